@@ -1,20 +1,20 @@
 /// <reference types="node" preserve="true" />
 /// <reference lib="esnext.disposable" preserve="true" />
-export { type Cleared, clearedIn } from "./compact/cleared.ts";
+export { type ClearedContent, countClearedContent } from "./compact/cleared.ts";
 export { type ClientEdits, type ClientEditsOptions, clientEdits } from "./compact/client-edits.ts";
-export type { Compacted } from "./compact/compactor.ts";
-export { type SummaryPrompt, type SummaryRequest, summaryPrompt } from "./compact/contract/prompt.ts";
+export type { CompactionResult } from "./compact/compactor.ts";
+export { buildSummaryPrompt, type SummaryPrompt, type SummaryRequest } from "./compact/contract/prompt.ts";
 export { SECTIONS, type SectionKey } from "./compact/contract/sections.ts";
 export {
   type ExtractedSummary,
   type ExtractOptions,
   extractSummary,
 } from "./compact/extractive/extract-summary.ts";
-export { type GateOptions, type Judged, judgeSummary } from "./compact/gate/judge-summary.ts";
+export { type GateOptions, type JudgedSummary, judgeSummary } from "./compact/gate/judge-summary.ts";
 export type { SummaryVerdict } from "./compact/gate/verdict.ts";
 export type { FailedTry, Rung } from "./compact/ladder/climb.ts";
-export { type CompactCommand, compactCommandOf, readCompactCommand } from "./compact/plan/command.ts";
-export { type SummarisingOptions, summarising } from "./compact/summarising.ts";
+export { type CompactCommand, findCompactCommand, parseCompactCommand } from "./compact/plan/command.ts";
+export { type SummarizingOptions, summarizingPolicy } from "./compact/summarising.ts";
 export type { Kernel, SessionOptions } from "./kernel.ts";
 export type { AppendOptions } from "./log/appender.ts";
 export type { Blobs } from "./log/blobs.ts";
@@ -34,17 +34,17 @@ export type { WatchFilesOptions } from "./memory/files/watch-files.ts";
 export type { FileHit, Hit, Recall, SessionHit } from "./memory/hit.ts";
 export {
   type LegacyPins,
-  legacyPins,
   readLegacyMemories,
   rememberLegacy,
+  toLegacyPins,
 } from "./memory/memories/legacy.ts";
 export type { Memories, MemoriesOptions, MemoriesQuery } from "./memory/memories/memories.ts";
-export { pinSection, pinText } from "./memory/memories/pin-section.ts";
-export { agentOfMemories, type Remembered, type RememberedBy } from "./memory/memories/remembered.ts";
+export { joinPinTexts, renderPinSection } from "./memory/memories/pin-section.ts";
+export { findMemoryAgent, type MemoryAuthor, type RememberedFact } from "./memory/memories/remembered.ts";
 export type { ExpandOptions, Memory, RecallOptions } from "./memory/memory.ts";
-export { AgentMemory, type AgentMemoryParts } from "./memory/retrieval/agent-memory.ts";
-export { type ContextBlock, contextBlock, contextMessage } from "./memory/retrieval/context-block.ts";
-export type { Shown } from "./memory/retrieval/fresh-hits.ts";
+export { AgentMemory, type AgentMemoryDeps } from "./memory/retrieval/agent-memory.ts";
+export { buildContextBlock, type ContextBlock, toContextMessage } from "./memory/retrieval/context-block.ts";
+export type { WindowContent } from "./memory/retrieval/fresh-hits.ts";
 export {
   type RetrievedContext,
   type RetrieveOptions,
@@ -53,7 +53,7 @@ export {
 export { shouldRetrieve, type WantedRetrieval } from "./memory/retrieval/should-retrieve.ts";
 export type { MemoryScope } from "./memory/scope.ts";
 export type { BlobRef, Digest } from "./model/blob.ts";
-export { callIdsOf } from "./model/calls.ts";
+export { listCallIds } from "./model/calls.ts";
 export type { Clock, Ids } from "./model/clock.ts";
 export {
   type DamagedBody,
@@ -62,7 +62,7 @@ export {
   type EntryId,
   type EntryKind,
   type EntryRef,
-  entryId,
+  formatEntryId,
   type LineBody,
   type MessageBody,
   type NoticeBody,
@@ -85,9 +85,9 @@ export {
 } from "./model/errors.ts";
 export type { Json } from "./model/json.ts";
 export type { Line, SeqRange } from "./model/line.ts";
-export { flatParts, type Message, type MessageInput, type Role, textOfMessage } from "./model/message.ts";
+export { flattenParts, type Message, type MessageInput, type Role, textOfMessage } from "./model/message.ts";
 export { sniffMime } from "./model/mime.ts";
-export { editDistance, nearestWords } from "./model/nearest.ts";
+export { computeEditDistance, findNearestWords } from "./model/nearest.ts";
 export type { Edit, EditInput, EditReason, OverlayTarget, SingleEdit } from "./model/overlay.ts";
 export type {
   BlobInput,
@@ -103,7 +103,7 @@ export type {
   ToolResultInput,
   ToolResultPart,
 } from "./model/part.ts";
-export type { CacheState, Compared, Receipt } from "./model/receipt.ts";
+export type { CacheState, Comparison, Receipt } from "./model/receipt.ts";
 export type { CensusCount } from "./model/scope.ts";
 export {
   isTerminal,
@@ -119,7 +119,7 @@ export {
   type KernelOptions,
   openKernel,
   type ProviderSettings,
-  type Repaired,
+  type RepairReport as Repaired,
   repairStore,
 } from "./open-kernel.ts";
 export type {
@@ -130,8 +130,8 @@ export type {
   Provider,
 } from "./provider/provider.ts";
 export {
+  type ErrorReply,
   type FailedCall,
-  type Failure,
   ProviderError,
   type ProviderErrorCode,
 } from "./provider/provider-error.ts";
@@ -147,7 +147,7 @@ export type {
   SummaryModel,
 } from "./session/windows.ts";
 export type { Head } from "./store/entry-store.ts";
-export type { Freed } from "./store/freed.ts";
+export type { FreedCounts } from "./store/freed.ts";
 export type { NewRecord, TakenRecord } from "./store/intake-store.ts";
 export type { Relation, SessionRecord } from "./store/session-store.ts";
 export type { Store, StoreSize } from "./store/store.ts";
@@ -171,8 +171,8 @@ export { createWorktree } from "./task/worktree/create.ts";
 export { holdWorktree } from "./task/worktree/hold.ts";
 export { worktreeIsolation } from "./task/worktree/isolation.ts";
 export { type Removal, removeIfUnchanged } from "./task/worktree/remove.ts";
-export { type Collected, type CollectStaleOptions, collectStale } from "./task/worktree/stale.ts";
-export { type Verdict, verdict } from "./task/worktree/verdict.ts";
+export { type CollectStaleOptions, type CollectStaleResult, collectStale } from "./task/worktree/stale.ts";
+export { judgeWorktree, type Verdict } from "./task/worktree/verdict.ts";
 export { openWorktree, type Worktree } from "./task/worktree/worktree.ts";
 export type { Cursor } from "./view/cursor.ts";
 export type { Page, PageOptions } from "./view/page.ts";
@@ -182,14 +182,14 @@ export { alternateRoles } from "./window/alternate-roles.ts";
 export { diffWindows, type WindowChange } from "./window/diff-windows.ts";
 export { type FittedMessages, fitMessages } from "./window/fit-messages.ts";
 export type { ProviderFailure } from "./window/limits/failure.ts";
-export { type Overflow, outputOverflowOf, overflowOf } from "./window/limits/overflow.ts";
+export { detectOutputOverflow, detectOverflow, type Overflow } from "./window/limits/overflow.ts";
 export type { LimitOptions, WindowLimits } from "./window/live/budget.ts";
-export type { Fitted, Planned } from "./window/live/fitted.ts";
+export type { FittedWindow, PlannedEdit } from "./window/live/fitted.ts";
 export type { FitOptions, WindowOptions } from "./window/live/options.ts";
-export type { WindowParts } from "./window/live/parts.ts";
+export type { WindowBreakdown } from "./window/live/parts.ts";
 export { revertedOverlays } from "./window/live/reverts.ts";
 export type { ReportOptions, SessionWindow } from "./window/live/window.ts";
-export { costOfUsage } from "./window/models/cost-of-usage.ts";
+export { computeUsageCost } from "./window/models/cost-of-usage.ts";
 export type { ModelFacts, Prices } from "./window/models/facts.ts";
 export { genaiPrices } from "./window/models/genai-prices.ts";
 export { modelFacts } from "./window/models/model-facts.ts";
@@ -197,8 +197,8 @@ export type { ListedOverlay, Overlays } from "./window/overlays.ts";
 export { POLICIES } from "./window/policies/index.ts";
 export { LONGHAUL_OPTIONS, type LonghaulOptions, longhaul } from "./window/policies/longhaul.ts";
 export type { Budget, Moment, Policy, PolicyRun, ProviderLimits } from "./window/policy.ts";
-export { asConversation, type SaidMessage } from "./window/replay/conversation.ts";
-export { PROTOCOL, type Protocol, protocolTokens } from "./window/replay/protocol.ts";
+export { type RecordedMessage, toConversation } from "./window/replay/conversation.ts";
+export { countProtocolTokens, PROTOCOL, type Protocol } from "./window/replay/protocol.ts";
 export { type ReplayedRequest, type ReplayScore, type Retention, replay } from "./window/replay/replay.ts";
 export type { Slot } from "./window/slot.ts";
 export { estimateMessage, estimateText, tokensOfMessage } from "./window/tokens/estimate.ts";
@@ -206,11 +206,11 @@ export { loadTokenizer, type Tokenizer, type TokenizerName } from "./window/toke
 export {
   addReport,
   EMPTY_LEDGER,
-  type FactsOf,
   type Ledger,
+  type ModelFactsLookup,
   RECENT_REQUESTS,
   type RequestTotals,
   type UsageReport,
 } from "./window/usage/ledger.ts";
 export { addTotals, NO_TOTALS, type Totals } from "./window/usage/totals.ts";
-export { mergeUsage, type ReportingApi, usageOfReport } from "./window/usage/usage-of-report.ts";
+export { mergeUsage, parseUsageReport, type ReportingApi } from "./window/usage/usage-of-report.ts";

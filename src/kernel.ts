@@ -5,20 +5,20 @@ import { CommitQueue } from "./log/commit-queue.ts";
 import { Intake } from "./log/intake.ts";
 import { adoptInterrupted } from "./log/interrupted.ts";
 import type { Limits } from "./log/limits.ts";
-import { Log, type LogParts } from "./log/log.ts";
+import { Log, type LogDeps } from "./log/log.ts";
 import { Memories, type MemoriesOptions } from "./memory/memories/memories.ts";
 import type { Memory } from "./memory/memory.ts";
 import { type MemoryOptions, openMemory } from "./memory/open-memory.ts";
 import { checkFields, checkKind } from "./model/arguments.ts";
 import type { Clock, Ids } from "./model/clock.ts";
 import { checkSessionId, type SessionId } from "./model/entry.ts";
-import { wholeNumber } from "./model/errors.ts";
+import { checkWholeNumber } from "./model/errors.ts";
 import type { Json } from "./model/json.ts";
 import { Census, type CensusCount, Scope } from "./model/scope.ts";
-import { type OpenedSession, SESSION_FIELDS } from "./session/family.ts";
+import { SESSION_FIELDS, type SessionSpec } from "./session/family.ts";
 import { Session } from "./session/session.ts";
 import type { SessionModels } from "./session/windows.ts";
-import { addFreed, type Freed, NOTHING_FREED } from "./store/freed.ts";
+import { addFreed, type FreedCounts, NOTHING_FREED } from "./store/freed.ts";
 import type { SessionRecord } from "./store/session-store.ts";
 import type { Store, StoreSize } from "./store/store.ts";
 import { withTaskDefaults } from "./task/defaults.ts";
@@ -36,7 +36,7 @@ export interface SessionOptions {
 }
 
 /** Dependencies of a kernel other than its store. */
-export interface KernelParts {
+export interface KernelDeps {
   readonly limits: Limits;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -50,7 +50,7 @@ export class Kernel implements AsyncDisposable {
   readonly blobs: Blobs;
   readonly #store: Store;
   readonly #log: Log;
-  readonly #logParts: LogParts;
+  readonly #logDeps: LogDeps;
   readonly #owner = claimOwner();
   readonly #scope: Scope;
   readonly #models: SessionModels;
@@ -59,7 +59,7 @@ export class Kernel implements AsyncDisposable {
   #memory: Memory | undefined;
   #tasks: Tasks<Session> | undefined;
 
-  constructor(store: Store, { limits, clock, ids, models, memory, tasks }: KernelParts) {
+  constructor(store: Store, { limits, clock, ids, models, memory, tasks }: KernelDeps) {
     this.#taskOptions = tasks;
     this.#memoryOptions = memory;
     this.#store = store;
@@ -70,8 +70,8 @@ export class Kernel implements AsyncDisposable {
     const queue = this.#scope.own(new CommitQueue(store.entries, limits.maxQueuedBytes));
     this.blobs = new Blobs(store.blobs, limits, clock);
     this.#scope.own({ close: () => this.blobs.dropCache() });
-    this.#logParts = { store, blobs: this.blobs, limits, clock, ids, queue };
-    this.#log = new Log(this.#logParts);
+    this.#logDeps = { store, blobs: this.blobs, limits, clock, ids, queue };
+    this.#log = new Log(this.#logDeps);
   }
 
   /** Runs agents as tasks; also reads tasks of other processes. */
@@ -116,22 +116,25 @@ export class Kernel implements AsyncDisposable {
   ): Promise<readonly SessionRecord[]> {
     this.#scope.assertOpen();
     checkFields("query", query, { before: "text?" });
-    return this.#store.sessions.list({ ...query, limit: wholeNumber("limit", query.limit ?? 50, 1, 1_000) });
+    return this.#store.sessions.list({
+      ...query,
+      limit: checkWholeNumber("limit", query.limit ?? 50, 1, 1_000),
+    });
   }
 
   /**
    * Deletes a session and everything only it referred to from disk; `recursive` deletes its children and forks first.
    */
-  async deleteSession(id: SessionId, options: { readonly recursive?: boolean } = {}): Promise<Freed> {
+  async deleteSession(id: SessionId, options: { readonly recursive?: boolean } = {}): Promise<FreedCounts> {
     this.#scope.assertOpen();
     checkSessionId(id);
     checkFields("options", options, { recursive: "boolean?" });
     let freed = NOTHING_FREED;
     if (options.recursive) {
       for (
-        let children = await this.#childrenOf(id);
+        let children = await this.#listChildren(id);
         children.length > 0;
-        children = await this.#childrenOf(id)
+        children = await this.#listChildren(id)
       ) {
         for (const child of children) freed = addFreed(freed, await this.deleteSession(child.id, options));
       }
@@ -142,7 +145,7 @@ export class Kernel implements AsyncDisposable {
   }
 
   /** Removes unreferenced blobs and files of crashed writers. */
-  async collectGarbage(): Promise<Freed> {
+  async collectGarbage(): Promise<FreedCounts> {
     this.#scope.assertOpen();
     const freed = await this.#store.blobs.collect();
     this.blobs.dropCache();
@@ -186,7 +189,7 @@ export class Kernel implements AsyncDisposable {
 
   /** Context window, output limit and prices of a model. */
   modelFacts(id: string): ModelFacts {
-    return this.#models.catalogue.factsOf(checkKind("model", id, "text"));
+    return this.#models.catalogue.getFacts(checkKind("model", id, "text"));
   }
 
   async size(): Promise<StoreSize> {
@@ -215,7 +218,7 @@ export class Kernel implements AsyncDisposable {
   }
 
   /** With a fence, writes to the session are refused once its task may no longer write. */
-  async #open(session: OpenedSession, scope: Scope, fence?: Fence): Promise<Session> {
+  async #open(session: SessionSpec, scope: Scope, fence?: Fence): Promise<Session> {
     this.#scope.assertOpen();
     checkSessionId(session.id);
     checkFields("options", session, SESSION_FIELDS);
@@ -223,7 +226,7 @@ export class Kernel implements AsyncDisposable {
     await adoptInterrupted(this.#log, session.id);
     return new Session({
       id: session.id,
-      log: fence ? new FencedLog(this.#logParts, fence) : this.#log,
+      log: fence ? new FencedLog(this.#logDeps, fence) : this.#log,
       owner: this.#owner,
       scope,
       open: (next, owner) => this.#open(next, owner, fence),
@@ -232,7 +235,7 @@ export class Kernel implements AsyncDisposable {
     });
   }
 
-  #childrenOf(id: SessionId): Promise<readonly SessionRecord[]> {
+  #listChildren(id: SessionId): Promise<readonly SessionRecord[]> {
     return this.#store.sessions.list({ parent: id, limit: 100 });
   }
 }

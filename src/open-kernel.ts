@@ -8,19 +8,19 @@ import type { MemoryOptions } from "./memory/open-memory.ts";
 import { checkFields, checkKind } from "./model/arguments.ts";
 import { checkNames } from "./model/check-names.ts";
 import { type Clock, type Ids, randomIds, systemClock } from "./model/clock.ts";
-import { invalidArgument } from "./model/errors.ts";
+import { createArgumentError } from "./model/errors.ts";
 import type { Configuration } from "./provider/ai-sdk/provider-settings.ts";
 import type { SessionModels } from "./session/windows.ts";
-import { openSqliteStore, type Repaired, repairSqliteStore } from "./store/sqlite/index.ts";
+import { openSqliteStore, type RepairReport, repairSqliteStore } from "./store/sqlite/index.ts";
 import type { Store } from "./store/store.ts";
 import type { TaskOptions } from "./task/options.ts";
 import { genaiPrices } from "./window/models/genai-prices.ts";
-import { modelCatalogue } from "./window/models/model-catalogue.ts";
-import type { Catalogue } from "./window/models/model-facts.ts";
+import { createModelCatalog } from "./window/models/model-catalogue.ts";
+import type { Catalog } from "./window/models/model-facts.ts";
 import type { ModelTable } from "./window/models/model-settings.ts";
 
 export type { ProviderSettings } from "./provider/ai-sdk/provider-settings.ts";
-export type { Repaired } from "./store/sqlite/index.ts";
+export type { RepairReport } from "./store/sqlite/index.ts";
 
 /** Options of a kernel; all have defaults. */
 export interface KernelOptions {
@@ -40,7 +40,7 @@ export interface KernelOptions {
   readonly clock?: Clock;
   readonly ids?: Ids;
   /** Source of model facts; the package @pydantic/genai-prices by default. */
-  readonly catalogue?: Catalogue;
+  readonly catalogue?: Catalog;
   /** Overrides of model facts, by model id or by an id prefix ending in "*". */
   readonly models?: ModelTable;
   /** Embedder for recall: the bundled one by default; null searches by words only. */
@@ -90,17 +90,17 @@ export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
     options.durability !== "process" &&
     options.durability !== "power"
   ) {
-    throw invalidArgument("durability", options.durability, '"process" or "power"');
+    throw createArgumentError("durability", options.durability, '"process" or "power"');
   }
   if (
     options.path !== undefined &&
     (typeof options.path !== "string" || options.path === "" || options.path.includes("\0"))
   ) {
-    throw invalidArgument("path", options.path, 'a folder or ":memory:"');
+    throw createArgumentError("path", options.path, 'a folder or ":memory:"');
   }
   if (options.embedder) checkFields("embedder", options.embedder, { embed: "function" });
   else if (options.embedder !== undefined && options.embedder !== null)
-    throw invalidArgument("embedder", options.embedder, "an embedder, or null for none");
+    throw createArgumentError("embedder", options.embedder, "an embedder, or null for none");
   const clock = options.clock ?? systemClock;
   const limits = resolveLimits(options.limits);
   const store =
@@ -116,29 +116,32 @@ export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
     limits,
     clock,
     ids: options.ids ?? randomIds,
-    models: modelsOf(options),
-    memory: memoryOptions(options, limits),
+    models: buildModels(options),
+    memory: pickMemoryOptions(options, limits),
     tasks: { ...(options.onWarning && { onWarning: options.onWarning }), ...options.tasks },
   });
 }
 
 /** Copies everything readable of a damaged store into a new folder; the damaged store is not changed. */
-export async function repairStore(from: string, to: string): Promise<Repaired> {
+export async function repairStore(from: string, to: string): Promise<RepairReport> {
   for (const [option, path] of Object.entries({ from, to })) {
     checkKind(option, path, "name");
-    if (path.includes("\0")) throw invalidArgument(option, path, "a folder, without a null byte");
+    if (path.includes("\0")) throw createArgumentError(option, path, "a folder, without a null byte");
   }
   return repairSqliteStore({ from: resolve(from), to: resolve(to), mend: mendEntry });
 }
 
-function memoryOptions({ embedder, onWarning }: KernelOptions, { maxVectorBytes }: Limits): MemoryOptions {
+function pickMemoryOptions(
+  { embedder, onWarning }: KernelOptions,
+  { maxVectorBytes }: Limits,
+): MemoryOptions {
   return { maxVectorBytes, ...(embedder !== undefined && { embedder }), ...(onWarning && { onWarning }) };
 }
 
 /** Model facts and providers; provider packages are loaded on first use. */
-function modelsOf({ catalogue, models, onWarning, providers }: KernelOptions): SessionModels {
+function buildModels({ catalogue, models, onWarning, providers }: KernelOptions): SessionModels {
   return {
-    catalogue: modelCatalogue({
+    catalogue: createModelCatalog({
       catalogue: catalogue ?? genaiPrices(),
       ...(models && { models }),
       ...(onWarning && { onWarning }),

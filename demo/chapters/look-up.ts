@@ -1,4 +1,4 @@
-import { type Entry, entryId, type Session } from "../../src/index.ts";
+import { type Entry, formatEntryId, type Session } from "../../src/index.ts";
 import { Random } from "../conversation/random.ts";
 import { formatCount } from "../format.ts";
 import { timed } from "../stopwatch.ts";
@@ -34,7 +34,7 @@ export async function lookUp(session: Session, tour: Tour): Promise<LookUpFigure
   };
   return {
     byIdMs: await average("by id", async (seq) => {
-      const id = entryId(session.id, seq);
+      const id = formatEntryId(session.id, seq);
       return (await session.entry(id))?.id === id;
     }),
     bySeqMs: await average("by seq", async (seq) => (await session.entry(seq))?.seq === seq),

@@ -12,13 +12,13 @@ export interface OutgoingMessage<T> {
 type Fields = { readonly [field: string]: unknown };
 
 /** Merges messages of one format. */
-export interface RoleMerging<T> {
+export interface RoleMerger<T> {
   canMerge(first: T, second: T): boolean;
   merge(first: T, second: T): T | undefined;
 }
 
 /** The merging rules for messages of the AI SDK or of an API. */
-export function roleMerging<T>(format: "ai-sdk" | "anthropic" | "openai-chat"): RoleMerging<T> {
+export function createRoleMerger<T>(format: "ai-sdk" | "anthropic" | "openai-chat"): RoleMerger<T> {
   return {
     canMerge: (first, second) => canMergeRoles(format, first as Fields, second as Fields),
     merge: (first, second) => mergeRoles(format, first as Fields, second as Fields) as T | undefined,
@@ -30,9 +30,9 @@ export function roleMerging<T>(format: "ai-sdk" | "anthropic" | "openai-chat"): 
  * Consecutive messages that are also neighbors in the caller's conversation or in the log stay separate. `givenAt`
  * finds a caller's message.
  */
-export function alternatePrompt<T>(
+export function mergePromptRoles<T>(
   outgoing: readonly OutgoingMessage<T>[],
-  { canMerge, merge }: RoleMerging<T>,
+  { canMerge, merge }: RoleMerger<T>,
   givenAt: (index: number) => T | undefined,
 ): readonly T[] {
   const isRepeatOfCaller = (last: OutgoingMessage<T>, next: OutgoingMessage<T>) => {

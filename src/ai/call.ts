@@ -1,37 +1,37 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Usage } from "@ai-sdk/provider";
 import { compactOnCommand } from "../conversation/compact-on-command.ts";
-import type { Conversation, Placed } from "../conversation/conversation.ts";
-import { ranServerTools } from "../conversation/server-tools.ts";
-import type { EntryId, Fitted, Json, MessageInput, UsageBody } from "../index.ts";
+import type { Conversation, PlacedMessages } from "../conversation/conversation.ts";
+import { hasRunServerTools } from "../conversation/server-tools.ts";
+import type { EntryId, FittedWindow, Json, MessageInput, UsageBody } from "../index.ts";
 import { isLonghaulError, textOfMessage } from "../index.ts";
-import { usageOf } from "../provider/ai-sdk/usage-of.ts";
-import { conversationOf, type GivenMessage, givenMessages } from "./conversation.ts";
-import { failureOf } from "./failure-of.ts";
-import { fittedPrompt } from "./fitted-prompt.ts";
+import { parseSdkUsage } from "../provider/ai-sdk/usage-of.ts";
+import { getConversation, type SdkCallerMessage, toCallerMessages } from "./conversation.ts";
+import { toProviderFailure } from "./failure-of.ts";
+import { buildPrompt } from "./fitted-prompt.ts";
 import { withMaxOutput } from "./lowered-output.ts";
-import { checked, type LonghaulModelOptions, windowOptionsOf } from "./options.ts";
+import { checkModelOptions, type LonghaulModelOptions, toWindowOptions } from "./options.ts";
 import type { Media } from "./plain-message.ts";
-import { retrieved } from "./retrieval.ts";
-import { partsOf, type SdkMessage } from "./sdk-message.ts";
-import { type Frame, Windows } from "./windows.ts";
+import { retrieveMessages } from "./retrieval.ts";
+import { listSdkParts, type SdkMessage } from "./sdk-message.ts";
+import { type CallFrame, WindowPool } from "./windows.ts";
 
 /** Maximum number of resends per call; the window itself gives up sooner. */
-const MOST_HEALED = 4;
+const MAX_HEALS = 4;
 
 /** Begins calls of one model in one session. */
-export class Calls {
+export class ModelCalls {
   readonly #options: LonghaulModelOptions;
-  readonly #conversation: Conversation<GivenMessage>;
-  readonly #windows: Windows;
+  readonly #conversation: Conversation<SdkCallerMessage>;
+  readonly #windows: WindowPool;
 
   constructor(options: LonghaulModelOptions) {
-    this.#options = checked(options);
-    this.#conversation = conversationOf(options.session);
-    this.#windows = new Windows(options.session, windowOptionsOf(options));
+    this.#options = checkModelOptions(options);
+    this.#conversation = getConversation(options.session);
+    this.#windows = new WindowPool(options.session, toWindowOptions(options));
   }
 
   /** True inside the session's own work, such as making a summary: such calls are not part of its conversation. */
-  get areSilent(): boolean {
+  get areInsideTurn(): boolean {
     return this.#conversation.isInTurn;
   }
 
@@ -40,22 +40,22 @@ export class Calls {
     messages: readonly SdkMessage[],
     frame: { readonly model: string; readonly tools: Json; readonly maxOutputTokens?: number | undefined },
     signal?: AbortSignal,
-  ): Promise<Call> {
+  ): Promise<ModelCall> {
     const said = messages.findIndex(({ role }) => role !== "system");
     const instructions = said < 0 ? messages : messages.slice(0, said);
     const media: Media = new Map();
-    const given = givenMessages(messages.slice(instructions.length), media);
+    const given = toCallerMessages(messages.slice(instructions.length), media);
     const system = instructions
-      .flatMap(partsOf)
+      .flatMap(listSdkParts)
       .map(({ text }) => String(text))
       .join("\n");
-    const call = new Call({
+    const call = new ModelCall({
       conversation: this.#conversation,
       windows: this.#windows,
       options: this.#options,
       frame: { ...frame, model: this.#options.model ?? frame.model, system },
       instructions,
-      given,
+      callerMessages: given,
       media,
     });
     try {
@@ -68,32 +68,32 @@ export class Calls {
   }
 }
 
-interface CallParts {
-  readonly conversation: Conversation<GivenMessage>;
-  readonly windows: Windows;
+interface ModelCallDeps {
+  readonly conversation: Conversation<SdkCallerMessage>;
+  readonly windows: WindowPool;
   readonly options: LonghaulModelOptions;
-  readonly frame: Frame;
+  readonly frame: CallFrame;
   readonly instructions: readonly SdkMessage[];
-  readonly given: readonly GivenMessage[];
+  readonly callerMessages: readonly SdkCallerMessage[];
   readonly media: Media;
 }
 
 /** A usage report with its model. */
-export interface UsageReported extends Omit<UsageBody, "kind"> {
+export interface ModelUsage extends Omit<UsageBody, "kind"> {
   readonly model: string;
 }
 
 /** One call to a model: builds the prompt, rebuilds it after a refusal, and stores the reply. */
-export class Call {
-  readonly #parts: CallParts;
-  readonly #window: ReturnType<Windows["take"]>;
+export class ModelCall {
+  readonly #deps: ModelCallDeps;
+  readonly #window: ReturnType<WindowPool["take"]>;
   #prompt: readonly SdkMessage[] = [];
-  #last: EntryId | undefined;
-  #healed = 0;
+  #lastEntry: EntryId | undefined;
+  #healCount = 0;
   #maxOutputTokens: number | undefined;
 
-  constructor(parts: CallParts) {
-    this.#parts = parts;
+  constructor(parts: ModelCallDeps) {
+    this.#deps = parts;
     this.#window = parts.windows.take(parts.frame);
   }
 
@@ -103,44 +103,42 @@ export class Call {
   }
 
   /** Replaces the prompt in a call's parameters, and lowers the output limit if needed; everything else stays. */
-  paramsWith(params: LanguageModelV4CallOptions): LanguageModelV4CallOptions {
+  buildParams(params: LanguageModelV4CallOptions): LanguageModelV4CallOptions {
     const prompt = this.#prompt as LanguageModelV4CallOptions["prompt"];
     return withMaxOutput({ ...params, prompt }, this.#maxOutputTokens);
   }
 
   /** Stores the caller's messages and fits the window. */
   async fit(signal?: AbortSignal): Promise<void> {
-    await this.#parts.conversation.inTurn(async () => {
-      const placed = await this.#take(signal);
-      await this.#carryOutCommand(placed, signal);
+    await this.#deps.conversation.runInTurn(async () => {
+      const placed = await this.#takeMessages(signal);
+      await this.#runCommand(placed, signal);
       try {
-        await this.#use(await this.#window.window.fit(signal ? { signal } : {}), placed);
+        await this.#setPrompt(await this.#window.window.fit(signal ? { signal } : {}), placed);
       } catch (error) {
-        if (!this.#isSentAnyway(error)) throw error;
-        const { instructions, given } = this.#parts;
+        if (!this.#canSendUnfitted(error)) throw error;
+        const { instructions, callerMessages: given } = this.#deps;
         this.#prompt = [...instructions, ...given.map(({ sdk }) => sdk)];
-        this.#last = placed.last;
+        this.#lastEntry = placed.last;
       }
     });
   }
 
   /** A prompt that may not be clipped is sent unchanged, so that the provider decides, unless `oversize` is "error". */
-  #isSentAnyway(error: unknown): boolean {
-    return (
-      isLonghaulError(error, "WINDOW_FLOOR") && this.#isWhole && this.#parts.options.oversize !== "error"
-    );
+  #canSendUnfitted(error: unknown): boolean {
+    return isLonghaulError(error, "WINDOW_FLOOR") && this.#isWhole && this.#deps.options.oversize !== "error";
   }
 
   /** Returns true if the prompt was changed so that the call can be sent again. */
-  async heals(error: unknown): Promise<boolean> {
-    if (isLonghaulError(error) || this.#healed >= MOST_HEALED) return false;
-    return this.#parts.conversation.inTurn(async () => {
-      const placed = await this.#take();
-      const fitted = await this.#window.window.heal(failureOf(error));
+  async heal(error: unknown): Promise<boolean> {
+    if (isLonghaulError(error) || this.#healCount >= MAX_HEALS) return false;
+    return this.#deps.conversation.runInTurn(async () => {
+      const placed = await this.#takeMessages();
+      const fitted = await this.#window.window.heal(toProviderFailure(error));
       if (!fitted) return false;
-      this.#healed++;
+      this.#healCount++;
       this.#maxOutputTokens = fitted.maxOutputTokens ?? this.#maxOutputTokens;
-      await this.#use(fitted, placed);
+      await this.#setPrompt(fitted, placed);
       return true;
     });
   }
@@ -153,17 +151,17 @@ export class Call {
     reply: MessageInput | undefined,
     usage: LanguageModelV4Usage | undefined,
     append: (reply: MessageInput) => Promise<unknown> = (message) =>
-      this.#parts.options.session.append(message),
+      this.#deps.options.session.append(message),
   ): Promise<void> {
     try {
-      await this.#parts.conversation.inTurn(async () => {
+      await this.#deps.conversation.runInTurn(async () => {
         if (reply) {
-          if (this.#isWhole) await this.#parts.conversation.standBehind(this.#last);
+          if (this.#isWhole) await this.#deps.conversation.endLineAt(this.#lastEntry);
           await append(reply);
         }
-        const used = usage && usageOf(usage);
+        const used = usage && parseSdkUsage(usage);
         if (!used) return;
-        const options = { model: this.#parts.frame.model, ranServerTools: ranServerTools(reply) };
+        const options = { model: this.#deps.frame.model, ranServerTools: hasRunServerTools(reply) };
         await this.#window.window.report(used, options);
       });
     } finally {
@@ -172,15 +170,15 @@ export class Call {
   }
 
   /** Ends a call whose reply and usage the caller stores; returns the report to store. */
-  reportOf(
+  buildReport(
     usage: LanguageModelV4Usage | undefined,
     reply: MessageInput | undefined,
-  ): UsageReported | undefined {
+  ): ModelUsage | undefined {
     this.end();
-    const used = usage && usageOf(usage);
+    const used = usage && parseSdkUsage(usage);
     if (!used) return undefined;
-    const { model } = this.#parts.frame;
-    const report = this.#window.window.reportOf(used, { model, ranServerTools: ranServerTools(reply) });
+    const { model } = this.#deps.frame;
+    const report = this.#window.window.buildReport(used, { model, ranServerTools: hasRunServerTools(reply) });
     return { ...report, model };
   }
 
@@ -190,8 +188,11 @@ export class Call {
   }
 
   /** Runs `/compact` if the newest message is that command. */
-  async #carryOutCommand({ last }: Placed<GivenMessage>, signal: AbortSignal | undefined): Promise<void> {
-    const { given, options } = this.#parts;
+  async #runCommand(
+    { last }: PlacedMessages<SdkCallerMessage>,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const { callerMessages: given, options } = this.#deps;
     const newest = given.at(-1);
     if (newest?.message.role !== "user") return;
     const { threshold: _, maxMessages: __, prepareAt: ___, ...compaction } = options.compaction ?? {};
@@ -200,33 +201,33 @@ export class Call {
   }
 
   get #isWhole(): boolean {
-    return this.#parts.options.history !== "session";
+    return this.#deps.options.history !== "session";
   }
 
-  #take(signal?: AbortSignal): Promise<Placed<GivenMessage>> {
-    const { conversation } = this.#parts;
+  #takeMessages(signal?: AbortSignal): Promise<PlacedMessages<SdkCallerMessage>> {
+    const { conversation } = this.#deps;
     const given = this.#withRetrieval(signal);
-    return this.#isWhole ? conversation.takeWhole(given) : conversation.takeNew(given);
+    return this.#isWhole ? conversation.takeAllMessages(given) : conversation.takeNewMessages(given);
   }
 
   /** The caller's messages, with recalled text before the newest one if it is a new user message. */
-  #withRetrieval(signal: AbortSignal | undefined): readonly GivenMessage[] {
-    const { given, options } = this.#parts;
+  #withRetrieval(signal: AbortSignal | undefined): readonly SdkCallerMessage[] {
+    const { callerMessages: given, options } = this.#deps;
     const { retrieval, session } = options;
     const newest = given.at(-1);
     if (!retrieval || newest?.message.role !== "user") return given;
     const text = textOfMessage(newest.message);
-    const before = () => retrieved(retrieval, text, this.#window.window, session.id, signal);
+    const before = () => retrieveMessages(retrieval, text, this.#window.window, session.id, signal);
     return [...given.slice(0, -1), { ...newest, before }];
   }
 
-  async #use(fitted: Fitted, placed: Placed<GivenMessage>): Promise<void> {
-    const { instructions, given, media, options } = this.#parts;
+  async #setPrompt(fitted: FittedWindow, placed: PlacedMessages<SdkCallerMessage>): Promise<void> {
+    const { instructions, callerMessages: given, media, options } = this.#deps;
     const source = { session: options.session.id, placed, given, media, blobs: options.blobs };
     const { memories } = fitted;
     const remembered: readonly SdkMessage[] =
       memories === undefined ? [] : [{ role: "system", content: memories }];
-    this.#prompt = [...instructions, ...remembered, ...(await fittedPrompt(fitted, source))];
-    this.#last = placed.last;
+    this.#prompt = [...instructions, ...remembered, ...(await buildPrompt(fitted, source))];
+    this.#lastEntry = placed.last;
   }
 }

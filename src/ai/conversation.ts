@@ -1,30 +1,32 @@
-import { Conversation, type Given } from "../conversation/conversation.ts";
+import { type CallerMessage, Conversation } from "../conversation/conversation.ts";
 import type { Message, Session } from "../index.ts";
-import { messageOfSdk } from "./from-sdk.ts";
-import { type Media, plainMessage } from "./plain-message.ts";
-import { saidKey } from "./said-key.ts";
+import { decodeSdkMessage } from "./from-sdk.ts";
+import { type Media, toPlainMessage } from "./plain-message.ts";
+import { computeMessageKey } from "./said-key.ts";
 import type { SdkMessage } from "./sdk-message.ts";
 
 /** A message as a caller passed it. */
-export interface GivenMessage extends Given {
+export interface SdkCallerMessage extends CallerMessage {
   readonly sdk: SdkMessage;
   readonly message: Message;
 }
 
-const conversations = new WeakMap<Session, Conversation<GivenMessage>>();
+const conversations = new WeakMap<Session, Conversation<SdkCallerMessage>>();
 
 /** The conversation of a session handle, shared by all models that use it. */
-export function conversationOf(session: Session): Conversation<GivenMessage> {
-  const known = conversations.get(session) ?? new Conversation(session, saidKey);
+export function getConversation(session: Session): Conversation<SdkCallerMessage> {
+  const known = conversations.get(session) ?? new Conversation(session, computeMessageKey);
   conversations.set(session, known);
   return known;
 }
 
 /** Converts AI SDK messages to ours; empty messages are dropped. */
-export function givenMessages(messages: readonly SdkMessage[], media: Media): readonly GivenMessage[] {
+export function toCallerMessages(messages: readonly SdkMessage[], media: Media): readonly SdkCallerMessage[] {
   return messages.flatMap((sdk) => {
-    const input = messageOfSdk(sdk);
-    const message = plainMessage(input, media);
-    return message.parts.length === 0 ? [] : [{ sdk, input: () => input, message, key: saidKey(message) }];
+    const input = decodeSdkMessage(sdk);
+    const message = toPlainMessage(input, media);
+    return message.parts.length === 0
+      ? []
+      : [{ sdk, input: () => input, message, key: computeMessageKey(message) }];
   });
 }

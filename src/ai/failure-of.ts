@@ -1,7 +1,7 @@
 import type { ProviderFailure } from "../index.ts";
 
 /** Extracts status, body and message from an error that the AI SDK threw or streamed. */
-export function failureOf(error: unknown): ProviderFailure {
+export function toProviderFailure(error: unknown): ProviderFailure {
   if (typeof error === "string") return { message: error };
   if (typeof error !== "object" || error === null) return {};
   const { statusCode, responseBody, data, message } = error as { readonly [field: string]: unknown };

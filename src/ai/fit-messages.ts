@@ -8,12 +8,22 @@ import {
   type WindowOptions,
 } from "../index.ts";
 import { checkFields, checkList } from "../model/arguments.ts";
-import { alternatePrompt, type OutgoingMessage, type RoleMerging, roleMerging } from "./alternate-prompt.ts";
-import { type DialectName, dialectOf, type ForeignMessage, messageOf } from "./dialect.ts";
-import { withResults } from "./fitted-prompt.ts";
-import { type Media, plainMessage } from "./plain-message.ts";
+import {
+  createRoleMerger,
+  mergePromptRoles,
+  type OutgoingMessage,
+  type RoleMerger,
+} from "./alternate-prompt.ts";
+import {
+  decodeForeignMessage,
+  detectMessageFormat,
+  type ForeignMessage,
+  type MessageFormat,
+} from "./dialect.ts";
+import { addMissingResults } from "./fitted-prompt.ts";
+import { type Media, toPlainMessage } from "./plain-message.ts";
 import type { SdkMessage } from "./sdk-message.ts";
-import { foreignMessages } from "./write-foreign.ts";
+import { encodeForeignMessages } from "./write-foreign.ts";
 
 /**
  * Fits a conversation into a model's window without storing anything. Accepts our own messages, ModelMessages of the AI
@@ -29,21 +39,21 @@ export async function fitMessages<T extends object>(
   checkList("messages", messages);
   checkFields("options", options);
   const foreign = messages as unknown as readonly ForeignMessage[];
-  const dialect = dialectOf(foreign);
+  const dialect = detectMessageFormat(foreign);
   const media: Media = new Map();
   const said = foreign
-    .map((own) => ({ foreign: own, message: plainMessage(messageOf(own, dialect), media) }))
+    .map((own) => ({ foreign: own, message: toPlainMessage(decodeForeignMessage(own, dialect), media) }))
     .filter(({ message }) => message.role !== "tool" || message.parts.length > 0);
   const first = said.findIndex(({ message }) => message.role !== "system");
   const instructions = said.slice(0, first < 0 ? said.length : first);
   const spoken = said.slice(instructions.length);
   const system = options.system ?? instructions.map(({ message }) => textOfMessage(message)).join("\n");
-  const slots = slotsWithin(
+  const slots = fitSlots(
     spoken.map(({ message }) => message),
     { ...options, system },
   );
   if (!slots) return messages;
-  const fitted = await written(slots, spoken, dialect, media);
+  const fitted = await encodeSlots(slots, spoken, dialect, media);
   return [...instructions.map((own) => own.foreign), ...fitted] as unknown as readonly T[];
 }
 
@@ -51,7 +61,7 @@ export async function fitMessages<T extends object>(
  * The window of a conversation; undefined if content that may not be clipped is too large and `oversize` is not
  * "error".
  */
-function slotsWithin(messages: readonly Message[], options: WindowOptions): readonly Slot[] | undefined {
+function fitSlots(messages: readonly Message[], options: WindowOptions): readonly Slot[] | undefined {
   try {
     return fitWindow(messages, { oversize: "clip", ...options }).slots;
   } catch (error) {
@@ -60,13 +70,13 @@ function slotsWithin(messages: readonly Message[], options: WindowOptions): read
   }
 }
 
-interface SaidMessage {
+interface DecodedMessage {
   readonly foreign: ForeignMessage;
   readonly message: Message;
 }
 
-function mergingOf(dialect: DialectName): RoleMerging<ForeignMessage> {
-  if (dialect !== "longhaul") return roleMerging(dialect);
+function chooseMerger(dialect: MessageFormat): RoleMerger<ForeignMessage> {
+  if (dialect !== "longhaul") return createRoleMerger(dialect);
   const merge = (first: ForeignMessage, second: ForeignMessage) => {
     const [merged, ...others] = alternateRoles([first, second] as unknown as readonly Message[]);
     return others.length === 0 ? (merged as unknown as ForeignMessage) : undefined;
@@ -75,10 +85,10 @@ function mergingOf(dialect: DialectName): RoleMerging<ForeignMessage> {
 }
 
 /** Converts a window to the caller's format. */
-async function written(
+async function encodeSlots(
   slots: readonly Slot[],
-  spoken: readonly SaidMessage[],
-  dialect: DialectName,
+  spoken: readonly DecodedMessage[],
+  dialect: MessageFormat,
   media: Media,
 ): Promise<readonly ForeignMessage[]> {
   const toolNames = new Map<string, string>();
@@ -90,11 +100,13 @@ async function written(
     const written =
       own?.message === message
         ? [own.foreign]
-        : await foreignMessages(message, { dialect, own, toolNames, bytesOf });
+        : await encodeForeignMessages(message, { format: dialect, own, toolNames, bytesOf });
     for (const one of written) outgoing.push({ message: one, index: isNote ? undefined : seq - 1 });
   }
-  const fitted = alternatePrompt(outgoing, mergingOf(dialect), (index) => spoken[index]?.foreign);
+  const fitted = mergePromptRoles(outgoing, chooseMerger(dialect), (index) => spoken[index]?.foreign);
   if (dialect !== "ai-sdk") return fitted;
   // Placeholders for missing results were dropped when the messages were read, so add them again.
-  return withResults(fitted as unknown as readonly SdkMessage[]) as unknown as readonly ForeignMessage[];
+  return addMissingResults(
+    fitted as unknown as readonly SdkMessage[],
+  ) as unknown as readonly ForeignMessage[];
 }

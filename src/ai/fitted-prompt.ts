@@ -1,49 +1,49 @@
-import type { Placed } from "../conversation/conversation.ts";
+import type { PlacedMessages } from "../conversation/conversation.ts";
 import { NO_RESULT } from "../formats/content/marks.ts";
 import {
   type Blobs,
   type EntryId,
-  entryId,
-  type Fitted,
+  type FittedWindow,
+  formatEntryId,
   isLonghaulError,
   type SessionId,
   type Slot,
 } from "../index.ts";
-import { alternatePrompt, type OutgoingMessage, roleMerging } from "./alternate-prompt.ts";
-import type { GivenMessage } from "./conversation.ts";
+import { createRoleMerger, mergePromptRoles, type OutgoingMessage } from "./alternate-prompt.ts";
+import type { SdkCallerMessage } from "./conversation.ts";
 import type { Media } from "./plain-message.ts";
-import { hasInputOf, saidKey } from "./said-key.ts";
-import { partsOf, type SdkMessage } from "./sdk-message.ts";
-import { type BytesOf, type OwnMessage, sdkMessages } from "./to-sdk.ts";
+import { computeMessageKey, hasInputOf } from "./said-key.ts";
+import { listSdkParts, type SdkMessage } from "./sdk-message.ts";
+import { encodeSdkMessages, type MediaReader, type SdkMessagePair } from "./to-sdk.ts";
 
 /** Sources of a prompt's messages and media. */
 export interface PromptSource {
   readonly session: SessionId;
-  readonly placed: Placed<GivenMessage>;
+  readonly placed: PlacedMessages<SdkCallerMessage>;
   /** The caller's messages, in order. */
-  readonly given?: readonly GivenMessage[];
+  readonly callerMessages?: readonly SdkCallerMessage[];
   /** Bytes that the caller passed. */
   readonly media: Media;
   readonly blobs?: Pick<Blobs, "bytes"> | undefined;
 }
 
 /** The messages of a fitted window. Unchanged messages are the caller's own objects, so every byte stays the same. */
-export async function fittedPrompt(
-  { slots, messages }: Pick<Fitted, "slots" | "messages">,
+export async function buildPrompt(
+  { slots, messages }: Pick<FittedWindow, "slots" | "messages">,
   source: PromptSource,
 ): Promise<readonly SdkMessage[]> {
-  const bytesOf = bytesFrom(source);
+  const bytesOf = createMediaReader(source);
   const toolNames = new Map<string, string>();
   const outgoing: OutgoingMessage<SdkMessage>[] = [];
-  const indexes = new Map(source.given?.map(({ sdk }, index) => [sdk, index]));
+  const indexes = new Map(source.callerMessages?.map(({ sdk }, index) => [sdk, index]));
   for (const [index, slot] of slots.entries()) {
     const message = messages[index] ?? slot.message;
     for (const part of message.parts) if (part.type === "tool-call") toolNames.set(part.callId, part.name);
-    const placed = slot.isNote ? undefined : source.placed.byId.get(idOf(slot, source.session));
-    const given = placed?.given;
+    const placed = slot.isNote ? undefined : source.placed.byId.get(toEntryId(slot, source.session));
+    const given = placed?.callerMessage;
     const isSame =
-      placed?.parts === slot.message.parts.length &&
-      given?.key === saidKey(slot.message) &&
+      placed?.partCount === slot.message.parts.length &&
+      given?.key === computeMessageKey(slot.message) &&
       !hasEditedInput(slot);
     const place = {
       index: given && indexes.get(given.sdk),
@@ -51,13 +51,17 @@ export async function fittedPrompt(
     };
     if (given && isSame) outgoing.push({ message: given.sdk, ...place });
     else {
-      const own = given ?? (await fromLog(slot, toolNames, bytesOf));
-      const written = await sdkMessages(message, own, toolNames, bytesOf);
+      const own = given ?? (await encodeOriginal(slot, toolNames, bytesOf));
+      const written = await encodeSdkMessages(message, own, toolNames, bytesOf);
       for (const one of written) outgoing.push({ message: one, ...place });
     }
   }
-  const prompt = alternatePrompt(outgoing, roleMerging("ai-sdk"), (index) => source.given?.[index]?.sdk);
-  return withResults(prompt);
+  const prompt = mergePromptRoles(
+    outgoing,
+    createRoleMerger("ai-sdk"),
+    (index) => source.callerMessages?.[index]?.sdk,
+  );
+  return addMissingResults(prompt);
 }
 
 /** True if the input of a tool call was cleared or clipped. */
@@ -68,23 +72,23 @@ function hasEditedInput({ message, original = message, logged = original }: Slot
 }
 
 /** The original of a changed message, as a caller would have passed it. */
-async function fromLog(
+async function encodeOriginal(
   { original, message }: Slot,
   toolNames: ReadonlyMap<string, string>,
-  bytesOf: BytesOf,
-): Promise<OwnMessage | undefined> {
+  bytesOf: MediaReader,
+): Promise<SdkMessagePair | undefined> {
   if (!original || original === message) return undefined;
-  const [sdk] = await sdkMessages(original, undefined, toolNames, bytesOf);
+  const [sdk] = await encodeSdkMessages(original, undefined, toolNames, bytesOf);
   return sdk && { sdk, message: original };
 }
 
 /** The id of the entry that a slot shows. */
-export function idOf({ seq, cite }: Slot, session: SessionId): EntryId {
-  if (cite === undefined) return entryId(session, seq);
+export function toEntryId({ seq, cite }: Slot, session: SessionId): EntryId {
+  if (cite === undefined) return formatEntryId(session, seq);
   return cite.startsWith("#") ? `${session}${cite}` : cite;
 }
 
-function bytesFrom({ media, blobs }: PromptSource): BytesOf {
+function createMediaReader({ media, blobs }: PromptSource): MediaReader {
   return async ({ digest }) => {
     const given = media.get(digest);
     if (given || !blobs) return given;
@@ -102,7 +106,7 @@ function bytesFrom({ media, blobs }: PromptSource): BytesOf {
  * Adds placeholder results for calls that never got one, for example after an abort: providers refuse a call without a
  * result.
  */
-export function withResults(prompt: readonly SdkMessage[]): readonly SdkMessage[] {
+export function addMissingResults(prompt: readonly SdkMessage[]): readonly SdkMessage[] {
   const whole: SdkMessage[] = [];
   let open = new Map<unknown, unknown>();
   const close = () => {
@@ -120,7 +124,7 @@ export function withResults(prompt: readonly SdkMessage[]): readonly SdkMessage[
   for (const message of prompt) {
     if (message.role !== "tool") close();
     whole.push(message);
-    for (const { type, toolCallId, toolName, providerExecuted } of partsOf(message)) {
+    for (const { type, toolCallId, toolName, providerExecuted } of listSdkParts(message)) {
       if (type === "tool-call" && providerExecuted !== true) open.set(toolCallId, toolName);
       if (type === "tool-result") open.delete(toolCallId);
     }

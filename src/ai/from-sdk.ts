@@ -1,30 +1,30 @@
-import { contentOfModelMessage } from "../formats/content/ai-sdk-parts.ts";
+import { decodeModelContent } from "../formats/content/ai-sdk-parts.ts";
 import type { Json, MessageInput } from "../index.ts";
-import { partsOf, type SdkMessage } from "./sdk-message.ts";
+import { listSdkParts, type SdkMessage } from "./sdk-message.ts";
 
 /** Metadata key under which the AI SDK importer keeps fields that our messages have no place for. */
-const NAME = "ai-sdk";
+const META_KEY = "ai-sdk";
 
 /** Cache markers, which apply to one request and are not content. */
-const CACHE_MARKS = ["cacheControl", "cache_control", "cachePoint"];
+const CACHE_MARKERS = ["cacheControl", "cache_control", "cachePoint"];
 
 /** Converts an AI SDK message to ours, in the form in which an import would store it. */
-export function messageOfSdk(
+export function decodeSdkMessage(
   message: SdkMessage,
   beside: { readonly [field: string]: Json } = {},
 ): MessageInput {
-  const { parts, extras } = contentOfModelMessage(plain(partsOf(message)));
-  const options = withoutEmpty(plain(message.providerOptions));
+  const { parts, extras } = decodeModelContent(toPlainJson(listSdkParts(message)));
+  const options = omitEmpty(toPlainJson(message.providerOptions));
   const meta = {
     ...(options !== undefined && { providerOptions: options }),
     ...(extras && { extras }),
     ...beside,
   };
-  return { role: message.role, parts, ...(Object.keys(meta).length > 0 && { meta: { [NAME]: meta } }) };
+  return { role: message.role, parts, ...(Object.keys(meta).length > 0 && { meta: { [META_KEY]: meta } }) };
 }
 
 /** Converts a value to JSON: bytes to base64, URLs to text, without cache markers. */
-function plain(value: unknown): Json | undefined {
+function toPlainJson(value: unknown): Json | undefined {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number") return Number.isFinite(value) ? value : null;
   if (value instanceof URL) return value.href;
@@ -32,18 +32,18 @@ function plain(value: unknown): Json | undefined {
   if (ArrayBuffer.isView(value))
     return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64");
   if (value instanceof ArrayBuffer) return Buffer.from(value).toString("base64");
-  if (Array.isArray(value)) return value.map((element) => plain(element) ?? null);
+  if (Array.isArray(value)) return value.map((element) => toPlainJson(element) ?? null);
   if (typeof value !== "object") return undefined;
   const fields = Object.entries(value).flatMap(([name, field]): [string, Json][] => {
-    const kept = CACHE_MARKS.includes(name) ? undefined : plain(field);
-    const isEmptied = name === "providerOptions" && withoutEmpty(kept) === undefined;
+    const kept = CACHE_MARKERS.includes(name) ? undefined : toPlainJson(field);
+    const isEmptied = name === "providerOptions" && omitEmpty(kept) === undefined;
     return kept === undefined || isEmptied ? [] : [[name, kept]];
   });
   return Object.fromEntries(fields);
 }
 
 /** Treats options without content as absent. */
-function withoutEmpty(options: Json | undefined): Json | undefined {
+function omitEmpty(options: Json | undefined): Json | undefined {
   if (typeof options !== "object" || options === null) return undefined;
   const isEmpty = Object.values(options).every(
     (own) => typeof own === "object" && own !== null && Object.keys(own).length === 0,

@@ -10,11 +10,11 @@ export function withMaxOutput(
 ): LanguageModelV4CallOptions {
   if (most === undefined) return params;
   // AI SDK providers add the reasoning budget to the requested output.
-  const left = Math.max(1, most - reasoningBudget(params.providerOptions));
+  const left = Math.max(1, most - findReasoningBudget(params.providerOptions));
   return { ...params, maxOutputTokens: Math.min(params.maxOutputTokens ?? left, left) };
 }
 
-function reasoningBudget(options: LanguageModelV4CallOptions["providerOptions"]): number {
+function findReasoningBudget(options: LanguageModelV4CallOptions["providerOptions"]): number {
   const budgets = Object.values(options ?? {}).map(({ thinking }) => {
     const isObject = typeof thinking === "object" && thinking !== null && "budgetTokens" in thinking;
     return isObject && typeof thinking.budgetTokens === "number" ? thinking.budgetTokens : 0;

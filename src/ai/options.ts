@@ -22,7 +22,7 @@ export interface LonghaulModelOptions extends Omit<SessionWindowOptions, "model"
  * The window options among them. Nobody in an agent's loop can shorten a message, so oversized ones are clipped by
  * default.
  */
-export function windowOptionsOf({
+export function toWindowOptions({
   session: _,
   history: __,
   blobs: ___,
@@ -34,15 +34,16 @@ export function windowOptionsOf({
 }
 
 /** Returns the options if they are valid, else throws ARGUMENT_INVALID. */
-export function checked(options: LonghaulModelOptions): LonghaulModelOptions {
+export function checkModelOptions(options: LonghaulModelOptions): LonghaulModelOptions {
   const { session, history = "caller" } = options ?? {};
-  if (typeof session?.window !== "function") throw invalid("session", session, "an open session of a kernel");
+  if (typeof session?.window !== "function")
+    throw createInvalidError("session", session, "an open session of a kernel");
   if (history !== "caller" && history !== "session")
-    throw invalid("history", history, '"caller" or "session"');
+    throw createInvalidError("history", history, '"caller" or "session"');
   return options;
 }
 
-function invalid(name: string, value: unknown, wanted: string): LonghaulError {
+function createInvalidError(name: string, value: unknown, wanted: string): LonghaulError {
   return new LonghaulError(
     "ARGUMENT_INVALID",
     `${name} is ${JSON.stringify(value)}; it has to be ${wanted}.`,

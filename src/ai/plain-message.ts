@@ -16,29 +16,32 @@ import {
 export type Media = Map<string, Uint8Array>;
 
 /** Converts a message to the form the log would hold, without storing anything; its bytes are added to `media`. */
-export function plainMessage({ role, text, parts, model, meta }: MessageInput, media: Media): Message {
+export function toPlainMessage({ role, text, parts, model, meta }: MessageInput, media: Media): Message {
   const given: readonly PartInput[] = text === undefined ? (parts ?? []) : [{ type: "text", text }];
   return {
     role,
     parts: given.map((part) =>
-      part.type === "tool-result" ? plainResult(part, media) : plainPart(part, media),
+      part.type === "tool-result" ? toPlainResult(part, media) : toPlainPart(part, media),
     ),
     ...(model !== undefined && { model }),
     ...(meta !== undefined && { meta }),
   };
 }
 
-function plainResult(part: ToolResultInput, media: Media): ToolResultPart {
+function toPlainResult(part: ToolResultInput, media: Media): ToolResultPart {
   const { output } = part;
   if (typeof output === "string") return { ...part, output: [{ type: "text", text: output }] };
-  return { ...part, output: output.map((piece) => (piece.type === "data" ? blobOf(piece, media) : piece)) };
+  return {
+    ...part,
+    output: output.map((piece) => (piece.type === "data" ? toBlobPart(piece, media) : piece)),
+  };
 }
 
-function plainPart(part: Exclude<PartInput, { type: "tool-result" }>, media: Media): Part {
-  return part.type === "data" ? blobOf(part, media) : part;
+function toPlainPart(part: Exclude<PartInput, { type: "tool-result" }>, media: Media): Part {
+  return part.type === "data" ? toBlobPart(part, media) : part;
 }
 
-function blobOf({ data, mime, name }: DataPart, media: Media): BlobPart {
+function toBlobPart({ data, mime, name }: DataPart, media: Media): BlobPart {
   if (typeof data !== "string" && !(data instanceof Uint8Array))
     throw new LonghaulError(
       "ARGUMENT_INVALID",

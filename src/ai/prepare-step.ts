@@ -15,10 +15,10 @@ export function prepareStep(
     if (isLonghaulModel(model)) return { model };
     const known = wrapped.get(model) ?? withLonghaul(model, options);
     // Agents switch between a few models; an agent that creates a new one for every step must not leak memory.
-    if (wrapped.size >= MOST_MODELS) wrapped.clear();
+    if (wrapped.size >= MAX_MODELS) wrapped.clear();
     wrapped.set(model, known);
     return { model: known };
   };
 }
 
-const MOST_MODELS = 16;
+const MAX_MODELS = 16;

@@ -1,20 +1,20 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/provider";
 import type { Draft, MessageInput, Session } from "../index.ts";
-import type { Call } from "./call.ts";
-import { messageOfReply } from "./reply.ts";
-import { ReplyParts } from "./reply-parts.ts";
+import type { ModelCall } from "./call.ts";
+import { decodeReply } from "./reply.ts";
+import { ReplyAssembler } from "./reply-parts.ts";
 
 type Stream = ReadableStream<LanguageModelV4StreamPart>;
 
 /** A stream that was read up to its first content or error. */
 export interface OpenedStream {
   readonly reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart>;
-  readonly read: readonly LanguageModelV4StreamPart[];
+  readonly readParts: readonly LanguageModelV4StreamPart[];
   /** Set if an error came before any content. */
   readonly error?: { readonly value: unknown };
 }
 
-const SILENT: readonly LanguageModelV4StreamPart["type"][] = [
+const CONTENTLESS: readonly LanguageModelV4StreamPart["type"][] = [
   "stream-start",
   "response-metadata",
   "raw",
@@ -28,21 +28,21 @@ export async function openStream(stream: Stream): Promise<OpenedStream> {
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return { reader, read };
+      if (done) return { reader, readParts: read };
       read.push(value);
-      if (value.type === "error") return { reader, read, error: { value: value.error } };
-      if (!SILENT.includes(value.type)) return { reader, read };
+      if (value.type === "error") return { reader, readParts: read, error: { value: value.error } };
+      if (!CONTENTLESS.includes(value.type)) return { reader, readParts: read };
     }
   } catch (error) {
     // A broken stream reports its error again to the next reader.
-    return { reader, read, error: { value: error } };
+    return { reader, readParts: read, error: { value: error } };
   }
 }
 
 /** Passes a stream through and writes it to the log: first as a draft, then as a message when it has ended. */
-export function recordedStream(
-  { reader, read }: OpenedStream,
-  call: Call,
+export function recordStream(
+  { reader, readParts: read }: OpenedStream,
+  call: ModelCall,
   session: Session,
   model: string,
 ): Stream {
@@ -79,9 +79,9 @@ export function recordedStream(
 const DRAFT_MS = 500;
 
 class Recording {
-  readonly #call: Call;
+  readonly #call: ModelCall;
   readonly #session: Session;
-  readonly #parts = new ReplyParts();
+  readonly #parts = new ReplyAssembler();
   #model: string;
   #draft: Draft | undefined;
   #draftedMs = 0;
@@ -90,7 +90,7 @@ class Recording {
   #isBroken = false;
   #isEnded = false;
 
-  constructor(call: Call, session: Session, model: string) {
+  constructor(call: ModelCall, session: Session, model: string) {
     this.#call = call;
     this.#session = session;
     this.#model = model;
@@ -153,6 +153,6 @@ class Recording {
   }
 
   #message(): MessageInput | undefined {
-    return messageOfReply(this.#parts.content(), this.#model);
+    return decodeReply(this.#parts.content(), this.#model);
   }
 }

@@ -12,7 +12,7 @@ interface OpenPart {
 }
 
 /** Assembles the parts of a streamed reply. */
-export class ReplyParts {
+export class ReplyAssembler {
   readonly #parts: (OpenPart | LanguageModelV4Content)[] = [];
   readonly #open = new Map<string, OpenPart>();
 

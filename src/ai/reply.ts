@@ -1,24 +1,24 @@
 import type { LanguageModelV4Content, SharedV4ProviderMetadata } from "@ai-sdk/provider";
 import type { Json, MessageInput } from "../index.ts";
-import { messageOfSdk } from "./from-sdk.ts";
-import type { SdkPart } from "./sdk-message.ts";
+import { decodeSdkMessage } from "./from-sdk.ts";
+import type { SdkMessagePart } from "./sdk-message.ts";
 
 /** A model's reply, in the form in which the AI SDK will send it back; undefined if it is empty. */
-export function messageOfReply(
+export function decodeReply(
   content: readonly LanguageModelV4Content[],
   model: string,
 ): MessageInput | undefined {
   // Sources and approval requests are never sent back.
   const asides = content.filter(({ type }) => type === "source" || type === "tool-approval-request");
-  const message = messageOfSdk(
-    { role: "assistant", content: content.flatMap(partOfReply) },
+  const message = decodeSdkMessage(
+    { role: "assistant", content: content.flatMap(decodeReplyPart) },
     asides.length > 0 ? { asides: JSON.parse(JSON.stringify(asides)) as Json } : {},
   );
   return message.parts?.length ? { ...message, model } : undefined;
 }
 
-function partOfReply(part: LanguageModelV4Content): readonly SdkPart[] {
-  const options = optionsOf(part.providerMetadata);
+function decodeReplyPart(part: LanguageModelV4Content): readonly SdkMessagePart[] {
+  const options = toProviderOptions(part.providerMetadata);
   switch (part.type) {
     case "text":
       return part.text === "" && !part.providerMetadata
@@ -38,7 +38,7 @@ function partOfReply(part: LanguageModelV4Content): readonly SdkPart[] {
           type: "tool-call",
           toolCallId,
           toolName,
-          input: inputOf(part.input),
+          input: parseInput(part.input),
           ...(providerExecuted !== undefined && { providerExecuted }),
           ...options,
         },
@@ -55,12 +55,12 @@ function partOfReply(part: LanguageModelV4Content): readonly SdkPart[] {
   }
 }
 
-function optionsOf(metadata: SharedV4ProviderMetadata | undefined) {
+function toProviderOptions(metadata: SharedV4ProviderMetadata | undefined) {
   return metadata === undefined ? {} : { providerOptions: metadata };
 }
 
 /** Models write tool input as text; text that is not JSON stays text. */
-function inputOf(text: string): unknown {
+function parseInput(text: string): unknown {
   try {
     return text.trim() === "" ? {} : JSON.parse(text);
   } catch {

@@ -1,19 +1,19 @@
 import {
-  contextMessage,
   type EntryId,
   estimateText,
-  type Fitted,
-  flatParts,
+  type FittedWindow,
+  flattenParts,
   type Memory,
   type MessageInput,
   type RetrieveOptions,
   retrieveContext,
   type SessionId,
   type SessionWindow,
-  type Shown,
   shouldRetrieve,
+  toContextMessage,
+  type WindowContent,
 } from "../index.ts";
-import { idOf } from "./fitted-prompt.ts";
+import { toEntryId } from "./fitted-prompt.ts";
 
 /** Source and limits of the content recalled for a user message. */
 export interface RetrievalOptions extends Omit<RetrieveOptions, "tokensOf" | "shown" | "signal"> {
@@ -25,7 +25,7 @@ export interface RetrievalOptions extends Omit<RetrieveOptions, "tokensOf" | "sh
  * Recalled text to insert before a new user message, delimited and marked as not written by anyone; empty if nothing is
  * found. It becomes part of the log, so that earlier messages stay unchanged and the provider's cache remains valid.
  */
-export async function retrieved(
+export async function retrieveMessages(
   { memory, ...options }: RetrievalOptions,
   text: string,
   window: Pick<SessionWindow, "look">,
@@ -37,19 +37,19 @@ export async function retrieved(
   const found = await retrieveContext(memory, text, {
     ...options,
     tokensOf: estimateText,
-    shown: shownIn(await window.look(), session),
+    shown: collectShown(await window.look(), session),
     ...(signal && { signal }),
   });
-  return found ? [contextMessage(found)] : [];
+  return found ? [toContextMessage(found)] : [];
 }
 
 /** The entries and texts that a window already shows. */
-function shownIn({ slots, messages }: Fitted, session: SessionId): Shown {
+function collectShown({ slots, messages }: FittedWindow, session: SessionId): WindowContent {
   const entries = slots
     .filter(({ isNote, original, message }) => !isNote && (!original || original === message))
-    .map((slot): EntryId => idOf(slot, session));
+    .map((slot): EntryId => toEntryId(slot, session));
   const texts = messages.flatMap((message) =>
-    flatParts(message).flatMap((part) => (part.type === "text" ? [part.text] : [])),
+    flattenParts(message).flatMap((part) => (part.type === "text" ? [part.text] : [])),
   );
   return { entries: new Set(entries), texts };
 }

@@ -7,11 +7,11 @@ import type { Message, Part, ToolCallPart } from "../index.ts";
  * unintentionally: reasoning, provider options, tool input (call ids identify it), empty text. A part stored as a blob
  * keeps the key it had before.
  */
-export function saidKey(message: Message): string {
+export function computeMessageKey(message: Message): string {
   const known = keys.get(message);
   if (known !== undefined) return known;
   const { role, parts } = message;
-  const key = digestOf(JSON.stringify([role, ...parts.flatMap((part) => keyOf(part) ?? [])]));
+  const key = computeDigest(JSON.stringify([role, ...parts.flatMap((part) => computePartKey(part) ?? [])]));
   keys.set(message, key);
   return key;
 }
@@ -25,20 +25,20 @@ export function hasInputOf(call: ToolCallPart, other: Part | undefined): boolean
 const keys = new WeakMap<Message, string>();
 
 /** The key of a part; undefined for a part that is ignored. */
-export function keyOf(part: Part): string | undefined {
+export function computePartKey(part: Part): string | undefined {
   switch (part.type) {
     case "text":
-      return part.text === "" ? undefined : `text ${digestOf(part.text)}`;
+      return part.text === "" ? undefined : `text ${computeDigest(part.text)}`;
     case "reasoning":
       return undefined;
     case "tool-call":
-      return callKey(part.callId, part.name);
+      return buildCallKey(part.callId, part.name);
     case "tool-result": {
-      const output = part.output.flatMap((piece) => keyOf(piece) ?? []);
+      const output = part.output.flatMap((piece) => computePartKey(piece) ?? []);
       return JSON.stringify(["result", part.callId, part.isError === true, ...output]);
     }
     case "raw":
-      return `raw ${digestOf(JSON.stringify(part))}`;
+      return `raw ${computeDigest(JSON.stringify(part))}`;
     case "blob":
       break;
   }
@@ -48,17 +48,17 @@ export function keyOf(part: Part): string | undefined {
     case "reasoning":
       return undefined;
     case "tool-call":
-      return callKey(part.callId ?? "", part.toolName ?? "");
+      return buildCallKey(part.callId ?? "", part.toolName ?? "");
     default:
       return `${part.of} ${part.digest}`;
   }
 }
 
-function callKey(callId: string, name: string): string {
+function buildCallKey(callId: string, name: string): string {
   return JSON.stringify(["call", callId, name]);
 }
 
 /** The same digest as for blobs. */
-function digestOf(text: string): string {
+function computeDigest(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }

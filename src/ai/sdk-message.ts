@@ -6,12 +6,12 @@ import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
  */
 export interface SdkMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
-  readonly content: string | readonly SdkPart[];
+  readonly content: string | readonly SdkMessagePart[];
   readonly providerOptions?: SharedV4ProviderOptions | undefined;
 }
 
 /** A part of an `SdkMessage`. */
-export interface SdkPart {
+export interface SdkMessagePart {
   readonly type: string;
   readonly [field: string]: unknown;
 }
@@ -20,7 +20,7 @@ export interface SdkPart {
 const BOOKKEEPING: readonly unknown[] = ["anthropic.message_start"];
 
 /** The content parts of a message, without bookkeeping. */
-export function partsOf({ content }: SdkMessage): readonly SdkPart[] {
+export function listSdkParts({ content }: SdkMessage): readonly SdkMessagePart[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return content.filter(({ type, kind }) => type !== "custom" || !BOOKKEEPING.includes(kind));
 }

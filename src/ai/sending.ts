@@ -1,12 +1,12 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { gateway, type LanguageModel } from "ai";
 import type { Json } from "../index.ts";
-import type { Call, Calls } from "./call.ts";
+import type { ModelCall, ModelCalls } from "./call.ts";
 import { type OpenedStream, openStream } from "./recorded-stream.ts";
 import type { SdkMessage } from "./sdk-message.ts";
 
 /** Resolves a model given by name the way the AI SDK does. */
-export function modelOf(model: LanguageModel): Exclude<LanguageModel, string> {
+export function resolveLanguageModel(model: LanguageModel): Exclude<LanguageModel, string> {
   return typeof model === "string"
     ? (globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway).languageModel(model)
     : model;
@@ -14,10 +14,10 @@ export function modelOf(model: LanguageModel): Exclude<LanguageModel, string> {
 
 /** Begins a call with the parameters from the AI SDK. */
 export async function beginCall(
-  calls: Calls,
+  calls: ModelCalls,
   model: LanguageModelV4,
   params: LanguageModelV4CallOptions,
-): Promise<Call> {
+): Promise<ModelCall> {
   const { prompt, tools = [], maxOutputTokens, abortSignal } = params;
   abortSignal?.throwIfAborted();
   const frame = { model: model.modelId, tools: tools as unknown as Json, maxOutputTokens };
@@ -31,7 +31,7 @@ export async function beginCall(
 }
 
 /** Sends a call until it succeeds, or fails for a reason that no other window would fix; then the call ends. */
-export async function healing<T>(call: Call, send: () => PromiseLike<T>): Promise<T> {
+export async function sendWithHealing<T>(call: ModelCall, send: () => PromiseLike<T>): Promise<T> {
   for (;;) {
     try {
       return await send();
@@ -44,12 +44,12 @@ export async function healing<T>(call: Call, send: () => PromiseLike<T>): Promis
 }
 
 /** Like `healing`, for a stream: another window can be sent until the first content arrives. */
-export async function healingStream<T extends { readonly stream: Parameters<typeof openStream>[0] }>(
-  call: Call,
+export async function streamWithHealing<T extends { readonly stream: Parameters<typeof openStream>[0] }>(
+  call: ModelCall,
   send: () => PromiseLike<T>,
 ): Promise<{ readonly result: T; readonly opened: OpenedStream }> {
   for (;;) {
-    const result = await healing(call, send);
+    const result = await sendWithHealing(call, send);
     const opened = await openStream(result.stream);
     if (!opened.error || !(await heals(call, opened.error.value))) return { result, opened };
     await opened.reader.cancel();
@@ -57,9 +57,9 @@ export async function healingStream<T extends { readonly stream: Parameters<type
 }
 
 /** True if the call can be sent again; a failure to heal it ends the call. */
-async function heals(call: Call, error: unknown): Promise<boolean> {
+async function heals(call: ModelCall, error: unknown): Promise<boolean> {
   try {
-    return await call.heals(error);
+    return await call.heal(error);
   } catch (failure) {
     call.end();
     throw failure;

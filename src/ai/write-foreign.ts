@@ -1,58 +1,63 @@
-import { arrayOf, objectOf } from "../formats/content/fields.ts";
+import { toArray, toObject } from "../formats/content/fields.ts";
 import { withErrorMark } from "../formats/content/marks.ts";
-import { blocksOfParts } from "../formats/writing/anthropic-blocks.ts";
+import { encodeAnthropicBlocks } from "../formats/writing/anthropic-blocks.ts";
 import { editedChatCall, newChatCall } from "../formats/writing/openai-chat-calls.ts";
-import { contentOf } from "../formats/writing/openai-chat-content.ts";
+import { encodeChatContent } from "../formats/writing/openai-chat-content.ts";
 import type { ExportedSession } from "../formats/writing/writer.ts";
 import type { BlobPart, Message, Part, ToolResultPart } from "../index.ts";
-import type { DialectName, ForeignMessage } from "./dialect.ts";
+import type { ForeignMessage, MessageFormat } from "./dialect.ts";
 import type { SdkMessage } from "./sdk-message.ts";
-import { type BytesOf, sdkMessages } from "./to-sdk.ts";
+import { encodeSdkMessages, type MediaReader } from "./to-sdk.ts";
 
 /** Input for writing a message of a window in a caller's format. */
-export interface Writing {
-  readonly dialect: DialectName;
+export interface ForeignEncodeOptions {
+  readonly format: MessageFormat;
   /** The caller's message that it corresponds to; undefined for a note. */
   readonly own: { readonly foreign: ForeignMessage; readonly message: Message } | undefined;
   /** Tool names by call id. */
   readonly toolNames: ReadonlyMap<string, string>;
-  readonly bytesOf: BytesOf;
+  readonly bytesOf: MediaReader;
 }
 
 /**
  * Converts a message of a window to a caller's format; text of a tool message that answers no call becomes a user
  * message.
  */
-export async function foreignMessages(
+export async function encodeForeignMessages(
   message: Message,
-  writing: Writing,
+  writing: ForeignEncodeOptions,
 ): Promise<readonly ForeignMessage[]> {
-  const { dialect, own, toolNames, bytesOf } = writing;
+  const { format: dialect, own, toolNames, bytesOf } = writing;
   switch (dialect) {
     case "longhaul":
       return [message as unknown as ForeignMessage];
     case "ai-sdk": {
       const sdk = own && { sdk: own.foreign as unknown as SdkMessage, message: own.message };
-      return (await sdkMessages(message, sdk, toolNames, bytesOf)) as unknown as readonly ForeignMessage[];
+      return (await encodeSdkMessages(
+        message,
+        sdk,
+        toolNames,
+        bytesOf,
+      )) as unknown as readonly ForeignMessage[];
     }
     case "anthropic":
-      return anthropicMessages(message, writing);
+      return encodeAnthropicMessages(message, writing);
     case "openai-chat":
-      return chatMessages(message, writing);
+      return encodeChatMessages(message, writing);
   }
 }
 
-async function anthropicMessages(
+async function encodeAnthropicMessages(
   message: Message,
-  { own, bytesOf }: Writing,
+  { own, bytesOf }: ForeignEncodeOptions,
 ): Promise<readonly ForeignMessage[]> {
   const role = message.role === "tool" ? "user" : message.role;
   const isSame = own?.message.parts.length === message.parts.length;
-  const blocks = await blocksOfParts(message.parts, sourceOf(bytesOf));
+  const blocks = await encodeAnthropicBlocks(message.parts, createMediaSource(bytesOf));
   // Extra fields of a block, such as cache markers, stay with it if the block is still the same.
-  const ownBlocks = isSame ? arrayOf(own?.foreign.content) : [];
+  const ownBlocks = isSame ? toArray(own?.foreign.content) : [];
   const content = blocks.map((block, index) => {
-    const given = objectOf(ownBlocks[index]);
+    const given = toObject(ownBlocks[index]);
     return given?.type === block.type ? { ...given, ...block } : block;
   });
   const plain = content.length === 1 && content[0]?.type === "text" ? content[0].text : undefined;
@@ -62,10 +67,13 @@ async function anthropicMessages(
 /** Fields of a message of OpenAI Chat that hold its reasoning. */
 const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_details"];
 
-async function chatMessages(message: Message, { own, bytesOf }: Writing): Promise<readonly ForeignMessage[]> {
-  const source = sourceOf(bytesOf);
+async function encodeChatMessages(
+  message: Message,
+  { own, bytesOf }: ForeignEncodeOptions,
+): Promise<readonly ForeignMessage[]> {
+  const source = createMediaSource(bytesOf);
   const said = message.parts.filter(({ type }) => type !== "tool-result" && type !== "tool-call");
-  const content = await contentOf(
+  const content = await encodeChatContent(
     said.map((part) => ({ part })),
     source,
   );
@@ -78,7 +86,7 @@ async function chatMessages(message: Message, { own, bytesOf }: Writing): Promis
   const messages: ForeignMessage[] = [];
   for (const part of results) {
     const output =
-      (await contentOf(
+      (await encodeChatContent(
         part.output.map((piece) => ({ part: piece })),
         source,
       )) ?? "";
@@ -93,9 +101,9 @@ async function chatMessages(message: Message, { own, bytesOf }: Writing): Promis
 }
 
 /** The fields that hold the calls of a message; calls whose input is unchanged are the caller's own objects. */
-function chatCalls(parts: readonly Part[], own: Writing["own"]): ForeignMessage {
-  const legacy = objectOf(own?.foreign.function_call);
-  const ownCalls = arrayOf(own?.foreign.tool_calls).map(objectOf);
+function chatCalls(parts: readonly Part[], own: ForeignEncodeOptions["own"]): ForeignMessage {
+  const legacy = toObject(own?.foreign.function_call);
+  const ownCalls = toArray(own?.foreign.tool_calls).map(toObject);
   const calls: object[] = [];
   let legacyCall: object | undefined;
   for (const part of parts) {
@@ -113,14 +121,14 @@ function chatCalls(parts: readonly Part[], own: Writing["own"]): ForeignMessage 
 }
 
 /** Fields of the caller's message that stay when it is rewritten: all except calls, and reasoning that was removed. */
-function keptFields({ parts }: Message, own: Writing["own"]): ForeignMessage {
+function keptFields({ parts }: Message, own: ForeignEncodeOptions["own"]): ForeignMessage {
   const hasReasoning = parts.some(({ type }) => type === "reasoning");
   const gone = ["tool_calls", "function_call", ...(hasReasoning ? [] : REASONING_FIELDS)];
   return Object.fromEntries(Object.entries(own?.foreign ?? {}).filter(([field]) => !gone.includes(field)));
 }
 
 /** A partial `ExportedSession` that only provides the bytes that the caller passed. */
-function sourceOf(bytesOf: BytesOf): ExportedSession {
+function createMediaSource(bytesOf: MediaReader): ExportedSession {
   const needed: Pick<ExportedSession, "base64" | "restore"> = {
     base64: async (part: BlobPart) => Buffer.from((await bytesOf(part)) ?? []).toString("base64"),
     restore: async (part) => part,

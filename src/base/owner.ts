@@ -6,18 +6,18 @@ import { findProcess } from "./process-identity.ts";
 export const OWNER_LEASE_MS = 60_000;
 
 /** Owners that are alive in this process. */
-const living = new Set<string>();
+const livingOwners = new Set<string>();
 
 /** Creates the name under which a kernel writes drafts: `<host>|<pid>|<process start>.<random>`. */
 export function claimOwner(): string {
   const owner = `${hostname()}|${process.pid}|${findProcess(process.pid)?.startedAt ?? ""}.${randomUUID()}`;
-  living.add(owner);
+  livingOwners.add(owner);
   return owner;
 }
 
 /** Marks the owner as no longer writing. */
 export function releaseOwner(owner: string): void {
-  living.delete(owner);
+  livingOwners.delete(owner);
 }
 
 /**
@@ -26,7 +26,7 @@ export function releaseOwner(owner: string): void {
 export function isOwnerRunning(owner: string): boolean {
   const [host, pid, rest = ""] = owner.split("|");
   if (host !== hostname()) return false;
-  if (Number(pid) === process.pid) return living.has(owner);
+  if (Number(pid) === process.pid) return livingOwners.has(owner);
   const startedAt = rest.includes(".") ? rest.slice(0, rest.indexOf(".")) : "";
   return startedAt !== "" && findProcess(Number(pid))?.startedAt === startedAt;
 }
@@ -35,7 +35,7 @@ export function isOwnerRunning(owner: string): boolean {
 export function isOwnerAlive(owner: string, lastSignAt: number, now: number): boolean {
   const [host, pid] = owner.split("|");
   if (host === hostname()) {
-    if (Number(pid) === process.pid) return living.has(owner);
+    if (Number(pid) === process.pid) return livingOwners.has(owner);
     if (!findProcess(Number(pid))) return false;
   }
   return now - lastSignAt <= OWNER_LEASE_MS;

@@ -5,18 +5,18 @@ const isSource = import.meta.url.endsWith(".ts");
 const root = findRoot(new URL(".", import.meta.url));
 
 /** Returns the URL of a file that the package ships, by its path from the package's folder. */
-export function packageFile(path: string): URL {
+export function resolvePackageFile(path: string): URL {
   return new URL(path, root);
 }
 
 /** Returns the URL of a module that runs on its own (a worker, the program), by its path in `src` without extension. */
-export function moduleFile(path: string): URL {
-  return packageFile(isSource ? `src/${path}.ts` : `dist/${path}.js`);
+export function resolveModuleFile(path: string): URL {
+  return resolvePackageFile(isSource ? `src/${path}.ts` : `dist/${path}.js`);
 }
 
 /** Reads the version of the package. */
 export function readVersion(): string {
-  return JSON.parse(readFileSync(packageFile("package.json"), "utf8")).version;
+  return JSON.parse(readFileSync(resolvePackageFile("package.json"), "utf8")).version;
 }
 
 /** The package's own folder: the nearest one above this file with a package.json. */

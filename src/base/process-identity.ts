@@ -9,7 +9,7 @@ export interface ProcessState {
 /** The process with a pid; undefined if there is none or it is a zombie. */
 export function findProcess(pid: number): ProcessState | undefined {
   if (!Number.isSafeInteger(pid) || pid <= 0 || !isThere(pid)) return undefined;
-  const fields = statFields(pid);
+  const fields = readStatFields(pid);
   if (!fields) return { startedAt: undefined };
   const [state, startedAt] = [fields[0], fields[19]];
   return state === "Z" || state === "X" ? undefined : { startedAt };
@@ -25,7 +25,7 @@ function isThere(pid: number): boolean {
 }
 
 /** The fields of /proc/<pid>/stat after the name, which may contain spaces and brackets; undefined without /proc. */
-function statFields(pid: number): readonly string[] | undefined {
+function readStatFields(pid: number): readonly string[] | undefined {
   try {
     const line = readFileSync(`/proc/${pid}/stat`, "utf8");
     return line.slice(line.lastIndexOf(")") + 2).split(" ");

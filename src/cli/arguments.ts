@@ -1,5 +1,11 @@
 import { parseArgs } from "node:util";
-import { COMMON_OPTIONS, type Command, type Given, type OptionSpec, type OptionSpecs } from "./command.ts";
+import {
+  type CliCommand,
+  COMMON_OPTIONS,
+  type OptionSpec,
+  type OptionSpecs,
+  type ParsedArguments,
+} from "./command.ts";
 import { nearestWords } from "./nearest.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -10,7 +16,7 @@ export function splitCommand(args: readonly string[]): {
 } {
   const { tokens } = parseArgs({
     args: [...args],
-    options: parserOptions(COMMON_OPTIONS),
+    options: toParserOptions(COMMON_OPTIONS),
     strict: false,
     tokens: true,
   });
@@ -20,14 +26,14 @@ export function splitCommand(args: readonly string[]): {
 }
 
 /** Parses the arguments of a command; throws UsageError. */
-export function readArguments(
-  command: Pick<Command, "name" | "options" | "maxOperands">,
+export function parseArguments(
+  command: Pick<CliCommand, "name" | "options" | "maxOperands">,
   args: readonly string[],
-): Given {
+): ParsedArguments {
   const specs: OptionSpecs = { ...command.options, ...COMMON_OPTIONS };
   const { tokens, values, positionals } = parseArgs({
     args: [...args],
-    options: parserOptions(specs),
+    options: toParserOptions(specs),
     strict: false,
     tokens: true,
   });
@@ -36,7 +42,7 @@ export function readArguments(
   if (tooMany !== undefined) {
     throw new UsageError(`${command.name} does not take ${JSON.stringify(tooMany)}`);
   }
-  return { operands: positionals, options: values as Given["options"] };
+  return { operands: positionals, options: values as ParsedArguments["options"] };
 }
 
 interface OptionToken {
@@ -49,7 +55,7 @@ interface OptionToken {
 function checkOption(token: OptionToken, specs: OptionSpecs, command: string): void {
   const { name, rawName, value, inlineValue } = token;
   const spec = Object.hasOwn(specs, name) ? specs[name] : undefined;
-  if (!spec) throw unknownOption(rawName, name, Object.keys(specs), command);
+  if (!spec) throw createUnknownOptionError(rawName, name, Object.keys(specs), command);
   if (spec.type === "boolean" && value !== undefined) {
     throw new UsageError(`${rawName} takes no value`);
   }
@@ -63,13 +69,18 @@ function checkOption(token: OptionToken, specs: OptionSpecs, command: string): v
   }
 }
 
-function unknownOption(rawName: string, name: string, known: readonly string[], command: string): UsageError {
+function createUnknownOptionError(
+  rawName: string,
+  name: string,
+  known: readonly string[],
+  command: string,
+): UsageError {
   const [nearest] = nearestWords(name, known);
   const hint = nearest === undefined ? "" : `; did you mean --${nearest}?`;
   return new UsageError(`${command} has no option ${rawName}${hint}`);
 }
 
-function parserOptions(specs: OptionSpecs) {
+function toParserOptions(specs: OptionSpecs) {
   const entries = Object.entries(specs).map(([name, { type, short, multiple }]: [string, OptionSpec]) => [
     name,
     { type, ...(short !== undefined && { short }), ...(multiple && { multiple }) },
@@ -81,7 +92,7 @@ function parserOptions(specs: OptionSpecs) {
  * Parses the number of an option, or returns `otherwise` if the option is absent. Throws UsageError unless the number
  * is a whole number from 1 to `max`.
  */
-export function countOption(
+export function parseCountOption(
   option: string,
   text: string | undefined,
   { otherwise, max }: { readonly otherwise: number; readonly max: number },

@@ -1,8 +1,8 @@
 import { createInterface } from "node:readline";
-import type { Context } from "./context.ts";
+import type { CliContext } from "./context.ts";
 
 /** Asks a yes-or-no question on the terminal. Only "y" and "yes" mean yes; end of input and Ctrl-C mean no. */
-export async function askYesNo({ stdin, stdout, signal }: Context, question: string): Promise<boolean> {
+export async function askYesNo({ stdin, stdout, signal }: CliContext, question: string): Promise<boolean> {
   stdout.write(`${question} [y/N] `);
   const lines = createInterface({ input: stdin, terminal: false });
   const onAbort = () => lines.close();

@@ -1,4 +1,4 @@
-import type { Context } from "./context.ts";
+import type { CliContext } from "./context.ts";
 
 export interface OptionSpec {
   readonly type: "boolean" | "string";
@@ -33,13 +33,13 @@ export const COMMON_OPTIONS = {
 export type CommonValues = OptionValues<typeof COMMON_OPTIONS>;
 
 /** Parsed arguments of a command. */
-export interface Given<Specs extends OptionSpecs = OptionSpecs> {
+export interface ParsedArguments<Specs extends OptionSpecs = OptionSpecs> {
   readonly operands: readonly string[];
   readonly options: OptionValues<Specs> & CommonValues;
 }
 
 /** One command of the program. */
-export interface Command<Specs extends OptionSpecs = OptionSpecs> {
+export interface CliCommand<Specs extends OptionSpecs = OptionSpecs> {
   readonly name: string;
   readonly summary: string;
   /** Usage lines, without the name of the program. */
@@ -51,12 +51,12 @@ export interface Command<Specs extends OptionSpecs = OptionSpecs> {
   readonly maxOperands: number;
   readonly examples: readonly string[];
   /** Runs the command and returns the exit code. */
-  run(context: Context, given: Given<Specs>): Promise<number>;
+  run(context: CliContext, given: ParsedArguments<Specs>): Promise<number>;
 }
 
 /** Types `run` by the declared options, so a command cannot read an option that it does not declare. */
-export function defineCommand<const Specs extends OptionSpecs>(command: Command<Specs>): Command {
-  return command as unknown as Command;
+export function defineCommand<const Specs extends OptionSpecs>(command: CliCommand<Specs>): CliCommand {
+  return command as unknown as CliCommand;
 }
 
 /** Several commands under one name, such as `task`. */
@@ -65,12 +65,12 @@ export interface CommandGroup {
   readonly summary: string;
   readonly about?: string;
   /** Loaders by the word after the group's name; each loaded command is named by both words: "task run". */
-  readonly commands: Readonly<Record<string, () => Promise<Command>>>;
+  readonly commands: Readonly<Record<string, () => Promise<CliCommand>>>;
   /** Words of internal commands that the help omits. */
   readonly hidden?: readonly string[];
   readonly examples: readonly string[];
 }
 
-export function isGroup(one: Command | CommandGroup): one is CommandGroup {
+export function isCommandGroup(one: CliCommand | CommandGroup): one is CommandGroup {
   return "commands" in one;
 }

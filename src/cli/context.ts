@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 
 /** The environment of a command: streams, variables, terminal and signals. */
-export interface Context {
+export interface CliContext {
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly stderr: Writable;

@@ -4,7 +4,7 @@ export function formatCount(count: number): string {
 }
 
 /** Formats a count with its noun: "1 message", "2 messages". */
-export function countOf(count: number, one: string, many = `${one}s`): string {
+export function formatQuantity(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 

@@ -5,7 +5,7 @@ import { codesOf } from "../model/text-codes.ts";
  * and the supplementary variation selectors. Line breaks, tabs and the joiners that emoji and scripts need are
  * excluded.
  */
-const OBEYED =
+const CONTROL_CHARACTERS =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters on purpose
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
 /** A text without these characters is printed unchanged. Includes surrogates, although most valid pairs stay. */
@@ -63,8 +63,8 @@ function newEscape(code: number): string | null {
   if (code === TAB) return "    ";
   if (code >= 0xd800 && code <= 0xdfff) return String.fromCharCode(REPLACEMENT);
   const character = String.fromCharCode(code);
-  OBEYED.lastIndex = 0;
-  return OBEYED.test(character) ? written(character) : null;
+  CONTROL_CHARACTERS.lastIndex = 0;
+  return CONTROL_CHARACTERS.test(character) ? escapeCharacter(character) : null;
 }
 
 /** The escape of a surrogate pair; null unless it is a tag or variation selector, the only ones that hide text. */
@@ -80,19 +80,21 @@ export function escapeLine(text: string): string {
 }
 
 /** Serializes a value as JSON with all terminal controls escaped. */
-export function safeJson(value: unknown, indent?: number): string {
-  return JSON.stringify(value, undefined, indent).replace(OBEYED, (character) => unicode(character));
+export function toSafeJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, undefined, indent).replace(CONTROL_CHARACTERS, (character) =>
+    escapeUnicode(character),
+  );
 }
 
-function written(character: string): string {
+function escapeCharacter(character: string): string {
   if (character === "\r") return "\\r";
   const code = character.codePointAt(0) ?? 0;
   if (code > 0xffff) return `\\u{${code.toString(16)}}`;
-  return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : unicode(character);
+  return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : escapeUnicode(character);
 }
 
 /** Escapes as JSON does: two escapes for a character outside the BMP. */
-function unicode(character: string): string {
+function escapeUnicode(character: string): string {
   return character
     .split("")
     .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)

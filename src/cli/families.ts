@@ -8,7 +8,7 @@ export interface FamilyMember {
 }
 
 /** Orders sessions as given, with each child right below its parent if both are in the list. */
-export function inFamilies(sessions: readonly SessionRecord[]): readonly FamilyMember[] {
+export function groupFamilies(sessions: readonly SessionRecord[]): readonly FamilyMember[] {
   const ids = new Set(sessions.map(({ id }) => id));
   const children = Map.groupBy(sessions, ({ parent }) =>
     parent !== undefined && ids.has(parent) ? parent : undefined,

@@ -12,8 +12,8 @@ export async function findSession(kernel: Kernel, wanted: string): Promise<Sessi
   if (await kernel.find(wanted)) return wanted;
   return findId(wanted, {
     kind: "session",
-    ids: sessionIds(kernel),
-    fits: (id) => fits(id, wanted),
+    ids: listSessionIds(kernel),
+    fits: (id) => isMatch(id, wanted),
     add: addRoot,
     notFound: "SESSION_NOT_FOUND",
     listing: "longhaul sessions",
@@ -29,14 +29,14 @@ function addRoot(roots: readonly SessionId[], id: SessionId): readonly SessionId
 /**
  * Matches the beginning or end of an id, or the beginning of a piece: imported ids begin with the name of their format.
  */
-function fits(id: SessionId, wanted: string): boolean {
+function isMatch(id: SessionId, wanted: string): boolean {
   return (
     id.startsWith(wanted) || id.endsWith(wanted) || id.split(/[:/]/).some((piece) => piece.startsWith(wanted))
   );
 }
 
 /** Yields the ids of all sessions, newest first, reading page by page. */
-export async function* sessionIds(kernel: Kernel): AsyncGenerator<SessionId> {
+export async function* listSessionIds(kernel: Kernel): AsyncGenerator<SessionId> {
   let before: SessionId | undefined;
   do {
     const page = await kernel.sessions({ limit: PAGE, ...(before !== undefined && { before }) });

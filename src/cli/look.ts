@@ -1,12 +1,12 @@
 import type { CommonValues } from "./command.ts";
-import type { Context } from "./context.ts";
-import { makePaint, type Paint, wantsColor } from "./paint.ts";
+import type { CliContext } from "./context.ts";
+import { createPaint, isColorWanted, type Paint } from "./paint.ts";
 
 /** Returns the paint for stdout or stderr. */
-export function paintFor(
-  context: Context,
+export function choosePaint(
+  context: CliContext,
   options: CommonValues,
   stream: "stdout" | "stderr" = "stdout",
 ): Paint {
-  return makePaint(wantsColor(context.env, context.isTerminal[stream], options["no-color"] === true));
+  return createPaint(isColorWanted(context.env, context.isTerminal[stream], options["no-color"] === true));
 }

@@ -1,1 +1,1 @@
-export { editDistance, nearestWords } from "../index.ts";
+export { computeEditDistance as editDistance, findNearestWords as nearestWords } from "../index.ts";

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { Writable } from "node:stream";
-import type { Context } from "./context.ts";
-import { type Printer, plainPrinter, printTo, ReaderGone } from "./printer.ts";
-import { widthOf } from "./width.ts";
+import type { CliContext } from "./context.ts";
+import { createPlainPrinter, type Printer, printTo, ReaderGoneError } from "./printer.ts";
+import { measureWidth } from "./width.ts";
 
 /** ANSI styles, which take no columns on the screen. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: styles begin with an escape character
@@ -13,15 +13,18 @@ const STYLES = /\u001b\[[0-9;]*m/g;
 /**
  * Prints to the terminal directly if the output fits on one screen, else through the user's pager if one is installed.
  */
-export function pagedPrinter(context: Context): Printer {
-  const command = context.isTerminal.stdout ? pagerCommand(context) : undefined;
+export function createPagedPrinter(context: CliContext): Printer {
+  const command = context.isTerminal.stdout ? findPagerCommand(context) : undefined;
   return command === undefined
-    ? plainPrinter(context.stdout, context.signal)
+    ? createPlainPrinter(context.stdout, context.signal)
     : new PagedPrinter(context, command);
 }
 
 /** Returns the pager command: PAGER, else less; undefined if there is none. */
-export function pagerCommand({ env, platform }: Pick<Context, "env" | "platform">): string | undefined {
+export function findPagerCommand({
+  env,
+  platform,
+}: Pick<CliContext, "env" | "platform">): string | undefined {
   const wanted = env.PAGER?.trim();
   if (wanted === "" || wanted === "cat") return undefined;
   const command = wanted ?? "less -FRX";
@@ -46,15 +49,15 @@ function hasProgram(name: string, path: string, platform: NodeJS.Platform): bool
 }
 
 class PagedPrinter implements Printer {
-  readonly #context: Context;
+  readonly #context: CliContext;
   readonly #command: string;
   /** Output so far, held until it exceeds one screen. */
   #held: string[] = [];
   #heldRows = 0;
   #pager: ChildProcess | undefined;
-  #left: Promise<void> | undefined;
+  #closed: Promise<void> | undefined;
 
-  constructor(context: Context, command: string) {
+  constructor(context: CliContext, command: string) {
     this.#context = context;
     this.#command = command;
   }
@@ -62,7 +65,7 @@ class PagedPrinter implements Printer {
   async print(text: string): Promise<void> {
     if (this.#pager) return this.#send(text);
     this.#held.push(text);
-    this.#heldRows += rowsOf(text, this.#context.columns.stdout);
+    this.#heldRows += countRows(text, this.#context.columns.stdout);
     if (this.#heldRows < this.#context.rows) return;
     this.#start();
     await this.#release((held) => this.#send(held));
@@ -72,7 +75,7 @@ class PagedPrinter implements Printer {
     const { stdout, signal } = this.#context;
     if (!this.#pager) return this.#release((held) => printTo(stdout, held, signal));
     this.#pager.stdin?.end();
-    await this.#left;
+    await this.#closed;
   }
 
   #start(): void {
@@ -84,7 +87,7 @@ class PagedPrinter implements Printer {
       stdio: ["pipe", "inherit", "inherit"],
     });
     pager.stdin?.on("error", () => undefined);
-    this.#left = new Promise((resolve) => {
+    this.#closed = new Promise((resolve) => {
       pager.on("error", () => resolve());
       pager.on("close", () => resolve());
     });
@@ -101,14 +104,14 @@ class PagedPrinter implements Printer {
     try {
       await printTo(this.#pager?.stdin as Writable, text);
     } catch (error) {
-      await this.#left;
-      throw error instanceof ReaderGone ? error : new ReaderGone();
+      await this.#closed;
+      throw error instanceof ReaderGoneError ? error : new ReaderGoneError();
     }
   }
 }
 
 /** Counts the screen rows that a text takes at a width. */
-export function rowsOf(text: string, columns: number): number {
+export function countRows(text: string, columns: number): number {
   const lines = text.replace(STYLES, "").replace(/\n$/, "").split("\n");
-  return lines.reduce((rows, line) => rows + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
+  return lines.reduce((rows, line) => rows + Math.max(1, Math.ceil(measureWidth(line) / columns)), 0);
 }

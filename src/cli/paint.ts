@@ -6,17 +6,17 @@ export type Look = "bold" | "dim" | "red" | "green" | "yellow" | "blue" | "magen
 export type Paint = (look: Look, text: string) => string;
 
 /** Never styles. */
-export const plain: Paint = (_, text) => text;
+export const plainPaint: Paint = (_, text) => text;
 
 /** Creates a paint that styles, or the plain one. */
-export function makePaint(isColored: boolean): Paint {
-  return isColored ? (look, text) => styleText(look, text, { validateStream: false }) : plain;
+export function createPaint(isColored: boolean): Paint {
+  return isColored ? (look, text) => styleText(look, text, { validateStream: false }) : plainPaint;
 }
 
 /**
  * Decides whether to use color: --no-color first, then FORCE_COLOR over NO_COLOR as in Node itself, else the terminal.
  */
-export function wantsColor(
+export function isColorWanted(
   env: Readonly<Record<string, string | undefined>>,
   isTerminal: boolean,
   isRefused: boolean,

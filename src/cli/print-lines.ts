@@ -1,9 +1,9 @@
-import type { Context } from "./context.ts";
-import { pagedPrinter } from "./pager.ts";
+import type { CliContext } from "./context.ts";
+import { createPagedPrinter } from "./pager.ts";
 
 /** Prints lines, through the pager if they exceed one screen. */
-export async function printLines(context: Context, lines: readonly string[]): Promise<void> {
-  const printer = pagedPrinter(context);
+export async function printLines(context: CliContext, lines: readonly string[]): Promise<void> {
+  const printer = createPagedPrinter(context);
   try {
     await printer.print(lines.map((line) => `${line}\n`).join(""));
   } finally {

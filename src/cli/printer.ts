@@ -10,16 +10,16 @@ export interface Printer {
 }
 
 /** The reader of our output has gone; this is not a failure. */
-export class ReaderGone extends Error {}
+export class ReaderGoneError extends Error {}
 
 /** Prints directly to a stream. */
-export function plainPrinter(stream: Writable, signal?: AbortSignal): Printer {
+export function createPlainPrinter(stream: Writable, signal?: AbortSignal): Printer {
   return { print: (text) => printTo(stream, text, signal), close: async () => undefined };
 }
 
 /** Writes the text and waits until the stream accepts more; throws ReaderGone if the stream is closed. */
 export async function printTo(stream: Writable, text: string, signal?: AbortSignal): Promise<void> {
-  if (stream.destroyed || !stream.writable) throw new ReaderGone();
+  if (stream.destroyed || !stream.writable) throw new ReaderGoneError();
   if (stream.write(text)) return;
   const wait = new AbortController();
   const signals = signal ? AbortSignal.any([wait.signal, signal]) : wait.signal;
@@ -29,11 +29,11 @@ export async function printTo(stream: Writable, text: string, signal?: AbortSign
       once(stream, "close", { signal: signals }),
     ]);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EPIPE") throw new ReaderGone();
+    if ((error as NodeJS.ErrnoException).code === "EPIPE") throw new ReaderGoneError();
     // Aborted by the signal: the caller checks the signal before it continues.
     if (!signal?.aborted) throw error;
   } finally {
     wait.abort();
   }
-  if (stream.destroyed) throw new ReaderGone();
+  if (stream.destroyed) throw new ReaderGoneError();
 }

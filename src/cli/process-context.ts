@@ -1,8 +1,8 @@
 import { homedir } from "node:os";
-import type { Context } from "./context.ts";
+import type { CliContext } from "./context.ts";
 
 /** The signal's exit code once a signal has stopped the process. */
-export interface Stop {
+export interface ProcessStop {
   readonly exitCode: number | undefined;
 }
 
@@ -12,7 +12,7 @@ const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 /**
  * Creates the context of this process. The first signal asks the command to stop; the second ends the process at once.
  */
-export function processContext(): { readonly context: Context; readonly stop: Stop } {
+export function createProcessContext(): { readonly context: CliContext; readonly stop: ProcessStop } {
   const controller = new AbortController();
   const stop: { exitCode: number | undefined } = { exitCode: undefined };
   const hangUps = new Set<() => void>();
@@ -36,7 +36,7 @@ export function processContext(): { readonly context: Context; readonly stop: St
     });
   }
   const { stdin, stdout, stderr, env, platform } = process;
-  const context: Context = {
+  const context: CliContext = {
     stdin,
     stdout,
     stderr,

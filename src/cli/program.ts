@@ -1,17 +1,17 @@
 import { readVersion } from "../base/package-files.ts";
 import { isLonghaulError } from "../index.ts";
-import { readArguments, splitCommand } from "./arguments.ts";
-import { type Command, type CommandGroup, isGroup } from "./command.ts";
-import type { Context } from "./context.ts";
+import { parseArguments, splitCommand } from "./arguments.ts";
+import { type CliCommand, type CommandGroup, isCommandGroup } from "./command.ts";
+import type { CliContext } from "./context.ts";
 import { EXIT } from "./exit-code.ts";
 import { describeFailure } from "./failure.ts";
-import { commandHelp, groupHelp, programHelp } from "./help.ts";
+import { formatCommandHelp, formatGroupHelp, formatProgramHelp } from "./help.ts";
 import { nearestWords } from "./nearest.ts";
-import { printTo, ReaderGone } from "./printer.ts";
+import { printTo, ReaderGoneError } from "./printer.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Commands are loaded on demand: those that import all formats take longest. */
-export const COMMANDS: Readonly<Record<string, () => Promise<Command | CommandGroup>>> = {
+export const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | CommandGroup>>> = {
   import: async () => (await import("./commands/import.ts")).importCommand,
   sessions: async () => (await import("./commands/sessions.ts")).sessionsCommand,
   show: async () => (await import("./commands/show.ts")).showCommand,
@@ -43,16 +43,16 @@ export const PROGRAM = {
 } as const;
 
 /** Runs a command line and returns the exit code. */
-export async function runProgram(args: readonly string[], context: Context): Promise<number> {
+export async function runProgram(args: readonly string[], context: CliContext): Promise<number> {
   const called = { topic: "" };
   try {
     return await runCommand(args, context, called);
   } catch (error) {
     // Being stopped is not a failure: start() sets the exit code of the signal.
-    if (error instanceof ReaderGone || (context.signal.aborted && isAbort(error))) return EXIT.fine;
+    if (error instanceof ReaderGoneError || (context.signal.aborted && isAbort(error))) return EXIT.fine;
     const { message, json, exitCode } = describeFailure(error, called.topic || undefined);
     context.stderr.write(message);
-    if (ownArguments(args).includes("--json")) context.stdout.write(json);
+    if (getOwnArguments(args).includes("--json")) context.stdout.write(json);
     return exitCode;
   }
 }
@@ -60,7 +60,7 @@ export async function runProgram(args: readonly string[], context: Context): Pro
 /** Sets `called.topic` to the name of the command, for error messages. */
 async function runCommand(
   args: readonly string[],
-  context: Context,
+  context: CliContext,
   called: { topic: string },
 ): Promise<number> {
   const say = async (text: string) => {
@@ -69,30 +69,30 @@ async function runCommand(
   };
   const { name, rest } = splitCommand(args);
   if (name === undefined || name === "help") {
-    const { operands, options } = readArguments(PROGRAM, rest);
+    const { operands, options } = parseArguments(PROGRAM, rest);
     if (options.version) return say(`${readVersion()}\n`);
-    return say(await helpOn(operands));
+    return say(await formatHelp(operands));
   }
-  const one = await commandOf(name);
+  const one = await loadCommand(name);
   called.topic = one.name;
-  if (!isGroup(one)) return start(one, rest);
+  if (!isCommandGroup(one)) return start(one, rest);
   const inner = splitCommand(rest);
   if (inner.name === undefined || inner.name === "help") {
-    const { operands } = readArguments({ name, options: {}, maxOperands: 1 }, inner.rest);
-    return say(await helpOn([name, ...operands]));
+    const { operands } = parseArguments({ name, options: {}, maxOperands: 1 }, inner.rest);
+    return say(await formatHelp([name, ...operands]));
   }
-  const command = await memberOf(one, inner.name);
+  const command = await loadMember(one, inner.name);
   called.topic = command.name;
   return start(command, inner.rest);
 
-  async function start(command: Command, rest: readonly string[]): Promise<number> {
-    const given = readArguments(command, rest);
-    return given.options.help ? say(commandHelp(command)) : command.run(context, given);
+  async function start(command: CliCommand, rest: readonly string[]): Promise<number> {
+    const given = parseArguments(command, rest);
+    return given.options.help ? say(formatCommandHelp(command)) : command.run(context, given);
   }
 }
 
 /** Returns the arguments before `--`, which precedes the program to run. */
-function ownArguments(args: readonly string[]): readonly string[] {
+function getOwnArguments(args: readonly string[]): readonly string[] {
   const end = args.indexOf("--");
   return end === -1 ? args : args.slice(0, end);
 }
@@ -105,32 +105,32 @@ function isCommand(name: string | undefined): boolean {
   return name !== undefined && Object.hasOwn(COMMANDS, name);
 }
 
-async function commandOf(name: string): Promise<Command | CommandGroup> {
+async function loadCommand(name: string): Promise<CliCommand | CommandGroup> {
   const load = isCommand(name) ? COMMANDS[name] : undefined;
   if (load) return load();
-  throw noCommand(name, [...Object.keys(COMMANDS), "help"]);
+  throw createNoCommandError(name, [...Object.keys(COMMANDS), "help"]);
 }
 
-async function memberOf({ name, commands, hidden = [] }: CommandGroup, word: string): Promise<Command> {
+async function loadMember({ name, commands, hidden = [] }: CommandGroup, word: string): Promise<CliCommand> {
   const load = Object.hasOwn(commands, word) ? commands[word] : undefined;
   if (load) return load();
   const known = Object.keys(commands).filter((one) => !hidden.includes(one));
-  throw noCommand(word, known, `${name} `);
+  throw createNoCommandError(word, known, `${name} `);
 }
 
-function noCommand(word: string, known: readonly string[], prefix = ""): UsageError {
+function createNoCommandError(word: string, known: readonly string[], prefix = ""): UsageError {
   const [nearest] = nearestWords(word, known);
   const hint = nearest === undefined ? "" : `; did you mean ${prefix}${nearest}?`;
   return new UsageError(`there is no command ${JSON.stringify(`${prefix}${word}`)}${hint}`);
 }
 
-async function helpOn([name, word]: readonly string[]): Promise<string> {
+async function formatHelp([name, word]: readonly string[]): Promise<string> {
   if (name === undefined)
-    return programHelp(await Promise.all(Object.values(COMMANDS).map((load) => load())));
-  const one = await commandOf(name);
-  if (!isGroup(one) && word !== undefined) throw new UsageError(`${name} has no commands of its own`);
-  if (!isGroup(one)) return commandHelp(one);
-  if (word !== undefined) return commandHelp(await memberOf(one, word));
+    return formatProgramHelp(await Promise.all(Object.values(COMMANDS).map((load) => load())));
+  const one = await loadCommand(name);
+  if (!isCommandGroup(one) && word !== undefined) throw new UsageError(`${name} has no commands of its own`);
+  if (!isCommandGroup(one)) return formatCommandHelp(one);
+  if (word !== undefined) return formatCommandHelp(await loadMember(one, word));
   const shown = Object.entries(one.commands).filter(([member]) => !one.hidden?.includes(member));
-  return groupHelp(one, await Promise.all(shown.map(([, load]) => load())));
+  return formatGroupHelp(one, await Promise.all(shown.map(([, load]) => load())));
 }

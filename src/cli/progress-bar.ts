@@ -4,16 +4,16 @@ import { formatDuration } from "./ago.ts";
 import { formatBytes } from "./bytes.ts";
 import { formatCount } from "./count.ts";
 import { RedrawnLine } from "./redrawn-line.ts";
-import { fitTo } from "./width.ts";
+import { fitText } from "./width.ts";
 
 const BAR_COLUMNS = 24;
 /** Earlier estimates of the remaining time are too unreliable to show. */
 const GUESS_AFTER_MS = 1_500;
 
 /** Formats the progress of an import on one line. */
-export function progressLine(progress: ImportProgress, elapsedMs: number, columns: number): string {
+export function formatProgress(progress: ImportProgress, elapsedMs: number, columns: number): string {
   const { bytesRead, totalBytes, index, count } = progress;
-  const share = shareOf(progress);
+  const share = computeShare(progress);
   const full = Math.round(share * BAR_COLUMNS);
   const words = [
     `${"█".repeat(full)}${"░".repeat(BAR_COLUMNS - full)} ${Math.floor(share * 100)}%`,
@@ -26,11 +26,11 @@ export function progressLine(progress: ImportProgress, elapsedMs: number, column
   if (elapsedMs > GUESS_AFTER_MS && share > 0.01) {
     words.push(`${formatDuration((elapsedMs * (1 - share)) / share)} left`);
   }
-  return fitTo(words.join("  "), columns);
+  return fitText(words.join("  "), columns);
 }
 
 /** Compressed sources yield more bytes than they have on disk; their share is counted in conversations. */
-function shareOf({ bytesRead, totalBytes, index, count }: ImportProgress): number {
+function computeShare({ bytesRead, totalBytes, index, count }: ImportProgress): number {
   if (totalBytes > 0 && bytesRead <= totalBytes) return bytesRead / totalBytes;
   return count > 0 ? index / count : 0;
 }
@@ -46,7 +46,7 @@ export class ProgressBar {
 
   update(progress: ImportProgress): void {
     const elapsedMs = performance.now() - this.#startedAt;
-    this.#line.update((columns) => progressLine(progress, elapsedMs, columns));
+    this.#line.update((columns) => formatProgress(progress, elapsedMs, columns));
   }
 
   /** Removes the bar from the screen. */

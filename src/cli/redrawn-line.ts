@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import { fitTo } from "./width.ts";
+import { fitText } from "./width.ts";
 
 const REDRAW_MS = 100;
 const CLEAR_LINE = "\r\u001b[K";
@@ -21,7 +21,7 @@ export class RedrawnLine {
     if (now - this.#drawnAt < REDRAW_MS) return;
     this.#drawnAt = now;
     const columns = this.#columns - 1;
-    this.#stream.write(CLEAR_LINE + fitTo(words(columns), columns));
+    this.#stream.write(CLEAR_LINE + fitText(words(columns), columns));
   }
 
   /** Removes the line from the screen. */

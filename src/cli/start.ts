@@ -1,9 +1,9 @@
-import { processContext } from "./process-context.ts";
+import { createProcessContext } from "./process-context.ts";
 import { runProgram } from "./program.ts";
 
 /** Runs the program in this process and sets its exit code. */
 export async function start(): Promise<void> {
-  const { context, stop } = processContext();
+  const { context, stop } = createProcessContext();
   const exitCode = await runProgram(process.argv.slice(2), context);
   process.exitCode = stop.exitCode ?? exitCode;
 }

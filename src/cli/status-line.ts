@@ -1,5 +1,5 @@
 import type { CommonValues } from "./command.ts";
-import type { Context } from "./context.ts";
+import type { CliContext } from "./context.ts";
 import { escapeLine } from "./escape.ts";
 import { RedrawnLine } from "./redrawn-line.ts";
 
@@ -7,7 +7,7 @@ import { RedrawnLine } from "./redrawn-line.ts";
 export class StatusLine {
   readonly #line: RedrawnLine | undefined;
 
-  constructor({ stderr, columns, isTerminal }: Context, { quiet }: CommonValues) {
+  constructor({ stderr, columns, isTerminal }: CliContext, { quiet }: CommonValues) {
     const isShown = isTerminal.stderr && !quiet;
     this.#line = isShown ? new RedrawnLine(stderr, columns.stderr) : undefined;
   }

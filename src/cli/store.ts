@@ -2,13 +2,13 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isLonghaulError, type Kernel, type KernelOptions, LonghaulError, openKernel } from "../index.ts";
 import type { CommonValues } from "./command.ts";
-import type { Context } from "./context.ts";
+import type { CliContext } from "./context.ts";
 
 /** File name of the database, as docs/internals/log-format.md defines it. */
 const DATABASE = "log.db";
 
 /** Returns the folder of the store: --store, else LONGHAUL_HOME, else ~/.longhaul. */
-export function storePath({ env, cwd, home }: Context, { store }: CommonValues): string {
+export function getStorePath({ env, cwd, home }: CliContext, { store }: CommonValues): string {
   return resolve(cwd, store ?? (env.LONGHAUL_HOME || join(home, ".longhaul")));
 }
 
@@ -17,13 +17,13 @@ export function hasStore(path: string): boolean {
 }
 
 /** Opens the store for a command that writes, creating it if there is none. */
-export function openStore(context: Context, options: CommonValues): Promise<Kernel> {
-  return openKernel({ path: storePath(context, options) });
+export function openStore(context: CliContext, options: CommonValues): Promise<Kernel> {
+  return openKernel({ path: getStorePath(context, options) });
 }
 
 /** Opens the store for a command that only reads: a wrong path must not create an empty store. */
 export async function openExistingStore(
-  context: Context,
+  context: CliContext,
   options: CommonValues,
   settings: Pick<KernelOptions, "onWarning"> = {},
 ): Promise<Kernel> {
@@ -31,8 +31,8 @@ export async function openExistingStore(
 }
 
 /** Returns the folder of an existing store; throws STORE_IO if there is none. */
-export function requireStore(context: Context, options: CommonValues): string {
-  const path = storePath(context, options);
+export function requireStore(context: CliContext, options: CommonValues): string {
+  const path = getStorePath(context, options);
   if (hasStore(path)) return path;
   throw new LonghaulError(
     "STORE_IO",
@@ -43,7 +43,7 @@ export function requireStore(context: Context, options: CommonValues): string {
 
 /** Falls back to read-only if the store cannot be written; later writes then fail with a clear error. */
 async function openReadable(
-  context: Context,
+  context: CliContext,
   settings: KernelOptions,
   { quiet }: CommonValues,
 ): Promise<Kernel> {

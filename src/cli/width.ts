@@ -25,21 +25,21 @@ const WIDE: readonly (readonly [from: number, to: number])[] = [
 ];
 
 /** Counts the terminal columns of a text without control characters. */
-export function widthOf(text: string): number {
+export function measureWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of graphemes.segment(text)) width += graphemeWidth(segment);
+  for (const { segment } of graphemes.segment(text)) width += measureGrapheme(segment);
   return width;
 }
 
 /** Cuts a text to `columns` and marks the cut with "…". */
-export function fitTo(text: string, columns: number): string {
+export function fitText(text: string, columns: number): string {
   if (text.length <= columns && PLAIN.test(text)) return text;
   if (columns < 1) return "";
   let width = 0;
   let roomForDots = 0;
   for (const { segment, index } of graphemes.segment(text)) {
-    width += graphemeWidth(segment);
+    width += measureGrapheme(segment);
     if (width <= columns - 1) roomForDots = index + segment.length;
     if (width > columns) return `${text.slice(0, roomForDots)}…`;
   }
@@ -47,12 +47,12 @@ export function fitTo(text: string, columns: number): string {
 }
 
 /** Pads a text with spaces to `columns`. */
-export function padTo(text: string, columns: number, align: "left" | "right" = "left"): string {
-  const spaces = " ".repeat(Math.max(0, columns - widthOf(text)));
+export function padText(text: string, columns: number, align: "left" | "right" = "left"): string {
+  const spaces = " ".repeat(Math.max(0, columns - measureWidth(text)));
   return align === "left" ? text + spaces : spaces + text;
 }
 
-function graphemeWidth(grapheme: string): number {
+function measureGrapheme(grapheme: string): number {
   if (WIDE_EMOJI.test(grapheme)) return 2;
   for (const character of grapheme) {
     if (INVISIBLE.test(character)) continue;

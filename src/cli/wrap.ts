@@ -1,13 +1,13 @@
-import { widthOf } from "./width.ts";
+import { measureWidth } from "./width.ts";
 
 /** Wraps a text between words; a word wider than a line stays whole. */
-export function wrapTo(text: string, columns: number): readonly string[] {
-  if (widthOf(text) <= columns) return [text];
+export function wrapText(text: string, columns: number): readonly string[] {
+  if (measureWidth(text) <= columns) return [text];
   const lines: string[] = [];
   let line: string | undefined;
   for (const word of text.split(" ")) {
     const longer: string = line === undefined ? word : `${line} ${word}`;
-    if (line === undefined || widthOf(longer) <= columns) line = longer;
+    if (line === undefined || measureWidth(longer) <= columns) line = longer;
     else {
       lines.push(line);
       line = word;

@@ -1,20 +1,26 @@
 import { isLonghaulError, throwIfAborted } from "../model/errors.ts";
-import type { Compacting, CompactingState } from "../window/live/compacting.ts";
+import type { CompactionState, WindowCompactor } from "../window/live/compacting.ts";
 import type { ModelFacts } from "../window/models/facts.ts";
-import { sizeOf } from "../window/size.ts";
+import { sumSlotTokens } from "../window/size.ts";
 import type { Slot } from "../window/slot.ts";
 import {
+  applySummary,
   type CompactOptions,
-  type CompactorParts,
+  type CompactorDeps,
   compactSession,
-  type Prepared,
+  type PreparedSummary,
   prepareSummary,
-  putInPlace,
 } from "./compactor.ts";
 import { findLastAttempt } from "./find-last-attempt.ts";
-import { pays, type SummaryPlace } from "./plan/pays.ts";
-import { sourceOf } from "./plan/source.ts";
-import { type Amount, checkTrigger, type LastAttempt, needOf, type TriggerOptions } from "./plan/trigger.ts";
+import { isWorthSummarizing, type SummaryPlace } from "./plan/pays.ts";
+import { findCompactionSource } from "./plan/source.ts";
+import {
+  type Amount,
+  checkTrigger,
+  chooseCompactionAction,
+  type LastAttempt,
+  type TriggerOptions,
+} from "./plan/trigger.ts";
 
 /** When and how a session is compacted automatically. */
 export interface AutoCompactOptions
@@ -22,41 +28,44 @@ export interface AutoCompactOptions
     Omit<CompactOptions, "isDryRun" | "signal" | "model" | "fallback"> {}
 
 /** Loads the summarizer models when they are first needed. */
-export type Summarisers = () => Promise<Pick<CompactOptions, "model" | "fallback">>;
+export type SummarizerLoader = () => Promise<Pick<CompactOptions, "model" | "fallback">>;
 
 /**
  * Compacts a session when its window needs it. From a soft threshold on, it prepares the summary in the background, so
  * that calls seldom wait; messages added meanwhile stay after the summary.
  */
-export class AutoCompaction implements Compacting {
-  readonly #parts: CompactorParts;
+export class AutoCompaction implements WindowCompactor {
+  readonly #deps: CompactorDeps;
   readonly #options: AutoCompactOptions;
-  readonly #summarisers: Summarisers;
-  #preparing: Promise<Prepared | undefined> | undefined;
+  readonly #loadSummarizers: SummarizerLoader;
+  #preparing: Promise<PreparedSummary | undefined> | undefined;
   /** Head of the log when the latest attempt failed. */
   #failedAt = 0;
   readonly #closing = new AbortController();
 
-  constructor(parts: CompactorParts, options: AutoCompactOptions, summarisers: Summarisers) {
+  constructor(parts: CompactorDeps, options: AutoCompactOptions, summarisers: SummarizerLoader) {
     checkTrigger(options);
-    this.#parts = parts;
+    this.#deps = parts;
     this.#options = options;
-    this.#summarisers = summarisers;
+    this.#loadSummarizers = summarisers;
   }
 
-  async before(state: CompactingState, signal?: AbortSignal): Promise<boolean> {
+  async compactIfDue(state: CompactionState, signal?: AbortSignal): Promise<boolean> {
     if (this.#closing.signal.aborted) return false;
-    const source = sourceOf(state.loaded.slots, state.loaded, this.#options)?.slots ?? [];
-    const removable = amountOf(source, state.countedPerEstimated);
-    const options = { ...this.#options, ...definedFields(state.set) };
-    const need = needOf({ ...state, removable }, options);
+    const source = findCompactionSource(state.loaded.slots, state.loaded, this.#options)?.slots ?? [];
+    const removable = estimateAmount(source, state.countedPerEstimated);
+    const options = { ...this.#options, ...definedFields(state.modelSettings) };
+    const need = chooseCompactionAction({ ...state, removable }, options);
     if (need === "none") return false;
     // Apply a prepared summary before considering another one.
     if (this.#preparing && need === "prepare") return false;
-    if (this.#preparing && (await this.#placePrepared(signal))) return true;
-    const last = await this.#lastAttempt(state);
-    if (needOf({ ...state, removable, last }, options) === "none") return false;
-    if (!state.isForced && !pays(state, summaryPlace(state, source), await this.#summariserFacts()))
+    if (this.#preparing && (await this.#applyPrepared(signal))) return true;
+    const last = await this.#findLastAttempt(state);
+    if (chooseCompactionAction({ ...state, removable, last }, options) === "none") return false;
+    if (
+      !state.isForced &&
+      !isWorthSummarizing(state, estimateSummaryPlace(state, source), await this.#getSummarizerFacts())
+    )
       return false;
     if (need === "compact") return this.#compact(signal);
     this.#preparing = this.#prepare();
@@ -74,17 +83,17 @@ export class AutoCompaction implements Compacting {
   }
 
   /** Returns true if a summary was prepared and still applies. */
-  async #placePrepared(signal: AbortSignal | undefined): Promise<boolean> {
-    const prepared = await unlessAborted(this.#preparing, signal);
+  async #applyPrepared(signal: AbortSignal | undefined): Promise<boolean> {
+    const prepared = await waitUnlessAborted(this.#preparing, signal);
     this.#preparing = undefined;
-    return prepared !== undefined && (await putInPlace(this.#parts, prepared)) !== undefined;
+    return prepared !== undefined && (await applySummary(this.#deps, prepared)) !== undefined;
   }
 
   async #compact(signal: AbortSignal | undefined): Promise<boolean> {
     try {
-      const compacted = await compactSession(this.#parts, await this.#compactOptions(signal));
+      const compacted = await compactSession(this.#deps, await this.#buildOptions(signal));
       const isDone = compacted?.overlay !== undefined;
-      if (!isDone) await this.#noteFailure();
+      if (!isDone) await this.#recordFailure();
       return isDone;
     } catch (error) {
       throwIfAborted(signal);
@@ -95,70 +104,70 @@ export class AutoCompaction implements Compacting {
   }
 
   /** Ignores background failures: the summary is made again when it is needed. */
-  async #prepare(): Promise<Prepared | undefined> {
+  async #prepare(): Promise<PreparedSummary | undefined> {
     try {
-      const prepared = await prepareSummary(this.#parts, await this.#compactOptions());
-      if (!prepared) await this.#noteFailure();
+      const prepared = await prepareSummary(this.#deps, await this.#buildOptions());
+      if (!prepared) await this.#recordFailure();
       return prepared;
     } catch {
       return undefined;
     }
   }
 
-  async #noteFailure(): Promise<void> {
-    const { log, session } = this.#parts;
+  async #recordFailure(): Promise<void> {
+    const { log, session } = this.#deps;
     this.#failedAt = (await log.store.entries.head(session)).seq;
   }
 
   /** The latest attempt according to the log, or a later failure that only this process knows of. */
-  async #lastAttempt({ loaded, countedPerEstimated }: CompactingState): Promise<LastAttempt | undefined> {
-    const { session, log } = this.#parts;
+  async #findLastAttempt({ loaded, countedPerEstimated }: CompactionState): Promise<LastAttempt | undefined> {
+    const { session, log } = this.#deps;
     const logged = await findLastAttempt(log.store.entries, session);
     const hasFailed = this.#failedAt > (logged?.seq ?? 0);
     const seq = hasFailed ? this.#failedAt : logged?.seq;
-    const place = seq === undefined ? undefined : loaded.places.of({ session, seq });
+    const place = seq === undefined ? undefined : loaded.places.findPlace({ session, seq });
     if (place === undefined) return undefined;
     const grown = loaded.slots.filter((slot) => slot.seq > place && !slot.isNote);
     const freed = hasFailed || !logged ? { tokens: 0, messages: 0 } : logged.freed;
     return {
       freed: { ...freed, tokens: freed.tokens * countedPerEstimated },
-      grown: amountOf(grown, countedPerEstimated),
+      grown: estimateAmount(grown, countedPerEstimated),
     };
   }
 
-  async #compactOptions(signal?: AbortSignal): Promise<CompactOptions> {
+  async #buildOptions(signal?: AbortSignal): Promise<CompactOptions> {
     const closing = this.#closing.signal;
     return {
       ...this.#options,
-      ...(await this.#summarisers()),
+      ...(await this.#loadSummarizers()),
       signal: signal ? AbortSignal.any([closing, signal]) : closing,
     };
   }
 
-  async #summariserFacts(): Promise<ModelFacts | undefined> {
-    const { model } = await this.#summarisers();
-    return model && this.#parts.factsOf(model.provider.id);
+  async #getSummarizerFacts(): Promise<ModelFacts | undefined> {
+    const { model } = await this.#loadSummarizers();
+    return model && this.#deps.factsOf(model.provider.id);
   }
 }
 
-function summaryPlace(
-  { loaded, countedPerEstimated }: CompactingState,
+function estimateSummaryPlace(
+  { loaded, countedPerEstimated }: CompactionState,
   source: readonly Slot[],
 ): SummaryPlace {
   const from = source[0]?.seq ?? Number.POSITIVE_INFINITY;
   const removed = new Set(source);
   const later = loaded.slots.filter((slot) => slot.seq > from && !removed.has(slot));
   return {
-    removableTokens: sizeOf(source) * countedPerEstimated,
-    laterTokens: sizeOf(later) * countedPerEstimated,
+    removableTokens: sumSlotTokens(source) * countedPerEstimated,
+    laterTokens: sumSlotTokens(later) * countedPerEstimated,
   };
 }
 
-function amountOf(slots: readonly Slot[], countedPerEstimated: number): Amount {
-  return { tokens: sizeOf(slots) * countedPerEstimated, messages: slots.length };
+function estimateAmount(slots: readonly Slot[], countedPerEstimated: number): Amount {
+  return { tokens: sumSlotTokens(slots) * countedPerEstimated, messages: slots.length };
 }
 
-function definedFields({ threshold, maxMessages }: CompactingState["set"]): TriggerOptions {
+function definedFields({ threshold, maxMessages }: CompactionState["modelSettings"]): TriggerOptions {
   return {
     ...(threshold !== undefined && { threshold }),
     ...(maxMessages !== undefined && { maxMessages }),
@@ -166,7 +175,7 @@ function definedFields({ threshold, maxMessages }: CompactingState["set"]): Trig
 }
 
 /** Waits for shared work; an abort ends the wait but not the work. */
-async function unlessAborted<T>(work: Promise<T> | undefined, signal: AbortSignal | undefined) {
+async function waitUnlessAborted<T>(work: Promise<T> | undefined, signal: AbortSignal | undefined) {
   if (!work || !signal) return work;
   throwIfAborted(signal);
   const over = new AbortController();

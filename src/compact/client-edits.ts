@@ -1,6 +1,6 @@
 import { checkFields } from "../model/arguments.ts";
-import { answeredBy } from "../model/calls.ts";
-import type { TokensOf } from "../window/apply-edits.ts";
+import { listAnsweredCallIds } from "../model/calls.ts";
+import type { TokenEstimator } from "../window/apply-edits.ts";
 import { MIN_FREED_SHARE } from "../window/live/edit-guard.ts";
 import { applyProposals, type Pass, type PassContext } from "../window/pass.ts";
 import { clearReasoning } from "../window/passes/clear-reasoning.ts";
@@ -8,7 +8,7 @@ import { type ClearOptions, clearResults } from "../window/passes/clear-results.
 import { longhaul } from "../window/policies/longhaul.ts";
 import { withoutLostCalls } from "../window/policies/lost-calls.ts";
 import type { Budget, Course, Moment, Policy, PolicyRun } from "../window/policy.ts";
-import { sizeOf } from "../window/size.ts";
+import { sumSlotTokens } from "../window/size.ts";
 import type { Slot } from "../window/slot.ts";
 import { compactSlots } from "./compact-slots.ts";
 
@@ -45,17 +45,17 @@ export function clientEdits(edits: ClientEdits, options: ClientEditsOptions = {}
   };
 }
 
-interface RunParts {
+interface ClientEditsDeps {
   readonly edits: ClientEdits;
   readonly base: Policy;
   readonly windowTokens: number | undefined;
   readonly budget: Budget;
-  readonly tokensOf: TokensOf;
+  readonly tokensOf: TokenEstimator;
   readonly course: Course;
 }
 
 class ClientEditsRun implements PolicyRun {
-  readonly #parts: RunParts;
+  readonly #deps: ClientEditsDeps;
   readonly #context: PassContext;
   #window: readonly Slot[];
   #arrived: Slot[] = [];
@@ -66,9 +66,9 @@ class ClientEditsRun implements PolicyRun {
   #reasons = new Set<string>();
   reason: string | undefined;
 
-  constructor(parts: RunParts) {
+  constructor(parts: ClientEditsDeps) {
     const { budget, tokensOf, course } = parts;
-    this.#parts = parts;
+    this.#deps = parts;
     this.#context = { session: "", tokensOf, pins: course.pins ?? new Set(), systemTokens: budget.system };
     this.#window = course.window ?? [];
     this.#past = course.past ?? [];
@@ -80,7 +80,7 @@ class ClientEditsRun implements PolicyRun {
   }
 
   fit(moment: Moment): readonly Slot[] {
-    const { budget } = this.#parts;
+    const { budget } = this.#deps;
     this.reason = undefined;
     if (this.#arrived.length === 0 && budget.tokens === this.#fittedTokens) return this.#window;
     this.#calls++;
@@ -88,68 +88,71 @@ class ClientEditsRun implements PolicyRun {
     this.#reasons = new Set();
     const slots = [...this.#window, ...this.#arrived];
     this.#arrived = [];
-    this.#window = this.#guarded(withoutLostCalls(this.#edited(slots), this.#parts.tokensOf), moment);
+    this.#window = this.#enforceBudget(
+      withoutLostCalls(this.#applyEdits(slots), this.#deps.tokensOf),
+      moment,
+    );
     const isChanged = slots.some(({ message }, index) => this.#window[index]?.message !== message);
     if (isChanged) this.reason = [...this.#reasons].join(", ") || "results without their call as words";
     return this.#window;
   }
 
-  #edited(slots: readonly Slot[]): readonly Slot[] {
-    const { edits, tokensOf, budget } = this.#parts;
+  #applyEdits(slots: readonly Slot[]): readonly Slot[] {
+    const { edits, tokensOf, budget } = this.#deps;
     const { reasoning, results, compact } = edits;
     let window = slots;
-    if (reasoning) window = this.#carryOut(window, clearReasoning(reasoning));
-    if (results) window = this.#carryOut(window, clearResults(this.#estimatedOptions(results)));
-    if (!compact || budget.system + sizeOf(window) < this.#estimated(compact.tokens)) return window;
+    if (reasoning) window = this.#runPass(window, clearReasoning(reasoning));
+    if (results) window = this.#runPass(window, clearResults(this.#toEstimatedOptions(results)));
+    if (!compact || budget.system + sumSlotTokens(window) < this.#toEstimate(compact.tokens)) return window;
     const { instructions } = compact;
     const { pins = new Set<number>() } = this.#context;
     const compacted = compactSlots(window, { tokensOf, pins, instructions });
     // A first request above the trigger must not cause a new summary on every call.
-    const freed = sizeOf(window) - sizeOf(compacted);
-    if (freed < (budget.system + sizeOf(window)) * MIN_FREED_SHARE) return window;
+    const freed = sumSlotTokens(window) - sumSlotTokens(compacted);
+    if (freed < (budget.system + sumSlotTokens(window)) * MIN_FREED_SHARE) return window;
     this.#reasons.add("summarised as the client asked");
     return compacted;
   }
 
-  #carryOut(slots: readonly Slot[], pass: Pass): readonly Slot[] {
-    const systemTokens = this.#parts.budget.system;
+  #runPass(slots: readonly Slot[], pass: Pass): readonly Slot[] {
+    const systemTokens = this.#deps.budget.system;
     const proposals = pass(slots, { ...this.#context, systemTokens });
     for (const { reason } of proposals) this.#reasons.add(reason);
-    return applyProposals(slots, proposals, this.#parts.tokensOf);
+    return applyProposals(slots, proposals, this.#deps.tokensOf);
   }
 
   /** Converts the provider's count to estimates, using the ratio between the two in the budget. */
-  #estimated(tokens: number): number {
-    const { windowTokens, budget } = this.#parts;
+  #toEstimate(tokens: number): number {
+    const { windowTokens, budget } = this.#deps;
     return windowTokens === undefined ? tokens : (tokens * budget.window) / windowTokens;
   }
 
-  #estimatedOptions({ trigger, clearAtLeast, ...rest }: NonNullable<ClientEdits["results"]>): ClearOptions {
+  #toEstimatedOptions({ trigger, clearAtLeast, ...rest }: NonNullable<ClientEdits["results"]>): ClearOptions {
     return {
       ...rest,
       ...(trigger && {
-        trigger: "tokens" in trigger ? { tokens: this.#estimated(trigger.tokens) } : trigger,
+        trigger: "tokens" in trigger ? { tokens: this.#toEstimate(trigger.tokens) } : trigger,
       }),
-      ...(clearAtLeast !== undefined && { clearAtLeast: this.#estimated(clearAtLeast) }),
+      ...(clearAtLeast !== undefined && { clearAtLeast: this.#toEstimate(clearAtLeast) }),
     };
   }
 
   /** Enforces the budget with the base policy, which sees the edited window, so that it restores no cleared content. */
-  #guarded(slots: readonly Slot[], moment: Moment): readonly Slot[] {
-    const { base, budget, tokensOf, course } = this.#parts;
+  #enforceBudget(slots: readonly Slot[], moment: Moment): readonly Slot[] {
+    const { base, budget, tokensOf, course } = this.#deps;
     const { tokens, system, messages = Number.POSITIVE_INFINITY } = budget;
-    if (system + sizeOf(slots) <= tokens && slots.length <= messages) return slots;
-    const window = slots.map(asIfSaid);
+    if (system + sumSlotTokens(slots) <= tokens && slots.length <= messages) return slots;
+    const window = slots.map(hideOriginal);
     const run = base.start(budget, tokensOf, { ...course, window, past: this.#past, calls: this.#calls });
-    const fitted = withOriginals(run.fit(moment), slots);
+    const fitted = restoreOriginals(run.fit(moment), slots);
     this.#reasons.add(run.reason ?? base.name);
-    this.#remember(slots, fitted);
+    this.#keepPast(slots, fitted);
     return fitted;
   }
 
   /** Keeps removed messages for the base policy, which may bring some back. */
-  #remember(before: readonly Slot[], after: readonly Slot[]): void {
-    const { tokensOf } = this.#parts;
+  #keepPast(before: readonly Slot[], after: readonly Slot[]): void {
+    const { tokensOf } = this.#deps;
     const shown = new Set(after.flatMap(({ seq, isNote }) => (isNote ? [] : [seq])));
     const left = before
       .filter(({ seq, isNote }) => !isNote && !shown.has(seq))
@@ -169,7 +172,7 @@ class ClientEditsRun implements PolicyRun {
 }
 
 /** Restores the original messages of slots, which were hidden from the base policy. */
-function withOriginals(fitted: readonly Slot[], before: readonly Slot[]): readonly Slot[] {
+function restoreOriginals(fitted: readonly Slot[], before: readonly Slot[]): readonly Slot[] {
   const byMessage = new Map(before.map((slot) => [slot.message, slot]));
   const bySeq = new Map(before.filter(({ isNote }) => !isNote).map((slot) => [slot.seq, slot]));
   return fitted.map((slot) => {
@@ -184,7 +187,9 @@ function withOriginals(fitted: readonly Slot[], before: readonly Slot[]): readon
  * Makes a cleared message look original to the base policy. A result converted to text keeps its original, so that it
  * is not taken for the user's words.
  */
-function asIfSaid(slot: Slot): Slot {
+function hideOriginal(slot: Slot): Slot {
   const { original, ...rest } = slot;
-  return original && answeredBy(original).length === answeredBy(slot.message).length ? rest : slot;
+  return original && listAnsweredCallIds(original).length === listAnsweredCallIds(slot.message).length
+    ? rest
+    : slot;
 }

@@ -1,15 +1,15 @@
 import { type Message, textOfMessage } from "../model/message.ts";
-import type { TokensOf } from "../window/apply-edits.ts";
+import type { TokenEstimator } from "../window/apply-edits.ts";
 import type { Group } from "../window/group.ts";
-import { protectedSeqs } from "../window/protected.ts";
-import { sizeOf } from "../window/size.ts";
+import { findProtectedSeqs } from "../window/protected.ts";
+import { sumSlotTokens } from "../window/size.ts";
 import type { Slot } from "../window/slot.ts";
-import { windowIndex } from "../window/window-index.ts";
+import { getWindowIndex } from "../window/window-index.ts";
 import { extractSummary } from "./extractive/extract-summary.ts";
 
 /** Options for compacting the slots of a window. */
 export interface CompactSlotsOptions {
-  readonly tokensOf: TokensOf;
+  readonly tokensOf: TokenEstimator;
   readonly pins?: ReadonlySet<number>;
   /** Wishes of the requester for the summary. */
   readonly instructions?: string | undefined;
@@ -17,8 +17,8 @@ export interface CompactSlotsOptions {
 
 const TITLE = "[Summary of the conversation so far]";
 const LAST_MESSAGES = 3;
-const LARGEST_SUMMARY = 4_000;
-const LEAST_SUMMARY = 300;
+const MAX_SUMMARY_TOKENS = 4_000;
+const MIN_SUMMARY_TOKENS = 300;
 const SUMMARY_SHARE = 0.2;
 
 /**
@@ -27,14 +27,16 @@ const SUMMARY_SHARE = 0.2;
  */
 export function compactSlots(slots: readonly Slot[], options: CompactSlotsOptions): readonly Slot[] {
   const { tokensOf, instructions } = options;
-  const staying = stayingSlots(slots, options.pins);
+  const staying = findStayingSlots(slots, options.pins);
   const left = slots.filter((_, index) => !staying.has(index));
   const said = left.filter(({ isNote }) => !isNote);
   if (said.length === 0) return slots;
-  const previous = left.find(isCompaction);
-  const size = sizeOf(left);
-  const { text } = extractSummary(said.map(asSaid), {
-    budgetTokens: Math.floor(Math.max(LEAST_SUMMARY, Math.min(LARGEST_SUMMARY, size * SUMMARY_SHARE))),
+  const previous = left.find(isCompactionSlot);
+  const size = sumSlotTokens(left);
+  const { text } = extractSummary(said.map(toOriginalSlot), {
+    budgetTokens: Math.floor(
+      Math.max(MIN_SUMMARY_TOKENS, Math.min(MAX_SUMMARY_TOKENS, size * SUMMARY_SHARE)),
+    ),
     previous: previous && textOfMessage(previous.message).slice(TITLE.length + 1),
     instructions,
   });
@@ -50,15 +52,18 @@ export function compactSlots(slots: readonly Slot[], options: CompactSlotsOption
 }
 
 /** True for a summary written by `compactSlots`. */
-export function isCompaction({ isNote, message }: Slot): boolean {
+export function isCompactionSlot({ isNote, message }: Slot): boolean {
   const [part] = message.parts;
   return isNote === true && part?.type === "text" && part.text.startsWith(TITLE);
 }
 
 /** Indexes of the slots that stay: whole groups, with all slots bound to them by calls and results. */
-function stayingSlots(slots: readonly Slot[], pins: ReadonlySet<number> | undefined): ReadonlySet<number> {
-  const { groups, bonds } = windowIndex(slots);
-  const kept = protectedSeqs(slots, pins);
+function findStayingSlots(
+  slots: readonly Slot[],
+  pins: ReadonlySet<number> | undefined,
+): ReadonlySet<number> {
+  const { groups, bonds } = getWindowIndex(slots);
+  const kept = findProtectedSeqs(slots, pins);
   const isFixed = (index: number) => {
     const { seq, isNote } = slots[index] as Slot;
     return !isNote && kept.has(seq);
@@ -80,6 +85,6 @@ function stayingSlots(slots: readonly Slot[], pins: ReadonlySet<number> | undefi
   return staying;
 }
 
-function asSaid({ original, ...slot }: Slot): Slot {
+function toOriginalSlot({ original, ...slot }: Slot): Slot {
   return original ? { ...slot, message: original } : slot;
 }

@@ -7,33 +7,39 @@ import { textOfMessage } from "../model/message.ts";
 import type { SingleEdit } from "../model/overlay.ts";
 import type { Receipt } from "../model/receipt.ts";
 import { appendOverlay } from "../window/live/append-overlay.ts";
-import type { HoldingOverlay } from "../window/live/in-effect.ts";
-import { lastingToName } from "../window/live/lasting-to-name.ts";
+import type { ActiveOverlay } from "../window/live/in-effect.ts";
+import { findLastingOverlays } from "../window/live/lasting-to-name.ts";
 import { type LoadedWindow, loadWindow } from "../window/live/load-window.ts";
-import { REFUSED_SUMMARY_REMARK, SUMMARY_REMARK } from "../window/live/meter.ts";
-import { namesLeft } from "../window/live/names-left.ts";
-import { storedEdit } from "../window/live/place-edit.ts";
-import { wholeMessages } from "../window/live/whole-messages.ts";
-import { costOfUsage } from "../window/models/cost-of-usage.ts";
-import { sizeOf } from "../window/size.ts";
+import { REFUSED_SUMMARY_META, SUMMARY_META } from "../window/live/meter.ts";
+import { findRemovedNames } from "../window/live/names-left.ts";
+import { toStoredEdit } from "../window/live/place-edit.ts";
+import { restoreMessages } from "../window/live/whole-messages.ts";
+import { computeUsageCost } from "../window/models/cost-of-usage.ts";
+import { sumSlotTokens } from "../window/size.ts";
 import type { Slot } from "../window/slot.ts";
 import { estimateMessage } from "../window/tokens/estimate.ts";
-import type { FactsOf } from "../window/usage/ledger.ts";
-import { type Climbed, climb, type FailedTry, type LadderOptions, type Rung } from "./ladder/climb.ts";
+import type { ModelFactsLookup } from "../window/usage/ledger.ts";
+import {
+  type FailedTry,
+  type LadderOptions,
+  type LadderResult,
+  type Rung,
+  runLadder,
+} from "./ladder/climb.ts";
 import { withLease } from "./lease.ts";
-import { type Keep, type Source, sourceOf } from "./plan/source.ts";
+import { type CompactionSource, findCompactionSource, type KeepOptions } from "./plan/source.ts";
 
 /** Dependencies of a compaction. */
-export interface CompactorParts {
+export interface CompactorDeps {
   readonly session: SessionId;
   readonly log: Log;
   readonly lines: Lines;
   readonly flush: () => Promise<void>;
   /** Model prices, to compute the cost of summaries. */
-  readonly factsOf: FactsOf;
+  readonly factsOf: ModelFactsLookup;
 }
 
-export interface CompactOptions extends Keep, Omit<LadderOptions, "budgetTokens" | "now"> {
+export interface CompactOptions extends KeepOptions, Omit<LadderOptions, "budgetTokens" | "now"> {
   /** Maximum tokens of the summary; by default a fifth of its source, at most 4,000. */
   readonly budgetTokens?: number;
   /** True to see the summary and its effect without changing anything. */
@@ -41,7 +47,7 @@ export interface CompactOptions extends Keep, Omit<LadderOptions, "budgetTokens"
 }
 
 /** The result of a compaction, or of a dry run. */
-export interface Compacted {
+export interface CompactionResult {
   /** Seq of the overlay; undefined for a dry run. */
   readonly overlay?: number;
   readonly rung: Rung;
@@ -53,23 +59,23 @@ export interface Compacted {
   readonly tokens: { readonly without: number; readonly with: number };
   readonly left: Receipt["left"];
   /** Usage of all model calls. */
-  readonly usage: Climbed["usage"];
+  readonly usage: LadderResult["usage"];
   /** Total cost in US dollars; undefined if unknown. */
   readonly cost?: number;
 }
 
-const MOST_SOURCE_TOKENS = 1_000_000;
-const LARGEST_SUMMARY = 4_000;
-const LEAST_SUMMARY = 300;
+const MAX_SOURCE_TOKENS = 1_000_000;
+const MAX_SUMMARY_TOKENS = 4_000;
+const MIN_SUMMARY_TOKENS = 300;
 const SUMMARY_SHARE = 0.2;
-const MOST_TRIES = 3;
-const MOST_REASON = 200;
+const MAX_TRIES = 3;
+const MAX_REASON_CHARACTERS = 200;
 
 /** A summary that is ready to be applied. */
-export interface Prepared {
+export interface PreparedSummary {
   readonly window: LoadedWindow;
   readonly edit: SingleEdit;
-  readonly compacted: Compacted;
+  readonly result: CompactionResult;
 }
 
 /**
@@ -77,23 +83,23 @@ export interface Prepared {
  * the summary.
  */
 export async function compactSession(
-  parts: CompactorParts,
+  parts: CompactorDeps,
   options: CompactOptions = {},
-): Promise<Compacted | undefined> {
-  for (let tries = 1; tries <= MOST_TRIES; tries++) {
+): Promise<CompactionResult | undefined> {
+  for (let tries = 1; tries <= MAX_TRIES; tries++) {
     const prepared = await prepareSummary(parts, options);
-    if (!prepared || options.isDryRun) return prepared?.compacted;
-    const overlay = await putInPlace(parts, prepared);
-    if (overlay !== undefined) return { ...prepared.compacted, overlay };
+    if (!prepared || options.isDryRun) return prepared?.result;
+    const overlay = await applySummary(parts, prepared);
+    if (overlay !== undefined) return { ...prepared.result, overlay };
   }
   return undefined;
 }
 
 /** Makes a summary without applying it. Throws COMPACTION_BUSY if another process is compacting the session. */
 export async function prepareSummary(
-  parts: CompactorParts,
+  parts: CompactorDeps,
   options: CompactOptions = {},
-): Promise<Prepared | undefined> {
+): Promise<PreparedSummary | undefined> {
   await parts.flush();
   return withLease(parts.log, parts.session, options.signal, async (signal) => {
     const prepared = await makeSummary(parts, { ...options, signal });
@@ -106,9 +112,9 @@ export async function prepareSummary(
  * Applies a summary in one step and returns the seq of the overlay. Undefined, with nothing changed, if the line was
  * changed, pinned, edited by hand or summarized by others since the summary was made, because it may no longer match.
  */
-export async function putInPlace(
-  { log, session }: CompactorParts,
-  { window, edit, compacted }: Prepared,
+export async function applySummary(
+  { log, session }: CompactorDeps,
+  { window, edit, result: compacted }: PreparedSummary,
 ): Promise<number | undefined> {
   const { tokens, rung, cost, failed } = compacted;
   const body: OverlayBody = {
@@ -117,22 +123,22 @@ export async function putInPlace(
     reason: [
       `summary by ${rung}`,
       ...(cost ? [`$${cost.toFixed(4)}`] : []),
-      ...(failed[0] ? [`${failed[0].rung} failed: ${oneLine(failed[0].reason)}`] : []),
+      ...(failed[0] ? [`${failed[0].rung} failed: ${toOneLine(failed[0].reason)}`] : []),
     ].join(", "),
     tokensBefore: tokens.without,
     tokensAfter: tokens.with,
     summary: { by: rung, ...(cost !== undefined && { cost }), left: compacted.left },
-    edit: storedEdit(edit, session, window.places),
+    edit: toStoredEdit(edit, session, window.places),
   };
-  return appendOverlay(log, session, body, window.head, (entry) => !isPassingPlan(entry));
+  return appendOverlay(log, session, body, window.head, (entry) => !isTransientPlan(entry));
 }
 
-function oneLine(reason: string): string {
-  return reason.replaceAll(/\s+/g, " ").slice(0, MOST_REASON).toWellFormed();
+function toOneLine(reason: string): string {
+  return reason.replaceAll(/\s+/g, " ").slice(0, MAX_REASON_CHARACTERS).toWellFormed();
 }
 
 /** Plans of policies do not affect a summary, which is made from the log; pins, lines and all other overlays do. */
-function isPassingPlan(entry: Entry): boolean {
+function isTransientPlan(entry: Entry): boolean {
   return (
     entry.kind === "overlay" &&
     entry.edit.type === "plan" &&
@@ -140,38 +146,51 @@ function isPassingPlan(entry: Entry): boolean {
   );
 }
 
-async function makeSummary(parts: CompactorParts, options: CompactOptions): Promise<Prepared | undefined> {
-  const window = await load(parts, true);
-  const found = sourceOf(window.slots, window, options);
+async function makeSummary(
+  parts: CompactorDeps,
+  options: CompactOptions,
+): Promise<PreparedSummary | undefined> {
+  const window = await loadSource(parts, true);
+  const found = findCompactionSource(window.slots, window, options);
   if (!found) return undefined;
-  const source = { ...found, slots: await wholeSlots(found.slots, parts.log.blobs) };
-  const climbed = await climb(
+  const source = { ...found, slots: await restoreSlots(found.slots, parts.log.blobs) };
+  const climbed = await runLadder(
     { slots: source.slots, ...(source.previous && { previous: textOfMessage(source.previous.message) }) },
-    { ...options, budgetTokens: options.budgetTokens ?? budgetOf(source), now: () => parts.log.clock.now() },
+    {
+      ...options,
+      budgetTokens: options.budgetTokens ?? computeBudget(source),
+      now: () => parts.log.clock.now(),
+    },
   );
-  const edit = summaryEdit(window, source, climbed);
-  const shown = window.overlays.some(isPassing) ? (await load(parts, false)).slots : window.slots;
-  const compacted = compactedOf(parts, { shown, said: window.slots }, source, climbed);
+  const edit = buildSummaryEdit(window, source, climbed);
+  const shown = window.overlays.some(hasTransientEdit)
+    ? (await loadSource(parts, false)).slots
+    : window.slots;
+  const compacted = buildResult(parts, { shown, said: window.slots }, source, climbed);
   const isSmaller = compacted.tokens.with < compacted.tokens.without;
   if (!options.isDryRun) await logUsage(parts, climbed, isSmaller);
-  return isSmaller ? { window, edit, compacted } : undefined;
+  return isSmaller ? { window, edit, result: compacted } : undefined;
 }
 
 /** Logs the usage of models, whether or not their summary is applied; a rejected summary always leaves a trace. */
-async function logUsage({ log, session }: CompactorParts, climbed: Climbed, isUsed: boolean): Promise<void> {
+async function logUsage(
+  { log, session }: CompactorDeps,
+  climbed: LadderResult,
+  isUsed: boolean,
+): Promise<void> {
   const { usage, rung, failed } = climbed;
   const wasAsked = [rung, ...failed.map((one) => one.rung)].some(
     (one) => one === "model" || one === "fallback",
   );
   const reports = usage.length === 0 && wasAsked && !isUsed ? [{ usage: {} }] : usage;
-  const meta = isUsed ? SUMMARY_REMARK : REFUSED_SUMMARY_REMARK;
+  const meta = isUsed ? SUMMARY_META : REFUSED_SUMMARY_META;
   for (const used of reports)
     await log.appendOne<UsageBody>(session, { body: { kind: "usage", ...used, meta } });
 }
 
 /** Restores parts stored as blobs, so that the summarizer sees whole messages. */
-async function wholeSlots(slots: readonly Slot[], blobs: Blobs): Promise<readonly Slot[]> {
-  const messages = await wholeMessages(slots, blobs);
+async function restoreSlots(slots: readonly Slot[], blobs: Blobs): Promise<readonly Slot[]> {
+  const messages = await restoreMessages(slots, blobs);
   return slots.map((slot, index) => {
     const message = messages[index] ?? slot.message;
     return message === slot.message ? slot : { ...slot, message, tokens: estimateMessage(message) };
@@ -182,32 +201,35 @@ async function wholeSlots(slots: readonly Slot[], blobs: Blobs): Promise<readonl
  * Loads the window as shown, or without the policies' edits: summaries are made from the log and not from edited
  * windows.
  */
-function load({ session, log, lines }: CompactorParts, isAsSaid: boolean): Promise<LoadedWindow> {
+function loadSource({ session, log, lines }: CompactorDeps, isAsSaid: boolean): Promise<LoadedWindow> {
   return loadWindow({
     session,
     entries: log.store.entries,
     lines,
     tokensOf: estimateMessage,
-    mostTokens: MOST_SOURCE_TOKENS,
+    maxTokens: MAX_SOURCE_TOKENS,
     pastTokens: 0,
-    isAsSaid,
+    isLastingOnly: isAsSaid,
   });
 }
 
-function isPassing({ edits }: HoldingOverlay): boolean {
+function hasTransientEdit({ edits }: ActiveOverlay): boolean {
   return edits.some(({ isLasting }) => !isLasting);
 }
 
-function budgetOf({ slots }: Source): number {
-  return Math.max(LEAST_SUMMARY, Math.min(LARGEST_SUMMARY, Math.floor(sizeOf(slots) * SUMMARY_SHARE)));
+function computeBudget({ slots }: CompactionSource): number {
+  return Math.max(
+    MIN_SUMMARY_TOKENS,
+    Math.min(MAX_SUMMARY_TOKENS, Math.floor(sumSlotTokens(slots) * SUMMARY_SHARE)),
+  );
 }
 
-function summaryEdit(
+function buildSummaryEdit(
   { overlays, places }: LoadedWindow,
-  { stretches }: Source,
-  { text, parts }: Climbed,
+  { stretches }: CompactionSource,
+  { text, parts }: LadderResult,
 ): SingleEdit {
-  const lasting = lastingToName(overlays, places);
+  const lasting = findLastingOverlays(overlays, places);
   const placed = (stretch: { readonly from: number; readonly to: number }) => ({ session: "", ...stretch });
   return {
     type: "summarize",
@@ -222,12 +244,12 @@ function summaryEdit(
   };
 }
 
-function compactedOf(
-  { factsOf }: CompactorParts,
+function buildResult(
+  { factsOf }: CompactorDeps,
   { shown, said }: { readonly shown: readonly Slot[]; readonly said: readonly Slot[] },
-  { stretches, previous }: Source,
-  { rung, text, failed, usage }: Climbed,
-): Compacted {
+  { stretches, previous }: CompactionSource,
+  { rung, text, failed, usage }: LadderResult,
+): CompactionResult {
   const message = { role: "user", parts: [{ type: "text", text }] } as const;
   const isGone = ({ seq }: Slot) => stretches.some(({ from, to }) => from <= seq && seq <= to);
   const start = stretches[0]?.from ?? 0;
@@ -239,7 +261,7 @@ function compactedOf(
   ];
   const costs = usage.map(({ model, usage: used }) => {
     const facts = factsOf(model);
-    return used.cost ?? (facts && !facts.arePricesAssumed ? costOfUsage(used, facts) : undefined);
+    return used.cost ?? (facts && !facts.arePricesAssumed ? computeUsageCost(used, facts) : undefined);
   });
   const isKnown = costs.every((cost) => cost !== undefined);
   return {
@@ -249,10 +271,10 @@ function compactedOf(
     usage,
     before: shown,
     after,
-    tokens: { without: sizeOf(shown), with: sizeOf(after) },
+    tokens: { without: sumSlotTokens(shown), with: sumSlotTokens(after) },
     left: {
       entries: shown.filter((slot) => isGone(slot) && !slot.isNote && slot.seq !== previous?.seq).length,
-      ...namesLeft(shown, after),
+      ...findRemovedNames(shown, after),
     },
     ...(isKnown && { cost: costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0) }),
   };

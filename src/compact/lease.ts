@@ -19,18 +19,18 @@ export async function withLease<T>(
   const name = `compact ${session}`;
   const owner = claimOwner();
   try {
-    await claimFirst(log, session, name, owner);
-    return await whileClaimed(log, name, owner, signal, work);
+    await claimLease(log, session, name, owner);
+    return await runWhileClaimed(log, name, owner, signal, work);
   } finally {
     releaseOwner(owner);
   }
 }
 
-async function claimFirst(log: Log, session: string, name: string, owner: string): Promise<void> {
-  let holder = await claim(log, name, owner);
+async function claimLease(log: Log, session: string, name: string, owner: string): Promise<void> {
+  let holder = await tryClaim(log, name, owner);
   if (holder && !isOwnerAlive(holder.owner, holder.expiresAt - LEASE_MS, log.clock.now())) {
     await log.store.leases.release(name, holder.owner);
-    holder = await claim(log, name, owner);
+    holder = await tryClaim(log, name, owner);
   }
   if (!holder) return;
   throw new LonghaulError(
@@ -40,7 +40,7 @@ async function claimFirst(log: Log, session: string, name: string, owner: string
   );
 }
 
-async function whileClaimed<T>(
+async function runWhileClaimed<T>(
   log: Log,
   name: string,
   owner: string,
@@ -49,7 +49,7 @@ async function whileClaimed<T>(
 ): Promise<T> {
   const lost = new AbortController();
   const timer = setInterval(() => {
-    claim(log, name, owner).then(
+    tryClaim(log, name, owner).then(
       (other) => other && lost.abort(new Error("The lease was lost.")),
       (error) => lost.abort(error),
     );
@@ -63,6 +63,6 @@ async function whileClaimed<T>(
   }
 }
 
-function claim({ store, clock }: Log, name: string, owner: string) {
+function tryClaim({ store, clock }: Log, name: string, owner: string) {
   return store.leases.claim({ name, owner, expiresAt: clock.now() + LEASE_MS }, clock.now());
 }

@@ -1,43 +1,43 @@
 import { checkFields } from "../model/arguments.ts";
 import type { Message } from "../model/message.ts";
-import type { TokensOf } from "../window/apply-edits.ts";
+import type { TokenEstimator } from "../window/apply-edits.ts";
 import { longhaul } from "../window/policies/longhaul.ts";
 import type { Budget, Course, Moment, Policy, PolicyRun } from "../window/policy.ts";
 import type { Slot } from "../window/slot.ts";
 import { extractSummary } from "./extractive/extract-summary.ts";
 
 /** Options of the `summarising` policy. */
-export interface SummarisingOptions {
+export interface SummarizingOptions {
   /** Maximum share of the room after system prompt and tools that the summary may take. */
   readonly share?: number;
   readonly policy?: Policy;
 }
 
 const SHARE = 0.04;
-const LEAST_TOKENS = 400;
-const MOST_TOKENS = 4_000;
+const MIN_TOKENS = 400;
+const MAX_TOKENS = 4_000;
 const TITLE = "[Summary of earlier steps]";
 
 /**
  * Adds an extractive summary to a policy: everything that leaves the window is also summarized in the fixed sections,
  * after the user's first request, and updated with each edit. Calls no model.
  */
-export function summarising(options: SummarisingOptions = {}): Policy {
+export function summarizingPolicy(options: SummarizingOptions = {}): Policy {
   checkFields("options", options, { share: "number?", policy: "object?" });
   const { share = SHARE, policy = longhaul() } = options;
   return {
     name: `${policy.name}+summary`,
     start(budget, tokensOf, course = {}) {
       const room = (budget.tokens - budget.system) * share;
-      const tokens = Math.floor(Math.min(MOST_TOKENS, Math.max(LEAST_TOKENS, room)));
-      return new SummarisingRun(policy, budget, tokensOf, course, tokens);
+      const tokens = Math.floor(Math.min(MAX_TOKENS, Math.max(MIN_TOKENS, room)));
+      return new SummarizingRun(policy, budget, tokensOf, course, tokens);
     },
   };
 }
 
-class SummarisingRun implements PolicyRun {
+class SummarizingRun implements PolicyRun {
   readonly #inner: PolicyRun;
-  readonly #tokensOf: TokensOf;
+  readonly #tokensOf: TokenEstimator;
   readonly #summaryTokens: number;
   #summary: Slot | undefined;
   #text: string | undefined;
@@ -45,10 +45,16 @@ class SummarisingRun implements PolicyRun {
   #shown = new Map<number, Slot>();
   reason: string | undefined;
 
-  constructor(policy: Policy, budget: Budget, tokensOf: TokensOf, course: Course, summaryTokens: number) {
+  constructor(
+    policy: Policy,
+    budget: Budget,
+    tokensOf: TokenEstimator,
+    course: Course,
+    summaryTokens: number,
+  ) {
     const window = course.window?.filter((slot) => !isSummary(slot)) ?? [];
     this.#summary = course.window?.find(isSummary);
-    this.#text = this.#summary && textOf(this.#summary).slice(TITLE.length + 1);
+    this.#text = this.#summary && getText(this.#summary).slice(TITLE.length + 1);
     this.#tokensOf = tokensOf;
     this.#summaryTokens = summaryTokens;
     const smaller: Budget = {
@@ -57,7 +63,7 @@ class SummarisingRun implements PolicyRun {
         return budget.tokens - summaryTokens;
       },
     };
-    for (const slot of window) this.#see(slot);
+    for (const slot of window) this.#track(slot);
     this.#inner = policy.start(smaller, tokensOf, { ...course, ...(course.window && { window }) });
   }
 
@@ -66,7 +72,7 @@ class SummarisingRun implements PolicyRun {
   }
 
   observe(slot: Slot): void {
-    this.#see(slot);
+    this.#track(slot);
     this.#inner.observe(slot);
   }
 
@@ -75,20 +81,20 @@ class SummarisingRun implements PolicyRun {
     this.reason = this.#inner.reason;
     const kept = new Set(slots.flatMap(({ seq, isNote }) => (isNote ? [] : [seq])));
     const left = [...this.#shown.values()].filter(({ seq }) => !kept.has(seq));
-    if (left.length > 0) this.#summarise(left);
+    if (left.length > 0) this.#summarize(left);
     const summary = this.#summary;
     if (!summary) return slots;
     const first = slots.findIndex(({ message, isNote }) => message.role === "user" && !isNote);
     return [...slots.slice(0, first + 1), summary, ...slots.slice(first + 1)];
   }
 
-  #see(slot: Slot): void {
+  #track(slot: Slot): void {
     if (slot.isNote) return;
     const { original, ...rest } = slot;
     this.#shown.set(slot.seq, original ? { ...rest, message: original } : slot);
   }
 
-  #summarise(left: readonly Slot[]): void {
+  #summarize(left: readonly Slot[]): void {
     for (const { seq } of left) this.#shown.delete(seq);
     this.#text = extractSummary(left, { budgetTokens: this.#summaryTokens, previous: this.#text }).text;
     const text = `${TITLE}\n${this.#text}`;
@@ -105,10 +111,10 @@ class SummarisingRun implements PolicyRun {
 }
 
 function isSummary(slot: Slot): boolean {
-  return slot.isNote === true && textOf(slot).startsWith(TITLE);
+  return slot.isNote === true && getText(slot).startsWith(TITLE);
 }
 
-function textOf({ message }: Slot): string {
+function getText({ message }: Slot): string {
   const [part] = message.parts;
   return part?.type === "text" ? part.text : "";
 }

@@ -10,24 +10,24 @@ export type Alignment =
   | { readonly type: "drop"; readonly places: readonly number[] };
 
 /** Every replaced message adds ranges to the line; with more changes than this, the line is rewound instead. */
-const MOST_REPLACED = 32;
+const MAX_REPLACED = 32;
 
 /** Compares a line with a caller's whole conversation, both given as message keys. */
-export function alignWhole(line: readonly string[], caller: readonly string[]): Alignment {
-  const keep = samePrefix(line, caller);
+export function alignMessages(line: readonly string[], caller: readonly string[]): Alignment {
+  const keep = countCommonPrefix(line, caller);
   if (keep === line.length) return { type: "follow", known: keep };
   const isSameEnd = caller.length >= line.length && line.at(-1) === caller[line.length - 1];
   if (isSameEnd) {
     const places = line.flatMap((key, index) => (key === caller[index] ? [] : [index]));
-    if (places.length <= MOST_REPLACED) return { type: "replace", places };
+    if (places.length <= MAX_REPLACED) return { type: "replace", places };
   }
   return { type: "rewind", keep };
 }
 
 /** Like `alignWhole`, for a caller that may also have omitted messages anywhere before the end of the line. */
-export function alignTrimmed(line: readonly string[], caller: readonly string[]): Alignment {
-  const places = leftOut(line, caller);
-  return places ? { type: "drop", places } : alignWhole(line, caller);
+export function alignTrimmedMessages(line: readonly string[], caller: readonly string[]): Alignment {
+  const places = findOmittedPlaces(line, caller);
+  return places ? { type: "drop", places } : alignMessages(line, caller);
 }
 
 /**
@@ -35,9 +35,12 @@ export function alignTrimmed(line: readonly string[], caller: readonly string[])
  * end of the line, possibly followed by new ones. Sliding windows, trimmed middles and one-time reminders look like
  * this. Undefined if the caller changed messages or omitted none.
  */
-export function leftOut(line: readonly string[], caller: readonly string[]): readonly number[] | undefined {
+export function findOmittedPlaces(
+  line: readonly string[],
+  caller: readonly string[],
+): readonly number[] | undefined {
   const last = line.at(-1);
-  const keep = samePrefix(line, caller);
+  const keep = countCommonPrefix(line, caller);
   const end = last === undefined ? -1 : caller.lastIndexOf(last);
   // If the common prefix contains all of it, the caller has gone back instead.
   if (end < keep) return undefined;
@@ -55,16 +58,16 @@ export function leftOut(line: readonly string[], caller: readonly string[]): rea
  * Number of the caller's first messages that the line ends with, for callers that keep no history and send only new
  * messages.
  */
-export function overlap(line: readonly string[], caller: readonly string[]): number {
+export function countOverlap(line: readonly string[], caller: readonly string[]): number {
   for (let known = Math.min(line.length, caller.length); known > 0; known--) {
     const from = line.length - known;
-    if (samePrefix(line.slice(from), caller) === known) return known;
+    if (countCommonPrefix(line.slice(from), caller) === known) return known;
   }
   return 0;
 }
 
 /** Length of the common prefix. */
-export function samePrefix(one: readonly string[], other: readonly string[]): number {
+export function countCommonPrefix(one: readonly string[], other: readonly string[]): number {
   const most = Math.min(one.length, other.length);
   let same = 0;
   while (same < most && one[same] === other[same]) same++;

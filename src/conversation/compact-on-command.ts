@@ -1,7 +1,7 @@
 import {
-  type Compacted,
-  compactCommandOf,
+  type CompactionResult,
   type EntryId,
+  findCompactCommand,
   isLonghaulError,
   type MessageInput,
   parseEntryId,
@@ -24,14 +24,14 @@ export async function compactOnCommand(
 ): Promise<void> {
   const place = newest.id === undefined ? undefined : parseEntryId(newest.id);
   if (place?.session !== session.id) return;
-  const command = compactCommandOf(newest.message());
+  const command = findCompactCommand(newest.message());
   if (!command || (await isCarriedOut(session, place.seq))) return;
   const { instructions } = command;
-  const done = await compact(session, {
+  const done = await compactUnlessBusy(session, {
     ...options,
     ...(instructions !== undefined && { instructions }),
   });
-  const text = requestFor(instructions, done);
+  const text = buildConfirmationRequest(instructions, done);
   await session.overlays.add(
     { type: "replace", target: { seq: place.seq }, parts: [{ type: "text", text }] },
     "the user's /compact was carried out; the model is asked to confirm it",
@@ -47,7 +47,10 @@ async function isCarriedOut(session: Session, seq: number): Promise<boolean> {
   );
 }
 
-async function compact(session: Session, options: SessionCompactOptions): Promise<Compacted | undefined> {
+async function compactUnlessBusy(
+  session: Session,
+  options: SessionCompactOptions,
+): Promise<CompactionResult | undefined> {
   try {
     return await session.compact(options);
   } catch (error) {
@@ -57,7 +60,10 @@ async function compact(session: Session, options: SessionCompactOptions): Promis
   }
 }
 
-function requestFor(instructions: string | undefined, done: Compacted | undefined): string {
+function buildConfirmationRequest(
+  instructions: string | undefined,
+  done: CompactionResult | undefined,
+): string {
   const asked = `The user typed ${JSON.stringify(`/compact${instructions === undefined ? "" : ` ${instructions}`}`)}.`;
   const outcome = done
     ? `It was carried out: ${done.left.entries} earlier messages are now a summary, ${Math.round(done.tokens.without)} tokens have become ${Math.round(done.tokens.with)}, and the whole conversation stays in the log.`

@@ -1,21 +1,21 @@
 import type { SeqRange, Session } from "../index.ts";
-import { leftOut, samePrefix } from "./align.ts";
-import type { LineMessage, LineSeen } from "./known-line.ts";
+import { countCommonPrefix, findOmittedPlaces } from "./align.ts";
+import type { CachedLine, LineMessage } from "./known-line.ts";
 
 /** Maximum number of dropped messages to remember; older ones are written again if a caller sends them. */
 const MAX_DROPPED = 20_000;
 
 /** A message of the session's own log, whose seq is known. */
-type OwnMessage = LineMessage & { readonly seq: number };
+type OwnLineMessage = LineMessage & { readonly seq: number };
 
 /** Remembers messages that callers have dropped, for a caller that sends them again. */
 export class DroppedMessages {
-  #messages: readonly OwnMessage[] = [];
+  #messages: readonly OwnLineMessage[] = [];
 
   /** Records messages that were just removed from the line. */
   add(messages: readonly LineMessage[]): void {
     const known = new Set(messages.map(({ id }) => id));
-    const all = [...this.#messages.filter(({ id }) => !known.has(id)), ...messages.filter(isOwn)];
+    const all = [...this.#messages.filter(({ id }) => !known.has(id)), ...messages.filter(isOwnMessage)];
     this.#messages = all.sort((a, b) => a.seq - b.seq).slice(-MAX_DROPPED);
   }
 
@@ -23,18 +23,19 @@ export class DroppedMessages {
    * The line with those dropped messages that a caller sends again, each at its original position; undefined if there
    * are none.
    */
-  restoredLine(
-    line: Pick<LineSeen, "messages" | "keys">,
+  findRestoredLine(
+    line: Pick<CachedLine, "messages" | "keys">,
     caller: readonly string[],
   ): RestoredLine | undefined {
-    if (this.#messages.length === 0 || samePrefix(line.keys, caller) === line.keys.length) return undefined;
-    if (leftOut(line.keys, caller)) return undefined;
-    const all = merged(line.messages, this.#messages);
-    const gone = all && placesGone(keysOf(all), caller);
+    if (this.#messages.length === 0 || countCommonPrefix(line.keys, caller) === line.keys.length)
+      return undefined;
+    if (findOmittedPlaces(line.keys, caller)) return undefined;
+    const all = mergeInLogOrder(line.messages, this.#messages);
+    const gone = all && findGonePlaces(listKeys(all), caller);
     if (!all || !gone) return undefined;
     const onLine = new Set(line.messages.map(({ id }) => id));
     const messages = all.filter(({ id }, place) => onLine.has(id) || !gone.has(place));
-    const restored = messages.filter(({ id }) => !onLine.has(id)).filter(isOwn);
+    const restored = messages.filter(({ id }) => !onLine.has(id)).filter(isOwnMessage);
     return restored.length === 0 ? undefined : { messages, restored };
   }
 
@@ -44,7 +45,7 @@ export class DroppedMessages {
     if (!active) return;
     const seqs = restored.map(({ seq }) => seq);
     await session.setLine(
-      withEntries(active.ranges, session.id, seqs),
+      addEntriesToRanges(active.ranges, session.id, seqs),
       "the caller says again what it left out",
     );
     const back = new Set(seqs);
@@ -55,40 +56,41 @@ export class DroppedMessages {
 /** A line and the dropped messages to add back to it. */
 export interface RestoredLine {
   readonly messages: readonly LineMessage[];
-  readonly restored: readonly OwnMessage[];
+  readonly restored: readonly OwnLineMessage[];
 }
 
-function isOwn(message: LineMessage): message is OwnMessage {
+function isOwnMessage(message: LineMessage): message is OwnLineMessage {
   return message.seq !== undefined;
 }
 
-function keysOf(messages: readonly LineMessage[]): readonly string[] {
+function listKeys(messages: readonly LineMessage[]): readonly string[] {
   return messages.map(({ key }) => key);
 }
 
 /** Places that a caller omits; empty if it sends the whole line, undefined if it sends something else. */
-function placesGone(line: readonly string[], caller: readonly string[]): ReadonlySet<number> | undefined {
-  if (samePrefix(line, caller) === line.length) return new Set();
-  const places = leftOut(line, caller);
+function findGonePlaces(line: readonly string[], caller: readonly string[]): ReadonlySet<number> | undefined {
+  if (countCommonPrefix(line, caller) === line.length) return new Set();
+  const places = findOmittedPlaces(line, caller);
   return places && new Set(places);
 }
 
 /**
  * Merges the messages of a line with others of its log, in log order; undefined if the line itself is in another order.
  */
-function merged(
+function mergeInLogOrder(
   line: readonly LineMessage[],
-  others: readonly OwnMessage[],
+  others: readonly OwnLineMessage[],
 ): readonly LineMessage[] | undefined {
-  const start = line.findIndex(isOwn);
+  const start = line.findIndex(isOwnMessage);
   const own = start < 0 ? [] : line.slice(start);
-  if (!own.every((message, at) => isOwn(message) && message.seq > (own[at - 1]?.seq ?? 0))) return undefined;
+  if (!own.every((message, at) => isOwnMessage(message) && message.seq > (own[at - 1]?.seq ?? 0)))
+    return undefined;
   const before = start < 0 ? line : line.slice(0, start);
-  return [...before, ...[...own.filter(isOwn), ...others].sort((a, b) => a.seq - b.seq)];
+  return [...before, ...[...own.filter(isOwnMessage), ...others].sort((a, b) => a.seq - b.seq)];
 }
 
 /** Adds entries of one session to ranges, in log order. */
-export function withEntries(
+export function addEntriesToRanges(
   ranges: readonly SeqRange[],
   session: string,
   seqs: readonly number[],

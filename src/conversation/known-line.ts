@@ -17,11 +17,11 @@ export interface LineMessage {
   readonly key: string;
   readonly role: Role;
   /** Number of parts in the log. */
-  readonly parts: number;
+  readonly partCount: number;
 }
 
 /** A cached line. */
-export interface LineSeen {
+export interface CachedLine {
   /** Seq of the line entry that selected it. */
   readonly lineSeq: number;
   /** Grows while the line is active. */
@@ -39,92 +39,92 @@ export interface LineSeen {
  * Callers that pass whole conversations keep them in memory anyway; longer conversations must be read through the
  * session.
  */
-const MOST_MESSAGES = 200_000;
-const PAGE = 1_000;
+const MAX_MESSAGES = 200_000;
+const PAGE_ENTRIES = 1_000;
 
 /** Computes a key from the content of a message; messages with the same key are equal. */
-export type KeyOf = (message: Message) => string;
+export type KeyFunction = (message: Message) => string;
 
 /** Caches the messages of a session's active line and follows the log, no matter which process writes to it. */
-export class KnownLine {
+export class LineCache {
   readonly #session: Session;
-  readonly #keyOf: KeyOf;
-  #seen: Seen | undefined;
+  readonly #keyOf: KeyFunction;
+  #line: GrowingLine | undefined;
   #head = 0;
 
-  constructor(session: Session, keyOf: KeyOf) {
+  constructor(session: Session, keyOf: KeyFunction) {
     this.#session = session;
     this.#keyOf = keyOf;
   }
 
   /** Returns the line, updated with new entries. */
-  async look(): Promise<LineSeen> {
-    if (this.#seen && (await this.#follow(this.#seen))) return this.#seen;
-    this.#seen = await this.#load();
-    return this.#seen;
+  async refresh(): Promise<CachedLine> {
+    if (this.#line && (await this.#follow(this.#line))) return this.#line;
+    this.#line = await this.#load();
+    return this.#line;
   }
 
   /**
    * Adds entries that were just appended, so that they need not be read again; false if other entries lie in between.
    */
-  appended(entries: readonly Entry[]): boolean {
+  addAppended(entries: readonly Entry[]): boolean {
     const isNext = entries.every(({ seq }, index) => seq === this.#head + 1 + index);
-    return this.#seen !== undefined && isNext && this.#add(this.#seen, entries);
+    return this.#line !== undefined && isNext && this.#add(this.#line, entries);
   }
 
   /** Records that the line was just rewound to its message at `place`, so that it need not be read again. */
-  rewound(seen: LineSeen, place: number, chosen: Entry<LineBody>): void {
-    this.#shortened(seen, seen.messages.slice(0, place + 1), chosen);
+  recordRewind(seen: CachedLine, place: number, chosen: Entry<LineBody>): void {
+    this.#replaceLine(seen, seen.messages.slice(0, place + 1), chosen);
   }
 
   /** Records that the messages at `places` were just removed from the line, so that it need not be read again. */
-  dropped(seen: LineSeen, places: readonly number[], chosen: Entry<LineBody>): void {
+  recordDrop(seen: CachedLine, places: readonly number[], chosen: Entry<LineBody>): void {
     const gone = new Set(places);
     const kept = seen.messages.filter((_, place) => !gone.has(place));
-    this.#shortened(seen, kept, chosen);
+    this.#replaceLine(seen, kept, chosen);
   }
 
-  #shortened(seen: LineSeen, kept: readonly LineMessage[], chosen: Entry<LineBody>): void {
-    if (this.#seen !== seen || chosen.seq !== this.#head + 1) return;
-    const shorter = new Seen(chosen.seq);
+  #replaceLine(seen: CachedLine, kept: readonly LineMessage[], chosen: Entry<LineBody>): void {
+    if (this.#line !== seen || chosen.seq !== this.#head + 1) return;
+    const shorter = new GrowingLine(chosen.seq);
     for (const message of kept) shorter.add(message);
-    this.#seen = shorter;
+    this.#line = shorter;
     this.#head = chosen.seq;
   }
 
   /** The newest messages of the line, oldest first; not cached. */
-  async newest(limit: number): Promise<readonly LineMessage[]> {
+  async readNewest(limit: number): Promise<readonly LineMessage[]> {
     const { seq: head } = await this.#session.head();
     return this.#read(head, limit);
   }
 
   /** Returns false if the active line has changed. */
-  async #follow(seen: Seen): Promise<boolean> {
+  async #follow(seen: GrowingLine): Promise<boolean> {
     // Reading the head costs a fraction of reading entries.
     if ((await this.#session.head()).seq === this.#head) return true;
     for (;;) {
-      const entries = await this.#session.read({ from: this.#head + 1, limit: PAGE });
+      const entries = await this.#session.read({ from: this.#head + 1, limit: PAGE_ENTRIES });
       if (!this.#add(seen, entries)) return false;
-      if (entries.length < PAGE) return true;
+      if (entries.length < PAGE_ENTRIES) return true;
     }
   }
 
-  #add(seen: Seen, entries: readonly Entry[]): boolean {
+  #add(seen: GrowingLine, entries: readonly Entry[]): boolean {
     for (const entry of entries) {
       if (entry.kind === "line" || entry.kind === "redacted" || entry.kind === "damaged") return false;
-      if (entry.kind === "message" && !isRecalled(entry)) seen.add(this.#message(entry));
+      if (entry.kind === "message" && !isRecalled(entry)) seen.add(this.#toLineMessage(entry));
       this.#head = entry.seq;
     }
     return true;
   }
 
-  async #load(): Promise<Seen> {
+  async #load(): Promise<GrowingLine> {
     const { seq: head } = await this.#session.head();
     const [line] = await this.#session.lines(1);
-    const messages = await this.#read(head, MOST_MESSAGES + 1);
-    if (messages.length > MOST_MESSAGES) throw tooLong(this.#session.id);
+    const messages = await this.#read(head, MAX_MESSAGES + 1);
+    if (messages.length > MAX_MESSAGES) throw createTooLongError(this.#session.id);
     this.#head = head;
-    const seen = new Seen(line?.seq ?? 0);
+    const seen = new GrowingLine(line?.seq ?? 0);
     for (const message of messages) seen.add(message);
     return seen;
   }
@@ -134,11 +134,11 @@ export class KnownLine {
     const pages: (readonly LineMessage[])[] = [];
     let left = most;
     for (let before: Cursor | undefined; left > 0; ) {
-      const options = { kinds: ["message"], limit: Math.min(left, PAGE) } as const;
+      const options = { kinds: ["message"], limit: Math.min(left, PAGE_ENTRIES) } as const;
       const page = await this.#session.page(before === undefined ? options : { ...options, before });
       const isOld = ({ session, seq }: Entry) => session !== this.#session.id || seq <= head;
       const said = page.entries.filter((entry) => isOld(entry) && !isRecalled(entry));
-      pages.push(said.map((entry) => this.#message(entry)));
+      pages.push(said.map((entry) => this.#toLineMessage(entry)));
       left -= said.length;
       before = page.before;
       if (before === undefined) break;
@@ -146,17 +146,17 @@ export class KnownLine {
     return pages.reverse().flat();
   }
 
-  #message(entry: Entry): LineMessage {
+  #toLineMessage(entry: Entry): LineMessage {
     const { id } = entry;
     const seq = entry.session === this.#session.id ? entry.seq : undefined;
     // A damaged message keeps its place under a key that no caller has, so that the caller's own message replaces it.
-    if (entry.kind !== "message") return { id, seq, key: `damaged ${id}`, role: "user", parts: 0 };
+    if (entry.kind !== "message") return { id, seq, key: `damaged ${id}`, role: "user", partCount: 0 };
     const { message } = entry;
-    return { id, seq, key: this.#keyOf(message), role: message.role, parts: message.parts.length };
+    return { id, seq, key: this.#keyOf(message), role: message.role, partCount: message.parts.length };
   }
 }
 
-class Seen implements LineSeen {
+class GrowingLine implements CachedLine {
   readonly lineSeq: number;
   readonly messages: LineMessage[] = [];
   readonly keys: string[] = [];
@@ -190,10 +190,10 @@ function isRecalled(entry: Entry): boolean {
   return entry.kind === "message" && entry.message.meta?.longhaul === "recalled";
 }
 
-function tooLong(session: string): LonghaulError {
+function createTooLongError(session: string): LonghaulError {
   return new LonghaulError(
     "ARGUMENT_INVALID",
-    `Session ${JSON.stringify(session)} has more than ${MOST_MESSAGES} messages, too many to compare with a caller's; set history: "session" and say only what is new.`,
+    `Session ${JSON.stringify(session)} has more than ${MAX_MESSAGES} messages, too many to compare with a caller's; set history: "session" and say only what is new.`,
     { details: { session } },
   );
 }

@@ -1,32 +1,32 @@
 import {
-  asConversation,
   type Kernel,
   type Message,
   type Part,
-  type SaidMessage,
+  type RecordedMessage,
   type Session,
   type SessionId,
+  toConversation,
 } from "../index.ts";
 
 const PAGE_ENTRIES = 500;
 
 /** Loads the messages on the active line of a session, in the form an API would have received. */
-export async function loadConversation(kernel: Kernel, id: SessionId): Promise<readonly SaidMessage[]> {
+export async function loadConversation(kernel: Kernel, id: SessionId): Promise<readonly RecordedMessage[]> {
   await using session = await kernel.session(id);
   const [line] = await session.lines(1);
-  const said: SaidMessage[] = [];
+  const said: RecordedMessage[] = [];
   for (const { from, to, session: owner } of line?.ranges ?? []) {
-    if (owner === id) await readInto(said, kernel, session, from, to);
+    if (owner === id) await readMessagesInto(said, kernel, session, from, to);
     else {
       await using other = await kernel.session(owner);
-      await readInto(said, kernel, other, from, to);
+      await readMessagesInto(said, kernel, other, from, to);
     }
   }
-  return [...asConversation(said)];
+  return [...toConversation(said)];
 }
 
-async function readInto(
-  said: SaidMessage[],
+async function readMessagesInto(
+  said: RecordedMessage[],
   kernel: Kernel,
   session: Session,
   from: number,
@@ -38,7 +38,7 @@ async function readInto(
       if (entry.kind !== "message") continue;
       const { at: own } = entry.message.meta ?? {};
       const at = typeof own === "number" ? own : entry.at;
-      said.push({ seq: entry.seq, at, message: await whole(kernel, entry.message) });
+      said.push({ seq: entry.seq, at, message: await restoreMessage(kernel, entry.message) });
     }
     const last = entries.at(-1);
     if (!last) return;
@@ -47,7 +47,7 @@ async function readInto(
 }
 
 /** Restores the parts of a message that are stored as blobs. */
-async function whole(kernel: Kernel, message: Message): Promise<Message> {
+async function restoreMessage(kernel: Kernel, message: Message): Promise<Message> {
   const restore = async <P extends Part>(part: P): Promise<P> =>
     part.type === "blob" && part.of !== undefined ? ((await kernel.blobs.restoreReadable(part)) as P) : part;
   const parts: Part[] = [];

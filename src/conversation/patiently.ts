@@ -1,13 +1,13 @@
 import { isLonghaulError, LonghaulError } from "../index.ts";
 
 /** Concurrent writers to the same line normally finish long before this. */
-const MOST_TRIES = 50;
+const MAX_TRIES = 50;
 
 /**
  * Retries `work` while concurrent writers change the line: until it returns a value and does not throw NOT_ON_LINE.
  * Throws POSITION_CONFLICT after 50 tries.
  */
-export async function patiently<T>(work: () => Promise<T | undefined>): Promise<T> {
+export async function retryOnConflict<T>(work: () => Promise<T | undefined>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       const result = await work();
@@ -15,7 +15,7 @@ export async function patiently<T>(work: () => Promise<T | undefined>): Promise<
     } catch (error) {
       if (!isLonghaulError(error, "NOT_ON_LINE")) throw error;
     }
-    if (tries >= MOST_TRIES)
+    if (tries >= MAX_TRIES)
       throw new LonghaulError(
         "POSITION_CONFLICT",
         `Others have changed the line of this session ${tries} times in a row; try again when they are done.`,

@@ -1,8 +1,8 @@
 import type { EntryId, MessageInput } from "../index.ts";
-import type { LineSeen } from "./known-line.ts";
+import type { CachedLine } from "./known-line.ts";
 
 /** A message as a caller passed it. */
-export interface Given {
+export interface CallerMessage {
   /** Builds the message for the log; called only if the log does not contain it yet. */
   readonly input: () => MessageInput;
   /** Key of the content: messages with the same key are equal. */
@@ -12,14 +12,14 @@ export interface Given {
 }
 
 /** A caller's message with facts about its entry in the log. */
-export interface PlacedMessage<G extends Given> {
-  readonly given: G;
+export interface PlacedMessage<G extends CallerMessage> {
+  readonly callerMessage: G;
   /** Number of parts in the log; a caller may have dropped reasoning. */
-  readonly parts: number;
+  readonly partCount: number;
 }
 
 /** A caller's messages, by their entries in the log. */
-export interface Placed<G extends Given> {
+export interface PlacedMessages<G extends CallerMessage> {
   readonly byId: Pick<ReadonlyMap<EntryId, PlacedMessage<G>>, "get">;
   /** The same by seq, for entries of the session itself; faster, but not always present. */
   readonly bySeq?: Pick<ReadonlyMap<number, PlacedMessage<G>>, "get">;
@@ -28,15 +28,17 @@ export interface Placed<G extends Given> {
 }
 
 /** Pairs a line's messages with the caller's. Messages appended to the line later are not included. */
-export function placed<G extends Given>(
-  line: Pick<LineSeen, "messages" | "placeOf"> & Partial<Pick<LineSeen, "placeOfSeq">>,
+export function pairMessages<G extends CallerMessage>(
+  line: Pick<CachedLine, "messages" | "placeOf"> & Partial<Pick<CachedLine, "placeOfSeq">>,
   given: readonly G[],
-): Placed<G> {
+): PlacedMessages<G> {
   const at = (place = -1): PlacedMessage<G> | undefined => {
     const message = line.messages[place];
     const own = given[place];
     // Another writer may have changed the line meanwhile; then the message in the log is sent.
-    return message && own?.key === message.key ? { given: own, parts: message.parts } : undefined;
+    return message && own?.key === message.key
+      ? { callerMessage: own, partCount: message.partCount }
+      : undefined;
   };
   return {
     byId: { get: (id) => at(line.placeOf(id)) },
@@ -46,11 +48,11 @@ export function placed<G extends Given>(
 }
 
 /** Like `placed`, for messages appended after the entry `last`; undefined if other messages came in between. */
-export function placedFrom<G extends Given>(
-  line: LineSeen,
+export function pairMessagesAfter<G extends CallerMessage>(
+  line: CachedLine,
   last: EntryId,
   given: readonly G[],
-): Placed<G> | undefined {
+): PlacedMessages<G> | undefined {
   const from = (line.placeOf(last) ?? line.messages.length) + 1;
   const messages = line.messages.slice(from, from + given.length);
   const isRight = given.every(({ key }, index) => messages[index]?.key === key);
@@ -59,6 +61,6 @@ export function placedFrom<G extends Given>(
     const at = (line.placeOf(id) ?? -1) - from;
     return at < 0 ? undefined : at;
   };
-  const { byId } = placed({ messages, placeOf }, given);
+  const { byId } = pairMessages({ messages, placeOf }, given);
   return { byId, last: messages.at(-1)?.id ?? last };
 }

@@ -9,7 +9,7 @@ const CLIENT_CALL = /^(?:function|custom_tool|local_shell|shell|apply_patch|comp
  * True if the provider ran its own tools while generating a reply. Providers then report the input of all rounds
  * together, which says nothing about the size of the request.
  */
-export function ranServerTools(reply: MessageInput | undefined): boolean {
+export function hasRunServerTools(reply: MessageInput | undefined): boolean {
   // Results of client-side tools arrive in a separate message.
   return (reply?.parts ?? []).some(
     (part) => part.type === "tool-result" || (part.type === "raw" && isServerCall(part.value)),

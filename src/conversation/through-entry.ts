@@ -1,7 +1,7 @@
 import type { LineStep, Place, SeqRange } from "../index.ts";
 
 /** The ranges of the newest line that contains an entry, up to that entry; undefined if no line contains it. */
-export function throughEntry(
+export function findRangesThrough(
   lines: readonly Pick<LineStep, "ranges">[],
   { session, seq }: Place,
 ): readonly SeqRange[] | undefined {

@@ -1,19 +1,19 @@
 import type { PartInput, Role } from "../index.ts";
-import { contentOfBlocks } from "./content/anthropic-blocks.ts";
-import { fieldsBesides, objectOf, textOf, timeOf } from "./content/fields.ts";
+import { decodeAnthropicBlocks } from "./content/anthropic-blocks.ts";
+import { omitFields, toObject, toText, toTime } from "./content/fields.ts";
 import { NO_RESULT } from "./content/marks.ts";
 import type { Format } from "./format.ts";
 import type { JsonObject } from "./reading/json-lines.ts";
-import type { Dialect, MessageDecoder, Piece } from "./wire/dialect.ts";
-import { anthropicUsage } from "./wire/usage.ts";
-import { wireFormat } from "./wire/wire-format.ts";
+import type { MessageDecoder, WireDialect, WireRecord } from "./wire/dialect.ts";
+import { decodeAnthropicUsage } from "./wire/usage.ts";
+import { createWireFormat } from "./wire/wire-format.ts";
 
 const NAME = "anthropic";
 
 /** Message fields that are decoded; other fields go into `meta`. */
-const KNOWN = ["type", "role", "content", "id", "model", "usage", "timestamp"];
+const KNOWN_FIELDS = ["type", "role", "content", "id", "model", "usage", "timestamp"];
 
-const dialect: Dialect = {
+const dialect: WireDialect = {
   name: NAME,
   title: "Anthropic Messages",
   messageFields: ["messages"],
@@ -31,32 +31,32 @@ const dialect: Dialect = {
 };
 
 /** Conversations in the format of Anthropic's Messages API. */
-export const anthropic: Format = wireFormat(dialect);
+export const anthropicFormat: Format = createWireFormat(dialect);
 
 const decoder: MessageDecoder = { decode: decodeMessage, isSettled: true, end: () => [] };
 
-function* decodeMessage(message: JsonObject, place: string): Generator<Piece> {
-  const id = textOf(message.id) ?? place;
-  const model = textOf(message.model);
-  const at = timeOf(message.timestamp);
-  const content = withoutFillers(message.content);
+function* decodeMessage(message: JsonObject, place: string): Generator<WireRecord> {
+  const id = toText(message.id) ?? place;
+  const model = toText(message.model);
+  const at = toTime(message.timestamp);
+  const content = removeFillers(message.content);
   if (content === undefined) return;
-  const { parts, extras } = contentOfBlocks(content, NAME);
-  const meta = { ...fieldsBesides(message, KNOWN), ...(extras && { extras }) };
+  const { parts, extras } = decodeAnthropicBlocks(content, NAME);
+  const meta = { ...omitFields(message, KNOWN_FIELDS), ...(extras && { extras }) };
   yield {
     id,
     ...(at !== undefined && { at }),
     body: {
       kind: "message",
       message: {
-        role: roleOf(message.role, parts),
+        role: toRole(message.role, parts),
         parts,
         ...(model !== undefined && { model }),
         ...(Object.keys(meta).length > 0 && { meta: { [NAME]: meta } }),
       },
     },
   };
-  const usage = anthropicUsage(message.usage, { request: textOf(message.id), model });
+  const usage = decodeAnthropicUsage(message.usage, { request: toText(message.id), model });
   if (usage) yield { id: `${id}:usage`, ...(at !== undefined && { at }), body: usage };
 }
 
@@ -64,17 +64,17 @@ function* decodeMessage(message: JsonObject, place: string): Generator<Piece> {
  * Removes placeholder results, which exist only because a request requires a result for every call; returns undefined
  * if nothing else remains.
  */
-function withoutFillers(content: unknown): unknown {
+function removeFillers(content: unknown): unknown {
   if (!Array.isArray(content)) return content;
   const isFiller = (block: unknown) => {
-    const { type, is_error, content } = objectOf(block) ?? {};
+    const { type, is_error, content } = toObject(block) ?? {};
     return type === "tool_result" && is_error === true && content === NO_RESULT;
   };
   const kept = content.filter((block) => !isFiller(block));
   return kept.length === 0 && content.length > 0 ? undefined : kept;
 }
 
-function roleOf(role: unknown, parts: readonly PartInput[]): Role {
+function toRole(role: unknown, parts: readonly PartInput[]): Role {
   if (role === "assistant") return "assistant";
   if (role === "system" || role === "developer") return "system";
   return parts.length > 0 && parts.every(({ type }) => type === "tool-result") ? "tool" : "user";

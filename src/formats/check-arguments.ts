@@ -4,23 +4,23 @@ import type { System } from "./format.ts";
 /** Throws ARGUMENT_INVALID unless `kernel` is a kernel. */
 export function checkKernel(kernel: Kernel): void {
   if (typeof kernel?.find !== "function" || typeof kernel.session !== "function")
-    throw wrong("kernel", "what openKernel() returns");
+    throw createArgumentError("kernel", "what openKernel() returns");
 }
 
 /** Throws ARGUMENT_INVALID unless all paths are non-empty strings without NUL. */
 export function checkPaths(paths: readonly string[]): void {
-  if (!Array.isArray(paths)) throw wrong("paths", "an array of paths");
+  if (!Array.isArray(paths)) throw createArgumentError("paths", "an array of paths");
   for (const [index, path] of paths.entries())
     if (typeof path !== "string" || path === "" || path.includes("\0"))
-      throw wrong(`paths[${index}]`, "a path");
+      throw createArgumentError(`paths[${index}]`, "a path");
 }
 
 /** Throws ARGUMENT_INVALID unless `value` is an object with these functions. */
-export function checkHas(option: string, value: unknown, ...functions: readonly string[]): void {
-  if (typeof value !== "object" || value === null) throw wrong(option, "an object");
+export function checkObject(option: string, value: unknown, ...functions: readonly string[]): void {
+  if (typeof value !== "object" || value === null) throw createArgumentError(option, "an object");
   for (const name of functions)
     if (typeof (value as Readonly<Record<string, unknown>>)[name] !== "function")
-      throw wrong(`${option}.${name}`, "a function");
+      throw createArgumentError(`${option}.${name}`, "a function");
 }
 
 /** Throws ARGUMENT_INVALID unless the import options are valid. */
@@ -29,33 +29,36 @@ export function checkImportOptions(options: {
   readonly since?: number;
   readonly signal?: AbortSignal;
 }): void {
-  checkHas("options", options);
+  checkObject("options", options);
   const { formats, since, signal } = options;
   if (formats !== undefined) checkFormats(formats);
-  if (since !== undefined && !Number.isFinite(since)) throw wrong("since", "a time in milliseconds");
+  if (since !== undefined && !Number.isFinite(since))
+    throw createArgumentError("since", "a time in milliseconds");
   checkSignal(signal);
 }
 
 /** Throws ARGUMENT_INVALID unless `system` describes a computer and its user. */
 export function checkSystem(system: System): void {
-  checkHas("system", system);
-  if (typeof system.home !== "string") throw wrong("system.home", "a folder");
-  if (typeof system.platform !== "string") throw wrong("system.platform", "the name of a platform");
-  checkHas("system.env", system.env);
+  checkObject("system", system);
+  if (typeof system.home !== "string") throw createArgumentError("system.home", "a folder");
+  if (typeof system.platform !== "string")
+    throw createArgumentError("system.platform", "the name of a platform");
+  checkObject("system.env", system.env);
 }
 
 /** Throws ARGUMENT_INVALID unless `formats` are formats. */
 export function checkFormats(formats: readonly unknown[]): void {
-  if (!Array.isArray(formats)) throw wrong("formats", "an array of formats");
-  for (const [index, format] of formats.entries()) checkHas(`formats[${index}]`, format, "detect", "read");
+  if (!Array.isArray(formats)) throw createArgumentError("formats", "an array of formats");
+  for (const [index, format] of formats.entries()) checkObject(`formats[${index}]`, format, "detect", "read");
 }
 
 /** Throws ARGUMENT_INVALID unless `signal` is an AbortSignal or undefined. */
 export function checkSignal(signal: AbortSignal | undefined): void {
-  if (signal !== undefined && !(signal instanceof AbortSignal)) throw wrong("signal", "an AbortSignal");
+  if (signal !== undefined && !(signal instanceof AbortSignal))
+    throw createArgumentError("signal", "an AbortSignal");
 }
 
-function wrong(option: string, expected: string): LonghaulError {
+function createArgumentError(option: string, expected: string): LonghaulError {
   return new LonghaulError("ARGUMENT_INVALID", `${option} cannot be used; expected ${expected}.`, {
     details: { option },
   });

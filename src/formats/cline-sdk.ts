@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import type { Json } from "../index.ts";
 import { ElementFile } from "./cline/element-file.ts";
-import { inOrder } from "./cline/record-order.ts";
-import { titleOf } from "./cline/title.ts";
-import { Compaction } from "./cline-sdk/compaction.ts";
-import { sourcesIn } from "./cline-sdk/detect.ts";
-import { type FileFields, messageItems, messageOf } from "./cline-sdk/message.ts";
-import { definedFields, fieldsBesides, objectOf, textOf, timeOf } from "./content/fields.ts";
-import type { Format, Source } from "./format.ts";
+import { trackRecordOrder } from "./cline/record-order.ts";
+import { buildTaskTitle } from "./cline/title.ts";
+import { ClineSdkCompaction } from "./cline-sdk/compaction.ts";
+import { detectClineSdkSources } from "./cline-sdk/detect.ts";
+import { decodeClineSdkElement, decodeClineSdkMessage, type FileFields } from "./cline-sdk/message.ts";
+import { dropUndefined, omitFields, toObject, toText, toTime } from "./content/fields.ts";
+import type { Format, ImportSource } from "./format.ts";
 import type { Item, ProblemItem } from "./item.ts";
 import type { Input } from "./reading/input.ts";
 import type { JsonObject } from "./reading/json-lines.ts";
@@ -15,19 +15,23 @@ import type { JsonObject } from "./reading/json-lines.ts";
 const FORMAT = "cline-sdk";
 
 /** Cline from version 4 on, and its CLI: one file of messages per session and sub-agent. */
-export const clineSdk: Format = {
+export const clineSdkFormat: Format = {
   name: FORMAT,
   title: "Cline SDK",
   processes: ["cline"],
   homes: ({ home, env }) => [join(env.CLINE_DIR ?? join(home, ".cline"), "data", "sessions")],
-  detect: sourcesIn,
+  detect: detectClineSdkSources,
   read: readSource,
 };
 
-async function* readSource(source: Source, input: Input): AsyncGenerator<Item> {
+async function* readSource(source: ImportSource, input: Input): AsyncGenerator<Item> {
   const reader = new SessionReader(source, input);
   try {
-    yield* inOrder(reader.items(), { source, resume: input.resume, isWhole: () => reader.isWhole });
+    yield* trackRecordOrder(reader.readItems(), {
+      source,
+      resume: input.resume,
+      isWhole: () => reader.isWhole,
+    });
   } finally {
     await reader.close();
   }
@@ -42,7 +46,7 @@ class SessionReader {
   readonly #modifiedAt: number;
   isWhole = true;
 
-  constructor({ paths, modifiedAt }: Source, input: Input) {
+  constructor({ paths, modifiedAt }: ImportSource, input: Input) {
     const [main = "", ...beside] = paths;
     this.#input = input;
     this.#main = main;
@@ -52,15 +56,15 @@ class SessionReader {
     this.#modifiedAt = modifiedAt;
   }
 
-  async *items(): AsyncGenerator<Item> {
-    const manifest = yield* this.#object(this.#manifest);
-    const state = yield* this.#object(this.#sidecar);
+  async *readItems(): AsyncGenerator<Item> {
+    const manifest = yield* this.#readObject(this.#manifest);
+    const state = yield* this.#readObject(this.#sidecar);
     const first = (await this.#file.peek())?.value;
-    yield sessionItem(manifest, this.#file.fields, first);
-    const startedAt = timeOf(manifest?.started_at) ?? timeOf(first?.ts) ?? this.#modifiedAt;
-    yield* this.#messages(state && new Compaction(state), startedAt);
+    yield buildSessionItem(manifest, this.#file.fields, first);
+    const startedAt = toTime(manifest?.started_at) ?? toTime(first?.ts) ?? this.#modifiedAt;
+    yield* this.#readMessages(state && new ClineSdkCompaction(state), startedAt);
     // Some fields of the file follow the messages.
-    yield sessionItem(manifest, this.#file.fields, first);
+    yield buildSessionItem(manifest, this.#file.fields, first);
     this.isWhole &&= this.#file.isWhole;
   }
 
@@ -68,57 +72,57 @@ class SessionReader {
     return this.#file.close();
   }
 
-  async *#messages(compaction: Compaction | undefined, startedAt: number): AsyncGenerator<Item> {
+  async *#readMessages(compaction: ClineSdkCompaction | undefined, startedAt: number): AsyncGenerator<Item> {
     let last = "";
     // The newest messages may have no time yet.
     let at = startedAt;
     for (let element = await this.#file.take(); element; element = await this.#file.take()) {
       yield* this.#file.problems.splice(0);
       last = `#${element.index}`;
-      at = timeOf(element.value.ts) ?? at;
-      yield* messageItems(element.value, { id: last, at }, this.#file.fields);
+      at = toTime(element.value.ts) ?? at;
+      yield* decodeClineSdkElement(element.value, { id: last, at }, this.#file.fields);
       const wasComplete = compaction?.isComplete;
-      compaction?.see(element.value);
+      compaction?.addMessage(element.value);
       if (compaction?.isComplete && !wasComplete && compaction.isValid)
-        yield compaction.overlay(last, (message) => messageOf(message, this.#file.fields));
+        yield compaction.buildOverlay(last, (message) => decodeClineSdkMessage(message, this.#file.fields));
     }
     yield* this.#file.problems.splice(0);
     if (!compaction || compaction.isValid || compaction.count === 0) return;
-    yield compaction.raw();
-    yield this.#unused();
+    yield compaction.buildRawRecord();
+    yield this.#buildUnusedProblem();
   }
 
-  #unused(): ProblemItem {
+  #buildUnusedProblem(): ProblemItem {
     const reason = "the window beside the conversation was made from other messages; kept, but not applied";
     return { type: "problem", path: this.#sidecar ?? this.#main, severity: "damaged", reason };
   }
 
-  async *#object(path: string | undefined): AsyncGenerator<Item, JsonObject | undefined> {
+  async *#readObject(path: string | undefined): AsyncGenerator<Item, JsonObject | undefined> {
     const read = path === undefined ? undefined : await this.#input.json(path);
-    if (read === undefined || "value" in read) return objectOf(read?.value);
+    if (read === undefined || "value" in read) return toObject(read?.value);
     this.isWhole = false;
     yield read;
     return undefined;
   }
 }
 
-function sessionItem(
+function buildSessionItem(
   manifest: JsonObject | undefined,
   fields: FileFields,
   first: JsonObject | undefined,
 ): Item {
-  const metadata = objectOf(manifest?.metadata);
+  const metadata = toObject(manifest?.metadata);
   const file = Object.fromEntries(fields) as { [field: string]: Json };
-  const title = textOf(metadata?.title) ?? titleOf(manifest?.prompt, first?.content);
-  const createdAt = timeOf(manifest?.started_at) ?? timeOf(first?.ts);
+  const title = toText(metadata?.title) ?? buildTaskTitle(manifest?.prompt, first?.content);
+  const createdAt = toTime(manifest?.started_at) ?? toTime(first?.ts);
   return {
     type: "session",
-    ...definedFields({ title, createdAt }),
+    ...dropUndefined({ title, createdAt }),
     // The paths of its files say nothing about the session.
     meta: {
-      [FORMAT]: { ...file, ...definedFields({ manifest: manifest && fieldsBesides(manifest, PATHS) }) },
+      [FORMAT]: { ...file, ...dropUndefined({ manifest: manifest && omitFields(manifest, PATH_FIELDS) }) },
     },
   };
 }
 
-const PATHS = ["messages_path", "compaction_path"];
+const PATH_FIELDS = ["messages_path", "compaction_path"];

@@ -1,17 +1,17 @@
 import { join } from "node:path";
 import { RolloutDecoder } from "./codex/decoder.ts";
 import { detectRollouts } from "./codex/detect.ts";
-import { textOf } from "./content/fields.ts";
+import { toText } from "./content/fields.ts";
 import type { Format } from "./format.ts";
 import { decodeLines } from "./reading/decode-lines.ts";
 
 /** Rollouts of OpenAI Codex: one JSONL file per thread, plain or compressed. */
-export const codex: Format = {
+export const codexFormat: Format = {
   name: "codex",
   title: "Codex",
   processes: ["codex"],
   homes({ home, env }) {
-    const root = textOf(env.CODEX_HOME) ?? join(home, ".codex");
+    const root = toText(env.CODEX_HOME) ?? join(home, ".codex");
     return [join(root, "sessions"), join(root, "archived_sessions")];
   },
   detect: detectRollouts,

@@ -1,6 +1,6 @@
 import type { BlobPart, Entry, Json, Kernel, Part, Session, SessionId } from "../index.ts";
 import { isLonghaulError, LonghaulError } from "../index.ts";
-import { checkHas, checkKernel } from "./check-arguments.ts";
+import { checkKernel, checkObject } from "./check-arguments.ts";
 import type { ExportedSession, OutputPiece, Writer } from "./writing/writer.ts";
 
 const PAGE_ENTRIES = 200;
@@ -15,12 +15,12 @@ export async function* exportSession(
   writer: Writer,
   onDamage: OnDamage = () => undefined,
 ): AsyncGenerator<OutputPiece> {
-  checkHas("writer", writer, "write");
-  yield* writer.write(await exportedSession(kernel, id, onDamage));
+  checkObject("writer", writer, "write");
+  yield* writer.write(await createExportedSession(kernel, id, onDamage));
 }
 
 /** Creates the view of a session that writers read; throws SESSION_NOT_FOUND. */
-export async function exportedSession(
+export async function createExportedSession(
   kernel: Kernel,
   id: SessionId,
   onDamage: OnDamage = () => undefined,
@@ -32,28 +32,28 @@ export async function exportedSession(
       details: { session: id },
     });
   }
-  const [current] = await reading(kernel, id, (session) => session.lines(1));
+  const [current] = await withSession(kernel, id, (session) => session.lines(1));
   return {
     record,
     line: current?.ranges ?? [],
     entries: (which) =>
-      readable(which === "line" ? lineEntries(kernel, id) : logEntries(kernel, id), onDamage),
-    children: () => childrenOf(kernel, id, onDamage),
+      reportDamaged(which === "line" ? readLineEntries(kernel, id) : readLogEntries(kernel, id), onDamage),
+    children: () => listChildren(kernel, id, onDamage),
     base64: (part) =>
-      unlessDamaged(
+      readUnlessDamaged(
         async () => Buffer.from(await kernel.blobs.bytes(part.digest)).toString("base64"),
         async () => "",
         onDamage,
       ),
     restore: async (part: Part) => {
       if (part.type !== "blob") return part;
-      if (part.of === undefined) return readableMedia(kernel, part, onDamage);
+      if (part.of === undefined) return toReadableMedia(kernel, part, onDamage);
       const left = () => kernel.blobs.restoreReadable(part);
-      return unlessDamaged(() => kernel.blobs.restore(part), left, onDamage);
+      return readUnlessDamaged(() => kernel.blobs.restore(part), left, onDamage);
     },
     raw: async ({ blob, value }) => {
       if (!blob) return value as Json;
-      return unlessDamaged(
+      return readUnlessDamaged(
         async () => JSON.parse(await kernel.blobs.text(blob.digest)) as Json,
         async () => null,
         onDamage,
@@ -65,9 +65,9 @@ export async function exportedSession(
 /**
  * Returns the media part, or a text placeholder if its bytes are missing or damaged: no format accepts half an image.
  */
-async function readableMedia(kernel: Kernel, part: BlobPart, onDamage: OnDamage): Promise<Part> {
+async function toReadableMedia(kernel: Kernel, part: BlobPart, onDamage: OnDamage): Promise<Part> {
   const text = `[${part.mime}${part.name === undefined ? "" : ` ${part.name}`} is missing or damaged]`;
-  return unlessDamaged<Part>(
+  return readUnlessDamaged<Part>(
     async () => {
       for await (const _ of kernel.blobs.stream(part.digest));
       return part;
@@ -78,14 +78,14 @@ async function readableMedia(kernel: Kernel, part: BlobPart, onDamage: OnDamage)
 }
 
 /** Passes entries on and reports the damaged ones. */
-async function* readable(entries: AsyncGenerator<Entry>, onDamage: OnDamage): AsyncGenerator<Entry> {
+async function* reportDamaged(entries: AsyncGenerator<Entry>, onDamage: OnDamage): AsyncGenerator<Entry> {
   for await (const entry of entries) {
     if (entry.kind === "damaged") onDamage(`Entry ${entry.id} is damaged on disk. ${entry.problem}`);
     yield entry;
   }
 }
 
-async function unlessDamaged<T>(
+async function readUnlessDamaged<T>(
   read: () => Promise<T>,
   otherwise: () => Promise<T>,
   onDamage: OnDamage,
@@ -99,29 +99,33 @@ async function unlessDamaged<T>(
   }
 }
 
-async function reading<T>(kernel: Kernel, id: SessionId, use: (session: Session) => Promise<T>): Promise<T> {
+async function withSession<T>(
+  kernel: Kernel,
+  id: SessionId,
+  use: (session: Session) => Promise<T>,
+): Promise<T> {
   await using session = await kernel.session(id);
   return use(session);
 }
 
-async function* lineEntries(kernel: Kernel, id: SessionId): AsyncGenerator<Entry> {
+async function* readLineEntries(kernel: Kernel, id: SessionId): AsyncGenerator<Entry> {
   await using session = await kernel.session(id);
   const [current] = await session.lines(1);
   for (const { session: owner, from, to } of current?.ranges ?? []) {
-    if (owner === id) yield* rangeEntries(session, from, to);
+    if (owner === id) yield* readRange(session, from, to);
     else {
       await using other = await kernel.session(owner);
-      yield* rangeEntries(other, from, to);
+      yield* readRange(other, from, to);
     }
   }
 }
 
-async function* logEntries(kernel: Kernel, id: SessionId): AsyncGenerator<Entry> {
+async function* readLogEntries(kernel: Kernel, id: SessionId): AsyncGenerator<Entry> {
   await using session = await kernel.session(id);
-  yield* rangeEntries(session, 1, (await session.head()).seq);
+  yield* readRange(session, 1, (await session.head()).seq);
 }
 
-async function* rangeEntries(session: Session, from: number, to: number): AsyncGenerator<Entry> {
+async function* readRange(session: Session, from: number, to: number): AsyncGenerator<Entry> {
   for (let next = from; next <= to; ) {
     const entries = await session.read({ from: next, to, limit: PAGE_ENTRIES });
     yield* entries;
@@ -132,13 +136,13 @@ async function* rangeEntries(session: Session, from: number, to: number): AsyncG
 }
 
 /** Yields sub-agents, oldest first. Forks are separate conversations and left out. */
-async function* childrenOf(
+async function* listChildren(
   kernel: Kernel,
   id: SessionId,
   onDamage: OnDamage,
 ): AsyncGenerator<ExportedSession> {
   const ids: SessionId[] = [];
-  await reading(kernel, id, async (session) => {
+  await withSession(kernel, id, async (session) => {
     for (let before: SessionId | undefined; ; ) {
       const page = await session.children({ limit: 100, ...(before !== undefined && { before }) });
       ids.unshift(
@@ -151,5 +155,5 @@ async function* childrenOf(
       before = page.at(-1)?.id;
     }
   });
-  for (const child of ids) yield await exportedSession(kernel, child, onDamage);
+  for (const child of ids) yield await createExportedSession(kernel, child, onDamage);
 }

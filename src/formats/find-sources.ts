@@ -2,20 +2,20 @@ import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { LonghaulError } from "../index.ts";
 import { checkFormats, checkPaths, checkSignal } from "./check-arguments.ts";
-import type { Format, Source } from "./format.ts";
+import type { Format, ImportSource } from "./format.ts";
 import type { ProblemItem } from "./item.ts";
-import { type Folder, fileFacts, folderOfFile, isWithin, listFolder } from "./reading/folder.ts";
+import { createFileFolder, type Folder, isWithin, listFolder, readFileFacts } from "./reading/folder.ts";
 
 /** A source with its format and root. */
 export interface FoundSource {
-  readonly source: Source;
+  readonly source: ImportSource;
   readonly format: Format;
   /** Real path of the tree that the user named; nothing outside is read. */
   readonly root: string;
 }
 
 /** Folders without conversations that may be huge. */
-const PASSED_BY = new Set(["node_modules", ".git"]);
+const SKIPPED_FOLDERS = new Set(["node_modules", ".git"]);
 const MAX_DEPTH = 24;
 
 /**
@@ -39,13 +39,13 @@ export async function* findSources(
       });
     });
     if (isCovered(root, claimed)) continue;
-    const file = await fileFacts(root);
-    if (file) yield* claim(folderOfFile(file, dirname(root)), formats, root, claimed);
-    else yield* walk(root, { formats, root, claimed, depth: 0, signal });
+    const file = await readFileFacts(root);
+    if (file) yield* claimSources(createFileFolder(file, dirname(root)), formats, root, claimed);
+    else yield* walkFolder(root, { formats, root, claimed, depth: 0, signal });
   }
 }
 
-interface Walk {
+interface WalkState {
   readonly formats: readonly Format[];
   readonly root: string;
   readonly claimed: Set<string>;
@@ -53,7 +53,7 @@ interface Walk {
   readonly signal: AbortSignal | undefined;
 }
 
-async function* walk(path: string, walk_: Walk): AsyncGenerator<FoundSource | ProblemItem> {
+async function* walkFolder(path: string, walk_: WalkState): AsyncGenerator<FoundSource | ProblemItem> {
   walk_.signal?.throwIfAborted();
   const problems: ProblemItem[] = [];
   const { root, claimed, formats, depth } = walk_;
@@ -61,7 +61,7 @@ async function* walk(path: string, walk_: Walk): AsyncGenerator<FoundSource | Pr
   const folder = await listFolder(path, { root, isClaimed, report: (problem) => problems.push(problem) });
   yield* problems;
   if (!folder) return;
-  yield* claim(folder, formats, root, claimed);
+  yield* claimSources(folder, formats, root, claimed);
   if (depth === MAX_DEPTH) {
     const reason = `more than ${MAX_DEPTH} folders deep; what is below was not looked at`;
     if (folder.folders.length > 0) yield { type: "problem", path, severity: "lost", reason };
@@ -69,12 +69,13 @@ async function* walk(path: string, walk_: Walk): AsyncGenerator<FoundSource | Pr
   }
   for (const name of folder.folders) {
     const below = join(path, name);
-    if (!PASSED_BY.has(name) && !isClaimed(below)) yield* walk(below, { ...walk_, depth: depth + 1 });
+    if (!SKIPPED_FOLDERS.has(name) && !isClaimed(below))
+      yield* walkFolder(below, { ...walk_, depth: depth + 1 });
   }
 }
 
 /** Offers the folder to each format in turn; files claimed by one format are hidden from the next. */
-async function* claim(
+async function* claimSources(
   folder: Folder,
   formats: readonly Format[],
   root: string,
@@ -82,7 +83,7 @@ async function* claim(
 ): AsyncGenerator<FoundSource | ProblemItem> {
   for (const format of formats) {
     const files = folder.files.filter((file) => !isCovered(file.path, claimed));
-    let sources: readonly Source[] = [];
+    let sources: readonly ImportSource[] = [];
     try {
       sources = await format.detect({ ...folder, files });
     } catch (error) {

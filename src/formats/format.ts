@@ -21,7 +21,7 @@ export type FormatName =
   | "ai-sdk";
 
 /** One conversation of a foreign tool on disk. */
-export interface Source {
+export interface ImportSource {
   readonly format: FormatName;
   /** The tool's own id of the conversation; with the format, it identifies the conversation wherever its files move. */
   readonly id: string;
@@ -55,7 +55,7 @@ export interface Format {
   /** Folders where the tool keeps its conversations; they may not exist. */
   homes(system: System): readonly string[];
   /** Finds conversations among the unclaimed files of one folder. */
-  detect(folder: Folder): Promise<readonly Source[]>;
+  detect(folder: Folder): Promise<readonly ImportSource[]>;
   /** Yields the conversation in source order. Broken input is yielded as a problem, never thrown. */
-  read(source: Source, input: Input): AsyncGenerator<Item>;
+  read(source: ImportSource, input: Input): AsyncGenerator<Item>;
 }

@@ -1,35 +1,35 @@
-import { aiSdk } from "./ai-sdk.ts";
-import { anthropic } from "./anthropic.ts";
-import { claudeCode } from "./claude-code.ts";
-import { cline } from "./cline.ts";
-import { clineSdk } from "./cline-sdk.ts";
-import { codex } from "./codex.ts";
-import { copilotCli } from "./copilot-cli.ts";
+import { aiSdkFormat } from "./ai-sdk.ts";
+import { anthropicFormat } from "./anthropic.ts";
+import { claudeCodeFormat } from "./claude-code.ts";
+import { clineFormat } from "./cline.ts";
+import { clineSdkFormat } from "./cline-sdk.ts";
+import { codexFormat } from "./codex.ts";
+import { copilotCliFormat } from "./copilot-cli.ts";
 import type { Format } from "./format.ts";
-import { geminiCli } from "./gemini-cli.ts";
-import { openaiChat } from "./openai-chat.ts";
-import { openaiResponses } from "./openai-responses.ts";
-import { openclaw } from "./openclaw.ts";
-import { opencode } from "./opencode.ts";
-import { pi } from "./pi.ts";
-import { roo } from "./roo.ts";
-import { sweAgent } from "./swe-agent.ts";
+import { geminiCliFormat } from "./gemini-cli.ts";
+import { openaiChatFormat } from "./openai-chat.ts";
+import { openaiResponsesFormat } from "./openai-responses.ts";
+import { openclawFormat } from "./openclaw.ts";
+import { opencodeFormat } from "./opencode.ts";
+import { piFormat } from "./pi.ts";
+import { rooFormat } from "./roo.ts";
+import { sweAgentFormat } from "./swe-agent.ts";
 
 /** All formats in order of detection: the most specific come first. */
 export const FORMATS: readonly Format[] = [
-  claudeCode,
-  codex,
-  opencode,
-  clineSdk,
-  roo,
-  cline,
-  openclaw,
-  pi,
-  geminiCli,
-  copilotCli,
-  sweAgent,
-  anthropic,
-  openaiResponses,
-  aiSdk,
-  openaiChat,
+  claudeCodeFormat,
+  codexFormat,
+  opencodeFormat,
+  clineSdkFormat,
+  rooFormat,
+  clineFormat,
+  openclawFormat,
+  piFormat,
+  geminiCliFormat,
+  copilotCliFormat,
+  sweAgentFormat,
+  anthropicFormat,
+  openaiResponsesFormat,
+  aiSdkFormat,
+  openaiChatFormat,
 ];

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
-import { definedFields, objectOf, textOf } from "./content/fields.ts";
-import type { Format, Source } from "./format.ts";
+import { dropUndefined, toObject, toText } from "./content/fields.ts";
+import type { Format, ImportSource } from "./format.ts";
 import { ChatDecoder } from "./gemini-cli/decoder.ts";
 import { readChatFile } from "./gemini-cli/read-file.ts";
 import { parseCutJson } from "./reading/cut-json.ts";
@@ -9,24 +9,24 @@ import type { FileFacts, Folder } from "./reading/folder.ts";
 import type { JsonObject } from "./reading/json-lines.ts";
 
 /** Chats of Gemini CLI: one JSONL file each; older versions used one JSON file. */
-export const geminiCli: Format = {
+export const geminiCliFormat: Format = {
   name: "gemini-cli",
   title: "Gemini CLI",
   processes: ["gemini"],
   homes({ home, env }) {
-    return [join(textOf(env.GEMINI_CLI_HOME) ?? home, ".gemini", "tmp")];
+    return [join(toText(env.GEMINI_CLI_HOME) ?? home, ".gemini", "tmp")];
   },
   async detect(folder) {
-    const sources: Source[] = [];
+    const sources: ImportSource[] = [];
     const chats = folder.files.filter(({ name }) => /\.jsonl?$/.test(name));
     for (const file of chats) {
       // A resumed old chat is rewritten completely as JSONL next to the old file.
       const { name } = file;
       if (name.endsWith(".json") && chats.some((other) => other.name === `${name}l`)) continue;
       const older = chats.filter((other) => name.endsWith(".jsonl") && `${other.name}l` === name);
-      const first = firstRecord(await folder.head(file), name);
-      if (first && textOf(first.sessionId) !== undefined && textOf(first.projectHash) !== undefined)
-        sources.push(sourceOf(file, older, first, folder));
+      const first = parseFirstRecord(await folder.head(file), name);
+      if (first && toText(first.sessionId) !== undefined && toText(first.projectHash) !== undefined)
+        sources.push(buildSource(file, older, first, folder));
     }
     return sources;
   },
@@ -37,19 +37,24 @@ export const geminiCli: Format = {
 };
 
 /** Parses the first line of a JSONL file, or the visible beginning of a JSON file. */
-function firstRecord(head: string, name: string): JsonObject | undefined {
+function parseFirstRecord(head: string, name: string): JsonObject | undefined {
   const text = head.trimStart();
-  return objectOf(parseCutJson(name.endsWith(".jsonl") ? (text.split("\n", 1)[0] ?? "") : text));
+  return toObject(parseCutJson(name.endsWith(".jsonl") ? (text.split("\n", 1)[0] ?? "") : text));
 }
 
-function sourceOf(file: FileFacts, older: readonly FileFacts[], first: JsonObject, folder: Folder): Source {
+function buildSource(
+  file: FileFacts,
+  older: readonly FileFacts[],
+  first: JsonObject,
+  folder: Folder,
+): ImportSource {
   const { path, sizeBytes, modifiedAt } = file;
-  const id = textOf(first.sessionId) ?? "";
+  const id = toText(first.sessionId) ?? "";
   // Sub-agents are in a folder named after their parent chat.
   const isBelow = basename(dirname(folder.path)) === "chats" && folder.name !== id;
   const parent = isBelow ? folder.name : undefined;
-  const cwd = textOf(Array.isArray(first.directories) ? first.directories[0] : undefined);
-  const title = textOf(first.summary);
+  const cwd = toText(Array.isArray(first.directories) ? first.directories[0] : undefined);
+  const title = toText(first.summary);
   return {
     format: "gemini-cli",
     id,
@@ -57,6 +62,6 @@ function sourceOf(file: FileFacts, older: readonly FileFacts[], first: JsonObjec
     paths: [path, ...older.map((one) => one.path)],
     sizeBytes,
     modifiedAt,
-    ...definedFields({ parent, cwd, title }),
+    ...dropUndefined({ parent, cwd, title }),
   };
 }

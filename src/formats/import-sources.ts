@@ -5,7 +5,7 @@ import { FORMATS } from "./formats.ts";
 import { importSource } from "./importing/import-source.ts";
 import type { ImportOptions } from "./importing/options.ts";
 import { previewSource } from "./importing/preview-source.ts";
-import { type ImportReport, type SourceReport, totalsOf } from "./importing/report.ts";
+import { type ImportReport, type SourceReport, sumReports } from "./importing/report.ts";
 import type { ProblemItem } from "./item.ts";
 import { DatabaseCopies } from "./reading/database.ts";
 
@@ -31,7 +31,7 @@ export async function surveySources(
     if (!("source" in found)) problems.push(found);
     else if (found.source.modifiedAt >= (options.since ?? 0)) sources.push(found);
   }
-  return { sources: parentsFirst(sources), problems };
+  return { sources: sortParentsFirst(sources), problems };
 }
 
 /** Imports every conversation at the paths; only new records are added to earlier imports. */
@@ -75,17 +75,17 @@ export async function importSources(
     options.onSource?.(report);
     if (report.status === "stopped") break;
   }
-  return reportOf(reports, problems);
+  return buildReport(reports, problems);
 }
 
-function reportOf(sources: readonly SourceReport[], problems: readonly ProblemItem[]): ImportReport {
+function buildReport(sources: readonly SourceReport[], problems: readonly ProblemItem[]): ImportReport {
   const byFormat = Map.groupBy(sources, ({ format }) => format);
-  const formats = Object.fromEntries([...byFormat].map(([name, own]) => [name, totalsOf(own)]));
-  return { sources, formats, totals: totalsOf(sources), problems };
+  const formats = Object.fromEntries([...byFormat].map(([name, own]) => [name, sumReports(own)]));
+  return { sources, formats, totals: sumReports(sources), problems };
 }
 
 /** Orders parents before their sub-agents and keeps the order otherwise. */
-function parentsFirst(sources: readonly FoundSource[]): readonly FoundSource[] {
+function sortParentsFirst(sources: readonly FoundSource[]): readonly FoundSource[] {
   const keyOf = (format: string, id: string) => `${format}\n${id}`;
   const byKey = new Map(sources.map((found) => [keyOf(found.source.format, found.source.id), found]));
   const ordered = new Set<FoundSource>();

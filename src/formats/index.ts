@@ -1,12 +1,12 @@
-export { exportedSession, exportSession, type OnDamage } from "./export-session.ts";
+export { createExportedSession, exportSession, type OnDamage } from "./export-session.ts";
 export { type FoundSource, findSources } from "./find-sources.ts";
-export type { Format, FormatName, Source, System } from "./format.ts";
+export type { Format, FormatName, ImportSource, System } from "./format.ts";
 export { FORMATS } from "./formats.ts";
 export { importSources, type Survey, surveySources } from "./import-sources.ts";
 export type { AgentProcess } from "./importing/agents.ts";
 export type { ImportOptions, ImportProgress } from "./importing/options.ts";
-export { type Place, wellKnownPlaces } from "./importing/places.ts";
-export type { Counts, ImportReport, SourceReport, Totals } from "./importing/report.ts";
+export { findSourcePlaces, type SourcePlace } from "./importing/places.ts";
+export type { Counts, ImportReport, ImportTotals, SourceReport } from "./importing/report.ts";
 export type * from "./item.ts";
 export { READ_LIMITS, type ReadLimits } from "./reading/limits.ts";
 export { type WatchEvent, type WatchOptions, watchSources } from "./watch-sources.ts";

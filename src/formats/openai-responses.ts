@@ -1,22 +1,22 @@
 import type { Json, Role } from "../index.ts";
-import { numberOf, textOf, timeOf } from "./content/fields.ts";
+import { toNumber, toText, toTime } from "./content/fields.ts";
 import { NO_RESULT } from "./content/marks.ts";
 import {
+  decodeMessageItem,
+  decodeOutputItem,
+  decodeResponsesItem,
   type ItemPart,
-  partOfItem,
-  partsOfMessageItem,
-  resultOfItem,
 } from "./content/openai-responses-items.ts";
 import type { Format } from "./format.ts";
 import type { JsonObject } from "./reading/json-lines.ts";
-import type { Dialect, MessageDecoder, Piece } from "./wire/dialect.ts";
+import type { MessageDecoder, WireDialect, WireRecord } from "./wire/dialect.ts";
 import { RESPONSES_ITEMS } from "./wire/recognise.ts";
-import { openaiUsage } from "./wire/usage.ts";
-import { wireFormat } from "./wire/wire-format.ts";
+import { decodeOpenaiUsage } from "./wire/usage.ts";
+import { createWireFormat } from "./wire/wire-format.ts";
 
 const NAME = "openai-responses";
 
-const dialect: Dialect = {
+const dialect: WireDialect = {
   name: NAME,
   title: "OpenAI Responses",
   messageFields: ["input", "output"],
@@ -26,7 +26,7 @@ const dialect: Dialect = {
   *decodeLead(value, place) {
     const items: readonly ItemPart[] =
       typeof value === "string" ? [{ part: { type: "text", text: value } }] : [];
-    if (items.length > 0) yield messagePiece(place, "system", items, { field: "instructions" });
+    if (items.length > 0) yield buildMessageRecord(place, "system", items, { field: "instructions" });
     else if (value !== null)
       yield { id: place, body: { kind: "raw", value: { instructions: value as Json } } };
   },
@@ -39,16 +39,16 @@ const dialect: Dialect = {
 };
 
 /** Conversations in the format of OpenAI's Responses API. */
-export const openaiResponses: Format = wireFormat(dialect);
+export const openaiResponsesFormat: Format = createWireFormat(dialect);
 
-function* decodeResponse(fields: JsonObject, place: string, decoder: MessageDecoder): Generator<Piece> {
-  const created = numberOf(fields.created_at);
-  const at = created === undefined ? undefined : timeOf(created * 1000);
-  const model = textOf(fields.model);
-  const usage = openaiUsage(fields.usage, { request: textOf(fields.id), model });
+function* decodeResponse(fields: JsonObject, place: string, decoder: MessageDecoder): Generator<WireRecord> {
+  const created = toNumber(fields.created_at);
+  const at = created === undefined ? undefined : toTime(created * 1000);
+  const model = toText(fields.model);
+  const usage = decodeOpenaiUsage(fields.usage, { request: toText(fields.id), model });
   if (!usage) return;
   yield* decoder.end();
-  yield { id: `${textOf(fields.id) ?? place}:usage`, ...(at !== undefined && { at }), body: usage };
+  yield { id: `${toText(fields.id) ?? place}:usage`, ...(at !== undefined && { at }), body: usage };
 }
 
 /**
@@ -60,24 +60,24 @@ function makeDecoder(): MessageDecoder {
   let lastType: unknown;
   return {
     *decode(item, place) {
-      const id = textOf(item.id) ?? place;
+      const id = toText(item.id) ?? place;
       const type = item.type ?? "message";
       const isMessage = type === "message";
-      const result = resultOfItem(item);
+      const result = decodeOutputItem(item);
       if (result) {
         yield* this.end();
         const isFiller = result.part.type === "tool-result" && result.part.output === NO_RESULT;
-        if (!isFiller) yield messagePiece(id, "tool", [result]);
+        if (!isFiller) yield buildMessageRecord(id, "tool", [result]);
         return;
       }
       if (isMessage && item.role !== "assistant") {
         yield* this.end();
-        yield messagePiece(id, roleOf(item.role), partsOfMessageItem(item), roleMeta(item.role));
+        yield buildMessageRecord(id, toRole(item.role), decodeMessageItem(item), buildRoleMeta(item.role));
         return;
       }
       if (isMessage && lastType === "message") yield* this.end();
       if (turn.length === 0) turnId = id;
-      for (const one of isMessage ? partsOfMessageItem(item) : [partOfItem(item)]) turn.push(one);
+      for (const one of isMessage ? decodeMessageItem(item) : [decodeResponsesItem(item)]) turn.push(one);
       lastType = type;
     },
     get isSettled() {
@@ -87,25 +87,25 @@ function makeDecoder(): MessageDecoder {
       const parts = turn;
       turn = [];
       lastType = undefined;
-      if (parts.length > 0) yield messagePiece(turnId, "assistant", parts);
+      if (parts.length > 0) yield buildMessageRecord(turnId, "assistant", parts);
     },
   };
 }
 
-function roleOf(role: unknown): Role {
+function toRole(role: unknown): Role {
   return role === "system" || role === "developer" ? "system" : "user";
 }
 
-function roleMeta(role: unknown): { readonly [key: string]: Json } {
+function buildRoleMeta(role: unknown): { readonly [key: string]: Json } {
   return role === "developer" ? { role } : {};
 }
 
-function messagePiece(
+function buildMessageRecord(
   id: string,
   role: Role,
   items: readonly ItemPart[],
   more: { readonly [key: string]: Json } = {},
-): Piece {
+): WireRecord {
   const extras = items.flatMap(({ extra }, index) => (extra ? [[String(index), extra] as const] : []));
   const meta = { ...more, ...(extras.length > 0 && { extras: Object.fromEntries(extras) }) };
   return {

@@ -1,12 +1,12 @@
 import { basename, join } from "node:path";
-import { definedFields, objectOf, textOf, timeOf } from "./content/fields.ts";
-import type { Format, Source } from "./format.ts";
-import { readDatabase } from "./opencode/database.ts";
-import { databaseSources } from "./opencode/database-sources.ts";
+import { dropUndefined, toObject, toText, toTime } from "./content/fields.ts";
+import type { Format, ImportSource } from "./format.ts";
+import { readOpencodeDatabase } from "./opencode/database.ts";
+import { findOpencodeDatabaseSources } from "./opencode/database-sources.ts";
 import { OpencodeDecoder } from "./opencode/decoder.ts";
 import { readExportFile } from "./opencode/export-file.ts";
-import { readStorageFolder, sessionFiles, storageSources } from "./opencode/storage-folder.ts";
-import type { Stored } from "./opencode/stored.ts";
+import { findStorageSources, listSessionFiles, readStorageFolder } from "./opencode/storage-folder.ts";
+import type { StoredItem } from "./opencode/stored.ts";
 import type { FileFacts, Folder } from "./reading/folder.ts";
 import type { Input } from "./reading/input.ts";
 import { readJsonElements } from "./reading/json-elements.ts";
@@ -14,7 +14,7 @@ import type { JsonObject } from "./reading/json-lines.ts";
 import { READ_LIMITS } from "./reading/limits.ts";
 
 /** Conversations of opencode: in its database, in the older file tree, and in exported files. */
-export const opencode: Format = {
+export const opencodeFormat: Format = {
   name: "opencode",
   title: "opencode",
   processes: ["opencode"],
@@ -24,32 +24,35 @@ export const opencode: Format = {
   },
 
   async detect(folder) {
-    const sources: Source[] = [...(await storageSources(folder))];
+    const sources: ImportSource[] = [...(await findStorageSources(folder))];
     for (const file of folder.files) {
       if (await isDatabase(file, folder))
-        for (const one of await databaseSources(file, await migratedIn(folder))) sources.push(one);
+        for (const one of await findOpencodeDatabaseSources(file, await findMigratedFiles(folder)))
+          sources.push(one);
       else if (file.name.endsWith(".json"))
-        for (const one of await exportSources(file, folder)) sources.push(one);
+        for (const one of await findExportSources(file, folder)) sources.push(one);
     }
     return sources;
   },
 
   async *read(source, input) {
     const decoder = new OpencodeDecoder();
-    for await (const stored of readerOf(source)(source, input)) yield* decoder.decode(stored);
+    for await (const stored of chooseReader(source)(source, input)) yield* decoder.decode(stored);
     yield* decoder.end();
   },
 };
 
-function readerOf({ paths }: Source): (source: Source, input: Input) => AsyncGenerator<Stored> {
-  if (isDatabaseName(paths[0] ?? "")) return readDatabase;
+function chooseReader({
+  paths,
+}: ImportSource): (source: ImportSource, input: Input) => AsyncGenerator<StoredItem> {
+  if (isDatabaseName(paths[0] ?? "")) return readOpencodeDatabase;
   return paths.length > 1 ? readStorageFolder : readExportFile;
 }
 
 /** Maps session ids to the session files that the database was migrated from. */
-async function migratedIn(folder: Folder): Promise<ReadonlyMap<string, string>> {
+async function findMigratedFiles(folder: Folder): Promise<ReadonlyMap<string, string>> {
   const storage = folder.folders.includes("storage") ? await folder.folder("storage") : undefined;
-  const files = storage ? await sessionFiles(storage) : [];
+  const files = storage ? await listSessionFiles(storage) : [];
   return new Map(files.map(({ name, path }) => [basename(name, ".json"), path]));
 }
 
@@ -66,11 +69,11 @@ async function isDatabase(file: FileFacts, folder: Folder): Promise<boolean> {
   return isLikely && (await folder.head(file)).startsWith("SQLite format 3\0");
 }
 
-async function exportSources(file: FileFacts, folder: Folder): Promise<readonly Source[]> {
-  const info = await exportedInfo(await folder.head(file));
+async function findExportSources(file: FileFacts, folder: Folder): Promise<readonly ImportSource[]> {
+  const info = await readExportInfo(await folder.head(file));
   if (!info) return [];
-  const own = textOf(info.id);
-  const parent = textOf(info.parentID);
+  const own = toText(info.id);
+  const parent = toText(info.parentID);
   const { path, sizeBytes, modifiedAt } = file;
   return [
     {
@@ -80,26 +83,26 @@ async function exportSources(file: FileFacts, folder: Folder): Promise<readonly 
       path,
       paths: [path],
       sizeBytes,
-      modifiedAt: timeOf(objectOf(info.time)?.updated) ?? modifiedAt,
-      ...definedFields({
+      modifiedAt: toTime(toObject(info.time)?.updated) ?? modifiedAt,
+      ...dropUndefined({
         parent: parent?.startsWith("ses_") ? parent : undefined,
-        title: textOf(info.title),
-        cwd: textOf(info.directory),
+        title: toText(info.title),
+        cwd: toText(info.directory),
       }),
     },
   ];
 }
 
 /** Reads session info from the beginning of an exported file; undefined if it is not an export. */
-async function exportedInfo(head: string): Promise<JsonObject | undefined> {
+async function readExportInfo(head: string): Promise<JsonObject | undefined> {
   if (!/^\s*\{\s*"info"\s*:\s*\{/.test(head)) return undefined;
   const chunks = (async function* () {
     yield Buffer.from(head);
   })();
   const { maxRecordBytes } = READ_LIMITS;
   for await (const { field, value } of readJsonElements(chunks, { arrays: ["messages"], maxRecordBytes })) {
-    const info = field === "info" ? objectOf(value) : undefined;
-    if (info && textOf(info.id) !== undefined && objectOf(info.time) && "directory" in info) return info;
+    const info = field === "info" ? toObject(value) : undefined;
+    if (info && toText(info.id) !== undefined && toObject(info.time) && "directory" in info) return info;
     break;
   }
   return undefined;

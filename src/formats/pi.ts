@@ -1,12 +1,12 @@
 import { basename, join } from "node:path";
-import { definedFields } from "./content/fields.ts";
-import type { Format, Source } from "./format.ts";
-import { makePiDecoder } from "./pi/decoder.ts";
-import { headerOf, type PiHeader } from "./pi/header.ts";
+import { dropUndefined } from "./content/fields.ts";
+import type { Format, ImportSource } from "./format.ts";
+import { createPiDecoder } from "./pi/decoder.ts";
+import { type PiHeader, parsePiHeader } from "./pi/header.ts";
 import { decodeLines } from "./reading/decode-lines.ts";
 
 /** Sessions of pi: JSONL files of versions 1 to 3. */
-export const pi: Format = {
+export const piFormat: Format = {
   name: "pi",
   title: "pi",
   processes: ["pi"],
@@ -17,10 +17,10 @@ export const pi: Format = {
   },
 
   async detect(folder) {
-    const sources: Source[] = [];
+    const sources: ImportSource[] = [];
     for (const file of folder.files) {
       if (!file.name.endsWith(".jsonl")) continue;
-      const header = headerOf(await folder.head(file));
+      const header = parsePiHeader(await folder.head(file));
       if (!header) continue;
       const { path, sizeBytes, modifiedAt } = file;
       sources.push({
@@ -30,17 +30,17 @@ export const pi: Format = {
         paths: [path],
         sizeBytes,
         modifiedAt,
-        ...definedFields({ cwd: header.cwd, parent: parentOf(header, path) }),
+        ...dropUndefined({ cwd: header.cwd, parent: findParent(header, path) }),
       });
     }
     return sources;
   },
 
-  read: (source, input) => decodeLines(input, source.path, (state) => makePiDecoder("pi", state)),
+  read: (source, input) => decodeLines(input, source.path, (state) => createPiDecoder("pi", state)),
 };
 
 /** Returns the parent session if this file is in its folder; otherwise `parentSession` is the origin of a fork. */
-function parentOf({ parentSession }: PiHeader, path: string): string | undefined {
+function findParent({ parentSession }: PiHeader, path: string): string | undefined {
   const stem = basename((parentSession ?? "").replaceAll("\\", "/"), ".jsonl");
   if (stem === "" || !path.split(/[/\\]/).includes(stem)) return undefined;
   return stem.slice(stem.lastIndexOf("_") + 1);

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Kernel } from "../index.ts";
 import { checkImportOptions, checkKernel } from "./check-arguments.ts";
 import type { FoundSource } from "./find-sources.ts";
-import type { Source } from "./format.ts";
+import type { ImportSource } from "./format.ts";
 import { surveySources } from "./import-sources.ts";
-import { type AgentProcess, runningAgents } from "./importing/agents.ts";
+import { type AgentProcess, listRunningAgents } from "./importing/agents.ts";
 import { importSource } from "./importing/import-source.ts";
 import type { ImportOptions } from "./importing/options.ts";
 import type { SourceReport } from "./importing/report.ts";
@@ -25,22 +25,22 @@ export type WatchEvent =
   /** The agent runs, but its conversation has stopped growing: it writes elsewhere, or not at all. */
   | {
       readonly type: "stalled";
-      readonly source: Source;
+      readonly source: ImportSource;
       readonly idleMs: number;
       readonly process: AgentProcess;
     }
-  | { readonly type: "resumed"; readonly source: Source }
+  | { readonly type: "resumed"; readonly source: ImportSource }
   /** All sources are imported; emitted once after each change. */
   | { readonly type: "idle" };
 
-interface Followed {
+interface FollowedSource {
   readonly sizeBytes: number;
   readonly modifiedAt: number;
   readonly isStalled: boolean;
 }
 
 /** Running agents are checked once per this many surveys. */
-const LOOKS_PER_AGENT_CHECK = 10;
+const SURVEYS_PER_AGENT_CHECK = 10;
 
 /** Imports existing and new conversations until the signal aborts. */
 export async function* watchSources(
@@ -51,7 +51,7 @@ export async function* watchSources(
   checkKernel(kernel);
   checkImportOptions(options);
   const { signal, intervalMs = 1_000, stalledAfterMs = 10 * 60_000 } = options;
-  const followed = new Map<string, Followed>();
+  const followed = new Map<string, FollowedSource>();
   const told = new Set<string>();
   for (let look = 0; !signal?.aborted; look++) {
     const { sources, problems } = await surveySources(paths, options);
@@ -64,7 +64,7 @@ export async function* watchSources(
     let hasChanged = false;
     for (const found of sources) {
       if (signal?.aborted) return;
-      const key = keyOf(found);
+      const key = buildKey(found);
       const before = followed.get(key);
       if (isSame(before, found.source)) continue;
       hasChanged = true;
@@ -74,14 +74,14 @@ export async function* watchSources(
       yield* events;
     }
     if (hasChanged) yield { type: "idle" };
-    if (look % LOOKS_PER_AGENT_CHECK === 0) {
+    if (look % SURVEYS_PER_AGENT_CHECK === 0) {
       for (const found of sources) {
-        const known = followed.get(keyOf(found));
+        const known = followed.get(buildKey(found));
         const idleMs = Date.now() - found.source.modifiedAt;
         if (!known || known.isStalled || idleMs < stalledAfterMs) continue;
-        const process = await liveAgent(found, sources, options.agents ?? runningAgents);
+        const process = await findLiveAgent(found, sources, options.agents ?? listRunningAgents);
         if (!process) continue;
-        followed.set(keyOf(found), { ...known, isStalled: true });
+        followed.set(buildKey(found), { ...known, isStalled: true });
         yield { type: "stalled", source: found.source, idleMs, process };
       }
     }
@@ -106,7 +106,7 @@ async function importFollowed(
 }
 
 /** Finds the running agent of a conversation, if the conversation is the newest of its working folder. */
-async function liveAgent(
+async function findLiveAgent(
   { source, format }: FoundSource,
   sources: readonly FoundSource[],
   agents: NonNullable<WatchOptions["agents"]>,
@@ -122,10 +122,10 @@ async function liveAgent(
   return running.find(({ cwd }) => cwd === undefined || source.cwd === undefined || cwd === source.cwd);
 }
 
-function keyOf({ source }: FoundSource): string {
+function buildKey({ source }: FoundSource): string {
   return `${source.format}\n${source.id}\n${source.path}`;
 }
 
-function isSame(before: Followed | undefined, source: Source): boolean {
+function isSame(before: FollowedSource | undefined, source: ImportSource): boolean {
   return before?.sizeBytes === source.sizeBytes && before.modifiedAt === source.modifiedAt;
 }

@@ -6,27 +6,27 @@ import { RecentBodies } from "./body/recent-bodies.ts";
 import { KnownCompactions } from "./compaction/known-compactions.ts";
 import type { GatewayConfig } from "./config/config.ts";
 import { nameBounds } from "./config/name-bounds.ts";
-import type { Reloaded } from "./config/watch-config.ts";
+import type { ReloadResult } from "./config/watch-config.ts";
 import { guardServer } from "./door/guard-server.ts";
-import { httpServerOptions } from "./door/server-options.ts";
+import { buildServerOptions } from "./door/server-options.ts";
 import { matchToken } from "./door/token.ts";
 import { ReferencedItems } from "./exchange/referenced-items.ts";
 import { ResponseIds } from "./exchange/response-ids.ts";
-import { Rooms } from "./exchange/rooms.ts";
+import { ModelLimits } from "./exchange/rooms.ts";
 import { LoopStates } from "./loops/loop-states.ts";
-import { timeAt } from "./loops/time-at.ts";
-import { makeGatewayLog } from "./observe/gateway-log.ts";
+import { toWallClock } from "./loops/time-at.ts";
+import { createGatewayLog } from "./observe/gateway-log.ts";
 import { logReload } from "./observe/log-reload.ts";
-import { makeMetrics } from "./observe/metrics.ts";
+import { createMetrics } from "./observe/metrics.ts";
 import { Observer } from "./observe/observer.ts";
 import { openSpans } from "./observe/spans.ts";
 import { Pages } from "./pages/pages.ts";
 import type { GatewayStatus } from "./pages/status.ts";
 import { Reception } from "./reception.ts";
 import { Redactor } from "./redact/redactor.ts";
-import { withKey } from "./thread/stored.ts";
+import { addMessageKey } from "./thread/stored.ts";
 import { Threads } from "./thread/threads.ts";
-import { closeAgents, openAgents } from "./upstream/agents.ts";
+import { closeAgents, createAgents } from "./upstream/agents.ts";
 
 /** Dependencies and settings of a gateway. */
 export interface GatewayOptions {
@@ -46,7 +46,7 @@ export interface Gateway extends AsyncDisposable {
   /** Waits for requests in progress, at most `limits.drainMs`. Idempotent. */
   close(): Promise<void>;
   /** Logs the result of a configuration reload. */
-  reloaded(reloaded: Reloaded): void;
+  reloaded(reloaded: ReloadResult): void;
   status(): GatewayStatus;
 }
 
@@ -58,7 +58,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { kernel, config, env = process.env, logForm = "json" } = options;
   const version = readVersion();
   const startedAt = Date.now();
-  const log = makeGatewayLog({
+  const log = createGatewayLog({
     level: () => config().log.level,
     content: () => config().log.content,
     form: logForm,
@@ -68,24 +68,24 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     isOn: () => config().redact,
     onFound: (kind) => metrics.redacted.add({ kind }),
   });
-  const stored = (message: MessageInput, key: string) => withKey(redactor.redact(message), key);
+  const stored = (message: MessageInput, key: string) => addMessageKey(redactor.redact(message), key);
   const prepareStored = (messages: readonly MessageInput[], signal?: AbortSignal) =>
     redactor.prepare(messages, signal);
-  const rooms = new Rooms(kernel, () => config().models);
+  const rooms = new ModelLimits(kernel, () => config().models);
   const names = () => nameBounds(config().limits);
   const threads = new Threads({ kernel, stored, prepareStored }, () => {
     const { maxThreads, maxThreadBytes } = config().limits;
     const { leftThreads } = names();
     return { maxThreads, maxThreadBytes: maxThreadBytes * (1 - BODIES_SHARE), leftThreads };
   });
-  const agents = openAgents({ keepAliveMs: config().limits.keepAliveMs });
-  const metrics = makeMetrics({
+  const agents = createAgents({ keepAliveMs: config().limits.keepAliveMs });
+  const metrics = createMetrics({
     version,
     activeStreams: () => reception.inFlight,
     openThreads: () => threads.count,
     connections: () => guard.connections,
   });
-  const observer = new Observer({ log, metrics, clientWindow: (model) => rooms.windowOf(model) });
+  const observer = new Observer({ log, metrics, getClientWindow: (model) => rooms.getWindow(model) });
   const { telemetry } = config();
   const spans = await openSpans({ ...telemetry, version, environment: env });
   let url = "";
@@ -99,10 +99,10 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     upstreams: observer.upstreams,
     threads: observer.threads,
   });
-  const onError = (error: unknown) => log.error("unexpected", { message: textOf(error) });
+  const onError = (error: unknown) => log.error("unexpected", { message: formatError(error) });
   const pages = new Pages({ kernel, config, status, env, version, onError });
   const reception = new Reception({
-    exchange: {
+    services: {
       kernel,
       config,
       env,
@@ -111,8 +111,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       rooms,
       loops: new LoopStates({
         limits: () => config().breaker,
-        now: () => timeAt(performance.now()),
-        most: () => names().loops,
+        now: () => toWallClock(performance.now()),
+        maxStates: () => names().loops,
       }),
       responses: new ResponseIds(kernel, onError, () => names().responses),
       items: new ReferencedItems(names),
@@ -121,7 +121,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       spans,
       stored,
       prepareStored,
-      onStoreTrouble: onError,
+      onStoreFailure: onError,
       isGatewayToken: (secret) =>
         matchToken([{ header: "authorization", secret }], config().tokens, env) !== undefined,
     },
@@ -130,7 +130,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     observer,
     onError,
   });
-  const server = createServer(httpServerOptions(config()));
+  const server = createServer(buildServerOptions(config()));
   const guard = guardServer(server, config, (request, response) => void reception.handle(request, response));
   url = await listen(server, config());
 
@@ -152,7 +152,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     closing ??= close();
     return closing;
   };
-  const reloaded = (of: Reloaded) => logReload(log, of);
+  const reloaded = (of: ReloadResult) => logReload(log, of);
   return { url, status, reloaded, close: closeOnce, [Symbol.asyncDispose]: closeOnce };
 }
 
@@ -168,6 +168,6 @@ async function listen(server: Server, { host, port }: GatewayConfig): Promise<st
   return `http://${host.includes(":") ? `[${host}]` : host}:${bound}`;
 }
 
-function textOf(error: unknown): string {
+function formatError(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -1,13 +1,13 @@
 export {
-  configSchemaJson,
   type GatewayConfig,
+  getConfigSchemaJson,
   type TokenConfig,
   type UpstreamConfig,
 } from "./config/config.ts";
 export { type ConfigRequest, type LoadedConfig, loadConfig } from "./config/load-config.ts";
 export type { ConfigFlags } from "./config/settings.ts";
-export { newToken } from "./config/token.ts";
-export { type LiveConfig, type Reloaded, watchConfig } from "./config/watch-config.ts";
+export { createToken } from "./config/token.ts";
+export { type LiveConfig, type ReloadResult, watchConfig } from "./config/watch-config.ts";
 export { type Gateway, type GatewayOptions, openGateway } from "./gateway.ts";
-export { type AgentLines, connectLines } from "./pages/agents.ts";
+export { type AgentLines, buildAgentLines } from "./pages/agents.ts";
 export type { GatewayStatus, GatewayTotals, ThreadStatus, UpstreamStatus } from "./pages/status.ts";

@@ -2,32 +2,32 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { isLonghaulError } from "../index.ts";
-import type { ApiName, Fault } from "./api/api.ts";
-import { apiOf } from "./api/apis.ts";
+import type { ApiName, WireFault } from "./api/api.ts";
+import { getApi } from "./api/apis.ts";
 import { type Admission, admit } from "./door/admit.ts";
 import { ByteBudget } from "./door/byte-budget.ts";
 import { discardBody } from "./door/discard-body.ts";
-import { type PeerUser, peerUser } from "./door/peer-user.ts";
-import { readBody } from "./door/read-body.ts";
-import { factsOf } from "./door/request-facts.ts";
-import { Turnstile } from "./door/turnstile.ts";
+import { findPeerUser, type PeerUser } from "./door/peer-user.ts";
+import { readRequestBody } from "./door/read-body.ts";
+import { readRequestHead } from "./door/request-facts.ts";
+import { Semaphore } from "./door/turnstile.ts";
 import { exchange } from "./exchange/exchange.ts";
 import { FaultError } from "./exchange/fault-error.ts";
-import type { Admitted, ExchangeParts } from "./exchange/parts.ts";
-import { passOn } from "./exchange/pass-on.ts";
-import { storeTroubleOf } from "./exchange/store-trouble.ts";
+import type { Incoming, Services } from "./exchange/parts.ts";
+import { forwardRequest } from "./exchange/pass-on.ts";
+import { findStoreFailure } from "./exchange/store-trouble.ts";
 import { METRICS_TYPE, type Metrics } from "./observe/metrics.ts";
 import type { Observer } from "./observe/observer.ts";
 import type { Trace } from "./observe/trace.ts";
 import type { Pages } from "./pages/pages.ts";
-import { clientSignal } from "./stream/client-signal.ts";
-import { sessionPrefix } from "./thread/names.ts";
-import { faultOfUpstream } from "./upstream/fault-of.ts";
+import { createClientSignal } from "./stream/client-signal.ts";
+import { getSessionPrefix } from "./thread/names.ts";
+import { toUpstreamFault } from "./upstream/fault-of.ts";
 import { UpstreamError } from "./upstream/upstream-error.ts";
 
 /** Dependencies of the reception. */
-export interface ReceptionParts {
-  readonly exchange: ExchangeParts;
+export interface ReceptionDeps {
+  readonly services: Services;
   readonly pages: Pages;
   readonly metrics: Metrics;
   readonly observer: Observer;
@@ -35,29 +35,29 @@ export interface ReceptionParts {
 }
 
 /** Maximum number of requests that are read and prepared at once. */
-const MOST_PREPARED = 16;
+const MAX_PREPARED = 16;
 /** Preparing takes several times the size of a body, so bodies of this size are prepared one at a time. */
 const LARGE_BYTES = 8 * 1_024 * 1_024;
 /** A slower body gives up its place until it has arrived. */
 const SLOW_MS = 50;
 
-type Granted = Extract<Admission, { readonly type: "admitted" }>;
+type AdmittedAdmission = Extract<Admission, { readonly type: "admitted" }>;
 
 /** Receives requests, admits or refuses them, and passes them to their handlers. */
 export class Reception {
-  readonly #parts: ReceptionParts;
+  readonly #deps: ReceptionDeps;
   /** One for each request that can be aborted. */
   readonly #controllers = new Set<AbortController>();
   readonly #active = new Set<Promise<void>>();
-  readonly #turnstile = new Turnstile(MOST_PREPARED);
-  readonly #largeTurnstile = new Turnstile(1);
+  readonly #semaphore = new Semaphore(MAX_PREPARED);
+  readonly #largeSemaphore = new Semaphore(1);
   readonly #budget: ByteBudget;
   /** The user at the other end of each connection. */
   readonly #peers = new WeakMap<Socket, Promise<PeerUser>>();
 
-  constructor(parts: ReceptionParts) {
-    this.#parts = parts;
-    this.#budget = new ByteBudget(() => parts.exchange.config().limits.maxHeldBytes);
+  constructor(parts: ReceptionDeps) {
+    this.#deps = parts;
+    this.#budget = new ByteBudget(() => parts.services.config().limits.maxHeldBytes);
   }
 
   /** Number of unfinished requests. */
@@ -84,35 +84,35 @@ export class Reception {
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const startedMs = performance.now();
-    const { config, env } = this.#parts.exchange;
+    const { config, env } = this.#deps.services;
     try {
-      const admission = admit(factsOf(request), config(), env);
+      const admission = admit(readRequestHead(request), config(), env);
       const stranger = await this.#strangerFault(request, admission);
       if (stranger) return this.#refuse(request, response, stranger);
       for (const [name, value] of Object.entries(admission.headers)) response.setHeader(name, value);
       if (admission.type === "preflight") response.writeHead(204).end();
       else if (admission.type === "refused") {
-        this.#parts.metrics.refused.add({ kind: admission.fault.kind });
+        this.#deps.metrics.refused.add({ kind: admission.fault.kind });
         this.#refuse(request, response, admission.fault, admission.api);
       } else await this.#admitted(request, response, admission, startedMs);
     } catch (error) {
-      this.#parts.onError(error);
+      this.#deps.onError(error);
       response.destroy();
     }
   }
 
   /** Without tokens, the gateway serves only the user who runs it, not every account on the machine. */
-  async #strangerFault(request: IncomingMessage, admission: Admission): Promise<Fault | undefined> {
-    if (admission.type !== "admitted" || this.#parts.exchange.config().tokens.length > 0) return undefined;
+  async #strangerFault(request: IncomingMessage, admission: Admission): Promise<WireFault | undefined> {
+    if (admission.type !== "admitted" || this.#deps.services.config().tokens.length > 0) return undefined;
     const { route } = admission.target;
     if (route.type === "page" && (route.name === "healthz" || route.name === "readyz")) return undefined;
-    const known = this.#peers.get(request.socket) ?? peerUser(request.socket);
+    const known = this.#peers.get(request.socket) ?? findPeerUser(request.socket);
     this.#peers.set(request.socket, known);
     const peer = await known;
     const own = process.getuid?.();
     if (peer.type === "unknown" || (peer.type === "user" && (peer.uid === own || peer.uid === 0)))
       return undefined;
-    this.#parts.metrics.refused.add({ kind: "forbidden" });
+    this.#deps.metrics.refused.add({ kind: "forbidden" });
     const message =
       "The gateway serves the user who runs it alone; with LONGHAUL_TOKEN set, others who have the token can use it.";
     return { status: 403, kind: "forbidden", message };
@@ -121,7 +121,7 @@ export class Reception {
   async #admitted(
     request: IncomingMessage,
     response: ServerResponse,
-    admission: Granted,
+    admission: AdmittedAdmission,
     startedMs: number,
   ): Promise<void> {
     const { route } = admission.target;
@@ -131,24 +131,24 @@ export class Reception {
     }
     const trace: Trace = { id: randomUUID(), startedMs, api: route.api, principal: admission.principal.id };
     const controller = new AbortController();
-    const signal = clientSignal(response, controller);
+    const signal = createClientSignal(response, controller);
     this.#controllers.add(controller);
-    const place = this.#turnstile.place();
-    const largePlace = this.#largeTurnstile.place();
-    const share = this.#budget.share();
+    const place = this.#semaphore.createPermit();
+    const largePlace = this.#largeSemaphore.createPermit();
+    const share = this.#budget.openShare();
     try {
-      const { limits } = this.#parts.exchange.config();
-      await place.take();
+      const { limits } = this.#deps.services.config();
+      await place.acquire();
       // A slow sender must not block others.
-      const slow = setTimeout(() => place.give(), SLOW_MS).unref();
+      const slow = setTimeout(() => place.release(), SLOW_MS).unref();
       const { encoding } = admission;
-      const read = await readBody(request, limits, { encoding, signal, response, share });
+      const read = await readRequestBody(request, limits, { encoding, signal, response, share });
       clearTimeout(slow);
       if (read.type === "read" && read.body.length >= LARGE_BYTES) {
-        place.give();
-        await largePlace.take();
+        place.release();
+        await largePlace.acquire();
       }
-      await place.take();
+      await place.acquire();
       if (read.type === "gone") {
         trace.ending = "client-gone";
         return;
@@ -157,42 +157,42 @@ export class Reception {
       const { principal, target } = admission;
       const { body, raw } = read;
       const onPrepared = () => {
-        place.give();
-        largePlace.give();
+        place.release();
+        largePlace.release();
       };
       const asked = { request, response, principal, route, query: target.query, onPrepared };
       await this.#answer({ ...asked, body, raw, signal, trace });
     } catch (error) {
       this.#failed(error, request, response, trace);
     } finally {
-      place.give();
-      largePlace.give();
-      share.give();
+      place.release();
+      largePlace.release();
+      share.release();
       this.#controllers.delete(controller);
       trace.endedMs = performance.now();
-      this.#parts.observer.ended(trace);
+      this.#deps.observer.recordEnd(trace);
     }
   }
 
-  async #answer(admitted: Admitted): Promise<void> {
-    const parts = this.#parts.exchange;
+  async #answer(admitted: Incoming): Promise<void> {
+    const parts = this.#deps.services;
     const { route } = admitted;
     if (route.type === "api" && route.action === "create") await exchange(admitted, parts);
-    else await passOn(admitted, parts);
+    else await forwardRequest(admitted, parts);
   }
 
   async #page(
     request: IncomingMessage,
     response: ServerResponse,
-    { principal, target }: Granted,
+    { principal, target }: AdmittedAdmission,
     name: string,
   ): Promise<void> {
     if (name === "metrics") {
-      response.writeHead(200, { "content-type": METRICS_TYPE }).end(this.#parts.metrics.render());
+      response.writeHead(200, { "content-type": METRICS_TYPE }).end(this.#deps.metrics.render());
       return;
     }
-    const reader = principal.token === undefined ? {} : { prefix: sessionPrefix(principal.id) };
-    if (await this.#parts.pages.handle(request, response, reader)) return;
+    const reader = principal.token === undefined ? {} : { prefix: getSessionPrefix(principal.id) };
+    if (await this.#deps.pages.handle(request, response, reader)) return;
     this.#refuse(request, response, {
       status: 404,
       kind: "not_found",
@@ -203,16 +203,16 @@ export class Reception {
   #failed(error: unknown, request: IncomingMessage, response: ServerResponse, trace: Trace): void {
     if (response.destroyed || (response.headersSent && response.writableEnded)) {
       // The client has its reply, but it was not stored.
-      const code = storeTroubleOf(error);
+      const code = findStoreFailure(error);
       if (code !== undefined) {
         trace.error = code;
-        this.#parts.onError(error);
+        this.#deps.onError(error);
       }
       trace.ending ??= "client-gone";
       return;
     }
-    const fault = error instanceof FaultError ? error.fault : faultOf(error, trace.upstream);
-    if (fault.kind === "internal") this.#parts.onError(error);
+    const fault = error instanceof FaultError ? error.fault : toFault(error, trace.upstream);
+    if (fault.kind === "internal") this.#deps.onError(error);
     trace.status = fault.status;
     trace.error = fault.kind;
     trace.ending ??= "failed";
@@ -220,8 +220,8 @@ export class Reception {
     else this.#refuse(request, response, fault, trace.api);
   }
 
-  #refuse(request: IncomingMessage, response: ServerResponse, fault: Fault, api?: ApiName): void {
-    const body = JSON.stringify(apiOf(api ?? "openai-chat").faultBody(fault));
+  #refuse(request: IncomingMessage, response: ServerResponse, fault: WireFault, api?: ApiName): void {
+    const body = JSON.stringify(getApi(api ?? "openai-chat").encodeFault(fault));
     response.writeHead(fault.status, {
       "content-type": "application/json",
       "content-length": Buffer.byteLength(body),
@@ -233,8 +233,8 @@ export class Reception {
 }
 
 /** The fault for an internal error: reveals a remedy, but no internals. */
-function faultOf(error: unknown, upstream = "upstream"): Fault {
-  if (error instanceof UpstreamError) return faultOfUpstream(error, { name: upstream });
+function toFault(error: unknown, upstream = "upstream"): WireFault {
+  if (error instanceof UpstreamError) return toUpstreamFault(error, { name: upstream });
   const isFull = isLonghaulError(error, "DISK_FULL") || isLonghaulError(error, "STORE_BUSY");
   return isFull
     ? { status: 503, kind: "unavailable", message: "The gateway cannot write to its store; see its log." }

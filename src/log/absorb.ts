@@ -1,7 +1,7 @@
 import type { BlobRef, Digest } from "../model/blob.ts";
-import { inputParts } from "../model/check-message.ts";
+import { checkMessageParts } from "../model/check-message.ts";
 import type { EntryBody, MessageBody } from "../model/entry.ts";
-import { invalidArgument } from "../model/errors.ts";
+import { createArgumentError } from "../model/errors.ts";
 import type { Message, MessageInput } from "../model/message.ts";
 import type {
   BlobInput,
@@ -17,7 +17,7 @@ import type {
 } from "../model/part.ts";
 
 /** A body ready to be appended, with the blobs it refers to and their holds. */
-export interface Ready<Body extends EntryBody = EntryBody> {
+export interface ReadyBody<Body extends EntryBody = EntryBody> {
   readonly body: Body;
   readonly blobs?: readonly Digest[];
   readonly holds?: readonly string[];
@@ -26,20 +26,20 @@ export interface Ready<Body extends EntryBody = EntryBody> {
 }
 
 /** The message if no part of it has to become a blob, else undefined. */
-export function readyIfPlain(input: MessageInput, spillBytes: number): Ready<MessageBody> | undefined {
+export function preparePlain(input: MessageInput, spillBytes: number): ReadyBody<MessageBody> | undefined {
   // A character takes at most three bytes in UTF-8 and six if JSON escapes it, so shorter texts never exceed the limit.
   const safeLength = spillBytes / 6;
   const parts: Part[] = [];
-  for (const part of inputParts(input)) {
+  for (const part of checkMessageParts(input)) {
     const plain =
-      part.type === "tool-result" ? plainResult(part, safeLength) : isPlain(part, safeLength) && part;
+      part.type === "tool-result" ? toPlainResult(part, safeLength) : isPlain(part, safeLength) && part;
     if (!plain) return undefined;
     parts.push(plain);
   }
   return { body: { kind: "message", message: withParts(input, parts) } };
 }
 
-function plainResult(part: ToolResultInput, safeLength: number): ToolResultPart | undefined {
+function toPlainResult(part: ToolResultInput, safeLength: number): ToolResultPart | undefined {
   if (typeof part.output === "string") {
     return part.output.length <= safeLength
       ? { ...part, output: [{ type: "text", text: part.output }] }
@@ -65,7 +65,7 @@ function toJson(part: PartInput): string {
   try {
     return JSON.stringify(part);
   } catch (error) {
-    throw invalidArgument(
+    throw createArgumentError(
       `a ${part.type} part`,
       String(error),
       "only values that JSON can hold (no BigInt, no cycles)",
@@ -74,16 +74,16 @@ function toJson(part: PartInput): string {
 }
 
 /** Stores bytes as a blob. */
-export type Put = (data: DataSource, mime: string | undefined) => Promise<BlobRef>;
+export type PutBlob = (data: DataSource, mime: string | undefined) => Promise<BlobRef>;
 
 /** Moves bytes and large parts of a message into blobs. */
-export async function absorb(
+export async function absorbMessage(
   input: MessageInput,
-  store: Put,
+  store: PutBlob,
   spillBytes: number,
-): Promise<Ready<MessageBody>> {
+): Promise<ReadyBody<MessageBody>> {
   const referred = new Set<Digest>();
-  const put: Put = async (data, mime) => {
+  const put: PutBlob = async (data, mime) => {
     const blob = await store(data, mime);
     referred.add(blob.digest);
     return blob;
@@ -93,7 +93,7 @@ export async function absorb(
     type: "blob",
     of,
     ...(await put(Buffer.from(text), of === "text" ? "text/plain" : "application/json")),
-    preview: previewOf(of === "text" || of === "reasoning" ? (part as TextPart).text : text),
+    preview: buildPreview(of === "text" || of === "reasoning" ? (part as TextPart).text : text),
     ...(part.type === "tool-call" && { callId: part.callId, toolName: part.name }),
   });
 
@@ -120,7 +120,7 @@ export async function absorb(
   };
 
   const parts: Part[] = [];
-  for (const part of inputParts(input)) {
+  for (const part of checkMessageParts(input)) {
     if (part.type !== "tool-result") {
       parts.push(await absorbPart(part));
       continue;
@@ -144,7 +144,7 @@ function withParts({ role, model, meta }: MessageInput, parts: readonly Part[]):
 async function absorbBlob(
   { bytes: _, ...part }: BlobInput,
   bytes: AsyncIterable<Uint8Array>,
-  put: Put,
+  put: PutBlob,
 ): Promise<BlobPart> {
   if (part.of === undefined) return { ...part, ...(await put(bytes, part.mime)) };
   const ends = new TextEnds();
@@ -184,7 +184,7 @@ class TextEnds {
 }
 
 /** Head and tail of a long text, cut between characters. */
-function previewOf(text: string): string {
+function buildPreview(text: string): string {
   if (text.length <= PREVIEW_HEAD + PREVIEW_TAIL) return text;
   return joinedPreview(text, text.length - PREVIEW_HEAD - PREVIEW_TAIL, text);
 }

@@ -1,8 +1,8 @@
 import { checkFields } from "../model/arguments.ts";
 import type { Entry, EntryBody, MessageBody, SessionId } from "../model/entry.ts";
-import { invalidArgument, throwIfAborted, wholeNumber } from "../model/errors.ts";
+import { checkWholeNumber, createArgumentError, throwIfAborted } from "../model/errors.ts";
 import type { MessageInput } from "../model/message.ts";
-import type { Ready } from "./absorb.ts";
+import type { ReadyBody } from "./absorb.ts";
 import { type AppendExtras, type Log, NO_EXTRAS } from "./log.ts";
 
 /** Options of an append. */
@@ -30,7 +30,7 @@ export class Appender {
   /** Appends one message; throws synchronously if it is invalid. */
   message(input: MessageInput, options: AppendOptions): Promise<Entry<MessageBody>> {
     const isPlain = !this.#preparing && options === NO_OPTIONS;
-    const ready = isPlain ? this.#log.readyNow(input) : undefined;
+    const ready = isPlain ? this.#log.prepareNow(input) : undefined;
     if (ready) return this.#log.appendOne(this.#session, ready);
     return this.messages([input], options).then(([entry]) => entry as Entry<MessageBody>);
   }
@@ -41,8 +41,10 @@ export class Appender {
     throwIfAborted(options.signal);
     const { expectedHead } = options;
     const extras =
-      expectedHead === undefined ? NO_EXTRAS : { expectedHead: wholeNumber("expectedHead", expectedHead, 0) };
-    const ready = this.#preparing ? undefined : this.#readyNow(inputs);
+      expectedHead === undefined
+        ? NO_EXTRAS
+        : { expectedHead: checkWholeNumber("expectedHead", expectedHead, 0) };
+    const ready = this.#preparing ? undefined : this.#prepareNow(inputs);
     return ready
       ? this.#log.append(this.#session, ready, extras)
       : this.#afterPreparing(inputs, extras, options.signal);
@@ -52,7 +54,7 @@ export class Appender {
   checkBatch(inputs: readonly MessageInput[]): void {
     const { maxBatch } = this.#log.limits;
     if (Array.isArray(inputs) && inputs.length <= maxBatch) return;
-    throw invalidArgument(
+    throw createArgumentError(
       "messages",
       inputs,
       `an array of at most ${maxBatch} messages; append more in several calls`,
@@ -74,10 +76,10 @@ export class Appender {
     await this.#log.flush();
   }
 
-  #readyNow(inputs: readonly MessageInput[]): readonly Ready<MessageBody>[] | undefined {
-    const ready: Ready<MessageBody>[] = [];
+  #prepareNow(inputs: readonly MessageInput[]): readonly ReadyBody<MessageBody>[] | undefined {
+    const ready: ReadyBody<MessageBody>[] = [];
     for (const input of inputs) {
-      const one = this.#log.readyNow(input);
+      const one = this.#log.prepareNow(input);
       if (!one) return undefined;
       ready.push(one);
     }
@@ -90,8 +92,8 @@ export class Appender {
     signal: AbortSignal | undefined,
   ): Promise<readonly Entry<MessageBody>[]> {
     const { committing } = await this.#inOrder(async () => {
-      const prepared: Ready<MessageBody>[] = [];
-      for (const input of inputs) prepared.push(await this.#log.ready(input, signal));
+      const prepared: ReadyBody<MessageBody>[] = [];
+      for (const input of inputs) prepared.push(await this.#log.prepare(input, signal));
       // Wrapped, so that the next append waits until this one is queued, not until it is committed.
       return { committing: this.#log.append(this.#session, prepared, extras) };
     });

@@ -25,12 +25,12 @@ export function* decodeBase64(text: string): Generator<Uint8Array> {
   try {
     const clean = /\s/.test(text) ? text.replace(/\s+/g, "") : text;
     if (clean.length % 4 !== 0)
-      throw invalid(`its length ${clean.length} is not a multiple of 4, so it was cut off`);
+      throw createBase64Error(`its length ${clean.length} is not a multiple of 4, so it was cut off`);
     for (let at = 0; at < clean.length; at += SLICE) {
       const slice = clean.slice(at, at + SLICE);
       const isLast = at + SLICE >= clean.length;
       const isValid = isLast ? /^[A-Za-z0-9+/_-]*={0,2}$/.test(slice) : /^[A-Za-z0-9+/_-]*$/.test(slice);
-      if (!isValid) throw invalid("it holds other characters");
+      if (!isValid) throw createBase64Error("it holds other characters");
       yield Buffer.from(slice, "base64");
     }
   } finally {
@@ -39,7 +39,7 @@ export function* decodeBase64(text: string): Generator<Uint8Array> {
   }
 }
 
-function invalid(why: string): LonghaulError {
+function createBase64Error(why: string): LonghaulError {
   return new LonghaulError(
     "BASE64_INVALID",
     `The data is not valid base64: ${why}. Send it again whole; nothing was stored.`,

@@ -3,13 +3,13 @@ import { checkFields, checkKind } from "../model/arguments.ts";
 import { type Digest, isDigest } from "../model/blob.ts";
 import { BoundedCache } from "../model/bounded-cache.ts";
 import type { Clock } from "../model/clock.ts";
-import { invalidArgument, isLonghaulError, LonghaulError } from "../model/errors.ts";
+import { createArgumentError, isLonghaulError, LonghaulError } from "../model/errors.ts";
 import { decideMime, SNIFF_BYTES } from "../model/mime.ts";
 import type { BlobPart, DataSource, Part } from "../model/part.ts";
 import type { BlobStore, WrittenBlob } from "../store/blob-store.ts";
 import { decodeBase64, splitDataUrl } from "./base64.ts";
 import type { Limits } from "./limits.ts";
-import { standInFor } from "./stand-in.ts";
+import { buildStandIn } from "./stand-in.ts";
 
 /** A stored blob with its detected MIME type. */
 export interface StoredBlob extends WrittenBlob {
@@ -17,7 +17,7 @@ export interface StoredBlob extends WrittenBlob {
 }
 
 /** Checks for aged blobs per maximum age. */
-const LOOKS_PER_AGE = 10;
+const CHECKS_PER_AGE = 10;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The blobs of a kernel: reads are verified, and complete reads are cached within limits of size and age. */
@@ -108,14 +108,14 @@ export class Blobs {
       return await this.restore(part);
     } catch (error) {
       if (!isLonghaulError(error, "BLOB_CORRUPT") && !isLonghaulError(error, "BLOB_NOT_FOUND")) throw error;
-      return standInFor(part);
+      return buildStandIn(part);
     }
   }
 
   /** Stores bytes; an append must refer to them soon, or they are collected. */
   async put(data: DataSource, mime: string | undefined, signal?: AbortSignal): Promise<StoredBlob> {
     if (mime !== undefined) checkKind("mime", mime, "text");
-    const source = bytesOf(data);
+    const source = toByteSource(data);
     let decided = "";
     const checked = checkHead(source.bytes, (head) => {
       decided = decideMime(mime ?? source.mime, head);
@@ -129,7 +129,7 @@ export class Blobs {
   #dropAged(): void {
     const dueMs = this.#cache.dropAged();
     if (dueMs === undefined || this.#aging) return;
-    const delayMs = Math.max(dueMs, this.#limits.blobCacheAgeMs / LOOKS_PER_AGE);
+    const delayMs = Math.max(dueMs, this.#limits.blobCacheAgeMs / CHECKS_PER_AGE);
     this.#aging = setTimeout(
       () => {
         this.#aging = undefined;
@@ -140,7 +140,7 @@ export class Blobs {
   }
 }
 
-function bytesOf(data: DataSource): {
+function toByteSource(data: DataSource): {
   bytes: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
   mime?: string;
 } {
@@ -148,12 +148,12 @@ function bytesOf(data: DataSource): {
     const url = splitDataUrl(data);
     return url ? { bytes: decodeBase64(url.base64), mime: url.mime } : { bytes: decodeBase64(data) };
   }
-  if (data instanceof Uint8Array) return { bytes: slices(data) };
+  if (data instanceof Uint8Array) return { bytes: splitBytes(data) };
   if (typeof data === "object" && data !== null && Symbol.asyncIterator in data) return { bytes: data };
-  throw invalidArgument("data", data, "base64, a data URL, bytes or an async iterable of bytes");
+  throw createArgumentError("data", data, "base64, a data URL, bytes or an async iterable of bytes");
 }
 
-function* slices(bytes: Uint8Array, sliceBytes = 256 * 1024): Generator<Uint8Array> {
+function* splitBytes(bytes: Uint8Array, sliceBytes = 256 * 1024): Generator<Uint8Array> {
   for (let at = 0; at < bytes.byteLength; at += sliceBytes) yield bytes.subarray(at, at + sliceBytes);
 }
 
@@ -186,5 +186,5 @@ async function* checkHead(
 
 function checkDigest(digest: Digest): Digest {
   if (typeof digest === "string" && isDigest(digest)) return digest;
-  throw invalidArgument("digest", digest, "64 lower-case hexadecimal characters");
+  throw createArgumentError("digest", digest, "64 lower-case hexadecimal characters");
 }

@@ -2,7 +2,7 @@ import { type Digest, isDigest } from "../model/blob.ts";
 import type { EntryBody } from "../model/entry.ts";
 
 /** Digests of the blobs that a body refers to, without duplicates. */
-export function blobsOfBody(body: EntryBody): readonly Digest[] {
+export function findBodyBlobs(body: EntryBody): readonly Digest[] {
   const found = new Set<Digest>();
   const waiting: unknown[] = [body];
   while (waiting.length > 0) {

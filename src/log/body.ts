@@ -1,5 +1,5 @@
-import { type Entry, type EntryBody, type EntryKind, entryId, type SessionId } from "../model/entry.ts";
-import { invalidArgument, isLonghaulError, LonghaulError } from "../model/errors.ts";
+import { type Entry, type EntryBody, type EntryKind, formatEntryId, type SessionId } from "../model/entry.ts";
+import { createArgumentError, isLonghaulError, LonghaulError } from "../model/errors.ts";
 import type { StoredEntry } from "../store/entry-store.ts";
 import { decodePayload } from "./codec.ts";
 import { frameMessage, unframeMessage } from "./frame.ts";
@@ -11,7 +11,11 @@ export function writeBody(body: EntryBody): string {
     const { kind: _, ...rest } = body;
     return JSON.stringify(rest);
   } catch (error) {
-    throw invalidArgument("message", String(error), "only values that JSON can hold (no BigInt, no cycles)");
+    throw createArgumentError(
+      "message",
+      String(error),
+      "only values that JSON can hold (no BigInt, no cycles)",
+    );
   }
 }
 
@@ -28,11 +32,11 @@ export function decodeBody(kind: EntryKind, payload: Uint8Array): EntryBody {
 
 /** Converts a stored entry; its kind is "damaged" if the payload cannot be read. */
 export function toEntry(session: SessionId, stored: StoredEntry): Entry {
-  return makeEntry(session, stored.seq, stored.at, readBody(stored));
+  return buildEntry(session, stored.seq, stored.at, decodeStoredBody(stored));
 }
 
 /** Decodes the body of a stored entry; its kind is "damaged" if the payload cannot be read. */
-export function readBody({ kind, payload }: Pick<StoredEntry, "kind" | "payload">): EntryBody {
+export function decodeStoredBody({ kind, payload }: Pick<StoredEntry, "kind" | "payload">): EntryBody {
   try {
     return decodeBody(kind, payload);
   } catch (error) {
@@ -41,11 +45,11 @@ export function readBody({ kind, payload }: Pick<StoredEntry, "kind" | "payload"
   }
 }
 
-export function makeEntry<Body extends EntryBody>(
+export function buildEntry<Body extends EntryBody>(
   session: SessionId,
   seq: number,
   at: number,
   body: Body,
 ): Entry<Body> {
-  return { id: entryId(session, seq), session, seq, at, ...body };
+  return { id: formatEntryId(session, seq), session, seq, at, ...body };
 }

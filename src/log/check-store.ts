@@ -4,7 +4,7 @@ import type { EntryId, SessionId } from "../model/entry.ts";
 import { isLonghaulError, throwIfAborted } from "../model/errors.ts";
 import type { SessionHead, StoredEntry } from "../store/entry-store.ts";
 import { toEntry } from "./body.ts";
-import { blobsOfBody } from "./body-blobs.ts";
+import { findBodyBlobs } from "./body-blobs.ts";
 import { hasChecksum } from "./codec.ts";
 import type { Log } from "./log.ts";
 
@@ -45,17 +45,17 @@ const ENTRIES_PER_PAGE = 256;
 
 /** Reads every entry and blob of a store and reports damage; changes nothing. */
 export async function checkStore(log: Log, options: CheckOptions = {}): Promise<StoreCheck> {
-  const checking = new Checking(log, options);
+  const checking = new StoreChecker(log, options);
   for (const problem of (await log.store.verify?.()) ?? []) checking.add({ kind: "structure", problem });
   for (let after = 0; ; ) {
     const heads = await log.store.entries.heads({ after, limit: HEADS_PER_PAGE });
-    for (const head of heads) await checking.session(head);
+    for (const head of heads) await checking.checkSession(head);
     if (heads.length < HEADS_PER_PAGE) return checking.report();
     after = heads.at(-1)?.place ?? after;
   }
 }
 
-class Checking {
+class StoreChecker {
   readonly #log: Log;
   readonly #options: CheckOptions;
   readonly #blobs = new Set<Digest>();
@@ -86,7 +86,7 @@ class Checking {
     };
   }
 
-  async session({ session, seq: head }: SessionHead): Promise<void> {
+  async checkSession({ session, seq: head }: SessionHead): Promise<void> {
     this.#sessions++;
     for (let next = 1; next <= head; ) {
       throwIfAborted(this.#options.signal);
@@ -94,7 +94,7 @@ class Checking {
       const page = await this.#log.store.entries.read(session, query);
       for (const stored of page) {
         if (stored.seq > next) this.#addGap(session, next, stored.seq - 1);
-        await this.#entry(session, stored);
+        await this.#checkEntry(session, stored);
         next = stored.seq + 1;
       }
       if (page.length === 0) return this.#addGap(session, next, head);
@@ -103,16 +103,16 @@ class Checking {
     }
   }
 
-  async #entry(session: SessionId, stored: StoredEntry): Promise<void> {
+  async #checkEntry(session: SessionId, stored: StoredEntry): Promise<void> {
     this.#entries++;
     const entry = toEntry(session, stored);
     if (entry.kind === "damaged")
       return this.add({ kind: "entry", session, entry: entry.id, problem: entry.problem });
     if (!hasChecksum(stored.payload)) this.#withoutChecksum++;
-    for (const digest of blobsOfBody(entry)) await this.#blob(digest, session, entry.id);
+    for (const digest of findBodyBlobs(entry)) await this.#checkBlob(digest, session, entry.id);
   }
 
-  async #blob(digest: Digest, session: SessionId, entry: EntryId): Promise<void> {
+  async #checkBlob(digest: Digest, session: SessionId, entry: EntryId): Promise<void> {
     if (this.#blobs.has(digest)) return;
     this.#blobs.add(digest);
     try {

@@ -2,7 +2,7 @@ import * as zlib from "node:zlib";
 import type { EntryKind } from "../model/entry.ts";
 import { LonghaulError } from "../model/errors.ts";
 import { Lz4 } from "./lz4.ts";
-import { payloadChecksum } from "./payload-checksum.ts";
+import { computePayloadChecksum } from "./payload-checksum.ts";
 import { PRIMER } from "./primer.ts";
 
 /** Compression of a payload's text. Part of the file format; numbers are never reused. */
@@ -42,7 +42,7 @@ export function encodePayload(text: string, kind: EntryKind): Uint8Array {
       payload[HEADER_BYTES] = size;
       payload[HEADER_BYTES + 1] = size >>> 8;
       payload.set(packed, HEADER_BYTES + LZ4_SIZE_BYTES);
-      return sealed(payload, LZ4, kind);
+      return writeHeader(payload, LZ4, kind);
     }
   }
   return withHeader(RAW, lz4.input.subarray(0, size), kind);
@@ -62,13 +62,13 @@ function allocate(sizeBytes: number): Buffer {
 function withHeader(packing: number, bytes: Uint8Array, kind: EntryKind): Uint8Array {
   const payload = allocate(HEADER_BYTES + bytes.length);
   payload.set(bytes, HEADER_BYTES);
-  return sealed(payload, packing, kind);
+  return writeHeader(payload, packing, kind);
 }
 
 /** Writes the header of a payload whose body is in place. */
-function sealed(payload: Buffer, packing: number, kind: EntryKind): Uint8Array {
+function writeHeader(payload: Buffer, packing: number, kind: EntryKind): Uint8Array {
   payload[0] = CHECKED | packing;
-  payload.writeUInt32LE(payloadChecksum(payload.subarray(HEADER_BYTES), packing, kind), 1);
+  payload.writeUInt32LE(computePayloadChecksum(payload.subarray(HEADER_BYTES), packing, kind), 1);
   return payload;
 }
 
@@ -84,16 +84,17 @@ export function decodePayload(payload: Uint8Array, kind: EntryKind): string {
   // Written before payloads had checksums.
   if (first < PACKINGS) return unpack(first, bytes, 1);
   const packing = first - CHECKED;
-  if (!(packing >= 0 && packing < PACKINGS) || bytes.length < HEADER_BYTES) throw damaged("no known packing");
-  if (payloadChecksum(bytes.subarray(HEADER_BYTES), packing, kind) !== bytes.readUInt32LE(1))
-    throw damaged("wrong checksum");
+  if (!(packing >= 0 && packing < PACKINGS) || bytes.length < HEADER_BYTES)
+    throw createDamagedError("no known packing");
+  if (computePayloadChecksum(bytes.subarray(HEADER_BYTES), packing, kind) !== bytes.readUInt32LE(1))
+    throw createDamagedError("wrong checksum");
   return unpack(packing, bytes, HEADER_BYTES);
 }
 
 function unpack(packing: number, payload: Buffer, start: number): string {
   if (packing === LZ4) {
     const size = (payload[start] as number) | ((payload[start + 1] as number) << 8);
-    if (!lz4.unpack(payload, start + LZ4_SIZE_BYTES, size)) throw damaged("not LZ4");
+    if (!lz4.unpack(payload, start + LZ4_SIZE_BYTES, size)) throw createDamagedError("not LZ4");
     return unpackedText.toString("utf8", 0, size);
   }
   if (packing === RAW) return payload.toString("utf8", start);
@@ -102,16 +103,16 @@ function unpack(packing: number, payload: Buffer, start: number): string {
     if (packing === DEFLATE) return zlib.inflateRawSync(body).toString();
     if (zlib.zstdDecompressSync) return zlib.zstdDecompressSync(body).toString();
   } catch (error) {
-    throw damaged(packing === ZSTD ? "not zstd" : "not deflate", error);
+    throw createDamagedError(packing === ZSTD ? "not zstd" : "not deflate", error);
   }
-  throw zstdMissing();
+  throw createZstdError();
 }
 
-function damaged(problem: string, cause?: unknown): LonghaulError {
+function createDamagedError(problem: string, cause?: unknown): LonghaulError {
   return new LonghaulError("STORE_CORRUPT", `The payload is damaged: ${problem}.`, { cause });
 }
 
-function zstdMissing(): LonghaulError {
+function createZstdError(): LonghaulError {
   return new LonghaulError(
     "CODEC_UNAVAILABLE",
     `This entry is packed with zstd, which Node ${process.version} does not have; run Node 22.15 or later.`,

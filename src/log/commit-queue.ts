@@ -1,6 +1,6 @@
 import { LonghaulError } from "../model/errors.ts";
 import type { Closable } from "../model/scope.ts";
-import type { Appended, AppendOutcome, AppendRequest, EntryStore } from "../store/entry-store.ts";
+import type { AppendOutcome, AppendRequest, AppendResult, EntryStore } from "../store/entry-store.ts";
 
 /** Maximum requests and bytes of one transaction. */
 const MAX_GROUP = 1_024;
@@ -17,11 +17,11 @@ export interface SizedRequest {
 }
 
 interface Caller {
-  readonly resolve: (appended: Appended) => void;
+  readonly resolve: (appended: AppendResult) => void;
   readonly reject: (error: unknown) => void;
 }
 
-type Waiting = Caller & SizedRequest;
+type WaitingRequest = Caller & SizedRequest;
 
 /**
  * Group commit: all appends of one tick, from all sessions, share one transaction, and each promise resolves after the
@@ -32,7 +32,7 @@ export class CommitQueue implements Closable {
   readonly #entries: EntryStore;
   readonly #maxQueuedBytes: number;
   readonly #parked: (Caller & { readonly make: () => SizedRequest })[] = [];
-  #waiting: Waiting[] = [];
+  #waiting: WaitingRequest[] = [];
   #queuedBytes = 0;
   #running: Promise<void> | undefined;
   #turnStartedMs = performance.now();
@@ -44,7 +44,7 @@ export class CommitQueue implements Closable {
   }
 
   /** Adds the request that `make` returns: at once if there is room, else as soon as there is. */
-  add(make: () => SizedRequest): Promise<Appended> {
+  add(make: () => SizedRequest): Promise<AppendResult> {
     return new Promise((resolve, reject) => {
       if (this.#closed) throw new LonghaulError("CLOSED", "This kernel is closed; open a new one.");
       if (this.#isFull || this.#parked.length > 0) this.#parked.push({ make, resolve, reject });
@@ -94,7 +94,7 @@ export class CommitQueue implements Closable {
     });
   }
 
-  #takeGroup(): readonly Waiting[] {
+  #takeGroup(): readonly WaitingRequest[] {
     let bytes = 0;
     const end = this.#waiting.findIndex((waiting, index) => {
       bytes += waiting.sizeBytes;
@@ -106,7 +106,7 @@ export class CommitQueue implements Closable {
     return all;
   }
 
-  async #commit(group: readonly Waiting[]): Promise<void> {
+  async #commit(group: readonly WaitingRequest[]): Promise<void> {
     try {
       const outcomes = await this.#entries.append(group.map(({ request }) => request));
       for (let index = 0; index < group.length; index++) {

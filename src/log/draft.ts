@@ -1,12 +1,12 @@
 import { OWNER_LEASE_MS } from "../base/owner.ts";
 import { checkKind } from "../model/arguments.ts";
-import { inputParts } from "../model/check-message.ts";
+import { checkMessageParts } from "../model/check-message.ts";
 import type { Entry, MessageBody, SessionId } from "../model/entry.ts";
-import { invalidArgument, isLonghaulError, LonghaulError } from "../model/errors.ts";
+import { createArgumentError, isLonghaulError, LonghaulError } from "../model/errors.ts";
 import type { Message, MessageInput } from "../model/message.ts";
 import type { PartInput } from "../model/part.ts";
 import type { Closable, Scope } from "../model/scope.ts";
-import type { Ready } from "./absorb.ts";
+import type { ReadyBody } from "./absorb.ts";
 import type { Log } from "./log.ts";
 
 /**
@@ -33,7 +33,7 @@ export class Draft implements Closable, AsyncDisposable {
   #ended: Promise<unknown> | undefined;
 
   constructor(parts: { session: SessionId; log: Log; owner: string; scope: Scope; start: MessageInput }) {
-    inputParts(parts.start);
+    checkMessageParts(parts.start);
     this.id = parts.log.ids.next();
     this.session = parts.session;
     this.#log = parts.log;
@@ -48,7 +48,7 @@ export class Draft implements Closable, AsyncDisposable {
   /** Replaces the content so far. */
   update(message: MessageInput): void {
     this.#assertOpen();
-    inputParts(message);
+    checkMessageParts(message);
     refuseStreams(message);
     this.#content = message;
     this.#pieces = [];
@@ -121,7 +121,7 @@ export class Draft implements Closable, AsyncDisposable {
   }
 
   async #append(flags: Pick<Message, "interrupted">): Promise<Entry<MessageBody>> {
-    const ready = flagged(await this.#log.ready(this.content), flags);
+    const ready = addFlags(await this.#log.prepare(this.content), flags);
     try {
       return await this.#log.appendOne(this.session, ready, this.#isStored ? { finishes: this.id } : {});
     } catch (error) {
@@ -176,7 +176,7 @@ export class Draft implements Closable, AsyncDisposable {
     this.#isWriting = true;
     this.#lastWriteMs = performance.now();
     try {
-      const { body, blobs, holds } = flagged(await this.#log.ready(this.content), { interrupted: true });
+      const { body, blobs, holds } = addFlags(await this.#log.prepare(this.content), { interrupted: true });
       await this.#log.store.drafts.write({
         id: this.id,
         session: this.session,
@@ -203,7 +203,10 @@ export class Draft implements Closable, AsyncDisposable {
   }
 }
 
-function flagged(ready: Ready<MessageBody>, flags: Pick<Message, "interrupted">): Ready<MessageBody> {
+function addFlags(
+  ready: ReadyBody<MessageBody>,
+  flags: Pick<Message, "interrupted">,
+): ReadyBody<MessageBody> {
   return { ...ready, body: { kind: "message", message: { ...ready.body.message, ...flags } } };
 }
 
@@ -214,7 +217,7 @@ function refuseStreams(message: MessageInput): void {
     for (const { type, ...rest } of inner) {
       const { data } = rest as { data?: unknown };
       if (type !== "data" || typeof data === "string" || data instanceof Uint8Array) continue;
-      throw invalidArgument(
+      throw createArgumentError(
         "data of a draft",
         data,
         "bytes or base64, because a draft is written more than once",

@@ -12,17 +12,17 @@ import type { Part } from "../model/part.ts";
 const MIN_LIFTED = 32;
 
 /** A part as it appears in the JSON; its text may be replaced by a length. */
-type Lifted<P> = P extends { readonly text: string } ? Omit<P, "text"> & { text: string | number } : P;
+type LiftedPart<P> = P extends { readonly text: string } ? Omit<P, "text"> & { text: string | number } : P;
 
 /** Serializes a message. */
 export function frameMessage(message: Message): string {
   let texts = "";
-  const lift = <P extends Part>(part: P): P | Lifted<P> => {
+  const lift = <P extends Part>(part: P): P | LiftedPart<P> => {
     if ((part.type !== "text" && part.type !== "reasoning") || part.text.length < MIN_LIFTED) return part;
     // An unpaired surrogate has no UTF-8 form; JSON can escape it.
     if (!part.text.isWellFormed()) return part;
     texts += part.text;
-    return { ...part, text: part.text.length } as Lifted<P>;
+    return { ...part, text: part.text.length } as LiftedPart<P>;
   };
   const parts = message.parts.map((part) =>
     part.type === "tool-result" ? { ...part, output: part.output.map(lift) } : lift(part),
@@ -36,7 +36,7 @@ export function unframeMessage(framed: string): Message {
   if (end === -1) return JSON.parse(framed);
   const message: Message = JSON.parse(framed.slice(0, end));
   let at = end + 1;
-  const restore = (part: Lifted<Part>) => {
+  const restore = (part: LiftedPart<Part>) => {
     if ((part.type !== "text" && part.type !== "reasoning") || typeof part.text !== "number") return;
     const length: number = part.text;
     part.text = framed.slice(at, at + length);
@@ -44,7 +44,7 @@ export function unframeMessage(framed: string): Message {
   };
   for (const part of message.parts) {
     if (part.type === "tool-result") part.output.forEach(restore);
-    else restore(part as Lifted<Part>);
+    else restore(part as LiftedPart<Part>);
   }
   if (at === framed.length) return message;
   throw new LonghaulError(

@@ -1,11 +1,11 @@
 import { checkFields, checkList, checkTexts } from "../model/arguments.ts";
 import type { SessionId } from "../model/entry.ts";
-import { invalidArgument } from "../model/errors.ts";
+import { createArgumentError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import type { IntakeState, NewRecord, TakenRecord } from "../store/intake-store.ts";
-import type { Ready } from "./absorb.ts";
+import type { ReadyBody } from "./absorb.ts";
 import type { Log } from "./log.ts";
-import { type BodyInput, readyBody } from "./ready-body.ts";
+import { type BodyInput, prepareBody } from "./ready-body.ts";
 
 /** One entry to import. */
 export interface IntakeItem {
@@ -42,10 +42,11 @@ export class Intake {
    * Opens the intake of a session, creating it if needed; throws ARGUMENT_INVALID if the name feeds another session.
    */
   static async open(log: Log, session: SessionId, name: string): Promise<Intake> {
-    if (typeof name !== "string" || name === "") throw invalidArgument("name", name, "the name of a source");
+    if (typeof name !== "string" || name === "")
+      throw createArgumentError("name", name, "the name of a source");
     const state = await log.store.intakes.open(name, session);
     if (state.session === session) return new Intake(log, name, state);
-    throw invalidArgument(
+    throw createArgumentError(
       "name",
       name,
       `a source of this session; it feeds ${JSON.stringify(state.session)}`,
@@ -54,12 +55,12 @@ export class Intake {
 
   /** The last stored position; undefined before the first save. */
   get checkpoint(): Json | undefined {
-    return parsed(this.#state.checkpoint);
+    return parseJson(this.#state.checkpoint);
   }
 
   /** The last stored progress. */
   get progress(): Json | undefined {
-    return parsed(this.#state.progress);
+    return parseJson(this.#state.progress);
   }
 
   /** The given records that have already been imported. */
@@ -78,16 +79,16 @@ export class Intake {
   ): Promise<number> {
     checkList("items", items, { body: "object", record: "object?", at: "number?" });
     const { expectedHead, ...saved } = checkFields("options", options, { expectedHead: "number?" });
-    const texts = written(saved);
-    const ready: Ready[] = [];
+    const texts = serializeSave(saved);
+    const ready: ReadyBody[] = [];
     try {
       for (const { body, at } of items) {
-        const readying = readyBody(this.#log, body);
+        const readying = prepareBody(this.#log, body);
         const one = readying instanceof Promise ? await readying : readying;
         ready.push(at === undefined ? one : { ...one, at });
       }
     } catch (error) {
-      await this.#log.giveUp(ready.flatMap(({ holds }) => holds ?? []));
+      await this.#log.releaseHolds(ready.flatMap(({ holds }) => holds ?? []));
       throw error;
     }
     const { stamp } = this.#state;
@@ -102,7 +103,7 @@ export class Intake {
 
   /** Stores checkpoint and progress without an append. */
   async save(saved: IntakeSave): Promise<void> {
-    const texts = written(checkFields("saved", saved));
+    const texts = serializeSave(checkFields("saved", saved));
     const stamp = await this.#log.store.intakes.save(this.name, this.#state.stamp, texts);
     this.#state = { ...this.#state, ...texts, stamp };
   }
@@ -113,7 +114,7 @@ export class Intake {
   }
 }
 
-function parsed(text: string | undefined): Json | undefined {
+function parseJson(text: string | undefined): Json | undefined {
   if (text === undefined) return undefined;
   try {
     return JSON.parse(text) as Json;
@@ -123,7 +124,7 @@ function parsed(text: string | undefined): Json | undefined {
   }
 }
 
-function written({ checkpoint, progress }: IntakeSave): Pick<IntakeState, "checkpoint" | "progress"> {
+function serializeSave({ checkpoint, progress }: IntakeSave): Pick<IntakeState, "checkpoint" | "progress"> {
   return {
     ...(checkpoint !== undefined && { checkpoint: writeJson("checkpoint", checkpoint) }),
     ...(progress !== undefined && { progress: writeJson("progress", progress) }),
@@ -137,5 +138,5 @@ function writeJson(option: string, value: Json): string {
   } catch {
     // Refused below.
   }
-  throw invalidArgument(option, value, "a value that JSON can hold (no BigInt, no cycles)");
+  throw createArgumentError(option, value, "a value that JSON can hold (no BigInt, no cycles)");
 }

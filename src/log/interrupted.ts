@@ -1,9 +1,9 @@
 import { isOwnerAlive, isOwnerRunning } from "../base/owner.ts";
 import type { DamagedBody, MessageBody, SessionId } from "../model/entry.ts";
 import { isLonghaulError } from "../model/errors.ts";
-import { flatParts } from "../model/message.ts";
+import { flattenParts } from "../model/message.ts";
 import type { DraftRecord } from "../store/draft-store.ts";
-import { readBody } from "./body.ts";
+import { decodeStoredBody } from "./body.ts";
 import type { Log } from "./log.ts";
 
 /** A draft whose writer is alive. */
@@ -15,11 +15,11 @@ export interface LiveDraft {
 }
 
 /** The drafts of a session whose writers are alive. */
-export async function liveDrafts(log: Log, session: SessionId): Promise<readonly LiveDraft[]> {
+export async function listLiveDrafts(log: Log, session: SessionId): Promise<readonly LiveDraft[]> {
   const now = log.clock.now();
   const drafts = await log.store.drafts.list(session);
   return drafts.flatMap(({ id, at, owner, payload }) => {
-    const body = isWriting(owner, at, now) ? bodyOf(payload) : undefined;
+    const body = isWriting(owner, at, now) ? decodeDraft(payload) : undefined;
     return body?.kind === "message" ? [{ id, at, body }] : [];
   });
 }
@@ -36,8 +36,8 @@ export async function adoptInterrupted(log: Log, session: SessionId): Promise<nu
 }
 
 async function adopt(log: Log, draft: DraftRecord): Promise<boolean> {
-  const body = bodyOf(draft.payload);
-  const blobs = blobsOf(body);
+  const body = decodeDraft(draft.payload);
+  const blobs = listBlobs(body);
   try {
     await log.append(draft.session, [{ body, ...(blobs.length > 0 && { blobs }) }], {
       finishes: draft.id,
@@ -55,11 +55,13 @@ function isWriting(owner: string, at: number, now: number): boolean {
   return isOwnerRunning(owner) || isOwnerAlive(owner, at, now);
 }
 
-function bodyOf(payload: Uint8Array): MessageBody | DamagedBody {
-  return readBody({ kind: "message", payload }) as MessageBody | DamagedBody;
+function decodeDraft(payload: Uint8Array): MessageBody | DamagedBody {
+  return decodeStoredBody({ kind: "message", payload }) as MessageBody | DamagedBody;
 }
 
-function blobsOf(body: MessageBody | DamagedBody): string[] {
+function listBlobs(body: MessageBody | DamagedBody): string[] {
   if (body.kind === "damaged") return [];
-  return [...new Set(flatParts(body.message).flatMap((part) => (part.type === "blob" ? [part.digest] : [])))];
+  return [
+    ...new Set(flattenParts(body.message).flatMap((part) => (part.type === "blob" ? [part.digest] : []))),
+  ];
 }

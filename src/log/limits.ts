@@ -1,4 +1,4 @@
-import { wholeNumber } from "../model/errors.ts";
+import { checkWholeNumber } from "../model/errors.ts";
 
 /** Limits of a kernel; every cache, queue and buffer takes its size from here. */
 export interface Limits {
@@ -47,7 +47,7 @@ export const DEFAULT_LIMITS: Limits = {
 export function resolveLimits(changes: Partial<Limits> = {}): Limits {
   const limits = { ...DEFAULT_LIMITS, ...changes };
   for (const [name, value] of Object.entries(limits)) {
-    wholeNumber(`limits.${name}`, value, name === "blobCacheBytes" ? 0 : 1);
+    checkWholeNumber(`limits.${name}`, value, name === "blobCacheBytes" ? 0 : 1);
   }
   return limits;
 }

@@ -8,20 +8,20 @@ import {
   parseEntryId,
   type SessionId,
 } from "../model/entry.ts";
-import { invalidArgument, isLonghaulError, LonghaulError, wholeNumber } from "../model/errors.ts";
+import { checkWholeNumber, createArgumentError, isLonghaulError, LonghaulError } from "../model/errors.ts";
 import {
+  buildLineAfter,
   closeLine,
   keepBefore,
   keepThrough,
   type Line,
-  lineAfter,
+  removePlaces,
+  replacePlace,
   type SeqRange,
-  substitute,
-  without,
 } from "../model/line.ts";
 import type { MessageInput } from "../model/message.ts";
 import type { NewSession } from "../store/session-store.ts";
-import type { Ready } from "./absorb.ts";
+import type { ReadyBody } from "./absorb.ts";
 import { toEntry } from "./body.ts";
 import type { Log } from "./log.ts";
 
@@ -63,16 +63,16 @@ export class Lines {
   /**
    * Resolves an entry by seq of this session or by id; ids may belong to other sessions whose entries are on the line.
    */
-  placeOf(which: number | EntryId): Place | Promise<Place> {
-    if (typeof which === "number") return { session: this.#session, seq: wholeNumber("seq", which, 1) };
+  resolvePlace(which: number | EntryId): Place | Promise<Place> {
+    if (typeof which === "number") return { session: this.#session, seq: checkWholeNumber("seq", which, 1) };
     const place = parseEntryId(which);
-    return place.session === this.#session ? place : this.#sharedPlace(place, which);
+    return place.session === this.#session ? place : this.#resolveSharedPlace(place, which);
   }
 
-  async #sharedPlace(place: Place, which: EntryId): Promise<Place> {
+  async #resolveSharedPlace(place: Place, which: EntryId): Promise<Place> {
     const { line } = await this.active();
     if (line.some(({ session }) => session === place.session)) return place;
-    throw invalidArgument("entry id", which, `an id of session ${JSON.stringify(this.#session)}`);
+    throw createArgumentError("entry id", which, `an id of session ${JSON.stringify(this.#session)}`);
   }
 
   async active(): Promise<ChosenLine> {
@@ -130,7 +130,7 @@ export class Lines {
 
   /** Removes entries from the line in one step. */
   remove(places: readonly Place[], reason = "remove"): Promise<Entry<LineBody>> {
-    return this.#change(reason, (line, head) => without(closeLine(line, head), places));
+    return this.#change(reason, (line, head) => removePlaces(closeLine(line, head), places));
   }
 
   /** Returns to an earlier line, up to its former end. */
@@ -147,10 +147,12 @@ export class Lines {
 
   /** Replaces an entry and drops everything after it, to continue from there. */
   async edit(place: Place, message: MessageInput, reason = "edit"): Promise<Entry<MessageBody>> {
-    const ready = await this.#log.ready(message);
+    const ready = await this.#log.prepare(message);
     const [, edited] = await this.#withMessage(ready, async (head, { seq: previous, line }) => {
       const ranges = keepBefore(line, place);
-      const choice: Ready<LineBody> = { body: { kind: "line", ranges, reason, previous, previousEnd: head } };
+      const choice: ReadyBody<LineBody> = {
+        body: { kind: "line", ranges, reason, previous, previousEnd: head },
+      };
       return this.#log.append<LineBody | MessageBody>(this.#session, [choice, ready], {
         expectedHead: head,
         retries: true,
@@ -161,11 +163,13 @@ export class Lines {
 
   /** Replaces an entry and keeps everything after it. */
   async replace(place: Place, message: MessageInput, reason = "replace"): Promise<Entry<MessageBody>> {
-    const ready = await this.#log.ready(message);
+    const ready = await this.#log.prepare(message);
     const [replaced] = await this.#withMessage(ready, async (head, { seq: previous, line }) => {
       const inserted = [{ session: this.#session, from: head + 1, to: head + 1 }];
-      const ranges = substitute(closeLine(line, head), place, inserted);
-      const choice: Ready<LineBody> = { body: { kind: "line", ranges, reason, previous, previousEnd: head } };
+      const ranges = replacePlace(closeLine(line, head), place, inserted);
+      const choice: ReadyBody<LineBody> = {
+        body: { kind: "line", ranges, reason, previous, previousEnd: head },
+      };
       return this.#log.append<LineBody | MessageBody>(this.#session, [ready, choice], {
         expectedHead: head,
         retries: true,
@@ -195,7 +199,7 @@ export class Lines {
     next: (line: Line, head: number) => Line,
     at?: number,
   ): Promise<Entry<LineBody>> {
-    const [entry] = await this.#atHead((head, { seq: previous, line }) =>
+    const [entry] = await this.#retryAtHead((head, { seq: previous, line }) =>
       this.#log.append<LineBody>(
         this.#session,
         [{ body: { kind: "line", ranges: next(line, head), reason, previous, previousEnd: head } }],
@@ -206,17 +210,20 @@ export class Lines {
   }
 
   /** Like `#atHead`, for a change with a message: its blobs are kept across retries and released if all fail. */
-  async #withMessage<T>(ready: Ready, change: (head: number, active: ChosenLine) => Promise<T>): Promise<T> {
+  async #withMessage<T>(
+    ready: ReadyBody,
+    change: (head: number, active: ChosenLine) => Promise<T>,
+  ): Promise<T> {
     try {
-      return await this.#atHead(change);
+      return await this.#retryAtHead(change);
     } catch (error) {
-      await this.#log.giveUp(ready.holds ?? []);
+      await this.#log.releaseHolds(ready.holds ?? []);
       throw error;
     }
   }
 
   /** Executes a change that depends on the current head; retries it while others append. */
-  async #atHead<T>(change: (head: number, active: ChosenLine) => Promise<T>): Promise<T> {
+  async #retryAtHead<T>(change: (head: number, active: ChosenLine) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       const { seq: head } = await this.#log.store.entries.head(this.#session);
       try {
@@ -230,12 +237,18 @@ export class Lines {
   async #load(seq: number): Promise<LoadedLine> {
     if (this.#known?.seq === seq) return this.#known;
     if (seq === 0)
-      return { seq, line: lineAfter(this.#session, 0, []), previous: 0, previousEnd: 0, reason: "start" };
+      return {
+        seq,
+        line: buildLineAfter(this.#session, 0, []),
+        previous: 0,
+        previousEnd: 0,
+        reason: "start",
+      };
     const stored = await this.#log.store.entries.get(this.#session, seq);
     const entry = stored && toEntry(this.#session, stored);
     if (entry?.kind !== "line") return this.#loadBefore(seq);
     const { ranges, previous, previousEnd, reason } = entry;
-    this.#known = { seq, line: lineAfter(this.#session, seq, ranges), previous, previousEnd, reason };
+    this.#known = { seq, line: buildLineAfter(this.#session, seq, ranges), previous, previousEnd, reason };
     return this.#known;
   }
 
@@ -246,6 +259,6 @@ export class Lines {
     const { seq: previous, line } = await this.#load(earlier?.seq ?? 0);
     const ranges = closeLine(line, seq - 1);
     const reason = "damaged";
-    return { seq, line: lineAfter(this.#session, seq, ranges), previous, previousEnd: seq - 1, reason };
+    return { seq, line: buildLineAfter(this.#session, seq, ranges), previous, previousEnd: seq - 1, reason };
   }
 }

@@ -2,11 +2,11 @@ import type { Clock, Ids } from "../model/clock.ts";
 import type { Entry, EntryBody, MessageBody, SessionId } from "../model/entry.ts";
 import { LonghaulError } from "../model/errors.ts";
 import type { MessageInput } from "../model/message.ts";
-import type { Appended, AppendRequest, NewEntry } from "../store/entry-store.ts";
+import type { AppendRequest, AppendResult, NewEntry } from "../store/entry-store.ts";
 import type { Store } from "../store/store.ts";
-import { absorb, type Put, type Ready, readyIfPlain } from "./absorb.ts";
+import { absorbMessage, type PutBlob, preparePlain, type ReadyBody } from "./absorb.ts";
 import type { Blobs } from "./blobs.ts";
-import { makeEntry, writeBody } from "./body.ts";
+import { buildEntry, writeBody } from "./body.ts";
 import { encodePayload } from "./codec.ts";
 import type { CommitQueue, SizedRequest } from "./commit-queue.ts";
 import type { Limits } from "./limits.ts";
@@ -21,7 +21,7 @@ export type AppendExtras = Pick<AppendRequest, "expectedHead" | "create" | "fini
 export const NO_EXTRAS: AppendExtras = {};
 
 /** Dependencies of a `Log`. */
-export interface LogParts {
+export interface LogDeps {
   readonly store: Store;
   readonly blobs: Blobs;
   readonly limits: Limits;
@@ -39,7 +39,7 @@ export class Log {
   readonly ids: Ids;
   readonly #queue: CommitQueue;
 
-  constructor(parts: LogParts) {
+  constructor(parts: LogDeps) {
     this.store = parts.store;
     this.blobs = parts.blobs;
     this.limits = parts.limits;
@@ -51,49 +51,49 @@ export class Log {
   /** Appends bodies consecutively; all or none. Payloads are encoded only when the queue has room. */
   append<Body extends EntryBody>(
     session: SessionId,
-    items: readonly Ready<Body>[],
+    items: readonly ReadyBody<Body>[],
     extras: AppendExtras = NO_EXTRAS,
   ): Promise<readonly Entry<Body>[]> {
-    const toEntries = ({ firstSeq, ats }: Appended) =>
-      items.map(({ body }, index) => makeEntry(session, firstSeq + index, ats[index] as number, body));
+    const toEntries = ({ firstSeq, ats }: AppendResult) =>
+      items.map(({ body }, index) => buildEntry(session, firstSeq + index, ats[index] as number, body));
     return this.#add(session, items, extras).then(toEntries);
   }
 
   appendOne<Body extends EntryBody>(
     session: SessionId,
-    item: Ready<Body>,
+    item: ReadyBody<Body>,
     extras: AppendExtras = NO_EXTRAS,
   ): Promise<Entry<Body>> {
     return this.#add(session, [item], extras).then(({ firstSeq, ats }) =>
-      makeEntry(session, firstSeq, ats[0] as number, item.body),
+      buildEntry(session, firstSeq, ats[0] as number, item.body),
     );
   }
 
   /** The message, ready synchronously if no part has to become a blob, which is the common case. */
-  readyNow(input: MessageInput): Ready<MessageBody> | undefined {
-    return readyIfPlain(input, this.limits.spillBytes);
+  prepareNow(input: MessageInput): ReadyBody<MessageBody> | undefined {
+    return preparePlain(input, this.limits.spillBytes);
   }
 
   /** The message, with its large parts stored as blobs. */
-  async ready(input: MessageInput, signal?: AbortSignal): Promise<Ready<MessageBody>> {
-    const now = this.readyNow(input);
+  async prepare(input: MessageInput, signal?: AbortSignal): Promise<ReadyBody<MessageBody>> {
+    const now = this.prepareNow(input);
     if (now) return now;
     const holds: string[] = [];
-    const put: Put = async (data, mime) => {
+    const put: PutBlob = async (data, mime) => {
       const { hold, digest, sizeBytes, mime: decided } = await this.blobs.put(data, mime, signal);
       holds.push(hold);
       return { digest, sizeBytes, mime: decided };
     };
     try {
-      return { ...(await absorb(input, put, this.limits.spillBytes)), holds };
+      return { ...(await absorbMessage(input, put, this.limits.spillBytes)), holds };
     } catch (error) {
-      await this.giveUp(holds);
+      await this.releaseHolds(holds);
       throw error;
     }
   }
 
   /** Releases blobs of a failed append; if that fails too, they are collected later. */
-  async giveUp(holds: readonly string[]): Promise<void> {
+  async releaseHolds(holds: readonly string[]): Promise<void> {
     if (holds.length > 0) await this.store.blobs.release(holds).catch(() => undefined);
   }
 
@@ -112,16 +112,16 @@ export class Log {
     return this.#queue.flush();
   }
 
-  #add(session: SessionId, items: readonly Ready[], extras: AppendExtras): Promise<Appended> {
-    const adding = this.#queue.add(() => this.#request(session, items, extras));
+  #add(session: SessionId, items: readonly ReadyBody[], extras: AppendExtras): Promise<AppendResult> {
+    const adding = this.#queue.add(() => this.#buildRequest(session, items, extras));
     if (extras.retries || !items.some(({ holds }) => holds)) return adding;
     return adding.catch(async (error) => {
-      await this.giveUp(items.flatMap(({ holds }) => holds ?? []));
+      await this.releaseHolds(items.flatMap(({ holds }) => holds ?? []));
       throw error;
     });
   }
 
-  #request(session: SessionId, items: readonly Ready[], extras: AppendExtras): SizedRequest {
+  #buildRequest(session: SessionId, items: readonly ReadyBody[], extras: AppendExtras): SizedRequest {
     const at = extras.at ?? this.clock.now();
     let sizeBytes = 0;
     const entries: NewEntry[] = [];

@@ -1,8 +1,8 @@
 import type { Digest } from "../model/blob.ts";
 import type { EntryBody, EntryKind } from "../model/entry.ts";
 import type { StoredEntry } from "../store/entry-store.ts";
-import { readBody, writeBody } from "./body.ts";
-import { blobsOfBody } from "./body-blobs.ts";
+import { decodeStoredBody, writeBody } from "./body.ts";
+import { findBodyBlobs } from "./body-blobs.ts";
 import { encodePayload } from "./codec.ts";
 
 /** Rewrites a stored entry with a checksum; an unreadable one becomes kind "damaged". */
@@ -11,10 +11,10 @@ export function mendEntry(stored: StoredEntry): {
   readonly payload: Uint8Array;
   readonly blobs: readonly Digest[];
 } {
-  const body: EntryBody = readBody(stored);
+  const body: EntryBody = decodeStoredBody(stored);
   return {
     kind: body.kind,
     payload: encodePayload(writeBody(body), body.kind),
-    blobs: blobsOfBody(body),
+    blobs: findBodyBlobs(body),
   };
 }

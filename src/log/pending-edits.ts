@@ -1,7 +1,7 @@
 import { checkKind } from "../model/arguments.ts";
-import { inputParts } from "../model/check-message.ts";
+import { checkMessageParts } from "../model/check-message.ts";
 import type { Entry, MessageBody } from "../model/entry.ts";
-import { LonghaulError, wholeNumber } from "../model/errors.ts";
+import { checkWholeNumber, LonghaulError } from "../model/errors.ts";
 import type { MessageInput } from "../model/message.ts";
 import type { Closable } from "../model/scope.ts";
 import type { Log } from "./log.ts";
@@ -15,7 +15,7 @@ export interface PendingEdit {
 }
 
 /** Executes an edit; rejects if the entry does not exist. */
-export type CarryOutEdit = (seq: number, message: MessageInput) => Promise<Entry<MessageBody>>;
+export type EditExecutor = (seq: number, message: MessageInput) => Promise<Entry<MessageBody>>;
 
 /** A pending edit with its size and timer. */
 interface HeldEdit {
@@ -27,15 +27,15 @@ interface HeldEdit {
 /** Unconfirmed edits: limited in number, size and age, so that abandoned ones cost little. */
 export class PendingEdits implements Closable {
   readonly #log: Log;
-  readonly #carryOut: CarryOutEdit;
+  readonly #executeEdit: EditExecutor;
   readonly #held = new Map<string, HeldEdit>();
   /** Ids of edits that are being confirmed. */
   readonly #confirming = new Set<string>();
   #sizeBytes = 0;
 
-  constructor(log: Log, carryOut: CarryOutEdit) {
+  constructor(log: Log, carryOut: EditExecutor) {
     this.#log = log;
-    this.#carryOut = carryOut;
+    this.#executeEdit = carryOut;
   }
 
   /** Pending edits, oldest first. */
@@ -48,9 +48,9 @@ export class PendingEdits implements Closable {
    * large edits are pending.
    */
   propose(seq: number, message: MessageInput): PendingEdit {
-    wholeNumber("seq", seq, 1);
+    checkWholeNumber("seq", seq, 1);
     const { maxPendingEdits, maxPendingEditBytes, pendingEditMs } = this.#log.limits;
-    const sizeBytes = weigh(message);
+    const sizeBytes = weighMessage(message);
     if (this.#held.size >= maxPendingEdits || this.#sizeBytes + sizeBytes > maxPendingEditBytes) {
       throw new LonghaulError(
         "EDIT_LIMIT",
@@ -78,7 +78,7 @@ export class PendingEdits implements Closable {
       );
     this.#confirming.add(id);
     try {
-      const entry = await this.#carryOut(held.edit.seq, held.edit.message);
+      const entry = await this.#executeEdit(held.edit.seq, held.edit.message);
       this.#release(id);
       return entry;
     } finally {
@@ -105,9 +105,9 @@ export class PendingEdits implements Closable {
   }
 }
 
-function weigh(message: MessageInput): number {
+function weighMessage(message: MessageInput): number {
   let bytes = 0;
-  for (const part of inputParts(message)) {
+  for (const part of checkMessageParts(message)) {
     if (part.type !== "data") bytes += JSON.stringify(part).length;
     else if (typeof part.data === "string") bytes += part.data.length;
     else if (part.data instanceof Uint8Array) bytes += part.data.byteLength;

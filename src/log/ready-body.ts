@@ -7,12 +7,12 @@ import type {
   RawBody,
   UsageBody,
 } from "../model/entry.ts";
-import { invalidArgument } from "../model/errors.ts";
+import { createArgumentError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import type { MessageInput } from "../model/message.ts";
 import type { Edit, EditInput, EditReason, SingleEdit } from "../model/overlay.ts";
 import type { PartInput } from "../model/part.ts";
-import type { Ready } from "./absorb.ts";
+import type { ReadyBody } from "./absorb.ts";
 import type { Log } from "./log.ts";
 
 /** A body whose data is not yet stored. */
@@ -32,20 +32,20 @@ interface RawInput {
 }
 
 /** Prepares a body: synchronously if nothing has to become a blob, which is the common case. */
-export function readyBody(log: Log, body: BodyInput): Ready | Promise<Ready> {
+export function prepareBody(log: Log, body: BodyInput): ReadyBody | Promise<ReadyBody> {
   switch (body.kind) {
     case "message":
-      return log.readyNow(body.message) ?? log.ready(body.message);
+      return log.prepareNow(body.message) ?? log.prepare(body.message);
     case "overlay":
-      return readyOverlay(log, body);
+      return prepareOverlay(log, body);
     case "raw":
-      return readyRaw(log, body);
+      return prepareRaw(log, body);
     case "notice":
     case "usage":
     case "pin":
       return { body };
     default:
-      throw invalidArgument(
+      throw createArgumentError(
         "body.kind",
         (body as EntryBody).kind,
         "message, notice, usage, overlay, raw or pin",
@@ -53,37 +53,40 @@ export function readyBody(log: Log, body: BodyInput): Ready | Promise<Ready> {
   }
 }
 
-async function readyOverlay(
+async function prepareOverlay(
   log: Log,
   body: Extract<BodyInput, { kind: "overlay" }>,
-): Promise<Ready<OverlayBody>> {
-  const inner: Ready<MessageBody>[] = [];
+): Promise<ReadyBody<OverlayBody>> {
+  const inner: ReadyBody<MessageBody>[] = [];
   try {
     const take = async (message: MessageInput) => {
-      const ready = await log.ready(message);
+      const ready = await log.prepare(message);
       inner.push(ready);
       return ready.body.message;
     };
-    const edit = await absorbedEdit(body.edit, take);
+    const edit = await absorbEdit(body.edit, take);
     const blobs = [...new Set(inner.flatMap((ready) => ready.blobs ?? []))];
-    return { body: { ...body, edit }, ...(blobs.length > 0 && { blobs }), holds: holdsOf(inner) };
+    return { body: { ...body, edit }, ...(blobs.length > 0 && { blobs }), holds: listHolds(inner) };
   } catch (error) {
-    await log.giveUp(holdsOf(inner));
+    await log.releaseHolds(listHolds(inner));
     throw error;
   }
 }
 
-type Take = (message: MessageInput) => Promise<MessageBody["message"]>;
+type AbsorbMessage = (message: MessageInput) => Promise<MessageBody["message"]>;
 
-async function absorbedEdit(edit: EditInput, take: Take): Promise<Edit> {
+async function absorbEdit(edit: EditInput, take: AbsorbMessage): Promise<Edit> {
   if (edit.type === "revert") return edit;
-  if (edit.type !== "plan") return absorbedSingle(edit, take);
+  if (edit.type !== "plan") return absorbSingleEdit(edit, take);
   const edits: SingleEdit[] = [];
-  for (const single of edit.edits) edits.push(await absorbedSingle(single, take));
+  for (const single of edit.edits) edits.push(await absorbSingleEdit(single, take));
   return { ...edit, edits };
 }
 
-async function absorbedSingle(edit: SingleEdit<MessageInput, PartInput>, take: Take): Promise<SingleEdit> {
+async function absorbSingleEdit(
+  edit: SingleEdit<MessageInput, PartInput>,
+  take: AbsorbMessage,
+): Promise<SingleEdit> {
   if (edit.type === "replace") {
     const { parts } = await take({ role: "user", parts: edit.parts });
     return { ...edit, parts };
@@ -94,18 +97,18 @@ async function absorbedSingle(edit: SingleEdit<MessageInput, PartInput>, take: T
   return { ...edit, messages };
 }
 
-function readyRaw(log: Log, body: RawInput): Ready<RawBody> | Promise<Ready<RawBody>> {
+function prepareRaw(log: Log, body: RawInput): ReadyBody<RawBody> | Promise<ReadyBody<RawBody>> {
   const text = JSON.stringify(body.value);
-  if (text === undefined) throw invalidArgument("body.value", body.value, "a JSON value");
-  return text.length <= log.limits.spillBytes ? { body } : spilledRaw(log, body, text);
+  if (text === undefined) throw createArgumentError("body.value", body.value, "a JSON value");
+  return text.length <= log.limits.spillBytes ? { body } : spillRaw(log, body, text);
 }
 
-async function spilledRaw(log: Log, body: RawInput, text: string): Promise<Ready<RawBody>> {
+async function spillRaw(log: Log, body: RawInput, text: string): Promise<ReadyBody<RawBody>> {
   const { digest, sizeBytes, mime, hold } = await log.blobs.put(Buffer.from(text), "application/json");
   const { value: _, ...rest } = body;
   return { body: { ...rest, blob: { digest, sizeBytes, mime } }, blobs: [digest], holds: [hold] };
 }
 
-function holdsOf(ready: readonly Ready[]): readonly string[] {
+function listHolds(ready: readonly ReadyBody[]): readonly string[] {
   return ready.flatMap(({ holds }) => holds ?? []);
 }

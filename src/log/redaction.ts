@@ -1,7 +1,7 @@
-import { type EntryBody, entryId, type Place, type SessionId } from "../model/entry.ts";
-import { invalidArgument, LonghaulError } from "../model/errors.ts";
+import { type EntryBody, formatEntryId, type Place, type SessionId } from "../model/entry.ts";
+import { createArgumentError, LonghaulError } from "../model/errors.ts";
 import type { Tombstone } from "../store/entry-store.ts";
-import type { Freed } from "../store/freed.ts";
+import type { FreedCounts } from "../store/freed.ts";
 import type { Log } from "./log.ts";
 
 /** Erases the content of a session's own entries from disk; all or none if one cannot be redacted. */
@@ -10,10 +10,10 @@ export async function redactEntries(
   session: SessionId,
   places: readonly Place[],
   reason: string | undefined,
-): Promise<Freed> {
+): Promise<FreedCounts> {
   const tombstones: Tombstone[] = [];
   for (const place of places) {
-    const tombstone = await tombstoneFor(log, session, place, reason);
+    const tombstone = await buildTombstone(log, session, place, reason);
     if (tombstone) tombstones.push(tombstone);
   }
   const freed = await log.store.entries.redact(session, tombstones);
@@ -21,21 +21,21 @@ export async function redactEntries(
   return freed;
 }
 
-async function tombstoneFor(
+async function buildTombstone(
   log: Log,
   session: SessionId,
   place: Place,
   reason: string | undefined,
 ): Promise<Tombstone | undefined> {
-  const id = entryId(place.session, place.seq);
+  const id = formatEntryId(place.session, place.seq);
   if (place.session !== session) {
-    throw invalidArgument("entry", id, `an entry of ${session} itself; redact it in its own session`);
+    throw createArgumentError("entry", id, `an entry of ${session} itself; redact it in its own session`);
   }
   const stored = await log.store.entries.get(session, place.seq);
   if (!stored)
     throw new LonghaulError("ENTRY_NOT_FOUND", `There is no entry ${id} to redact.`, { details: { id } });
   if (stored.kind === "line")
-    throw invalidArgument("entry", id, "a message or notice; lines hold no content");
+    throw createArgumentError("entry", id, "a message or notice; lines hold no content");
   if (stored.kind === "redacted") return undefined;
   const body: EntryBody = { kind: "redacted", was: stored.kind, ...(reason !== undefined && { reason }) };
   return { seq: place.seq, payload: log.encode(body) };

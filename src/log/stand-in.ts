@@ -4,7 +4,7 @@ import type { BlobPart, Part } from "../model/part.ts";
  * Substitute for a part whose blob is missing or damaged; a tool call stays a tool call, so that
  * its result keeps its call.
  */
-export function standInFor(part: BlobPart): Part {
+export function buildStandIn(part: BlobPart): Part {
   const preview = part.preview ?? "";
   if (part.of === "tool-call" && part.callId !== undefined)
     return { type: "tool-call", callId: part.callId, name: part.toolName ?? "", input: { preview } };

@@ -1,14 +1,14 @@
-import { entryId } from "../model/entry.ts";
+import { formatEntryId } from "../model/entry.ts";
 import type { StoredChunk } from "../store/memory-store.ts";
-import { lineNumbers } from "./files/file-chunks.ts";
+import { findLineNumbers } from "./files/file-chunks.ts";
 import type { Hit, HitBase } from "./hit.ts";
-import type { Candidates } from "./index/candidates.ts";
+import type { CandidateSet } from "./index/candidates.ts";
 import type { ChunkTexts } from "./index/chunk-texts.ts";
 import type { RankContext } from "./rank/candidate.ts";
-import { rank } from "./rank/rank.ts";
+import { rankTurns } from "./rank/rank.ts";
 import { rankFiles } from "./rank/rank-files.ts";
 
-const LEAST_CHUNKS = 1_000;
+const MIN_CHUNKS = 1_000;
 
 /** A chunk with its rank score. */
 export interface RankedChunk {
@@ -21,14 +21,14 @@ export interface RankedChunk {
  * Ranks turns and files in one list. Their scores are not comparable, so each list is scaled by the text score of its
  * best chunk.
  */
-export function rankAll(question: string, found: Candidates, context: RankContext): RankedChunk[] {
+export function rankAll(question: string, found: CandidateSet, context: RankContext): RankedChunk[] {
   const { turns, files, chunks, sources, byText } = found;
   const strength = (kind: "session" | "file") =>
     byText.find(({ chunk }) => sources.get(chunks.get(chunk)?.source ?? 0)?.kind === kind)?.score ?? 0;
   const [ofTurns, ofFiles] = [strength("session"), strength("file")];
   const most = Math.max(ofTurns, ofFiles);
   const lists = [
-    { hits: rank(question, turns, context), share: most > 0 ? ofTurns / most : 1 },
+    { hits: rankTurns(question, turns, context), share: most > 0 ? ofTurns / most : 1 },
     { hits: rankFiles(question, files, context), share: most > 0 ? ofFiles / most : 1 },
   ];
   return lists
@@ -49,7 +49,7 @@ export async function toHit(
   texts: ChunkTexts,
   similarity: number | null,
 ): Promise<Hit | undefined> {
-  const source = await texts.sourceOf(chunk.source);
+  const source = await texts.findSource(chunk.source);
   const text = await texts.read(chunk);
   if (!source || text === undefined) return undefined;
   const base: HitBase = { text, at: chunk.at, score, parts, similarity };
@@ -59,7 +59,7 @@ export async function toHit(
     return {
       kind: "session",
       session,
-      entry: entryId(session, seq),
+      entry: formatEntryId(session, seq),
       seq,
       part,
       from,
@@ -70,11 +70,11 @@ export async function toHit(
     };
   }
   const whole = (await texts.readWhole(chunk)) ?? "";
-  return { kind: "file", path: source.name, from, to, lines: lineNumbers(whole, { from, to }), ...base };
+  return { kind: "file", path: source.name, from, to, lines: findLineNumbers(whole, { from, to }), ...base };
 }
 
 /** Share of the question's weight that the chunks together contain; rare words weigh more. */
-export function coverageOf(
+export function computeCoverage(
   terms: readonly string[],
   chunks: readonly StoredChunk[],
   { statistics }: Pick<RankContext, "statistics">,
@@ -83,7 +83,7 @@ export function coverageOf(
   let all = 0;
   let covered = 0;
   for (const term of terms) {
-    const weight = weightOf(term, statistics);
+    const weight = computeWeight(term, statistics);
     all += weight;
     if (present.has(term)) covered += weight;
   }
@@ -94,16 +94,16 @@ export function coverageOf(
  * Share of the question's content in the best chunks, or the similarity of the first chunk if that is higher, from 0 to
  * 1.
  */
-export function certaintyOf(
+export function computeCertainty(
   terms: readonly string[],
   best: readonly RankedChunk[],
-  { turns, files }: Candidates,
+  { turns, files }: CandidateSet,
   context: Pick<RankContext, "statistics">,
 ): number {
   const first = best[0]?.chunk.number;
   const chunks = first === undefined ? [] : [...turns, ...files].flatMap((own) => own.chunks);
   const similarity = chunks.find(({ id }) => id === first)?.similarity ?? 0;
-  const coverage = coverageOf(
+  const coverage = computeCoverage(
     terms,
     best.map(({ chunk }) => chunk),
     context,
@@ -112,18 +112,18 @@ export function certaintyOf(
 }
 
 /** The weight of those question terms that occur at all: "go on" has almost none, a name or two have much. */
-export function specificityOf(
+export function computeSpecificity(
   terms: readonly string[],
   { statistics }: Pick<RankContext, "statistics">,
 ): number {
   let sum = 0;
-  for (const term of terms) if (statistics.frequencyOf(term) > 0) sum += weightOf(term, statistics);
+  for (const term of terms) if (statistics.frequencyOf(term) > 0) sum += computeWeight(term, statistics);
   return sum;
 }
 
 /** Rare words weigh more. The minimum total prevents every word from looking common among a few chunks. */
-function weightOf(term: string, statistics: RankContext["statistics"]): number {
-  const total = Math.max(LEAST_CHUNKS, statistics.chunks);
+function computeWeight(term: string, statistics: RankContext["statistics"]): number {
+  const total = Math.max(MIN_CHUNKS, statistics.chunks);
   const frequency = statistics.frequencyOf(term);
   return Math.log(1 + (total - frequency + 0.5) / (frequency + 0.5));
 }

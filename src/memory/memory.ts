@@ -3,9 +3,9 @@ import type { Log } from "../log/log.ts";
 import { checkFields, checkKind, checkTexts } from "../model/arguments.ts";
 import type { Entry, EntryId, SessionId } from "../model/entry.ts";
 import { parseEntryId } from "../model/entry.ts";
-import { invalidArgument, isLonghaulError, throwIfAborted, wholeNumber } from "../model/errors.ts";
+import { checkWholeNumber, createArgumentError, isLonghaulError, throwIfAborted } from "../model/errors.ts";
 import type { Place } from "../model/place.ts";
-import type { Related, RelatedStretch } from "../model/related.ts";
+import type { RelatedContent, RelatedStretch } from "../model/related.ts";
 import { Census, type Closable, Scope } from "../model/scope.ts";
 import type { StoredChunk } from "../store/memory-store.ts";
 import type { Embedder } from "./embed/embedder.ts";
@@ -13,22 +13,22 @@ import { forgetFiles } from "./files/forget-files.ts";
 import { type IndexedFiles, type IndexFilesOptions, indexFiles } from "./files/index-files.ts";
 import { type WatchFilesOptions, watchFiles } from "./files/watch-files.ts";
 import type { Hit, Recall } from "./hit.ts";
-import { type CandidateLimits, type Candidates, findCandidates } from "./index/candidates.ts";
+import { type CandidateLimits, type CandidateSet, findCandidates } from "./index/candidates.ts";
 import { ChunkTexts } from "./index/chunk-texts.ts";
 import { type FollowOptions, LogFollower } from "./index/log-follower.ts";
 import { TextIndex } from "./index/text-index.ts";
 import { VectorFiller } from "./index/vector-filler.ts";
-import { certaintyOf, type RankedChunk, rankAll, specificityOf, toHit } from "./make-hits.ts";
+import { computeCertainty, computeSpecificity, type RankedChunk, rankAll, toHit } from "./make-hits.ts";
 import type { TermVectors } from "./rank/candidate.ts";
 import { withoutSpeakers } from "./rank/query.ts";
-import { liftRareWords, wholeTerms } from "./rare-words.ts";
+import { liftRareWords, listWholeTerms } from "./rare-words.ts";
 import { readAround } from "./read-around.ts";
 import { type MemoryScope, resolveScope } from "./scope.ts";
-import { analyse } from "./text/analyse.ts";
+import { analyzeText } from "./text/analyse.ts";
 import { VectorIndex } from "./vectors/vector-index.ts";
 
 /** Dependencies and settings of memory. */
-export interface MemoryParts {
+export interface MemoryDeps {
   readonly log: Log;
   /** Undefined to search by words alone. */
   readonly embedder: Embedder | undefined;
@@ -63,27 +63,27 @@ export interface ExpandOptions {
 const WAIT_MS = 10_000;
 const VECTOR_BYTES = 256 * 1024 * 1024;
 /** Maximum number of terms in a search; a pasted document has more, which would add nothing. */
-const MOST_TERMS = 96;
+const MAX_TERMS = 96;
 /** Number of chunks without a vector that a recall embeds itself, before it searches. */
-const EMBEDDED_FIRST = 64;
+const MAX_EMBEDDED_FIRST = 64;
 /** The same for a search within one conversation. */
-const EMBEDDED_OF_SESSION = 8_192;
+const MAX_EMBEDDED_OF_SESSION = 8_192;
 /** A single conversation is small enough for a closer search than all sessions together. */
-const LIMITS_OF_SESSION: CandidateLimits = {
+const SESSION_LIMITS: CandidateLimits = {
   byText: 120,
   byVector: 90,
-  whole: 30,
-  withNeighbours: 30,
-  chunksOfTurn: 4,
+  wholeTurns: 30,
+  turnsWithNeighbors: 30,
+  maxTurnChunks: 4,
 };
-const MOST_SPEAKERS = 64;
-const MOST_CHARACTERS = 20_000;
-const SURE = 0.45;
+const MAX_SPEAKERS = 64;
+const MAX_QUESTION_CHARACTERS = 20_000;
+const MIN_CERTAINTY = 0.45;
 const INDEX_FIELDS = { maxFileBytes: "number?", signal: "signal?", onProgress: "function?" } as const;
 
 /** Recall over all sessions and indexed files. */
 export class Memory implements Closable {
-  readonly #parts: MemoryParts;
+  readonly #deps: MemoryDeps;
   readonly #follower: LogFollower;
   readonly #text: TextIndex;
   readonly #texts: ChunkTexts;
@@ -94,8 +94,8 @@ export class Memory implements Closable {
   #vectors: VectorIndex | undefined;
   #background: Promise<void> | undefined;
 
-  constructor(parts: MemoryParts) {
-    this.#parts = parts;
+  constructor(parts: MemoryDeps) {
+    this.#deps = parts;
     this.#scope = new Scope("memory", parts.census ?? new Census());
     const { memory } = parts.log.store;
     this.#follower = new LogFollower(parts.log);
@@ -110,9 +110,9 @@ export class Memory implements Closable {
    */
   async recall(question: string, options: RecallOptions = {}): Promise<Recall> {
     checkFields("options", options, { threshold: "number?", signal: "signal?", scope: "object?" });
-    const k = wholeNumber("k", options.k ?? 10, 1, 1_000);
-    if (typeof question !== "string") throw invalidArgument("question", question, "a text");
-    const waitMs = wholeNumber("waitMs", options.waitMs ?? WAIT_MS, 0);
+    const k = checkWholeNumber("k", options.k ?? 10, 1, 1_000);
+    if (typeof question !== "string") throw createArgumentError("question", question, "a text");
+    const waitMs = checkWholeNumber("waitMs", options.waitMs ?? WAIT_MS, 0);
     const unindexed = await this.#follower.catchUpWithin(waitMs, options.signal);
     const { found, ranked: byScore, terms, whole, context, reason } = await this.#search(question, options);
     const placeOf = ({ source, turn }: StoredChunk) => `${source} ${turn}`;
@@ -134,11 +134,11 @@ export class Memory implements Closable {
       hits.push(hit);
       shown.push(one);
     }
-    const certainty = certaintyOf(terms, shown.slice(0, 3), found, context);
+    const certainty = computeCertainty(terms, shown.slice(0, 3), found, context);
     return {
       hits,
       certainty,
-      isSure: hits.length > 0 && certainty >= SURE,
+      isSure: hits.length > 0 && certainty >= MIN_CERTAINTY,
       ...(reason !== undefined && { withoutVectors: reason }),
       ...(unindexed > 0 && { unindexed }),
     };
@@ -152,7 +152,7 @@ export class Memory implements Closable {
     question: string,
     sessions: readonly SessionId[],
     options: { readonly before?: Place; readonly signal?: AbortSignal } = {},
-  ): Promise<Related> {
+  ): Promise<RelatedContent> {
     const { before, signal } = checkFields("options", options, { before: "object?", signal: "signal?" });
     if (before) checkFields("before", before, { session: "name", seq: "number" });
     checkKind("question", question, "text");
@@ -161,14 +161,14 @@ export class Memory implements Closable {
     for (const session of sessions) await this.#follower.catchUpSession(session, stop);
     const { found, ranked, terms, context } = await this.#search(question, {
       scope: { sessions },
-      limits: LIMITS_OF_SESSION,
-      embeddedFirst: EMBEDDED_OF_SESSION,
+      limits: SESSION_LIMITS,
+      embeddedFirst: MAX_EMBEDDED_OF_SESSION,
       ...(before && { before }),
       ...stop,
     });
     const stretches: RelatedStretch[] = [];
     for (const { chunk, score } of ranked) {
-      const source = await this.#texts.sourceOf(chunk.source);
+      const source = await this.#texts.findSource(chunk.source);
       if (source?.kind !== "session" || chunk.author === "none") continue;
       const read = (maxCharacters: number) => readAround(this.#texts, chunk, maxCharacters);
       stretches.push({
@@ -182,8 +182,8 @@ export class Memory implements Closable {
     }
     return {
       stretches,
-      certainty: certaintyOf(terms, ranked.slice(0, 3), found, context),
-      specificity: specificityOf(terms, context),
+      certainty: computeCertainty(terms, ranked.slice(0, 3), found, context),
+      specificity: computeSpecificity(terms, context),
     };
   }
 
@@ -199,27 +199,27 @@ export class Memory implements Closable {
       readonly signal?: AbortSignal;
     },
   ) {
-    const asked = question.slice(0, MOST_CHARACTERS);
-    const { log, termVectors } = this.#parts;
+    const asked = question.slice(0, MAX_QUESTION_CHARACTERS);
+    const { log, termVectors } = this.#deps;
     const { store } = log;
     const filter = await resolveScope(store, options.scope);
     const state = await this.#text.refresh();
     await this.#texts.refresh(state.stamp);
-    const speakers = await store.memory.speakers(MOST_SPEAKERS);
+    const speakers = await store.memory.speakers(MAX_SPEAKERS);
     const { vector, reason } = await this.#embedQuestion(
       withoutSpeakers(asked, speakers),
-      options.embeddedFirst ?? EMBEDDED_FIRST,
+      options.embeddedFirst ?? MAX_EMBEDDED_FIRST,
       options.signal,
     );
     throwIfAborted(options.signal);
-    const terms = termsOf(asked);
-    const whole = wholeTerms(asked);
+    const terms = listTerms(asked);
+    const whole = listWholeTerms(asked);
     const all = await findCandidates(
       { store: store.memory, text: this.#text, vectors: this.#vectors },
       { terms, wholeTerms: whole, filter, ...(vector && { vector }) },
       options.limits,
     );
-    const found = options.before ? foundBefore(all, options.before) : all;
+    const found = options.before ? filterBefore(all, options.before) : all;
     const context = {
       statistics: found.statistics,
       nowMs: log.clock.now(),
@@ -233,8 +233,8 @@ export class Memory implements Closable {
   async expand(entry: EntryId, options: ExpandOptions = {}): Promise<readonly Entry[]> {
     const { around = 2 } = checkFields("options", options);
     const { session, seq } = parseEntryId(entry);
-    const { entries } = this.#parts.log.store;
-    const limit = wholeNumber("around", around, 0, 100);
+    const { entries } = this.#deps.log.store;
+    const limit = checkWholeNumber("around", around, 0, 100);
     const kinds = ["message"] as const;
     const before = await entries.read(session, { from: 1, to: seq - 1, limit, order: "descending", kinds });
     const own = await entries.get(session, seq);
@@ -255,7 +255,7 @@ export class Memory implements Closable {
   /** Indexes files and folders; missing files are removed from the index. */
   async indexFiles(paths: readonly string[], options: IndexFilesOptions = {}): Promise<IndexedFiles> {
     checkFields("options", options, INDEX_FIELDS);
-    const indexed = await indexFiles(this.#parts.log.store.memory, paths, options);
+    const indexed = await indexFiles(this.#deps.log.store.memory, paths, options);
     await this.#filler?.fill({ ...(options.signal && { signal: options.signal }) });
     return indexed;
   }
@@ -269,7 +269,7 @@ export class Memory implements Closable {
       onIndexed: "function?",
       onError: "function?",
     });
-    const watching = watchFiles(this.#parts.log.store.memory, paths, options, this.#scope.census);
+    const watching = watchFiles(this.#deps.log.store.memory, paths, options, this.#scope.census);
     const closable: Closable = {
       close: async () => {
         this.#scope.release(closable);
@@ -281,7 +281,7 @@ export class Memory implements Closable {
 
   /** Removes files, and all files below folders, from the index and returns their number; the files themselves stay. */
   async forgetFiles(paths: readonly string[]): Promise<number> {
-    return forgetFiles(this.#parts.log.store.memory, paths);
+    return forgetFiles(this.#deps.log.store.memory, paths);
   }
 
   /** Releases cached index data; the next recall reads it again. */
@@ -298,7 +298,7 @@ export class Memory implements Closable {
     } finally {
       await this.#follower.close();
       await this.#background;
-      await this.#parts.embedder?.close?.();
+      await this.#deps.embedder?.close?.();
     }
   }
 
@@ -311,25 +311,25 @@ export class Memory implements Closable {
     embeddedFirst: number,
     signal: AbortSignal | undefined,
   ): Promise<{ vector?: ArrayLike<number>; reason?: string }> {
-    const { embedder, log } = this.#parts;
+    const { embedder, log } = this.#deps;
     if (!embedder || !this.#filler) return { reason: "there is no embedder" };
     try {
-      const space = await this.#filler.space(signal);
+      const space = await this.#filler.resolveSpace(signal);
       if (!this.#background) {
         const atMost = embeddedFirst;
         const filled = embedder.isInstant
-          ? await this.#filler.fill({ atMost, ...(signal && { signal }) })
+          ? await this.#filler.fill({ maxChunks: atMost, ...(signal && { signal }) })
           : atMost;
         if (filled >= atMost) this.#fillInBackground();
       }
-      this.#vectors ??= new VectorIndex(log.store.memory, space, this.#parts.maxVectorBytes ?? VECTOR_BYTES);
+      this.#vectors ??= new VectorIndex(log.store.memory, space, this.#deps.maxVectorBytes ?? VECTOR_BYTES);
       await this.#vectors.refresh();
       const [vector] = await embedder.embed([question], { ...(signal && { signal }) });
       return vector ? { vector } : { reason: `${embedder.id} sent no vector` };
     } catch (error) {
       if (isLonghaulError(error, "ABORTED")) throw error;
       const reason = error instanceof Error ? error.message : String(error);
-      this.#parts.onWarning?.(`Recall goes by words alone: ${reason}`);
+      this.#deps.onWarning?.(`Recall goes by words alone: ${reason}`);
       return { reason };
     }
   }
@@ -340,7 +340,7 @@ export class Memory implements Closable {
       .then(() => this.#dropOldVectors())
       .catch((error) => {
         if (!this.#closing.signal.aborted)
-          this.#parts.onWarning?.(`Embedding stopped and goes on with the next recall: ${String(error)}`);
+          this.#deps.onWarning?.(`Embedding stopped and goes on with the next recall: ${String(error)}`);
       })
       .finally(() => {
         this.#background = undefined;
@@ -350,13 +350,13 @@ export class Memory implements Closable {
   /** Once every chunk has a vector of this embedder, those of others are useless. */
   async #dropOldVectors(): Promise<void> {
     if (!this.#filler) return;
-    const { embedder } = await this.#filler.space();
-    await this.#parts.log.store.memory.vectors.dropOthers(embedder);
+    const { embedder } = await this.#filler.resolveSpace();
+    await this.#deps.log.store.memory.vectors.dropOthers(embedder);
   }
 }
 
 /** The candidates without entries of a session from a place on. */
-function foundBefore(found: Candidates, { session, seq }: Place): Candidates {
+function filterBefore(found: CandidateSet, { session, seq }: Place): CandidateSet {
   const isBefore = (id: number) => {
     const chunk = found.chunks.get(id);
     return !chunk || chunk.seq < seq || found.sources.get(chunk.source)?.name !== session;
@@ -365,10 +365,10 @@ function foundBefore(found: Candidates, { session, seq }: Place): Candidates {
 }
 
 /** Distinct terms; if there are too many, only the most frequent ones. */
-function termsOf(question: string): string[] {
+function listTerms(question: string): string[] {
   const counts = new Map<string, number>();
-  for (const term of analyse(question)) counts.set(term, (counts.get(term) ?? 0) + 1);
+  for (const term of analyzeText(question)) counts.set(term, (counts.get(term) ?? 0) + 1);
   const terms = [...counts.keys()];
-  if (terms.length <= MOST_TERMS) return terms;
-  return terms.sort((left, right) => (counts.get(right) ?? 0) - (counts.get(left) ?? 0)).slice(0, MOST_TERMS);
+  if (terms.length <= MAX_TERMS) return terms;
+  return terms.sort((left, right) => (counts.get(right) ?? 0) - (counts.get(left) ?? 0)).slice(0, MAX_TERMS);
 }

@@ -1,7 +1,7 @@
 import type { Log } from "../log/log.ts";
 import type { Census } from "../model/scope.ts";
 import type { Embedder } from "./embed/embedder.ts";
-import { packagedMeaning } from "./embed/packaged.ts";
+import { createPackagedModel } from "./embed/packaged.ts";
 import { Memory } from "./memory.ts";
 
 /** Options of the search by meaning. */
@@ -18,6 +18,6 @@ export interface MemoryOptions {
  */
 export function openMemory(log: Log, census: Census, { embedder, ...options }: MemoryOptions): Memory {
   if (embedder === null) return new Memory({ log, census, embedder: undefined, ...options });
-  const packaged = packagedMeaning({ census });
+  const packaged = createPackagedModel({ census });
   return new Memory({ log, census, ...packaged, ...(embedder && { embedder }), ...options });
 }

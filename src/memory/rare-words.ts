@@ -1,10 +1,10 @@
 import type { RankedChunk } from "./make-hits.ts";
-import { termsOfWord } from "./text/analyse.ts";
-import { words } from "./text/words.ts";
+import { analyzeWord } from "./text/analyse.ts";
+import { splitWords } from "./text/words.ts";
 
 /** Distinct terms of the question's words, identifiers as a whole. */
-export function wholeTerms(question: string): readonly string[] {
-  return [...new Set(words(question).flatMap((word) => termsOfWord(word).slice(0, 1)))];
+export function listWholeTerms(question: string): readonly string[] {
+  return [...new Set(splitWords(question).flatMap((word) => analyzeWord(word).slice(0, 1)))];
 }
 
 /**

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { checkFields, checkTexts } from "../model/arguments.ts";
 import type { SessionId } from "../model/entry.ts";
-import { invalidArgument } from "../model/errors.ts";
+import { createArgumentError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import type { SourceRecord } from "../store/memory-store.ts";
 import type { Store } from "../store/store.ts";
-import { isBelow } from "./files/below.ts";
+import { buildPathFilter } from "./files/below.ts";
 import type { SourceFilter } from "./index/text-index.ts";
 
 /**
@@ -31,10 +31,10 @@ export async function resolveScope(store: Store, scope: MemoryScope | undefined)
   if (scope.sessions !== undefined) checkTexts("scope.sessions", scope.sessions);
   if (scope.files !== undefined) checkTexts("scope.files", scope.files);
   const hasSessions = scope.sessions || scope.prefix !== undefined || scope.meta;
-  const sessions = hasSessions ? await sessionNumbers(store, scope) : [];
-  const files = scope.files ? await fileNumbers(store, scope.files) : [];
+  const sessions = hasSessions ? await listSessionNumbers(store, scope) : [];
+  const files = scope.files ? await listFileNumbers(store, scope.files) : [];
   if (!scope.sessions && scope.prefix === undefined && !scope.meta && !scope.files)
-    throw invalidArgument("scope", scope, "sessions, prefix, meta or files; leave it out for everything");
+    throw createArgumentError("scope", scope, "sessions, prefix, meta or files; leave it out for everything");
   let last = 0;
   for (const number of sessions) last = Math.max(last, number);
   for (const number of files) last = Math.max(last, number);
@@ -44,7 +44,7 @@ export async function resolveScope(store: Store, scope: MemoryScope | undefined)
   return filter;
 }
 
-async function sessionNumbers(store: Store, { sessions, prefix, meta }: MemoryScope): Promise<number[]> {
+async function listSessionNumbers(store: Store, { sessions, prefix, meta }: MemoryScope): Promise<number[]> {
   const isIn = async (name: string): Promise<boolean> => {
     if (prefix !== undefined && !name.startsWith(prefix)) return false;
     if (!meta) return true;
@@ -59,19 +59,19 @@ async function sessionNumbers(store: Store, { sessions, prefix, meta }: MemorySc
     }
     return numbers;
   }
-  for await (const { number, name } of sourcesOf(store, "session"))
+  for await (const { number, name } of readSources(store, "session"))
     if (await isIn(name)) numbers.push(number);
   return numbers;
 }
 
-async function fileNumbers(store: Store, paths: readonly string[]): Promise<number[]> {
-  const isIn = isBelow(paths);
+async function listFileNumbers(store: Store, paths: readonly string[]): Promise<number[]> {
+  const isIn = buildPathFilter(paths);
   const numbers: number[] = [];
-  for await (const { number, name } of sourcesOf(store, "file")) if (isIn(name)) numbers.push(number);
+  for await (const { number, name } of readSources(store, "file")) if (isIn(name)) numbers.push(number);
   return numbers;
 }
 
-async function* sourcesOf(store: Store, kind: "session" | "file"): AsyncGenerator<SourceRecord> {
+async function* readSources(store: Store, kind: "session" | "file"): AsyncGenerator<SourceRecord> {
   for (let after = 0; ; ) {
     const page = await store.memory.sources({ kind, after, limit: PAGE });
     yield* page;

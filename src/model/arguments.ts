@@ -1,4 +1,4 @@
-import { invalidArgument } from "./errors.ts";
+import { createArgumentError } from "./errors.ts";
 
 const KINDS = {
   text: { is: (value: unknown) => typeof value === "string", words: "a text" },
@@ -33,7 +33,7 @@ export type FieldKind = keyof typeof KINDS | `${keyof typeof KINDS}?`;
 /** Returns `value` if it has the kind, else throws ARGUMENT_INVALID naming the option. */
 export function checkKind<T>(option: string, value: T, kind: keyof typeof KINDS): T {
   if (KINDS[kind].is(value)) return value;
-  throw invalidArgument(option, value, KINDS[kind].words);
+  throw createArgumentError(option, value, KINDS[kind].words);
 }
 
 /** Returns `value` if it is an object whose fields have their kinds, else throws ARGUMENT_INVALID naming the field. */

@@ -9,7 +9,7 @@ export interface CacheBound {
 export class BoundedCache<Key, Value> {
   readonly #bound: CacheBound;
   readonly #now: () => number;
-  readonly #held = new Map<Key, { value: Value; weight: number; since: number }>();
+  readonly #entries = new Map<Key, { value: Value; weight: number; since: number }>();
   #weight = 0;
   /** The last used key: using it again needs no reordering, and an unchanged map creates no garbage. */
   #youngest: Key | undefined;
@@ -24,16 +24,16 @@ export class BoundedCache<Key, Value> {
   }
 
   get size(): number {
-    return this.#held.size;
+    return this.#entries.size;
   }
 
   /** Cached keys, least recently used first. */
   keys(): Key[] {
-    return [...this.#held.keys()];
+    return [...this.#entries.keys()];
   }
 
   get(key: Key): Value | undefined {
-    const held = this.#held.get(key);
+    const held = this.#entries.get(key);
     if (!held) return undefined;
     if (this.#bound.maxAgeMs !== undefined && this.#now() - held.since > this.#bound.maxAgeMs) {
       this.delete(key);
@@ -41,8 +41,8 @@ export class BoundedCache<Key, Value> {
     }
     if (key !== this.#youngest) {
       // Re-insertion moves the key to the young end of the map's order.
-      this.#held.delete(key);
-      this.#held.set(key, held);
+      this.#entries.delete(key);
+      this.#entries.set(key, held);
       this.#youngest = key;
     }
     return held.value;
@@ -52,10 +52,10 @@ export class BoundedCache<Key, Value> {
   set(key: Key, value: Value, weight = 1): void {
     this.delete(key);
     if (weight > this.#bound.maxWeight) return;
-    this.#held.set(key, { value, weight, since: this.#bound.maxAgeMs === undefined ? 0 : this.#now() });
+    this.#entries.set(key, { value, weight, since: this.#bound.maxAgeMs === undefined ? 0 : this.#now() });
     this.#weight += weight;
     this.#youngest = key;
-    for (const oldest of this.#held.keys()) {
+    for (const oldest of this.#entries.keys()) {
       if (this.#weight <= this.#bound.maxWeight) break;
       this.delete(oldest);
     }
@@ -67,7 +67,7 @@ export class BoundedCache<Key, Value> {
     if (maxAgeMs === undefined) return undefined;
     const now = this.#now();
     let oldest: number | undefined;
-    for (const [key, { since }] of this.#held) {
+    for (const [key, { since }] of this.#entries) {
       if (now - since > maxAgeMs) this.delete(key);
       else oldest = Math.min(oldest ?? since, since);
     }
@@ -75,14 +75,14 @@ export class BoundedCache<Key, Value> {
   }
 
   delete(key: Key): void {
-    const held = this.#held.get(key);
+    const held = this.#entries.get(key);
     if (!held) return;
-    this.#held.delete(key);
+    this.#entries.delete(key);
     this.#weight -= held.weight;
   }
 
   clear(): void {
-    this.#held.clear();
+    this.#entries.clear();
     this.#weight = 0;
   }
 }

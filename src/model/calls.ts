@@ -1,7 +1,7 @@
 import { checkFields } from "./arguments.ts";
 import type { Message, MessageInput } from "./message.ts";
 import type { BlobPart, PartInput, ToolCallPart } from "./part.ts";
-import { rawAnswerId, rawCallId } from "./raw-calls.ts";
+import { findRawAnswerId, findRawCallId } from "./raw-calls.ts";
 
 /** Shared, because most messages have neither calls nor results and these functions are called often. */
 const NONE: string[] = [];
@@ -12,11 +12,11 @@ export function isCall(part: PartInput): part is ToolCallPart | BlobPart {
 }
 
 /** Ids of a message's calls in order, including raw calls of foreign formats. */
-export function callIdsOf(message: Pick<Message | MessageInput, "parts">): readonly string[] {
+export function listCallIds(message: Pick<Message | MessageInput, "parts">): readonly string[] {
   const { parts = [] } = checkFields("message", message, { parts: "array?" });
   let ids: string[] = NONE;
   for (const part of parts) {
-    const id = isCall(part) ? part.callId : rawCallId(part);
+    const id = isCall(part) ? part.callId : findRawCallId(part);
     if (id === undefined) continue;
     if (ids === NONE) ids = [id];
     else ids.push(id);
@@ -25,10 +25,12 @@ export function callIdsOf(message: Pick<Message | MessageInput, "parts">): reado
 }
 
 /** Ids of the calls that a message has results for. */
-export function answeredBy({ parts = [] }: Pick<Message | MessageInput, "parts">): readonly string[] {
+export function listAnsweredCallIds({
+  parts = [],
+}: Pick<Message | MessageInput, "parts">): readonly string[] {
   let ids: string[] = NONE;
   for (const part of parts) {
-    const id = part.type === "tool-result" ? part.callId : rawAnswerId(part);
+    const id = part.type === "tool-result" ? part.callId : findRawAnswerId(part);
     if (id === undefined) continue;
     if (ids === NONE) ids = [id];
     else ids.push(id);

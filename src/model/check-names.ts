@@ -1,11 +1,11 @@
 import { LonghaulError } from "./errors.ts";
-import { nearestWords } from "./nearest.ts";
+import { findNearestWords } from "./nearest.ts";
 
 /** Returns `value` if it has no fields but these, else throws ARGUMENT_INVALID naming the field and the nearest one. */
 export function checkNames<T extends object>(option: string, value: T, names: readonly string[]): T {
   const unknown = Object.keys(value).find((name) => !names.includes(name));
   if (unknown === undefined) return value;
-  const [nearest = names.join(", ")] = nearestWords(unknown, names);
+  const [nearest = names.join(", ")] = findNearestWords(unknown, names);
   throw new LonghaulError(
     "ARGUMENT_INVALID",
     `${option}.${unknown} is not an option; did you mean ${nearest}?`,

@@ -1,5 +1,5 @@
 import { checkList } from "./arguments.ts";
-import { invalidArgument, wholeNumber } from "./errors.ts";
+import { checkWholeNumber, createArgumentError } from "./errors.ts";
 import type { SeqRange } from "./line.ts";
 import type { Place } from "./place.ts";
 
@@ -7,14 +7,14 @@ import type { Place } from "./place.ts";
 export function checkRanges(ranges: readonly SeqRange[]): void {
   checkList("ranges", ranges, { session: "name" });
   for (const [index, { from, to }] of ranges.entries()) {
-    wholeNumber(`ranges[${index}].from`, from, 1);
-    wholeNumber(`ranges[${index}].to`, to, from);
+    checkWholeNumber(`ranges[${index}].from`, from, 1);
+    checkWholeNumber(`ranges[${index}].to`, to, from);
   }
   const ordered = ranges.toSorted((one, other) => one.from - other.from);
   const last = new Map<string, number>();
   for (const { session, from, to } of ordered) {
     if (from <= (last.get(session) ?? 0))
-      throw invalidArgument("ranges", ranges, `ranges that do not overlap; ${session}#${from} is in two`);
+      throw createArgumentError("ranges", ranges, `ranges that do not overlap; ${session}#${from} is in two`);
     last.set(session, to);
   }
 }
@@ -23,5 +23,5 @@ export function checkRanges(ranges: readonly SeqRange[]): void {
 export function checkWithin(ranges: readonly SeqRange[], head: Place): readonly SeqRange[] {
   const beyond = ranges.find(({ session, to }) => session === head.session && to > head.seq);
   if (!beyond) return ranges;
-  throw invalidArgument("ranges", ranges, `entries that exist; the last is ${head.session}#${head.seq}`);
+  throw createArgumentError("ranges", ranges, `entries that exist; the last is ${head.session}#${head.seq}`);
 }

@@ -1,5 +1,5 @@
 import type { BlobRef } from "./blob.ts";
-import { invalidArgument } from "./errors.ts";
+import { createArgumentError } from "./errors.ts";
 import type { Json } from "./json.ts";
 import type { SeqRange } from "./line.ts";
 import type { Message } from "./message.ts";
@@ -126,7 +126,7 @@ export const ENTRY_KINDS = [
 export function checkKinds(kinds: readonly EntryKind[]): readonly EntryKind[] {
   const known: readonly string[] = ENTRY_KINDS;
   if (Array.isArray(kinds) && kinds.length > 0 && kinds.every((kind) => known.includes(kind))) return kinds;
-  throw invalidArgument(
+  throw createArgumentError(
     "kinds",
     Array.isArray(kinds) ? kinds.join(", ") : kinds,
     `some of ${known.join(", ")}`,
@@ -143,18 +143,19 @@ export type Entry<Body extends EntryBody = EntryBody> = Body & {
   readonly at: number;
 };
 
-export function entryId(session: SessionId, seq: number): EntryId {
-  if (typeof session !== "string") throw invalidArgument("session", session, "the id of a session");
-  if (typeof seq !== "number") throw invalidArgument("seq", seq, "a whole number of at least 1");
+export function formatEntryId(session: SessionId, seq: number): EntryId {
+  if (typeof session !== "string") throw createArgumentError("session", session, "the id of a session");
+  if (typeof seq !== "number") throw createArgumentError("seq", seq, "a whole number of at least 1");
   return `${session}#${seq}`;
 }
 
 /** Session and seq of an entry id; throws ARGUMENT_INVALID if it is not one. */
 export function parseEntryId(id: EntryId): Place {
-  if (typeof id !== "string") throw invalidArgument("entry id", id, '"<session>#<seq>"');
+  if (typeof id !== "string") throw createArgumentError("entry id", id, '"<session>#<seq>"');
   const hash = id.lastIndexOf("#");
   const digits = id.slice(hash + 1);
-  if (hash < 1 || !/^[1-9]\d{0,9}$/.test(digits)) throw invalidArgument("entry id", id, '"<session>#<seq>"');
+  if (hash < 1 || !/^[1-9]\d{0,9}$/.test(digits))
+    throw createArgumentError("entry id", id, '"<session>#<seq>"');
   return { session: id.slice(0, hash), seq: Number(digits) };
 }
 
@@ -163,5 +164,5 @@ export function checkSessionId(id: SessionId): SessionId {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the check refuses control characters
   if (typeof id === "string" && id.length >= 1 && id.length <= 256 && !/[\u0000-\u001f\u007f]/.test(id))
     return id;
-  throw invalidArgument("session id", id, "1 to 256 characters without control characters");
+  throw createArgumentError("session id", id, "1 to 256 characters without control characters");
 }

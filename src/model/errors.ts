@@ -73,14 +73,14 @@ export function isLonghaulError(error: unknown, code?: ErrorCode): error is Long
 }
 
 /** The ARGUMENT_INVALID error, naming the option and showing its value. */
-export function invalidArgument(option: string, value: unknown, expected: string): LonghaulError {
-  const shown = typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : describe(value);
+export function createArgumentError(option: string, value: unknown, expected: string): LonghaulError {
+  const shown = typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : describeValue(value);
   return new LonghaulError("ARGUMENT_INVALID", `${option} is ${shown}; expected ${expected}.`, {
     details: { option },
   });
 }
 
-function describe(value: unknown): string {
+function describeValue(value: unknown): string {
   if (typeof value === "function") return "a function";
   if (value === null || typeof value !== "object") return String(value);
   return Array.isArray(value)
@@ -89,7 +89,7 @@ function describe(value: unknown): string {
 }
 
 /** Returns `value` if it is an integer within the bounds, else throws ARGUMENT_INVALID. */
-export function wholeNumber(
+export function checkWholeNumber(
   option: string,
   value: number,
   min: number,
@@ -97,7 +97,7 @@ export function wholeNumber(
 ): number {
   if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
   const upTo = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
-  throw invalidArgument(option, value, `a whole number ${upTo}`);
+  throw createArgumentError(option, value, `a whole number ${upTo}`);
 }
 
 /** Throws ABORTED if the signal has fired. */

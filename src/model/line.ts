@@ -16,39 +16,41 @@ export type Line = readonly SeqRange[];
 export const MAX_LINE_RANGES = 10_000;
 
 /** The line of a line entry at `seq` of `session`: its ranges, then everything after the entry. */
-export function lineAfter(session: string, seq: number, ranges: readonly SeqRange[]): Line {
+export function buildLineAfter(session: string, seq: number, ranges: readonly SeqRange[]): Line {
   return [...ranges, { session, from: seq + 1, to: Number.POSITIVE_INFINITY }];
 }
 
 /** Index of the range that contains `seq` of `session`, or -1. */
-export function rangeIndexOf(line: Line, session: string, seq: number): number {
+export function findRangeIndex(line: Line, session: string, seq: number): number {
   return line.findIndex((range) => range.session === session && range.from <= seq && seq <= range.to);
 }
 
 /** The line ending now: the open range is closed at `head` and empty ranges are dropped. */
 export function closeLine(line: Line, head: number): Line {
-  return tidy(line.map((range) => (range.to === Number.POSITIVE_INFINITY ? { ...range, to: head } : range)));
+  return tidyRanges(
+    line.map((range) => (range.to === Number.POSITIVE_INFINITY ? { ...range, to: head } : range)),
+  );
 }
 
 /** The line up to and including `place`. */
 export function keepThrough(line: Line, place: Place): Line {
   const index = requireOnLine(line, place);
   const range = line[index] as SeqRange;
-  return tidy([...line.slice(0, index), { ...range, to: place.seq }]);
+  return tidyRanges([...line.slice(0, index), { ...range, to: place.seq }]);
 }
 
 /** The line up to but excluding `place`. */
 export function keepBefore(line: Line, place: Place): Line {
   const index = requireOnLine(line, place);
   const range = line[index] as SeqRange;
-  return tidy([...line.slice(0, index), { ...range, to: place.seq - 1 }]);
+  return tidyRanges([...line.slice(0, index), { ...range, to: place.seq - 1 }]);
 }
 
 /** The line with `place` replaced by `inserted`. */
-export function substitute(line: Line, place: Place, inserted: Line): Line {
+export function replacePlace(line: Line, place: Place, inserted: Line): Line {
   const index = requireOnLine(line, place);
   const range = line[index] as SeqRange;
-  return tidy([
+  return tidyRanges([
     ...line.slice(0, index),
     { ...range, to: place.seq - 1 },
     ...inserted,
@@ -58,17 +60,17 @@ export function substitute(line: Line, place: Place, inserted: Line): Line {
 }
 
 /** The line without the given entries. Throws NOT_ON_LINE if one of them is not on it. */
-export function without(line: Line, places: readonly Place[]): Line {
+export function removePlaces(line: Line, places: readonly Place[]): Line {
   const gone = new Map<string, Set<number>>();
   for (const place of places) {
     requireOnLine(line, place);
     gone.set(place.session, (gone.get(place.session) ?? new Set()).add(place.seq));
   }
-  return tidy(line.flatMap((range) => cut(range, gone.get(range.session))));
+  return tidyRanges(line.flatMap((range) => cutRange(range, gone.get(range.session))));
 }
 
 /** The parts of a range that remain without some of its entries. */
-function cut(range: SeqRange, gone: ReadonlySet<number> | undefined): Line {
+function cutRange(range: SeqRange, gone: ReadonlySet<number> | undefined): Line {
   const inside = [...(gone ?? [])].filter((seq) => range.from <= seq && seq <= range.to);
   if (inside.length === 0) return [range];
   const ends = [range.from - 1, ...inside.sort((a, b) => a - b), range.to + 1];
@@ -76,13 +78,13 @@ function cut(range: SeqRange, gone: ReadonlySet<number> | undefined): Line {
 }
 
 function requireOnLine(line: Line, place: Place): number {
-  const index = rangeIndexOf(line, place.session, place.seq);
-  if (index < 0) throw notOnLine(place);
+  const index = findRangeIndex(line, place.session, place.seq);
+  if (index < 0) throw createNotOnLineError(place);
   return index;
 }
 
 /** The error for an entry that is not on the active line. */
-export function notOnLine({ session, seq }: Place): LonghaulError {
+export function createNotOnLineError({ session, seq }: Place): LonghaulError {
   return new LonghaulError(
     "NOT_ON_LINE",
     `Entry ${session}#${seq} is not on the active line; choose a line that holds it first (session.lines()).`,
@@ -91,7 +93,7 @@ export function notOnLine({ session, seq }: Place): LonghaulError {
 }
 
 /** Drops empty ranges and merges adjacent ones. */
-function tidy(ranges: Line): Line {
+function tidyRanges(ranges: Line): Line {
   const tidied: SeqRange[] = [];
   for (const range of ranges) {
     if (range.to < range.from) continue;

@@ -1,4 +1,4 @@
-import { invalidArgument } from "./errors.ts";
+import { createArgumentError } from "./errors.ts";
 import type { Json } from "./json.ts";
 import type { Part, PartInput } from "./part.ts";
 
@@ -28,8 +28,8 @@ export interface MessageInput {
 }
 
 /** All parts of a message, with tool results replaced by the parts inside them. */
-export function flatParts(message: Message): readonly Part[] {
-  return partsOf(message).flatMap((part): readonly Part[] =>
+export function flattenParts(message: Message): readonly Part[] {
+  return requireParts(message).flatMap((part): readonly Part[] =>
     part.type === "tool-result" ? part.output : [part],
   );
 }
@@ -38,7 +38,7 @@ export function flatParts(message: Message): readonly Part[] {
  * The text of a message: its text parts joined by line breaks. Large parts that became blobs contribute their preview.
  */
 export function textOfMessage(message: Message): string {
-  const texts = partsOf(message).flatMap((part) => {
+  const texts = requireParts(message).flatMap((part) => {
     if (part.type === "text") return [part.text];
     return part.type === "blob" && part.of === "text" ? [part.preview ?? ""] : [];
   });
@@ -46,7 +46,7 @@ export function textOfMessage(message: Message): string {
 }
 
 /** The parts of a message; throws ARGUMENT_INVALID if it is not a message. */
-export function partsOf(message: Message): readonly Part[] {
+export function requireParts(message: Message): readonly Part[] {
   if (Array.isArray(message?.parts)) return message.parts;
-  throw invalidArgument("message", message, "a message with parts");
+  throw createArgumentError("message", message, "a message with parts");
 }

@@ -1,4 +1,4 @@
-import { invalidArgument, LonghaulError } from "./errors.ts";
+import { createArgumentError, LonghaulError } from "./errors.ts";
 
 /** Magic bytes of a file type; `at` is their offset. */
 interface Signature {
@@ -34,7 +34,7 @@ export const SNIFF_BYTES = 16;
 
 /** The type indicated by the first bytes of a file, or undefined. */
 export function sniffMime(head: Uint8Array): string | undefined {
-  if (!(head instanceof Uint8Array)) throw invalidArgument("head", head, "bytes");
+  if (!(head instanceof Uint8Array)) throw createArgumentError("head", head, "bytes");
   return SIGNATURES.find((signature) => matches(signature, head))?.mime;
 }
 

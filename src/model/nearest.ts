@@ -1,17 +1,17 @@
 import { checkKind } from "./arguments.ts";
-import { invalidArgument } from "./errors.ts";
+import { createArgumentError } from "./errors.ts";
 
 /** The words closest to a misspelled one, best first. */
-export function nearestWords(word: string, words: Iterable<string>, count = 1): readonly string[] {
+export function findNearestWords(word: string, words: Iterable<string>, count = 1): readonly string[] {
   checkKind("word", word, "text");
   if (typeof words?.[Symbol.iterator] !== "function")
-    throw invalidArgument("words", words, "an iterable of texts");
+    throw createArgumentError("words", words, "an iterable of texts");
   const most = Math.max(2, Math.floor(word.length / 3));
   const found: { readonly word: string; readonly distance: number }[] = [];
   for (const candidate of words) {
     checkKind("words", candidate, "text");
     if (Math.abs(candidate.length - word.length) > most) continue;
-    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    const distance = computeEditDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance > most || distance >= candidate.length) continue;
     found.push({ word: candidate, distance });
     found.sort((a, b) => a.distance - b.distance);
@@ -21,7 +21,7 @@ export function nearestWords(word: string, words: Iterable<string>, count = 1): 
 }
 
 /** Damerau-Levenshtein distance: insertions, deletions, substitutions and swaps of adjacent letters. */
-export function editDistance(a: string, b: string): number {
+export function computeEditDistance(a: string, b: string): number {
   checkKind("a", a, "text");
   checkKind("b", b, "text");
   let beforeLast: number[] = [];

@@ -15,7 +15,7 @@ export type OverlayTarget =
   | { readonly callId: string };
 
 /** Replaces the parts of the target. */
-export interface Replacement<P = Part> {
+export interface ReplaceEdit<P = Part> {
   readonly type: "replace";
   readonly target: OverlayTarget;
   readonly parts: readonly P[];
@@ -24,13 +24,13 @@ export interface Replacement<P = Part> {
 }
 
 /** Removes entries from the window. */
-export interface Hiding {
+export interface HideEdit {
   readonly type: "hide";
   readonly ranges: readonly SeqRange[];
 }
 
 /** Whether an edit was computed from the log or from an edited window. */
-export interface FromLog {
+export interface EditBasis {
   /** True if computed from the log: earlier overlays then no longer apply, except `lasting` ones. */
   readonly isWhole?: true;
   /** Lasting overlays that still apply unless they are reverted, newest first. */
@@ -41,7 +41,7 @@ export interface FromLog {
  * Replaces entries by a summary: its own messages, or an entry of the log that already contains it. A range that ends
  * before it begins hides nothing and only positions the messages.
  */
-export interface Summarizing<M = Message> extends FromLog {
+export interface SummarizeEdit<M = Message> extends EditBasis {
   readonly type: "summarize";
   readonly ranges: readonly SeqRange[];
   readonly messages?: readonly M[];
@@ -53,7 +53,7 @@ export interface Summarizing<M = Message> extends FromLog {
 }
 
 /** Reverts an earlier overlay; a revert can itself be reverted. */
-export interface Reverting {
+export interface RevertEdit {
   readonly type: "revert";
   readonly overlay: number;
   /** Session of the overlay, if it differs from this one. */
@@ -65,19 +65,19 @@ export interface Reverting {
 }
 
 /** A single edit, not a plan or a revert. */
-export type SingleEdit<M = Message, P = Part> = (Replacement<P> | Hiding | Summarizing<M>) & {
+export type SingleEdit<M = Message, P = Part> = (ReplaceEdit<P> | HideEdit | SummarizeEdit<M>) & {
   /** True if the edit applies independently of policies: they edit the window with this edit applied. */
   readonly isLasting?: true;
 };
 
 /** Edits that were decided together. */
-export interface Planning<M = Message, P = Part> extends FromLog {
+export interface PlanEdit<M = Message, P = Part> extends EditBasis {
   readonly type: "plan";
   readonly edits: readonly SingleEdit<M, P>[];
 }
 
 /** One difference between the window and the log. */
-export type Edit<M = Message, P = Part> = SingleEdit<M, P> | Planning<M, P> | Reverting;
+export type Edit<M = Message, P = Part> = SingleEdit<M, P> | PlanEdit<M, P> | RevertEdit;
 
 /** An edit whose data is not yet stored. */
 export type EditInput = Edit<MessageInput, PartInput>;

@@ -2,13 +2,13 @@ import type { Json } from "./json.ts";
 import type { PartInput } from "./part.ts";
 
 /** The id of a raw call of a foreign format, such as an approval request; undefined for other parts. */
-export function rawCallId(part: PartInput): string | undefined {
-  return rawId(part, CALL);
+export function findRawCallId(part: PartInput): string | undefined {
+  return findRawId(part, CALL);
 }
 
 /** The id of the raw call that a part answers. */
-export function rawAnswerId(part: PartInput): string | undefined {
-  return rawId(part, ANSWER);
+export function findRawAnswerId(part: PartInput): string | undefined {
+  return findRawId(part, ANSWER);
 }
 
 /** Patterns that recognize a raw value by its type and locate its id. */
@@ -37,13 +37,13 @@ const ANSWER: Kind = {
   previewId: /"(?:call_id|approval_request_id)":"([^"]+)"/,
 };
 
-function rawId(part: PartInput, kind: Kind): string | undefined {
-  if (part.type === "raw") return idIn(part.value, kind);
+function findRawId(part: PartInput, kind: Kind): string | undefined {
+  if (part.type === "raw") return findId(part.value, kind);
   if (part.type !== "blob" || part.of !== "raw" || !kind.preview.test(part.preview ?? "")) return undefined;
   return kind.previewId.exec(part.preview ?? "")?.[1];
 }
 
-function idIn(value: Json, { type, approval, approvalField }: Kind): string | undefined {
+function findId(value: Json, { type, approval, approvalField }: Kind): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const fields = value as { readonly [field: string]: Json };
   if (typeof fields.type !== "string") return undefined;

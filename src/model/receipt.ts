@@ -1,5 +1,5 @@
 /** A figure for the window without and with the edit. */
-export interface Compared {
+export interface Comparison {
   readonly without: number;
   readonly with: number;
 }
@@ -15,24 +15,24 @@ export interface Receipt {
   /** True if the window would not have fit without the edit. */
   readonly isForced: boolean;
   /** Tokens of the whole request. */
-  readonly tokens: Compared;
+  readonly tokens: Comparison;
   /** Share of the request that is read from the provider's cache. */
-  readonly cachedShare: Compared;
+  readonly cachedShare: Comparison;
   /** US dollars for the prompt of this call. */
-  readonly thisCall: Compared;
+  readonly thisCall: Comparison;
   /** US dollars for the prompt of each following call while the cache is hot. */
-  readonly nextCalls: Compared;
+  readonly nextCalls: Comparison;
   /** Set if prices are estimates, suitable only for comparison. */
   readonly arePricesAssumed?: true;
   /** Further calls until the edit has paid for itself; 0 if at once, null if never. */
   readonly breakEvenCalls: number | null;
   /** Further calls expected from the course of the session. */
   readonly expectedCalls: number;
-  readonly left: Left;
+  readonly left: RemovedContent;
 }
 
 /** Content that left the window with an edit. */
-export interface Left {
+export interface RemovedContent {
   /** Number of messages that left the window. */
   readonly entries: number;
   /** Identifiers of the agent or user that are no longer in the window, most used first. */
@@ -46,5 +46,5 @@ export interface SummaryReceipt {
   readonly by: string;
   /** US dollars for making it; undefined if unknown. */
   readonly cost?: number;
-  readonly left: Left;
+  readonly left: RemovedContent;
 }

@@ -14,7 +14,7 @@ export interface RelatedStretch {
 }
 
 /** Entries of some sessions that are related to a question. */
-export interface Related {
+export interface RelatedContent {
   /** Best first; an entry may appear several times. */
   readonly stretches: readonly RelatedStretch[];
   /** Share of the question's terms found in the best stretches, from 0 to 1. */

@@ -39,7 +39,7 @@ export interface TaskBudget {
 }
 
 /** Usage of a task so far. */
-export interface TaskSpent {
+export interface TaskUsage {
   readonly tokens: number;
   readonly dollars: number;
   readonly steps: number;
@@ -132,7 +132,7 @@ export type AgentNote =
   | { readonly type: "summary"; readonly text: string };
 
 /** Sum of all token counts of a usage report. */
-export function tokensOfUsage(usage: Usage): number {
+export function countUsageTokens(usage: Usage): number {
   const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
   return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
 }

@@ -2,7 +2,7 @@ import { type ErrorDetails, LonghaulError } from "../model/errors.ts";
 import type { Usage } from "../model/usage.ts";
 
 /** A provider's error reply, without secrets; the window's limits detect overflows and rejected blocks in it. */
-export interface Failure {
+export interface ErrorReply {
   readonly status?: number;
   /** The response body as text. */
   readonly body?: string;
@@ -20,7 +20,7 @@ export interface FailedCall {
   /** Whether the same request may succeed later. */
   readonly isRetryable: boolean;
   readonly retryAfterMs?: number;
-  readonly failure?: Failure;
+  readonly failure?: ErrorReply;
   /** Usage of the failed call, if the provider reports it. */
   readonly usage?: Usage;
   readonly details?: ErrorDetails;
@@ -31,7 +31,7 @@ export interface FailedCall {
  * A failed call to a provider. `details` holds `provider` and `isRetryable`, and `status` and `retryAfterMs` if known.
  */
 export class ProviderError extends LonghaulError {
-  readonly failure: Failure;
+  readonly failure: ErrorReply;
   readonly usage?: Usage;
 
   constructor(code: ProviderErrorCode, call: FailedCall) {

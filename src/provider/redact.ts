@@ -8,11 +8,11 @@ const keyForms: readonly RegExp[] = [
 ];
 
 /** Shorter secrets would match ordinary words. */
-const leastCharacters = 6;
+const minCharacters = 6;
 
 /** Removes the given secrets, and anything that looks like a key, from a text. */
-export function redact(text: string, secrets: readonly string[] = []): string {
-  const known = secrets.filter((secret) => secret.length >= leastCharacters);
+export function redactKeys(text: string, secrets: readonly string[] = []): string {
+  const known = secrets.filter((secret) => secret.length >= minCharacters);
   const withoutKnown = known.reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), text);
   return keyForms.reduce((rest, form) => rest.replace(form, "[redacted]"), withoutKnown);
 }

@@ -14,22 +14,22 @@ const delayInBody = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/;
  * Milliseconds that the provider asks to wait: `retry-after-ms`, `retry-after` in seconds or as a date, or Google's
  * `retryDelay`.
  */
-export function retryAfterMs({ headers = {}, body = "", now }: RetryHint): number | undefined {
+export function parseRetryAfterMs({ headers = {}, body = "", now }: RetryHint): number | undefined {
   return (
-    numberOf(headers["retry-after-ms"], 1) ??
-    numberOf(headers["retry-after"], 1_000) ??
-    untilDate(headers["retry-after"], now) ??
-    numberOf(delayInBody.exec(body)?.[1], 1_000)
+    parseDelay(headers["retry-after-ms"], 1) ??
+    parseDelay(headers["retry-after"], 1_000) ??
+    parseDelayUntilDate(headers["retry-after"], now) ??
+    parseDelay(delayInBody.exec(body)?.[1], 1_000)
   );
 }
 
-function numberOf(text: string | undefined, unitMs: number): number | undefined {
+function parseDelay(text: string | undefined, unitMs: number): number | undefined {
   return text !== undefined && /^\s*\d+(?:\.\d+)?\s*$/.test(text)
     ? Math.ceil(Number(text) * unitMs)
     : undefined;
 }
 
-function untilDate(text: string | undefined, now: number): number | undefined {
+function parseDelayUntilDate(text: string | undefined, now: number): number | undefined {
   if (text === undefined || !/[a-z]/i.test(text)) return undefined;
   const time = Date.parse(text);
   return Number.isNaN(time) ? undefined : Math.max(0, time - now);

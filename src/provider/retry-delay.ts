@@ -18,7 +18,7 @@ export const retryLimits: RetryLimits = {
 };
 
 /** A try that failed. */
-export interface FailedTry {
+export interface FailedAttempt {
   /** 1 for the first try. */
   readonly attempt: number;
   readonly isRetryable: boolean;
@@ -34,7 +34,10 @@ export interface FailedTry {
  * Milliseconds to wait before the next try, or undefined if there is none. Never less than the provider asks for: if
  * that exceeds the remaining wait, the call fails at once.
  */
-export function retryDelay(failed: FailedTry, limits: RetryLimits = retryLimits): number | undefined {
+export function computeRetryDelay(
+  failed: FailedAttempt,
+  limits: RetryLimits = retryLimits,
+): number | undefined {
   const leftMs = limits.mostWaitMs - failed.waitedMs;
   if (!failed.isRetryable || failed.attempt >= limits.tries || leftMs <= 0) return undefined;
   if (failed.retryAfterMs !== undefined) {

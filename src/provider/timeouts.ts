@@ -1,4 +1,4 @@
-import { wholeNumber } from "../model/errors.ts";
+import { checkWholeNumber } from "../model/errors.ts";
 
 /** Timeouts of a single call. */
 export interface Timeouts {
@@ -14,13 +14,13 @@ export interface Timeouts {
 export const defaultTimeouts: Timeouts = { firstByteMs: 180_000, idleMs: 180_000, totalMs: 600_000 };
 
 /** The longest delay that a Node timer supports. */
-const longestMs = 2_147_483_647;
+const maxTimerMs = 2_147_483_647;
 
 /** The timeouts of a call: the first argument that sets a value wins, then the default. */
-export function timeoutsOf(...wishes: readonly (Partial<Timeouts> | undefined)[]): Timeouts {
+export function resolveTimeouts(...wishes: readonly (Partial<Timeouts> | undefined)[]): Timeouts {
   const chosen = (name: keyof Timeouts): number => {
     const wished = wishes.find((wish) => wish?.[name] !== undefined)?.[name] ?? defaultTimeouts[name];
-    return wholeNumber(`timeouts.${name}`, wished, 1, longestMs);
+    return checkWholeNumber(`timeouts.${name}`, wished, 1, maxTimerMs);
   };
   return { firstByteMs: chosen("firstByteMs"), idleMs: chosen("idleMs"), totalMs: chosen("totalMs") };
 }

@@ -26,16 +26,17 @@ export async function watchCall<T>(
   { provider, timeouts, signal }: CallLimits,
   work: (watch: CallWatch) => Promise<T>,
 ): Promise<T> {
-  if (signal?.aborted) throw abortedBy(signal);
+  if (signal?.aborted) throw createAbortError(signal);
   const controller = new AbortController();
   const ended = Promise.withResolvers<never>();
   const end = (error: LonghaulError): void => {
     ended.reject(error);
     controller.abort(error);
   };
-  const expire = (phase: Phase, timeoutMs: number) => () => end(timedOut(provider, phase, timeoutMs));
+  const expire = (phase: Phase, timeoutMs: number) => () =>
+    end(createTimeoutError(provider, phase, timeoutMs));
   const onAbort = (): void => {
-    if (signal) end(abortedBy(signal));
+    if (signal) end(createAbortError(signal));
   };
   const total = setTimeout(expire("total", timeouts.totalMs), timeouts.totalMs);
   let silence = setTimeout(expire("first-byte", timeouts.firstByteMs), timeouts.firstByteMs);
@@ -64,27 +65,27 @@ export async function watchCall<T>(
 
 type Phase = "first-byte" | "idle" | "total";
 
-const waitedFor: Readonly<Record<Phase, string>> = {
+const phaseWords: Readonly<Record<Phase, string>> = {
   "first-byte": "sent nothing",
   idle: "fell silent in the middle of its answer",
   total: "did not finish its answer",
 };
 
-const optionOf: Readonly<Record<Phase, keyof Timeouts>> = {
+const phaseOptions: Readonly<Record<Phase, keyof Timeouts>> = {
   "first-byte": "firstByteMs",
   idle: "idleMs",
   total: "totalMs",
 };
 
-function timedOut(provider: string, phase: Phase, timeoutMs: number): ProviderError {
+function createTimeoutError(provider: string, phase: Phase, timeoutMs: number): ProviderError {
   return new ProviderError("PROVIDER_TIMEOUT", {
     provider,
-    message: `${provider} ${waitedFor[phase]} for ${timeoutMs} ms; raise timeouts.${optionOf[phase]} if it needs longer.`,
+    message: `${provider} ${phaseWords[phase]} for ${timeoutMs} ms; raise timeouts.${phaseOptions[phase]} if it needs longer.`,
     isRetryable: true,
     details: { phase, timeoutMs },
   });
 }
 
-function abortedBy(signal: AbortSignal): LonghaulError {
+function createAbortError(signal: AbortSignal): LonghaulError {
   return new LonghaulError("ABORTED", "The call was aborted by its signal.", { cause: signal.reason });
 }

@@ -1,9 +1,9 @@
 import { setTimeout as after } from "node:timers/promises";
 import { checkFields } from "../model/arguments.ts";
-import { throwIfAborted, wholeNumber } from "../model/errors.ts";
+import { checkWholeNumber, throwIfAborted } from "../model/errors.ts";
 import type { GenerateRequest, Generation, Provider } from "./provider.ts";
 import { ProviderError } from "./provider-error.ts";
-import { type RetryLimits, retryDelay, retryLimits } from "./retry-delay.ts";
+import { computeRetryDelay, type RetryLimits, retryLimits } from "./retry-delay.ts";
 
 /** A failed try that will be retried. */
 export interface Retry {
@@ -26,7 +26,7 @@ export interface RetryOptions extends Partial<RetryLimits> {
 export function withRetries(provider: Provider, options: RetryOptions = {}): Provider {
   checkFields("provider", provider, { id: "text", generate: "function" });
   checkFields("options", options, { onRetry: "function?", random: "function?", wait: "function?" });
-  const limits = limitsOf(options);
+  const limits = resolveRetryLimits(options);
   return { id: provider.id, generate: (request) => generateWithRetries(provider, request, limits, options) };
 }
 
@@ -43,7 +43,7 @@ async function generateWithRetries(
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
       const { retryAfterMs } = error.details;
-      const delayMs = retryDelay(
+      const delayMs = computeRetryDelay(
         {
           attempt,
           isRetryable: error.details.isRetryable === true,
@@ -70,9 +70,9 @@ async function waitFor(delayMs: number, signal: AbortSignal | undefined): Promis
   }
 }
 
-function limitsOf(options: RetryOptions): RetryLimits {
+function resolveRetryLimits(options: RetryOptions): RetryLimits {
   const chosen = (name: keyof RetryLimits, min: number): number =>
-    wholeNumber(`retries.${name}`, options[name] ?? retryLimits[name], min);
+    checkWholeNumber(`retries.${name}`, options[name] ?? retryLimits[name], min);
   return {
     tries: chosen("tries", 1),
     mostWaitMs: chosen("mostWaitMs", 0),

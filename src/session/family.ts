@@ -19,10 +19,10 @@ export interface DescendantOptions {
 export const SESSION_FIELDS = { title: "text?", meta: "json?", createdAt: "number?" } as const;
 
 /** A session to open or create. */
-export type OpenedSession = Omit<NewSession, "createdAt"> & Partial<Pick<NewSession, "createdAt">>;
+export type SessionSpec = Omit<NewSession, "createdAt"> & Partial<Pick<NewSession, "createdAt">>;
 
 /** Opens a session of the same kernel, owned by a scope. */
-export type OpenSession<Session> = (session: OpenedSession, scope: Scope) => Promise<Session>;
+export type OpenSession<Session> = (session: SessionSpec, scope: Scope) => Promise<Session>;
 
 /** Parent, children and forks of a session. */
 export class Family<Session> {
@@ -41,7 +41,7 @@ export class Family<Session> {
   /** Creates or opens a child. */
   async child(options: DescendantOptions, scope: Scope): Promise<Session> {
     const id = checkFields("options", options, SESSION_FIELDS).id ?? this.#log.ids.next();
-    return this.open({ ...described(options), id, parent: this.#session, relation: "child" }, scope);
+    return this.open({ ...pickDescription(options), id, parent: this.#session, relation: "child" }, scope);
   }
 
   /** Creates a session whose line begins with this one's, up to a place or to the current end. */
@@ -50,7 +50,7 @@ export class Family<Session> {
     const id = checkSessionId(options.id ?? this.#log.ids.next());
     const create: NewSession = {
       createdAt: this.#log.clock.now(),
-      ...described(options),
+      ...pickDescription(options),
       id,
       parent: this.#session,
       relation: "fork",
@@ -60,7 +60,9 @@ export class Family<Session> {
   }
 }
 
-function described(options: DescendantOptions): Partial<Pick<NewSession, "title" | "meta" | "createdAt">> {
+function pickDescription(
+  options: DescendantOptions,
+): Partial<Pick<NewSession, "title" | "meta" | "createdAt">> {
   const { title, meta, createdAt } = options;
   return {
     ...(title !== undefined && { title }),

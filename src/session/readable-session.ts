@@ -1,9 +1,9 @@
-import { type LiveDraft, liveDrafts } from "../log/interrupted.ts";
+import { type LiveDraft, listLiveDrafts } from "../log/interrupted.ts";
 import type { LineStep, Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
 import { checkFields } from "../model/arguments.ts";
 import type { Entry, EntryRef, SessionId } from "../model/entry.ts";
-import { LonghaulError, wholeNumber } from "../model/errors.ts";
+import { checkWholeNumber, LonghaulError } from "../model/errors.ts";
 import type { Scope } from "../model/scope.ts";
 import type { Head } from "../store/entry-store.ts";
 import type { SessionRecord } from "../store/session-store.ts";
@@ -22,7 +22,7 @@ export interface ChildrenQuery {
 }
 
 /** Dependencies of a `ReadableSession`. */
-export interface ReadingParts {
+export interface ReadableSessionDeps {
   readonly id: SessionId;
   readonly log: Log;
   readonly lines: Lines;
@@ -39,7 +39,7 @@ export class ReadableSession {
   readonly #scope: Scope;
   readonly #closing: AbortSignal;
 
-  constructor({ id, log, lines, scope, closing }: ReadingParts) {
+  constructor({ id, log, lines, scope, closing }: ReadableSessionDeps) {
     this.id = id;
     this.#log = log;
     this.#lines = lines;
@@ -50,7 +50,7 @@ export class ReadableSession {
   /** The session's metadata. */
   async record(): Promise<SessionRecord> {
     this.#scope.assertOpen();
-    return (await this.#log.store.sessions.get(this.id)) ?? sessionGone(this.id);
+    return (await this.#log.store.sessions.get(this.id)) ?? throwSessionGone(this.id);
   }
 
   /** Seq and time of the last entry; both 0 if there is none. */
@@ -62,7 +62,7 @@ export class ReadableSession {
   /** Messages being written now, in this process or another. */
   async drafts(): Promise<readonly LiveDraft[]> {
     this.#scope.assertOpen();
-    return liveDrafts(this.#log, this.id);
+    return listLiveDrafts(this.#log, this.id);
   }
 
   /** A page of the active line, the newest by default. */
@@ -90,7 +90,7 @@ export class ReadableSession {
         return findPlaceAtTime(this.#lines, entries, which).then(
           (found) => found && findEntry(entries, found),
         );
-      const place = this.#lines.placeOf(which);
+      const place = this.#lines.resolvePlace(which);
       return place instanceof Promise
         ? place.then((shared) => findEntry(entries, shared))
         : findEntry(entries, place);
@@ -123,19 +123,19 @@ export class ReadableSession {
   /** The lines so far, newest first; any of them can be chosen again. */
   async lines(limit?: number): Promise<readonly LineStep[]> {
     this.#scope.assertOpen();
-    return this.#lines.history(limit === undefined ? undefined : wholeNumber("limit", limit, 1));
+    return this.#lines.history(limit === undefined ? undefined : checkWholeNumber("limit", limit, 1));
   }
 
   /** Children and forks, newest first. */
   async children(query: ChildrenQuery = {}): Promise<readonly SessionRecord[]> {
     this.#scope.assertOpen();
     checkFields("query", query, { before: "text?" });
-    const limit = wholeNumber("limit", query.limit ?? 100, 1, 1_000);
+    const limit = checkWholeNumber("limit", query.limit ?? 100, 1, 1_000);
     return this.#log.store.sessions.list({ ...query, limit, parent: this.id });
   }
 }
 
-function sessionGone(id: SessionId): never {
+function throwSessionGone(id: SessionId): never {
   throw new LonghaulError("SESSION_NOT_FOUND", `Session ${JSON.stringify(id)} has been deleted.`, {
     details: { session: id },
   });

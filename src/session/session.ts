@@ -1,4 +1,4 @@
-import type { Compacted } from "../compact/compactor.ts";
+import type { CompactionResult } from "../compact/compactor.ts";
 import { Appender, type AppendOptions, NO_OPTIONS } from "../log/appender.ts";
 import { Draft } from "../log/draft.ts";
 import { Intake } from "../log/intake.ts";
@@ -16,15 +16,15 @@ import type {
   Place,
   SessionId,
 } from "../model/entry.ts";
-import { invalidArgument, wholeNumber } from "../model/errors.ts";
+import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import type { SeqRange } from "../model/line.ts";
 import type { MessageInput } from "../model/message.ts";
 import { Scope } from "../model/scope.ts";
-import type { Freed } from "../store/freed.ts";
+import type { FreedCounts } from "../store/freed.ts";
 import type { SessionRecord } from "../store/session-store.ts";
 import type { SessionWindow } from "../window/live/window.ts";
 import { Overlays } from "../window/overlays.ts";
-import type { Paging } from "../window/paging/paging.ts";
+import type { PageSource } from "../window/paging/paging.ts";
 import { type DescendantOptions, Family, type OpenSession } from "./family.ts";
 import { ReadableSession } from "./readable-session.ts";
 import { redactWithTraces } from "./redact-with-traces.ts";
@@ -33,11 +33,11 @@ import {
   type SessionCompactOptions,
   type SessionModels,
   type SessionWindowOptions,
-  Windows,
+  SessionWindows,
 } from "./windows.ts";
 
 /** Dependencies of a session, from its kernel. */
-export interface SessionParts {
+export interface SessionDeps {
   readonly id: SessionId;
   readonly log: Log;
   readonly owner: string;
@@ -45,7 +45,7 @@ export interface SessionParts {
   /** Opens another session of the same kernel, owned by `scope`. */
   readonly open: OpenSession<Session>;
   readonly models: SessionModels;
-  readonly paging?: Paging;
+  readonly paging?: PageSource;
 }
 
 const COMPACT_FIELDS = { instructions: "text?", signal: "signal?", isDryRun: "boolean?" } as const;
@@ -65,10 +65,10 @@ export class Session extends ReadableSession implements AsyncDisposable {
   readonly #parentScope: Scope;
   readonly #scope: Scope;
   readonly #family: Family<Session>;
-  readonly #windows: Windows;
+  readonly #windows: SessionWindows;
   readonly #closing: AbortController;
 
-  constructor({ id, log, owner, scope: parentScope, open, models, paging }: SessionParts) {
+  constructor({ id, log, owner, scope: parentScope, open, models, paging }: SessionDeps) {
     const scope = new Scope("session", parentScope.census);
     const lines = new Lines(log, id);
     const closing = new AbortController();
@@ -85,7 +85,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
     this.#family = new Family(log, lines, id, open);
     const flush = () => this.flush();
     this.#windows = scope.own(
-      new Windows({ session: id, log, lines, models, flush, ...(paging && { paging }) }),
+      new SessionWindows({ session: id, log, lines, models, flush, ...(paging && { paging }) }),
     );
     parentScope.own(this);
   }
@@ -113,7 +113,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
   /** Appends a note for people, which is never sent to a model. */
   async note(text: string): Promise<Entry<NoticeBody>> {
     this.#scope.assertOpen();
-    if (typeof text !== "string") throw invalidArgument("text", text, "a string");
+    if (typeof text !== "string") throw createArgumentError("text", text, "a string");
     return this.#appender.body({ kind: "notice", text });
   }
 
@@ -131,7 +131,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
 
   /** Rewinds to just after an entry: later entries leave the line but stay in the log. */
   async rewind(which: EntryRef): Promise<Entry<LineBody>> {
-    return this.#lines.rewind(await this.#placeOf(which));
+    return this.#lines.rewind(await this.#requirePlace(which));
   }
 
   /** Removes one or more entries from the line in one step; they stay in the log. `lines()` shows `reason`. */
@@ -141,24 +141,24 @@ export class Session extends ReadableSession implements AsyncDisposable {
   ): Promise<Entry<LineBody>> {
     checkFields("options", options, { reason: "text?" });
     const all: readonly EntryRef[] = Array.isArray(which) ? which : [which as EntryRef];
-    if (all.length === 0) throw invalidArgument("entries", all, "at least one entry");
-    return this.#lines.remove(await Promise.all(all.map((one) => this.#placeOf(one))), options.reason);
+    if (all.length === 0) throw createArgumentError("entries", all, "at least one entry");
+    return this.#lines.remove(await Promise.all(all.map((one) => this.#requirePlace(one))), options.reason);
   }
 
   /** Replaces an entry and removes everything after it from the line. */
   async edit(which: EntryRef, message: MessageInput): Promise<Entry<MessageBody>> {
-    return this.#lines.edit(await this.#placeOf(which), message);
+    return this.#lines.edit(await this.#requirePlace(which), message);
   }
 
   /** Replaces an entry and keeps everything after it. */
   async replace(which: EntryRef, message: MessageInput): Promise<Entry<MessageBody>> {
-    return this.#lines.replace(await this.#placeOf(which), message);
+    return this.#lines.replace(await this.#requirePlace(which), message);
   }
 
   /** Returns to a line of `lines()`, which undoes rewind, edit, replace and remove. */
   async choose(lineSeq: number): Promise<Entry<LineBody>> {
     this.#scope.assertOpen();
-    return this.#lines.choose(wholeNumber("lineSeq", lineSeq, 0));
+    return this.#lines.choose(checkWholeNumber("lineSeq", lineSeq, 0));
   }
 
   /** Sets the line to the given ranges, for importers that know the branches of a foreign log. */
@@ -182,7 +182,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
    * Erases the content of entries from disk, including blobs without other references and overlays that may quote it;
    * the entries keep their places.
    */
-  async redact(which: EntryRef | readonly EntryRef[], reason?: string): Promise<Freed> {
+  async redact(which: EntryRef | readonly EntryRef[], reason?: string): Promise<FreedCounts> {
     this.#scope.assertOpen();
     if (reason !== undefined) checkKind("reason", reason, "text");
     const all = Array.isArray(which) ? which : [which];
@@ -194,7 +194,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
   /** Creates a window for calls to a model; reuse it for the following calls. */
   window(options: SessionWindowOptions): SessionWindow {
     this.#scope.assertOpen();
-    return this.#windows.make(
+    return this.#windows.createWindow(
       checkFields("options", options, { model: "text", memories: "text?", compaction: "object?" }),
     );
   }
@@ -203,18 +203,18 @@ export class Session extends ReadableSession implements AsyncDisposable {
    * Replaces older messages by a summary; undefined if nothing was added since the last one. Without a model, the
    * summary quotes the conversation. The messages stay in the log: `overlays.revert` and `expand` bring them back.
    */
-  async compact(options: SessionCompactOptions = {}): Promise<Compacted | undefined> {
+  async compact(options: SessionCompactOptions = {}): Promise<CompactionResult | undefined> {
     this.#scope.assertOpen();
     return this.#windows.compact(checkFields("options", options, COMPACT_FIELDS));
   }
 
   /** Keeps an entry unchanged in the window; other content leaves first. */
   async pin(which: EntryRef): Promise<Entry<PinBody>> {
-    return this.#appender.body({ kind: "pin", target: await this.#placeOf(which), isPinned: true });
+    return this.#appender.body({ kind: "pin", target: await this.#requirePlace(which), isPinned: true });
   }
 
   async unpin(which: EntryRef): Promise<Entry<PinBody>> {
-    return this.#appender.body({ kind: "pin", target: await this.#placeOf(which), isPinned: false });
+    return this.#appender.body({ kind: "pin", target: await this.#requirePlace(which), isPinned: false });
   }
 
   /** Creates or opens a child session; its handle closes with this one. */
@@ -227,7 +227,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
   async fork(options: DescendantOptions & { readonly at?: EntryRef } = {}): Promise<Session> {
     this.#scope.assertOpen();
     checkFields("options", options);
-    const at = options.at === undefined ? undefined : await this.#placeOf(options.at);
+    const at = options.at === undefined ? undefined : await this.#requirePlace(options.at);
     return this.#family.fork(options, at, this.#parentScope);
   }
 
@@ -259,7 +259,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
     return this.close();
   }
 
-  async #placeOf(which: EntryRef): Promise<Place> {
+  async #requirePlace(which: EntryRef): Promise<Place> {
     this.#scope.assertOpen();
     return requirePlace(this.#lines, this.#log.store.entries, which);
   }

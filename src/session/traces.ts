@@ -6,7 +6,7 @@ import type { EntryStore } from "../store/entry-store.ts";
 const BATCH = 64;
 
 /** Overlays of a session that refer to one of the entries and contain text, which may quote them. */
-export async function tracesOf(
+export async function findTraces(
   entries: EntryStore,
   session: SessionId,
   places: readonly Place[],
@@ -22,7 +22,7 @@ export async function tracesOf(
     for (const stored of found) {
       const entry = toEntry(session, stored);
       // A damaged overlay may quote any of the entries.
-      if (entry.kind !== "overlay" || quotes(entry, places)) traces.push({ session, seq: entry.seq });
+      if (entry.kind !== "overlay" || isQuoting(entry, places)) traces.push({ session, seq: entry.seq });
     }
     const last = found.at(-1);
     if (!last || found.length < BATCH) break;
@@ -31,17 +31,17 @@ export async function tracesOf(
   return traces;
 }
 
-function quotes(overlay: Entry<OverlayBody>, places: readonly Place[]): boolean {
-  return hasWords(overlay) && places.some((place) => standsFor(overlay, place));
+function isQuoting(overlay: Entry<OverlayBody>, places: readonly Place[]): boolean {
+  return hasText(overlay) && places.some((place) => isAbout(overlay, place));
 }
 
 /** Whether an overlay contains text; receipts do, because they name removed content. */
-function hasWords({ edit, receipt }: Entry<OverlayBody>): boolean {
-  return receipt !== undefined || singlesOf(edit).some(({ type }) => type !== "hide");
+function hasText({ edit, receipt }: Entry<OverlayBody>): boolean {
+  return receipt !== undefined || listSingleEdits(edit).some(({ type }) => type !== "hide");
 }
 
-function standsFor({ edit, session }: Entry<OverlayBody>, place: Place): boolean {
-  return singlesOf(edit).some((single) => {
+function isAbout({ edit, session }: Entry<OverlayBody>, place: Place): boolean {
+  return listSingleEdits(edit).some((single) => {
     if (single.type !== "replace") {
       const quotes = single.type === "summarize" ? (single.quotes ?? []) : [];
       return (
@@ -57,7 +57,7 @@ function standsFor({ edit, session }: Entry<OverlayBody>, place: Place): boolean
   });
 }
 
-function singlesOf(edit: OverlayBody["edit"]): readonly SingleEdit[] {
+function listSingleEdits(edit: OverlayBody["edit"]): readonly SingleEdit[] {
   if (edit.type === "revert") return [];
   return edit.type === "plan" ? edit.edits : [edit];
 }

@@ -1,5 +1,5 @@
 import type { Digest } from "../model/blob.ts";
-import type { Freed } from "./freed.ts";
+import type { FreedCounts } from "./freed.ts";
 
 /** A newly written blob. */
 export interface WrittenBlob {
@@ -31,5 +31,5 @@ export interface BlobStore {
   /** Size of a blob, or undefined if it does not exist. */
   sizeOf(digest: Digest): Promise<number | undefined>;
   /** Removes blobs without references or holds, and files of crashed writers; concurrent appends are safe. */
-  collect(): Promise<Freed>;
+  collect(): Promise<FreedCounts>;
 }

@@ -1,7 +1,7 @@
 import type { Digest } from "../model/blob.ts";
 import type { EntryKind, SessionId } from "../model/entry.ts";
 import type { LonghaulError } from "../model/errors.ts";
-import type { Freed } from "./freed.ts";
+import type { FreedCounts } from "./freed.ts";
 import type { IntakeAppend } from "./intake-store.ts";
 import type { NewSession } from "./session-store.ts";
 import type { TaskWrite } from "./task-store.ts";
@@ -45,14 +45,14 @@ export interface AppendRequest {
 }
 
 /** Position of the appended entries. */
-export interface Appended {
+export interface AppendResult {
   readonly firstSeq: number;
   /** The assigned times, one per entry. */
   readonly ats: readonly number[];
 }
 
 /** Outcome of one request; a failed request does not affect the others. */
-export type AppendOutcome = Appended | LonghaulError;
+export type AppendOutcome = AppendResult | LonghaulError;
 
 /** End of a session's log; seq 0 when it is empty. */
 export interface Head {
@@ -97,7 +97,7 @@ export interface EntryStore {
   /** The last seq whose time is at or before `at`; 0 if none. */
   seqAt(session: SessionId, at: number): Promise<number>;
   /** Replaces content by a tombstone of kind "redacted" and deletes blobs without other references from disk. */
-  redact(session: SessionId, tombstones: readonly Tombstone[]): Promise<Freed>;
+  redact(session: SessionId, tombstones: readonly Tombstone[]): Promise<FreedCounts>;
 }
 
 /** Replaces the content of a redacted entry. */

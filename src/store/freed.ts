@@ -1,5 +1,5 @@
 /** Counts of a deletion. */
-export interface Freed {
+export interface FreedCounts {
   readonly sessions: number;
   readonly entries: number;
   readonly payloadBytes: number;
@@ -10,7 +10,7 @@ export interface Freed {
 }
 
 /** The zero of `addFreed`. */
-export const NOTHING_FREED: Freed = {
+export const NOTHING_FREED: FreedCounts = {
   sessions: 0,
   entries: 0,
   payloadBytes: 0,
@@ -19,7 +19,7 @@ export const NOTHING_FREED: Freed = {
   scrubbed: true,
 };
 
-export function addFreed(a: Freed, b: Freed): Freed {
+export function addFreed(a: FreedCounts, b: FreedCounts): FreedCounts {
   return {
     sessions: a.sessions + b.sessions,
     entries: a.entries + b.entries,

@@ -117,7 +117,7 @@ export interface PostingsRow {
 }
 
 /** A chunk without a vector. */
-export interface Unembedded {
+export interface UnembeddedChunk {
   readonly number: number;
   readonly source: number;
   readonly seq: number;
@@ -138,7 +138,7 @@ export interface VectorStore {
   /** The number of an embedder, assigned on first use. */
   embedder(id: string, dimensions: number): Promise<number>;
   /** Chunks numbered above `after` without a vector, in order. */
-  missing(embedder: number, after: number, limit: number): Promise<readonly Unembedded[]>;
+  missing(embedder: number, after: number, limit: number): Promise<readonly UnembeddedChunk[]>;
   write(embedder: number, vectors: readonly ChunkVector[]): Promise<void>;
   /** Unpacked vectors of chunks numbered above `after`. */
   loose(embedder: number, after: number, limit: number): Promise<readonly ChunkVector[]>;

@@ -6,22 +6,22 @@ export function segmentOf(chunk: number): number {
 }
 
 /** A chunk's position in its segment. */
-export function placeOf(chunk: number): number {
+export function segmentPlaceOf(chunk: number): number {
   return chunk % SEGMENT_CHUNKS;
 }
 
 /** Packs the weight of a posting into one byte: occurrences of the term (up to 15) and the approximate chunk length. */
-export function weightByte(occurrences: number, length: number): number {
+export function encodeWeight(occurrences: number, length: number): number {
   return (Math.min(occurrences, 15) << 4) | Math.min(15, Math.floor(2 * Math.log2(Math.max(1, length))));
 }
 
 /** Occurrences of the term, from a weight byte. */
-export function occurrencesOf(weight: number): number {
+export function decodeOccurrences(weight: number): number {
   return weight >>> 4;
 }
 
 /** Approximate number of terms in the chunk, from a weight byte. */
-export function lengthOf(weight: number): number {
+export function decodeLength(weight: number): number {
   return 2 ** (((weight & 15) + 0.5) / 2);
 }
 
@@ -64,7 +64,7 @@ export function addScores(bytes: Uint8Array, scores: Float32Array, worth: Float3
 }
 
 /** Calls `visit` with the place and weight of each posting. */
-export function eachPosting(bytes: Uint8Array, visit: (place: number, weight: number) => void): void {
+export function visitPostings(bytes: Uint8Array, visit: (place: number, weight: number) => void): void {
   let place = 0;
   for (let at = HEADER_BYTES; at < bytes.length; ) {
     let byte = bytes[at++] as number;
@@ -81,14 +81,14 @@ export function eachPosting(bytes: Uint8Array, visit: (place: number, weight: nu
 /** The postings without the `gone` places; undefined if none is left. */
 export function withoutPlaces(bytes: Uint8Array, gone: ReadonlySet<number>): Uint8Array | undefined {
   const pairs: number[] = [];
-  eachPosting(bytes, (place, weight) => {
+  visitPostings(bytes, (place, weight) => {
     if (!gone.has(place)) pairs.push(place, weight);
   });
   return pairs.length === 0 ? undefined : packPostings(pairs);
 }
 
 /** Builds the postings of a segment by sorting one list of all term occurrences. */
-export class PostingsMaker {
+export class PostingsBuilder {
   #occurrences = new Float64Array(SEGMENT_CHUNKS * 16);
   #count = 0;
   readonly #lengths = new Uint32Array(SEGMENT_CHUNKS);
@@ -112,7 +112,7 @@ export class PostingsMaker {
       const first = at;
       while (sorted[at] === key) at++;
       const place = key % SEGMENT_CHUNKS;
-      pairs.push(place, weightByte(at - first, this.#lengths[place] as number));
+      pairs.push(place, encodeWeight(at - first, this.#lengths[place] as number));
       const term = Math.floor(key / SEGMENT_CHUNKS);
       if (at < sorted.length && Math.floor((sorted[at] as number) / SEGMENT_CHUNKS) === term) continue;
       yield { term, postings: packPostings(pairs) };

@@ -1,6 +1,6 @@
 import type { SessionId } from "../model/entry.ts";
 import type { Json } from "../model/json.ts";
-import type { Freed } from "./freed.ts";
+import type { FreedCounts } from "./freed.ts";
 
 /** Why a session has a parent. */
 export type Relation = "child" | "fork";
@@ -45,5 +45,5 @@ export interface SessionStore {
    * Deletes the session, its entries and drafts, and blobs without other references from disk. The id can be reused at
    * once. Throws SESSION_HAS_CHILDREN while children or forks exist, SESSION_NOT_FOUND if the session does not exist.
    */
-  delete(id: SessionId): Promise<Freed>;
+  delete(id: SessionId): Promise<FreedCounts>;
 }

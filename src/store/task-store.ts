@@ -5,7 +5,7 @@ import type { TaskId, TaskMode, TaskState } from "../model/task.ts";
 export type NoticeState = "due" | "told" | "done";
 
 /** A request to a task's owner. */
-export type TaskWish = "detach" | "kill";
+export type TaskRequest = "detach" | "kill";
 
 /** State of a task: an index over its entries, which hold the rest. */
 export interface TaskRecord {
@@ -25,7 +25,7 @@ export interface TaskRecord {
   readonly canResume: boolean;
   /** Number of takeovers from dead owners. */
   readonly resumes: number;
-  readonly wish?: TaskWish;
+  readonly wish?: TaskRequest;
   readonly wishReason?: string;
   readonly notice?: NoticeState;
   /** Number of delivery attempts of the notice. */
@@ -105,12 +105,12 @@ export interface TaskStore {
     query: { readonly limit: number; readonly after?: TaskId },
   ): Promise<readonly TaskRecord[]>;
   /** The tasks of an owner that have a request from another process. */
-  wishedOf(owner: string): Promise<readonly TaskRecord[]>;
+  listRequested(owner: string): Promise<readonly TaskRecord[]>;
   /**
    * Sends a request to a task's owner; a detach never replaces a kill. Returns the current task;
    * ended tasks ignore requests.
    */
-  wish(id: TaskId, wish: TaskWish, reason?: string): Promise<TaskRecord | undefined>;
+  request(id: TaskId, wish: TaskRequest, reason?: string): Promise<TaskRecord | undefined>;
   /** Changes a task without an entry. */
   change(change: TaskChange): Promise<TaskRecord>;
 }

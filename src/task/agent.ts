@@ -1,7 +1,7 @@
 import type { Json } from "../model/json.ts";
 import type { MessageInput } from "../model/message.ts";
 import type { Scope } from "../model/scope.ts";
-import type { AgentNote, TaskId, TaskMode, TaskSpent } from "../model/task.ts";
+import type { AgentNote, TaskId, TaskMode, TaskUsage } from "../model/task.ts";
 import type { Usage } from "../model/usage.ts";
 import type { TaskRecord } from "../store/task-store.ts";
 import type { StartOptions, TaskHandle } from "./start-options.ts";
@@ -41,7 +41,7 @@ export interface AgentContext<OpenedSession = unknown> {
   /** The session that the task works in; opened on first use. */
   session(): Promise<OpenedSession>;
   /** Tokens, dollars and steps that the task has used. */
-  spent(): TaskSpent;
+  spent(): TaskUsage;
   /** Starts a child task, which is stopped when this task ends. */
   start(
     agent: Agent<OpenedSession> | AgentFunction<OpenedSession> | string,

@@ -1,15 +1,15 @@
 import { isLonghaulError, LonghaulError } from "../model/errors.ts";
 import type { TaskId, TaskState } from "../model/task.ts";
 import type { TaskStore } from "../store/task-store.ts";
-import type { Shell } from "./shell.ts";
+import type { AgentDriver } from "./shell.ts";
 
 const ACTIVE: readonly TaskState[] = ["queued", "running", "detaching"];
 const CHILDREN_PER_PAGE = 500;
 
 /** Starts a child under its parent's current epoch; throws ABORTED if the parent has ended in this process. */
-export async function startUnder<Started>(
+export async function startChildTask<Started>(
   parent: TaskId,
-  shell: Shell,
+  shell: AgentDriver,
   start: (epoch: number) => Promise<Started>,
 ): Promise<Started> {
   for (;;) {

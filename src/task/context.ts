@@ -3,24 +3,27 @@ import type { SessionId } from "../model/entry.ts";
 import type { Scope } from "../model/scope.ts";
 import type { AgentContext } from "./agent.ts";
 import type { Fence } from "./fenced-log.ts";
-import type { Run } from "./run.ts";
-import type { Shell } from "./shell.ts";
+import type { TaskRun } from "./run.ts";
+import type { AgentDriver } from "./shell.ts";
 
 /** Dependencies of `makeContext`. */
-export interface ContextParts<OpenedSession> {
+export interface AgentContextDeps<OpenedSession> {
   readonly log: Log;
   readonly openSession: (id: SessionId, scope: Scope, fence: Fence) => Promise<OpenedSession>;
-  readonly startChild: (run: Run<OpenedSession>, shell: Shell) => AgentContext<OpenedSession>["start"];
+  readonly startChild: (
+    run: TaskRun<OpenedSession>,
+    shell: AgentDriver,
+  ) => AgentContext<OpenedSession>["start"];
 }
 
 /** Builds the context of one agent call. */
-export function makeContext<OpenedSession>(
-  { log, openSession, startChild }: ContextParts<OpenedSession>,
-  run: Run<OpenedSession>,
-  shell: Shell,
+export function buildAgentContext<OpenedSession>(
+  { log, openSession, startChild }: AgentContextDeps<OpenedSession>,
+  run: TaskRun<OpenedSession>,
+  shell: AgentDriver,
   tag: string,
 ): AgentContext<OpenedSession> {
-  const { task, memory, cause } = run;
+  const { task, progress: memory, cause } = run;
   let session: Promise<OpenedSession> | undefined;
   return {
     task: task.id,
@@ -41,7 +44,7 @@ export function makeContext<OpenedSession>(
       });
       return session;
     },
-    spent: () => run.memory.spent,
+    spent: () => run.progress.spent,
     start: startChild(run, shell),
     children: () => log.store.tasks.list({ parent: task.id, limit: 1_000 }),
   };

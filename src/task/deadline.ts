@@ -1,7 +1,7 @@
 import type { Timer } from "./timer.ts";
 
 /** Result of work under a deadline. */
-export type InTime<T> =
+export type DeadlineResult<T> =
   | { readonly type: "done"; readonly value: T }
   | { readonly type: "failed"; readonly error: unknown }
   | { readonly type: "late" };
@@ -10,15 +10,15 @@ export type InTime<T> =
  * Runs work under a deadline; never rejects. When the deadline passes or `stop` fires, the work's signal fires and the
  * result is "late", even if the work ignores its signal.
  */
-export function withinDeadline<T>(
+export function runWithDeadline<T>(
   timer: Timer,
   limitMs: number,
   work: (signal: AbortSignal) => Promise<T> | T,
   stop?: AbortSignal,
-): Promise<InTime<T>> {
+): Promise<DeadlineResult<T>> {
   return new Promise((resolve) => {
     const over = new AbortController();
-    const end = (result: InTime<T>) => {
+    const end = (result: DeadlineResult<T>) => {
       cancel();
       stop?.removeEventListener("abort", late);
       resolve(result);

@@ -1,10 +1,10 @@
 import type { Log } from "../log/log.ts";
 import type { Json } from "../model/json.ts";
-import type { TaskNotice, TaskPlan, TaskSpent } from "../model/task.ts";
+import type { TaskNotice, TaskPlan, TaskUsage } from "../model/task.ts";
 import type { TaskRecord } from "../store/task-store.ts";
 import { findEntry } from "../view/lookup.ts";
-import { isOwnerOfTasksAlive } from "./lease.ts";
-import { outcomeOf, planOf, recallTask } from "./recall-task.ts";
+import { isTaskOwnerAlive } from "./lease.ts";
+import { readOutcome, readPlan, readTaskProgress } from "./recall-task.ts";
 import type { TaskStatus } from "./start-options.ts";
 
 /** A task as lists show it. */
@@ -19,23 +19,23 @@ export interface TaskSketch {
 export interface TaskDetails extends TaskSketch {
   /** The place that the task works or worked in, if it is isolated. */
   readonly place?: Json;
-  readonly spent: TaskSpent;
+  readonly spent: TaskUsage;
   readonly notice?: TaskNotice;
 }
 
 /** Summarizes a task for lists with three reads, regardless of the length of its output. */
 export async function sketchTask(log: Log, task: TaskRecord): Promise<TaskSketch> {
-  const plan = await planOf(log, task);
-  const outcome = await outcomeOf(log, task);
+  const plan = await readPlan(log, task);
+  const outcome = await readOutcome(log, task);
   const { owner } = task;
-  const isOwned = owner !== undefined && (await isOwnerOfTasksAlive(log.store, owner, log.clock.now()));
+  const isOwned = owner !== undefined && (await isTaskOwnerAlive(log.store, owner, log.clock.now()));
   return { status: outcome ? { ...task, outcome } : task, ...(plan && { plan }), isOwned };
 }
 
 /** Describes a task in full; reads all of its entries. */
 export async function describeTask(log: Log, task: TaskRecord): Promise<TaskDetails> {
-  const { place, spent } = await recallTask(log, task);
-  const notice = await noticeOf(log, task);
+  const { place, spent } = await readTaskProgress(log, task);
+  const notice = await readNotice(log, task);
   return {
     ...(await sketchTask(log, task)),
     spent,
@@ -45,7 +45,7 @@ export async function describeTask(log: Log, task: TaskRecord): Promise<TaskDeta
 }
 
 /** The notice of a task, from the parent's session or its own; undefined before it is written. */
-export async function noticeOf(log: Log, task: TaskRecord): Promise<TaskNotice | undefined> {
+export async function readNotice(log: Log, task: TaskRecord): Promise<TaskNotice | undefined> {
   if (task.noticeSeq === 0) return undefined;
   for (const session of [task.parentSession, task.session]) {
     if (session === undefined) continue;

@@ -1,7 +1,7 @@
 import type { Timer } from "./timer.ts";
 
 /** Repeats work at an interval, never concurrently; returns a function that stops it. */
-export function every(
+export function repeatAtInterval(
   timer: Timer,
   intervalMs: number,
   work: () => Promise<unknown>,

@@ -1,5 +1,5 @@
-import type { Ready } from "../log/absorb.ts";
-import { type AppendExtras, Log, type LogParts, NO_EXTRAS } from "../log/log.ts";
+import type { ReadyBody } from "../log/absorb.ts";
+import { type AppendExtras, Log, type LogDeps, NO_EXTRAS } from "../log/log.ts";
 import type { Entry, EntryBody, SessionId } from "../model/entry.ts";
 import { isLonghaulError } from "../model/errors.ts";
 import type { TaskId } from "../model/task.ts";
@@ -18,31 +18,31 @@ export interface Fence {
 export class FencedLog extends Log {
   readonly #fence: Fence;
 
-  constructor(parts: LogParts, fence: Fence) {
+  constructor(parts: LogDeps, fence: Fence) {
     super(parts);
     this.#fence = fence;
   }
 
   override append<Body extends EntryBody>(
     session: SessionId,
-    items: readonly Ready<Body>[],
+    items: readonly ReadyBody<Body>[],
     extras: AppendExtras = NO_EXTRAS,
   ): Promise<readonly Entry<Body>[]> {
     if (extras.task || items.every(isInterrupted)) return super.append(session, items, extras);
-    return this.#fenced(items, extras, (fenced) => super.append(session, items, fenced));
+    return this.#writeFenced(items, extras, (fenced) => super.append(session, items, fenced));
   }
 
   override appendOne<Body extends EntryBody>(
     session: SessionId,
-    item: Ready<Body>,
+    item: ReadyBody<Body>,
     extras: AppendExtras = NO_EXTRAS,
   ): Promise<Entry<Body>> {
     if (extras.task || isInterrupted(item)) return super.appendOne(session, item, extras);
-    return this.#fenced([item], extras, (fenced) => super.appendOne(session, item, fenced));
+    return this.#writeFenced([item], extras, (fenced) => super.appendOne(session, item, fenced));
   }
 
-  async #fenced<T>(
-    items: readonly Ready[],
+  async #writeFenced<T>(
+    items: readonly ReadyBody[],
     extras: AppendExtras,
     write: (extras: AppendExtras) => Promise<T>,
   ): Promise<T> {
@@ -58,13 +58,13 @@ export class FencedLog extends Log {
           await new Promise((resolve) => setImmediate(resolve));
           if (this.#fence.epoch() !== epoch) continue;
         }
-        if (!extras.retries) await this.giveUp(items.flatMap(({ holds }) => holds ?? []));
+        if (!extras.retries) await this.releaseHolds(items.flatMap(({ holds }) => holds ?? []));
         throw error;
       }
     }
   }
 }
 
-function isInterrupted({ body }: Ready<EntryBody>): boolean {
+function isInterrupted({ body }: ReadyBody<EntryBody>): boolean {
   return body.kind === "message" && body.message.interrupted === true;
 }

@@ -3,14 +3,14 @@ import type { Json } from "../model/json.ts";
 import type { TaskNotice, TaskPlan } from "../model/task.ts";
 import type { TaskRecord } from "../store/task-store.ts";
 import type { AfterStep, EndedTask, Isolation, NoticeChannel } from "./after-end.ts";
-import { withinDeadline } from "./deadline.ts";
+import { runWithDeadline } from "./deadline.ts";
 import type { Journal } from "./journal.ts";
 import type { Timer } from "./timer.ts";
-import { untilStored } from "./until-stored.ts";
-import { wordsOf } from "./words.ts";
+import { retryStore } from "./until-stored.ts";
+import { toErrorMessage } from "./words.ts";
 
 /** Dependencies of a `Finisher`. */
-export interface FinisherParts {
+export interface FinisherDeps {
   readonly log: Log;
   readonly journal: Journal;
   readonly timer: Timer;
@@ -32,20 +32,24 @@ const MAX_RESULT_CHARACTERS = 16_000;
 
 /** Does the work after a task's end, which can never delay the end: isolation verdicts, checks, then the one notice. */
 export class Finisher {
-  readonly #parts: FinisherParts;
+  readonly #deps: FinisherDeps;
 
-  constructor(parts: FinisherParts) {
-    this.#parts = parts;
+  constructor(parts: FinisherDeps) {
+    this.#deps = parts;
   }
 
   /** Runs the after-steps of a task whose notice is due, and writes and delivers the notice. */
   async finish(ended: EndedTask, place: Json | undefined): Promise<void> {
-    const facts = await this.#facts(ended, place);
-    const { stop, channels, journal, onNotice } = this.#parts;
+    const facts = await this.#collectFacts(ended, place);
+    const { stop, channels, journal, onNotice } = this.#deps;
     if (stop.aborted) return;
-    const notice = makeNotice(ended, facts);
+    const notice = buildNotice(ended, facts);
     const next = channels.length === 0 ? "done" : "told";
-    if (!(await untilStored(this.#parts, stop, ended.task.id, () => journal.tell(ended.task, notice, next))))
+    if (
+      !(await retryStore(this.#deps, stop, ended.task.id, () =>
+        journal.writeNotice(ended.task, notice, next),
+      ))
+    )
       return;
     onNotice(notice);
     if (next === "told") await this.deliver({ ...ended.task, notice: next }, notice);
@@ -53,7 +57,7 @@ export class Finisher {
 
   /** Delivers a notice that is already in the log. */
   async deliver(task: TaskRecord, notice: TaskNotice): Promise<void> {
-    const { channels, log, onWarning, stop } = this.#parts;
+    const { channels, log, onWarning, stop } = this.#deps;
     const failed: string[] = [];
     for (const channel of channels) {
       const trouble = await this.#send(channel, notice);
@@ -72,14 +76,14 @@ export class Finisher {
       set: { attempts, ...(isOver && { notice: "done" as const }) },
     } as const;
     const paying = () => log.store.tasks.change(change);
-    await untilStored(this.#parts, stop, task.id, paying).catch(() => undefined);
+    await retryStore(this.#deps, stop, task.id, paying).catch(() => undefined);
   }
 
-  async #facts(ended: EndedTask, place: Json | undefined): Promise<{ readonly [step: string]: Json }> {
+  async #collectFacts(ended: EndedTask, place: Json | undefined): Promise<{ readonly [step: string]: Json }> {
     const facts: Record<string, Json> = {};
-    for (const step of this.#stepsFor(ended, place)) {
-      const { timer, stepMs, stop } = this.#parts;
-      const result = await withinDeadline(
+    for (const step of this.#listSteps(ended, place)) {
+      const { timer, stepMs, stop } = this.#deps;
+      const result = await runWithDeadline(
         timer,
         step.limitMs ?? stepMs,
         async (signal) => step.run(ended, signal),
@@ -91,17 +95,17 @@ export class Finisher {
       } else {
         facts[step.name] = {
           isUnknown: true,
-          why: result.type === "late" ? "not done in time" : wordsOf(result.error),
+          why: result.type === "late" ? "not done in time" : toErrorMessage(result.error),
         };
       }
     }
     return facts;
   }
 
-  #stepsFor({ task, tag, plan, isOrphan }: EndedTask, place: Json | undefined): readonly AfterStep[] {
+  #listSteps({ task, tag, plan, isOrphan }: EndedTask, place: Json | undefined): readonly AfterStep[] {
     const name = plan?.isolation;
-    const isolation = name === undefined ? undefined : this.#parts.isolations[name];
-    if (name === undefined || !isolation || (place === undefined && !isOrphan)) return this.#parts.steps;
+    const isolation = name === undefined ? undefined : this.#deps.isolations[name];
+    if (name === undefined || !isolation || (place === undefined && !isOrphan)) return this.#deps.steps;
     const verdict: AfterStep = {
       name,
       ...(isolation.limitMs !== undefined && { limitMs: isolation.limitMs }),
@@ -110,28 +114,28 @@ export class Finisher {
           ? isolation.collect?.(task.id, plan as TaskPlan, signal, tag)
           : isolation.settle(task.id, place, signal, tag),
     };
-    return [...this.#parts.steps, verdict];
+    return [...this.#deps.steps, verdict];
   }
 
   async #send(channel: NoticeChannel, notice: TaskNotice): Promise<string | undefined> {
-    const { timer, stepMs, stop } = this.#parts;
+    const { timer, stepMs, stop } = this.#deps;
     let trouble = "not tried";
     for (let round = 0; round < TRIES_IN_A_ROW && !stop.aborted; round++) {
       if (round > 0) await new Promise<void>((resolve) => timer.after(200 * 4 ** round, resolve));
-      const result = await withinDeadline(
+      const result = await runWithDeadline(
         timer,
         channel.limitMs ?? stepMs,
         (signal) => channel.send(notice, signal),
         stop,
       );
       if (result.type === "done") return undefined;
-      trouble = result.type === "late" ? "not done in time" : wordsOf(result.error);
+      trouble = result.type === "late" ? "not done in time" : toErrorMessage(result.error);
     }
     return trouble;
   }
 }
 
-function makeNotice(
+function buildNotice(
   { task, outcome, plan }: EndedTask,
   facts: { readonly [step: string]: Json },
 ): TaskNotice {

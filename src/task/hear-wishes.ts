@@ -2,7 +2,7 @@ import type { TaskStore } from "../store/task-store.ts";
 import type { Runner } from "./runner.ts";
 
 /** Dependencies of `hearWishes`. */
-export interface WishParts<OpenedSession> {
+export interface HandleRequestsDeps<OpenedSession> {
   readonly runner: Runner<OpenedSession>;
   readonly tasks: TaskStore;
   readonly owner: string;
@@ -10,10 +10,10 @@ export interface WishParts<OpenedSession> {
 }
 
 /** Carries out the requests of other processes for tasks that run here: kill, or move to the background. */
-export async function hearWishes<OpenedSession>(parts: WishParts<OpenedSession>): Promise<void> {
+export async function handleRequests<OpenedSession>(parts: HandleRequestsDeps<OpenedSession>): Promise<void> {
   const { runner, tasks, owner, onWarning = () => undefined } = parts;
   if (runner.runs.size === 0) return;
-  for (const { id, wish, wishReason, epoch } of await tasks.wishedOf(owner)) {
+  for (const { id, wish, wishReason, epoch } of await tasks.listRequested(owner)) {
     const run = runner.runs.get(id);
     if (!run) continue;
     if (wish === "kill") void runner.settle(run, "kill", { state: "killed", reason: wishReason ?? "asked" });

@@ -1,10 +1,10 @@
-import type { Run } from "./run.ts";
+import type { TaskRun } from "./run.ts";
 import type { Runner } from "./runner.ts";
 
 /** Kills a foreground task when its caller's signal fires while the caller waits. */
-export function heedCaller<OpenedSession>(
+export function abortWithCaller<OpenedSession>(
   runner: Runner<OpenedSession>,
-  run: Run<OpenedSession>,
+  run: TaskRun<OpenedSession>,
   signal: AbortSignal | undefined,
 ): void {
   if (!signal || run.task.mode !== "foreground") return;

@@ -3,27 +3,30 @@ import type { Clock } from "../model/clock.ts";
 import type { Store } from "../store/store.ts";
 
 /** A lease that is claimed once and never released; its owner is the id of the store. */
-const NAME = "identity of the store";
+const STORE_ID_LEASE = "identity of the store";
 
-const known = new WeakMap<Store, Promise<string>>();
+const idsByStore = new WeakMap<Store, Promise<string>>();
 
 /** The id of a store, the same in every process that opens it; created on first use. */
-export function identityOf(store: Store, clock: Clock): Promise<string> {
-  let identity = known.get(store);
+export function resolveStoreId(store: Store, clock: Clock): Promise<string> {
+  let identity = idsByStore.get(store);
   if (!identity) {
-    identity = claim(store, clock).catch((error) => {
-      known.delete(store);
+    identity = claimStoreId(store, clock).catch((error) => {
+      idsByStore.delete(store);
       throw error;
     });
-    known.set(store, identity);
+    idsByStore.set(store, identity);
   }
   return identity;
 }
 
-async function claim({ leases }: Store, clock: Clock): Promise<string> {
-  const former = await leases.get(NAME);
+async function claimStoreId({ leases }: Store, clock: Clock): Promise<string> {
+  const former = await leases.get(STORE_ID_LEASE);
   if (former) return former.owner;
   const owner = randomBytes(6).toString("hex");
-  const first = await leases.claim({ name: NAME, owner, expiresAt: Number.MAX_SAFE_INTEGER }, clock.now());
+  const first = await leases.claim(
+    { name: STORE_ID_LEASE, owner, expiresAt: Number.MAX_SAFE_INTEGER },
+    clock.now(),
+  );
   return first?.owner ?? owner;
 }

@@ -1,15 +1,15 @@
 import type { Json } from "../model/json.ts";
 import type { TaskId, TaskPlan } from "../model/task.ts";
 import type { Isolation } from "./after-end.ts";
-import { withinDeadline } from "./deadline.ts";
+import { runWithDeadline } from "./deadline.ts";
 import type { Journal } from "./journal.ts";
 import type { TaskLimits } from "./limits.ts";
-import type { Run } from "./run.ts";
-import type { Shell } from "./shell.ts";
-import { type StoringParts, untilStored } from "./until-stored.ts";
+import type { TaskRun } from "./run.ts";
+import type { AgentDriver } from "./shell.ts";
+import { type RetryStoreDeps, retryStore } from "./until-stored.ts";
 
 /** Dependencies of `isolate`. */
-export interface IsolateParts extends StoringParts {
+export interface IsolateTaskDeps extends RetryStoreDeps {
   readonly journal: Journal;
   readonly limits: TaskLimits;
   readonly isolations: Readonly<Record<string, Isolation>>;
@@ -20,56 +20,70 @@ export interface IsolateParts extends StoringParts {
 }
 
 /** Creates the place of an isolated task; a place that cannot be recorded is settled at once. */
-export async function isolate(parts: IsolateParts, run: Run<never>, shell: Shell): Promise<void> {
-  const { plan, place } = run.memory;
+export async function isolateTask(
+  parts: IsolateTaskDeps,
+  run: TaskRun<never>,
+  shell: AgentDriver,
+): Promise<void> {
+  const { plan, place } = run.progress;
   if (plan?.isolation === undefined || (run.cause === "detach" && place !== undefined)) return;
   const isolation = parts.isolations[plan.isolation];
   if (!isolation) throw new Error(`The isolation ${plan.isolation} is not known here.`);
   const { timer, limits, track } = parts;
   const limitMs = isolation.limitMs ?? limits.stepMs;
   const begun: Promise<unknown>[] = [];
-  const work = makePlace(parts, run, shell, { isolation, plan, limitMs, begun: (one) => begun.push(one) });
+  const work = createPlace(parts, run, shell, {
+    isolation,
+    plan,
+    limitMs,
+    trackWork: (one) => begun.push(one),
+  });
   // A stopped task does not wait for the place, but the process does, because unfinished work must be undone.
   const over = Promise.allSettled([work]).then(() => Promise.allSettled(begun));
-  const cleaned = withinDeadline(timer, 2 * limitMs, () => over, shell.signal).then(async () => {
-    await withinDeadline(timer, limits.closeMs, () => over);
+  const cleaned = runWithDeadline(timer, 2 * limitMs, () => over, shell.signal).then(async () => {
+    await runWithDeadline(timer, limits.closeMs, () => over);
   });
   track(run.task.id, cleaned);
   await work;
 }
 
-interface Making {
+interface PlaceRequest {
   readonly isolation: Isolation;
   readonly plan: TaskPlan;
   readonly limitMs: number;
   /** Registers work that continues even if the task no longer waits for it. */
-  readonly begun: (work: Promise<unknown>) => void;
+  readonly trackWork: (work: Promise<unknown>) => void;
 }
 
-async function makePlace(parts: IsolateParts, run: Run<never>, shell: Shell, making: Making): Promise<void> {
+async function createPlace(
+  parts: IsolateTaskDeps,
+  run: TaskRun<never>,
+  shell: AgentDriver,
+  making: PlaceRequest,
+): Promise<void> {
   const { timer, journal } = parts;
   const { isolation, plan, limitMs } = making;
   const { id } = run.task;
   const tag = await parts.tagOf(id);
   const settle = (place: Json) =>
-    withinDeadline(timer, limitMs, (signal) => isolation.settle(id, place, signal, tag));
+    runWithDeadline(timer, limitMs, (signal) => isolation.settle(id, place, signal, tag));
   let preparing: Promise<Json> | undefined;
-  const made = await withinDeadline(timer, limitMs, (signal) => {
+  const made = await runWithDeadline(timer, limitMs, (signal) => {
     preparing = isolation.prepare(id, plan, AbortSignal.any([signal, shell.signal]), tag);
     return preparing;
   });
   if (made.type === "late") {
-    if (preparing) making.begun(preparing.then(settle));
+    if (preparing) making.trackWork(preparing.then(settle));
     throw new Error(`The isolation ${plan.isolation} was not ready in time.`);
   }
   if (made.type === "failed") throw made.error;
   try {
     const note = { type: "isolated", place: made.value } as const;
     const items = [{ body: { kind: "task", task: id, note } }] as const;
-    await untilStored(parts, shell.signal, id, () => journal.say(run.task, shell.epoch, items));
+    await retryStore(parts, shell.signal, id, () => journal.writeEntries(run.task, shell.epoch, items));
   } catch (error) {
     await settle(made.value);
     throw error;
   }
-  run.memory = { ...run.memory, place: made.value };
+  run.progress = { ...run.progress, place: made.value };
 }

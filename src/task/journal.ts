@@ -1,4 +1,4 @@
-import type { Ready } from "../log/absorb.ts";
+import type { ReadyBody } from "../log/absorb.ts";
 import type { Log } from "../log/log.ts";
 import type { EntryBody, TaskBody } from "../model/entry.ts";
 import { isLonghaulError } from "../model/errors.ts";
@@ -15,10 +15,10 @@ import {
 } from "../model/task.ts";
 import type { NewSession } from "../store/session-store.ts";
 import type { NoticeState, TaskChange, TaskFields, TaskRecord } from "../store/task-store.ts";
-import { changesHands, MOVES } from "./state.ts";
+import { isHandover, MOVES } from "./state.ts";
 
 /** A task to create. */
-export interface TaskMaking {
+export interface TaskSpec {
   readonly id: TaskId;
   readonly plan: TaskPlan;
   /** The owner that runs the task or will; undefined if the task waits for a process that can run it. */
@@ -38,13 +38,13 @@ export interface MoveExtras {
 }
 
 /** Result of a move, with the current task, which another process may have moved. */
-export interface Moved {
+export interface MoveResult {
   readonly hasMoved: boolean;
   readonly task: TaskRecord | undefined;
 }
 
 /** Result of a settlement, with the outcome as written. */
-export interface Settled extends Moved {
+export interface SettleResult extends MoveResult {
   readonly outcome: TaskOutcome;
 }
 
@@ -59,7 +59,7 @@ export class Journal {
   }
 
   /** Creates a task, and its session if it does not exist. Throws TASK_CONFLICT if the id is taken. */
-  async create(making: TaskMaking): Promise<TaskRecord> {
+  async create(making: TaskSpec): Promise<TaskRecord> {
     const { id, plan, owner, canResume, isRunning, session, parentEpoch } = making;
     const createdAt = this.#log.clock.now();
     const task = {
@@ -82,7 +82,7 @@ export class Journal {
       const by = owner === undefined ? {} : { owner };
       notes.push({ type: "moved", event: "start", from: "queued", to: "running", epoch: 1, ...by });
     }
-    const bodies = notes.map((note): Ready<TaskBody> => ({ body: { kind: "task", task: id, note } }));
+    const bodies = notes.map((note): ReadyBody<TaskBody> => ({ body: { kind: "task", task: id, note } }));
     const creation = { create: task, ...(parentEpoch !== undefined && { parentEpoch }) };
     const extras = { task: creation, create: session, at: createdAt };
     const [first] = await this.#log.append(session.id, bodies, extras);
@@ -90,7 +90,7 @@ export class Journal {
   }
 
   /** Applies an event if the state table allows it and the caller still owns the task. */
-  async move(known: TaskRecord, event: TaskEvent, extras: MoveExtras = {}): Promise<Moved> {
+  async move(known: TaskRecord, event: TaskEvent, extras: MoveExtras = {}): Promise<MoveResult> {
     let task: TaskRecord | undefined = known;
     for (;;) {
       const to: TaskState | "stay" | "refuse" = MOVES[task.state][event];
@@ -108,7 +108,12 @@ export class Journal {
   }
 
   /** Ends a task, under a new owner if one is given. A result that cannot be stored is omitted; the task still ends. */
-  async settle(known: TaskRecord, event: TaskEvent, outcome: TaskOutcome, owner?: string): Promise<Settled> {
+  async settle(
+    known: TaskRecord,
+    event: TaskEvent,
+    outcome: TaskOutcome,
+    owner?: string,
+  ): Promise<SettleResult> {
     const by = owner === undefined ? {} : { owner };
     const { error: words } = outcome;
     const short = words === undefined ? outcome : { ...outcome, error: words.slice(0, MAX_ERROR_CHARACTERS) };
@@ -125,12 +130,12 @@ export class Journal {
   }
 
   /** Writes entries of an agent; throws TASK_CONFLICT if the run no longer owns the task. */
-  async say(task: TaskRecord, epoch: number, items: readonly Ready<EntryBody>[]): Promise<void> {
+  async writeEntries(task: TaskRecord, epoch: number, items: readonly ReadyBody<EntryBody>[]): Promise<void> {
     await this.#log.append(task.session, items, { task: { id: task.id, expect: { epoch } } });
   }
 
   /** Writes the one notice of a task; returns false if another process has written it. */
-  async tell(task: TaskRecord, notice: TaskNotice, next: NoticeState): Promise<boolean> {
+  async writeNotice(task: TaskRecord, notice: TaskNotice, next: NoticeState): Promise<boolean> {
     const change: TaskChange = {
       id: task.id,
       expect: { epoch: task.epoch, notice: "due" },
@@ -153,7 +158,7 @@ export class Journal {
 
   async #write(task: TaskRecord, event: TaskEvent, to: TaskState, extras: MoveExtras): Promise<TaskRecord> {
     const { mode, outcome } = extras;
-    const epoch = task.epoch + (changesHands(event) ? 1 : 0);
+    const epoch = task.epoch + (isHandover(event) ? 1 : 0);
     const note: TaskNote = {
       type: "moved",
       event,

@@ -5,10 +5,10 @@ import type { Closable } from "../model/scope.ts";
 import type { Store } from "../store/store.ts";
 import type { Timer } from "./timer.ts";
 
-const nameOf = (owner: string) => `tasks ${owner}`;
+const toLeaseName = (owner: string) => `tasks ${owner}`;
 
 /** Dependencies of an `OwnerLease`. */
-export interface LeaseParts {
+export interface OwnerLeaseDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly timer: Timer;
@@ -21,20 +21,20 @@ export interface LeaseParts {
 
 /** One heartbeat for all tasks of an owner, renewed three times per `leaseMs`. */
 export class OwnerLease implements Closable {
-  readonly #parts: LeaseParts;
+  readonly #deps: OwnerLeaseDeps;
   #held: Promise<void> | undefined;
   #renewedAt = 0;
   #cancel: (() => void) | undefined;
   #isClosed = false;
 
-  constructor(parts: LeaseParts) {
-    this.#parts = parts;
+  constructor(parts: OwnerLeaseDeps) {
+    this.#deps = parts;
   }
 
   /** Resolves when the lease is claimed; must be called before the first task. */
   hold(): Promise<void> {
     this.#held ??= this.#claim().then(
-      () => this.#beat(),
+      () => this.#scheduleRenewal(),
       (error) => {
         this.#held = undefined;
         throw error;
@@ -48,38 +48,38 @@ export class OwnerLease implements Closable {
     this.#cancel?.();
     if (!this.#held) return;
     await this.#held.catch(() => undefined);
-    const { store, owner } = this.#parts;
-    await store.leases.release(nameOf(owner), owner);
+    const { store, owner } = this.#deps;
+    await store.leases.release(toLeaseName(owner), owner);
   }
 
   async #claim(): Promise<void> {
-    const { store, clock, owner, leaseMs } = this.#parts;
+    const { store, clock, owner, leaseMs } = this.#deps;
     const now = clock.now();
-    await store.leases.claim({ name: nameOf(owner), owner, expiresAt: now + leaseMs }, now);
+    await store.leases.claim({ name: toLeaseName(owner), owner, expiresAt: now + leaseMs }, now);
     this.#renewedAt = now;
   }
 
-  #beat(): void {
-    const { clock, timer, leaseMs, onLate, onWarning } = this.#parts;
+  #scheduleRenewal(): void {
+    const { clock, timer, leaseMs, onLate, onWarning } = this.#deps;
     if (this.#isClosed) return;
     this.#cancel = timer.after(leaseMs / 3, () => {
       const isLate = clock.now() - this.#renewedAt > leaseMs;
       this.#claim()
         .then(() => isLate && onLate())
         .catch((error) => onWarning(`The lease of this process's tasks was not renewed: ${error}`))
-        .finally(() => this.#beat());
+        .finally(() => this.#scheduleRenewal());
     });
   }
 }
 
 /** Removes the lease of a dead owner. */
 export function dropLease(store: Store, owner: string): Promise<void> {
-  return store.leases.release(nameOf(owner), owner);
+  return store.leases.release(toLeaseName(owner), owner);
 }
 
 /** Whether an owner may still be running its tasks. */
-export async function isOwnerOfTasksAlive(store: Store, owner: string, now: number): Promise<boolean> {
-  return (await lifeOfOwner(store, owner, now)).state === "alive";
+export async function isTaskOwnerAlive(store: Store, owner: string, now: number): Promise<boolean> {
+  return (await readOwnerLife(store, owner, now)).state === "alive";
 }
 
 /**
@@ -92,8 +92,8 @@ export interface OwnerLife {
 }
 
 /** Determines the state of a task owner. */
-export async function lifeOfOwner(store: Store, owner: string, now: number): Promise<OwnerLife> {
-  const lease = await store.leases.get(nameOf(owner));
+export async function readOwnerLife(store: Store, owner: string, now: number): Promise<OwnerLife> {
+  const lease = await store.leases.get(toLeaseName(owner));
   if (!lease) return { state: "dead", expiresAt: 0 };
   const { expiresAt } = lease;
   if (isOwnerAlive(owner, expiresAt - OWNER_LEASE_MS, now)) return { state: "alive", expiresAt };

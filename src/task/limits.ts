@@ -1,4 +1,4 @@
-import { LonghaulError, wholeNumber } from "../model/errors.ts";
+import { checkWholeNumber, LonghaulError } from "../model/errors.ts";
 
 /** Limits of a task supervisor. */
 export interface TaskLimits {
@@ -47,12 +47,12 @@ export const DEFAULT_TASK_LIMITS: TaskLimits = {
 export function resolveTaskLimits(changes: Partial<TaskLimits> = {}): TaskLimits {
   const limits = { ...DEFAULT_TASK_LIMITS, ...changes };
   for (const [name, value] of Object.entries(limits))
-    wholeNumber(`tasks.${name}`, value, name === "maxResumes" ? 0 : 1);
+    checkWholeNumber(`tasks.${name}`, value, name === "maxResumes" ? 0 : 1);
   return limits;
 }
 
 /** The error for exceeding `maxTasks`. */
-export function tooManyTasks(maxTasks: number): LonghaulError {
+export function createTaskLimitError(maxTasks: number): LonghaulError {
   return new LonghaulError(
     "TASK_LIMIT",
     `${maxTasks} tasks wait or run in this process already; wait for some of them, or raise tasks.limits.maxTasks.`,

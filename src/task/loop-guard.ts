@@ -19,37 +19,37 @@ const MAX_OPEN_CALLS = 256;
 
 /** Counts consecutive calls with the same name, arguments and result. Keeps hashes only. */
 export class LoopCounter {
-  readonly #open = new BoundedCache<string, { readonly name: string; readonly arguments: string }>({
+  readonly #openCalls = new BoundedCache<string, { readonly name: string; readonly arguments: string }>({
     maxWeight: MAX_OPEN_CALLS,
   });
   #last = "";
   #count = 0;
 
   /** Returns the number of identical calls in a row, including this one. */
-  see(call: FinishedCall): number {
-    const hash = hashOf([call.name, call.arguments, call.result]);
+  countRepeats(call: FinishedCall): number {
+    const hash = hashValue([call.name, call.arguments, call.result]);
     this.#count = hash === this.#last ? this.#count + 1 : 1;
     this.#last = hash;
     return this.#count;
   }
 
   /** Returns the calls whose results this message contains. */
-  finishedBy(message: MessageInput): readonly FinishedCall[] {
+  takeFinishedCalls(message: MessageInput): readonly FinishedCall[] {
     const finished: FinishedCall[] = [];
     for (const part of message.parts ?? []) {
       if (part.type === "tool-call")
-        this.#open.set(part.callId, { name: part.name, arguments: hashOf(part.input) });
+        this.#openCalls.set(part.callId, { name: part.name, arguments: hashValue(part.input) });
       if (part.type !== "tool-result") continue;
-      const call = this.#open.get(part.callId);
-      this.#open.delete(part.callId);
-      if (call) finished.push({ ...call, result: wordsOf(part) });
+      const call = this.#openCalls.get(part.callId);
+      this.#openCalls.delete(part.callId);
+      if (call) finished.push({ ...call, result: toComparableOutput(part) });
     }
     return finished;
   }
 }
 
 /** The comparable content of a result; raw bytes always count as different. */
-function wordsOf({ output }: ToolResultInput): unknown {
+function toComparableOutput({ output }: ToolResultInput): unknown {
   if (typeof output === "string") return output;
   return output.map((part) => {
     if (part.type === "blob") return part.digest;
@@ -57,7 +57,7 @@ function wordsOf({ output }: ToolResultInput): unknown {
   });
 }
 
-function hashOf(value: unknown): string {
+function hashValue(value: unknown): string {
   return createHash("sha256")
     .update(JSON.stringify(value) ?? "")
     .digest("base64");

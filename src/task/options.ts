@@ -1,12 +1,12 @@
 import type { Log } from "../log/log.ts";
 import type { SessionId } from "../model/entry.ts";
-import { invalidArgument } from "../model/errors.ts";
+import { createArgumentError } from "../model/errors.ts";
 import type { Census, Scope } from "../model/scope.ts";
 import type { AfterStep, Isolation, NoticeChannel } from "./after-end.ts";
 import type { Agent, AgentFunction } from "./agent.ts";
 import type { Fence } from "./fenced-log.ts";
 import type { TaskLimits } from "./limits.ts";
-import type { Summariser } from "./summariser.ts";
+import type { TaskSummarizer } from "./summariser.ts";
 import type { Timer } from "./timer.ts";
 
 /** Options of a supervisor; all have defaults. */
@@ -20,7 +20,7 @@ export interface TaskOptions {
   readonly afterEnd?: readonly AfterStep[];
   /** Channels that deliver notices outside the process. */
   readonly channels?: readonly NoticeChannel[];
-  readonly summariser?: Summariser;
+  readonly summariser?: TaskSummarizer;
   /** Whether closing the supervisor kills or releases resumable background tasks; "kill" by default. */
   readonly onClose?: "kill" | "release";
   /**
@@ -34,7 +34,7 @@ export interface TaskOptions {
 }
 
 /** Dependencies that the host gives a supervisor. */
-export interface TaskParts<OpenedSession> extends TaskOptions {
+export interface TaskDeps<OpenedSession> extends TaskOptions {
   readonly log: Log;
   readonly census: Census;
   /** See log/owner.ts. */
@@ -48,18 +48,18 @@ export type Startable<OpenedSession> = Agent<OpenedSession> | AgentFunction<Open
 /** Returns the name if it is a valid agent name, else throws ARGUMENT_INVALID. */
 export function checkAgentName(name: string): string {
   if (typeof name === "string" && name.length >= 1 && name.length <= 256) return name;
-  throw invalidArgument("agent.name", name, "1 to 256 characters");
+  throw createArgumentError("agent.name", name, "1 to 256 characters");
 }
 
 /** Resolves a startable to an agent; undefined for an unknown name. */
-export function agentOf<OpenedSession>(
+export function resolveAgent<OpenedSession>(
   which: Startable<OpenedSession>,
   agents: ReadonlyMap<string, Agent<OpenedSession>>,
 ): Agent<OpenedSession> | undefined {
   if (typeof which === "string") return agents.get(checkAgentName(which));
   if (typeof which === "function") return { name: which.name || "agent", run: which };
   if (typeof which?.run !== "function")
-    throw invalidArgument("agent", which, "an agent, its function, or its name");
+    throw createArgumentError("agent", which, "an agent, its function, or its name");
   checkAgentName(which.name);
   return which;
 }

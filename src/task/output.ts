@@ -1,13 +1,13 @@
 import type { Log } from "../log/log.ts";
 import type { Entry } from "../model/entry.ts";
-import { wholeNumber } from "../model/errors.ts";
+import { checkWholeNumber } from "../model/errors.ts";
 import type { Scope } from "../model/scope.ts";
 import { isTerminal } from "../model/task.ts";
 import type { TaskRecord } from "../store/task-store.ts";
 import { readRange } from "../view/range.ts";
 import { tailEntries } from "../view/tail.ts";
-import { every } from "./every.ts";
-import { taskNotFound } from "./not-found.ts";
+import { repeatAtInterval } from "./every.ts";
+import { createTaskNotFoundError } from "./not-found.ts";
 import type { Timer } from "./timer.ts";
 
 /** One entry of a task's session. */
@@ -25,23 +25,23 @@ export interface OutputOptions {
 }
 
 /** Dependencies of `readOutput`. */
-export interface OutputParts {
+export interface TaskOutputDeps {
   readonly log: Log;
   readonly scope: Scope;
   readonly timer: Timer;
 }
 
-const PAGE = 100;
+const PAGE_SIZE = 100;
 /** How often a blocked read checks that the task still exists. */
-const LOOK_MS = 2_000;
+const EXISTENCE_CHECK_MS = 2_000;
 
 /** Reads a task's entries from the log, whichever process runs it: up to the entry that ended it, or up to now. */
-export async function* readOutput(
-  { log, scope, timer }: OutputParts,
+export async function* readTaskOutput(
+  { log, scope, timer }: TaskOutputDeps,
   task: TaskRecord,
   options: OutputOptions = {},
 ): AsyncGenerator<TaskEntry> {
-  const after = Math.max(task.firstSeq - 1, wholeNumber("since", options.since ?? 0, 0));
+  const after = Math.max(task.firstSeq - 1, checkWholeNumber("since", options.since ?? 0, 0));
   if (!options.block || isTerminal(task.state)) {
     yield* readPages(log, task, after, options.signal);
     return;
@@ -57,13 +57,13 @@ export async function* readOutput(
     isGone = (await log.store.tasks.get(task.id)) === undefined;
     if (isGone) end();
   };
-  const stopLooking = every(timer, LOOK_MS, look, () => undefined);
+  const stopLooking = repeatAtInterval(timer, EXISTENCE_CHECK_MS, look, () => undefined);
   try {
     for await (const entry of tailEntries(log.store, task.session, scope, { after, signal: over.signal })) {
       yield entry;
-      if (endsTask(entry, task.id)) return;
+      if (isEndOfTask(entry, task.id)) return;
     }
-    if (isGone) throw taskNotFound(task.id);
+    if (isGone) throw createTaskNotFoundError(task.id);
   } finally {
     stopLooking();
     cancel?.();
@@ -79,15 +79,15 @@ async function* readPages(
 ): AsyncGenerator<TaskEntry> {
   const to = task.lastSeq > 0 ? { to: task.lastSeq } : {};
   for (let from = after + 1; !signal?.aborted; ) {
-    const page = await readRange(log.store.entries, task.session, { from, limit: PAGE, ...to });
+    const page = await readRange(log.store.entries, task.session, { from, limit: PAGE_SIZE, ...to });
     yield* page;
     const last = page.at(-1);
-    if (page.length < PAGE || !last) return;
+    if (page.length < PAGE_SIZE || !last) return;
     from = last.seq + 1;
   }
 }
 
-function endsTask(entry: Entry, id: string): boolean {
+function isEndOfTask(entry: Entry, id: string): boolean {
   return (
     entry.kind === "task" && entry.task === id && entry.note.type === "moved" && isTerminal(entry.note.to)
   );

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { checkFields } from "../model/arguments.ts";
 import { checkSessionId } from "../model/entry.ts";
-import { invalidArgument, wholeNumber } from "../model/errors.ts";
+import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import type { TaskId, TaskPlan } from "../model/task.ts";
 import type { NewSession } from "../store/session-store.ts";
@@ -10,7 +10,7 @@ import { checkBudget } from "./budget.ts";
 import type { StartOptions } from "./start-options.ts";
 
 /** Input of `makePlan`. */
-export interface PlanSource {
+export interface TaskPlanInput {
   readonly id: TaskId;
   readonly agent: string;
   readonly input: Json;
@@ -23,20 +23,23 @@ export interface PlanSource {
 }
 
 /** Builds the plan of a task and the session it works in; throws ARGUMENT_INVALID. */
-export function makePlan(source: PlanSource): { readonly plan: TaskPlan; readonly session: NewSession } {
+export function buildTaskPlan(source: TaskPlanInput): {
+  readonly plan: TaskPlan;
+  readonly session: NewSession;
+} {
   const { id, agent, input, options, now, isolations, parent } = source;
   checkFields("options", options, { repository: "name?", budget: "object?", loopGuard: "object?" });
   const { mode = "background", title, budget, loopGuard, deadlineMs } = options;
   if (mode !== "foreground" && mode !== "background")
-    throw invalidArgument("mode", mode, '"foreground" or "background"');
-  if (title !== undefined && typeof title !== "string") throw invalidArgument("title", title, "a text");
+    throw createArgumentError("mode", mode, '"foreground" or "background"');
+  if (title !== undefined && typeof title !== "string") throw createArgumentError("title", title, "a text");
   if (typeof input === "function" || typeof input === "symbol")
-    throw invalidArgument("input", String(input), "a value that JSON can hold");
+    throw createArgumentError("input", String(input), "a value that JSON can hold");
   const isolation = options.isolation === "none" ? undefined : options.isolation;
   if (isolation !== undefined && !Object.hasOwn(isolations, isolation))
-    throw invalidArgument("isolation", isolation, ["none", ...Object.keys(isolations)].join(", "));
+    throw createArgumentError("isolation", isolation, ["none", ...Object.keys(isolations)].join(", "));
   const { repository = source.repository } = options;
-  if (loopGuard) wholeNumber("loopGuard.repeats", loopGuard.repeats, 2);
+  if (loopGuard) checkWholeNumber("loopGuard.repeats", loopGuard.repeats, 2);
   const parentSession = options.parentSession ?? parent?.session;
   if (parentSession !== undefined) checkSessionId(parentSession);
   const sessionId = checkSessionId(options.session ?? id);
@@ -51,7 +54,7 @@ export function makePlan(source: PlanSource): { readonly plan: TaskPlan; readonl
       ...(isChild && { parentSession }),
       ...(isolation !== undefined && { isolation }),
       ...(isolation !== undefined && repository !== undefined && { repository: resolve(repository) }),
-      ...(deadlineMs !== undefined && { deadlineAt: now + wholeNumber("deadlineMs", deadlineMs, 1) }),
+      ...(deadlineMs !== undefined && { deadlineAt: now + checkWholeNumber("deadlineMs", deadlineMs, 1) }),
       ...(budget && { budget: checkBudget(budget) }),
       ...(loopGuard && { loopGuard }),
     },

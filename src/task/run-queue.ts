@@ -1,5 +1,5 @@
 import type { TaskId } from "../model/task.ts";
-import type { Run } from "./run.ts";
+import type { TaskRun } from "./run.ts";
 
 /**
  * Limits how many tasks without a parent run at once; others wait in order. Children never wait, because their
@@ -7,11 +7,11 @@ import type { Run } from "./run.ts";
  */
 export class RunQueue<OpenedSession> {
   readonly #maxRunning: number;
-  readonly #begin: (run: Run<OpenedSession>) => Promise<void>;
+  readonly #begin: (run: TaskRun<OpenedSession>) => Promise<void>;
   readonly #running = new Set<TaskId>();
-  #waiting: Run<OpenedSession>[] = [];
+  #waiting: TaskRun<OpenedSession>[] = [];
 
-  constructor(maxRunning: number, begin: (run: Run<OpenedSession>) => Promise<void>) {
+  constructor(maxRunning: number, begin: (run: TaskRun<OpenedSession>) => Promise<void>) {
     this.#maxRunning = maxRunning;
     this.#begin = begin;
   }
@@ -25,7 +25,7 @@ export class RunQueue<OpenedSession> {
     if (parent === undefined) this.#running.add(id);
   }
 
-  wait(run: Run<OpenedSession>): void {
+  wait(run: TaskRun<OpenedSession>): void {
     this.#waiting.push(run);
     this.#admit();
   }
@@ -38,7 +38,7 @@ export class RunQueue<OpenedSession> {
   #admit(): void {
     let next = 0;
     for (; next < this.#waiting.length && this.hasRoom; next++) {
-      const run = this.#waiting[next] as Run<OpenedSession>;
+      const run = this.#waiting[next] as TaskRun<OpenedSession>;
       if (run.settling) continue;
       this.enter(run.task.id, run.task.parent);
       void this.#begin(run);

@@ -2,21 +2,21 @@ import type { TaskOutcome } from "../model/task.ts";
 import type { TaskRecord } from "../store/task-store.ts";
 import type { Agent, AgentCause } from "./agent.ts";
 import { LoopCounter } from "./loop-guard.ts";
-import type { TaskMemory } from "./recall-task.ts";
-import type { Shell } from "./shell.ts";
+import type { TaskProgress } from "./recall-task.ts";
+import type { AgentDriver } from "./shell.ts";
 
 /** Event for waiting callers: the task has ended, moved to the background, or has another owner. */
-export type RunNews = "settled" | "detached" | "lost";
+export type RunEvent = "settled" | "detached" | "lost";
 
 /** An unfinished task that this process owns. */
-export class Run<OpenedSession = unknown> {
+export class TaskRun<OpenedSession = unknown> {
   readonly agent: Agent<OpenedSession>;
   readonly loops = new LoopCounter();
   /** Last known record; the store is authoritative. */
   task: TaskRecord;
-  memory: TaskMemory;
+  progress: TaskProgress;
   cause: AgentCause;
-  shell: Shell | undefined;
+  driver: AgentDriver | undefined;
   outcome: TaskOutcome | undefined;
   /** Set by the first caller that ends the task; later callers wait for it. */
   settling: Promise<void> | undefined;
@@ -29,24 +29,24 @@ export class Run<OpenedSession = unknown> {
   releaseCaller: () => void = () => undefined;
   /** Cancels the deadline timer. */
   cancelDeadline: () => void = () => undefined;
-  readonly #listeners = new Set<(news: RunNews) => void>();
+  readonly #listeners = new Set<(news: RunEvent) => void>();
 
-  constructor(agent: Agent<OpenedSession>, task: TaskRecord, memory: TaskMemory, cause: AgentCause) {
+  constructor(agent: Agent<OpenedSession>, task: TaskRecord, memory: TaskProgress, cause: AgentCause) {
     this.agent = agent;
     this.task = task;
-    this.memory = memory;
+    this.progress = memory;
     this.cause = cause;
     this.mayHaveChildren = cause === "resume";
   }
 
   /** Adds a listener; returns a function that removes it. */
-  listen(listener: (news: RunNews) => void): () => void {
+  listen(listener: (news: RunEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   /** Notifies all listeners; "settled" and "lost" are final and remove them. */
-  tell(news: RunNews): void {
+  notify(news: RunEvent): void {
     const listeners = [...this.#listeners];
     this.releaseCaller();
     this.releaseCaller = () => undefined;

@@ -1,28 +1,30 @@
 import type { Json } from "../model/json.ts";
 import type { Census, Closable } from "../model/scope.ts";
 import type { TaskEvent, TaskId, TaskOutcome } from "../model/task.ts";
-import { type ContextParts, makeContext } from "./context.ts";
-import { withinDeadline } from "./deadline.ts";
+import { type AgentContextDeps, buildAgentContext } from "./context.ts";
+import { runWithDeadline } from "./deadline.ts";
 import type { Finisher } from "./finisher.ts";
-import { type IsolateParts, isolate } from "./isolate.ts";
+import { type IsolateTaskDeps, isolateTask } from "./isolate.ts";
 import type { MoveExtras } from "./journal.ts";
-import type { Run } from "./run.ts";
-import { Shell, type ShellEnd } from "./shell.ts";
-import { beginSummary, type Summariser } from "./summariser.ts";
-import { NotOurs, Overrun, takeEvent } from "./take-event.ts";
-import { untilStored } from "./until-stored.ts";
-import { wordsOf } from "./words.ts";
+import type { TaskRun } from "./run.ts";
+import { AgentDriver, type DriveResult } from "./shell.ts";
+import { startSummary, type TaskSummarizer } from "./summariser.ts";
+import { Overrun, OwnershipLostError, recordEvent } from "./take-event.ts";
+import { retryStore } from "./until-stored.ts";
+import { toErrorMessage } from "./words.ts";
 
 /** Dependencies of a `Runner`. */
-export interface RunnerParts<OpenedSession> extends ContextParts<OpenedSession>, Omit<IsolateParts, "track"> {
+export interface RunnerDeps<OpenedSession>
+  extends AgentContextDeps<OpenedSession>,
+    Omit<IsolateTaskDeps, "track"> {
   readonly finisher: Finisher;
   readonly census: Census;
   readonly owner: string;
-  readonly summariser?: Summariser;
+  readonly summariser?: TaskSummarizer;
   /** Stops the children of an ending task. */
   readonly stopChildren: (parent: TaskId) => Promise<void>;
   /** Called when a run has left this process for any reason. */
-  readonly left: (run: Run<OpenedSession>) => void;
+  readonly onLeave: (run: TaskRun<OpenedSession>) => void;
   /** Fires when the supervisor can wait no longer. */
   readonly stop: AbortSignal;
   readonly onWarning: (warning: string) => void;
@@ -33,27 +35,27 @@ export interface RunnerParts<OpenedSession> extends ContextParts<OpenedSession>,
  * and nothing waits for it.
  */
 export class Runner<OpenedSession> {
-  readonly runs = new Map<TaskId, Run<OpenedSession>>();
-  readonly #parts: RunnerParts<OpenedSession>;
+  readonly runs = new Map<TaskId, TaskRun<OpenedSession>>();
+  readonly #deps: RunnerDeps<OpenedSession>;
   /** Cleanups of tasks that have ended or have another owner. */
   readonly #finishing = new Map<TaskId, Promise<void>>();
 
-  constructor(parts: RunnerParts<OpenedSession>) {
-    this.#parts = parts;
+  constructor(parts: RunnerDeps<OpenedSession>) {
+    this.#deps = parts;
   }
 
   /** Adds a run without starting it. */
-  adopt(run: Run<OpenedSession>): void {
+  adopt(run: TaskRun<OpenedSession>): void {
     this.runs.set(run.task.id, run);
     const { deadlineAt } = run.task;
     if (deadlineAt === undefined) return;
-    const { timer, log } = this.#parts;
+    const { timer, log } = this.#deps;
     run.cancelDeadline = timer.after(deadlineAt - log.clock.now(), () => void this.#expire(run));
   }
 
   /** Drops tasks that were taken over or deleted, and ends those whose deadline passed while the machine slept. */
   async check(): Promise<void> {
-    const { log, owner } = this.#parts;
+    const { log, owner } = this.#deps;
     for (const run of [...this.runs.values()]) {
       const task = await log.store.tasks.get(run.task.id);
       if (task?.owner !== owner) this.#lose(run);
@@ -62,21 +64,21 @@ export class Runner<OpenedSession> {
   }
 
   /** Runs a task of this process that is in state "running". */
-  launch(run: Run<OpenedSession>): void {
-    this.#live(run).catch((error) => this.#lose(run, `Task ${run.task.id} was given up: ${error}`));
+  launch(run: TaskRun<OpenedSession>): void {
+    this.#runToEnd(run).catch((error) => this.#lose(run, `Task ${run.task.id} was given up: ${error}`));
   }
 
   /** Moves a queued run to "running" and launches it. */
-  async begin(run: Run<OpenedSession>): Promise<void> {
+  async begin(run: TaskRun<OpenedSession>): Promise<void> {
     try {
-      if (await this.#move(run, "start", { owner: this.#parts.owner })) this.launch(run);
+      if (await this.#move(run, "start", { owner: this.#deps.owner })) this.launch(run);
     } catch (error) {
       this.#lose(run, `Task ${run.task.id} could not be started: ${error}`);
     }
   }
 
   /** Ends a task; concurrent calls wait for the first. Resolves when the end is in the log. */
-  settle(run: Run<OpenedSession>, event: TaskEvent, outcome: TaskOutcome): Promise<void> {
+  settle(run: TaskRun<OpenedSession>, event: TaskEvent, outcome: TaskOutcome): Promise<void> {
     run.settling ??= this.#settle(run, event, outcome).catch((error) =>
       this.#lose(run, `The end of task ${run.task.id} could not be written: ${error}`),
     );
@@ -84,7 +86,7 @@ export class Runner<OpenedSession> {
   }
 
   /** Moves a task to the background; resolves when it is there or has ended. */
-  async detach(run: Run<OpenedSession>): Promise<void> {
+  async detach(run: TaskRun<OpenedSession>): Promise<void> {
     if (run.settling) return run.settling;
     if (run.task.mode === "background") return;
     run.detaching ??= this.#detach(run).catch((error) => {
@@ -96,7 +98,7 @@ export class Runner<OpenedSession> {
   }
 
   /** Gives up ownership so that another process can take the task up. */
-  async release(run: Run<OpenedSession>): Promise<void> {
+  async release(run: TaskRun<OpenedSession>): Promise<void> {
     try {
       if (!run.settling && (await this.#move(run, "release", { owner: undefined }))) this.#lose(run);
     } catch (error) {
@@ -108,7 +110,7 @@ export class Runner<OpenedSession> {
   track(id: TaskId, work: Promise<void>): void {
     const former = this.#finishing.get(id);
     // Catch at once: this work may fail long before the former work is done.
-    const heard = work.catch((error) => this.#parts.onWarning(`Clean-up after task ${id} failed: ${error}`));
+    const heard = work.catch((error) => this.#deps.onWarning(`Clean-up after task ${id} failed: ${error}`));
     const tracked = Promise.all([former, heard]).then(() => {
       if (this.#finishing.get(id) === tracked) this.#finishing.delete(id);
     });
@@ -121,70 +123,70 @@ export class Runner<OpenedSession> {
   }
 
   /** Resolves when no cleanup is left. */
-  async finished(): Promise<void> {
+  async waitUntilFinished(): Promise<void> {
     while (this.#finishing.size > 0) await Promise.all(this.#finishing.values());
   }
 
-  async #live(run: Run<OpenedSession>): Promise<void> {
+  async #runToEnd(run: TaskRun<OpenedSession>): Promise<void> {
     for (;;) {
       const end = await this.#drive(run);
       if (end.type === "stopped") return;
       if (end.type === "done")
         return this.settle(run, "complete", {
           state: "completed",
-          ...resultOf(end.value ?? run.memory.result),
+          ...toResult(end.value ?? run.progress.result),
         });
-      if (end.type === "threw") return this.#failed(run, end.error);
+      if (end.type === "threw") return this.#fail(run, end.error);
       if (!(await this.#handOver(run))) return;
     }
   }
 
-  async #drive(run: Run<OpenedSession>): Promise<ShellEnd> {
-    const { census, timer, limits } = this.#parts;
-    let shell = run.shell;
+  async #drive(run: TaskRun<OpenedSession>): Promise<DriveResult> {
+    const { census, timer, limits } = this.#deps;
+    let shell = run.driver;
     if (!shell) {
-      shell = new Shell(run.task.epoch, census, timer, limits);
-      run.shell = shell;
+      shell = new AgentDriver(run.task.epoch, census, timer, limits);
+      run.driver = shell;
       if (run.settling) return { type: "stopped" };
       try {
-        await isolate({ ...this.#parts, track: (id, work) => this.track(id, work) }, run, shell);
-        const tag = await this.#parts.tagOf(run.task.id);
+        await isolateTask({ ...this.#deps, track: (id, work) => this.track(id, work) }, run, shell);
+        const tag = await this.#deps.tagOf(run.task.id);
         if (shell.isStopped) return { type: "stopped" };
-        shell.begin(run.agent.run(makeContext(this.#parts, run, shell, tag)));
-        shell.summarise(this.#summary(run));
+        shell.begin(run.agent.run(buildAgentContext(this.#deps, run, shell, tag)));
+        shell.replaceSummarizer(this.#startSummary(run));
       } catch (error) {
         return shell.isStopped ? { type: "stopped" } : { type: "threw", error };
       }
     }
     const driven = shell;
-    return driven.drive((event) => takeEvent(this.#parts, run, driven, event));
+    return driven.drive((event) => recordEvent(this.#deps, run, driven, event));
   }
 
-  #summary({ task }: Run<OpenedSession>): Closable | undefined {
-    const { summariser, journal } = this.#parts;
-    return beginSummary(summariser, journal, task, this.#parts.onWarning);
+  #startSummary({ task }: TaskRun<OpenedSession>): Closable | undefined {
+    const { summariser, journal } = this.#deps;
+    return startSummary(summariser, journal, task, this.#deps.onWarning);
   }
 
-  #expire(run: Run<OpenedSession>): Promise<void> {
+  #expire(run: TaskRun<OpenedSession>): Promise<void> {
     const error = "The task took too long.";
     return this.settle(run, "fail", { state: "failed", reason: "deadline", error });
   }
 
-  async #failed(run: Run<OpenedSession>, error: unknown): Promise<void> {
-    if (error instanceof NotOurs) return this.#lose(run);
+  async #fail(run: TaskRun<OpenedSession>, error: unknown): Promise<void> {
+    if (error instanceof OwnershipLostError) return this.#lose(run);
     const reason = error instanceof Overrun ? error.reason : "error";
-    return this.settle(run, "fail", { state: "failed", reason, error: wordsOf(error) });
+    return this.settle(run, "fail", { state: "failed", reason, error: toErrorMessage(error) });
   }
 
-  async #detach(run: Run<OpenedSession>): Promise<void> {
+  async #detach(run: TaskRun<OpenedSession>): Promise<void> {
     const { promise: news, resolve } = Promise.withResolvers<void>();
     const unlisten = run.listen(() => resolve());
     try {
       const isQueued = run.task.state === "queued";
       if (!(await this.#move(run, "detach", isQueued ? { mode: "background" } : {})))
         return await run.settling;
-      if (run.task.state === "queued") return run.tell("detached");
-      run.shell?.detach();
+      if (run.task.state === "queued") return run.notify("detached");
+      run.driver?.detach();
       await news;
     } finally {
       unlisten();
@@ -195,22 +197,22 @@ export class Runner<OpenedSession> {
    * Moves the task to the background: a resumable agent is called again and continues from the log; otherwise the
    * running iterator is handed on.
    */
-  async #handOver(run: Run<OpenedSession>): Promise<boolean> {
-    const { shell, agent } = run;
+  async #handOver(run: TaskRun<OpenedSession>): Promise<boolean> {
+    const { driver: shell, agent } = run;
     if (agent.canResume) await shell?.close();
-    if (!(await this.#move(run, "detached", { mode: "background", owner: this.#parts.owner }))) return false;
+    if (!(await this.#move(run, "detached", { mode: "background", owner: this.#deps.owner }))) return false;
     run.cause = "detach";
-    if (agent.canResume) run.shell = undefined;
-    else shell?.handOn(run.task.epoch, this.#summary(run));
-    run.tell("detached");
+    if (agent.canResume) run.driver = undefined;
+    else shell?.continueUnder(run.task.epoch, this.#startSummary(run));
+    run.notify("detached");
     return true;
   }
 
   /** Writes a move that does not end the task; returns false if the task has ended or has another owner. */
-  async #move(run: Run<OpenedSession>, event: TaskEvent, extras: MoveExtras): Promise<boolean> {
+  async #move(run: TaskRun<OpenedSession>, event: TaskEvent, extras: MoveExtras): Promise<boolean> {
     if (run.settling) return false;
-    const { journal, stop } = this.#parts;
-    const moving = untilStored(this.#parts, stop, run.task.id, () => journal.move(run.task, event, extras));
+    const { journal, stop } = this.#deps;
+    const moving = retryStore(this.#deps, stop, run.task.id, () => journal.move(run.task, event, extras));
     const written = moving.then(
       () => undefined,
       () => undefined,
@@ -223,63 +225,63 @@ export class Runner<OpenedSession> {
     return hasMoved;
   }
 
-  async #settle(run: Run<OpenedSession>, event: TaskEvent, given: TaskOutcome): Promise<void> {
-    const { journal, stop, timer, limits, left } = this.#parts;
+  async #settle(run: TaskRun<OpenedSession>, event: TaskEvent, given: TaskOutcome): Promise<void> {
+    const { journal, stop, timer, limits, onLeave: left } = this.#deps;
     const isAlone = !run.moving && !run.mayHaveChildren;
     const leaves = isAlone ? undefined : Promise.all([run.moving, this.#stopChildren(run)]);
     // Stop the children first, but end the agent anyway if the store delays that.
-    if (leaves) await withinDeadline(timer, limits.closeMs, () => leaves);
-    if (event !== "complete") run.shell?.stop(given.reason ?? given.state);
+    if (leaves) await runWithDeadline(timer, limits.closeMs, () => leaves);
+    if (event !== "complete") run.driver?.stop(given.reason ?? given.state);
     await leaves;
-    const found = given.result === undefined ? { ...given, ...resultOf(run.memory.result) } : given;
+    const found = given.result === undefined ? { ...given, ...toResult(run.progress.result) } : given;
     const settling = () => journal.settle(run.task, event, found);
-    const { hasMoved, task, outcome } = await untilStored(this.#parts, stop, run.task.id, settling);
+    const { hasMoved, task, outcome } = await retryStore(this.#deps, stop, run.task.id, settling);
     if (!hasMoved || !task) return this.#lose(run);
     run.task = task;
     run.outcome = outcome;
     this.runs.delete(task.id);
-    run.tell("settled");
+    run.notify("settled");
     left(run);
     this.track(task.id, this.#finish(run));
   }
 
-  async #stopChildren({ task, mayHaveChildren }: Run<OpenedSession>): Promise<void> {
-    const { stop, stopChildren } = this.#parts;
-    if (mayHaveChildren) await untilStored(this.#parts, stop, task.id, () => stopChildren(task.id));
+  async #stopChildren({ task, mayHaveChildren }: TaskRun<OpenedSession>): Promise<void> {
+    const { stop, stopChildren } = this.#deps;
+    if (mayHaveChildren) await retryStore(this.#deps, stop, task.id, () => stopChildren(task.id));
   }
 
-  async #finish(run: Run<OpenedSession>): Promise<void> {
-    const { task, outcome, memory } = run;
-    await run.shell?.close();
-    run.shell = undefined;
+  async #finish(run: TaskRun<OpenedSession>): Promise<void> {
+    const { task, outcome, progress: memory } = run;
+    await run.driver?.close();
+    run.driver = undefined;
     if (!outcome) return;
     // Stops children that were being started when the task ended; an ended task starts no more.
     await this.#stopChildren(run);
-    const { stop, tagOf } = this.#parts;
-    const tag = await untilStored(this.#parts, stop, task.id, () => tagOf(task.id));
-    await this.#parts.finisher.finish(
+    const { stop, tagOf } = this.#deps;
+    const tag = await retryStore(this.#deps, stop, task.id, () => tagOf(task.id));
+    await this.#deps.finisher.finish(
       { task, outcome, tag, ...(memory.plan && { plan: memory.plan }) },
       memory.place,
     );
   }
 
-  #lose(run: Run<OpenedSession>, warning?: string): void {
-    if (warning !== undefined) this.#parts.onWarning(warning);
+  #lose(run: TaskRun<OpenedSession>, warning?: string): void {
+    if (warning !== undefined) this.#deps.onWarning(warning);
     if (this.runs.get(run.task.id) !== run) return;
     this.runs.delete(run.task.id);
     run.settling ??= Promise.resolve();
-    const { shell } = run;
-    run.shell = undefined;
+    const { driver: shell } = run;
+    run.driver = undefined;
     if (shell) {
       shell.stop("it is run by someone else now");
       this.track(run.task.id, shell.close());
     }
-    run.tell("lost");
-    this.#parts.left(run);
+    run.notify("lost");
+    this.#deps.onLeave(run);
   }
 }
 
-function resultOf(result: Json | undefined): Pick<TaskOutcome, "result" | "isResultOmitted"> {
+function toResult(result: Json | undefined): Pick<TaskOutcome, "result" | "isResultOmitted"> {
   if (typeof result === "function" || typeof result === "symbol") return { isResultOmitted: true };
   return result === undefined ? {} : { result };
 }

@@ -1,12 +1,12 @@
-import { invalidArgument } from "../model/errors.ts";
+import { createArgumentError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import { type Census, type Closable, Scope } from "../model/scope.ts";
 import type { AgentEvent } from "./agent.ts";
-import { withinDeadline } from "./deadline.ts";
+import { runWithDeadline } from "./deadline.ts";
 import type { Timer } from "./timer.ts";
 
 /** Result of driving an agent. */
-export type ShellEnd =
+export type DriveResult =
   | { readonly type: "done"; readonly value: Json | undefined }
   | { readonly type: "threw"; readonly error: unknown }
   /** The task moves to the background. */
@@ -15,35 +15,35 @@ export type ShellEnd =
   | { readonly type: "stopped" };
 
 /** Time limits of the cleanup steps. */
-export interface ShellLimits {
+export interface AgentDriverLimits {
   /** For the agent's `finally` blocks. */
   readonly returnMs: number;
   /** For the resources that the agent opened. */
   readonly closeMs: number;
 }
 
-type Steps = AsyncIterator<AgentEvent, unknown>;
+type EventIterator = AsyncIterator<AgentEvent, unknown>;
 
 /**
  * Runs one call of an agent: requests its events one by one and owns the resources it opens. An interrupt sets one flag
  * and wakes one waiter, so a loop of any length never accumulates listeners.
  */
-export class Shell {
+export class AgentDriver {
   readonly scope: Scope;
   /** Epoch under which this shell writes; grows when the iterator is handed on. */
   epoch: number;
   readonly #abort = new AbortController();
   readonly #timer: Timer;
-  readonly #limits: ShellLimits;
-  #steps: Steps | undefined;
+  readonly #limits: AgentDriverLimits;
+  #events: EventIterator | undefined;
   #pending: Promise<IteratorResult<AgentEvent, unknown>> | undefined;
   #isOver = false;
   #interrupt: "detach" | "stopped" | undefined;
   #wake: () => void = () => undefined;
-  #summariser: Closable | undefined;
+  #summarizer: Closable | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(epoch: number, census: Census, timer: Timer, limits: ShellLimits) {
+  constructor(epoch: number, census: Census, timer: Timer, limits: AgentDriverLimits) {
     this.epoch = epoch;
     this.scope = new Scope("shell", census);
     this.#timer = timer;
@@ -61,19 +61,19 @@ export class Shell {
   /** Starts iterating over the agent's events. */
   begin(events: AsyncIterable<AgentEvent>): void {
     if (typeof events?.[Symbol.asyncIterator] !== "function")
-      throw invalidArgument(
+      throw createArgumentError(
         "what the agent returns",
         events,
         "its events, as an async function* returns them",
       );
-    this.#steps = events[Symbol.asyncIterator]();
+    this.#events = events[Symbol.asyncIterator]();
   }
 
   /** Consumes events until the agent is done or interrupted. `take` resolves when an event is in the log. */
-  async drive(take: (event: AgentEvent) => Promise<void>): Promise<ShellEnd> {
+  async drive(take: (event: AgentEvent) => Promise<void>): Promise<DriveResult> {
     try {
       for (;;) {
-        if (this.#interrupt) return this.#interrupted();
+        if (this.#interrupt) return this.#toInterruptResult();
         const step = await this.#next();
         if (!step) continue;
         if (step.done) {
@@ -106,17 +106,17 @@ export class Shell {
   }
 
   /** Continues the same iterator under a new epoch. */
-  handOn(epoch: number, summariser: Closable | undefined): void {
+  continueUnder(epoch: number, summariser: Closable | undefined): void {
     if (this.#interrupt === "detach") this.#interrupt = undefined;
     this.epoch = epoch;
-    this.summarise(summariser);
+    this.replaceSummarizer(summariser);
   }
 
   /** Replaces the summarizer and closes the previous one. */
-  summarise(summariser: Closable | undefined): void {
-    const former = this.#summariser;
-    this.#summariser = summariser;
-    if (former) void withinDeadline(this.#timer, this.#limits.closeMs, () => former.close());
+  replaceSummarizer(summariser: Closable | undefined): void {
+    const former = this.#summarizer;
+    this.#summarizer = summariser;
+    if (former) void runWithDeadline(this.#timer, this.#limits.closeMs, () => former.close());
   }
 
   /** Runs the agent's `finally` blocks, then closes its scope: each once, each under its own deadline. */
@@ -127,18 +127,18 @@ export class Shell {
 
   async #close(): Promise<void> {
     this.#interrupt = "stopped";
-    this.summarise(undefined);
-    const steps = this.#steps;
+    this.replaceSummarizer(undefined);
+    const steps = this.#events;
     if (steps?.return && !this.#isOver)
-      await withinDeadline(this.#timer, this.#limits.returnMs, async () => steps.return?.(undefined));
+      await runWithDeadline(this.#timer, this.#limits.returnMs, async () => steps.return?.(undefined));
     if (!this.signal.aborted) this.#abort.abort(new Error("This call of the agent is over."));
-    const closed = await withinDeadline(this.#timer, this.#limits.closeMs, () => this.scope.close());
+    const closed = await runWithDeadline(this.#timer, this.#limits.closeMs, () => this.scope.close());
     if (closed.type === "late") this.scope.hurry();
-    this.#steps = undefined;
+    this.#events = undefined;
     this.#pending = undefined;
   }
 
-  #interrupted(): ShellEnd {
+  #toInterruptResult(): DriveResult {
     return { type: this.#interrupt === "detach" ? "detach" : "stopped" };
   }
 
@@ -155,7 +155,7 @@ export class Shell {
         isWaiting = false;
         resolve(undefined);
       };
-      this.#pending ??= (this.#steps as Steps).next();
+      this.#pending ??= (this.#events as EventIterator).next();
       this.#pending.then(
         (step) => take() && resolve(step),
         (error) => take() && reject(error),

@@ -3,12 +3,12 @@ import type { Closable } from "../model/scope.ts";
 import { isTerminal, type TaskId } from "../model/task.ts";
 import type { TaskStore } from "../store/task-store.ts";
 import type { Isolation } from "./after-end.ts";
-import { every } from "./every.ts";
+import { repeatAtInterval } from "./every.ts";
 import type { TaskLimits } from "./limits.ts";
 import type { Timer } from "./timer.ts";
 
 /** Dependencies of a `StaleCollector`. */
-export interface StaleCollectorParts {
+export interface StaleCollectorDeps {
   readonly isolations: Readonly<Record<string, Isolation>>;
   readonly tasks: TaskStore;
   readonly timer: Timer;
@@ -25,22 +25,22 @@ const FIRST_MS = 60_000;
 
 /** Collects the places of ended tasks in the background: soon after the first task, then at intervals. */
 export class StaleCollector implements Closable {
-  readonly #parts: StaleCollectorParts;
+  readonly #deps: StaleCollectorDeps;
   readonly #stop = new AbortController();
   #cancel: (() => void) | undefined;
   #running: Promise<void> | undefined;
 
-  constructor(parts: StaleCollectorParts) {
-    this.#parts = parts;
+  constructor(parts: StaleCollectorDeps) {
+    this.#deps = parts;
   }
 
   /** Starts collecting; idempotent. */
   start(): void {
     if (this.#cancel || this.#stop.signal.aborted) return;
-    const { timer, limits, onWarning } = this.#parts;
+    const { timer, limits, onWarning } = this.#deps;
     const firstMs = Math.min(FIRST_MS, limits.collectMs);
     const warn = (error: unknown) => onWarning(`Collecting stale places failed: ${error}`);
-    this.#cancel = every(timer, limits.collectMs, () => this.#collect(), warn, firstMs);
+    this.#cancel = repeatAtInterval(timer, limits.collectMs, () => this.#collect(), warn, firstMs);
   }
 
   /** Stops collecting; resolves when no collection is running. Idempotent. */
@@ -58,7 +58,7 @@ export class StaleCollector implements Closable {
   }
 
   async #collectAll(): Promise<void> {
-    const { isolations, limits, onWarning } = this.#parts;
+    const { isolations, limits, onWarning } = this.#deps;
     const { signal } = this.#stop;
     const isNeeded = (task: TaskId, tag: string | undefined) => this.#isNeeded(task, tag);
     for (const [name, isolation] of Object.entries(isolations)) {
@@ -73,7 +73,7 @@ export class StaleCollector implements Closable {
 
   /** Leaves places of other stores alone: only the owning store knows whether the task will be resumed. */
   async #isNeeded(id: TaskId, tag: string | undefined): Promise<boolean> {
-    const { tasks, isBusyWith, tagOf } = this.#parts;
+    const { tasks, isBusyWith, tagOf } = this.#deps;
     if (isBusyWith(id) || tag !== (await tagOf(id))) return true;
     const task = await tasks.get(id);
     return task !== undefined && (!isTerminal(task.state) || task.notice === "due");

@@ -57,7 +57,7 @@ export const MOVES: Readonly<Record<TaskState, Readonly<Record<TaskEvent, Move>>
 };
 
 /** Whether the move passes the right to write to another shell or owner, to none, or to the cleanup. */
-export function changesHands(event: TaskEvent): boolean {
+export function isHandover(event: TaskEvent): boolean {
   return event !== "detach";
 }
 

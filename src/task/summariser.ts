@@ -9,7 +9,7 @@ import type { Journal } from "./journal.ts";
  * Starts summarizing the activity of a shell; closed with the shell. `say` writes a sentence to the task's log and
  * never rejects: text that arrives after the shell's end is dropped, and a store failure becomes a warning.
  */
-export type Summariser = (shell: {
+export type TaskSummarizer = (shell: {
   readonly task: TaskId;
   readonly session: SessionId;
   readonly epoch: number;
@@ -17,8 +17,8 @@ export type Summariser = (shell: {
 }) => Closable;
 
 /** Starts the summarizer of one shell, if configured. */
-export function beginSummary(
-  begin: Summariser | undefined,
+export function startSummary(
+  begin: TaskSummarizer | undefined,
   journal: Journal,
   task: TaskRecord,
   onWarning: (warning: string) => void,
@@ -26,7 +26,9 @@ export function beginSummary(
   const { id, session, epoch } = task;
   const say = async (text: string) => {
     try {
-      await journal.say(task, epoch, [{ body: { kind: "task", task: id, note: { type: "summary", text } } }]);
+      await journal.writeEntries(task, epoch, [
+        { body: { kind: "task", task: id, note: { type: "summary", text } } },
+      ]);
     } catch (error) {
       if (!isLonghaulError(error, "TASK_CONFLICT"))
         onWarning(`A summary of task ${id} was not written: ${error}`);

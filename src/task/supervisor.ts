@@ -1,34 +1,34 @@
 import { checkFields, checkKind } from "../model/arguments.ts";
 import { checkSessionId } from "../model/entry.ts";
-import { invalidArgument, LonghaulError } from "../model/errors.ts";
+import { createArgumentError, LonghaulError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import { isTerminal, type TaskId, type TaskNotice } from "../model/task.ts";
 import type { TaskRecord } from "../store/task-store.ts";
 import type { Agent } from "./agent.ts";
-import { startUnder, stopChildren } from "./children.ts";
-import { withinDeadline } from "./deadline.ts";
-import { every } from "./every.ts";
+import { startChildTask, stopChildren } from "./children.ts";
+import { runWithDeadline } from "./deadline.ts";
+import { repeatAtInterval } from "./every.ts";
 import { cleanUpOnExit } from "./exit-registry.ts";
 import { Finisher } from "./finisher.ts";
-import { hearWishes } from "./hear-wishes.ts";
-import { heedCaller } from "./heed-caller.ts";
-import { identityOf } from "./identity.ts";
+import { handleRequests } from "./hear-wishes.ts";
+import { abortWithCaller } from "./heed-caller.ts";
+import { resolveStoreId } from "./identity.ts";
 import { Journal } from "./journal.ts";
 import { OwnerLease } from "./lease.ts";
-import { resolveTaskLimits, type TaskLimits, tooManyTasks } from "./limits.ts";
-import { agentOf, type Startable, type TaskParts } from "./options.ts";
-import { makePlan } from "./plan.ts";
-import { tagOfTask } from "./process/tag.ts";
-import { BLANK_MEMORY } from "./recall-task.ts";
-import { Run } from "./run.ts";
+import { createTaskLimitError, resolveTaskLimits, type TaskLimits } from "./limits.ts";
+import { resolveAgent, type Startable, type TaskDeps } from "./options.ts";
+import { buildTaskPlan } from "./plan.ts";
+import { buildTaskTag } from "./process/tag.ts";
+import { EMPTY_PROGRESS } from "./recall-task.ts";
+import { TaskRun } from "./run.ts";
 import { RunQueue } from "./run-queue.ts";
 import { Runner } from "./runner.ts";
-import type { Shell } from "./shell.ts";
+import type { AgentDriver } from "./shell.ts";
 import { StaleCollector } from "./stale-collector.ts";
 import type { StartOptions, TaskHandle } from "./start-options.ts";
-import { type Recovered, Sweeper } from "./sweeper.ts";
+import { type RecoveryCounts, Sweeper } from "./sweeper.ts";
 import { systemTimer, type Timer } from "./timer.ts";
-import { unthrowing } from "./unthrowing.ts";
+import { safeListener } from "./unthrowing.ts";
 
 /**
  * Owns the tasks of one process: starts and ends them, handles requests of other processes, renews the lease, and takes
@@ -39,7 +39,7 @@ export class Supervisor<OpenedSession> {
   readonly timer: Timer;
   readonly runner: Runner<OpenedSession>;
   readonly agents = new Map<string, Agent<OpenedSession>>();
-  readonly #parts: TaskParts<OpenedSession>;
+  readonly #deps: TaskDeps<OpenedSession>;
   readonly #journal: Journal;
   readonly #queue: RunQueue<OpenedSession>;
   readonly #sweeper: Sweeper<OpenedSession>;
@@ -47,24 +47,24 @@ export class Supervisor<OpenedSession> {
   readonly #collector: StaleCollector;
   readonly #warn: (warning: string) => void;
   readonly #stop = new AbortController();
-  #cancelWishes: (() => void) | undefined;
+  #cancelRequests: (() => void) | undefined;
   #cancelSweeps: (() => void) | undefined;
-  #sweeping: Promise<Recovered> | undefined;
+  #sweeping: Promise<RecoveryCounts> | undefined;
   #unregister: (() => void) | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(
-    parts: TaskParts<OpenedSession>,
+    parts: TaskDeps<OpenedSession>,
     onNotice: (notice: TaskNotice) => void,
     handleOf: (task: TaskRecord) => TaskHandle,
   ) {
     const { log, census, owner, isolations = {} } = parts;
-    const onWarning = unthrowing(parts.onWarning);
+    const onWarning = safeListener(parts.onWarning);
     const { timer = systemTimer, afterEnd: steps = [], channels = [] } = parts;
     const limits = resolveTaskLimits(parts.limits);
     const stop = this.#stop.signal;
     const journal = new Journal(log);
-    this.#parts = parts;
+    this.#deps = parts;
     this.limits = limits;
     this.timer = timer;
     this.#journal = journal;
@@ -85,7 +85,7 @@ export class Supervisor<OpenedSession> {
         async (which, input, options = {}) =>
           handleOf(await this.#startChild(run, shell, which, input, options)),
       stopChildren: killChildren,
-      left: (run) => this.#queue.leave(run.task.id),
+      onLeave: (run) => this.#queue.leave(run.task.id),
     });
     this.#queue = new RunQueue(limits.maxRunning, (run) => this.runner.begin(run));
     // If the lease was renewed late, other processes may have taken tasks over.
@@ -120,15 +120,15 @@ export class Supervisor<OpenedSession> {
     options: StartOptions,
     parent?: { readonly task: TaskRecord; readonly epoch: number },
   ): Promise<TaskRecord> {
-    const { log, owner, isolations = {}, repository } = this.#parts;
+    const { log, owner, isolations = {}, repository } = this.#deps;
     checkFields("options", options, { signal: "signal?" });
-    const agent = agentOf(which, this.agents);
+    const agent = resolveAgent(which, this.agents);
     const id = checkSessionId(options.id ?? log.ids.next());
     if (options.signal?.aborted) throw new LonghaulError("ABORTED", "The task was aborted before it began.");
     const name = agent?.name ?? (which as string);
     const fence = parent && { parentEpoch: parent.epoch };
     const now = log.clock.now();
-    const { plan, session } = makePlan({
+    const { plan, session } = buildTaskPlan({
       id,
       agent: name,
       input,
@@ -140,10 +140,10 @@ export class Supervisor<OpenedSession> {
     });
     if (!agent) {
       if (plan.mode === "foreground")
-        throw invalidArgument("agent", name, "an agent that is known here, to run it in the foreground");
+        throw createArgumentError("agent", name, "an agent that is known here, to run it in the foreground");
       return this.#journal.create({ id, plan, session, canResume: true, isRunning: false, ...fence });
     }
-    if (this.runner.runs.size >= this.limits.maxTasks) throw tooManyTasks(this.limits.maxTasks);
+    if (this.runner.runs.size >= this.limits.maxTasks) throw createTaskLimitError(this.limits.maxTasks);
     await this.hold();
     const isRunning = plan.parent !== undefined || this.#queue.hasRoom;
     if (isRunning) this.#queue.enter(id, plan.parent);
@@ -153,9 +153,9 @@ export class Supervisor<OpenedSession> {
       this.#queue.leave(id);
       throw error;
     });
-    const run = new Run(agent, task, { ...BLANK_MEMORY, plan }, "start");
+    const run = new TaskRun(agent, task, { ...EMPTY_PROGRESS, plan }, "start");
     this.runner.adopt(run);
-    heedCaller(this.runner, run, options.signal);
+    abortWithCaller(this.runner, run, options.signal);
     if (this.#isClosing) {
       await this.runner.settle(run, "kill", { state: "killed", reason: "closed" });
     } else if (isRunning) {
@@ -174,40 +174,45 @@ export class Supervisor<OpenedSession> {
     const run = this.runner.runs.get(id);
     if (run) await this.runner.settle(run, "kill", { state: "killed", reason });
     if (run?.outcome) return;
-    const { tasks } = this.#parts.log.store;
+    const { tasks } = this.#deps.log.store;
     const task = await tasks.get(id);
     if (!task || isTerminal(task.state)) return;
     // A task of this process that is not running was given up, for example after a store error.
-    const isStray = task.owner === this.#parts.owner && !this.runner.isBusyWith(id);
+    const isStray = task.owner === this.#deps.owner && !this.runner.isBusyWith(id);
     const isOrphan = isStray || (await this.#sweeper.isOrphan(task));
     if (isOrphan && (await this.#sweeper.settleOrphan(task, "kill", { state: "killed", reason }))) return;
-    await tasks.wish(id, "kill", reason);
+    await tasks.request(id, "kill", reason);
   }
 
   /** Claims the lease before this process owns a task; then starts to poll requests and to sweep for orphans. */
   async hold(): Promise<void> {
     if (this.#isClosing) return;
-    await identityOf(this.#parts.log.store, this.#parts.log.clock);
+    await resolveStoreId(this.#deps.log.store, this.#deps.log.clock);
     await this.#lease.hold();
     if (this.#cancelSweeps || this.#isClosing) return;
-    const { log, owner } = this.#parts;
+    const { log, owner } = this.#deps;
     const warn = (error: unknown) => this.#warn(`Looking after tasks failed: ${error}`);
     const wishes = { runner: this.runner, tasks: log.store.tasks, owner, onWarning: this.#warn };
-    this.#cancelSweeps = every(this.timer, this.limits.leaseMs / 2, () => this.sweep(), warn, 0);
-    this.#cancelWishes = every(this.timer, this.limits.wishMs, () => hearWishes(wishes), warn);
-    if (this.#parts.collectsStale !== false) this.#collector.start();
-    if (this.#parts.handlesSignals !== false)
+    this.#cancelSweeps = repeatAtInterval(this.timer, this.limits.leaseMs / 2, () => this.sweep(), warn, 0);
+    this.#cancelRequests = repeatAtInterval(
+      this.timer,
+      this.limits.wishMs,
+      () => handleRequests(wishes),
+      warn,
+    );
+    if (this.#deps.collectsStale !== false) this.#collector.start();
+    if (this.#deps.handlesSignals !== false)
       this.#unregister = cleanUpOnExit({ close: () => this.close() }, this.limits.graceMs + 1_000);
   }
 
   /** The tag that processes of a task carry. */
   async tagOf(id: TaskId): Promise<string> {
-    const { store, clock } = this.#parts.log;
-    return tagOfTask(checkKind("task", id, "text"), await identityOf(store, clock));
+    const { store, clock } = this.#deps.log;
+    return buildTaskTag(checkKind("task", id, "text"), await resolveStoreId(store, clock));
   }
 
   /** Recovers tasks that no process runs; concurrent calls share one sweep. */
-  sweep(): Promise<Recovered> {
+  sweep(): Promise<RecoveryCounts> {
     this.#sweeping ??= this.runner
       .check()
       .then(() => this.#sweeper.sweep())
@@ -235,12 +240,12 @@ export class Supervisor<OpenedSession> {
 
   async #close(): Promise<void> {
     this.#cancelSweeps?.();
-    this.#cancelWishes?.();
+    this.#cancelRequests?.();
     const ending = Promise.all([...this.runner.runs.values()].map((run) => this.#end(run)));
-    await withinDeadline(this.timer, this.limits.graceMs, async () => {
+    await runWithDeadline(this.timer, this.limits.graceMs, async () => {
       await this.#collector.close();
       await ending;
-      await this.runner.finished();
+      await this.runner.waitUntilFinished();
     });
     this.#stop.abort(new Error("The supervisor of tasks is closed."));
     this.#unregister?.();
@@ -248,29 +253,29 @@ export class Supervisor<OpenedSession> {
     await this.#lease.close().catch((error) => this.#warn(`The lease was not given back: ${error}`));
   }
 
-  #end(run: Run<OpenedSession>): Promise<void> {
+  #end(run: TaskRun<OpenedSession>): Promise<void> {
     const isReleased =
-      this.#parts.onClose === "release" && run.agent.canResume === true && run.task.mode === "background";
+      this.#deps.onClose === "release" && run.agent.canResume === true && run.task.mode === "background";
     return isReleased
       ? this.runner.release(run)
       : this.runner.settle(run, "kill", { state: "killed", reason: "closed" });
   }
 
-  #resume(run: Run<OpenedSession>): void {
+  #resume(run: TaskRun<OpenedSession>): void {
     this.#queue.enter(run.task.id, run.task.parent);
     this.runner.adopt(run);
     this.runner.launch(run);
   }
 
   async #startChild(
-    run: Run<OpenedSession>,
-    shell: Shell,
+    run: TaskRun<OpenedSession>,
+    shell: AgentDriver,
     which: Startable<OpenedSession>,
     input: Json,
     options: StartOptions,
   ): Promise<TaskRecord> {
     run.mayHaveChildren = true;
-    return startUnder(run.task.id, shell, (epoch) =>
+    return startChildTask(run.task.id, shell, (epoch) =>
       this.start(which, input, options, { task: run.task, epoch }),
     );
   }

@@ -3,17 +3,17 @@ import { isLonghaulError } from "../model/errors.ts";
 import { isTerminal, type TaskEvent, type TaskOutcome } from "../model/task.ts";
 import type { TaskRecord } from "../store/task-store.ts";
 import type { Agent } from "./agent.ts";
-import { noticeOf } from "./describe.ts";
+import { readNotice } from "./describe.ts";
 import type { Finisher } from "./finisher.ts";
 import type { Journal } from "./journal.ts";
-import { dropLease, isOwnerOfTasksAlive, lifeOfOwner } from "./lease.ts";
+import { dropLease, isTaskOwnerAlive, readOwnerLife } from "./lease.ts";
 import type { TaskLimits } from "./limits.ts";
-import { outcomeOf, recallTask } from "./recall-task.ts";
+import { readOutcome, readTaskProgress } from "./recall-task.ts";
 import { decideRecovery } from "./recovery.ts";
-import { Run } from "./run.ts";
+import { TaskRun } from "./run.ts";
 
 /** Counts of a sweep for tasks that no process runs. */
-export interface Recovered {
+export interface RecoveryCounts {
   readonly resumed: number;
   readonly released: number;
   readonly lost: number;
@@ -21,10 +21,10 @@ export interface Recovered {
   readonly finished: number;
 }
 
-const NOTHING: Recovered = { resumed: 0, released: 0, lost: 0, killed: 0, finished: 0 };
+const NO_RECOVERIES: RecoveryCounts = { resumed: 0, released: 0, lost: 0, killed: 0, finished: 0 };
 
 /** Dependencies of a `Sweeper`. */
-export interface SweeperParts<OpenedSession> {
+export interface SweeperDeps<OpenedSession> {
   readonly log: Log;
   readonly journal: Journal;
   readonly finisher: Finisher;
@@ -36,7 +36,7 @@ export interface SweeperParts<OpenedSession> {
   readonly hasRoom: (task: TaskRecord) => boolean;
   /** Makes sure that this process holds its lease. */
   readonly hold: () => Promise<void>;
-  readonly resume: (run: Run<OpenedSession>) => void;
+  readonly resume: (run: TaskRun<OpenedSession>) => void;
   readonly track: (id: string, work: Promise<void>) => void;
   readonly stopChildren: (parent: string) => Promise<void>;
   readonly onWarning: (warning: string) => void;
@@ -44,33 +44,33 @@ export interface SweeperParts<OpenedSession> {
   readonly tagOf: (id: string) => Promise<string>;
 }
 
-const PAGE = 200;
+const PAGE_SIZE = 200;
 
 /** Recovers tasks of dead owners. The store refuses every step if another process was first. */
 export class Sweeper<OpenedSession> {
-  readonly #parts: SweeperParts<OpenedSession>;
+  readonly #deps: SweeperDeps<OpenedSession>;
   /** Tasks owned but not run by this process, and since when: a fault, or a gap between two steps. */
   readonly #strays = new Map<string, number>();
   /** Owners with an expired lease whose process still exists: the lease's expiry, and when it was noticed. */
   readonly #silent = new Map<string, { readonly expiresAt: number; readonly since: number }>();
 
-  constructor(parts: SweeperParts<OpenedSession>) {
-    this.#parts = parts;
+  constructor(parts: SweeperDeps<OpenedSession>) {
+    this.#deps = parts;
   }
 
   /** Checks every owner's open tasks once. */
-  async sweep(): Promise<Recovered> {
-    const { log, onWarning } = this.#parts;
-    let recovered = NOTHING;
+  async sweep(): Promise<RecoveryCounts> {
+    const { log, onWarning } = this.#deps;
+    let recovered = NO_RECOVERIES;
     const owners = await log.store.tasks.owners();
     for (const silent of this.#silent.keys()) if (!owners.includes(silent)) this.#silent.delete(silent);
     for (const owner of owners) {
-      const isOwn = owner === this.#parts.owner;
+      const isOwn = owner === this.#deps.owner;
       let isWhole = true;
       if (owner !== undefined && !isOwn && !(await this.#isGivenUp(owner))) continue;
       for (let after: string | undefined; ; ) {
         const page = await log.store.tasks.openOf(owner, {
-          limit: PAGE,
+          limit: PAGE_SIZE,
           ...(after !== undefined && { after }),
         });
         for (const task of page)
@@ -83,7 +83,7 @@ export class Sweeper<OpenedSession> {
             });
           }
         after = page.at(-1)?.id;
-        if (page.length < PAGE) break;
+        if (page.length < PAGE_SIZE) break;
       }
       if (owner !== undefined && !isOwn && isWhole) await dropLease(log.store, owner);
     }
@@ -92,9 +92,9 @@ export class Sweeper<OpenedSession> {
 
   /** Ends a task that no process runs; returns false if one does. */
   async settleOrphan(task: TaskRecord, event: TaskEvent, outcome: TaskOutcome): Promise<boolean> {
-    const { hold, journal, log, owner, stopChildren } = this.#parts;
+    const { hold, journal, log, owner, stopChildren } = this.#deps;
     await stopChildren(task.id);
-    const memory = await recallTask(log, task);
+    const memory = await readTaskProgress(log, task);
     const kept = memory.result === undefined ? outcome : { ...outcome, result: memory.result };
     await hold();
     const moved = await journal.settle(task, event, kept, owner);
@@ -109,9 +109,9 @@ export class Sweeper<OpenedSession> {
   }
 
   async #isDead(owner: string): Promise<boolean> {
-    const { log } = this.#parts;
-    if (owner === this.#parts.owner) return false;
-    return !(await isOwnerOfTasksAlive(log.store, owner, log.clock.now()));
+    const { log } = this.#deps;
+    if (owner === this.#deps.owner) return false;
+    return !(await isTaskOwnerAlive(log.store, owner, log.clock.now()));
   }
 
   /**
@@ -119,9 +119,9 @@ export class Sweeper<OpenedSession> {
    * its leases have expired and their owners are about to renew them.
    */
   async #isGivenUp(owner: string): Promise<boolean> {
-    const { log, limits } = this.#parts;
+    const { log, limits } = this.#deps;
     const now = log.clock.now();
-    const { state, expiresAt } = await lifeOfOwner(log.store, owner, now);
+    const { state, expiresAt } = await readOwnerLife(log.store, owner, now);
     const known = this.#silent.get(owner);
     this.#silent.delete(owner);
     if (state !== "silent") return state === "dead";
@@ -133,7 +133,7 @@ export class Sweeper<OpenedSession> {
 
   /** Whether a task of this process has been unknown here for too long to be a gap between two steps. */
   #isStray({ id }: TaskRecord): boolean {
-    const { isBusyWith, limits, log } = this.#parts;
+    const { isBusyWith, limits, log } = this.#deps;
     if (isBusyWith(id)) {
       this.#strays.delete(id);
       return false;
@@ -145,18 +145,18 @@ export class Sweeper<OpenedSession> {
     return now - since >= limits.leaseMs;
   }
 
-  async #recover(id: string, owner: string | undefined, recovered: Recovered): Promise<Recovered> {
-    const { log, agents, limits } = this.#parts;
+  async #recover(id: string, owner: string | undefined, recovered: RecoveryCounts): Promise<RecoveryCounts> {
+    const { log, agents, limits } = this.#deps;
     const task = await log.store.tasks.get(id);
     // The task may have changed since the page was read, even through the recovery of another task.
-    if (!task || task.owner !== owner || this.#parts.isBusyWith(id)) return recovered;
+    if (!task || task.owner !== owner || this.#deps.isBusyWith(id)) return recovered;
     const now = log.clock.now();
     const agent = agents.get(task.agent);
     const isRegistered = agent !== undefined;
     const decision = decideRecovery(task, {
       now,
       isRegistered,
-      hasRoom: this.#parts.hasRoom(task),
+      hasRoom: this.#deps.hasRoom(task),
       ...limits,
     });
     switch (decision) {
@@ -182,7 +182,7 @@ export class Sweeper<OpenedSession> {
         return isLost ? { ...recovered, lost: recovered.lost + 1 } : recovered;
       }
       case "release": {
-        const { hasMoved } = await this.#parts.journal.move(task, "release", { owner: undefined });
+        const { hasMoved } = await this.#deps.journal.move(task, "release", { owner: undefined });
         return hasMoved ? { ...recovered, released: recovered.released + 1 } : recovered;
       }
       case "resume":
@@ -195,26 +195,26 @@ export class Sweeper<OpenedSession> {
   }
 
   async #resume(task: TaskRecord, agent: Agent<OpenedSession>): Promise<boolean> {
-    const { hold, journal, log, owner, resume } = this.#parts;
+    const { hold, journal, log, owner, resume } = this.#deps;
     await hold();
-    const memory = await recallTask(log, task);
+    const memory = await readTaskProgress(log, task);
     const moved = await journal.move(task, "resume", { owner, mode: "background" });
     if (!moved.hasMoved || !moved.task) return false;
-    resume(new Run(agent, moved.task, memory, memory.hasRun ? "resume" : "start"));
+    resume(new TaskRun(agent, moved.task, memory, memory.hasRun ? "resume" : "start"));
     return true;
   }
 
   async #finishOrphan(task: TaskRecord): Promise<boolean> {
-    const taken = await this.#take(task);
+    const taken = await this.#takeOver(task);
     if (!taken) return false;
-    const outcome = await outcomeOf(this.#parts.log, taken);
+    const outcome = await readOutcome(this.#deps.log, taken);
     this.#finish(taken, outcome ?? { state: isTerminal(taken.state) ? taken.state : "failed" });
     return true;
   }
 
   /** Takes ownership of a task without starting it. */
-  async #take(task: TaskRecord): Promise<TaskRecord | undefined> {
-    const { hold, log, owner } = this.#parts;
+  async #takeOver(task: TaskRecord): Promise<TaskRecord | undefined> {
+    const { hold, log, owner } = this.#deps;
     await hold();
     const change = { id: task.id, expect: { epoch: task.epoch }, set: { owner, epoch: task.epoch + 1 } };
     try {
@@ -226,16 +226,16 @@ export class Sweeper<OpenedSession> {
   }
 
   #finish(task: TaskRecord, outcome: TaskOutcome): void {
-    this.#parts.track(task.id, this.#finishNow(task, outcome));
+    this.#deps.track(task.id, this.#finishNow(task, outcome));
   }
 
   async #finishNow(task: TaskRecord, outcome: TaskOutcome): Promise<void> {
-    const { finisher, log } = this.#parts;
-    const notice = task.notice === "told" ? await noticeOf(log, task) : undefined;
+    const { finisher, log } = this.#deps;
+    const notice = task.notice === "told" ? await readNotice(log, task) : undefined;
     if (notice) return finisher.deliver(task, notice);
-    await this.#parts.stopChildren(task.id);
-    const { plan, place } = await recallTask(log, task);
-    const tag = await this.#parts.tagOf(task.id);
+    await this.#deps.stopChildren(task.id);
+    const { plan, place } = await readTaskProgress(log, task);
+    const tag = await this.#deps.tagOf(task.id);
     await finisher.finish({ task, outcome, tag, isOrphan: true, ...(plan && { plan }) }, place);
   }
 }

@@ -1,17 +1,17 @@
-import type { Ready } from "../log/absorb.ts";
+import type { ReadyBody } from "../log/absorb.ts";
 import type { Log } from "../log/log.ts";
-import { readyBody } from "../log/ready-body.ts";
+import { prepareBody } from "../log/ready-body.ts";
 import type { EntryBody } from "../model/entry.ts";
-import { invalidArgument, isLonghaulError } from "../model/errors.ts";
+import { createArgumentError, isLonghaulError } from "../model/errors.ts";
 import type { LoopGuard, TaskNote } from "../model/task.ts";
 import type { AgentEvent } from "./agent.ts";
-import { overBudget, spendStep, spendUsage } from "./budget.ts";
+import { describeOverrun, spendStep, spendUsage } from "./budget.ts";
 import type { Journal } from "./journal.ts";
 import { DEFAULT_LOOP_GUARD } from "./loop-guard.ts";
-import type { TaskMemory } from "./recall-task.ts";
-import type { Run } from "./run.ts";
-import type { Shell } from "./shell.ts";
-import { type StoringParts, untilStored } from "./until-stored.ts";
+import type { TaskProgress } from "./recall-task.ts";
+import type { TaskRun } from "./run.ts";
+import type { AgentDriver } from "./shell.ts";
+import { type RetryStoreDeps, retryStore } from "./until-stored.ts";
 
 /** A task exceeded its budget or repeats the same call. */
 export class Overrun extends Error {
@@ -24,10 +24,10 @@ export class Overrun extends Error {
 }
 
 /** The task has another owner or has ended. */
-export class NotOurs extends Error {}
+export class OwnershipLostError extends Error {}
 
 /** Dependencies of `takeEvent`. */
-export interface TakeParts extends StoringParts {
+export interface RecordEventDeps extends RetryStoreDeps {
   readonly log: Log;
   readonly journal: Journal;
 }
@@ -36,28 +36,28 @@ export interface TakeParts extends StoringParts {
  * Writes an agent's event and adds its usage; throws Overrun when a limit is exceeded, NotOurs
  * when the run may not write.
  */
-export async function takeEvent(
-  parts: TakeParts,
-  run: Run<never>,
-  shell: Shell,
+export async function recordEvent(
+  parts: RecordEventDeps,
+  run: TaskRun<never>,
+  shell: AgentDriver,
   event: AgentEvent,
 ): Promise<void> {
   const { log, journal } = parts;
   const { task } = run;
-  const guard = run.memory.plan?.loopGuard ?? DEFAULT_LOOP_GUARD;
-  const loop = loopIn(run, event, guard);
-  const making = bodyOf(log, task.id, event);
-  const items: Ready<EntryBody>[] = [making instanceof Promise ? await making : making];
+  const guard = run.progress.plan?.loopGuard ?? DEFAULT_LOOP_GUARD;
+  const loop = findLoop(run, event, guard);
+  const making = toBody(log, task.id, event);
+  const items: ReadyBody<EntryBody>[] = [making instanceof Promise ? await making : making];
   if (loop) items.push({ body: { kind: "task", task: task.id, note: loop } });
   try {
-    await untilStored(parts, shell.signal, task.id, () => journal.say(task, shell.epoch, items));
+    await retryStore(parts, shell.signal, task.id, () => journal.writeEntries(task, shell.epoch, items));
   } catch (error) {
     if (isLonghaulError(error, "TASK_CONFLICT") || isLonghaulError(error, "SESSION_NOT_FOUND"))
-      throw new NotOurs("The task is not ours any more.", { cause: error });
+      throw new OwnershipLostError("The task is not ours any more.", { cause: error });
     throw error;
   }
-  run.memory = afterEvent(run.memory, event);
-  const over = overBudget(run.memory.spent, run.memory.plan?.budget);
+  run.progress = applyEvent(run.progress, event);
+  const over = describeOverrun(run.progress.spent, run.progress.plan?.budget);
   if (over !== undefined) throw new Overrun("budget", `The budget is used up: ${over}.`);
   if (loop && guard.isStopping)
     throw new Overrun(
@@ -66,10 +66,10 @@ export async function takeEvent(
     );
 }
 
-function bodyOf(log: Log, task: string, event: AgentEvent): Ready | Promise<Ready> {
+function toBody(log: Log, task: string, event: AgentEvent): ReadyBody | Promise<ReadyBody> {
   switch (event?.type) {
     case "message":
-      return readyBody(log, { kind: "message", message: event.message });
+      return prepareBody(log, { kind: "message", message: event.message });
     case "usage": {
       const { type: _, ...rest } = event;
       return { body: { kind: "usage", ...rest, meta: { ...event.meta, task } } };
@@ -82,7 +82,7 @@ function bodyOf(log: Log, task: string, event: AgentEvent): Ready | Promise<Read
     case "summary":
       return { body: { kind: "task", task, note: event } };
     default:
-      throw invalidArgument(
+      throw createArgumentError(
         "event.type",
         (event as { type?: unknown } | undefined)?.type,
         "message, usage, output, call, step, result, checkpoint or summary",
@@ -90,7 +90,7 @@ function bodyOf(log: Log, task: string, event: AgentEvent): Ready | Promise<Read
   }
 }
 
-function afterEvent(memory: TaskMemory, event: AgentEvent): TaskMemory {
+function applyEvent(memory: TaskProgress, event: AgentEvent): TaskProgress {
   switch (event.type) {
     case "usage":
       return { ...memory, spent: spendUsage(memory.spent, event.usage) };
@@ -106,15 +106,19 @@ function afterEvent(memory: TaskMemory, event: AgentEvent): TaskMemory {
 }
 
 /** Returns a note for every `repeats` identical calls in a row. */
-function loopIn(
-  run: Run<never>,
+function findLoop(
+  run: TaskRun<never>,
   event: AgentEvent,
   { repeats }: LoopGuard,
 ): Extract<TaskNote, { type: "loop" }> | undefined {
   const calls =
-    event?.type === "call" ? [event] : event?.type === "message" ? run.loops.finishedBy(event.message) : [];
+    event?.type === "call"
+      ? [event]
+      : event?.type === "message"
+        ? run.loops.takeFinishedCalls(event.message)
+        : [];
   for (const call of calls) {
-    const count = run.loops.see(call);
+    const count = run.loops.countRepeats(call);
     if (count % repeats === 0) return { type: "loop", call: call.name, repeats: count };
   }
   return undefined;

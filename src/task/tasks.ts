@@ -1,41 +1,41 @@
 import { checkFields, checkKind } from "../model/arguments.ts";
-import { wholeNumber } from "../model/errors.ts";
+import { checkWholeNumber } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import { Scope } from "../model/scope.ts";
 import { isTerminal, type TaskId, type TaskNotice } from "../model/task.ts";
 import type { TaskQuery, TaskRecord } from "../store/task-store.ts";
 import type { Agent, AgentFunction } from "./agent.ts";
 import { describeTask, sketchTask, type TaskDetails, type TaskSketch } from "./describe.ts";
-import { taskNotFound } from "./not-found.ts";
-import { checkAgentName, type Startable, type TaskParts } from "./options.ts";
-import { type OutputOptions, readOutput, type TaskEntry } from "./output.ts";
-import { outcomeOf } from "./recall-task.ts";
+import { createTaskNotFoundError } from "./not-found.ts";
+import { checkAgentName, type Startable, type TaskDeps } from "./options.ts";
+import { type OutputOptions, readTaskOutput, type TaskEntry } from "./output.ts";
+import { readOutcome } from "./recall-task.ts";
 import type { StartOptions, TaskHandle, TaskStatus, WaitOptions } from "./start-options.ts";
 import { Supervisor } from "./supervisor.ts";
-import type { Recovered } from "./sweeper.ts";
-import { unthrowing } from "./unthrowing.ts";
-import { followTask, hearOf, type WaitParts } from "./waiting.ts";
+import type { RecoveryCounts } from "./sweeper.ts";
+import { safeListener } from "./unthrowing.ts";
+import { type WaitDeps, waitForRun, waitForTask } from "./waiting.ts";
 
 /** Time to wait for another process to handle a request before the current status is returned. */
-const WISH_WAIT_MS = 10_000;
+const REQUEST_WAIT_MS = 10_000;
 
 const isEnded = (task: TaskRecord) => isTerminal(task.state);
 
 /** Runs agents as tasks, and reads the tasks of other processes. */
 export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
-  readonly #parts: TaskParts<OpenedSession>;
+  readonly #deps: TaskDeps<OpenedSession>;
   readonly #supervisor: Supervisor<OpenedSession>;
   readonly #scope: Scope;
   readonly #listeners = new Set<(notice: TaskNotice) => void>();
   #closed: Promise<void> | undefined;
 
-  constructor(parts: TaskParts<OpenedSession>) {
-    this.#parts = parts;
+  constructor(parts: TaskDeps<OpenedSession>) {
+    this.#deps = parts;
     this.#scope = new Scope("tasks", parts.census);
     this.#supervisor = new Supervisor(
       parts,
-      (notice) => this.#tell(notice),
-      (task) => this.#handleOf(task),
+      (notice) => this.#notifyListeners(notice),
+      (task) => this.#createHandle(task),
     );
   }
 
@@ -52,7 +52,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
    */
   async start(agent: Startable<OpenedSession>, input: Json, options: StartOptions = {}): Promise<TaskHandle> {
     this.#scope.assertOpen();
-    return this.#handleOf(await this.#supervisor.start(agent, input, options));
+    return this.#createHandle(await this.#supervisor.start(agent, input, options));
   }
 
   /** Runs a task in the foreground; resolves when it has ended or moved to the background. */
@@ -64,56 +64,56 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
     this.#scope.assertOpen();
     const task = await this.#supervisor.start(agent, input, { ...options, mode: "foreground" });
     const run = this.#supervisor.runner.runs.get(task.id);
-    if (run) await hearOf(this.#waitParts(), run, {});
+    if (run) await waitForRun(this.#getWaitDeps(), run, {});
     return this.status(task.id);
   }
 
   /** A handle on a task, whichever process runs it. */
   async handle(id: TaskId): Promise<TaskHandle> {
-    return this.#handleOf(await this.#require(id));
+    return this.#createHandle(await this.#require(id));
   }
 
   /** The status of a task; throws TASK_NOT_FOUND if it does not exist. */
   async status(id: TaskId): Promise<TaskStatus> {
-    return this.#statusOf(await this.#require(id));
+    return this.#readStatus(await this.#require(id));
   }
 
   /** Lists tasks, newest first. */
   async list(query: Partial<TaskQuery> = {}): Promise<readonly TaskRecord[]> {
     this.#scope.assertOpen();
     checkFields("query", query, { states: "array?", parent: "text?", session: "text?", before: "text?" });
-    const limit = wholeNumber("limit", query.limit ?? 50, 1, 1_000);
-    return this.#parts.log.store.tasks.list({ ...query, limit });
+    const limit = checkWholeNumber("limit", query.limit ?? 50, 1, 1_000);
+    return this.#deps.log.store.tasks.list({ ...query, limit });
   }
 
   /** A task as lists show it: its status, its plan, and whether a live process runs it. */
   async sketch(id: TaskId): Promise<TaskSketch> {
-    return sketchTask(this.#parts.log, await this.#require(id));
+    return sketchTask(this.#deps.log, await this.#require(id));
   }
 
   /** A task with its place, usage and notice; throws TASK_NOT_FOUND if it does not exist. */
   async describe(id: TaskId): Promise<TaskDetails> {
-    return describeTask(this.#parts.log, await this.#require(id));
+    return describeTask(this.#deps.log, await this.#require(id));
   }
 
   /** Resolves when a task has ended, whichever process runs it; after a timeout, with its current status. */
   async wait(id: TaskId, options: WaitOptions = {}): Promise<TaskStatus> {
     const { timeoutMs } = checkFields("options", options, { signal: "signal?" });
     const until =
-      timeoutMs === undefined ? undefined : performance.now() + wholeNumber("timeoutMs", timeoutMs, 0);
+      timeoutMs === undefined ? undefined : performance.now() + checkWholeNumber("timeoutMs", timeoutMs, 0);
     const left = () =>
       until === undefined ? options : { ...options, timeoutMs: Math.max(0, until - performance.now()) };
     for (;;) {
       const run = this.#supervisor.runner.runs.get(id);
       if (!run) break;
-      const news = await hearOf(this.#waitParts(), run, left());
+      const news = await waitForRun(this.#getWaitDeps(), run, left());
       if (news === "settled" && run.outcome) return { ...run.task, outcome: run.outcome };
       if (news === "late") return this.status(id);
       if (news === "lost") break;
     }
     const task = await this.#require(id);
-    if (isTerminal(task.state)) return this.#statusOf(task);
-    await followTask(this.#waitParts(), id, isEnded, left());
+    if (isTerminal(task.state)) return this.#readStatus(task);
+    await waitForTask(this.#getWaitDeps(), id, isEnded, left());
     return this.status(id);
   }
 
@@ -128,9 +128,9 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
     }
     const task = await this.#require(id);
     const isThere = (now: TaskRecord) => isTerminal(now.state) || now.mode === "background";
-    if (isThere(task)) return this.#statusOf(task);
-    await this.#parts.log.store.tasks.wish(id, "detach");
-    await followTask(this.#waitParts(), id, isThere, { timeoutMs: WISH_WAIT_MS });
+    if (isThere(task)) return this.#readStatus(task);
+    await this.#deps.log.store.tasks.request(id, "detach");
+    await waitForTask(this.#getWaitDeps(), id, isThere, { timeoutMs: REQUEST_WAIT_MS });
     return this.status(id);
   }
 
@@ -144,7 +144,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
     await this.#supervisor.kill(id, checkKind("reason", reason, "text"));
     const status = await this.status(id);
     if (isTerminal(status.state)) return status;
-    await followTask(this.#waitParts(), id, isEnded, { timeoutMs: WISH_WAIT_MS });
+    await waitForTask(this.#getWaitDeps(), id, isEnded, { timeoutMs: REQUEST_WAIT_MS });
     return this.status(id);
   }
 
@@ -152,7 +152,11 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
   async *output(id: TaskId, options: OutputOptions = {}): AsyncGenerator<TaskEntry> {
     checkFields("options", options, { signal: "signal?" });
     const { timer } = this.#supervisor;
-    yield* readOutput({ log: this.#parts.log, scope: this.#scope, timer }, await this.#require(id), options);
+    yield* readTaskOutput(
+      { log: this.#deps.log, scope: this.#scope, timer },
+      await this.#require(id),
+      options,
+    );
   }
 
   /** The tag of a task's processes, for `findTagged`; unique across stores. */
@@ -168,7 +172,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
   }
 
   /** Recovers tasks of dead processes now, and from then on within every lease. */
-  async recover(): Promise<Recovered> {
+  async recover(): Promise<RecoveryCounts> {
     this.#scope.assertOpen();
     await this.#supervisor.hold();
     return this.#supervisor.sweep();
@@ -176,7 +180,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
 
   /** Resolves when all tasks that ended here are cleaned up and their notices sent. */
   async cleaned(): Promise<void> {
-    await this.#supervisor.runner.finished();
+    await this.#supervisor.runner.waitUntilFinished();
   }
 
   /** Ends the tasks of this process within `graceMs`; the next owner does the remaining cleanup. Idempotent. */
@@ -196,32 +200,32 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
     await closing;
   }
 
-  #waitParts(): WaitParts {
-    return { store: this.#parts.log.store, timer: this.#supervisor.timer, closing: this.#supervisor.closed };
+  #getWaitDeps(): WaitDeps {
+    return { store: this.#deps.log.store, timer: this.#supervisor.timer, closing: this.#supervisor.closed };
   }
 
-  #tell(notice: TaskNotice): void {
+  #notifyListeners(notice: TaskNotice): void {
     for (const listener of this.#listeners) {
       try {
         listener(notice);
       } catch (error) {
-        unthrowing(this.#parts.onWarning)(`A listener to notices failed: ${error}`);
+        safeListener(this.#deps.onWarning)(`A listener to notices failed: ${error}`);
       }
     }
   }
 
   async #require(id: TaskId): Promise<TaskRecord> {
-    const task = await this.#parts.log.store.tasks.get(checkKind("task", id, "text"));
+    const task = await this.#deps.log.store.tasks.get(checkKind("task", id, "text"));
     if (task) return task;
-    throw taskNotFound(id);
+    throw createTaskNotFoundError(id);
   }
 
-  async #statusOf(task: TaskRecord): Promise<TaskStatus> {
-    const outcome = await outcomeOf(this.#parts.log, task);
+  async #readStatus(task: TaskRecord): Promise<TaskStatus> {
+    const outcome = await readOutcome(this.#deps.log, task);
     return outcome ? { ...task, outcome } : task;
   }
 
-  #handleOf({ id, session }: TaskRecord): TaskHandle {
+  #createHandle({ id, session }: TaskRecord): TaskHandle {
     return {
       id,
       session,

@@ -1,5 +1,5 @@
 /** Wraps a listener for background work so that its exceptions are ignored. */
-export function unthrowing<T>(listener: ((news: T) => void) | undefined): (news: T) => void {
+export function safeListener<T>(listener: ((news: T) => void) | undefined): (news: T) => void {
   return (news) => {
     try {
       listener?.(news);

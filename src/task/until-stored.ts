@@ -1,22 +1,22 @@
 import { type ErrorCode, isLonghaulError, LonghaulError } from "../model/errors.ts";
 import type { Timer } from "./timer.ts";
-import { wordsOf } from "./words.ts";
+import { toErrorMessage } from "./words.ts";
 
 /** Transient store errors. */
-const PASSING: readonly ErrorCode[] = ["STORE_BUSY", "DISK_FULL", "STORE_IO"];
+const TRANSIENT_ERRORS: readonly ErrorCode[] = ["STORE_BUSY", "DISK_FULL", "STORE_IO"];
 const MAX_DELAY_MS = 5_000;
 /** Delay at which the caller is warned; shorter interruptions stay silent. */
-const TOLD_AT_MS = 800;
+const WARN_AT_MS = 800;
 
 /** Dependencies of `untilStored`. */
-export interface StoringParts {
+export interface RetryStoreDeps {
   readonly timer: Timer;
   readonly onWarning: (warning: string) => void;
 }
 
 /** Retries a write after transient store errors until it succeeds or `stop` fires; warns once. */
-export async function untilStored<T>(
-  { timer, onWarning }: StoringParts,
+export async function retryStore<T>(
+  { timer, onWarning }: RetryStoreDeps,
   stop: AbortSignal,
   task: string,
   work: () => Promise<T>,
@@ -25,11 +25,11 @@ export async function untilStored<T>(
     try {
       return await work();
     } catch (error) {
-      if (!PASSING.some((code) => isLonghaulError(error, code))) throw error;
+      if (!TRANSIENT_ERRORS.some((code) => isLonghaulError(error, code))) throw error;
       if (stop.aborted)
         throw new LonghaulError("CLOSED", "The supervisor of tasks was closed.", { cause: error });
-      if (delayMs === TOLD_AT_MS)
-        onWarning(`Task ${task} waits until the store can be written to: ${wordsOf(error)}`);
+      if (delayMs === WARN_AT_MS)
+        onWarning(`Task ${task} waits until the store can be written to: ${toErrorMessage(error)}`);
     }
     await new Promise<void>((resolve) => {
       const end = () => {

@@ -2,12 +2,12 @@ import { LonghaulError } from "../model/errors.ts";
 import type { TaskId } from "../model/task.ts";
 import type { Store } from "../store/store.ts";
 import type { TaskRecord } from "../store/task-store.ts";
-import type { Run, RunNews } from "./run.ts";
+import type { RunEvent, TaskRun } from "./run.ts";
 import type { WaitOptions } from "./start-options.ts";
 import type { Timer } from "./timer.ts";
 
 /** Dependencies of waiting for a task. */
-export interface WaitParts {
+export interface WaitDeps {
   readonly store: Store;
   readonly timer: Timer;
   /** Fires when the supervisor closes, which ends every wait. */
@@ -15,24 +15,24 @@ export interface WaitParts {
 }
 
 /** Waits for an event of a task that this process runs; "late" after the timeout. */
-export function hearOf(
-  { timer, closing }: WaitParts,
-  run: Run<never>,
+export function waitForRun(
+  { timer, closing }: WaitDeps,
+  run: TaskRun<never>,
   options: WaitOptions,
-): Promise<RunNews | "late"> {
-  return bounded<RunNews | "late">(timer, closing, options, "late", (resolve) => run.listen(resolve));
+): Promise<RunEvent | "late"> {
+  return waitBounded<RunEvent | "late">(timer, closing, options, "late", (resolve) => run.listen(resolve));
 }
 
 /**
  * Waits until a task of any process satisfies `isEnough`, or the timeout passes. Undefined if there is no such task.
  */
-export function followTask(
-  { store, timer, closing }: WaitParts,
+export function waitForTask(
+  { store, timer, closing }: WaitDeps,
   id: TaskId,
   isEnough: (task: TaskRecord) => boolean,
   options: WaitOptions,
 ): Promise<TaskRecord | undefined> {
-  return bounded<TaskRecord | undefined>(timer, closing, options, undefined, (resolve, reject) => {
+  return waitBounded<TaskRecord | undefined>(timer, closing, options, undefined, (resolve, reject) => {
     let isLooking = false;
     let isRung = false;
     const look = async () => {
@@ -58,7 +58,7 @@ export function followTask(
 }
 
 /** A promise that removes its timer and listeners however it settles. */
-function bounded<T>(
+function waitBounded<T>(
   timer: Timer,
   closing: AbortSignal,
   { timeoutMs, signal }: WaitOptions,

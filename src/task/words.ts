@@ -1,5 +1,5 @@
 /** The message of an error, even if it cannot be converted to a string. */
-export function wordsOf(error: unknown): string {
+export function toErrorMessage(error: unknown): string {
   try {
     return error instanceof Error ? String(error.message) : String(error);
   } catch {

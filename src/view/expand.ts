@@ -13,19 +13,19 @@ const BATCH = 100;
  */
 export async function* expandEntry(entries: EntryStore, place: Place): AsyncGenerator<Entry> {
   const entry = await requireEntry(entries, place);
-  const ranges = entry.kind === "overlay" ? rangesOf(entry.edit, entry.session) : [];
+  const ranges = entry.kind === "overlay" ? listRanges(entry.edit, entry.session) : [];
   if (ranges.length === 0) {
     yield entry;
     return;
   }
-  for (const range of ranges) yield* messagesIn(entries, range);
+  for (const range of ranges) yield* readMessages(entries, range);
 }
 
 /** The ranges of entries that an edit affects. */
-function rangesOf(edit: Edit, session: string): readonly SeqRange[] {
+function listRanges(edit: Edit, session: string): readonly SeqRange[] {
   switch (edit.type) {
     case "plan":
-      return edit.edits.flatMap((single) => rangesOf(single, session)).sort((a, b) => a.from - b.from);
+      return edit.edits.flatMap((single) => listRanges(single, session)).sort((a, b) => a.from - b.from);
     case "replace": {
       if ("callId" in edit.target) return [];
       const { seq, session: own = session } = edit.target;
@@ -39,7 +39,7 @@ function rangesOf(edit: Edit, session: string): readonly SeqRange[] {
   }
 }
 
-async function* messagesIn(entries: EntryStore, { session, from, to }: SeqRange): AsyncGenerator<Entry> {
+async function* readMessages(entries: EntryStore, { session, from, to }: SeqRange): AsyncGenerator<Entry> {
   for (let next = from; next <= to; ) {
     const query = { from: next, to, limit: BATCH, order: "ascending", kinds: ["message"] } as const;
     const found = await entries.read(session, query);

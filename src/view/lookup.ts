@@ -1,6 +1,6 @@
 import { toEntry } from "../log/body.ts";
-import { type Entry, entryId, type Place, type SessionId } from "../model/entry.ts";
-import { invalidArgument, LonghaulError } from "../model/errors.ts";
+import { type Entry, formatEntryId, type Place, type SessionId } from "../model/entry.ts";
+import { createArgumentError, LonghaulError } from "../model/errors.ts";
 import type { EntryStore } from "../store/entry-store.ts";
 
 /** The entry at a place; undefined if there is none. */
@@ -13,7 +13,7 @@ export async function findEntry(entries: EntryStore, { session, seq }: Place): P
 export async function requireEntry(entries: EntryStore, place: Place): Promise<Entry> {
   const entry = await findEntry(entries, place);
   if (entry) return entry;
-  const id = entryId(place.session, place.seq);
+  const id = formatEntryId(place.session, place.seq);
   throw new LonghaulError("ENTRY_NOT_FOUND", `There is no entry ${id}; session.head() tells the last seq.`, {
     details: { id },
   });
@@ -26,7 +26,7 @@ export async function findEntryAt(
   at: number | Date,
 ): Promise<Entry | undefined> {
   const ms = at instanceof Date ? at.getTime() : at;
-  if (!Number.isFinite(ms)) throw invalidArgument("at", at, "a Date or milliseconds since 1970");
+  if (!Number.isFinite(ms)) throw createArgumentError("at", at, "a Date or milliseconds since 1970");
   const seq = await entries.seqAt(session, ms);
   return seq === 0 ? undefined : findEntry(entries, { session, seq });
 }

@@ -1,10 +1,10 @@
 import type { Lines } from "../log/lines.ts";
 import { checkKinds, type Entry, type EntryId, type EntryKind } from "../model/entry.ts";
-import { invalidArgument, wholeNumber } from "../model/errors.ts";
-import { notOnLine } from "../model/line.ts";
+import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
+import { createNotOnLineError } from "../model/line.ts";
 import type { EntryStore } from "../store/entry-store.ts";
-import { type Cursor, readCursor, writeCursor } from "./cursor.ts";
-import { collect, rangesFrom } from "./walk.ts";
+import { type Cursor, formatCursor, parseCursor } from "./cursor.ts";
+import { collectEntries, listRangesFrom } from "./walk.ts";
 
 /** Kinds shown by default. */
 const SHOWN_KINDS: readonly EntryKind[] = ["message", "notice", "redacted", "damaged"];
@@ -38,7 +38,7 @@ export async function readPage(lines: Lines, entries: EntryStore, options: PageO
   const reader = new PageReader(entries, options);
   const { before, after, around } = options;
   if ([before, after, around].filter((option) => option !== undefined).length > 1) {
-    throw invalidArgument("options", options, "only one of before, after and around");
+    throw createArgumentError("options", options, "only one of before, after and around");
   }
   if (after !== undefined) return reader.newer(lines, after);
   if (before !== undefined) return reader.older(lines, before);
@@ -52,65 +52,71 @@ class PageReader {
 
   constructor(entries: EntryStore, options: PageOptions) {
     this.#entries = entries;
-    this.#limit = wholeNumber("limit", options.limit ?? DEFAULT_LIMIT, 1, MAX_LIMIT);
+    this.#limit = checkWholeNumber("limit", options.limit ?? DEFAULT_LIMIT, 1, MAX_LIMIT);
     this.#kinds = checkKinds(options.kinds ?? SHOWN_KINDS);
   }
 
   async newest(lines: Lines): Promise<Page> {
     const { seq, line } = await lines.active();
     // One extra entry shows whether there is a further page.
-    const found = await collect(this.#entries, line.toReversed(), "older", this.#limit + 1, this.#kinds);
+    const found = await collectEntries(
+      this.#entries,
+      line.toReversed(),
+      "older",
+      this.#limit + 1,
+      this.#kinds,
+    );
     const shown = found.slice(0, this.#limit).reverse();
-    return page(seq, shown, found.length > this.#limit, writeCursor({ lineSeq: seq, at: undefined }));
+    return buildPage(seq, shown, found.length > this.#limit, formatCursor({ lineSeq: seq, at: undefined }));
   }
 
   async older(lines: Lines, cursor: Cursor): Promise<Page> {
-    const place = readCursor(cursor, "before");
+    const place = parseCursor(cursor, "before");
     const { seq, line } = await lines.at(place.lineSeq);
-    const ranges = place.at ? rangesFrom(line, place.at, "older") : [];
-    if (!ranges) throw foreignCursor("before", cursor);
-    const found = await collect(this.#entries, ranges, "older", this.#limit + 1, this.#kinds);
-    return page(seq, found.slice(0, this.#limit).reverse(), found.length > this.#limit, cursor);
+    const ranges = place.at ? listRangesFrom(line, place.at, "older") : [];
+    if (!ranges) throw createCursorError("before", cursor);
+    const found = await collectEntries(this.#entries, ranges, "older", this.#limit + 1, this.#kinds);
+    return buildPage(seq, found.slice(0, this.#limit).reverse(), found.length > this.#limit, cursor);
   }
 
   async newer(lines: Lines, cursor: Cursor): Promise<Page> {
-    const place = readCursor(cursor, "after");
+    const place = parseCursor(cursor, "after");
     const { seq, line } = await lines.at(place.lineSeq);
-    const ranges = place.at ? rangesFrom(line, place.at, "newer") : line;
-    if (!ranges) throw foreignCursor("after", cursor);
-    const found = await collect(this.#entries, ranges, "newer", this.#limit, this.#kinds);
-    return page(seq, found, place.at !== undefined, cursor);
+    const ranges = place.at ? listRangesFrom(line, place.at, "newer") : line;
+    if (!ranges) throw createCursorError("after", cursor);
+    const found = await collectEntries(this.#entries, ranges, "newer", this.#limit, this.#kinds);
+    return buildPage(seq, found, place.at !== undefined, cursor);
   }
 
   async around(lines: Lines, which: number | EntryId): Promise<Page> {
     const { seq, line } = await lines.active();
-    const place = await lines.placeOf(which);
+    const place = await lines.resolvePlace(which);
     const [olderRanges, newerRanges] = [
-      rangesFrom(line, place, "older"),
-      rangesFrom(line, place, "newer", { inclusive: true }),
+      listRangesFrom(line, place, "older"),
+      listRangesFrom(line, place, "newer", { inclusive: true }),
     ];
-    if (!olderRanges || !newerRanges) throw notOnLine(place);
+    if (!olderRanges || !newerRanges) throw createNotOnLineError(place);
     const half = Math.floor(this.#limit / 2);
-    const older = await collect(this.#entries, olderRanges, "older", half + 1, this.#kinds);
+    const older = await collectEntries(this.#entries, olderRanges, "older", half + 1, this.#kinds);
     const shown = older.slice(0, half).reverse();
     shown.push(
-      ...(await collect(this.#entries, newerRanges, "newer", this.#limit - shown.length, this.#kinds)),
+      ...(await collectEntries(this.#entries, newerRanges, "newer", this.#limit - shown.length, this.#kinds)),
     );
-    return page(seq, shown, older.length > half, writeCursor({ lineSeq: seq, at: place }));
+    return buildPage(seq, shown, older.length > half, formatCursor({ lineSeq: seq, at: place }));
   }
 }
 
 /** Builds a page; `end` is its newer cursor if the page is empty. */
-function page(lineSeq: number, entries: readonly Entry[], hasOlder: boolean, end: Cursor): Page {
+function buildPage(lineSeq: number, entries: readonly Entry[], hasOlder: boolean, end: Cursor): Page {
   const first = entries[0];
   const last = entries.at(-1);
   return {
     entries,
-    ...(hasOlder && first && { before: writeCursor({ lineSeq, at: first }) }),
-    after: last ? writeCursor({ lineSeq, at: last }) : end,
+    ...(hasOlder && first && { before: formatCursor({ lineSeq, at: first }) }),
+    after: last ? formatCursor({ lineSeq, at: last }) : end,
   };
 }
 
-function foreignCursor(option: string, cursor: Cursor) {
-  return invalidArgument(option, cursor, "a cursor from a page of this session");
+function createCursorError(option: string, cursor: Cursor) {
+  return createArgumentError(option, cursor, "a cursor from a page of this session");
 }

@@ -1,11 +1,11 @@
 import type { Lines } from "../log/lines.ts";
 import type { Place } from "../model/entry.ts";
-import { invalidArgument, LonghaulError } from "../model/errors.ts";
-import { type Line, rangeIndexOf } from "../model/line.ts";
+import { createArgumentError, LonghaulError } from "../model/errors.ts";
+import { findRangeIndex, type Line } from "../model/line.ts";
 import type { EntryStore } from "../store/entry-store.ts";
 
 /** Kinds that people refer to by time. */
-const SAID_KINDS = ["message", "notice"] as const;
+const TIMED_KINDS = ["message", "notice"] as const;
 const PAGE = 100;
 
 /**
@@ -18,13 +18,13 @@ export async function findPlaceAtTime(
   time: Date,
 ): Promise<Place | undefined> {
   const at = time.getTime();
-  if (Number.isNaN(at)) throw invalidArgument("time", time, "a valid Date");
+  if (Number.isNaN(at)) throw createArgumentError("time", time, "a valid Date");
   const { line } = await lines.active();
   const found: Place[] = [];
   for (const session of new Set(line.map((range) => range.session)))
-    for (const place of await placesAt(entries, line, session, at)) found.push(place);
+    for (const place of await findPlacesAt(entries, line, session, at)) found.push(place);
   const [place, other] = found;
-  if (place && other) throw ambiguous(time, [place, other]);
+  if (place && other) throw createAmbiguousError(time, [place, other]);
   return place;
 }
 
@@ -40,7 +40,7 @@ export async function requirePlaceAtTime(lines: Lines, entries: EntryStore, time
 }
 
 /** Places of one session's log on the line with that time; at most two, which is enough to detect ambiguity. */
-async function placesAt(
+async function findPlacesAt(
   entries: EntryStore,
   line: Line,
   session: string,
@@ -50,17 +50,17 @@ async function placesAt(
   const first = (await entries.seqAt(session, at - 1)) + 1;
   const found: Place[] = [];
   for (let from = first; from <= last && found.length < 2; ) {
-    const query = { from, to: last, limit: PAGE, order: "ascending", kinds: SAID_KINDS } as const;
+    const query = { from, to: last, limit: PAGE, order: "ascending", kinds: TIMED_KINDS } as const;
     const page = await entries.read(session, query);
-    for (const { seq } of page) if (rangeIndexOf(line, session, seq) >= 0) found.push({ session, seq });
+    for (const { seq } of page) if (findRangeIndex(line, session, seq) >= 0) found.push({ session, seq });
     if (page.length < PAGE) break;
     from = (page.at(-1)?.seq ?? last) + 1;
   }
   return found.slice(0, 2);
 }
 
-function ambiguous(time: Date, places: readonly Place[]): LonghaulError {
+function createAmbiguousError(time: Date, places: readonly Place[]): LonghaulError {
   const names = places.map(({ session, seq }) => `${session}#${seq}`).join(" and ");
   const expected = `the time of one message; ${names} share it, name one by its seq or id`;
-  return invalidArgument("time", time.toISOString(), expected);
+  return createArgumentError("time", time.toISOString(), expected);
 }

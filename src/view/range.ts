@@ -1,6 +1,6 @@
 import { toEntry } from "../log/body.ts";
 import { checkKinds, type Entry, type EntryKind, type SessionId } from "../model/entry.ts";
-import { wholeNumber } from "../model/errors.ts";
+import { checkWholeNumber } from "../model/errors.ts";
 import type { EntryStore } from "../store/entry-store.ts";
 
 /** Selects a range of the log. */
@@ -20,9 +20,9 @@ export async function readRange(
 ): Promise<readonly Entry[]> {
   const { kinds } = options;
   const stored = await entries.read(session, {
-    from: wholeNumber("from", options.from, 1),
-    to: options.to === undefined ? Number.POSITIVE_INFINITY : wholeNumber("to", options.to, 0),
-    limit: wholeNumber("limit", options.limit ?? 100, 1, 1_000),
+    from: checkWholeNumber("from", options.from, 1),
+    to: options.to === undefined ? Number.POSITIVE_INFINITY : checkWholeNumber("to", options.to, 0),
+    limit: checkWholeNumber("limit", options.limit ?? 100, 1, 1_000),
     order: "ascending",
     ...(kinds && { kinds: checkKinds(kinds) }),
   });

@@ -1,6 +1,6 @@
 import { toEntry } from "../log/body.ts";
 import { checkKinds, type Entry, type EntryKind, type SessionId } from "../model/entry.ts";
-import { wholeNumber } from "../model/errors.ts";
+import { checkWholeNumber } from "../model/errors.ts";
 import type { Scope } from "../model/scope.ts";
 import type { Store } from "../store/store.ts";
 
@@ -31,7 +31,7 @@ export function tailEntries(
   const start =
     options.after === undefined
       ? store.entries.head(session).then(({ seq }) => seq)
-      : Promise.resolve(wholeNumber("after", options.after, 0));
+      : Promise.resolve(checkWholeNumber("after", options.after, 0));
   start.catch(() => undefined);
   // Owned from the start: a consumer that stops reading without ending the iteration must not leak its listener.
   let isOpen = true;
@@ -41,13 +41,13 @@ export function tailEntries(
     scope.release(owned);
     scope.census.closed("tail");
   };
-  const entries = follow(store, session, start, options, end);
+  const entries = followEntries(store, session, start, options, end);
   const owned = scope.own({ close: () => entries.return(undefined).then(end) });
   scope.census.opened("tail");
   return entries;
 }
 
-async function* follow(
+async function* followEntries(
   store: Store,
   session: SessionId,
   start: Promise<number>,

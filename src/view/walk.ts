@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { toEntry } from "../log/body.ts";
 import type { Entry, EntryKind, Place } from "../model/entry.ts";
-import { type Line, rangeIndexOf, type SeqRange } from "../model/line.ts";
+import { findRangeIndex, type Line, type SeqRange } from "../model/line.ts";
 import type { EntryStore } from "../store/entry-store.ts";
 
 /** Direction along a line. */
@@ -14,13 +14,13 @@ const WINDOW = 8_192;
  * The ranges from a place to the end of the line in a direction, nearest first; undefined if the
  * place is not on the line.
  */
-export function rangesFrom(
+export function listRangesFrom(
   line: Line,
   place: Place,
   direction: Direction,
   options: { readonly inclusive?: boolean } = {},
 ): readonly SeqRange[] | undefined {
-  const index = rangeIndexOf(line, place.session, place.seq);
+  const index = findRangeIndex(line, place.session, place.seq);
   const range = line[index];
   if (!range) return undefined;
   const step = options.inclusive ? 0 : 1;
@@ -29,7 +29,7 @@ export function rangesFrom(
 }
 
 /** The first `count` entries of the given kinds along the ranges, nearest first. */
-export async function collect(
+export async function collectEntries(
   entries: EntryStore,
   ranges: readonly SeqRange[],
   direction: Direction,
@@ -39,7 +39,7 @@ export async function collect(
   const order = direction === "newer" ? "ascending" : "descending";
   const found: Entry[] = [];
   for (const range of ranges) {
-    for await (const window of windows(entries, range, direction)) {
+    for await (const window of splitIntoWindows(entries, range, direction)) {
       const query = { ...window, limit: count - found.length, order, kinds } as const;
       for (const stored of await entries.read(range.session, query))
         found.push(toEntry(range.session, stored));
@@ -49,7 +49,7 @@ export async function collect(
   return found;
 }
 
-async function* windows(
+async function* splitIntoWindows(
   entries: EntryStore,
   { session, from, to }: SeqRange,
   direction: Direction,

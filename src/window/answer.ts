@@ -3,28 +3,28 @@ import type { BlobPart, ToolCallPart, ToolResultPart } from "../model/part.ts";
 import type { Slot } from "./slot.ts";
 
 /** A tool call and its position in a window. */
-export interface Call {
+export interface PlacedCall {
   readonly slot: number;
   readonly part: number;
   readonly call: ToolCallPart | BlobPart;
 }
 
 /** A tool result and its position in a window, with the call it answers if the window has that call. */
-export interface Answer {
+export interface PlacedResult {
   readonly slot: number;
   readonly part: number;
   readonly result: ToolResultPart;
-  readonly to?: Call;
+  readonly placedCall?: PlacedCall;
 }
 
 /**
  * The tool results of a window, in order. Call ids may repeat: a result answers the latest unanswered call with its id,
  * or else the latest call with that id.
  */
-export function answersOf(slots: readonly Slot[]): readonly Answer[] {
-  const answers: Answer[] = [];
-  const calls = new Map<string, Call[]>();
-  const answered = new Set<Call>();
+export function pairResults(slots: readonly Slot[]): readonly PlacedResult[] {
+  const answers: PlacedResult[] = [];
+  const calls = new Map<string, PlacedCall[]>();
+  const answered = new Set<PlacedCall>();
   for (const [slot, { message }] of slots.entries()) {
     for (const [part, content] of message.parts.entries()) {
       if (isCall(content)) {
@@ -37,7 +37,7 @@ export function answersOf(slots: readonly Slot[]): readonly Answer[] {
         const known = calls.get(content.callId);
         const to = known?.findLast((call) => !answered.has(call)) ?? known?.at(-1);
         if (to) answered.add(to);
-        answers.push({ slot, part, result: content, ...(to && { to }) });
+        answers.push({ slot, part, result: content, ...(to && { placedCall: to }) });
       }
     }
   }
@@ -45,6 +45,6 @@ export function answersOf(slots: readonly Slot[]): readonly Answer[] {
 }
 
 /** The name of the tool that produced a result; undefined if neither the call nor the result names it. */
-export function toolOf({ result, to }: Answer): string | undefined {
+export function getToolName({ result, placedCall: to }: PlacedResult): string | undefined {
   return to?.call.type === "tool-call" ? to.call.name : (to?.call.toolName ?? result.name);
 }

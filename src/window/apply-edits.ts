@@ -4,28 +4,28 @@ import type { Part, ToolResultPart } from "../model/part.ts";
 import type { Slot } from "./slot.ts";
 
 /** Estimates the tokens of a message. */
-export type TokensOf = (message: Message) => number;
+export type TokenEstimator = (message: Message) => number;
 
 /** Applies edits to a window, in order. Slots that no edit touches remain the same objects. */
 export function applyEdits(
   slots: readonly Slot[],
   edits: readonly Edit[],
-  tokensOf: TokensOf,
+  tokensOf: TokenEstimator,
 ): readonly Slot[] {
   return edits.reduce((window, edit) => applyEdit(window, edit, tokensOf), slots);
 }
 
-function applyEdit(slots: readonly Slot[], edit: Edit, tokensOf: TokensOf): readonly Slot[] {
+function applyEdit(slots: readonly Slot[], edit: Edit, tokensOf: TokenEstimator): readonly Slot[] {
   switch (edit.type) {
     case "replace":
       return slots.map((slot) => {
-        const message = replaced(slot, edit);
+        const message = applyReplacement(slot, edit);
         return message === slot.message ? slot : withMessage(slot, message, tokensOf);
       });
     case "hide":
       return slots.filter((slot) => !isIn(slot, edit.ranges));
     case "summarize":
-      return summarized(slots, edit, tokensOf);
+      return applySummaryEdit(slots, edit, tokensOf);
     case "plan":
       return applyEdits(slots, edit.edits, tokensOf);
     case "revert":
@@ -33,7 +33,7 @@ function applyEdit(slots: readonly Slot[], edit: Edit, tokensOf: TokensOf): read
   }
 }
 
-function replaced(slot: Slot, { target, parts, role }: Extract<Edit, { type: "replace" }>): Message {
+function applyReplacement(slot: Slot, { target, parts, role }: Extract<Edit, { type: "replace" }>): Message {
   const { message } = slot;
   if ("callId" in target) {
     const { callId } = target;
@@ -52,10 +52,10 @@ function replaced(slot: Slot, { target, parts, role }: Extract<Edit, { type: "re
   };
 }
 
-function summarized(
+function applySummaryEdit(
   slots: readonly Slot[],
   edit: Extract<Edit, { type: "summarize" }>,
-  tokensOf: TokensOf,
+  tokensOf: TokenEstimator,
 ): readonly Slot[] {
   const isKept = (slot: Slot) => !isIn(slot, edit.ranges) || (!slot.isNote && slot.seq === edit.entry);
   if (!edit.messages || edit.messages.length === 0) return slots.filter(isKept);
@@ -79,6 +79,6 @@ function isIn(slot: Slot, ranges: readonly { readonly from: number; readonly to:
   return ranges.some(({ from, to }) => from <= slot.seq && slot.seq <= to);
 }
 
-function withMessage(slot: Slot, message: Message, tokensOf: TokensOf): Slot {
+function withMessage(slot: Slot, message: Message, tokensOf: TokenEstimator): Slot {
   return { ...slot, message, original: slot.original ?? slot.message, tokens: tokensOf(message) };
 }

@@ -1,12 +1,12 @@
-import type { Answer } from "./answer.ts";
+import type { PlacedResult } from "./answer.ts";
 
 /**
  * Maps each slot index to all slots bound to it by tool calls and results. A result may arrive long after its call, but
  * neither may leave the window without the other.
  */
-export function bondsBetween(answers: readonly Answer[]): ReadonlyMap<number, readonly number[]> {
+export function findBonds(answers: readonly PlacedResult[]): ReadonlyMap<number, readonly number[]> {
   const bonds = new Map<number, number[]>();
-  for (const { slot, to } of answers) {
+  for (const { slot, placedCall: to } of answers) {
     if (!to || to.slot === slot) continue;
     const own = bonds.get(slot) ?? [slot];
     const other = bonds.get(to.slot) ?? [to.slot];

@@ -1,4 +1,4 @@
-import { invalidArgument } from "../model/errors.ts";
+import { createArgumentError } from "../model/errors.ts";
 import type { MessageInput } from "../model/message.ts";
 import type { EditInput, SingleEdit } from "../model/overlay.ts";
 import type { PartInput } from "../model/part.ts";
@@ -9,19 +9,19 @@ export function checkEdit(
   own: { readonly session: string; readonly head: number },
 ): asserts edit is SingleEdit<MessageInput, PartInput> {
   if (edit?.type !== "replace" && edit?.type !== "hide" && edit?.type !== "summarize")
-    throw invalidArgument("edit.type", edit?.type, "replace, hide or summarize");
+    throw createArgumentError("edit.type", edit?.type, "replace, hide or summarize");
   if (edit.type === "replace") {
-    if (!Array.isArray(edit.parts)) throw invalidArgument("edit.parts", edit.parts, "an array of parts");
+    if (!Array.isArray(edit.parts)) throw createArgumentError("edit.parts", edit.parts, "an array of parts");
     const { target } = edit;
     if ("callId" in target ? typeof target.callId === "string" : isSeq(target.seq)) return;
-    throw invalidArgument("edit.target", target, "a seq, or the callId of a tool's result");
+    throw createArgumentError("edit.target", target, "a seq, or the callId of a tool's result");
   }
   if (!Array.isArray(edit.ranges) || edit.ranges.length === 0)
-    throw invalidArgument("edit.ranges", edit.ranges, "at least one range of entries");
+    throw createArgumentError("edit.ranges", edit.ranges, "at least one range of entries");
   for (const { session, from, to } of edit.ranges) {
     const isSaid = session !== own.session || to <= own.head;
     if (typeof session === "string" && isSeq(from) && Number.isSafeInteger(to) && isSaid) continue;
-    throw invalidArgument(
+    throw createArgumentError(
       "edit.ranges",
       `${session}#${from} to #${to}`,
       `ranges of entries that exist; the last is #${own.head}`,

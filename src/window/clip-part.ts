@@ -1,5 +1,5 @@
 import type { BlobPart, Part, ToolResultPart } from "../model/part.ts";
-import { rawAnswerId, rawCallId } from "../model/raw-calls.ts";
+import { findRawAnswerId, findRawCallId } from "../model/raw-calls.ts";
 import { clipText } from "./clip.ts";
 import { isSealedPart } from "./protected.ts";
 
@@ -13,20 +13,20 @@ export function isClippable(part: Part, characters: number): boolean {
   if (isBound(part) || part.type === "reasoning") return false;
   if (part.type === "blob") {
     if (part.of === "reasoning") return false;
-    return part.of === undefined || charactersIn(part) > characters;
+    return part.of === undefined || countCharacters(part) > characters;
   }
   if (part.type === "tool-result" && part.output.some(isMedia)) return true;
-  return charactersIn(part) > characters;
+  return countCharacters(part) > characters;
 }
 
 /** Characters of text in a part; for a part stored as a blob, its size in bytes as an approximation. */
-export function charactersIn(part: Part): number {
+export function countCharacters(part: Part): number {
   switch (part.type) {
     case "text":
     case "reasoning":
       return part.text.length;
     case "tool-result":
-      return part.output.reduce((sum, inner) => sum + charactersIn(inner), 0);
+      return part.output.reduce((sum, inner) => sum + countCharacters(inner), 0);
     case "tool-call":
       return JSON.stringify(part.input).length;
     case "raw":
@@ -54,11 +54,11 @@ export function clipPartTo(part: Part, characters: number): ClippedPart {
 
 /** Each text of an output keeps its proportional share of the characters. */
 function clipOutput(output: ToolResultPart["output"], characters: number): ToolResultPart["output"] {
-  const all = output.reduce((sum, inner) => sum + charactersIn(inner), 0);
+  const all = output.reduce((sum, inner) => sum + countCharacters(inner), 0);
   const share = all <= characters ? 1 : characters / all;
   return output.map((inner): Output => {
     if (isMedia(inner)) return { type: "text", text: "[image removed]" };
-    const own = charactersIn(inner);
+    const own = countCharacters(inner);
     return share === 1 ? inner : (clipPartTo(inner, Math.floor(own * share)) as Output);
   });
 }
@@ -79,5 +79,5 @@ function isMedia(part: Part): boolean {
 
 /** True for a tool call, a tool result, or a summary that only its provider can read. */
 function isBound(part: Part): boolean {
-  return rawCallId(part) !== undefined || rawAnswerId(part) !== undefined || isSealedPart(part);
+  return findRawCallId(part) !== undefined || findRawAnswerId(part) !== undefined || isSealedPart(part);
 }

@@ -12,7 +12,7 @@ export function clipText(text: string, characters: number): string {
 }
 
 /** Characters of text in a part; 0 if it has none. */
-export function charactersOf(part: Part): number {
+export function countTextCharacters(part: Part): number {
   if (part.type === "text") return part.text.length;
   if (part.type === "tool-result")
     return part.output.reduce((sum, inner) => sum + (inner.type === "text" ? inner.text.length : 0), 0);
@@ -21,11 +21,11 @@ export function charactersOf(part: Part): number {
 
 /** Clips the text of one part of a message. */
 export function clipPart(message: Message, index: number, characters: number): Message {
-  const parts = message.parts.map((part, at) => (at === index ? clipped(part, characters) : part));
+  const parts = message.parts.map((part, at) => (at === index ? clipPartText(part, characters) : part));
   return { ...message, parts };
 }
 
-function clipped(part: Part, characters: number): Part {
+function clipPartText(part: Part, characters: number): Part {
   if (part.type === "text") return { ...part, text: clipText(part.text, characters) };
   if (part.type !== "tool-result") return part;
   const text = part.output.flatMap((inner) => (inner.type === "text" ? [inner.text] : [])).join("\n");

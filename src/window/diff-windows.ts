@@ -18,38 +18,38 @@ export function diffWindows(before: readonly Slot[], after: readonly Slot[]): re
   checkList("before", before, { message: "object", seq: "number" });
   checkList("after", after, { message: "object", seq: "number" });
   const changes: WindowChange[] = [];
-  const old = new Map(before.map((slot) => [keyOf(slot), slot]));
-  const kept = new Set(after.map(keyOf));
-  const gone = before.filter((slot) => !kept.has(keyOf(slot)));
+  const old = new Map(before.map((slot) => [getSlotKey(slot), slot]));
+  const kept = new Set(after.map(getSlotKey));
+  const gone = before.filter((slot) => !kept.has(getSlotKey(slot)));
   let next = 0;
   for (const slot of after) {
     // A note replaces messages that leave at its position, so list it after them.
-    const isNew = !old.has(keyOf(slot));
-    const end = slot.seq + (isNew ? lengthOfGap(before, slot, kept) : 0);
+    const isNew = !old.has(getSlotKey(slot));
+    const end = slot.seq + (isNew ? computeGapLength(before, slot, kept) : 0);
     for (; next < gone.length && (gone[next] as Slot).seq < end; next++)
-      changes.push(leaving(gone[next] as Slot));
-    changes.push(remaining(old.get(keyOf(slot)), slot));
+      changes.push(toLeavingChange(gone[next] as Slot));
+    changes.push(toRemainingChange(old.get(getSlotKey(slot)), slot));
   }
-  for (; next < gone.length; next++) changes.push(leaving(gone[next] as Slot));
+  for (; next < gone.length; next++) changes.push(toLeavingChange(gone[next] as Slot));
   return changes;
 }
 
 /** Length of the range that a note stands for: up to the next message that stays. */
-function lengthOfGap(before: readonly Slot[], note: Slot, kept: ReadonlySet<string>): number {
-  const following = before.find((slot) => slot.seq >= note.seq && kept.has(keyOf(slot)));
+function computeGapLength(before: readonly Slot[], note: Slot, kept: ReadonlySet<string>): number {
+  const following = before.find((slot) => slot.seq >= note.seq && kept.has(getSlotKey(slot)));
   return following ? following.seq - note.seq : Number.POSITIVE_INFINITY;
 }
 
 /** Notes at the same position are told apart by their text. */
-function keyOf({ seq, isNote, message }: Slot): string {
+function getSlotKey({ seq, isNote, message }: Slot): string {
   return isNote ? `note ${seq} ${JSON.stringify(message.parts)}` : `${seq}`;
 }
 
-function leaving(slot: Slot): WindowChange {
+function toLeavingChange(slot: Slot): WindowChange {
   return { type: "leaves", place: citeSlot(slot), before: slot.message };
 }
 
-function remaining(old: Slot | undefined, slot: Slot): WindowChange {
+function toRemainingChange(old: Slot | undefined, slot: Slot): WindowChange {
   const place = citeSlot(slot);
   if (!old) return { type: "comes", place, after: slot.message };
   const isSame =

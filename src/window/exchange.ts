@@ -5,11 +5,11 @@ import type { Slot } from "./slot.ts";
  * Joins the groups of a window into exchanges: the messages before a reply, and the reply with the results of its
  * calls.
  */
-export function exchangesOf(slots: readonly Slot[], groups: readonly Group[]): readonly Group[] {
+export function groupExchanges(slots: readonly Slot[], groups: readonly Group[]): readonly Group[] {
   const exchanges: Group[] = [];
   let start = 0;
   for (const { from, to } of groups) {
-    if (!indexesOf({ from, to }).some((index) => slots[index]?.message.role === "assistant")) continue;
+    if (!listIndexes({ from, to }).some((index) => slots[index]?.message.role === "assistant")) continue;
     exchanges.push({ from: start, to });
     start = to + 1;
   }
@@ -18,6 +18,6 @@ export function exchangesOf(slots: readonly Slot[], groups: readonly Group[]): r
 }
 
 /** Slot indexes of an exchange. */
-export function indexesOf({ from, to }: Group): readonly number[] {
+export function listIndexes({ from, to }: Group): readonly number[] {
   return Array.from({ length: to - from + 1 }, (_, offset) => from + offset);
 }

@@ -1,13 +1,13 @@
 import { checkList } from "../model/arguments.ts";
 import type { Message } from "../model/message.ts";
-import { floorError } from "./live/errors.ts";
+import { createFloorError } from "./live/errors.ts";
 import { Meter } from "./live/meter.ts";
 import type { WindowOptions } from "./live/options.ts";
-import { cachePricesOf, type Settings, settingsOf } from "./live/settings.ts";
-import { type ModelCatalogue, modelCatalogue } from "./models/model-catalogue.ts";
+import { computeCachePrices, resolveWindowSettings, type WindowSettings } from "./live/settings.ts";
+import { createModelCatalog, type ModelCatalog } from "./models/model-catalogue.ts";
 import type { Budget } from "./policy.ts";
-import { protectedSeqs, verbatimSeqs } from "./protected.ts";
-import { sizeOf } from "./size.ts";
+import { findProtectedSeqs, findVerbatimSeqs } from "./protected.ts";
+import { sumSlotTokens } from "./size.ts";
 import type { Slot } from "./slot.ts";
 
 /** An unstored conversation, fitted into a model's window. */
@@ -18,7 +18,7 @@ export interface FittedMessages {
   readonly tokens: number;
 }
 
-const ownCatalogue = modelCatalogue();
+const ownCatalog = createModelCatalog();
 
 /**
  * Fits a conversation into a model's window without storing anything. As long as the conversation only grows, decisions
@@ -28,36 +28,36 @@ const ownCatalogue = modelCatalogue();
 export function fitMessages(
   messages: readonly Message[],
   options: WindowOptions,
-  catalogue: ModelCatalogue = ownCatalogue,
+  catalogue: ModelCatalog = ownCatalog,
 ): FittedMessages {
   checkList("messages", messages, { parts: "array" });
-  const settings = settingsOf(options, catalogue);
+  const settings = resolveWindowSettings(options, catalogue);
   const slots = messages.map(
     (message, index): Slot => ({ seq: index + 1, at: index, message, tokens: settings.tokensOf(message) }),
   );
   const meter = new Meter(settings.model);
-  const budget = budgetOf(settings, slots, meter);
-  const fitted = isWithin(budget, slots) ? slots : replayed(slots, settings, budget);
-  return { slots: fitted, tokens: meter.counted(budget.system + sizeOf(fitted)) };
+  const budget = computeBudget(settings, slots, meter);
+  const fitted = isWithin(budget, slots) ? slots : replayPolicy(slots, settings, budget);
+  return { slots: fitted, tokens: meter.counted(budget.system + sumSlotTokens(fitted)) };
 }
 
 function isWithin({ system, tokens, messages = Number.POSITIVE_INFINITY }: Budget, slots: readonly Slot[]) {
-  return system + sizeOf(slots) <= tokens && slots.length <= messages;
+  return system + sumSlotTokens(slots) <= tokens && slots.length <= messages;
 }
 
 /**
  * No provider has reported usage yet, so the budget uses the most cautious estimates. Only content that may not be cut
  * can raise it.
  */
-function budgetOf(
-  { limits, system, tools, isClipping, model }: Settings,
+function computeBudget(
+  { limits, system, tools, isClipping, model }: WindowSettings,
   slots: readonly Slot[],
   meter: Meter,
 ): Budget {
-  const kept = isClipping ? verbatimSeqs(slots) : protectedSeqs(slots);
-  const floor = system + tools + sizeOf(slots.filter(({ seq }) => kept.has(seq)));
+  const kept = isClipping ? findVerbatimSeqs(slots) : findProtectedSeqs(slots);
+  const floor = system + tools + sumSlotTokens(slots.filter(({ seq }) => kept.has(seq)));
   const counted = meter.counted(floor);
-  if (counted > limits.most) throw floorError(counted, limits.most, model, isClipping);
+  if (counted > limits.most) throw createFloorError(counted, limits.most, model, isClipping);
   const tokens = Math.max(meter.estimatedWithin(limits.from), floor);
   return {
     tokens,
@@ -73,8 +73,8 @@ function budgetOf(
 }
 
 /** Computes the next window by replaying the policy over all earlier calls, one before each reply. */
-function replayed(slots: readonly Slot[], { policy, tokensOf, facts }: Settings, budget: Budget) {
-  const prices = cachePricesOf(facts);
+function replayPolicy(slots: readonly Slot[], { policy, tokensOf, facts }: WindowSettings, budget: Budget) {
+  const prices = computeCachePrices(facts);
   const run = policy.start(budget, tokensOf, prices ? { prices } : {});
   for (const [index, slot] of slots.entries()) {
     if (index > 0 && slot.message.role === "assistant") run.fit({ isHot: true });

@@ -1,4 +1,4 @@
-import { answeredBy, callIdsOf } from "../model/calls.ts";
+import { listAnsweredCallIds, listCallIds } from "../model/calls.ts";
 import type { Message } from "../model/message.ts";
 import type { Slot } from "./slot.ts";
 
@@ -12,19 +12,19 @@ export interface Group {
 }
 
 /** The groups of a window, in order. Roles need not alternate: a group ends when none of its calls is open. */
-export function groupsOf(slots: readonly Slot[]): readonly Group[] {
+export function groupSlots(slots: readonly Slot[]): readonly Group[] {
   const groups: Group[] = [];
   for (let from = 0; from < slots.length; ) {
-    const open = new Set(callIdsOf((slots[from] as Slot).message));
+    const open = new Set(listCallIds((slots[from] as Slot).message));
     let isReply = true;
     let to = from;
-    while (to + 1 < slots.length && belongs((slots[to + 1] as Slot).message, open, isReply)) {
+    while (to + 1 < slots.length && isPartOfGroup((slots[to + 1] as Slot).message, open, isReply)) {
       to++;
       const { message } = slots[to] as Slot;
-      const answered = answeredBy(message);
+      const answered = listAnsweredCallIds(message);
       if (answered.length > 0) isReply = false;
       for (const callId of answered) open.delete(callId);
-      for (const callId of callIdsOf(message)) open.add(callId);
+      for (const callId of listCallIds(message)) open.add(callId);
     }
     groups.push({ from, to });
     from = to + 1;
@@ -33,8 +33,8 @@ export function groupsOf(slots: readonly Slot[]): readonly Group[] {
 }
 
 /** A message belongs to the preceding group if it answers an open call or adds more calls to the same reply. */
-function belongs(message: Message, open: ReadonlySet<string>, isReply: boolean): boolean {
+function isPartOfGroup(message: Message, open: ReadonlySet<string>, isReply: boolean): boolean {
   if (open.size === 0) return false;
-  if (answeredBy(message).some((callId) => open.has(callId))) return true;
-  return isReply && message.role === "assistant" && callIdsOf(message).length > 0;
+  if (listAnsweredCallIds(message).some((callId) => open.has(callId))) return true;
+  return isReply && message.role === "assistant" && listCallIds(message).length > 0;
 }

@@ -2,20 +2,20 @@ import type { Group } from "./group.ts";
 import type { PassContext, Proposal } from "./pass.ts";
 import type { Slot } from "./slot.ts";
 import { isSystem } from "./speaker.ts";
-import { windowIndex } from "./window-index.ts";
+import { getWindowIndex } from "./window-index.ts";
 
 /**
  * Collects the oldest stretches that can leave the window, each as the indexes of its slots plus the slots bound to
  * them by late results. Calls `isEnough` before adding each stretch and stops when it returns true. Protected slots
  * stay, with every slot bound to them; system messages and notes always stay.
  */
-export function oldestLeaving(
+export function findOldestRemovable(
   slots: readonly Slot[],
   stretches: readonly Group[],
   kept: ReadonlySet<number>,
   isEnough: (leaving: number, next: number) => boolean,
 ): readonly (readonly number[])[] {
-  const { bonds } = windowIndex(slots);
+  const { bonds } = getWindowIndex(slots);
   const units: (readonly number[])[] = [];
   const gone = new Set<number>();
   for (const { from, to } of stretches) {
@@ -45,11 +45,11 @@ export function proposeHiding(
   reason: string,
   { session }: PassContext,
 ): readonly Proposal[] {
-  const hidden = wholeOnly(slots, indexes);
+  const hidden = keepWhole(slots, indexes);
   const staying = new Set(slots.flatMap(({ seq }, index) => (hidden.has(index) ? [] : [seq])));
   const leaving = slots.filter(({ seq }, index) => hidden.has(index) && !staying.has(seq));
   if (leaving.length === 0) return [];
-  const ranges = rangesOf(
+  const ranges = buildRanges(
     leaving.map(({ seq }) => seq),
     [...staying],
   ).map((range) => ({ session, ...range }));
@@ -57,14 +57,14 @@ export function proposeHiding(
   return [{ edit: { type: "hide", ranges }, reason, freedTokens }];
 }
 
-function wholeOnly(slots: readonly Slot[], indexes: Iterable<number>): ReadonlySet<number> {
+function keepWhole(slots: readonly Slot[], indexes: Iterable<number>): ReadonlySet<number> {
   const wanted = new Set([...indexes].filter((index) => canLeave(slots[index] as Slot)));
-  const { bonds } = windowIndex(slots);
+  const { bonds } = getWindowIndex(slots);
   return new Set([...wanted].filter((index) => bonds.get(index)?.every((tied) => wanted.has(tied)) ?? true));
 }
 
 /** The fewest ranges that cover all of `seqs` and none of `others`. */
-function rangesOf(
+function buildRanges(
   seqs: readonly number[],
   others: readonly number[],
 ): readonly { readonly from: number; readonly to: number }[] {

@@ -1,13 +1,13 @@
 import type { Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
-import { type BodyInput, readyBody } from "../log/ready-body.ts";
+import { type BodyInput, prepareBody } from "../log/ready-body.ts";
 import { checkFields, checkKind } from "../model/arguments.ts";
 import type { Entry, OverlayBody, SessionId } from "../model/entry.ts";
-import { invalidArgument, LonghaulError, wholeNumber } from "../model/errors.ts";
+import { checkWholeNumber, createArgumentError, LonghaulError } from "../model/errors.ts";
 import { closeLine } from "../model/line.ts";
-import type { EditInput, Reverting, SingleEdit } from "../model/overlay.ts";
+import type { EditInput, RevertEdit, SingleEdit } from "../model/overlay.ts";
 import { checkEdit } from "./check-edit.ts";
-import { holdingOverlays, marks } from "./live/holding-overlays.ts";
+import { findActiveOverlays, readMarks } from "./live/holding-overlays.ts";
 import { LinePlaces } from "./live/line-places.ts";
 
 /** An overlay on the active line, and whether it is in effect. */
@@ -36,15 +36,15 @@ export class Overlays {
 
   /** The overlays of the active line, newest first. */
   async list(limit = 50): Promise<readonly ListedOverlay[]> {
-    wholeNumber("limit", limit, 1);
+    checkWholeNumber("limit", limit, 1);
     const { places, line } = await this.#line();
     const { entries } = this.#log.store;
-    const { holding } = await holdingOverlays(entries, line, places);
+    const { overlays: holding } = await findActiveOverlays(entries, line, places);
     const editsOf = new Map(holding.map(({ entry, edits }) => [entry.id, edits]));
     const listed: ListedOverlay[] = [];
-    for await (const entry of marks(entries, line, "overlay")) {
+    for await (const entry of readMarks(entries, line, "overlay")) {
       if (listed.length === limit) break;
-      listed.push(listedOverlay(entry as Entry<OverlayBody>, editsOf.get(entry.id)));
+      listed.push(toListedOverlay(entry as Entry<OverlayBody>, editsOf.get(entry.id)));
     }
     return listed;
   }
@@ -65,21 +65,21 @@ export class Overlays {
     options: { readonly edit?: number; readonly session?: SessionId } = {},
   ): Promise<Entry<OverlayBody>> {
     checkFields("options", options, { session: "text?" });
-    const target = await this.#find(wholeNumber("overlay", overlay, 1), options.session);
+    const target = await this.#find(checkWholeNumber("overlay", overlay, 1), options.session);
     const { edit } = options;
     const { edit: reverted } = target;
     if (edit !== undefined && !(reverted.type === "plan" && reverted.edits[edit]))
-      throw invalidArgument("edit", edit, "the number of an edit of that plan, from 0 on");
+      throw createArgumentError("edit", edit, "the number of an edit of that plan, from 0 on");
     return this.#revert(target, edit === undefined ? {} : { edit });
   }
 
   /** Reverts all overlays added after `at`; returns undefined if there are none. */
   async revertTo(at: number | Date): Promise<Entry<OverlayBody> | undefined> {
     const time = at instanceof Date ? at.getTime() : at;
-    if (!Number.isFinite(time)) throw invalidArgument("at", at, "a time");
+    if (!Number.isFinite(time)) throw createArgumentError("at", at, "a time");
     const { line } = await this.#line();
     let oldest: Entry<OverlayBody> | undefined;
-    for await (const entry of marks(this.#log.store.entries, line, "overlay")) {
+    for await (const entry of readMarks(this.#log.store.entries, line, "overlay")) {
       if (entry.at <= time) break;
       oldest = entry as Entry<OverlayBody>;
     }
@@ -94,7 +94,7 @@ export class Overlays {
 
   async #find(seq: number, session = this.#session): Promise<Entry<OverlayBody>> {
     const { line } = await this.#line();
-    for await (const entry of marks(this.#log.store.entries, line, "overlay"))
+    for await (const entry of readMarks(this.#log.store.entries, line, "overlay"))
       if (entry.seq === seq && entry.session === session) return entry as Entry<OverlayBody>;
     throw new LonghaulError(
       "ENTRY_NOT_FOUND",
@@ -105,20 +105,23 @@ export class Overlays {
 
   #revert(
     { session, seq }: Entry<OverlayBody>,
-    how: Pick<Reverting, "edit" | "since">,
+    how: Pick<RevertEdit, "edit" | "since">,
   ): Promise<Entry<OverlayBody>> {
     const own = session === this.#session ? {} : { session };
-    const edit: Reverting = { type: "revert", overlay: seq, ...own, ...how };
+    const edit: RevertEdit = { type: "revert", overlay: seq, ...own, ...how };
     return this.#append({ kind: "overlay", author: "user", reason: "taken back", edit });
   }
 
   async #append(body: Extract<BodyInput, { kind: "overlay" }>): Promise<Entry<OverlayBody>> {
-    const ready = await readyBody(this.#log, body);
+    const ready = await prepareBody(this.#log, body);
     return (await this.#log.appendOne(this.#session, ready)) as Entry<OverlayBody>;
   }
 }
 
-function listedOverlay(entry: Entry<OverlayBody>, holding: readonly SingleEdit[] | undefined): ListedOverlay {
+function toListedOverlay(
+  entry: Entry<OverlayBody>,
+  holding: readonly SingleEdit[] | undefined,
+): ListedOverlay {
   const { edit } = entry;
   const all = edit.type === "plan" ? edit.edits : [];
   const holdingEdits = all.flatMap((one, index) => (holding?.includes(one) ? [index] : []));

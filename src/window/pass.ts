@@ -1,12 +1,12 @@
 import type { SingleEdit } from "../model/overlay.ts";
-import { applyEdits, type TokensOf } from "./apply-edits.ts";
+import { applyEdits, type TokenEstimator } from "./apply-edits.ts";
 import type { Slot } from "./slot.ts";
 
 /** Facts about the session that a pass needs in addition to the window. */
 export interface PassContext {
   /** Session id for the proposed edits; may be empty if the edits are only applied and never stored. */
   readonly session: string;
-  readonly tokensOf: TokensOf;
+  readonly tokensOf: TokenEstimator;
   /** Seqs that the user has pinned. */
   readonly pins?: ReadonlySet<number>;
   /** Tokens of system prompt and tools; default 0. */
@@ -29,7 +29,7 @@ export type Pass = (slots: readonly Slot[], context: PassContext) => readonly Pr
 export function applyProposals(
   slots: readonly Slot[],
   proposals: readonly Proposal[],
-  tokensOf: TokensOf,
+  tokensOf: TokenEstimator,
 ): readonly Slot[] {
   const replacing = new Map<number, SingleEdit[]>();
   const others: SingleEdit[] = [];

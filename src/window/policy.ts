@@ -1,4 +1,4 @@
-import type { TokensOf } from "./apply-edits.ts";
+import type { TokenEstimator } from "./apply-edits.ts";
 import type { Slot } from "./slot.ts";
 
 /** Limits of a model, in tokens as its provider counts them. */
@@ -26,7 +26,7 @@ export interface Budget {
 }
 
 /** The limits of a budget, in the provider's count. */
-export function providerLimits({ window, tokens, provider }: Budget): ProviderLimits {
+export function getProviderLimits({ window, tokens, provider }: Budget): ProviderLimits {
   return provider ?? { window, tokens, counted: (estimated) => estimated };
 }
 
@@ -81,5 +81,5 @@ export interface Policy {
   readonly isStrict?: boolean;
   /** Maximum number of messages that the policy sends in a window of `windowTokens`; unlimited if absent. */
   maxMessages?(windowTokens: number): number;
-  start(budget: Budget, tokensOf: TokensOf, course?: Course): PolicyRun;
+  start(budget: Budget, tokensOf: TokenEstimator, course?: Course): PolicyRun;
 }

@@ -1,23 +1,23 @@
 import type { Part } from "../model/part.ts";
 import type { Slot } from "./slot.ts";
 import { isSystem } from "./speaker.ts";
-import { hasOwnWords, isToldOutput } from "./told-output.ts";
-import { windowIndex } from "./window-index.ts";
+import { hasOwnText, isInlineToolOutput } from "./told-output.ts";
+import { getWindowIndex } from "./window-index.ts";
 
 /**
  * Seqs of the slots that no edit may hide: system messages, the first user message, pinned messages, the newest user
  * message, the last group, the latest assistant message with the results that answer it, and the last summary that only
  * its provider can read.
  */
-export function protectedSeqs(
+export function findProtectedSeqs(
   slots: readonly Slot[],
   pins: ReadonlySet<number> = new Set(),
 ): ReadonlySet<number> {
-  const seqs = new Set(verbatimSeqs(slots, pins));
-  const first = slots.find(isUsers);
+  const seqs = new Set(findVerbatimSeqs(slots, pins));
+  const first = slots.find(isUserSlot);
   if (first) seqs.add(first.seq);
-  const { groups } = windowIndex(slots);
-  const latest = latestReply(slots);
+  const { groups } = getWindowIndex(slots);
+  const latest = findLatestReply(slots);
   const spared = [groups.at(-1), groups.findLast(({ from, to }) => from <= latest && latest <= to)];
   for (const group of spared) {
     if (!group) continue;
@@ -32,30 +32,30 @@ export function protectedSeqs(
  * Seqs of the slots that are sent verbatim or not at all: system messages, pinned messages, the newest user message
  * (the question of the running turn), and the latest assistant message.
  */
-export function verbatimSeqs(
+export function findVerbatimSeqs(
   slots: readonly Slot[],
   pins: ReadonlySet<number> = new Set(),
 ): ReadonlySet<number> {
   const seqs = new Set(pins);
   for (const slot of slots) if (isSystem(slot)) seqs.add(slot.seq);
-  const question = slots[newestQuestion(slots)];
+  const question = slots[findNewestQuestion(slots)];
   if (question) seqs.add(question.seq);
-  const reply = slots[latestReply(slots)];
+  const reply = slots[findLatestReply(slots)];
   if (reply) seqs.add(reply.seq);
   return seqs;
 }
 
 /** Index of the newest message written by a person; -1 if there is none. */
-export function newestQuestion(slots: readonly Slot[]): number {
+export function findNewestQuestion(slots: readonly Slot[]): number {
   return slots.findLastIndex((slot, index) => {
     if (slot.isNote) return false;
     const said = slot.original ?? slot.message;
     const before = slots[index - 1];
-    return hasOwnWords(said) && !isToldOutput(said, before?.original ?? before?.message);
+    return hasOwnText(said) && !isInlineToolOutput(said, before?.original ?? before?.message);
   });
 }
 
-function latestReply(slots: readonly Slot[]): number {
+function findLatestReply(slots: readonly Slot[]): number {
   return slots.findLastIndex(({ message, isNote }) => message.role === "assistant" && !isNote);
 }
 
@@ -77,6 +77,6 @@ export function isSealedPart(part: Part): boolean {
 }
 
 /** True for a user message with content other than tool results; some formats send tool results in the user role. */
-function isUsers({ message, original = message, isNote }: Slot): boolean {
+function isUserSlot({ message, original = message, isNote }: Slot): boolean {
   return original.role === "user" && !isNote && original.parts.some(({ type }) => type !== "tool-result");
 }

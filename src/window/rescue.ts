@@ -1,13 +1,13 @@
 import type { Message } from "../model/message.ts";
 import type { Part } from "../model/part.ts";
-import type { TokensOf } from "./apply-edits.ts";
-import { type ClippedPart, charactersIn, clipPartTo, isClippable } from "./clip-part.ts";
-import { sizeOf } from "./size.ts";
+import type { TokenEstimator } from "./apply-edits.ts";
+import { type ClippedPart, clipPartTo, countCharacters, isClippable } from "./clip-part.ts";
+import { sumSlotTokens } from "./size.ts";
 import type { Slot } from "./slot.ts";
 import { isSystem } from "./speaker.ts";
 
 /** True if a part of a slot must not change. */
-export type IsFixed = (slot: Slot, part: Part) => boolean;
+export type FixedPartFilter = (slot: Slot, part: Part) => boolean;
 
 /** Minimum characters that a clipped part keeps. If 200 is not short enough, only a notice remains. */
 const FLOORS = [200, 0] as const;
@@ -17,7 +17,7 @@ const NOTICE_CHARACTERS = 60;
 /** Estimates of parts may not add up to those of messages, so clipping repeats until the window fits. */
 const MAX_ROUNDS = 4;
 
-interface Candidate {
+interface ClipCandidate {
   readonly slot: number;
   readonly part: number;
   readonly source: Part;
@@ -30,16 +30,16 @@ interface Candidate {
  * take at most `maxTokens`. Reasoning and system messages are never touched, and calls keep their id and name; the
  * window exceeds `maxTokens` if these and the fixed parts alone take more. Unclipped slots remain the same objects.
  */
-export function rescue(
+export function clipSlots(
   slots: readonly Slot[],
   maxTokens: number,
-  tokensOf: TokensOf,
-  isFixed: IsFixed = () => false,
+  tokensOf: TokenEstimator,
+  isFixed: FixedPartFilter = () => false,
 ): readonly Slot[] {
   let window = slots;
   for (const floor of FLOORS) {
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const excess = sizeOf(window) - maxTokens;
+      const excess = sumSlotTokens(window) - maxTokens;
       if (excess <= 0) return window;
       const next = clipAll(window, excess + maxTokens * SLACK, floor, tokensOf, isFixed);
       if (next === window) break;
@@ -54,11 +54,11 @@ function clipAll(
   slots: readonly Slot[],
   wantedTokens: number,
   floor: number,
-  tokensOf: TokensOf,
-  isFixed: IsFixed,
+  tokensOf: TokenEstimator,
+  isFixed: FixedPartFilter,
 ): readonly Slot[] {
-  const candidates = candidatesIn(slots, floor, tokensOf, isFixed);
-  const level = commonSize(candidates, wantedTokens);
+  const candidates = findCandidates(slots, floor, tokensOf, isFixed);
+  const level = computeCommonSize(candidates, wantedTokens);
   const clipped = new Map<number, Map<number, ClippedPart>>();
   for (const { slot, part, source, characters, tokens } of candidates) {
     if (tokens <= level) continue;
@@ -82,27 +82,27 @@ function clipAll(
   return isChanged ? window : slots;
 }
 
-function candidatesIn(
+function findCandidates(
   slots: readonly Slot[],
   floor: number,
-  tokensOf: TokensOf,
-  isFixed: IsFixed,
-): readonly Candidate[] {
-  const candidates: Candidate[] = [];
+  tokensOf: TokenEstimator,
+  isFixed: FixedPartFilter,
+): readonly ClipCandidate[] {
+  const candidates: ClipCandidate[] = [];
   for (const [slot, own] of slots.entries()) {
     if (isSystem(own)) continue;
     const { role, parts } = own.message;
     for (const [part, source] of parts.entries()) {
       if (!isClippable(source, floor) || isFixed(own, source)) continue;
       const tokens = tokensOf({ role, parts: [source] });
-      candidates.push({ slot, part, source, characters: charactersIn(source), tokens });
+      candidates.push({ slot, part, source, characters: countCharacters(source), tokens });
     }
   }
   return candidates;
 }
 
 /** The size to cap parts at so that `wantedTokens` are freed; 0 if no cap frees enough. */
-function commonSize(candidates: readonly Candidate[], wantedTokens: number): number {
+function computeCommonSize(candidates: readonly ClipCandidate[], wantedTokens: number): number {
   const sizes = candidates.map(({ tokens }) => tokens).sort((one, other) => other - one);
   let freed = 0;
   for (const [index, size] of sizes.entries()) {

@@ -20,12 +20,12 @@ const CUT_WORDS = " characters cut …]";
 const CUT = /\[… \d+ characters cut …\]/;
 
 /** The text that replaces removed content in the window. */
-export function stubText({ what, size, session, seq, cite = `${session}#${seq}` }: StubFacts): string {
+export function buildStubText({ what, size, session, seq, cite = `${session}#${seq}` }: StubFacts): string {
   return `[${what} (${size}) was left out; to see it: expand ${cite}]`;
 }
 
 /** The entry that a slot shows, as stub facts. */
-export function placeOf(
+export function getStubPlace(
   { seq, cite }: Slot,
   { session }: { readonly session: string },
 ): Pick<StubFacts, "session" | "seq" | "cite"> {
@@ -51,33 +51,33 @@ export function isStubbed(parts: readonly Part[]): boolean {
   return parts.some((part) => part.type === "text" && hasStub(part.text));
 }
 
-export function stubPart(facts: StubFacts): TextPart {
-  return { type: "text", text: stubText(facts) };
+export function buildStubPart(facts: StubFacts): TextPart {
+  return { type: "text", text: buildStubText(facts) };
 }
 
 /** Size of a tool's output in words, as in "1,200 characters and 1 file". */
-export function sizeOfOutput(output: ToolResultPart["output"]): string {
-  const characters = output.reduce((total, part) => total + charactersOf(part), 0);
+export function describeOutputSize(output: ToolResultPart["output"]): string {
+  const characters = output.reduce((total, part) => total + countOutputCharacters(part), 0);
   const media = output.filter((part) => part.type === "blob" && part.of === undefined).length;
   const files = media === 0 ? [] : [media === 1 ? "1 file" : `${media} files`];
-  const text = characters > 0 || media === 0 ? [sizeOfText(characters)] : [];
+  const text = characters > 0 || media === 0 ? [describeTextSize(characters)] : [];
   return [...text, ...files].join(" and ");
 }
 
-export function sizeOfText(characters: number): string {
-  return `${grouped(characters)} characters`;
+export function describeTextSize(characters: number): string {
+  return `${formatThousands(characters)} characters`;
 }
 
-export function sizeOfBytes(bytes: number): string {
-  return bytes < 1_000 ? `${bytes} bytes` : `${grouped(Math.round(bytes / 1_000))} kB`;
+export function describeByteSize(bytes: number): string {
+  return bytes < 1_000 ? `${bytes} bytes` : `${formatThousands(Math.round(bytes / 1_000))} kB`;
 }
 
 /** Formatted by hand: one call may write thousands of stubs, and `toLocaleString` is slow. */
-function grouped(count: number): string {
+function formatThousands(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
-function charactersOf(part: ToolResultPart["output"][number]): number {
+function countOutputCharacters(part: ToolResultPart["output"][number]): number {
   if (part.type === "text") return part.text.length;
   if (part.type === "blob") return part.of === undefined ? 0 : part.sizeBytes;
   return JSON.stringify(part.value).length;

@@ -3,10 +3,10 @@ import type { Part } from "../model/part.ts";
 import { clipText } from "./clip.ts";
 
 /** The header of a tool's output that a client has put into a user message as text. */
-export interface OutputHead {
+export interface OutputHeader {
   readonly tool: string;
   /** The subject of the call: a file, a command. */
-  readonly about?: string;
+  readonly subject?: string;
 }
 
 const HEADED =
@@ -14,20 +14,20 @@ const HEADED =
 const TAGGED = /^\s*<(?:tool|function)_(?:results?|response|output)\b[^>]{0,200}>/i;
 const NOT_CARRIED_OUT = /^\s*Tool \[(\w[\w.:-]{0,80})\] /;
 /** Elements that wrap the person's own text among content added by the client. */
-const WORDS = /^[ \t]*<(task|feedback|answer|user_\w+|user-\w+)>/m;
+const OWN_TEXT = /^[ \t]*<(task|feedback|answer|user_\w+|user-\w+)>/m;
 /** Elements that a client adds: state of the machine or the editor, reminders. */
 const ADDED = /^\s*<((?:environment|system|ide|editor|workspace)[-_]\w+)>[\s\S]*<\/\1>\s*$/i;
 /** The same elements anywhere in a text. Each opening tag searches to the end of the text, so texts must be short. */
 const ADDED_ELEMENT =
   /<((?:environment|system|ide|editor|workspace|local-command)[-_]\w+|user_instructions|command-(?:name|message))>[\s\S]*?<\/\1>/gi;
 const MAX_OWN_CHARACTERS = 8_000;
-const MOST_ABOUT = 100;
+const MAX_SUBJECT_CHARACTERS = 100;
 const CLOSING = /<\/([A-Za-z][\w-]*)>\s*$/;
 
 /** The header of a tool's output at the beginning of a text; undefined if there is none. */
-export function outputHead(text: string): OutputHead | undefined {
+export function parseOutputHeader(text: string): OutputHeader | undefined {
   const headed = HEADED.exec(text);
-  if (headed) return { tool: headed[1] as string, ...(headed[2] !== undefined && { about: headed[2] }) };
+  if (headed) return { tool: headed[1] as string, ...(headed[2] !== undefined && { subject: headed[2] }) };
   const tool = NOT_CARRIED_OUT.exec(text)?.[1] ?? (TAGGED.test(text) ? "tool" : undefined);
   return tool === undefined ? undefined : { tool };
 }
@@ -36,12 +36,12 @@ export function outputHead(text: string): OutputHead | undefined {
  * True for a user message that contains only tool output: it follows a call, begins with an output header, and has no
  * text by a person. Agents that write calls as tags in plain text send results this way.
  */
-export function isToldOutput(message: Message, before: Message | undefined): boolean {
+export function isInlineToolOutput(message: Message, before: Message | undefined): boolean {
   if (message.role !== "user" || !before || !endsWithCall(before)) return false;
   let hasOutput = false;
-  for (const { part, output } of partsOf(message)) {
-    const text = textOf(part);
-    if (part.type === "tool-result" || (text !== undefined && WORDS.test(text))) return false;
+  for (const { part, output } of listPartsWithHeaders(message)) {
+    const text = getText(part);
+    if (part.type === "tool-result" || (text !== undefined && OWN_TEXT.test(text))) return false;
     if (output) hasOutput = true;
     else if (text === undefined || !isAdded(text)) return false;
   }
@@ -49,19 +49,19 @@ export function isToldOutput(message: Message, before: Message | undefined): boo
 }
 
 /** True for a user message with content by a person, in addition to content added by tools and clients. */
-export function hasOwnWords({ role, parts }: Message): boolean {
+export function hasOwnText({ role, parts }: Message): boolean {
   if (role !== "user") return false;
   return parts.some((part) => {
-    const text = textOf(part);
+    const text = getText(part);
     if (part.type === "tool-result" || (text !== undefined && isAdded(text))) return false;
-    return text === undefined || WORDS.test(text) || !isElement(text);
+    return text === undefined || OWN_TEXT.test(text) || !isElement(text);
   });
 }
 
 /** The text of a person in a message, without elements that a client has added. */
-export function ownText({ parts }: Message): string {
+export function getOwnText({ parts }: Message): string {
   return parts
-    .flatMap((part) => (part.type === "tool-result" ? [] : [textOf(part) ?? ""]))
+    .flatMap((part) => (part.type === "tool-result" ? [] : [getText(part) ?? ""]))
     .map((text) => text.slice(0, MAX_OWN_CHARACTERS))
     .map((text) => text.replace(ADDED_ELEMENT, " ").trim())
     .filter((text) => text !== "")
@@ -69,12 +69,12 @@ export function ownText({ parts }: Message): string {
 }
 
 /** Clips each part of tool output in a user message to `characters`; text by a person stays. */
-export function clipToldOutput(message: Message, characters: number): Message {
+export function clipInlineToolOutput(message: Message, characters: number): Message {
   if (message.role !== "user") return message;
   let isChanged = false;
-  const parts = partsOf(message).map(({ part, output }): Part => {
+  const parts = listPartsWithHeaders(message).map(({ part, output }): Part => {
     if (!output || part.type !== "text" || part.text.length <= characters) return part;
-    const words = WORDS.exec(part.text)?.index ?? part.text.length;
+    const words = OWN_TEXT.exec(part.text)?.index ?? part.text.length;
     if (words <= characters) return part;
     isChanged = true;
     return { ...part, text: `${clipText(part.text.slice(0, words), characters)}${part.text.slice(words)}` };
@@ -83,28 +83,28 @@ export function clipToldOutput(message: Message, characters: number): Message {
 }
 
 /** A heading for a user message with tool output: the first tool and the subject of its call. */
-export function toldHeading(message: Message): string | undefined {
-  const head = partsOf(message).find(({ output }) => output)?.output;
+export function buildOutputHeading(message: Message): string | undefined {
+  const head = listPartsWithHeaders(message).find(({ output }) => output)?.output;
   if (!head) return undefined;
-  const about = head.about?.split("\n", 1)[0]?.slice(0, MOST_ABOUT);
+  const about = head.subject?.split("\n", 1)[0]?.slice(0, MAX_SUBJECT_CHARACTERS);
   return about ? `${head.tool} ${about.toWellFormed()}` : head.tool;
 }
 
 /** The parts of a message, each with the output header it belongs to: a header also covers the parts that follow it. */
-function partsOf(
+function listPartsWithHeaders(
   message: Message,
-): readonly { readonly part: Part; readonly output: OutputHead | undefined }[] {
-  let output: OutputHead | undefined;
+): readonly { readonly part: Part; readonly output: OutputHeader | undefined }[] {
+  let output: OutputHeader | undefined;
   return message.parts.map((part) => {
-    const text = message.role === "user" ? textOf(part) : undefined;
+    const text = message.role === "user" ? getText(part) : undefined;
     if (text === undefined) return { part, output };
-    output = outputHead(text) ?? (WORDS.test(text) ? undefined : output);
+    output = parseOutputHeader(text) ?? (OWN_TEXT.test(text) ? undefined : output);
     return { part, output: isAdded(text) ? undefined : output };
   });
 }
 
 /** The text of a part; for text stored as a blob, the preview of its beginning and end. */
-function textOf(part: Part): string | undefined {
+function getText(part: Part): string | undefined {
   if (part.type === "text") return part.text;
   return part.type === "blob" && part.of === "text" ? part.preview : undefined;
 }
@@ -122,18 +122,18 @@ function isElement(text: string): boolean {
 /** True for an assistant message that ends with a call: a tool-call part, or a tag in its text. */
 function endsWithCall(message: Message): boolean {
   if (message.role !== "assistant") return false;
-  return message.parts.some(({ type }) => type === "tool-call") || tagCallOf(message) !== undefined;
+  return message.parts.some(({ type }) => type === "tool-call") || findTagCall(message) !== undefined;
 }
 
 /** The text of an assistant before a call written as a tag; undefined if the message does not end with such a call. */
-export function wordsBeforeTagCall(message: Message): string | undefined {
-  const call = tagCallOf(message);
+export function getTextBeforeTagCall(message: Message): string | undefined {
+  const call = findTagCall(message);
   if (!call) return undefined;
   const texts = message.parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
   return [...texts.slice(0, -1), call.text.slice(0, call.at)].join("\n").trim();
 }
 
-function tagCallOf({ parts }: Message): { readonly text: string; readonly at: number } | undefined {
+function findTagCall({ parts }: Message): { readonly text: string; readonly at: number } | undefined {
   const last = parts.findLast(({ type }) => type === "text");
   if (last?.type !== "text") return undefined;
   const name = CLOSING.exec(last.text.slice(-200))?.[1];

@@ -1,37 +1,37 @@
-import { type Answer, answersOf } from "./answer.ts";
-import { bondsBetween } from "./bonds.ts";
-import { exchangesOf } from "./exchange.ts";
-import { type Group, groupsOf } from "./group.ts";
+import { type PlacedResult, pairResults } from "./answer.ts";
+import { findBonds } from "./bonds.ts";
+import { groupExchanges } from "./exchange.ts";
+import { type Group, groupSlots } from "./group.ts";
 import type { Slot } from "./slot.ts";
-import { type Showing, showingsOf } from "./touch/showing.ts";
+import { findShownContents, type ShownContents } from "./touch/showing.ts";
 
 /** Structures that passes query repeatedly; each is computed on first use. */
 export interface WindowIndex {
   readonly groups: readonly Group[];
   readonly exchanges: readonly Group[];
-  readonly answers: readonly Answer[];
+  readonly results: readonly PlacedResult[];
   /** For each slot bound to others by calls and results: all slots it is bound to, including itself. */
   readonly bonds: ReadonlyMap<number, readonly number[]>;
-  readonly showings: readonly Showing[];
+  readonly shownContents: readonly ShownContents[];
 }
 
 const known = new WeakMap<readonly Slot[], { readonly length: number; readonly index: WindowIndex }>();
 
 /** The cached index of a window. The array may grow afterwards but must not change otherwise. */
-export function windowIndex(slots: readonly Slot[]): WindowIndex {
+export function getWindowIndex(slots: readonly Slot[]): WindowIndex {
   const found = known.get(slots);
   if (found?.length === slots.length) return found.index;
-  const index = makeIndex(slots);
+  const index = buildIndex(slots);
   known.set(slots, { length: slots.length, index });
   return index;
 }
 
-function makeIndex(slots: readonly Slot[]): WindowIndex {
-  const groups = once(() => groupsOf(slots));
-  const exchanges = once(() => exchangesOf(slots, groups()));
-  const answers = once(() => answersOf(slots));
-  const bonds = once(() => bondsBetween(answers()));
-  const showings = once(() => showingsOf(slots, answers()));
+function buildIndex(slots: readonly Slot[]): WindowIndex {
+  const groups = once(() => groupSlots(slots));
+  const exchanges = once(() => groupExchanges(slots, groups()));
+  const answers = once(() => pairResults(slots));
+  const bonds = once(() => findBonds(answers()));
+  const showings = once(() => findShownContents(slots, answers()));
   return {
     get groups() {
       return groups();
@@ -39,13 +39,13 @@ function makeIndex(slots: readonly Slot[]): WindowIndex {
     get exchanges() {
       return exchanges();
     },
-    get answers() {
+    get results() {
       return answers();
     },
     get bonds() {
       return bonds();
     },
-    get showings() {
+    get shownContents() {
       return showings();
     },
   };

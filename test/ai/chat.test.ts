@@ -1,6 +1,6 @@
 import { generateText, type ModelMessage, streamText } from "ai";
 import { describe, expect, test } from "vitest";
-import { conversationOf } from "../../src/ai/conversation.ts";
+import { getConversation } from "../../src/ai/conversation.ts";
 import { withLonghaul } from "../../src/ai/index.ts";
 import { APIS, lineOf, logOf, reply, speaking } from "./speaking.ts";
 
@@ -155,8 +155,10 @@ describe("a model that speaks in a session", () => {
     const { server, session, model } = await speaking();
     server.always(reply("a summary"));
     const speaker = model();
-    const conversation = conversationOf(session);
-    const { text } = await conversation.inTurn(() => generateText({ model: speaker, prompt: "Sum it up" }));
+    const conversation = getConversation(session);
+    const { text } = await conversation.runInTurn(() =>
+      generateText({ model: speaker, prompt: "Sum it up" }),
+    );
     expect(text).toBe("a summary");
     expect((await session.head()).seq).toBe(0);
   });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { conversationOf, givenMessages } from "../../src/ai/conversation.ts";
+import { getConversation, toCallerMessages } from "../../src/ai/conversation.ts";
 import type { SdkMessage } from "../../src/ai/sdk-message.ts";
 import { testKernel } from "../support/kernel.ts";
 import { proofRounds } from "../support/proof.ts";
@@ -37,12 +37,12 @@ describe("a caller's history in the log", () => {
             history = history.with(step.at % history.length, said(step.word, step.at % history.length));
           if (step.does === "insert") history = history.toSpliced(step.at, 0, said(step.word, step.at));
           if (isReopened) session = await kernel.session(session.id);
-          const conversation = conversationOf(session);
-          const given = givenMessages(history, new Map());
-          const placed = await conversation.inTurn(() => conversation.takeWhole(given));
+          const conversation = getConversation(session);
+          const given = toCallerMessages(history, new Map());
+          const placed = await conversation.runInTurn(() => conversation.takeAllMessages(given));
           expect(await lineOf(session)).toEqual(history.map(({ role, content }) => `${role}: ${content}`));
           const { entries } = await session.page({ kinds: ["message"], limit: 1_000 });
-          expect(entries.map(({ id }) => placed.byId.get(id)?.given.key)).toEqual(
+          expect(entries.map(({ id }) => placed.byId.get(id)?.callerMessage.key)).toEqual(
             given.map(({ key }) => key),
           );
           const count = (await logOf(session)).filter(({ kind }) => kind === "message").length;
@@ -57,13 +57,13 @@ describe("a caller's history in the log", () => {
   test("that only grows is stored once, however often it is handed over", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
-    const conversation = conversationOf(session);
+    const conversation = getConversation(session);
     const history: SdkMessage[] = [];
     for (let at = 0; at < 50; at++) {
       history.push(said(at % 3, at));
-      const given = givenMessages(history, new Map());
-      await conversation.inTurn(() => conversation.takeWhole(given));
-      await conversation.inTurn(() => conversation.takeWhole(given));
+      const given = toCallerMessages(history, new Map());
+      await conversation.runInTurn(() => conversation.takeAllMessages(given));
+      await conversation.runInTurn(() => conversation.takeAllMessages(given));
     }
     expect((await session.head()).seq).toBe(50);
   });

@@ -2,7 +2,7 @@ import type { ModelMessage } from "ai";
 import { describe, expect, test } from "vitest";
 import { fitMessages } from "../../src/ai/index.ts";
 import type { Message } from "../../src/index.ts";
-import { anthropicClear } from "../../src/window/policies/anthropic-clear.ts";
+import { anthropicClearPolicy } from "../../src/window/policies/anthropic-clear.ts";
 import { estimateMessage } from "../../src/window/tokens/estimate.ts";
 
 const options = { model: "some-model", models: { "some-model": { window: 16_000 } } };
@@ -282,7 +282,7 @@ const WRITING: Readonly<Record<string, (step: number) => Foreign[]>> = {
 
 describe.each(Object.entries(WRITING))("clearing tool inputs of %s", (_, step) => {
   test("sends stubs instead of them, and every other field as it was", async () => {
-    const policy = anthropicClear({ trigger: { calls: 0 }, clearInputs: true, keep: 1 });
+    const policy = anthropicClearPolicy({ trigger: { calls: 0 }, clearInputs: true, keep: 1 });
     const messages = [{ role: "user", content: "Write it." }, ...[0, 1, 2, 3].flatMap(step)];
     const fitted = await fitMessages(messages, { ...options, policy });
     expect(fitted).toHaveLength(messages.length);

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { messageOfSdk } from "../../src/ai/from-sdk.ts";
-import { plainMessage } from "../../src/ai/plain-message.ts";
-import { saidKey } from "../../src/ai/said-key.ts";
-import type { SdkMessage, SdkPart } from "../../src/ai/sdk-message.ts";
+import { decodeSdkMessage } from "../../src/ai/from-sdk.ts";
+import { toPlainMessage } from "../../src/ai/plain-message.ts";
+import { computeMessageKey } from "../../src/ai/said-key.ts";
+import type { SdkMessage, SdkMessagePart } from "../../src/ai/sdk-message.ts";
 import { testKernel } from "../support/kernel.ts";
 import { proofRounds } from "../support/proof.ts";
 
@@ -25,7 +25,7 @@ const output: fc.Arbitrary<unknown> = fc.oneof(
   }),
 );
 const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]);
-const parts: fc.Arbitrary<SdkPart> = fc.oneof(
+const parts: fc.Arbitrary<SdkMessagePart> = fc.oneof(
   text.map((words) => ({ type: "text", text: words })),
   text.map((words) => ({
     type: "reasoning",
@@ -59,12 +59,14 @@ describe("the key of what was said", () => {
     const session = await kernel.session();
     await fc.assert(
       fc.asyncProperty(fc.array(parts, { minLength: 1, maxLength: 5 }), async (content) => {
-        const input = messageOfSdk({ role: "assistant", content });
-        const given = plainMessage(input, new Map());
+        const input = decodeSdkMessage({ role: "assistant", content });
+        const given = toPlainMessage(input, new Map());
         const { message } = await session.append(input);
         const stored = await session.entry((await session.head()).seq);
-        expect(saidKey(message)).toBe(saidKey(given));
-        expect(stored?.kind === "message" && saidKey(stored.message)).toBe(saidKey(given));
+        expect(computeMessageKey(message)).toBe(computeMessageKey(given));
+        expect(stored?.kind === "message" && computeMessageKey(stored.message)).toBe(
+          computeMessageKey(given),
+        );
         expect(message.parts).toHaveLength(given.parts.length);
       }),
       { numRuns: proofRounds(60) },
@@ -72,7 +74,8 @@ describe("the key of what was said", () => {
   });
 
   test("leaves out what callers lose on the way, and nothing else", () => {
-    const key = (message: SdkMessage) => saidKey(plainMessage(messageOfSdk(message), new Map()));
+    const key = (message: SdkMessage) =>
+      computeMessageKey(toPlainMessage(decodeSdkMessage(message), new Map()));
     const call = { type: "tool-call", toolCallId: "c", toolName: "read", input: { path: "a" } };
     const whole = key({
       role: "assistant",

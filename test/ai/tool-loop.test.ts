@@ -2,7 +2,7 @@ import { generateText, isStepCount, type ModelMessage, streamText, ToolLoopAgent
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { prepareStep, withLonghaul } from "../../src/ai/index.ts";
-import { anthropicClear } from "../../src/window/policies/anthropic-clear.ts";
+import { anthropicClearPolicy } from "../../src/window/policies/anthropic-clear.ts";
 import { APIS, lineOf, logOf, reply, speaking } from "./speaking.ts";
 
 const tools = {
@@ -108,7 +108,7 @@ describe("a tool loop", () => {
       oneCall,
       reply("Fine everywhere."),
     );
-    const policy = anthropicClear({ trigger: { calls: 0 }, clearInputs: true, keep: 1 });
+    const policy = anthropicClearPolicy({ trigger: { calls: 0 }, clearInputs: true, keep: 1 });
     const model = withLonghaul(plain(api), { session, policy });
     await generateText({ model, tools, stopWhen: isStepCount(5), prompt: "How is it?" });
     const sent = JSON.stringify(server.requests[3]?.body);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { countOption, readArguments, splitCommand } from "../../src/cli/arguments.ts";
+import { parseArguments, parseCountOption, splitCommand } from "../../src/cli/arguments.ts";
 import { UsageError } from "../../src/cli/usage-error.ts";
 
 const COMMAND = {
@@ -14,7 +14,7 @@ const COMMAND = {
 
 const messageOf = (args: readonly string[]) => {
   try {
-    readArguments(COMMAND, args);
+    parseArguments(COMMAND, args);
   } catch (error) {
     expect(error).toBeInstanceOf(UsageError);
     return (error as Error).message;
@@ -25,14 +25,14 @@ const messageOf = (args: readonly string[]) => {
 describe("arguments", () => {
   test("are options of the command, options of every command, and operands", () => {
     const args = ["x", "--limit=3", "-a", "--format", "one", "--format", "two", "--store", "here", "-q"];
-    expect(readArguments(COMMAND, args)).toEqual({
+    expect(parseArguments(COMMAND, args)).toEqual({
       operands: ["x"],
       options: { limit: "3", all: true, format: ["one", "two"], store: "here", quiet: true },
     });
   });
 
   test("may begin with a dash behind two dashes", () => {
-    expect(readArguments(COMMAND, ["--", "--limit"]).operands).toEqual(["--limit"]);
+    expect(parseArguments(COMMAND, ["--", "--limit"]).operands).toEqual(["--limit"]);
   });
 
   test("are refused with the name of what is wrong", () => {
@@ -61,10 +61,10 @@ describe("arguments", () => {
 describe("a count", () => {
   test("is whole, at least 1 and within bounds", () => {
     const bounds = { otherwise: 50, max: 1_000 };
-    expect(countOption("limit", undefined, bounds)).toBe(50);
-    expect(countOption("limit", "1000", bounds)).toBe(1_000);
+    expect(parseCountOption("limit", undefined, bounds)).toBe(50);
+    expect(parseCountOption("limit", "1000", bounds)).toBe(1_000);
     for (const text of ["0", "-1", "1.5", "1001", "many", "1e2", " 3"]) {
-      expect(() => countOption("limit", text, bounds)).toThrow("expected a whole number from 1 to 1000");
+      expect(() => parseCountOption("limit", text, bounds)).toThrow("expected a whole number from 1 to 1000");
     }
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { widthOf } from "../../src/cli/width.ts";
+import { measureWidth } from "../../src/cli/width.ts";
 import { openKernel } from "../../src/index.ts";
 import { jsonHere, runHere } from "./support/here.ts";
 import { MODEL, storeWith, storeWithCut, talk } from "./support/long-session.ts";
@@ -173,7 +173,8 @@ describe("longhaul context", () => {
       expect(code).toBe(0);
       expect(stdout).toMatch(new RegExp(`^[MHR.]{${columns}}$`, "m"));
       expect(stdout).toContain("20,000");
-      if (columns === 40) expect(stdout.split("\n").filter((line) => widthOf(line) > columns)).toEqual([]);
+      if (columns === 40)
+        expect(stdout.split("\n").filter((line) => measureWidth(line) > columns)).toEqual([]);
     }
     const { stdout } = await runHere(args, { columns: 80, isColored: true });
     expect(stdout).toContain(`\u001b[32m█`);

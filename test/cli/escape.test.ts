@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { escapeLine, escapeText, safeJson } from "../../src/cli/escape.ts";
+import { escapeLine, escapeText, toSafeJson } from "../../src/cli/escape.ts";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for control characters
 const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/;
@@ -26,7 +26,7 @@ describe("safe JSON", () => {
   test("is the same value and holds nothing to obey", () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: "binary" }), (value) => {
-        const text = safeJson(value);
+        const text = toSafeJson(value);
         expect(text).not.toMatch(OBEYED);
         expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
       }),

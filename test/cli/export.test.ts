@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { withinFolder } from "../../src/cli/exporting/placing.ts";
+import { mapIntoFolder } from "../../src/cli/exporting/placing.ts";
 import { openKernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { runJson, runProgram } from "./support/program.ts";
@@ -157,7 +157,7 @@ describe("longhaul export", () => {
   });
 
   test("writes nothing outside the folder, whatever a file is called", () => {
-    const place = withinFolder(join("/", "out"));
+    const place = mapIntoFolder(join("/", "out"));
     expect(place("a/../b/c.json")).toBe(join("/", "out", "b", "c.json"));
     for (const file of ["../x", "a/../../x", "/etc/passwd", ".", ""]) {
       expect(() => place(file)).toThrow("which is not below its folder");

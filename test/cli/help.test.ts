@@ -1,18 +1,18 @@
 import { expect, test } from "vitest";
-import { type Command, isGroup } from "../../src/cli/command.ts";
-import { commandHelp, groupHelp, programHelp } from "../../src/cli/help.ts";
+import { type CliCommand, isCommandGroup } from "../../src/cli/command.ts";
+import { formatCommandHelp, formatGroupHelp, formatProgramHelp } from "../../src/cli/help.ts";
 import { COMMANDS } from "../../src/cli/program.ts";
 
 /** The help of the program, of every command and of every command group. */
 async function helpTexts(): Promise<readonly string[]> {
   const loaded = await Promise.all(Object.values(COMMANDS).map((load) => load()));
-  const texts = [programHelp(loaded)];
+  const texts = [formatProgramHelp(loaded)];
   for (const one of loaded) {
-    const members: readonly Command[] = isGroup(one)
+    const members: readonly CliCommand[] = isCommandGroup(one)
       ? await Promise.all(Object.values(one.commands).map((load) => load()))
       : [one];
-    if (isGroup(one)) texts.push(groupHelp(one, members));
-    texts.push(...members.map(commandHelp));
+    if (isCommandGroup(one)) texts.push(formatGroupHelp(one, members));
+    texts.push(...members.map(formatCommandHelp));
   }
   return texts;
 }

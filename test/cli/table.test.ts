@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { plain } from "../../src/cli/paint.ts";
-import { tableLines } from "../../src/cli/table.ts";
-import { widthOf } from "../../src/cli/width.ts";
+import { plainPaint } from "../../src/cli/paint.ts";
+import { renderTable } from "../../src/cli/table.ts";
+import { measureWidth } from "../../src/cli/width.ts";
 
 const COLUMNS = [
   { title: "id", shrinks: "last" },
@@ -15,7 +15,7 @@ describe("a table", () => {
       ["a", "日本", "1"],
       ["bc", "x", "1,000"],
     ];
-    expect(tableLines(COLUMNS, rows, { width: 80, paint: plain })).toEqual([
+    expect(renderTable(COLUMNS, rows, { width: 80, paint: plainPaint })).toEqual([
       "id  title  count",
       "a   日本       1",
       "bc  x      1,000",
@@ -24,16 +24,16 @@ describe("a table", () => {
 
   test("fits the terminal by cutting what may shrink, last what should stay", () => {
     const rows = [["an-id-of-thirty-columns-in-all", "a title that is rather long for this terminal", "12"]];
-    const wide = tableLines(COLUMNS, rows, { width: 60, paint: plain });
+    const wide = renderTable(COLUMNS, rows, { width: 60, paint: plainPaint });
     expect(wide[1]).toContain("an-id-of-thirty-columns-in-all");
-    expect(wide.map(widthOf)).toEqual([60, 60]);
-    const narrow = tableLines(COLUMNS, rows, { width: 40, paint: plain });
-    expect(narrow.map(widthOf)).toEqual([40, 40]);
+    expect(wide.map(measureWidth)).toEqual([60, 60]);
+    const narrow = renderTable(COLUMNS, rows, { width: 40, paint: plainPaint });
+    expect(narrow.map(measureWidth)).toEqual([40, 40]);
     expect(narrow[1]).toMatch(/^an-id-.*… {2}a title tha… {5}12$/);
   });
 
   test("keeps a cell on its line, whatever is in it", () => {
-    const [, row] = tableLines([{ title: "t" }], [["one\ntwo\u001b[2J"]], { width: 80, paint: plain });
+    const [, row] = renderTable([{ title: "t" }], [["one\ntwo\u001b[2J"]], { width: 80, paint: plainPaint });
     expect(row).toBe("one two\\x1b[2J");
   });
 });

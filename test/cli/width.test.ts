@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fitTo, padTo, widthOf } from "../../src/cli/width.ts";
+import { fitText, measureWidth, padText } from "../../src/cli/width.ts";
 
 describe("the width of a text", () => {
   test.each([
@@ -20,16 +20,16 @@ describe("the width of a text", () => {
     ["→ … └", 5],
     ["", 0],
   ])("of %s is %i columns", (text, width) => {
-    expect(widthOf(text)).toBe(width);
+    expect(measureWidth(text)).toBe(width);
   });
 
   test("never exceeds the columns it is cut to, and is exact when filled", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 1, max: 30 }), (text, columns) => {
-        const cut = fitTo(text, columns);
-        expect(widthOf(cut)).toBeLessThanOrEqual(columns);
-        expect(widthOf(padTo(cut, columns))).toBe(columns);
-        if (widthOf(text) <= columns) expect(cut).toBe(text);
+        const cut = fitText(text, columns);
+        expect(measureWidth(cut)).toBeLessThanOrEqual(columns);
+        expect(measureWidth(padText(cut, columns))).toBe(columns);
+        if (measureWidth(text) <= columns) expect(cut).toBe(text);
         else expect(cut.endsWith("…")).toBe(true);
       }),
     );

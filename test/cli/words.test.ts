@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { formatAgo, formatDuration } from "../../src/cli/ago.ts";
 import { formatBytes } from "../../src/cli/bytes.ts";
-import { countOf, formatShare } from "../../src/cli/count.ts";
-import { readSince } from "../../src/cli/importing/since.ts";
-import { wantsColor } from "../../src/cli/paint.ts";
-import { progressLine } from "../../src/cli/progress-bar.ts";
-import { shellWord } from "../../src/cli/shell-word.ts";
+import { formatQuantity, formatShare } from "../../src/cli/count.ts";
+import { parseSince } from "../../src/cli/importing/since.ts";
+import { isColorWanted } from "../../src/cli/paint.ts";
+import { formatProgress } from "../../src/cli/progress-bar.ts";
+import { quoteShellWord } from "../../src/cli/shell-word.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -38,43 +38,43 @@ describe("words for people", () => {
   });
 
   test("count", () => {
-    expect(countOf(1, "message")).toBe("1 message");
-    expect(countOf(12_345, "entry", "entries")).toBe("12,345 entries");
+    expect(formatQuantity(1, "message")).toBe("1 message");
+    expect(formatQuantity(12_345, "entry", "entries")).toBe("12,345 entries");
     expect(formatShare(1, 3)).toBe("33%");
     expect(formatShare(0, 0)).toBe("");
   });
 
   test("are one word of a shell where they have to be", () => {
-    expect(shellWord("3@codex/1#40")).toBe("3@codex/1#40");
-    expect(shellWord("it's $HOME")).toBe("'it'\\''s $HOME'");
+    expect(quoteShellWord("3@codex/1#40")).toBe("3@codex/1#40");
+    expect(quoteShellWord("it's $HOME")).toBe("'it'\\''s $HOME'");
   });
 });
 
 describe("--since", () => {
   test("is a length of time, a day or a time", () => {
     const now = Date.parse("2026-06-01T00:00:00Z");
-    expect(readSince("12h", now)).toBe(now - 12 * HOUR);
-    expect(readSince("30d", now)).toBe(now - 30 * DAY);
-    expect(readSince("2w", now)).toBe(now - 14 * DAY);
-    expect(readSince("2026-01-02", now)).toBe(new Date(2026, 0, 2).getTime());
-    expect(readSince("2026-01-02T03:04:05Z", now)).toBe(Date.UTC(2026, 0, 2, 3, 4, 5));
+    expect(parseSince("12h", now)).toBe(now - 12 * HOUR);
+    expect(parseSince("30d", now)).toBe(now - 30 * DAY);
+    expect(parseSince("2w", now)).toBe(now - 14 * DAY);
+    expect(parseSince("2026-01-02", now)).toBe(new Date(2026, 0, 2).getTime());
+    expect(parseSince("2026-01-02T03:04:05Z", now)).toBe(Date.UTC(2026, 0, 2, 3, 4, 5));
     for (const text of ["", "d", "30", "2026-02-30", "2026-02-30T12:00", "2026-13-01", "soon"]) {
-      expect(() => readSince(text, now)).toThrow("--since is");
+      expect(() => parseSince(text, now)).toThrow("--since is");
     }
   });
 });
 
 describe("colours", () => {
   test("are for terminals, unless someone says otherwise", () => {
-    expect(wantsColor({}, true, false)).toBe(true);
-    expect(wantsColor({}, false, false)).toBe(false);
-    expect(wantsColor({ TERM: "dumb" }, true, false)).toBe(false);
-    expect(wantsColor({ NO_COLOR: "1" }, true, false)).toBe(false);
-    expect(wantsColor({ NO_COLOR: "" }, true, false)).toBe(true);
-    expect(wantsColor({ FORCE_COLOR: "1" }, false, false)).toBe(true);
-    expect(wantsColor({ FORCE_COLOR: "1", NO_COLOR: "1" }, false, false)).toBe(true);
-    expect(wantsColor({ FORCE_COLOR: "0" }, true, false)).toBe(false);
-    expect(wantsColor({ FORCE_COLOR: "1" }, true, true)).toBe(false);
+    expect(isColorWanted({}, true, false)).toBe(true);
+    expect(isColorWanted({}, false, false)).toBe(false);
+    expect(isColorWanted({ TERM: "dumb" }, true, false)).toBe(false);
+    expect(isColorWanted({ NO_COLOR: "1" }, true, false)).toBe(false);
+    expect(isColorWanted({ NO_COLOR: "" }, true, false)).toBe(true);
+    expect(isColorWanted({ FORCE_COLOR: "1" }, false, false)).toBe(true);
+    expect(isColorWanted({ FORCE_COLOR: "1", NO_COLOR: "1" }, false, false)).toBe(true);
+    expect(isColorWanted({ FORCE_COLOR: "0" }, true, false)).toBe(false);
+    expect(isColorWanted({ FORCE_COLOR: "1" }, true, true)).toBe(false);
   });
 });
 
@@ -82,13 +82,13 @@ describe("progress", () => {
   const progress = { index: 2, count: 10, path: "", bytesRead: 25e6, totalBytes: 100e6, messages: 7 };
 
   test("tells bytes, conversations, speed and the time left", () => {
-    expect(progressLine(progress, 5_000, 200)).toBe(
+    expect(formatProgress(progress, 5_000, 200)).toBe(
       "██████░░░░░░░░░░░░░░░░░░ 25%  25.0 MB of 100.0 MB  3 of 10 conversations  5.0 MB/s  15 s left",
     );
   });
 
   test("goes by conversations where packed files grow, and fits the terminal", () => {
-    expect(progressLine({ ...progress, bytesRead: 400e6 }, 1_000, 200)).toContain("20%  400.0 MB  3 of 10");
-    expect(progressLine(progress, 5_000, 40).length).toBe(40);
+    expect(formatProgress({ ...progress, bytesRead: 400e6 }, 1_000, 200)).toContain("20%  400.0 MB  3 of 10");
+    expect(formatProgress(progress, 5_000, 40).length).toBe(40);
   });
 });

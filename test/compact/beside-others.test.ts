@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import type { Fitted, Session } from "../../src/index.ts";
+import type { FittedWindow, Session } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { testKernel } from "../support/kernel.ts";
 import { SMALL, work } from "../window/live/history.ts";
 import { scriptedProvider } from "./scripted-provider.ts";
 
-const shown = ({ messages }: Pick<Fitted, "messages">) => JSON.stringify(messages);
+const shown = ({ messages }: Pick<FittedWindow, "messages">) => JSON.stringify(messages);
 const look = async (session: Session) => shown(await session.window(SMALL).look());
 const quoted = (text: string) => JSON.stringify(text).slice(1, -1);
 

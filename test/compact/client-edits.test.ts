@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { clearedIn } from "../../src/compact/cleared.ts";
+import { countClearedContent } from "../../src/compact/cleared.ts";
 import { type ClientEdits, clientEdits } from "../../src/compact/client-edits.ts";
 import type { Message } from "../../src/model/message.ts";
-import { none } from "../../src/window/policies/none.ts";
-import { roo } from "../../src/window/policies/roo.ts";
+import { nonePolicy } from "../../src/window/policies/none.ts";
+import { rooPolicy } from "../../src/window/policies/roo.ts";
 import type { Policy } from "../../src/window/policy.ts";
 import type { Slot } from "../../src/window/slot.ts";
 import { estimateMessage } from "../../src/window/tokens/estimate.ts";
@@ -82,7 +82,7 @@ describe("the client's edits", () => {
     const changed = window.filter(({ original }) => original).map(({ seq }) => seq);
     expect(changed).toEqual([3, 5, 7]);
     expect(outputOf(window[2])).toMatch(/^\[The result of read \([\d,]+ characters\) was left out/);
-    const cleared = clearedIn(window);
+    const cleared = countClearedContent(window);
     expect(cleared.toolUses).toBe(3);
     expect(cleared.toolTokens).toBeGreaterThan(1_000);
     expect(cleared).toMatchObject({ reasoningTurns: 0, reasoningTokens: 0, isCompacted: false });
@@ -122,7 +122,7 @@ describe("the client's edits", () => {
         .map(({ seq }) => seq),
     ).toEqual([8, 12, 14]);
     expect(keeping(3)).toEqual(slots);
-    expect(clearedIn(keeping(1))).toMatchObject({ reasoningTurns: 2, toolUses: 0 });
+    expect(countClearedContent(keeping(1))).toMatchObject({ reasoningTurns: 2, toolUses: 0 });
   });
 
   test("summarise what is old from their trigger on, and bring the summary up to date", () => {
@@ -135,7 +135,7 @@ describe("the client's edits", () => {
     expect(first[0]).toBe(slots[0]);
     expect(first[1]?.isNote).toBe(true);
     expect(first.slice(2)).toEqual(slots.slice(9, 12));
-    expect(clearedIn(first).isCompacted).toBe(true);
+    expect(countClearedContent(first).isCompacted).toBe(true);
     for (const slot of slots.slice(12)) run.observe(slot);
     const second = run.fit({ isHot: true });
     expect(run.reason).toBe("summarised as the client asked");
@@ -150,8 +150,10 @@ describe("the client's edits", () => {
     const tokens = slots.reduce((sum, slot) => sum + slot.tokens, 0);
     const edits = { results: { trigger: { tokens: tokens * 1.5 }, keep: 1 } };
     const budget = { tokens: 50_000, window: 50_000, system: 0 };
-    expect(clearedIn(fitted(clientEdits(edits), slots, budget)).toolUses).toBe(0);
-    expect(clearedIn(fitted(clientEdits(edits, { windowTokens: 100_000 }), slots, budget)).toolUses).toBe(3);
+    expect(countClearedContent(fitted(clientEdits(edits), slots, budget)).toolUses).toBe(0);
+    expect(
+      countClearedContent(fitted(clientEdits(edits, { windowTokens: 100_000 }), slots, budget)).toolUses,
+    ).toBe(3);
   });
 
   test("stay as they are through rebuilds of the policy behind them and through restarts", () => {
@@ -179,10 +181,14 @@ describe("the client's edits", () => {
 });
 
 describe.each([
-  { name: "before none", policy: clientEdits(ALL, { base: none() }), exempt: { budget: true } as const },
+  {
+    name: "before none",
+    policy: clientEdits(ALL, { base: nonePolicy() }),
+    exempt: { budget: true } as const,
+  },
   {
     name: "before roo",
-    policy: clientEdits({ ...ALL, compact: { tokens: 9_000 } }, { base: roo() }),
+    policy: clientEdits({ ...ALL, compact: { tokens: 9_000 } }, { base: rooPolicy() }),
     exempt: {},
   },
   { name: "before longhaul", policy: clientEdits(ALL), exempt: { rebuilds: true } as const },

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { extractSummary } from "../../src/compact/extractive/extract-summary.ts";
-import { climb } from "../../src/compact/ladder/climb.ts";
+import { runLadder } from "../../src/compact/ladder/climb.ts";
 import { type Message, type MessageInput, openKernel, type Session, type Slot } from "../../src/index.ts";
 import type { GenerateRequest } from "../../src/provider/provider.ts";
-import { sizeOf } from "../../src/window/size.ts";
+import { sumSlotTokens } from "../../src/window/size.ts";
 import { estimateMessage, estimateText } from "../../src/window/tokens/estimate.ts";
 import { testFolder } from "../support/folder.ts";
 import { testKernel } from "../support/kernel.ts";
@@ -218,12 +218,12 @@ describe("a provider that fails in every possible way", () => {
 
   test("always ends with a summary that is smaller, after a bounded number of calls: 1,000 schedules", async () => {
     const slots = conversation(6);
-    const size = sizeOf(slots);
+    const size = sumSlotTokens(slots);
     await fc.assert(
       fc.asyncProperty(scripts, scripts, async (first, second) => {
         const model = scriptedProvider("first", first);
         const fallback = scriptedProvider("second", second);
-        const climbed = await climb(
+        const climbed = await runLadder(
           { slots },
           {
             model: { provider: model, window: 32_000 },

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Fitted, type Message, openKernel, type Session } from "../../src/index.ts";
-import { answeredBy, callIdsOf } from "../../src/model/calls.ts";
+import { type FittedWindow, type Message, openKernel, type Session } from "../../src/index.ts";
+import { listAnsweredCallIds, listCallIds } from "../../src/model/calls.ts";
 import { proofRounds } from "../support/proof.ts";
 import { step } from "../window/live/history.ts";
 
@@ -47,7 +47,7 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   },
 );
 
-const shown = ({ messages }: Fitted) => JSON.stringify(messages);
+const shown = ({ messages }: FittedWindow) => JSON.stringify(messages);
 /** Uses a window that is large enough to show everything. */
 const looked = async (session: Session) => shown(await session.window({ model: MODEL.model }).look());
 
@@ -146,7 +146,7 @@ async function fitAndCheck(session: Session, window: ReturnType<Session["window"
 function expectPairs(messages: readonly Message[]): void {
   const called = new Set<string>();
   for (const message of messages) {
-    for (const callId of answeredBy(message)) expect(called.has(callId)).toBe(true);
-    for (const callId of callIdsOf(message)) called.add(callId);
+    for (const callId of listAnsweredCallIds(message)) expect(called.has(callId)).toBe(true);
+    for (const callId of listCallIds(message)) called.add(callId);
   }
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { transcriptOf } from "../../src/compact/contract/transcript.ts";
+import { renderTranscript } from "../../src/compact/contract/transcript.ts";
 import { divideSlot, MAX_PIECES } from "../../src/compact/plan/divide-slot.ts";
 import { type Message, SECTIONS, type Session, type Slot } from "../../src/index.ts";
 import type { Provider } from "../../src/provider/provider.ts";
@@ -101,7 +101,7 @@ describe("what a summarizer is shown", () => {
         } as never,
       ],
     };
-    const transcript = transcriptOf([{ seq: 1, at: 0, message }]);
+    const transcript = renderTranscript([{ seq: 1, at: 0, message }]);
     expect(transcript).toContain(text.trim());
     expect(transcript).toContain("[only the ends of 90000 bytes are shown]");
   });

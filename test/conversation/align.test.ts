@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { alignWhole, overlap } from "../../src/conversation/align.ts";
+import { alignMessages, countOverlap } from "../../src/conversation/align.ts";
 
 const keys = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 12 });
 
@@ -8,7 +8,7 @@ describe("bringing a line to what a caller says", () => {
   test("always ends with the caller's words", () => {
     fc.assert(
       fc.property(keys, keys, (line, caller) => {
-        const alignment = alignWhole(line, caller);
+        const alignment = alignMessages(line, caller);
         let next: string[] = [...line];
         if (alignment.type === "rewind") next = next.slice(0, alignment.keep);
         if (alignment.type === "replace")
@@ -21,7 +21,7 @@ describe("bringing a line to what a caller says", () => {
   test("never touches what is the same", () => {
     fc.assert(
       fc.property(keys, keys, (line, added) => {
-        expect(alignWhole(line, [...line, ...added])).toEqual({ type: "follow", known: line.length });
+        expect(alignMessages(line, [...line, ...added])).toEqual({ type: "follow", known: line.length });
       }),
     );
   });
@@ -31,7 +31,7 @@ describe("a caller who says only what is new", () => {
   test("is understood to repeat as much as can be", () => {
     fc.assert(
       fc.property(keys, keys, (line, caller) => {
-        const known = overlap(line, caller);
+        const known = countOverlap(line, caller);
         expect(line.slice(line.length - known)).toEqual(caller.slice(0, known));
       }),
     );

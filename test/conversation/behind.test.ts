@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { Conversation, type Given } from "../../src/conversation/conversation.ts";
+import { type CallerMessage, Conversation } from "../../src/conversation/conversation.ts";
 import { type EntryId, type Message, type Session, textOfMessage } from "../../src/index.ts";
 import { testKernel } from "../support/kernel.ts";
 
-const said = (text: string): Given => ({ input: () => ({ role: "user", text }), key: text });
+const said = (text: string): CallerMessage => ({ input: () => ({ role: "user", text }), key: text });
 const keyOf = (message: Message) => textOfMessage(message);
 
 async function world() {
   const kernel = await testKernel();
   const session = await kernel.session("one");
-  const talk = (of: Session = session) => new Conversation<Given>(of, keyOf);
-  const reply = (talk: Conversation<Given>, last: EntryId | undefined, text: string, of = session) =>
-    talk.appendBehind(last, () => of.append({ role: "assistant", text }));
+  const talk = (of: Session = session) => new Conversation<CallerMessage>(of, keyOf);
+  const reply = (talk: Conversation<CallerMessage>, last: EntryId | undefined, text: string, of = session) =>
+    talk.appendAfter(last, () => of.append({ role: "assistant", text }));
   const line = async (of = session) =>
     (await of.page({ kinds: ["message"] })).entries.map((entry) =>
       entry.kind === "message" ? textOfMessage(entry.message) : "",
@@ -23,26 +23,26 @@ describe("what is said behind an entry", () => {
   it("follows it, and is not said twice", async () => {
     const { talk, reply, line } = await world();
     const one = talk();
-    const first = await reply(one, (await one.takeNew([said("a")])).last, "A");
+    const first = await reply(one, (await one.takeNewMessages([said("a")])).last, "A");
     const last = first?.id as EntryId;
-    await one.takeBehind(last, [said("b"), said("c")]);
-    await one.takeBehind(last, [said("b"), said("c"), said("d")]);
+    await one.takeMessagesAfter(last, [said("b"), said("c")]);
+    await one.takeMessagesAfter(last, [said("b"), said("c"), said("d")]);
     expect(await line()).toEqual(["a", "A", "b", "c", "d"]);
   });
 
   it("goes another way where something else was said, and finds every way again", async () => {
     const { session, talk, reply, line } = await world();
     const one = talk();
-    const start = (await reply(one, (await one.takeNew([said("a")])).last, "A"))?.id as EntryId;
+    const start = (await reply(one, (await one.takeNewMessages([said("a")])).last, "A"))?.id as EntryId;
     const ends: EntryId[] = [];
     for (const way of Array.from({ length: 20 }, (_, index) => `way ${index}`)) {
-      const { last } = await one.takeBehind(start, [said(way)]);
+      const { last } = await one.takeMessagesAfter(start, [said(way)]);
       ends.push((await reply(one, last, `to ${way}`))?.id as EntryId);
     }
     // As if newly opened: only the log is known.
     const two = talk(session);
     for (const at of [3, 17, 0, 19]) {
-      await two.takeBehind(ends[at] as EntryId, [said("on")]);
+      await two.takeMessagesAfter(ends[at] as EntryId, [said("on")]);
       expect(await line()).toEqual(["a", "A", `way ${at}`, `to way ${at}`, "on"]);
     }
   });
@@ -50,18 +50,18 @@ describe("what is said behind an entry", () => {
   it("stays together when others write to the same line at the same time", async () => {
     const { kernel, session, talk, reply, line } = await world();
     const one = talk();
-    const start = (await reply(one, (await one.takeNew([said("a")])).last, "A"))?.id as EntryId;
+    const start = (await reply(one, (await one.takeNewMessages([said("a")])).last, "A"))?.id as EntryId;
     const ways = await Promise.all(
       Array.from({ length: 6 }, async (_, index) => {
         const own = await kernel.session("one");
         const other = talk(own);
-        const { last } = await other.takeBehind(start, [said(`way ${index}`)]);
+        const { last } = await other.takeMessagesAfter(start, [said(`way ${index}`)]);
         const end = await reply(other, last, `to way ${index}`, own);
         return end?.id as EntryId;
       }),
     );
     for (const [index, end] of ways.entries()) {
-      await talk().takeBehind(end, []);
+      await talk().takeMessagesAfter(end, []);
       await session.rewind(end);
       expect(await line()).toEqual(["a", "A", `way ${index}`, `to way ${index}`]);
     }
@@ -70,8 +70,8 @@ describe("what is said behind an entry", () => {
   it("comes last where the entry is not there any more", async () => {
     const { talk, line } = await world();
     const one = talk();
-    await one.takeNew([said("a")]);
-    await one.takeBehind("one#99", [said("b")]);
+    await one.takeNewMessages([said("a")]);
+    await one.takeMessagesAfter("one#99", [said("b")]);
     expect(await line()).toEqual(["a", "b"]);
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { ranServerTools } from "../../src/conversation/server-tools.ts";
-import { partOfItem } from "../../src/formats/content/openai-responses-items.ts";
+import { hasRunServerTools } from "../../src/conversation/server-tools.ts";
+import { decodeResponsesItem } from "../../src/formats/content/openai-responses-items.ts";
 
 const replyWith = (item: { readonly [field: string]: unknown }) => ({
   role: "assistant" as const,
-  parts: [partOfItem(item).part],
+  parts: [decodeResponsesItem(item).part],
 });
 
 describe("a reply whose tools the provider ran", () => {
@@ -15,7 +15,7 @@ describe("a reply whose tools the provider ran", () => {
     { type: "mcp_call", id: "mcp_1", name: "look", server_label: "docs", arguments: "{}" },
     { type: "tool_search_call", id: "ts_1", call_id: null, execution: "server" },
   ])("is recognized by an item of type $type", (item) => {
-    expect(ranServerTools(replyWith(item))).toBe(true);
+    expect(hasRunServerTools(replyWith(item))).toBe(true);
   });
 
   test.each([
@@ -28,6 +28,6 @@ describe("a reply whose tools the provider ran", () => {
   ])("is not one with a call that the client runs: $type", (item) => {
     const reply = replyWith(item);
     expect(reply.parts[0]?.type).toBe("raw");
-    expect(ranServerTools(reply)).toBe(false);
+    expect(hasRunServerTools(reply)).toBe(false);
   });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { aiSdk } from "../../src/formats/ai-sdk.ts";
+import { aiSdkFormat } from "../../src/formats/ai-sdk.ts";
 import { readText, words } from "./wire/reading-wire.ts";
 
 describe("AI SDK messages", () => {
   test("each step of a UI message is a message, and its results another one", async () => {
     const { messages, records } = await readText(
-      aiSdk,
+      aiSdkFormat,
       JSON.stringify({
         id: "chat-1",
         messages: [
@@ -39,7 +39,7 @@ describe("AI SDK messages", () => {
 
   test("the conversation's own id names it", async () => {
     const { source } = await readText(
-      aiSdk,
+      aiSdkFormat,
       '{"id":"chat-1","messages":[{"id":"u","role":"user","parts":[]}]}',
     );
     expect(source).toMatchObject({ id: "chat-1", format: "ai-sdk" });
@@ -47,7 +47,7 @@ describe("AI SDK messages", () => {
 
   test("messages of earlier versions are understood", async () => {
     const { messages } = await readText(
-      aiSdk,
+      aiSdkFormat,
       JSON.stringify([
         { role: "user", content: "go" },
         {

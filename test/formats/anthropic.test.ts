@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { anthropic } from "../../src/formats/anthropic.ts";
+import { anthropicFormat } from "../../src/formats/anthropic.ts";
 import { lines, readText, words } from "./wire/reading-wire.ts";
 
 const call = { type: "tool_use", id: "toolu_1", name: "run", input: { command: "ls" } };
@@ -8,7 +8,7 @@ const result = { type: "tool_result", tool_use_id: "toolu_1", content: "a\nb" };
 describe("Anthropic messages", () => {
   test("a list of messages is read in order, each by its position", async () => {
     const { messages } = await readText(
-      anthropic,
+      anthropicFormat,
       JSON.stringify([
         { role: "user", content: "list" },
         { role: "assistant", content: [{ type: "thinking", thinking: "hm", signature: "c2ln" }, call] },
@@ -33,7 +33,7 @@ describe("Anthropic messages", () => {
 
   test("the system prompt of a request comes first, wherever it stands", async () => {
     const { records, session } = await readText(
-      anthropic,
+      anthropicFormat,
       JSON.stringify({
         model: "claude-opus-5",
         max_tokens: 10,
@@ -58,7 +58,7 @@ describe("Anthropic messages", () => {
 
   test("a response is a message with its model, and its usage without overlaps", async () => {
     const { records, source } = await readText(
-      anthropic,
+      anthropicFormat,
       JSON.stringify({
         id: "msg_1",
         type: "message",
@@ -100,7 +100,7 @@ describe("Anthropic messages", () => {
 
   test("a request and its response are one conversation", async () => {
     const { messages } = await readText(
-      anthropic,
+      anthropicFormat,
       JSON.stringify({
         response: { id: "msg_1", role: "assistant", content: [words("hello")] },
         request: { system: "Be brief.", messages: [{ role: "user", content: "hi" }] },
@@ -115,7 +115,7 @@ describe("Anthropic messages", () => {
 
   test("messages on lines of their own are read line by line", async () => {
     const { messages } = await readText(
-      anthropic,
+      anthropicFormat,
       lines({ role: "user", content: "hi" }, { id: "msg_1", role: "assistant", content: [words("hello")] }),
       "talk.jsonl",
     );
@@ -124,7 +124,7 @@ describe("Anthropic messages", () => {
 
   test("what is broken is reported, and what is whole is read", async () => {
     const { items, messages } = await readText(
-      anthropic,
+      anthropicFormat,
       `[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"}]},{"role":"user","content":"b"},{"role":"assis`,
     );
     expect(messages).toHaveLength(2);
@@ -133,13 +133,13 @@ describe("Anthropic messages", () => {
 
   test("an id that is used twice names two records", async () => {
     const part = (text: string) => ({ id: "msg_1", role: "assistant", content: [words(text)] });
-    const { messages } = await readText(anthropic, JSON.stringify([part("a"), part("b")]));
+    const { messages } = await readText(anthropicFormat, JSON.stringify([part("a"), part("b")]));
     expect(messages.map(([id]) => id)).toEqual(["msg_1", "msg_1~2"]);
   });
 
   test("a field called __proto__ is data like any other", async () => {
     const { records } = await readText(
-      anthropic,
+      anthropicFormat,
       '[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"b","input":{"__proto__":{"x":1}},"__proto__":{"y":2}}]}]',
     );
     expect(JSON.stringify(records)).toContain('"input":{"__proto__":{"x":1}}');

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { claudeCode } from "../../src/formats/claude-code.ts";
+import { claudeCodeFormat } from "../../src/formats/claude-code.ts";
 import type { Item, RecordItem } from "../../src/formats/item.ts";
 import { testFolder } from "../support/folder.ts";
 import { lastVersions, lineEnds, readGrowing } from "../support/growing.ts";
@@ -24,7 +24,7 @@ import {
 } from "./claude-code/sample.ts";
 
 async function itemsOf(lines: readonly Line[]): Promise<readonly Item[]> {
-  return (await readAll([sessionFile(lines)], [claudeCode]))[0]?.items ?? [];
+  return (await readAll([sessionFile(lines)], [claudeCodeFormat]))[0]?.items ?? [];
 }
 
 function recordsIn(items: readonly Item[]): readonly RecordItem[] {
@@ -60,12 +60,15 @@ function leftOf(records: readonly RecordItem[], uuid: string): unknown {
 describe("finding sessions of Claude Code", () => {
   test("a session's id is the UUID in its file's name, wherever it stands", async () => {
     const path = sessionFile([prompt("u1", null, "Hello")], `2026-05-04-${SESSION}.jsonl`);
-    const [found] = await sourcesAt([path], [claudeCode]);
+    const [found] = await sourcesAt([path], [claudeCodeFormat]);
     expect(found?.source).toMatchObject({ id: SESSION, path, cwd: "/garden" });
   });
 
   test("a file of another name has the id that its lines say", async () => {
-    const [found] = await sourcesAt([sessionFile([prompt("u1", null, "Hello")], "talk.jsonl")], [claudeCode]);
+    const [found] = await sourcesAt(
+      [sessionFile([prompt("u1", null, "Hello")], "talk.jsonl")],
+      [claudeCodeFormat],
+    );
     expect(found?.source.id).toBe(SESSION);
   });
 
@@ -77,12 +80,12 @@ describe("finding sessions of Claude Code", () => {
       "notes.jsonl": "not json at all\n",
       "empty.jsonl": "",
     });
-    expect(await sourcesAt([folder], [claudeCode])).toEqual([]);
+    expect(await sourcesAt([folder], [claudeCodeFormat])).toEqual([]);
   });
 
   test("a file whose first line is longer than what is looked at is still known", async () => {
     const long = prompt("u1", null, "x".repeat(100_000));
-    const [found] = await sourcesAt([sessionFile([long], "talk.jsonl")], [claudeCode]);
+    const [found] = await sourcesAt([sessionFile([long], "talk.jsonl")], [claudeCodeFormat]);
     expect(found?.source.id).toBe(SESSION);
   });
 
@@ -94,7 +97,7 @@ describe("finding sessions of Claude Code", () => {
       [`${SESSION}/subagents/agent-ab12.meta.json`]: '{"agentType":"Explore"}',
       [`${SESSION}/tool-results/toolu_9.txt`]: "long",
     });
-    const read = await readAll([folder], [claudeCode]);
+    const read = await readAll([folder], [claudeCodeFormat]);
     expect(read.map(({ source }) => source)).toMatchObject([
       { id: SESSION, paths: [join(folder, `${SESSION}.jsonl`), join(folder, SESSION, "tool-results")] },
       { id: `${SESSION}/agent-ab12`, parent: SESSION },
@@ -109,8 +112,8 @@ describe("finding sessions of Claude Code", () => {
 
   test("they are looked for where the tool is set up to keep them", () => {
     const system = { home: "/people/ada", platform: "linux", env: {} } as const;
-    expect(claudeCode.homes(system)).toContain("/people/ada/.claude/projects");
-    expect(claudeCode.homes({ ...system, env: { CLAUDE_CONFIG_DIR: "/data/claude" } })).toEqual([
+    expect(claudeCodeFormat.homes(system)).toContain("/people/ada/.claude/projects");
+    expect(claudeCodeFormat.homes({ ...system, env: { CLAUDE_CONFIG_DIR: "/data/claude" } })).toEqual([
       "/data/claude/projects",
     ]);
   });
@@ -250,7 +253,7 @@ describe("messages", () => {
     const folder = folderWith({
       [`${SESSION}.jsonl`]: `${textOfLines([prompt("u1", null, "Hello")])}{"type":\n[1]\n${textOfLines([prompt("u2", "u1", "Again")])}`,
     });
-    const [read] = await readAll([folder], [claudeCode]);
+    const [read] = await readAll([folder], [claudeCodeFormat]);
     expect(read?.items.flatMap((item) => (item.type === "problem" ? [item.line] : []))).toEqual([2, 3]);
     expect(idsOf(recordsIn(read?.items ?? []))).toEqual(["u1", "u2"]);
   });
@@ -395,7 +398,7 @@ describe("sub-agents", () => {
           })),
         }),
       ],
-      [claudeCode],
+      [claudeCodeFormat],
     );
     const own = recordsIn(items).filter(({ child }) => child === "agent-ab12");
     expect(own.map(({ child, ...record }) => record)).toEqual(recordsIn(file?.items ?? []));
@@ -564,8 +567,8 @@ describe("progress", () => {
       said("a1", "u1", "m1", call("t1", "Bash")),
       bash("p1", "a1", "bed 1"),
     ]);
-    const [live] = await readAll([path], [claudeCode], { isLive: true });
-    const [dead] = await readAll([path], [claudeCode]);
+    const [live] = await readAll([path], [claudeCodeFormat], { isLive: true });
+    const [dead] = await readAll([path], [claudeCodeFormat]);
     expect(idsOf(recordsIn(live?.items ?? []))).toEqual(["u1", "msg:m1", "msg:m1:usage"]);
     expect(idsOf(recordsIn(dead?.items ?? []))).toEqual(["u1", "msg:m1", "msg:m1:usage", "p1"]);
   });
@@ -667,7 +670,7 @@ describe("large results in files of their own", () => {
       [`${SESSION}/tool-results/mcp-7.txt`]: "the other output",
       [`${SESSION}/tool-results/lost.txt`]: "nobody speaks of it",
     });
-    const [read] = await readAll([folder], [claudeCode]);
+    const [read] = await readAll([folder], [claudeCodeFormat]);
     const records = recordsIn(read?.items ?? []);
     expect(idsOf(records)).toEqual([
       "u1",
@@ -714,7 +717,7 @@ describe("a file that grows", () => {
     await fc.assert(
       fc.asyncProperty(fc.subarray([...lineEnds(whole)]), async (cuts) => {
         const path = join(testFolder(), `${SESSION}.jsonl`);
-        expect(lastVersions(await readGrowing(path, whole, cuts, claudeCode))).toEqual(expected);
+        expect(lastVersions(await readGrowing(path, whole, cuts, claudeCodeFormat))).toEqual(expected);
       }),
       { numRuns: proofRounds(60) },
     );

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { clineSdk } from "../../src/formats/cline-sdk.ts";
+import { clineSdkFormat } from "../../src/formats/cline-sdk.ts";
 import { importSources } from "../../src/formats/import-sources.ts";
 import { testFolder } from "../support/folder.ts";
 import { readAll } from "../support/items.ts";
 import { testKernel } from "../support/kernel.ts";
 import { bodiesOf, PNG, recordsOf, writeTask } from "./cline/task-folder.ts";
 
-const formats = [clineSdk];
+const formats = [clineSdkFormat];
 const ID = "1750000000000_ab12x";
 const TS = 1_750_000_000_000;
 

@@ -2,9 +2,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { cline } from "../../src/formats/cline.ts";
+import { clineFormat } from "../../src/formats/cline.ts";
 import { importSources } from "../../src/formats/import-sources.ts";
-import { roo } from "../../src/formats/roo.ts";
+import { rooFormat } from "../../src/formats/roo.ts";
 import type { Kernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { readAll, sourcesAt } from "../support/items.ts";
@@ -12,7 +12,7 @@ import { testKernel, texts } from "../support/kernel.ts";
 import { bodiesOf, PNG, recordsOf, writeTask } from "./cline/task-folder.ts";
 import { countRaw } from "./count-raw/index.ts";
 
-const formats = [cline];
+const formats = [clineFormat];
 const START = 1_700_000_000_000;
 const ID = String(START);
 const said = (text: string) => ({ type: "text", text });
@@ -321,8 +321,8 @@ describe("finding tasks of Cline", () => {
     writeTask(folder, "01234567-89ab-7def-8123-456789abcdef", task);
     writeTask(join(folder, "rooveterinaryinc.roo-cline", "tasks"), "by-place", task);
     writeTask(folder, ID, task);
-    expect((await sourcesAt([folder], [cline])).map(({ source }) => source.id)).toEqual([ID]);
-    expect(await sourcesAt([folder], [roo])).toHaveLength(4);
+    expect((await sourcesAt([folder], [clineFormat])).map(({ source }) => source.id)).toEqual([ID]);
+    expect(await sourcesAt([folder], [rooFormat])).toHaveLength(4);
   });
 
   test("does not take a file for a task because of its name", async () => {
@@ -348,7 +348,7 @@ describe("finding tasks of Cline", () => {
   });
 
   test("looks where the editors keep what extensions store", () => {
-    const homes = (platform: NodeJS.Platform) => cline.homes({ home: "/people/a", platform, env: {} });
+    const homes = (platform: NodeJS.Platform) => clineFormat.homes({ home: "/people/a", platform, env: {} });
     expect(homes("linux")).toContain("/people/a/.config/Cursor/User/globalStorage/saoudrizwan.claude-dev");
     expect(homes("linux")).toContain(
       "/people/a/.vscode-server/data/User/globalStorage/saoudrizwan.claude-dev",

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { codex } from "../../src/formats/codex.ts";
+import { codexFormat } from "../../src/formats/codex.ts";
 import { importSources } from "../../src/formats/import-sources.ts";
 import type { Item, RecordItem } from "../../src/formats/item.ts";
 import { testFolder } from "../support/folder.ts";
@@ -61,7 +61,7 @@ function rollout(records: readonly object[], name = NAME): string {
 }
 
 async function itemsOf(records: readonly object[]): Promise<readonly Item[]> {
-  const [read] = await readAll([rollout(records)], [codex]);
+  const [read] = await readAll([rollout(records)], [codexFormat]);
   return read?.items ?? [];
 }
 
@@ -303,12 +303,12 @@ describe("a Codex rollout", () => {
   test("reports a last line that is cut short, unless the rollout is being written", async () => {
     const path = join(testFolder(), NAME);
     writeFileSync(path, `${textOfLines([meta(), ...asked("hello")])}{"timestamp":"2026-08-0`);
-    const [read] = await readAll([path], [codex]);
+    const [read] = await readAll([path], [codexFormat]);
     expect(read?.items.filter((one) => one.type === "problem")).toMatchObject([
       { line: 4, severity: "lost" },
     ]);
     expect(messagesIn(read?.items ?? [])).toHaveLength(1);
-    const [live] = await readAll([path], [codex], { isLive: true });
+    const [live] = await readAll([path], [codexFormat], { isLive: true });
     expect(live?.items.some((one) => one.type === "problem")).toBe(false);
   });
 
@@ -318,8 +318,8 @@ describe("a Codex rollout", () => {
     writeFileSync(join(folder, NAME), text);
     const packed = join(testFolder(), `${NAME}.zst`);
     writeFileSync(packed, zstdCompressSync(Buffer.from(text)));
-    const [plain] = await readAll([folder], [codex]);
-    const [unpacked] = await readAll([packed], [codex]);
+    const [plain] = await readAll([folder], [codexFormat]);
+    const [unpacked] = await readAll([packed], [codexFormat]);
     expect(unpacked?.source.id).toBe(plain?.source.id);
     expect(recordsIn(unpacked?.items ?? [])).toEqual(recordsIn(plain?.items ?? []));
   });
@@ -370,7 +370,7 @@ describe("the window of a Codex thread", () => {
       line("compacted", { message: "so far" }),
       ...asked("on"),
     ]);
-    await importSources(kernel, [path], { formats: [codex] });
+    await importSources(kernel, [path], { formats: [codexFormat] });
     await using session = await kernel.session(`codex/${THREAD}`);
     const { entries } = await session.page({ kinds: ["overlay"] });
     expect(entries[0]).toMatchObject({ kind: "overlay", author: "codex", reason: "compaction" });
@@ -399,7 +399,7 @@ describe("the window of a Codex thread", () => {
       ...asked("instead"),
       ...answered("four"),
     ]);
-    await importSources(kernel, [path], { formats: [codex] });
+    await importSources(kernel, [path], { formats: [codexFormat] });
     await using session = await kernel.session(`codex/${THREAD}`);
     const line = texts(await session.page({ kinds: ["message"] }));
     expect(line.slice(1)).toEqual(["first", "one", "instead", "four"]);
@@ -425,15 +425,15 @@ describe("the window of a Codex thread", () => {
 describe("finding Codex rollouts", () => {
   test("knows a thread by its own id wherever the file lies and whatever it is called", async () => {
     const renamed = rollout([meta()], "copy.jsonl");
-    const [found] = await sourcesAt([renamed], [codex]);
+    const [found] = await sourcesAt([renamed], [codexFormat]);
     expect(found?.source).toMatchObject({ format: "codex", id: THREAD, cwd: "/code" });
     const headless = rollout([user("no header")]);
-    expect((await sourcesAt([headless], [codex]))[0]?.source.id).toBe(THREAD);
+    expect((await sourcesAt([headless], [codexFormat]))[0]?.source.id).toBe(THREAD);
   });
 
   test("reads the description even if it is longer than the head of the file", async () => {
     const path = rollout([meta({ base_instructions: { text: "long ".repeat(40_000) } })], "copy.jsonl");
-    expect((await sourcesAt([path], [codex]))[0]?.source).toMatchObject({ id: THREAD, cwd: "/code" });
+    expect((await sourcesAt([path], [codexFormat]))[0]?.source).toMatchObject({ id: THREAD, cwd: "/code" });
   });
 
   test("knows which thread started a sub-agent, or was forked", async () => {
@@ -445,7 +445,7 @@ describe("finding Codex rollouts", () => {
       [{}, undefined],
     ] as const;
     for (const [more, parent] of cases) {
-      const [found] = await sourcesAt([rollout([meta(more)])], [codex]);
+      const [found] = await sourcesAt([rollout([meta(more)])], [codexFormat]);
       expect(found?.source.parent).toBe(parent);
     }
   });
@@ -469,7 +469,7 @@ describe("finding Codex rollouts", () => {
     const other = "0198bbbb-0000-7000-8000-000000000002";
     const base = { thread_id: THREAD, end_ordinal_exclusive: 12, end_byte_offset: 900 };
     const path = rollout([meta({ history_base: base })], NAME.replace(".jsonl", `_${other}.jsonl`));
-    const [read] = await readAll([path], [codex]);
+    const [read] = await readAll([path], [codexFormat]);
     expect(read?.source.id).toBe(`${THREAD}_${other}`);
     expect(read?.items.find((one) => one.type === "problem")).toMatchObject({ severity: "damaged" });
   });
@@ -479,7 +479,7 @@ describe("finding Codex rollouts", () => {
     const text = textOfLines([meta()]);
     writeFileSync(join(folder, NAME), text);
     writeFileSync(join(folder, `${NAME}.zst`), zstdCompressSync(Buffer.from(text)));
-    const found = await sourcesAt([folder], [codex]);
+    const found = await sourcesAt([folder], [codexFormat]);
     expect(found.map(({ source }) => source.path)).toEqual([join(folder, NAME)]);
   });
 
@@ -504,16 +504,16 @@ describe("finding Codex rollouts", () => {
       join(folder, "sub", "history.jsonl"),
       textOfLines([{ session_id: "s", ts: 1, text: "hi" }]),
     );
-    expect(await sourcesAt([folder], [codex])).toEqual([]);
+    expect(await sourcesAt([folder], [codexFormat])).toEqual([]);
   });
 
   test("looks in the folder that the environment names", () => {
     const system = { home: "/people/me", platform: "linux", env: {} } as const;
-    expect(codex.homes(system)).toEqual([
+    expect(codexFormat.homes(system)).toEqual([
       "/people/me/.codex/sessions",
       "/people/me/.codex/archived_sessions",
     ]);
-    expect(codex.homes({ ...system, env: { CODEX_HOME: "/else" } })[0]).toBe("/else/sessions");
+    expect(codexFormat.homes({ ...system, env: { CODEX_HOME: "/else" } })[0]).toBe("/else/sessions");
   });
 });
 
@@ -546,8 +546,8 @@ describe("a Codex rollout that grows", () => {
     const text = textOfLines(story());
     const folder = testFolder();
     const path = join(folder, NAME);
-    const whole = lastVersions(await readGrowing(path, text, [], codex));
-    const grown = lastVersions(await readGrowing(path, text, lineEnds(text), codex));
+    const whole = lastVersions(await readGrowing(path, text, [], codexFormat));
+    const grown = lastVersions(await readGrowing(path, text, lineEnds(text), codexFormat));
     expect([...grown.keys()].sort()).toEqual([...whole.keys()].sort());
     for (const [id, record] of whole) expect(grown.get(id)).toEqual(record);
   });
@@ -555,7 +555,7 @@ describe("a Codex rollout that grows", () => {
   test("has the same records wherever it was cut when it was read first", async () => {
     const text = textOfLines(story());
     const path = join(testFolder(), NAME);
-    const whole = lastVersions(await readGrowing(path, text, [], codex));
+    const whole = lastVersions(await readGrowing(path, text, [], codexFormat));
     const places = fc.array(fc.integer({ min: 200, max: text.length }), { maxLength: 3 });
     await fc.assert(
       fc.asyncProperty(places, async (cuts) => {
@@ -563,7 +563,7 @@ describe("a Codex rollout that grows", () => {
           path,
           text,
           [...cuts].sort((a, b) => a - b),
-          codex,
+          codexFormat,
         );
         expect(new Map([...lastVersions(grown)].sort())).toEqual(new Map([...whole].sort()));
       }),
@@ -579,7 +579,7 @@ describe("a Codex rollout that grows", () => {
       const path = join(testFolder(), NAME);
       for (let step = 1; step <= steps; step++) {
         writeFileSync(path, textOfLines(records.slice(0, Math.ceil((records.length * step) / steps))));
-        await importSources(kernel, [path], { formats: [codex] });
+        await importSources(kernel, [path], { formats: [codexFormat] });
       }
       await using session = await kernel.session(`codex/${THREAD}`);
       lines.push(texts(await session.page({ kinds: ["message"] })));

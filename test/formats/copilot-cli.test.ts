@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { copilotCli } from "../../src/formats/copilot-cli.ts";
+import { copilotCliFormat } from "../../src/formats/copilot-cli.ts";
 import { importSources } from "../../src/formats/import-sources.ts";
 import type { Item, RecordItem } from "../../src/formats/item.ts";
 import { testFolder } from "../support/folder.ts";
@@ -46,7 +46,7 @@ function stream(records: readonly object[]): string {
 }
 
 async function itemsOf(records: readonly object[]): Promise<readonly Item[]> {
-  const [read] = await readAll([stream(records)], [copilotCli]);
+  const [read] = await readAll([stream(records)], [copilotCliFormat]);
   return read?.items ?? [];
 }
 
@@ -238,7 +238,7 @@ describe("a session of Copilot CLI", () => {
         ["tool.execution_complete", { toolCallId: "t1", success: true, result: { content: "done" } }],
       ),
     );
-    const report = await importSources(kernel, [path], { formats: [copilotCli] });
+    const report = await importSources(kernel, [path], { formats: [copilotCliFormat] });
     expect(report.totals.found).toMatchObject({ messages: 5, children: 1 });
     await using child = await kernel.session(`copilot-cli/${SESSION}/t1`);
     expect(texts(await child.page({ kinds: ["message"] }))).toEqual(["the task", "done below"]);
@@ -308,7 +308,7 @@ describe("the window of Copilot CLI", () => {
         ["session.snapshot_rewind", { upToEventId: "gone", eventsRemoved: 0 }],
       ),
     );
-    await importSources(kernel, [path], { formats: [copilotCli] });
+    await importSources(kernel, [path], { formats: [copilotCliFormat] });
     await using session = await kernel.session(`copilot-cli/${SESSION}`);
     expect(texts(await session.page({ kinds: ["message"] }))).toEqual(["one", "two", "five"]);
   });
@@ -324,7 +324,7 @@ describe("finding sessions of Copilot CLI", () => {
       join(folder, "claude.jsonl"),
       textOfLines([{ type: "user", message: {}, parentUuid: null }]),
     );
-    const found = await sourcesAt([folder], [copilotCli]);
+    const found = await sourcesAt([folder], [copilotCliFormat]);
     expect(found.map(({ source }) => [source.id, source.cwd])).toEqual([
       ["other", undefined],
       [SESSION, "/code"],
@@ -333,7 +333,7 @@ describe("finding sessions of Copilot CLI", () => {
 
   test("looks in the home of Copilot", () => {
     const system = { home: "/people/me", platform: "linux", env: {} } as const;
-    expect(copilotCli.homes(system)).toEqual(["/people/me/.copilot/session-state"]);
+    expect(copilotCliFormat.homes(system)).toEqual(["/people/me/.copilot/session-state"]);
   });
 });
 
@@ -353,8 +353,8 @@ test("a session of Copilot CLI has the same records whether it is read at once o
     ),
   );
   const path = join(testFolder(), `${SESSION}.jsonl`);
-  const whole = lastVersions(await readGrowing(path, text, [], copilotCli));
-  const grown = lastVersions(await readGrowing(path, text, lineEnds(text), copilotCli));
+  const whole = lastVersions(await readGrowing(path, text, [], copilotCliFormat));
+  const grown = lastVersions(await readGrowing(path, text, lineEnds(text), copilotCliFormat));
   expect(new Map([...grown].sort())).toEqual(new Map([...whole].sort()));
 });
 

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Format, Source } from "../../src/formats/format.ts";
+import type { Format, ImportSource } from "../../src/formats/format.ts";
 import type { Folder } from "../../src/formats/reading/folder.ts";
 import { testFolder } from "../support/folder.ts";
 import { findingProblems, readAll, sourcesAt } from "../support/items.ts";
@@ -17,7 +17,14 @@ function takes(choose: (folder: Folder) => readonly string[], asked: string[] = 
     async detect(folder) {
       asked.push(folder.path);
       return choose(folder).map(
-        (path): Source => ({ format: "pi", id: path, path, paths: [path], sizeBytes: 0, modifiedAt: 0 }),
+        (path): ImportSource => ({
+          format: "pi",
+          id: path,
+          path,
+          paths: [path],
+          sizeBytes: 0,
+          modifiedAt: 0,
+        }),
       );
     },
     async *read(source, input) {

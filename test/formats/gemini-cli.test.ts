@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { geminiCli } from "../../src/formats/gemini-cli.ts";
+import { geminiCliFormat } from "../../src/formats/gemini-cli.ts";
 import { importSources } from "../../src/formats/import-sources.ts";
 import type { Item, RecordItem } from "../../src/formats/item.ts";
 import { testFolder } from "../support/folder.ts";
@@ -48,13 +48,13 @@ function chat(records: readonly object[], name = NAME): string {
 }
 
 async function itemsAt(path: string): Promise<readonly Item[]> {
-  const [read] = await readAll([path], [geminiCli]);
+  const [read] = await readAll([path], [geminiCliFormat]);
   return read?.items ?? [];
 }
 
 async function lineOf(paths: readonly string[]): Promise<string[]> {
   const kernel = await testKernel();
-  for (const path of paths) await importSources(kernel, [path], { formats: [geminiCli] });
+  for (const path of paths) await importSources(kernel, [path], { formats: [geminiCliFormat] });
   await using session = await kernel.session(`gemini-cli/${SESSION}`);
   return texts(await session.page({ kinds: ["message"] }));
 }
@@ -282,7 +282,7 @@ describe("a Gemini chat in one file", () => {
     const [one, two, three] = [user("u1", "one"), gemini("g1", "two"), user("u2", "three")];
     const line = async (messages: readonly object[]) => {
       writeFileSync(path, file(messages));
-      await importSources(kernel, [path], { formats: [geminiCli] });
+      await importSources(kernel, [path], { formats: [geminiCliFormat] });
       await using session = await kernel.session(`gemini-cli/${SESSION}`);
       return texts(await session.page({ kinds: ["message"] }));
     };
@@ -309,7 +309,7 @@ describe("a Gemini chat in one file", () => {
     const folder = testFolder();
     writeFileSync(join(folder, NAME.slice(0, -1)), file([user("u1", "one")]));
     writeFileSync(join(folder, NAME), textOfLines([head, user("u1", "one"), user("u2", "two")]));
-    const found = await sourcesAt([folder], [geminiCli]);
+    const found = await sourcesAt([folder], [geminiCliFormat]);
     expect(found.map(({ source }) => source.path)).toEqual([join(folder, NAME)]);
   });
 });
@@ -328,7 +328,7 @@ describe("finding Gemini chats", () => {
       join(folder, "project", "logs.json"),
       JSON.stringify([{ sessionId: SESSION, message: "hi" }]),
     );
-    const found = await sourcesAt([folder], [geminiCli]);
+    const found = await sourcesAt([folder], [geminiCliFormat]);
     expect(found.map(({ source }) => [source.id, source.parent])).toEqual([
       [SESSION, undefined],
       ["sub", SESSION],
@@ -337,7 +337,7 @@ describe("finding Gemini chats", () => {
 
   test("looks in the home of Gemini", () => {
     const system = { home: "/people/me", platform: "linux", env: {} } as const;
-    expect(geminiCli.homes(system)).toEqual(["/people/me/.gemini/tmp"]);
+    expect(geminiCliFormat.homes(system)).toEqual(["/people/me/.gemini/tmp"]);
   });
 });
 
@@ -362,8 +362,8 @@ describe("a Gemini chat that grows", () => {
   test("has the same records whether it is read at once or line by line", async () => {
     const text = textOfLines(story);
     const path = join(testFolder(), NAME);
-    const whole = lastVersions(await readGrowing(path, text, [], geminiCli));
-    const grown = lastVersions(await readGrowing(path, text, lineEnds(text), geminiCli));
+    const whole = lastVersions(await readGrowing(path, text, [], geminiCliFormat));
+    const grown = lastVersions(await readGrowing(path, text, lineEnds(text), geminiCliFormat));
     expect(new Map([...grown].sort())).toEqual(new Map([...whole].sort()));
   });
 
@@ -374,7 +374,7 @@ describe("a Gemini chat that grows", () => {
       const path = join(testFolder(), NAME);
       for (let end = step; end <= story.length; end += step) {
         writeFileSync(path, textOfLines(story.slice(0, end)));
-        await importSources(kernel, [path], { formats: [geminiCli] });
+        await importSources(kernel, [path], { formats: [geminiCliFormat] });
       }
       await using session = await kernel.session(`gemini-cli/${SESSION}`);
       lines.push(texts(await session.page({ kinds: ["message"] })));
@@ -416,7 +416,7 @@ test("no line of a Gemini chat makes reading fail, whatever its fields hold", as
   );
   await fc.assert(
     fc.asyncProperty(fc.array(line), async (lines) => {
-      const [read] = await readAll([chat([head, ...lines])], [geminiCli]);
+      const [read] = await readAll([chat([head, ...lines])], [geminiCliFormat]);
       expect(read?.items).toBeDefined();
     }),
     { numRuns: proofRounds(60) },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openaiChat } from "../../src/formats/openai-chat.ts";
+import { openaiChatFormat } from "../../src/formats/openai-chat.ts";
 import { lines, readText, words } from "./wire/reading-wire.ts";
 
 const picture =
@@ -8,7 +8,7 @@ const picture =
 describe("chat completions", () => {
   test("calls, results, images and reasoning become parts", async () => {
     const { messages } = await readText(
-      openaiChat,
+      openaiChatFormat,
       JSON.stringify([
         { role: "developer", content: "Be brief." },
         {
@@ -46,7 +46,7 @@ describe("chat completions", () => {
 
   test("functions of the first version of the API are calls too", async () => {
     const { messages } = await readText(
-      openaiChat,
+      openaiChatFormat,
       JSON.stringify([
         { role: "assistant", content: null, function_call: { name: "run", arguments: "{}" } },
         { role: "function", name: "run", content: "done" },
@@ -65,7 +65,7 @@ describe("chat completions", () => {
       message: { role: "assistant", content },
     });
     const { records } = await readText(
-      openaiChat,
+      openaiChatFormat,
       JSON.stringify({
         id: "chatcmpl-1",
         object: "chat.completion",
@@ -96,7 +96,7 @@ describe("chat completions", () => {
 
   test("lines of a batch are requests with bodies", async () => {
     const { messages } = await readText(
-      openaiChat,
+      openaiChatFormat,
       lines({
         custom_id: "1",
         method: "POST",
@@ -111,11 +111,11 @@ describe("chat completions", () => {
   test("a result before its media have come waits for them, and comes out without them at the end", async () => {
     const mark = "[media 1 of a is in the next user message]";
     const tool = { role: "tool", tool_call_id: "a", content: [words(mark)] };
-    const alone = await readText(openaiChat, JSON.stringify([tool]));
+    const alone = await readText(openaiChatFormat, JSON.stringify([tool]));
     expect(alone.messages).toEqual([
       ["#0", "tool", [{ type: "tool-result", callId: "a", output: [words(mark)] }]],
     ]);
-    const other = await readText(openaiChat, JSON.stringify([tool, { role: "user", content: "hi" }]));
+    const other = await readText(openaiChatFormat, JSON.stringify([tool, { role: "user", content: "hi" }]));
     expect(other.messages.map(([id]) => id)).toEqual(["#0", "#1"]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openaiResponses } from "../../src/formats/openai-responses.ts";
+import { openaiResponsesFormat } from "../../src/formats/openai-responses.ts";
 import { lines, readText, words } from "./wire/reading-wire.ts";
 
 const user = (text: string) => ({ role: "user", content: [{ type: "input_text", text }] });
@@ -20,7 +20,7 @@ const reasoning = {
 describe("OpenAI responses", () => {
   test("the items of one turn form one message", async () => {
     const { messages } = await readText(
-      openaiResponses,
+      openaiResponsesFormat,
       JSON.stringify({
         instructions: "Be brief.",
         input: [user("go"), reasoning, assistant("I run"), call, output, assistant("ok")],
@@ -45,7 +45,7 @@ describe("OpenAI responses", () => {
 
   test("a response gives its output and usage", async () => {
     const { records } = await readText(
-      openaiResponses,
+      openaiResponsesFormat,
       JSON.stringify({
         id: "resp_1",
         object: "response",
@@ -65,7 +65,10 @@ describe("OpenAI responses", () => {
   });
 
   test("an input that is plain text is what the user said", async () => {
-    const { messages } = await readText(openaiResponses, JSON.stringify({ model: "gpt-9", input: "hi" }));
+    const { messages } = await readText(
+      openaiResponsesFormat,
+      JSON.stringify({ model: "gpt-9", input: "hi" }),
+    );
     expect(messages).toEqual([["#0", "user", [words("hi")]]]);
   });
 
@@ -75,7 +78,7 @@ describe("OpenAI responses", () => {
       response: { id, object: "response", output: [assistant(said)] },
     });
     const { messages, records } = await readText(
-      openaiResponses,
+      openaiResponsesFormat,
       lines(exchange("r1", null, "a", "b"), exchange("r2", "r1", "c", "d"), exchange("r3", "r1", "e", "f")),
       "log.jsonl",
     );
@@ -86,7 +89,7 @@ describe("OpenAI responses", () => {
 
   test("items on lines of their own are grouped across lines", async () => {
     const { messages } = await readText(
-      openaiResponses,
+      openaiResponsesFormat,
       lines(user("go"), reasoning, call, output),
       "items.jsonl",
     );

@@ -5,8 +5,8 @@ import { DatabaseSync } from "node:sqlite";
 import { zstdCompressSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { importSources } from "../../src/formats/import-sources.ts";
-import { openclaw } from "../../src/formats/openclaw.ts";
-import { pi } from "../../src/formats/pi.ts";
+import { openclawFormat } from "../../src/formats/openclaw.ts";
+import { piFormat } from "../../src/formats/pi.ts";
 import { testFolder } from "../support/folder.ts";
 import { type ReadSource, readAll, sourcesAt } from "../support/items.ts";
 import { testKernel, textOf } from "../support/kernel.ts";
@@ -85,7 +85,7 @@ describe("OpenClaw", () => {
       "agent:main:subagent:x": { sessionId: "s-2", spawnedBy: "agent:main:main" },
     };
     write(join(folder, "sessions.json"), JSON.stringify(list));
-    const read = await readAll([folder], [openclaw, pi]);
+    const read = await readAll([folder], [openclawFormat, piFormat]);
     expect(read.map(({ source }) => [source.format, source.id, source.parent, source.title])).toEqual([
       ["openclaw", "s-1", undefined, "The garden"],
       ["openclaw", "s-2", "s-1", undefined],
@@ -117,7 +117,7 @@ describe("OpenClaw", () => {
     write(join(folder, "some/y.jsonl"), jsonl([header("by-entry"), own, reset]));
     write(join(folder, "some/z.jsonl"), jsonl([header("of-pi")]));
     write(join(folder, "--garden--/own.jsonl"), jsonl([header("in-pi's-folder"), own]));
-    const read = await readAll([folder], [openclaw, pi]);
+    const read = await readAll([folder], [openclawFormat, piFormat]);
     const formats = read.map(({ source }) => [source.id, source.format]);
     expect(Object.fromEntries(formats)).toEqual({
       "by-folder": "openclaw",
@@ -134,7 +134,7 @@ describe("OpenClaw", () => {
     write(join(folder, "s-1.jsonl.bak"), jsonl([header("s-1"), user("b1", null, "before")]));
     const packed = zstdCompressSync(jsonl([header("s-0"), user("c1", null, "long ago")]));
     write(join(folder, "s-0.jsonl.reset.2026-04-01T00-00-00.000Z.zst"), packed);
-    const read = await readAll([folder], [openclaw]);
+    const read = await readAll([folder], [openclawFormat]);
     expect(read.map((one) => [one.source.id, idsOf(one)])).toEqual([
       ["s-1", ["a1"]],
       ["s-0", ["c1"]],
@@ -149,7 +149,7 @@ describe("OpenClaw", () => {
     write(join(folder, aside), jsonl([header("s-1"), user("b1", null, "before")]));
     const list = { "agent:main:main": { sessionId: "s-1", displayName: "The garden" } };
     write(join(folder, "sessions.json"), JSON.stringify(list));
-    const read = await readAll([folder], [openclaw]);
+    const read = await readAll([folder], [openclawFormat]);
     expect(read.map(({ source }) => [source.id, source.title])).toEqual([
       ["s-1", "The garden"],
       ["s-1.reset.2026-04-01T00-00-00.000Z", "The garden"],
@@ -178,7 +178,7 @@ describe("OpenClaw", () => {
           .digest("hex"),
       ]);
     const before = sums();
-    const read = await readAll([folder], [openclaw]);
+    const read = await readAll([folder], [openclawFormat]);
     expect(sums()).toEqual(before);
     expect(read.map((one) => [one.source.id, one.source.modifiedAt, idsOf(one), problemsOf(one)])).toEqual([
       ["s-1", 1002, ["a1", "a2"], []],
@@ -193,7 +193,7 @@ describe("OpenClaw", () => {
     db.exec("PRAGMA journal_mode = WAL");
     addEvents(db, "s-1", [header("s-1"), user("a1", null, "one"), user("a2", "a1", "two")]);
     const kernel = await testKernel();
-    const formats = [openclaw];
+    const formats = [openclawFormat];
     await importSources(kernel, [folder], { formats });
     addEvents(db, "s-1", [user("a3", "a1", "another two")], 3);
     const { totals, sources } = await importSources(kernel, [folder], { formats });
@@ -206,14 +206,14 @@ describe("OpenClaw", () => {
     const folder = testFolder();
     const db = agentDatabase(folder, EVENTS);
     addEvents(db, "s-1", [header("s-1"), user("a1", null, "one"), user("a2", "a1", "two")]);
-    const [first] = await readAll([folder], [openclaw]);
+    const [first] = await readAll([folder], [openclawFormat]);
     const last = first?.items.findLast((item) => item.type === "checkpoint");
     const resume = last?.type === "checkpoint" ? last.state : null;
-    expect(idsOf((await readAll([folder], [openclaw], { resume }))[0])).toEqual([]);
+    expect(idsOf((await readAll([folder], [openclawFormat], { resume }))[0])).toEqual([]);
     db.prepare("UPDATE transcript_events SET event_json = ? WHERE seq = 2").run(
       JSON.stringify(user("b2", "a1", "other")),
     );
-    expect(idsOf((await readAll([folder], [openclaw], { resume }))[0])).toEqual(["a1", "b2"]);
+    expect(idsOf((await readAll([folder], [openclawFormat], { resume }))[0])).toEqual(["a1", "b2"]);
   });
 
   it("ends on the branch that the database has chosen", async () => {
@@ -223,7 +223,7 @@ describe("OpenClaw", () => {
     const db = agentDatabase(folder, EVENTS, state);
     addEvents(db, "s-1", [header("s-1"), user("a1", null, "one"), user("a2", "a1", "two")]);
     db.prepare("INSERT INTO session_transcript_index_state VALUES ('s-1', 2, 'a1', 0)").run();
-    const [read] = await readAll([folder], [openclaw]);
+    const [read] = await readAll([folder], [openclawFormat]);
     expect(read?.items.at(-1)).toEqual({ type: "rewind", to: "a1" });
   });
 
@@ -245,7 +245,7 @@ describe("OpenClaw", () => {
       "INSERT INTO session_transcript_cold_archives VALUES ('s-5', 'g1', 'd.jsonl.zst', 5, 'file', NULL)",
     ).run();
     write(join(folder, "agents/main/agent/cold/d.jsonl.zst"), zstdCompressSync(lines("s-5")));
-    const read = await readAll([folder], [openclaw]);
+    const read = await readAll([folder], [openclawFormat]);
     expect(read.map((one) => [one.source.id, idsOf(one)])).toEqual([
       ["s-1", ["a1"]],
       ["s-1@g1", ["s-1-x"]],
@@ -274,7 +274,7 @@ describe("OpenClaw", () => {
       "INSERT INTO session_transcript_archives VALUES ('s-2', 'g', 'k', 'reset', 'zstd', ?, 'n', 1)",
     ).run(zstdCompressSync(lines));
     const limits = { maxRecordBytes: 2000, maxExpansion: 2, freeExpansionBytes: 1000 };
-    const [live, archived] = await readAll([folder], [openclaw], { limits });
+    const [live, archived] = await readAll([folder], [openclawFormat], { limits });
     expect(idsOf(live)).toEqual(["a1"]);
     expect(problemsOf(live)).toEqual([
       expect.stringMatching(/^event 2 of s-1: longer than allowed/),
@@ -288,11 +288,11 @@ describe("OpenClaw", () => {
   it("says so when it does not know the tables of a database", async () => {
     const folder = testFolder();
     agentDatabase(folder, "CREATE TABLE session_windows (session_id TEXT)", "PRAGMA user_version = 99");
-    const [read] = await readAll([folder], [openclaw]);
+    const [read] = await readAll([folder], [openclawFormat]);
     expect(problemsOf(read)).toEqual([expect.stringContaining("version 99 of OpenClaw's schema")]);
     const other = testFolder();
     agentDatabase(other, "CREATE TABLE auth (token TEXT)");
-    expect(await sourcesAt([other], [openclaw])).toEqual([]);
+    expect(await sourcesAt([other], [openclawFormat])).toEqual([]);
   });
 
   it("does not read files once more that the database was made of", async () => {
@@ -311,7 +311,7 @@ describe("OpenClaw", () => {
     const sessions = join(folder, "agents/main/sessions");
     write(join(sessions, "s-1.jsonl"), jsonl([header("s-1"), user("a1", null, "dig")]));
     write(join(sessions, "s-7.jsonl"), jsonl([header("s-7"), user("a1", null, "not migrated")]));
-    const found = await sourcesAt([folder], [openclaw]);
+    const found = await sourcesAt([folder], [openclawFormat]);
     expect(found.map(({ source }) => [source.id, source.path.endsWith(".sqlite"), source.title])).toEqual([
       ["s-1", true, "Garden"],
       ["s-7", false, undefined],
@@ -320,7 +320,10 @@ describe("OpenClaw", () => {
 
   it("keeps its data below its state folder, or that of its former name", () => {
     const system = { home: "/people/me", platform: "linux", env: {} } as const;
-    expect(openclaw.homes(system)).toEqual(["/people/me/.openclaw/agents", "/people/me/.clawdbot/agents"]);
-    expect(openclaw.homes({ ...system, env: { OPENCLAW_STATE_DIR: "/x" } })).toEqual(["/x/agents"]);
+    expect(openclawFormat.homes(system)).toEqual([
+      "/people/me/.openclaw/agents",
+      "/people/me/.clawdbot/agents",
+    ]);
+    expect(openclawFormat.homes({ ...system, env: { OPENCLAW_STATE_DIR: "/x" } })).toEqual(["/x/agents"]);
   });
 });

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { importSources } from "../../src/formats/import-sources.ts";
 import type { Item, RecordItem } from "../../src/formats/item.ts";
-import { opencode } from "../../src/formats/opencode.ts";
+import { opencodeFormat } from "../../src/formats/opencode.ts";
 import { testFolder } from "../support/folder.ts";
 import { readAll, sourcesAt } from "../support/items.ts";
 import { testKernel, textOf } from "../support/kernel.ts";
@@ -66,7 +66,7 @@ function exported(messages: Message[], info: Fields = SESSION, name = "ses_1.jso
 }
 
 async function itemsOf(messages: Message[], info?: Fields): Promise<readonly Item[]> {
-  const [read] = await readAll([exported(messages, info)], [opencode]);
+  const [read] = await readAll([exported(messages, info)], [opencodeFormat]);
   return read?.items ?? [];
 }
 
@@ -396,7 +396,7 @@ describe("opencode", () => {
     const folder = testFolder();
     const path = join(folder, "ses_1.json");
     const kernel = await testKernel();
-    const formats = [opencode];
+    const formats = [opencodeFormat];
     const write = (messages: Message[]) => writeFileSync(path, JSON.stringify({ info: SESSION, messages }));
     const open = { created: 2000 };
     const asked = user("msg_1", [text("dig")]);
@@ -436,7 +436,7 @@ describe("opencode", () => {
     writeFileSync(join(folder, "ses_abc.json"), JSON.stringify({ info, messages: [] }));
     writeFileSync(join(folder, "other.json"), JSON.stringify({ info: { name: "x" }, messages: [] }));
     writeFileSync(join(folder, "list.json"), "[]");
-    const found = await sourcesAt([folder], [opencode]);
+    const found = await sourcesAt([folder], [opencodeFormat]);
     expect(found.map(({ source }) => [source.id, source.parent, source.title, source.cwd])).toEqual([
       ["ses_abc", "ses_0", "The garden", "/garden"],
     ]);
@@ -446,7 +446,7 @@ describe("opencode", () => {
     const path = exported([user("msg_1", [text("whole")]), user("msg_2", [text("cut")])]);
     const whole = readFileSync(path, "utf8");
     writeFileSync(path, whole.slice(0, whole.indexOf('"cut"')));
-    const [read] = await readAll([path], [opencode]);
+    const [read] = await readAll([path], [opencodeFormat]);
     expect(read?.items.filter((item) => item.type === "record").map(({ id }) => id)).toEqual(["msg_1"]);
     expect(read?.items.filter((item) => item.type === "problem")).toHaveLength(1);
   });
@@ -458,7 +458,7 @@ describe("opencode", () => {
     mkdirSync(join(root, "todo"));
     writeFileSync(join(root, "todo/ses_1.json"), '[{"content":"water"}]');
     writeFileSync(join(root, "part/msg_2/prt_broken.json"), "{");
-    const [read, ...others] = await readAll([root], [opencode]);
+    const [read, ...others] = await readAll([root], [opencodeFormat]);
     expect(others).toEqual([]);
     expect(read?.source).toMatchObject({ id: "ses_1", parent: "ses_0", title: "The garden" });
     const records = read?.items.filter((item) => item.type === "record") ?? [];
@@ -488,7 +488,7 @@ describe("opencode", () => {
       mkdirSync(dirname(join(root, path)), { recursive: true });
       writeFileSync(join(root, path), JSON.stringify(value));
     }
-    const [read, ...others] = await readAll([dirname(root)], [opencode]);
+    const [read, ...others] = await readAll([dirname(root)], [opencodeFormat]);
     expect(others).toEqual([]);
     const said = read?.items.flatMap((item) =>
       item.type === "record" && item.body.kind === "message" ? [item.body.message.parts] : [],
@@ -517,7 +517,7 @@ describe("opencode", () => {
           .digest("hex"),
       ]);
     const before = sums();
-    const read = await readAll([folder], [opencode]);
+    const read = await readAll([folder], [opencodeFormat]);
     expect(sums()).toEqual(before);
     expect(before.map(([name]) => name)).toContain("opencode.db-wal");
     expect(read.map(({ source }) => [source.id, source.parent, source.title])).toEqual([
@@ -542,7 +542,7 @@ describe("opencode", () => {
     addSession(db, "ses_1");
     addMessage(db, user("msg_1", [text("dig")]));
     const kernel = await testKernel();
-    const formats = [opencode];
+    const formats = [opencodeFormat];
     await importSources(kernel, [path], { formats });
     addMessage(db, assistant("msg_2", [tool("c1", done("a hole"))]));
     const { totals } = await importSources(kernel, [path], { formats });
@@ -568,7 +568,7 @@ describe("opencode", () => {
     add.run("msg_3", "user", 1, JSON.stringify({ text: "dig" }));
     add.run("msg_4", "model-switched", 2, JSON.stringify({ model: "water" }));
     const kernel = await testKernel();
-    await importSources(kernel, [path, root, later], { formats: [opencode] });
+    await importSources(kernel, [path, root, later], { formats: [opencodeFormat] });
 
     db.exec("UPDATE todo SET content = 'weeds'");
     write("weeds");
@@ -576,7 +576,7 @@ describe("opencode", () => {
     // Only a message tells by its time that a session is newer.
     db.exec("UPDATE message SET time_updated = 20000");
     other.exec("UPDATE session_message SET time_updated = 20000");
-    const { sources } = await importSources(kernel, [path, root, later], { formats: [opencode] });
+    const { sources } = await importSources(kernel, [path, root, later], { formats: [opencodeFormat] });
     for (const { session: id } of sources) {
       await using session = await kernel.session(id as string);
       const raw = (await session.page({ kinds: ["raw"] })).entries;
@@ -593,7 +593,7 @@ describe("opencode", () => {
     addMessage(db, assistant("msg_1", [{ ...text("Tw"), id: "prt_1" }]));
     db.prepare("UPDATE part SET data = ?, time_updated = 12345").run(JSON.stringify(text("Two feet.")));
     db.close();
-    const [found] = await sourcesAt([path], [opencode]);
+    const [found] = await sourcesAt([path], [opencodeFormat]);
     expect(found?.source.modifiedAt).toBe(12345);
   });
 
@@ -605,7 +605,7 @@ describe("opencode", () => {
     db.close();
     storage(join(folder, "storage"), [user("msg_1", [text("dig")])]);
     storage(join(folder, "storage"), [user("msg_7", [text("not migrated")])], { ...SESSION, id: "ses_7" });
-    const found = await sourcesAt([folder], [opencode]);
+    const found = await sourcesAt([folder], [opencodeFormat]);
     expect(found.map(({ source }) => [source.id, source.path.endsWith(".db")])).toEqual([
       ["ses_1", true],
       ["ses_7", false],
@@ -640,7 +640,7 @@ describe("opencode", () => {
     add("msg_3", "idle", 3, { outcome: "succeeded" });
     add("msg_4", "compaction", 4, { status: "completed", summary: "so far", recent: "" });
     db.close();
-    const [read] = await readAll([path], [opencode]);
+    const [read] = await readAll([path], [opencodeFormat]);
     const records = read?.items.filter((item) => item.type === "record") ?? [];
     expect(records.map(({ id, body }) => [id, body.kind])).toEqual([
       ["msg_1", "message"],
@@ -666,7 +666,7 @@ describe("opencode", () => {
       JSON.stringify(text("x".repeat(500))),
     );
     db.close();
-    const [read] = await readAll([path], [opencode], { limits: { maxRecordBytes: 400 } });
+    const [read] = await readAll([path], [opencodeFormat], { limits: { maxRecordBytes: 400 } });
     const problems = read?.items.filter((item) => item.type === "problem") ?? [];
     expect(problems.map(({ reason }) => reason)).toEqual([
       expect.stringMatching(/^part prt_x: longer than 400/),
@@ -680,14 +680,14 @@ describe("opencode", () => {
     db.exec("CREATE TABLE session (id TEXT)");
     db.close();
     writeFileSync(join(folder, "other.db"), "no database at all");
-    expect(await sourcesAt([folder], [opencode])).toEqual([]);
+    expect(await sourcesAt([folder], [opencodeFormat])).toEqual([]);
   });
 
   it("says so when its own database cannot be read, or not to its end", async () => {
     const folder = testFolder();
     const path = join(folder, "opencode.db");
     writeFileSync(path, "no database at all");
-    const [broken] = await readAll([folder], [opencode]);
+    const [broken] = await readAll([folder], [opencodeFormat]);
     expect(broken?.items).toEqual([
       {
         type: "problem",
@@ -706,14 +706,14 @@ describe("opencode", () => {
     db.close();
     const bytes = readFileSync(path);
     writeFileSync(path, bytes.fill(0, bytes.length / 2, bytes.length - 4096));
-    const read = await readAll([folder], [opencode]);
+    const read = await readAll([folder], [opencodeFormat]);
     const items = read.flatMap((one) => one.items);
     expect(items.filter((item) => item.type === "problem").length).toBeGreaterThan(0);
   });
 
   it("keeps its data where the system keeps data", () => {
     const system = { home: "/people/me", platform: "linux", env: {} } as const;
-    expect(opencode.homes(system)).toEqual(["/people/me/.local/share/opencode"]);
-    expect(opencode.homes({ ...system, env: { XDG_DATA_HOME: "/data" } })).toEqual(["/data/opencode"]);
+    expect(opencodeFormat.homes(system)).toEqual(["/people/me/.local/share/opencode"]);
+    expect(opencodeFormat.homes({ ...system, env: { XDG_DATA_HOME: "/data" } })).toEqual(["/data/opencode"]);
   });
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { importSources } from "../../src/formats/import-sources.ts";
 import type { Item, RecordItem } from "../../src/formats/item.ts";
-import { pi } from "../../src/formats/pi.ts";
+import { piFormat } from "../../src/formats/pi.ts";
 import type { Entry } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { readAll, sourcesAt } from "../support/items.ts";
@@ -67,7 +67,7 @@ function sessionFile(lines: readonly Line[], header: Line = HEADER): string {
 }
 
 async function itemsOf(lines: readonly Line[], header?: Line): Promise<readonly Item[]> {
-  const [read] = await readAll([sessionFile(lines, header)], [pi]);
+  const [read] = await readAll([sessionFile(lines, header)], [piFormat]);
   return read?.items ?? [];
 }
 
@@ -81,7 +81,7 @@ function bodyOf(records: readonly RecordItem[], id: string) {
 
 async function lineOf(path: string): Promise<{ texts: string[]; log: Entry[] }> {
   const kernel = await testKernel();
-  const report = await importSources(kernel, [path], { formats: [pi] });
+  const report = await importSources(kernel, [path], { formats: [piFormat] });
   await using session = await kernel.session(report.sources[0]?.session as string);
   const { entries } = await session.page();
   const log: Entry[] = [];
@@ -147,7 +147,7 @@ describe("pi", () => {
       },
       { type: "session", title: "The garden" },
     ]);
-    const [found] = await sourcesAt([sessionFile([])], [pi]);
+    const [found] = await sourcesAt([sessionFile([])], [piFormat]);
     expect(found?.source).toMatchObject({ id: "s-1", cwd: "/garden" });
   });
 
@@ -445,7 +445,7 @@ describe("pi", () => {
   it("goes on where it stopped when a file has grown, and waits for a line that is being written", async () => {
     const path = sessionFile([user("a1", null, "first"), user("a2", "a1", "second")]);
     const kernel = await testKernel();
-    const formats = [pi];
+    const formats = [piFormat];
     await importSources(kernel, [path], { formats });
     const next = JSON.stringify(user("a3", "a2", "third"));
     appendFileSync(path, next.slice(0, 20));
@@ -462,7 +462,7 @@ describe("pi", () => {
 
   it("knows after a pause which entry came before the first that a compaction keeps", async () => {
     const path = sessionFile([user("a1", null, "1"), user("a2", "a1", "2"), user("a3", "a2", "3")]);
-    const [first] = await readAll([path], [pi]);
+    const [first] = await readAll([path], [piFormat]);
     const resume = first?.items.findLast((item) => item.type === "checkpoint");
     const compaction = {
       type: "compaction",
@@ -474,7 +474,7 @@ describe("pi", () => {
     };
     appendFileSync(path, jsonl([compaction]));
     const state = resume?.type === "checkpoint" ? resume.state : undefined;
-    const [second] = await readAll([path], [pi], { ...(state !== undefined && { resume: state }) });
+    const [second] = await readAll([path], [piFormat], { ...(state !== undefined && { resume: state }) });
     const records = second?.items.filter((item) => item.type === "record") ?? [];
     expect(records.map(({ id }) => id)).toEqual(["a4:extra", "a4"]);
     expect(bodyOf(records, "a4")).toMatchObject({ edit: { spans: [{ through: "a2" }] } });
@@ -501,7 +501,7 @@ describe("pi", () => {
   it("tells which lines are broken and reads the others", async () => {
     const path = sessionFile([user("a1", null, "whole")]);
     appendFileSync(path, `{"type":"message","id":"a2"\n[1]\n${jsonl([user("a3", "a1", "whole too")])}`);
-    const [read] = await readAll([path], [pi]);
+    const [read] = await readAll([path], [piFormat]);
     const problems = read?.items.filter((item) => item.type === "problem") ?? [];
     expect(problems.map(({ line, severity }) => [line, severity])).toEqual([
       [3, "lost"],
@@ -518,7 +518,7 @@ describe("pi", () => {
       '{"type":"session.start","id":"x","timestamp":"2026-01-01T00:00:00Z"}\n',
     );
     writeFileSync(join(folder, "empty.jsonl"), "");
-    expect(await sourcesAt([folder], [pi])).toEqual([]);
+    expect(await sourcesAt([folder], [piFormat])).toEqual([]);
   });
 
   it("takes a session for a sub-agent's only if it lies in the folder of the one that started it", async () => {
@@ -528,13 +528,13 @@ describe("pi", () => {
     mkdirSync(below);
     writeFileSync(join(below, "run.jsonl"), jsonl([{ ...HEADER, id: "s-2", parentSession }]));
     writeFileSync(join(folder, "fork.jsonl"), jsonl([{ ...HEADER, id: "s-3", parentSession }]));
-    const parents = (await sourcesAt([folder], [pi])).map(({ source }) => [source.id, source.parent]);
+    const parents = (await sourcesAt([folder], [piFormat])).map(({ source }) => [source.id, source.parent]);
     expect(Object.fromEntries(parents)).toEqual({ "s-2": "s-1", "s-3": undefined });
   });
 
   it("keeps sessions in the agent's folder, or where the environment says", () => {
     const system = { home: "/people/me", platform: "linux", env: {} } as const;
-    expect(pi.homes(system)).toEqual(["/people/me/.pi/agent/sessions"]);
-    expect(pi.homes({ ...system, env: { PI_CODING_AGENT_DIR: "/x" } })).toEqual(["/x/sessions"]);
+    expect(piFormat.homes(system)).toEqual(["/people/me/.pi/agent/sessions"]);
+    expect(piFormat.homes({ ...system, env: { PI_CODING_AGENT_DIR: "/x" } })).toEqual(["/x/sessions"]);
   });
 });

@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { importSources } from "../../src/formats/import-sources.ts";
-import { roo } from "../../src/formats/roo.ts";
+import { rooFormat } from "../../src/formats/roo.ts";
 import type { Kernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { readAll, sourcesAt } from "../support/items.ts";
 import { testKernel, texts } from "../support/kernel.ts";
 import { bodiesOf, recordsOf, writeTask } from "./cline/task-folder.ts";
 
-const formats = [roo];
+const formats = [rooFormat];
 const START = 1_750_000_000_000;
 const ID = "01234567-89ab-7def-8123-456789abcdef";
 const at = (seconds: number) => START + seconds * 1000;
@@ -199,7 +199,7 @@ describe("a task of Roo", () => {
   });
 
   test("is looked for where the editors keep what extensions store", () => {
-    expect(roo.homes({ home: "C:\\a", platform: "win32", env: { APPDATA: "/roaming" } })).toContain(
+    expect(rooFormat.homes({ home: "C:\\a", platform: "win32", env: { APPDATA: "/roaming" } })).toContain(
       join("/roaming", "Code", "User", "globalStorage", "rooveterinaryinc.roo-cline"),
     );
   });

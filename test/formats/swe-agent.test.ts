@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { importSources } from "../../src/formats/import-sources.ts";
 import { Input } from "../../src/formats/reading/input.ts";
-import { sweAgent } from "../../src/formats/swe-agent.ts";
+import { sweAgentFormat } from "../../src/formats/swe-agent.ts";
 import { testFolder } from "../support/folder.ts";
 import { readAll, sourcesAt } from "../support/items.ts";
 import { testKernel } from "../support/kernel.ts";
@@ -55,14 +55,14 @@ describe("SWE-agent trajectories", () => {
       }
     });
     onTestFinished(() => reading.mockRestore());
-    const { records } = await readText(sweAgent, JSON.stringify({ ...trajectory, attempts }), "a.traj");
+    const { records } = await readText(sweAgentFormat, JSON.stringify({ ...trajectory, attempts }), "a.traj");
     expect(records.filter(({ id }) => id.startsWith("attempts#"))).toHaveLength(50);
     expect(largest).toBeLessThan(2_000);
   });
 
   test("actions become calls, and what follows them their results", async () => {
     const { messages, items, records, source, session } = await readText(
-      sweAgent,
+      sweAgentFormat,
       JSON.stringify(trajectory, null, 2),
       "repo__issue-7.traj",
     );
@@ -142,7 +142,7 @@ describe("SWE-agent trajectories", () => {
       extra_info: {},
     };
     const { messages, records } = await readText(
-      sweAgent,
+      sweAgentFormat,
       JSON.stringify({ trajectory: [step, { ...step, observation: "more" }], history, info: {} }),
       "x.traj",
     );
@@ -184,7 +184,7 @@ describe("SWE-agent trajectories", () => {
 
   test("a step that the history lacks is told from the trajectory", async () => {
     const { messages } = await readText(
-      sweAgent,
+      sweAgentFormat,
       JSON.stringify({ trajectory: [first.step, second.step], history: [...opening, second.said] }),
       "x.traj",
     );
@@ -206,16 +206,16 @@ describe("SWE-agent trajectories", () => {
       path,
       JSON.stringify({ ...trajectory, trajectory: [first.step], history: [...opening, first.said] }),
     );
-    await importSources(kernel, [path], { formats: [sweAgent] });
+    await importSources(kernel, [path], { formats: [sweAgentFormat] });
     writeFileSync(path, JSON.stringify(trajectory));
-    const report = await importSources(kernel, [path], { formats: [sweAgent] });
+    const report = await importSources(kernel, [path], { formats: [sweAgentFormat] });
     expect(report.totals).toMatchObject({ lost: 0, damaged: 0, found: { messages: 7, toolCalls: 2 } });
   });
 
   test("a file cut short gives what stands before the cut", async () => {
     const whole = JSON.stringify(trajectory);
     const { messages, items } = await readText(
-      sweAgent,
+      sweAgentFormat,
       whole.slice(0, whole.indexOf("The task.")),
       "x.traj",
     );
@@ -237,7 +237,7 @@ describe("SWE-agent trajectories", () => {
     writeFileSync(join(folder, "run-3", "task-2.json"), JSON.stringify(trajectory));
     writeFileSync(join(folder, "run-3", "other.traj"), '{"atoms":[1,2,3]}');
     writeFileSync(join(folder, "run-3", "other.json"), '{"history":["a"],"trajectory":[{"x":1}]}');
-    const sources = await sourcesAt([folder], [sweAgent]);
+    const sources = await sourcesAt([folder], [sweAgentFormat]);
     expect(sources.map(({ source }) => source.id)).toEqual(["run-3/task-2", "run-3/task-1"]);
   });
 });
@@ -251,7 +251,7 @@ describe("real trajectories", () => {
       readFileSync(manifest, "utf8"),
     );
     for (const file of files.filter(({ fmt }) => fmt === "swe-agent")) {
-      const [reading] = await readAll([join(transcripts, file.gz)], [sweAgent]);
+      const [reading] = await readAll([join(transcripts, file.gz)], [sweAgentFormat]);
       const bodies = reading?.items.flatMap((item) => (item.type === "record" ? [item.body] : [])) ?? [];
       const messages = bodies.flatMap((body) => (body.kind === "message" ? [body.message] : []));
       const parts = messages.flatMap((message) => message.parts ?? []);

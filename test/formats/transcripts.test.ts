@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { importSources } from "../../src/formats/import-sources.ts";
-import { type Entry, flatParts, type Kernel, openKernel, type Session } from "../../src/index.ts";
+import { type Entry, flattenParts, type Kernel, openKernel, type Session } from "../../src/index.ts";
 import { type CountedFormat, countRaw } from "./count-raw/index.ts";
 
 const transcripts = join(process.env.LONGHAUL_DATA ?? "../shared/data", "transcripts");
@@ -30,7 +30,7 @@ async function countStore(kernel: Kernel) {
     for await (const entry of entriesOf(session)) {
       if (entry.kind !== "message") continue;
       messages++;
-      for (const part of flatParts(entry.message)) {
+      for (const part of flattenParts(entry.message)) {
         if (part.type === "tool-call" || (part.type === "blob" && part.of === "tool-call")) toolCalls++;
         if (part.type === "blob" && part.of === undefined && part.mime.startsWith("image/")) images++;
         // An image with damaged bytes stays a raw block, in a blob if it is large.

@@ -1,7 +1,7 @@
 import { appendFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { isNamed, runningAgents } from "../../src/formats/importing/agents.ts";
+import { isAgentCommand, listRunningAgents } from "../../src/formats/importing/agents.ts";
 import type { RecordItem } from "../../src/formats/item.ts";
 import { type WatchEvent, type WatchOptions, watchSources } from "../../src/formats/watch-sources.ts";
 import type { Kernel } from "../../src/index.ts";
@@ -116,10 +116,10 @@ describe("following sources", () => {
 
 describe("running agents", () => {
   test("are found by the name of their program or script", async () => {
-    expect(isNamed("/usr/local/bin/claude --resume", ["claude"])).toBe(true);
-    expect(isNamed("node\0/opt/bin/codex.js\0exec", ["codex"])).toBe(true);
-    expect(isNamed("node --inspect /opt/app/server.js claude", ["claude"])).toBe(false);
-    expect(isNamed("vim claude", ["claude"])).toBe(false);
-    expect(await runningAgents([])).toEqual([]);
+    expect(isAgentCommand("/usr/local/bin/claude --resume", ["claude"])).toBe(true);
+    expect(isAgentCommand("node\0/opt/bin/codex.js\0exec", ["codex"])).toBe(true);
+    expect(isAgentCommand("node --inspect /opt/app/server.js claude", ["claude"])).toBe(false);
+    expect(isAgentCommand("vim claude", ["claude"])).toBe(false);
+    expect(await listRunningAgents([])).toEqual([]);
   });
 });

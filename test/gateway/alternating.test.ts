@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { ApiName, JsonObject } from "../../src/gateway/api/api.ts";
-import { apiOf } from "../../src/gateway/api/apis.ts";
-import { repeatedRoles } from "../../src/gateway/edits/role-rules.ts";
+import type { ApiName, WireObject } from "../../src/gateway/api/api.ts";
+import { getApi } from "../../src/gateway/api/apis.ts";
+import { findRepeatedRoles } from "../../src/gateway/edits/role-rules.ts";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway } from "../support/gateway.ts";
 import { output, startLimitedUpstream } from "./limited.ts";
@@ -35,10 +35,10 @@ describe.each(APIS)("requests over %s", (api) => {
           ? await agent.hand(last.calls, output(turn, 2_000))
           : await agent.say(`Message ${turn}. ${output(turn + 1_000, 1_000)}`);
     await expectWholeLog(gateway, agent, api);
-    const sent = upstream.heard.map(({ json }) => json[apiOf(api).messagesField] as readonly JsonObject[]);
+    const sent = upstream.heard.map(({ json }) => json[getApi(api).messagesField] as readonly WireObject[]);
     expect(sent.at(-1)?.length).toBeLessThan(agent.elements.length);
     for (const elements of sent) {
-      expect(repeatedRoles(api, elements)).toEqual([]);
+      expect(findRepeatedRoles(api, elements)).toEqual([]);
       expect(elements.find(({ role }) => role !== "system" && role !== "developer")?.role).toBe("user");
     }
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../src/gateway/api/api.ts";
-import { violationsIn } from "../../src/gateway/edits/check-rules.ts";
+import type { WireObject } from "../../src/gateway/api/api.ts";
+import { findViolations } from "../../src/gateway/edits/check-rules.ts";
 import { TestAgent } from "../support/agent.ts";
 import { ask, quiet, startGateway, threadsOf } from "../support/gateway.ts";
 import { behave, startUpstream, type Upstream } from "../support/upstream.ts";
@@ -42,11 +42,11 @@ async function workedOn(fields: object = {}, config: object = {}) {
 }
 
 /** Messages with cache markers at the end of the last four user messages. */
-function marked(elements: readonly JsonObject[]): JsonObject[] {
+function marked(elements: readonly WireObject[]): WireObject[] {
   const users = elements.filter(({ role }) => role === "user").slice(-4);
   return elements.map((element) => {
     if (!users.includes(element)) return element;
-    const content = element.content as readonly JsonObject[];
+    const content = element.content as readonly WireObject[];
     return {
       ...element,
       content: content.with(-1, { ...content.at(-1), cache_control: { type: "ephemeral" } }),
@@ -82,13 +82,13 @@ describe("a count of tokens", () => {
     const models = { "claude-sonnet-4-5": { window: 40_000 } };
     const gateway = await startGateway({ upstream: upstream.url, config: { models } });
     const agent = new TestAgent(gateway);
-    const elements: JsonObject[] = [
+    const elements: WireObject[] = [
       { role: "user", content: [{ type: "text", text: "Go through all files." }] },
     ];
     for (let turn = 1; turn < 40; turn++) {
       agent.elements = marked(elements);
       const { calls } = await agent.next();
-      elements.push(agent.elements.at(-1) as JsonObject);
+      elements.push(agent.elements.at(-1) as WireObject);
       const results = calls.map(({ id }) => ({
         type: "tool_result",
         tool_use_id: id,
@@ -100,7 +100,7 @@ describe("a count of tokens", () => {
       await ask(gateway, { path: COUNT, body: { ...rest, messages: marked(elements) } });
       const heard = upstream.heard.at(-1);
       expect(heard?.url).toBe(COUNT);
-      expect(violationsIn("anthropic", heard?.json.messages)).toEqual([]);
+      expect(findViolations("anthropic", heard?.json.messages)).toEqual([]);
     }
     expect(upstream.heard.at(-1)?.body.length).toBeLessThan(JSON.stringify(elements).length / 1.5);
   });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { apiOf } from "../../src/gateway/api/apis.ts";
+import { getApi } from "../../src/gateway/api/apis.ts";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway, threadsOf } from "../support/gateway.ts";
 import { behave, startUpstream } from "../support/upstream.ts";
@@ -75,7 +75,7 @@ describe.each(APIS)("what answers a question, over %s,", (api) => {
     const { upstream, agent } = await smallModel(api, 200_000);
     agent.elements = talk();
     await agent.say(QUESTION);
-    const sent = upstream.heard.at(-1)?.json[apiOf(api).messagesField];
+    const sent = upstream.heard.at(-1)?.json[getApi(api).messagesField];
     expect(sent).toEqual(agent.elements.slice(0, -1));
   });
 });

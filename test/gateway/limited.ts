@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import type { ApiName, JsonObject } from "../../src/gateway/api/api.ts";
-import { apiOf } from "../../src/gateway/api/apis.ts";
-import { violationsIn } from "../../src/gateway/edits/check-rules.ts";
+import type { ApiName, WireObject } from "../../src/gateway/api/api.ts";
+import { getApi } from "../../src/gateway/api/apis.ts";
+import { findViolations } from "../../src/gateway/edits/check-rules.ts";
 import { behave, type Heard, startUpstream, type Upstream } from "../support/upstream.ts";
 import { anthropic } from "../support/wire-server/anthropic.ts";
 import type { Reply } from "../support/wire-server/behaviour.ts";
@@ -96,13 +96,13 @@ const OVERFLOWS: Readonly<Record<ApiName, (tokens: number, window: number) => ob
 
 /** Checks the rules of every provider, and that the model's last message is unchanged. */
 function checkRules(api: ApiName, heard: Heard, last: Reply): void {
-  const elements = heard.json[apiOf(api).messagesField] as readonly JsonObject[];
-  expect(violationsIn(api, elements)).toEqual([]);
+  const elements = heard.json[getApi(api).messagesField] as readonly WireObject[];
+  expect(findViolations(api, elements)).toEqual([]);
   expect(heard.body.toString().match(/"cache_control":/g)?.length ?? 0).toBeLessThanOrEqual(4);
   const latest = elements.findLast(({ role }) => role === "assistant");
   if (!latest || Object.keys(last).length === 0) return;
   if (api === "anthropic") {
-    const { content } = anthropic.body(last, { path: "", body: {} }) as JsonObject;
+    const { content } = anthropic.body(last, { path: "", body: {} }) as WireObject;
     const isMark = (key: string) => key === "cache_control";
     const said = content as readonly unknown[];
     // Earlier text may precede it if the messages in between have left.

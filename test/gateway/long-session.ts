@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { ApiName } from "../../src/gateway/api/api.ts";
-import { apiOf } from "../../src/gateway/api/apis.ts";
+import { getApi } from "../../src/gateway/api/apis.ts";
 import { TestAgent } from "../support/agent.ts";
 import { logOf, type TestGateway, threadsOf } from "../support/gateway.ts";
 import { output } from "./limited.ts";
@@ -47,7 +47,7 @@ export async function expectWholeLog(gateway: TestGateway, agent: TestAgent, api
   expect(others).toEqual([]);
   const log = (await logOf(await gateway.kernel.session(main?.id))).map(({ message }) => textsIn(message));
   expect(log).toEqual(
-    apiOf(api)
+    getApi(api)
       .decode(agent.elements)
       .map(({ input }) => textsIn(input)),
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../src/gateway/api/api.ts";
+import type { WireObject } from "../../src/gateway/api/api.ts";
 import { TestAgent } from "../support/agent.ts";
 import { logOf, startGateway, type TestGateway, threadsOf } from "../support/gateway.ts";
 import { says, startUpstream } from "../support/upstream.ts";
@@ -8,7 +8,7 @@ import { lineOfThread } from "./only-line.ts";
 import { textsIn } from "./said.ts";
 
 /** Ways in which clients store their prefill and the model's continuation. */
-const KEPT: Readonly<Record<string, (begun: string, reply: string) => readonly JsonObject[]>> = {
+const KEPT: Readonly<Record<string, (begun: string, reply: string) => readonly WireObject[]>> = {
   "as one text": (begun, reply) => [{ role: "assistant", content: begun + reply }],
   "as one text without white space between": (begun, reply) => [
     { role: "assistant", content: begun + reply.trim() },
@@ -60,7 +60,7 @@ describe.each(["anthropic", "openai-chat"] as const)("a reply that the client be
       await ask(agent, `Question ${turn}.`, `Begun ${turn}:`, KEPT[form] as never);
     expect(await logOfMain(gateway)).toEqual(WHOLE);
     for (const [index, { json }] of upstream.heard.entries())
-      expect(json.messages.filter(({ role }: JsonObject) => role === "user")).toHaveLength(index + 1);
+      expect(json.messages.filter(({ role }: WireObject) => role === "user")).toHaveLength(index + 1);
     expect(upstream.heard.at(-1)?.json.messages.slice(0, -1)).toEqual(
       agent.elements.slice(0, upstream.heard.at(-1)?.json.messages.length - 1),
     );
@@ -110,7 +110,7 @@ describe.each(["anthropic", "openai-chat"] as const)("a reply that the client be
     const whole = new Set(agent.elements.map(({ content }) => content as string));
     for (const { body, json } of upstream.heard) {
       expect(body.length / 4).toBeLessThan(window);
-      const said = json.messages.filter(({ role }: JsonObject) => role === "assistant").slice(0, -1);
+      const said = json.messages.filter(({ role }: WireObject) => role === "assistant").slice(0, -1);
       // Adjacent replies are merged into one message when the messages in between have left.
       for (const { content } of said)
         for (const reply of content.split("\n\n")) expect(whole).toContain(reply);

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../src/gateway/api/api.ts";
+import type { WireObject } from "../../src/gateway/api/api.ts";
 import { TestAgent } from "../support/agent.ts";
 import type { TestGateway } from "../support/gateway.ts";
 import type { Reply } from "../support/wire-server/behaviour.ts";
@@ -64,12 +64,12 @@ export class RandomAgent extends TestAgent {
     this.elements = [...kept, ...this.read(answer.text).elements];
   }
 
-  #words(turn: number): JsonObject {
+  #words(turn: number): WireObject {
     const text = `Request ${turn}: ${output(turn, this.#random(800))}`;
     return { role: "user", content: this.#random(2) === 0 ? text : [{ type: "text", text }] };
   }
 
-  #results(asked: readonly Block[], turn: number): JsonObject {
+  #results(asked: readonly Block[], turn: number): WireObject {
     const content: Block[] = asked.map(({ id }, at) => {
       const text = `${String(id)} put out: ${output(turn * 10 + at, this.#random(9_000))}`;
       const isBlocks = this.#random(3) === 0;
@@ -89,12 +89,12 @@ export class RandomAgent extends TestAgent {
 }
 
 /** The messages with markers only on the last two that can carry one. */
-function marked(elements: readonly JsonObject[]): JsonObject[] {
+function marked(elements: readonly WireObject[]): WireObject[] {
   const last = elements.length - 1;
   return elements.map((element, at) => (at === last || at === last - 2 ? withMark(element) : element));
 }
 
-function withMark(element: JsonObject): JsonObject {
+function withMark(element: WireObject): WireObject {
   const { content } = element;
   const blocks =
     typeof content === "string" ? [{ type: "text", text: content }] : (content as readonly Block[]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { apiOf } from "../../src/gateway/api/apis.ts";
+import { getApi } from "../../src/gateway/api/apis.ts";
 import { logOf, startGateway, threadsOf } from "../support/gateway.ts";
 import { startLimitedUpstream } from "./limited.ts";
 import { anyReply, numbersFrom, RandomAgent } from "./random-agent.ts";
@@ -27,7 +27,7 @@ describe("an agent with habits", () => {
     const log = (await logOf(await gateway.kernel.session(mains[0]?.id))).map(({ message }) =>
       textsIn(message),
     );
-    const said = apiOf("anthropic")
+    const said = getApi("anthropic")
       .decode(agent.elements)
       .map(({ input }) => textsIn(input));
     expect(log.filter((text) => !text.includes("[status]"))).toEqual(said);

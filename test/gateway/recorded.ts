@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { JsonObject } from "../../src/gateway/api/api.ts";
+import type { WireObject } from "../../src/gateway/api/api.ts";
 
 const folder = join(process.env.LONGHAUL_DATA ?? "../shared/data", "../recordings");
 
@@ -13,11 +13,11 @@ export interface RecordedFile {
   readonly file: string;
   readonly url: string;
   readonly rawHeaders: readonly string[];
-  readonly body: JsonObject;
+  readonly body: WireObject;
   readonly response: {
     readonly status: number;
     /** Data of a stream's events. */
-    readonly sse?: readonly (JsonObject | string)[];
+    readonly sse?: readonly (WireObject | string)[];
     readonly body?: unknown;
     /** True for a response that broke off. */
     readonly truncated?: boolean;

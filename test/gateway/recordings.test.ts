@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../src/gateway/api/api.ts";
-import { newViolations } from "../../src/gateway/edits/check-rules.ts";
-import { newToken } from "../../src/gateway/index.ts";
+import type { WireObject } from "../../src/gateway/api/api.ts";
+import { findNewViolations } from "../../src/gateway/edits/check-rules.ts";
+import { createToken } from "../../src/gateway/index.ts";
 import { lineOf, logOf, startGateway, threadsOf } from "../support/gateway.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { HAS_RECORDINGS } from "./recorded.ts";
@@ -91,7 +91,7 @@ describe.skipIf(!HAS_RECORDINGS)("requests that real clients sent", () => {
 
   it("two people who send the same never meet", async () => {
     const upstream = await startUpstream();
-    const env = { ALICE: newToken(), BOB: newToken() };
+    const env = { ALICE: createToken(), BOB: createToken() };
     const gateway = await startGateway({
       upstream: upstream.url,
       env,
@@ -130,9 +130,9 @@ describe.skipIf(!HAS_RECORDINGS)("requests that real clients sent", () => {
 });
 
 function said(
-  isLead: (element: JsonObject) => boolean,
-  elements: readonly JsonObject[],
-): readonly JsonObject[] {
+  isLead: (element: WireObject) => boolean,
+  elements: readonly WireObject[],
+): readonly WireObject[] {
   const first = elements.findIndex((element) => !isLead(element));
   return elements.slice(first < 0 ? elements.length : first);
 }
@@ -146,7 +146,7 @@ function connectionAside(rawHeaders: readonly string[]): readonly string[] {
 }
 
 /** Ids of calls and results in a request, as entries name them. */
-function callIds(elements: readonly JsonObject[]): readonly string[] {
+function callIds(elements: readonly WireObject[]): readonly string[] {
   const text = JSON.stringify(elements);
   const found = (pattern: RegExp, type: string) =>
     [...text.matchAll(pattern)].map(([, id]) => `${type} ${id}`);
@@ -189,22 +189,22 @@ function changed({ name, recorded }: Scenario, change: (text: string) => string)
 
 /** Invariants of every outgoing request, edited or not. */
 function checkRules({ recorded: { api, elements }, heard }: Replayed): void {
-  const after = heard.json[api.messagesField] as readonly JsonObject[];
-  expect(newViolations(api.name, elements, after)).toEqual([]);
+  const after = heard.json[api.messagesField] as readonly WireObject[];
+  expect(findNewViolations(api.name, elements, after)).toEqual([]);
   const markers = heard.body.toString().match(/"cache_control":/g)?.length ?? 0;
   expect(markers).toBeLessThanOrEqual(4);
-  const latest = (list: readonly JsonObject[]) => unmarked(list.findLast(isOfAssistant));
+  const latest = (list: readonly WireObject[]) => unmarked(list.findLast(isOfAssistant));
   expect(latest(after)).toBe(latest(elements));
   const thoughts = elements.filter(isOfAssistant).at(-1)?.content;
   for (const block of Array.isArray(thoughts) ? thoughts : [])
     if (block.type === "thinking") expect(heard.body.toString()).toContain(JSON.stringify(block));
 }
 
-function isOfAssistant({ role, type }: JsonObject): boolean {
+function isOfAssistant({ role, type }: WireObject): boolean {
   return role === "assistant" || type === "function_call" || type === "reasoning";
 }
 
 /** A serialized element without cache markers. */
-function unmarked(element: JsonObject | undefined): string {
+function unmarked(element: WireObject | undefined): string {
   return JSON.stringify(element ?? {}, (key, value) => (key === "cache_control" ? undefined : value));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { violationsIn } from "../../src/gateway/edits/check-rules.ts";
+import { findViolations } from "../../src/gateway/edits/check-rules.ts";
 import { ask, logOf, quiet, startGateway, threadsOf } from "../support/gateway.ts";
 import { beginStream, eventsOf, startUpstream } from "../support/upstream.ts";
 
@@ -53,7 +53,7 @@ describe("a client that rewrites the ids of calls", () => {
       await gateway.close();
       gateway = await startGateway({ upstream: upstream.url, config: { models }, path: first.path });
     }
-    for (const { json } of upstream.heard) expect(violationsIn("anthropic", json.messages)).toEqual([]);
+    for (const { json } of upstream.heard) expect(findViolations("anthropic", json.messages)).toEqual([]);
     for (const { json } of upstream.heard.slice(1))
       expect(
         json.messages.filter(({ content }: { content: unknown }) => content === REMINDER.content),

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { dirname } from "node:path";
-import type { Api, JsonObject } from "../../src/gateway/api/api.ts";
+import type { Api, WireObject } from "../../src/gateway/api/api.ts";
 import { APIS } from "../../src/gateway/api/apis.ts";
 import { type Answer, ask, type TestGateway, without } from "../support/gateway.ts";
 import { formatEvent, type Heard, type Upstream } from "../support/upstream.ts";
@@ -11,8 +11,8 @@ export interface Recorded {
   readonly url: string;
   readonly api: Api;
   readonly rawHeaders: readonly string[];
-  readonly body: JsonObject;
-  readonly elements: readonly JsonObject[];
+  readonly body: WireObject;
+  readonly elements: readonly WireObject[];
   readonly status: number;
   /** The response as it went over the wire. */
   readonly bytes: Buffer;
@@ -47,7 +47,7 @@ function read({ file, url, rawHeaders, body, response }: RecordedFile): Recorded
     api,
     rawHeaders,
     body,
-    elements: body[api.messagesField] as readonly JsonObject[],
+    elements: body[api.messagesField] as readonly WireObject[],
     status: response.status,
     bytes: Buffer.from(isStream ? sent.join("") : JSON.stringify(response.body)),
     isStream,

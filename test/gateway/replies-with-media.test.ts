@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../src/gateway/api/api.ts";
+import type { WireObject } from "../../src/gateway/api/api.ts";
 import { TestAgent } from "../support/agent.ts";
 import { logOf, startGateway, type TestGateway, threadsOf } from "../support/gateway.ts";
 import { startUpstream } from "../support/upstream.ts";
@@ -14,12 +14,12 @@ const SOURCE = {
 };
 
 /** The model's reply by request index. */
-type Reply = (index: number) => JsonObject;
+type Reply = (index: number) => WireObject;
 
 /** Converts a reply to the form in which a client stores it. */
-type Keep = (reply: JsonObject, index: number) => JsonObject;
+type Keep = (reply: WireObject, index: number) => WireObject;
 
-function answer(response: ServerResponse, reply: JsonObject, isStreamed: boolean): void {
+function answer(response: ServerResponse, reply: WireObject, isStreamed: boolean): void {
   const head = { id: "chatcmpl-1", object: "chat.completion", model: "gpt-4.1" };
   if (!isStreamed) {
     const message = { role: "assistant", content: null, ...reply };
@@ -36,7 +36,7 @@ function answer(response: ServerResponse, reply: JsonObject, isStreamed: boolean
   response.end("data: [DONE]\n\n");
 }
 
-function deltasOf({ audio, ...rest }: JsonObject): readonly JsonObject[] {
+function deltasOf({ audio, ...rest }: WireObject): readonly WireObject[] {
   if (!audio) return [rest];
   const { id, transcript, data, expires_at } = audio as Record<string, string>;
   const half = (transcript as string).length >> 1;
@@ -103,8 +103,8 @@ describe.each([
   });
 
   it.each<[string, Keep]>([
-    ["its id", ({ audio }) => ({ audio: { id: (audio as JsonObject).id } })],
-    ["its words", ({ audio }) => ({ content: (audio as JsonObject).transcript })],
+    ["its id", ({ audio }) => ({ audio: { id: (audio as WireObject).id } })],
+    ["its words", ({ audio }) => ({ content: (audio as WireObject).transcript })],
     ["all of it", (reply) => reply],
   ])("that is said aloud and sent back as %s is kept", async (_name, keep) => {
     const reply: Reply = (index) => ({

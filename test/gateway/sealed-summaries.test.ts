@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { JsonObject } from "../../src/gateway/api/api.ts";
+import type { WireObject } from "../../src/gateway/api/api.ts";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway } from "../support/gateway.ts";
 import { output, startLimitedUpstream } from "./limited.ts";
@@ -34,7 +34,7 @@ it.each(SEALED)(
     let reply = await agent.say("Go on.");
     for (let turn = 1; turn < 40; turn++) {
       reply = await agent.hand(reply.calls, output(turn, 16_000));
-      const sent = upstream.heard.at(-1)?.json.input as readonly JsonObject[];
+      const sent = upstream.heard.at(-1)?.json.input as readonly WireObject[];
       expect(sent).toContainEqual(sealed);
     }
     expect(upstream.heard.at(-1)?.body.length).toBeLessThan(JSON.stringify(agent.body()).length / 2);

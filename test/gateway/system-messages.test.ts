@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { ApiName, JsonObject } from "../../src/gateway/api/api.ts";
-import { apiOf } from "../../src/gateway/api/apis.ts";
+import type { ApiName, WireObject } from "../../src/gateway/api/api.ts";
+import { getApi } from "../../src/gateway/api/apis.ts";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway, threadsOf } from "../support/gateway.ts";
 import { output, startLimitedUpstream } from "./limited.ts";
@@ -9,7 +9,7 @@ const WINDOW = 16_000;
 const MARK = "ENVIRONMENT";
 
 /** Instructions as clients of each API place them among the messages. */
-const INSTRUCTIONS: Readonly<Record<ApiName, (text: string) => JsonObject>> = {
+const INSTRUCTIONS: Readonly<Record<ApiName, (text: string) => WireObject>> = {
   anthropic: (text) => ({ role: "system", content: text }),
   "openai-chat": (text) => ({ role: "developer", content: text }),
   "openai-responses": (text) => ({
@@ -32,15 +32,15 @@ describe.each(["anthropic", "openai-chat", "openai-responses"] as const)("system
       const upstreams = [{ name: "small", baseUrl: upstream.url, apis: [api], window: WINDOW }];
       const gateway = await startGateway({ upstream: upstreams, config: { policy } });
       const agent = new TestAgent(gateway, api);
-      const system: JsonObject[] = [];
+      const system: WireObject[] = [];
       for (let turn = 0; turn < 30; turn++) {
         if (turn % 5 === 1) {
           system.push(INSTRUCTIONS[api](`${MARK} ${turn}: the folder is project_${turn}.`));
-          agent.elements.push(system.at(-1) as JsonObject);
+          agent.elements.push(system.at(-1) as WireObject);
         }
         await agent.say(`Message ${turn}. ${output(turn + 1_000, 1_000)}`);
       }
-      const sent = upstream.heard.at(-1)?.json[apiOf(api).messagesField] as readonly JsonObject[];
+      const sent = upstream.heard.at(-1)?.json[getApi(api).messagesField] as readonly WireObject[];
       expect(sent.length).toBeLessThan(agent.elements.length);
       const marked = sent.filter((element) => JSON.stringify(element).includes(MARK));
       expect(marked).toEqual(system);

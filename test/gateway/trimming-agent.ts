@@ -1,5 +1,5 @@
-import type { ApiName, JsonObject } from "../../src/gateway/api/api.ts";
-import { apiOf } from "../../src/gateway/api/apis.ts";
+import type { ApiName, WireObject } from "../../src/gateway/api/api.ts";
+import { getApi } from "../../src/gateway/api/apis.ts";
 import type { MessageInput } from "../../src/index.ts";
 import { type AskedCall, TestAgent } from "../support/agent.ts";
 import { textsIn } from "./said.ts";
@@ -14,7 +14,7 @@ export interface Trimming {
 }
 
 /** The request elements of one message. */
-type MessageElements = readonly JsonObject[];
+type MessageElements = readonly WireObject[];
 
 /** A client that sends only part of its conversation, possibly with a reminder that it never keeps. */
 export class TrimmingAgent extends TestAgent {
@@ -30,7 +30,7 @@ export class TrimmingAgent extends TestAgent {
   }
 
   /** Answers the model with the outputs of its tool calls, or with text. Returns the sent elements. */
-  async step(words: string, trimming: Trimming, reminder?: string): Promise<readonly JsonObject[]> {
+  async step(words: string, trimming: Trimming, reminder?: string): Promise<readonly WireObject[]> {
     const calls = this.#calls;
     const outputs = calls.map(({ id }) => `${id} put out: ${words}`);
     this.#keep(calls.length > 0 ? this.results(calls, outputs) : this.words(words));
@@ -81,16 +81,16 @@ export class TrimmingAgent extends TestAgent {
 
   #messageAt(place: number): MessageInput | undefined {
     const elements = this.#history[place];
-    return elements && apiOf(this.#api).decode(elements)[0]?.input;
+    return elements && getApi(this.#api).decode(elements)[0]?.input;
   }
 
-  #keep(elements: readonly JsonObject[]): void {
-    for (const { from, to } of apiOf(this.#api).decode(elements))
+  #keep(elements: readonly WireObject[]): void {
+    for (const { from, to } of getApi(this.#api).decode(elements))
       this.#history.push(elements.slice(from, to));
     this.#note(elements);
   }
 
-  #note(elements: readonly JsonObject[]): void {
-    for (const { input } of apiOf(this.#api).decode(elements)) this.said.push(textsIn(input));
+  #note(elements: readonly WireObject[]): void {
+    for (const { input } of getApi(this.#api).decode(elements)) this.said.push(textsIn(input));
   }
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../src/gateway/api/api.ts";
+import type { WireObject } from "../../src/gateway/api/api.ts";
 import { TestAgent } from "../support/agent.ts";
 import { lineOf, startGateway, threadsOf } from "../support/gateway.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { output } from "./limited.ts";
 
 /** Calls other than function calls: the model's item and the client's result. */
-const KINDS: Readonly<Record<string, readonly [(id: string) => JsonObject, (text: string) => JsonObject]>> = {
+const KINDS: Readonly<Record<string, readonly [(id: string) => WireObject, (text: string) => WireObject]>> = {
   "a call of a kind nobody knows yet": [
     (id) => ({ type: "future_call", id: `fu_${id}`, call_id: id, plan: "far" }),
     (text) => ({ type: "future_call_output", output: text }),
@@ -28,10 +28,10 @@ const KINDS: Readonly<Record<string, readonly [(id: string) => JsonObject, (text
   ],
 };
 
-const idOf = (item: JsonObject) => item.call_id ?? item.approval_request_id;
+const idOf = (item: WireObject) => item.call_id ?? item.approval_request_id;
 
 /** A provider that replies with generated items. */
-function saying(items: (index: number) => readonly JsonObject[]) {
+function saying(items: (index: number) => readonly WireObject[]) {
   return startUpstream((heard, response, index) => {
     const tokens = Math.ceil(heard.body.length / 4);
     const usage = { input_tokens: tokens, output_tokens: 5, total_tokens: tokens + 5 };
@@ -58,8 +58,8 @@ describe("of what only its format knows", () => {
         const id = items[0].call_id ?? items[0].id;
         const own = items[0].call_id === undefined ? { approval_request_id: id } : { call_id: id };
         agent.elements.push(...items, { ...answer(output(turn, 5_000)), ...own });
-        const sent = upstream.heard.at(-1)?.json.input as readonly JsonObject[];
-        const isAnswer = ({ type }: JsonObject) => /_output$|_response$/.test(String(type));
+        const sent = upstream.heard.at(-1)?.json.input as readonly WireObject[];
+        const isAnswer = ({ type }: WireObject) => /_output$|_response$/.test(String(type));
         const calls = sent
           .filter((item) => item.type === items[0].type)
           .map((item) => item.call_id ?? item.id);

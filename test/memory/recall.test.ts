@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { packagedMeaning } from "../../src/memory/embed/packaged.ts";
+import { createPackagedModel } from "../../src/memory/embed/packaged.ts";
 import { testFolder } from "../support/folder.ts";
 import { proofRounds } from "../support/proof.ts";
 import { testMemory } from "./test-memory.ts";
@@ -165,7 +165,7 @@ test("no question is an error, whatever it is made of", async () => {
 });
 
 test("with the embedder that comes with us, hits say how near they are in meaning", async () => {
-  const { memory, say } = await testMemory(packagedMeaning());
+  const { memory, say } = await testMemory(createPackagedModel());
   await say("a", "The doctor prescribed antibiotics for my infection.");
   await say("a", "We repaired the roof of the barn with new shingles.");
   const { hits, withoutVectors } = await memory.recall("medicine from the physician");
@@ -175,7 +175,7 @@ test("with the embedder that comes with us, hits say how near they are in meanin
 });
 
 test("without its file, the embedder that comes with us costs meaning, not the answer", async () => {
-  const { memory, say } = await testMemory(packagedMeaning({ path: "/nowhere/weights.bin" }));
+  const { memory, say } = await testMemory(createPackagedModel({ path: "/nowhere/weights.bin" }));
   await say("a", "The ibis came back.");
   const recall = await memory.recall("ibis");
   expect(recall.hits[0]?.text).toContain("ibis");

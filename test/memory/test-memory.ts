@@ -4,7 +4,7 @@ import { CommitQueue } from "../../src/log/commit-queue.ts";
 import { resolveLimits } from "../../src/log/limits.ts";
 import { Log } from "../../src/log/log.ts";
 import { redactEntries } from "../../src/log/redaction.ts";
-import { Memory, type MemoryParts } from "../../src/memory/memory.ts";
+import { Memory, type MemoryDeps } from "../../src/memory/memory.ts";
 import { randomIds, systemClock } from "../../src/model/clock.ts";
 import type { Json } from "../../src/model/json.ts";
 import type { MessageInput } from "../../src/model/message.ts";
@@ -27,7 +27,7 @@ export interface Fixture {
 
 /** Memory for one test, without vectors by default, closed afterwards. */
 export async function testMemory(
-  parts: Partial<Omit<MemoryParts, "log">> = {},
+  parts: Partial<Omit<MemoryDeps, "log">> = {},
   path = ":memory:",
 ): Promise<Fixture> {
   const store = await openSqliteStore({ path });
@@ -48,7 +48,7 @@ export async function testMemory(
     async say(session, message, meta) {
       await store.sessions.open({ id: session, createdAt: 1, ...(meta && { meta }) });
       const input = typeof message === "string" ? { role: "user" as const, text: message } : message;
-      return (await log.appendOne(session, await log.ready(input))).seq;
+      return (await log.appendOne(session, await log.prepare(input))).seq;
     },
     async redact(session, seq) {
       await redactEntries(log, session, [{ session, seq }], "test");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { inputParts } from "../../src/model/check-message.ts";
+import { checkMessageParts } from "../../src/model/check-message.ts";
 import type { MessageInput } from "../../src/model/message.ts";
 
 describe("a message on its way in", () => {
@@ -31,13 +31,13 @@ describe("a message on its way in", () => {
     ],
     [{ role: "user", parts: [{ type: "data" }] }, "message.parts[0].data"],
   ])("%j is refused and %s named", (input, option) => {
-    expect(() => inputParts(input as MessageInput)).toThrow(
+    expect(() => checkMessageParts(input as MessageInput)).toThrow(
       expect.objectContaining({ code: "ARGUMENT_INVALID", details: { option } }),
     );
   });
 
   test("may be plain text or parts of every kind", () => {
-    expect(inputParts({ role: "user", text: "hi" })).toEqual([{ type: "text", text: "hi" }]);
+    expect(checkMessageParts({ role: "user", text: "hi" })).toEqual([{ type: "text", text: "hi" }]);
     const parts = [
       { type: "text", text: "" },
       { type: "reasoning", text: "hm", opaque: { signature: "x" } },
@@ -45,6 +45,6 @@ describe("a message on its way in", () => {
       { type: "tool-result", callId: "1", output: "fine" },
       { type: "raw", format: "x", value: [1] },
     ] as const;
-    expect(inputParts({ role: "assistant", parts })).toBe(parts);
+    expect(checkMessageParts({ role: "assistant", parts })).toBe(parts);
   });
 });

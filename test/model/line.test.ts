@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
+  buildLineAfter,
   closeLine,
+  findRangeIndex,
   keepBefore,
   keepThrough,
   type Line,
-  lineAfter,
   MAX_LINE_RANGES,
-  rangeIndexOf,
-  substitute,
-  without,
+  removePlaces,
+  replacePlace,
 } from "../../src/model/line.ts";
 import { proofRounds } from "../support/proof.ts";
 
@@ -21,9 +21,9 @@ const seqsOf = (line: Line) =>
 
 describe("a line", () => {
   test("begins as the whole log", () => {
-    expect(lineAfter(S, 0, [])).toEqual([range(1, Number.POSITIVE_INFINITY)]);
-    expect(closeLine(lineAfter(S, 0, []), 3)).toEqual([range(1, 3)]);
-    expect(closeLine(lineAfter(S, 0, []), 0)).toEqual([]);
+    expect(buildLineAfter(S, 0, [])).toEqual([range(1, Number.POSITIVE_INFINITY)]);
+    expect(closeLine(buildLineAfter(S, 0, []), 3)).toEqual([range(1, 3)]);
+    expect(closeLine(buildLineAfter(S, 0, []), 0)).toEqual([]);
   });
 
   test("can be cut before or after an entry", () => {
@@ -34,9 +34,9 @@ describe("a line", () => {
   });
 
   test("can have an entry taken out or replaced", () => {
-    expect(substitute([range(1, 5)], at(3), [])).toEqual([range(1, 2), range(4, 5)]);
-    expect(substitute([range(1, 5)], at(5), [range(9, 9)])).toEqual([range(1, 4), range(9, 9)]);
-    expect(substitute([range(1, 5)], at(5), [range(5, 5)])).toEqual([range(1, 5)]);
+    expect(replacePlace([range(1, 5)], at(3), [])).toEqual([range(1, 2), range(4, 5)]);
+    expect(replacePlace([range(1, 5)], at(5), [range(9, 9)])).toEqual([range(1, 4), range(9, 9)]);
+    expect(replacePlace([range(1, 5)], at(5), [range(5, 5)])).toEqual([range(1, 5)]);
   });
 
   test("refuses an entry that is not on it, by session and seq", () => {
@@ -48,18 +48,20 @@ describe("a line", () => {
 
   test("refuses to grow past its bound", () => {
     const line = Array.from({ length: MAX_LINE_RANGES }, (_, index) => range(index * 10 + 1, index * 10 + 5));
-    expect(() => substitute(line, at(3), [])).toThrow(expect.objectContaining({ code: "LINE_LIMIT" }));
+    expect(() => replacePlace(line, at(3), [])).toThrow(expect.objectContaining({ code: "LINE_LIMIT" }));
   });
 
   test("loses several entries at once as it would lose them one by one", () => {
     const line = [range(1, 9), range(20, 20), range(30, 34)];
     expect(
-      without(
+      removePlaces(
         line,
         [3, 4, 9, 20, 30].map((seq) => at(seq)),
       ),
     ).toEqual([range(1, 2), range(5, 8), range(31, 34)]);
-    expect(() => without(line, [at(3), at(10)])).toThrow(expect.objectContaining({ code: "NOT_ON_LINE" }));
+    expect(() => removePlaces(line, [at(3), at(10)])).toThrow(
+      expect.objectContaining({ code: "NOT_ON_LINE" }),
+    );
   });
 
   test("does what an array of seqs would do, through any series of changes", () => {
@@ -78,16 +80,16 @@ describe("a line", () => {
           const seq = model[index] as number;
           if (kind === "through") [line, model] = [keepThrough(line, at(seq)), model.slice(0, index + 1)];
           if (kind === "before") [line, model] = [keepBefore(line, at(seq)), model.slice(0, index)];
-          if (kind === "remove") [line, model] = [substitute(line, at(seq), []), model.toSpliced(index, 1)];
+          if (kind === "remove") [line, model] = [replacePlace(line, at(seq), []), model.toSpliced(index, 1)];
           if (kind === "replace") {
             fresh += 2;
             [line, model] = [
-              substitute(line, at(seq), [range(fresh, fresh)]),
+              replacePlace(line, at(seq), [range(fresh, fresh)]),
               model.toSpliced(index, 1, fresh),
             ];
           }
           expect(seqsOf(line)).toEqual(model);
-          for (const held of model) expect(rangeIndexOf(line, S, held)).toBeGreaterThanOrEqual(0);
+          for (const held of model) expect(findRangeIndex(line, S, held)).toBeGreaterThanOrEqual(0);
         }
       }),
       { numRuns: proofRounds(500) },

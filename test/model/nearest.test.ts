@@ -1,20 +1,20 @@
 import { describe, expect, test } from "vitest";
-import { editDistance, nearestWords } from "../../src/model/nearest.ts";
+import { computeEditDistance, findNearestWords } from "../../src/model/nearest.ts";
 
 describe("the nearest words", () => {
   test("are those a slip of the finger away, best first", () => {
     const words = ["import", "sessions", "show", "export"];
-    expect(nearestWords("shwo", words)).toEqual(["show"]);
-    expect(nearestWords("SESSION", words)).toEqual(["sessions"]);
-    expect(nearestWords("emport", words, 2)).toEqual(["import", "export"]);
-    expect(nearestWords("delete", words)).toEqual([]);
-    expect(nearestWords("x", words)).toEqual([]);
+    expect(findNearestWords("shwo", words)).toEqual(["show"]);
+    expect(findNearestWords("SESSION", words)).toEqual(["sessions"]);
+    expect(findNearestWords("emport", words, 2)).toEqual(["import", "export"]);
+    expect(findNearestWords("delete", words)).toEqual([]);
+    expect(findNearestWords("x", words)).toEqual([]);
   });
 
   test("are measured in letters added, dropped, changed or swapped", () => {
-    expect(editDistance("same", "same")).toBe(0);
-    expect(editDistance("", "abc")).toBe(3);
-    expect(editDistance("abcd", "abdc")).toBe(1);
-    expect(editDistance("kitten", "sitting")).toBe(3);
+    expect(computeEditDistance("same", "same")).toBe(0);
+    expect(computeEditDistance("", "abc")).toBe(3);
+    expect(computeEditDistance("abcd", "abdc")).toBe(1);
+    expect(computeEditDistance("kitten", "sitting")).toBe(3);
   });
 });

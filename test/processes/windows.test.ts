@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type Message, openKernel, type Session } from "../../src/index.ts";
-import { answeredBy, callIdsOf } from "../../src/model/calls.ts";
+import { listAnsweredCallIds, listCallIds } from "../../src/model/calls.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { testFolder } from "../support/folder.ts";
 import { testKernel } from "../support/kernel.ts";
@@ -46,8 +46,8 @@ async function expectSound(session: Session): Promise<void> {
 function expectPairs(messages: readonly Message[]): void {
   const called = new Set<string>();
   for (const message of messages) {
-    for (const callId of answeredBy(message)) expect(called.has(callId)).toBe(true);
-    for (const callId of callIdsOf(message)) called.add(callId);
+    for (const callId of listAnsweredCallIds(message)) expect(called.has(callId)).toBe(true);
+    for (const callId of listCallIds(message)) called.add(callId);
   }
 }
 

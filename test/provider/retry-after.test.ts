@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { retryAfterMs } from "../../src/provider/retry-after.ts";
+import { parseRetryAfterMs } from "../../src/provider/retry-after.ts";
 
 const now = Date.parse("2026-03-01T12:00:00Z");
 
@@ -12,23 +12,23 @@ describe("how long a provider asks to wait", () => {
     [{ "retry-after": "Sun, 01 Mar 2026 12:00:30 GMT" }, 30_000],
     [{ "retry-after": "Sun, 01 Mar 2026 11:00:00 GMT" }, 0],
   ])("is read from %j", (headers, expected) => {
-    expect(retryAfterMs({ headers, now })).toBe(expected);
+    expect(parseRetryAfterMs({ headers, now })).toBe(expected);
   });
 
   test("is read from the body of Google's errors", () => {
     const body = `{"error":{"details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"2.5s"}]}}`;
-    expect(retryAfterMs({ body, now })).toBe(2_500);
+    expect(parseRetryAfterMs({ body, now })).toBe(2_500);
   });
 
   test.each(["", "soon", "-3", "NaN", "7 apples", "2026"].map((value) => ({ "retry-after": value })))(
     "is unknown or a plain count of seconds, never less than nothing, for %j",
     (headers) => {
-      const waitMs = retryAfterMs({ headers, now });
+      const waitMs = parseRetryAfterMs({ headers, now });
       expect(waitMs === undefined || waitMs === 2_026_000).toBe(true);
     },
   );
 
   test("is unknown where nothing says so", () => {
-    expect(retryAfterMs({ now })).toBeUndefined();
+    expect(parseRetryAfterMs({ now })).toBeUndefined();
   });
 });

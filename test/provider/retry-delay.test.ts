@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { retryDelay, retryLimits } from "../../src/provider/retry-delay.ts";
+import { computeRetryDelay, retryLimits } from "../../src/provider/retry-delay.ts";
 import { isRetryable } from "../../src/provider/retryable.ts";
 
 const first = { attempt: 1, isRetryable: true, waitedMs: 0, random: 0.5 };
@@ -8,29 +8,31 @@ const first = { attempt: 1, isRetryable: true, waitedMs: 0, random: 0.5 };
 describe("the wait before the next try", () => {
   test("doubles from try to try", () => {
     const limits = { ...retryLimits, tries: 10 };
-    const delays = [1, 2, 3, 4].map((attempt) => retryDelay({ ...first, attempt, random: 1 }, limits));
+    const delays = [1, 2, 3, 4].map((attempt) => computeRetryDelay({ ...first, attempt, random: 1 }, limits));
     expect(delays).toEqual([1_000, 2_000, 4_000, 8_000]);
   });
 
   test("is spread by chance over half of it", () => {
-    expect(retryDelay({ ...first, random: 0 })).toBe(500);
-    expect(retryDelay({ ...first, random: 0.999 })).toBe(1_000);
+    expect(computeRetryDelay({ ...first, random: 0 })).toBe(500);
+    expect(computeRetryDelay({ ...first, random: 0.999 })).toBe(1_000);
   });
 
   test("is what the provider asks for, and a little more", () => {
-    expect(retryDelay({ ...first, retryAfterMs: 7_000, random: 0 })).toBe(7_000);
-    expect(retryDelay({ ...first, retryAfterMs: 7_000, random: 1 })).toBe(7_250);
+    expect(computeRetryDelay({ ...first, retryAfterMs: 7_000, random: 0 })).toBe(7_000);
+    expect(computeRetryDelay({ ...first, retryAfterMs: 7_000, random: 1 })).toBe(7_250);
   });
 
   test("is not begun when the provider asks for more than may be waited", () => {
-    expect(retryDelay({ ...first, retryAfterMs: 60_001 })).toBeUndefined();
-    expect(retryDelay({ ...first, attempt: 2, waitedMs: 50_000, retryAfterMs: 11_000 })).toBeUndefined();
+    expect(computeRetryDelay({ ...first, retryAfterMs: 60_001 })).toBeUndefined();
+    expect(
+      computeRetryDelay({ ...first, attempt: 2, waitedMs: 50_000, retryAfterMs: 11_000 }),
+    ).toBeUndefined();
   });
 
   test("is none when nothing can change, the tries are used, or the waiting is", () => {
-    expect(retryDelay({ ...first, isRetryable: false })).toBeUndefined();
-    expect(retryDelay({ ...first, attempt: 3 })).toBeUndefined();
-    expect(retryDelay({ ...first, waitedMs: 60_000 })).toBeUndefined();
+    expect(computeRetryDelay({ ...first, isRetryable: false })).toBeUndefined();
+    expect(computeRetryDelay({ ...first, attempt: 3 })).toBeUndefined();
+    expect(computeRetryDelay({ ...first, waitedMs: 60_000 })).toBeUndefined();
   });
 
   test("adds up to no more than the limit, and comes to an end, whatever providers ask for", () => {
@@ -51,7 +53,7 @@ describe("the wait before the next try", () => {
           let attempt = 1;
           for (const [retryAfterMs, random] of turns) {
             const failed = { attempt, isRetryable: true, waitedMs, random };
-            const delayMs = retryDelay(
+            const delayMs = computeRetryDelay(
               retryAfterMs === undefined ? failed : { ...failed, retryAfterMs },
               limit,
             );

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
-import { defaultTimeouts, timeoutsOf } from "../../src/provider/timeouts.ts";
+import { defaultTimeouts, resolveTimeouts } from "../../src/provider/timeouts.ts";
 import { watchCall } from "../../src/provider/watch-call.ts";
 
 const provider = "test/model";
@@ -31,7 +31,7 @@ describe("a watched call", () => {
   ] as const)(
     "ends when its %s time is up, and says which to raise",
     async (phase, timeouts, hasProgress) => {
-      const limits = { provider, timeouts: timeoutsOf(timeouts), signal: undefined };
+      const limits = { provider, timeouts: resolveTimeouts(timeouts), signal: undefined };
       const call = watchCall(limits, (watch) => {
         if (hasProgress) watch.progress();
         return never();
@@ -59,7 +59,7 @@ describe("a watched call", () => {
 
 describe("timeouts", () => {
   test("come from the call, then from the provider, then are the usual ones", () => {
-    expect(timeoutsOf({ idleMs: 1 }, { idleMs: 2, totalMs: 3 })).toEqual({
+    expect(resolveTimeouts({ idleMs: 1 }, { idleMs: 2, totalMs: 3 })).toEqual({
       firstByteMs: defaultTimeouts.firstByteMs,
       idleMs: 1,
       totalMs: 3,
@@ -67,6 +67,6 @@ describe("timeouts", () => {
   });
 
   test.each([0, -1, 1.5, Number.NaN, 2 ** 31])("of %d are refused by name", (totalMs) => {
-    expect(() => timeoutsOf({ totalMs })).toThrow(/timeouts\.totalMs/);
+    expect(() => resolveTimeouts({ totalMs })).toThrow(/timeouts\.totalMs/);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { COMMON_OPTIONS, type Command, isGroup, type OptionSpecs } from "../../src/cli/command.ts";
+import { type CliCommand, COMMON_OPTIONS, isCommandGroup, type OptionSpecs } from "../../src/cli/command.ts";
 import { COMMANDS, PROGRAM } from "../../src/cli/program.ts";
 import { type CommandLine, commandLinesOf } from "../support/docs/command-lines.ts";
 import { readPages } from "../support/docs/pages.ts";
@@ -9,15 +9,15 @@ const lines = readPages().flatMap((page) =>
 );
 
 /** The command that a line names; undefined if there is none, "any" if the line names no single command. */
-async function commandOf({ words: [name, second] }: CommandLine): Promise<Command | "any" | undefined> {
+async function commandOf({ words: [name, second] }: CommandLine): Promise<CliCommand | "any" | undefined> {
   if (name === undefined || name === "help") return "any";
   const found = await COMMANDS[name]?.();
-  if (found === undefined || !isGroup(found)) return found;
+  if (found === undefined || !isCommandGroup(found)) return found;
   return second === undefined ? "any" : found.commands[second]?.();
 }
 
 /** Flags of a line that its command does not have. */
-function unknownFlags({ flags }: CommandLine, command: Command | "any"): readonly string[] {
+function unknownFlags({ flags }: CommandLine, command: CliCommand | "any"): readonly string[] {
   const own: OptionSpecs = command === "any" ? PROGRAM.options : command.options;
   const options: OptionSpecs = { ...COMMON_OPTIONS, ...own };
   const known = Object.entries(options).flatMap(([name, { short }]) => [

@@ -212,7 +212,7 @@ describe("the budget of bytes", () => {
         let held = 0;
         const ended: Promise<void>[] = [];
         for (const { bytes, leaves } of all) {
-          const share = budget.share();
+          const share = budget.openShare();
           const controller = new AbortController();
           const work = async () => {
             await share.raise(bytes, controller.signal);
@@ -221,8 +221,8 @@ describe("the budget of bytes", () => {
             expect(budget.heldBytes <= 2 * limit || held === 1).toBe(true);
             await sleep(0);
             held--;
-            share.give();
-            share.give();
+            share.release();
+            share.release();
           };
           ended.push(work());
           if (leaves) controller.abort();

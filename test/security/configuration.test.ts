@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { configSchemaJson, type GatewayConfig } from "../../src/gateway/config/config.ts";
-import { userFolder } from "../../src/gateway/config/find-file.ts";
+import { type GatewayConfig, getConfigSchemaJson } from "../../src/gateway/config/config.ts";
+import { findUserFolder } from "../../src/gateway/config/find-file.ts";
 import { type ConfigRequest, loadConfig } from "../../src/gateway/config/load-config.ts";
-import { newToken } from "../../src/gateway/config/token.ts";
+import { createToken } from "../../src/gateway/config/token.ts";
 import { trustContent } from "../../src/gateway/config/trust.ts";
 import { watchConfig } from "../../src/gateway/config/watch-config.ts";
 import { isLonghaulError } from "../../src/index.ts";
@@ -105,7 +105,7 @@ describe("a configuration planted in the working folder", () => {
   });
 
   test("decides nothing but what it may, whatever it holds and even when it is trusted", () => {
-    const names = Object.keys((configSchemaJson() as { properties: object }).properties);
+    const names = Object.keys((getConfigSchemaJson() as { properties: object }).properties);
     const file = fc.dictionary(fc.constantFrom(...names, "__proto__", "constructor"), fc.jsonValue());
     const user = places();
     const request: ConfigRequest = { ...user, env: {}, flags: {} };
@@ -157,10 +157,10 @@ describe("a configuration planted in the working folder", () => {
     expect(config.upstreams.map(({ baseUrl }) => baseUrl)).not.toContain("https://attacker.example");
     expect(path).toBeUndefined();
     expect(project.notices[0]).toContain(join(store, "longhaul.json"));
-    expect(userFolder({ ...user, store })).toBe(user.store);
+    expect(findUserFolder({ ...user, store })).toBe(user.store);
     // The home folder and "/" contain every store, and are not projects.
-    expect(userFolder({ ...user, cwd: user.home })).toBe(user.store);
-    expect(userFolder({ ...user, cwd: "/", store: "/data/store" })).toBe("/data/store");
+    expect(findUserFolder({ ...user, cwd: user.home })).toBe(user.store);
+    expect(findUserFolder({ ...user, cwd: "/", store: "/data/store" })).toBe("/data/store");
   });
 });
 
@@ -238,7 +238,7 @@ describe("the user's own configuration", () => {
   test("changes guarded settings while the gateway runs only if that takes something away", async () => {
     const user = places();
     const path = join(user.store, "longhaul.json");
-    const env = { A: newToken(), B: newToken(), C: newToken() };
+    const env = { A: createToken(), B: createToken(), C: createToken() };
     const tokens = ["A", "B"].map((name) => ({ name, env: name }));
     const save = (file: object) => {
       writeFileSync(`${path}.new`, JSON.stringify(file), { mode: 0o600 });

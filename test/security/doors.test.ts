@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { escapeLine, escapeText, safeJson } from "../../src/cli/escape.ts";
-import { newToken } from "../../src/gateway/config/token.ts";
-import { formsOf, uidIn } from "../../src/gateway/door/peer-user.ts";
+import { escapeLine, escapeText, toSafeJson } from "../../src/cli/escape.ts";
+import { createToken } from "../../src/gateway/config/token.ts";
+import { findUid, toTableForms } from "../../src/gateway/door/peer-user.ts";
 import { ask, lineOf, startGateway, threadsOf } from "../support/gateway.ts";
 import { startUpstream } from "../support/upstream.ts";
 
@@ -36,22 +36,22 @@ describe("without tokens", () => {
       expect((await ask(gateway, { path: "/v1/messages", body: asked("word") })).status).toBe(200);
       expect(await askAs(0, gateway.url)).toBe("200");
       expect(await askAs(65_534, gateway.url)).toBe("403");
-      const token = newToken();
+      const token = createToken();
       const open = await startGateway({ upstream: upstream.url, env: { LONGHAUL_TOKEN: token } });
       expect(await askAs(65_534, open.url)).toBe("401");
     },
   );
 
   test("the tables of Linux are read as they are written", () => {
-    expect(formsOf("127.0.0.1")).toEqual(["0100007F", "0000000000000000FFFF00000100007F"]);
-    expect(formsOf("::ffff:127.0.0.1")).toEqual(formsOf("127.0.0.1"));
-    expect(formsOf("::1")).toEqual(["00000000000000000000000001000000"]);
+    expect(toTableForms("127.0.0.1")).toEqual(["0100007F", "0000000000000000FFFF00000100007F"]);
+    expect(toTableForms("::ffff:127.0.0.1")).toEqual(toTableForms("127.0.0.1"));
+    expect(toTableForms("::1")).toEqual(["00000000000000000000000001000000"]);
     const line = (uid: number, inode: number) =>
       `   1: 0100007F:D2F0 0100007F:128B 01 00000000:00000000 00:00000000 00000000  ${uid}        0 ${inode} 1 0 20 4 30 10 -1`;
     const wanted = new Set(["0100007F:D2F0 0100007F:128B"]);
-    expect(uidIn(`head\n${line(1000, 77)}\n`, wanted)).toEqual({ type: "user", uid: 1000 });
-    expect(uidIn(line(0, 0), wanted)).toEqual({ type: "nobody" });
-    expect(uidIn(line(0, 5), new Set(["other"]))).toBeUndefined();
+    expect(findUid(`head\n${line(1000, 77)}\n`, wanted)).toEqual({ type: "user", uid: 1000 });
+    expect(findUid(line(0, 0), wanted)).toEqual({ type: "nobody" });
+    expect(findUid(line(0, 5), new Set(["other"]))).toBeUndefined();
   });
 });
 
@@ -129,8 +129,8 @@ describe("a terminal", () => {
     const hidden = "a\u200bb\u{e0041}\u{e0100}c\u2060\u00add";
     expect(escapeText(hidden)).toBe("a\\u200bb\\u{e0041}\\u{e0100}c\\u2060\\xadd");
     expect(escapeLine(hidden)).not.toMatch(/[\u200b\u2060\u{e0000}-\u{e0fff}]/u);
-    expect(JSON.parse(safeJson({ hidden }))).toEqual({ hidden });
-    expect(safeJson({ hidden })).not.toContain("\u{e0041}");
+    expect(JSON.parse(toSafeJson({ hidden }))).toEqual({ hidden });
+    expect(toSafeJson({ hidden })).not.toContain("\u{e0041}");
     expect(escapeText("👩‍👩‍👧 می‌خواهم")).toBe("👩‍👩‍👧 می‌خواهم");
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { newToken } from "../../src/gateway/config/token.ts";
+import { createToken } from "../../src/gateway/config/token.ts";
 import { findReferences } from "../../src/gateway/exchange/references.ts";
 import { ask, startGateway } from "../support/gateway.ts";
 import { startUpstream } from "../support/upstream.ts";
 
-const [ALICE, BOB, ADMIN] = [newToken(), newToken(), newToken()];
+const [ALICE, BOB, ADMIN] = [createToken(), createToken(), createToken()];
 
 /** A gateway with three tokens in front of a provider whose key it holds. */
 async function shared(isKeyed = true) {

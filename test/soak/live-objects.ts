@@ -1,11 +1,11 @@
 import { IncomingMessage } from "node:http";
 import { StatementSync } from "node:sqlite";
 import { queryObjects } from "node:v8";
-import { Call } from "../../src/gateway/thread/call.ts";
+import { ThreadCall } from "../../src/gateway/thread/call.ts";
 import { Thread } from "../../src/gateway/thread/thread.ts";
 import { Session } from "../../src/session/session.ts";
 
-const CLASSES = { Session, Thread, Call, IncomingMessage, AbortSignal, StatementSync };
+const CLASSES = { Session, Thread, ThreadCall: ThreadCall, IncomingMessage, AbortSignal, StatementSync };
 
 /** Number of live objects per class. */
 export type LiveObjects = Readonly<Record<keyof typeof CLASSES, number>>;

@@ -1,4 +1,4 @@
-import type { ApiName, JsonObject } from "../../src/gateway/api/api.ts";
+import type { ApiName, WireObject } from "../../src/gateway/api/api.ts";
 import { type Answer, ask, type Question } from "./gateway.ts";
 
 /** A tool call requested by a model. */
@@ -9,7 +9,7 @@ export interface AskedCall {
 
 /** A reply as a client stores it. */
 export interface KeptReply {
-  readonly elements: readonly JsonObject[];
+  readonly elements: readonly WireObject[];
   readonly text: string;
   readonly calls: readonly AskedCall[];
   /** Input tokens reported to the client, including cached ones. */
@@ -21,15 +21,15 @@ export interface KeptReply {
 interface Dialect {
   readonly path: string;
   readonly list: string;
-  readonly fields: JsonObject;
-  user(text: string): JsonObject;
-  results(calls: readonly AskedCall[], outputs: readonly string[]): readonly JsonObject[];
-  read(events: readonly JsonObject[]): KeptReply;
+  readonly fields: WireObject;
+  user(text: string): WireObject;
+  results(calls: readonly AskedCall[], outputs: readonly string[]): readonly WireObject[];
+  read(events: readonly WireObject[]): KeptReply;
 }
 
 /** An agent that keeps the whole conversation and sends it with every request, as stateless clients do. */
 export class TestAgent {
-  elements: JsonObject[] = [];
+  elements: WireObject[] = [];
   readonly fields: Record<string, unknown> = {};
   readonly headers: Record<string, string> = {};
   /** Target of its requests. */
@@ -42,7 +42,7 @@ export class TestAgent {
   }
 
   /** The body of its next request. */
-  body(): JsonObject {
+  body(): WireObject {
     const { list, fields } = this.#dialect;
     return { ...fields, ...this.fields, [list]: this.elements };
   }
@@ -66,12 +66,12 @@ export class TestAgent {
   }
 
   /** A user message in the format of its API. */
-  words(text: string): readonly JsonObject[] {
+  words(text: string): readonly WireObject[] {
     return [this.#dialect.user(text)];
   }
 
   /** Tool outputs in the format of its API. */
-  results(calls: readonly AskedCall[], outputs: readonly string[]): readonly JsonObject[] {
+  results(calls: readonly AskedCall[], outputs: readonly string[]): readonly WireObject[] {
     return this.#dialect.results(calls, outputs);
   }
 
@@ -92,7 +92,7 @@ export class TestAgent {
 }
 
 /** The data of a stream's events. */
-export function eventsIn(text: string): readonly JsonObject[] {
+export function eventsIn(text: string): readonly WireObject[] {
   return [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data = ""]) => JSON.parse(data));
 }
 
@@ -158,7 +158,7 @@ const chat: Dialect = {
   read(events) {
     let text = "";
     let inputTokens = 0;
-    const asked: JsonObject[] = [];
+    const asked: WireObject[] = [];
     for (const { choices = [], usage } of events as readonly Wire[]) {
       if (usage) inputTokens = usage.prompt_tokens;
       const { content, tool_calls = [] } = choices[0]?.delta ?? {};

@@ -1,11 +1,11 @@
 import { type FoundSource, findSources } from "../../src/formats/find-sources.ts";
-import type { Format, Source } from "../../src/formats/format.ts";
+import type { Format, ImportSource } from "../../src/formats/format.ts";
 import type { Item, ProblemItem } from "../../src/formats/item.ts";
 import { Input, type InputOptions } from "../../src/formats/reading/input.ts";
 
 /** The items of one source. */
 export interface ReadSource {
-  readonly source: Source;
+  readonly source: ImportSource;
   readonly items: readonly Item[];
 }
 

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { Census } from "../../src/model/scope.ts";
 import type { AgentEvent } from "../../src/task/agent.ts";
-import { Shell } from "../../src/task/shell.ts";
+import { AgentDriver } from "../../src/task/shell.ts";
 import { systemTimer } from "../../src/task/timer.ts";
 
 /** A shell whose events arrive when told to, with the events it has consumed. */
 function driven() {
-  const shell = new Shell(1, new Census(), systemTimer, { returnMs: 100, closeMs: 100 });
+  const shell = new AgentDriver(1, new Census(), systemTimer, { returnMs: 100, closeMs: 100 });
   const asked: PromiseWithResolvers<IteratorResult<AgentEvent, unknown>>[] = [];
   shell.begin({
     [Symbol.asyncIterator]: () => ({
@@ -28,7 +28,7 @@ test("what an agent says while its task moves to the background is the first thi
   expect(await first).toEqual({ type: "detach" });
   asked[0]?.resolve({ done: false, value: { type: "output", text: "meanwhile" } });
   await new Promise(setImmediate);
-  shell.handOn(2, undefined);
+  shell.continueUnder(2, undefined);
   const second = drive();
   await new Promise(setImmediate);
   asked[1]?.resolve({ done: true, value: "all" });
@@ -45,7 +45,7 @@ test("an agent that fails while its task moves to the background has failed", as
   const error = new Error("meanwhile");
   asked[0]?.reject(error);
   await new Promise(setImmediate);
-  shell.handOn(2, undefined);
+  shell.continueUnder(2, undefined);
   expect(await drive()).toEqual({ type: "threw", error });
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { LonghaulError } from "../../src/model/errors.ts";
-import { untilStored } from "../../src/task/until-stored.ts";
+import { retryStore } from "../../src/task/until-stored.ts";
 
 test("work that waits for a full disk goes on when there is room, and says once what it waits for", async () => {
   const warnings: string[] = [];
@@ -19,9 +19,9 @@ test("work that waits for a full disk goes on when there is room, and says once 
     if (left-- > 0) throw new LonghaulError("DISK_FULL", "The disk is full; make room.");
     return "written";
   };
-  expect(await untilStored(parts, signal, "t", work)).toBe("written");
+  expect(await retryStore(parts, signal, "t", work)).toBe("written");
   expect(warnings).toEqual(["Task t waits until the store can be written to: The disk is full; make room."]);
   left = 1;
-  expect(await untilStored(parts, signal, "t", work)).toBe("written");
+  expect(await retryStore(parts, signal, "t", work)).toBe("written");
   expect(warnings).toHaveLength(1);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Message, Role } from "../../src/model/message.ts";
-import { groupsOf } from "../../src/window/group.ts";
+import { groupSlots } from "../../src/window/group.ts";
 
 const calls = (...ids: string[]): Message => ({
   role: "assistant",
@@ -12,7 +12,7 @@ const answers = (...ids: string[]): Message => ({
 });
 const says = (role: Role): Message => ({ role, parts: [{ type: "text", text: "words" }] });
 const groups = (...messages: readonly Message[]) =>
-  groupsOf(messages.map((message, index) => ({ seq: index + 1, at: 0, message, tokens: 1 }))).map(
+  groupSlots(messages.map((message, index) => ({ seq: index + 1, at: 0, message, tokens: 1 }))).map(
     ({ from, to }) => [from, to],
   );
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { protectedSeqs } from "../../src/window/protected.ts";
+import { findProtectedSeqs } from "../../src/window/protected.ts";
 import { call, image, result, say, windowOf } from "./passes/windows.ts";
 
 test("system messages, the first message of the user, the last group, the latest reply with its results and pins are protected", () => {
@@ -7,8 +7,8 @@ test("system messages, the first message of the user, the last group, the latest
     ...[say("system", "rules"), say("assistant", "hello"), say("user", "task"), say("assistant", "ok")],
     ...[say("user", "more"), call("1", "bash", {}), result("1", "done"), say("user", "and?")],
   );
-  expect([...protectedSeqs(slots)].toSorted()).toEqual([1, 3, 6, 7, 8]);
-  expect(protectedSeqs(slots, new Set([4]))).toContain(4);
+  expect([...findProtectedSeqs(slots)].toSorted()).toEqual([1, 3, 6, 7, 8]);
+  expect(findProtectedSeqs(slots, new Set([4]))).toContain(4);
 });
 
 test("results that come in the name of the user are not what the user said first", () => {
@@ -21,12 +21,12 @@ test("results that come in the name of the user are not what the user said first
     shown,
     say("assistant", "ok"),
   );
-  expect([...protectedSeqs(slots)].toSorted()).toEqual([4, 5]);
+  expect([...findProtectedSeqs(slots)].toSorted()).toEqual([4, 5]);
 });
 
 test("a window that grows is looked at again", () => {
   const slots = [...windowOf(say("user", "task"), say("assistant", "one"))];
-  expect([...protectedSeqs(slots)]).toEqual([1, 2]);
+  expect([...findProtectedSeqs(slots)]).toEqual([1, 2]);
   slots.push({ ...(windowOf(say("assistant", "two"))[0] as (typeof slots)[number]), seq: 3 });
-  expect([...protectedSeqs(slots)]).toEqual([1, 3]);
+  expect([...findProtectedSeqs(slots)]).toEqual([1, 3]);
 });

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { rescue } from "../../src/window/rescue.ts";
-import { sizeOf } from "../../src/window/size.ts";
+import { clipSlots } from "../../src/window/rescue.ts";
+import { sumSlotTokens } from "../../src/window/size.ts";
 import { estimateMessage } from "../../src/window/tokens/estimate.ts";
 import { charactersAsTokens, says, slotsOf } from "./policies/histories.ts";
 
 test("the largest part is clipped, and nothing else is touched", () => {
   const slots = slotsOf([says("assistant", 500), says("user", 2_000)]);
-  const [first, second] = rescue(slots, 1_500, charactersAsTokens);
+  const [first, second] = clipSlots(slots, 1_500, charactersAsTokens);
   expect(first).toBe(slots[0]);
   expect(second?.tokens).toBeLessThanOrEqual(1_000);
   expect(second?.original).toBe(slots[1]?.message);
@@ -14,14 +14,14 @@ test("the largest part is clipped, and nothing else is touched", () => {
 
 test("large parts are clipped to one common size", () => {
   const slots = slotsOf([says("user", 900), says("assistant", 5_000), says("user", 3_000)]);
-  const [first, second, third] = rescue(slots, 4_000, charactersAsTokens);
+  const [first, second, third] = clipSlots(slots, 4_000, charactersAsTokens);
   expect(first).toBe(slots[0]);
   expect(Math.abs((second?.tokens ?? 0) - (third?.tokens ?? 0))).toBeLessThan(50);
 });
 
 test("what is fixed stays, even if the rest cannot make room for it", () => {
   const slots = slotsOf([says("user", 900), says("assistant", 2_000)]);
-  const window = rescue(slots, 1_000, charactersAsTokens, ({ message }) => message.role === "assistant");
+  const window = clipSlots(slots, 1_000, charactersAsTokens, ({ message }) => message.role === "assistant");
   expect(window[1]).toBe(slots[1]);
   expect(window[0]?.tokens).toBeLessThan(100);
 });
@@ -35,7 +35,7 @@ test("thousands of parts are clipped in one go", () => {
     counted.calls += message.parts.length;
     return estimateMessage(message);
   };
-  expect(sizeOf(rescue(slots, 500_000, tokensOf))).toBeLessThanOrEqual(500_000);
+  expect(sumSlotTokens(clipSlots(slots, 500_000, tokensOf))).toBeLessThanOrEqual(500_000);
   expect(counted.calls).toBeLessThan(20_000 * 12);
 });
 
@@ -49,7 +49,7 @@ test("text outside the log is clipped to characters of its own, not of its previ
     preview: "words ".repeat(100),
   } as const;
   const slots = slotsOf([{ role: "user", parts: [blob] }], estimateMessage);
-  const [clipped] = rescue(slots, 60_000, estimateMessage);
+  const [clipped] = clipSlots(slots, 60_000, estimateMessage);
   expect(clipped?.message.parts[0]).toMatchObject({ type: "blob", digest: blob.digest });
   const [part] = clipped?.message.parts ?? [];
   expect(part?.type === "blob" ? (part.shownCharacters ?? 0) : 0).toBeGreaterThan(150_000);
@@ -57,15 +57,15 @@ test("text outside the log is clipped to characters of its own, not of its previ
 
 test("what fits stays the very same", () => {
   const slots = slotsOf([says("user", 500)]);
-  expect(rescue(slots, 500, charactersAsTokens)).toBe(slots);
+  expect(clipSlots(slots, 500, charactersAsTokens)).toBe(slots);
 });
 
 test("the input of a call leaves, its id and name stay, and reasoning is never touched", () => {
   const reasoning = { type: "reasoning", text: "z".repeat(400) } as const;
   const call = { type: "tool-call", callId: "1", name: "write", input: { text: "x".repeat(9_000) } } as const;
   const slots = slotsOf([{ role: "assistant", parts: [reasoning, call] }], estimateMessage);
-  const window = rescue(slots, 600, estimateMessage);
-  expect(sizeOf(window)).toBeLessThanOrEqual(600);
+  const window = clipSlots(slots, 600, estimateMessage);
+  expect(sumSlotTokens(window)).toBeLessThanOrEqual(600);
   expect(window[0]?.message.parts[0]).toBe(reasoning);
   expect(window[0]?.message.parts[1]).toMatchObject({ type: "tool-call", callId: "1", name: "write" });
 });

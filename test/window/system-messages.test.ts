@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Message, POLICIES, type Policy } from "../../src/index.ts";
-import { rescue } from "../../src/window/rescue.ts";
+import { clipSlots } from "../../src/window/rescue.ts";
 import type { Slot } from "../../src/window/slot.ts";
 import { Random } from "../formats/fuzz/random.ts";
 import { testKernel } from "../support/kernel.ts";
@@ -48,7 +48,7 @@ describe("system messages", () => {
     const slots = [said("system", "s".repeat(4_000)), said("user", "u".repeat(4_000))].map(
       (message, index): Slot => ({ seq: index + 1, at: index, message, tokens: tokensOf(message) }),
     );
-    const [system, user] = rescue(slots, 100, tokensOf);
+    const [system, user] = clipSlots(slots, 100, tokensOf);
     expect(system).toBe(slots[0]);
     expect(user).not.toBe(slots[1]);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../src/index.ts";
-import { clipToldOutput, isToldOutput, outputHead } from "../../src/window/told-output.ts";
+import { clipInlineToolOutput, isInlineToolOutput, parseOutputHeader } from "../../src/window/told-output.ts";
 
 const says = (role: Message["role"], ...texts: readonly string[]): Message => ({
   role,
@@ -24,14 +24,14 @@ describe("output of tools in the user's name", () => {
       ["[ls] Result:\na", "Tool [read_file] was not executed, for one was."],
     ],
   ])("is known by its shape behind a call: %s", (_, texts) => {
-    expect(isToldOutput(says("user", ...texts), CALL)).toBe(true);
-    expect(isToldOutput(says("user", ...texts), says("assistant", "What do you see?"))).toBe(false);
-    expect(isToldOutput(says("user", ...texts), undefined)).toBe(false);
+    expect(isInlineToolOutput(says("user", ...texts), CALL)).toBe(true);
+    expect(isInlineToolOutput(says("user", ...texts), says("assistant", "What do you see?"))).toBe(false);
+    expect(isInlineToolOutput(says("user", ...texts), undefined)).toBe(false);
     const native: Message = {
       role: "assistant",
       parts: [{ type: "tool-call", callId: "a", name: "read_file", input: {} }],
     };
-    expect(isToldOutput(says("user", ...texts), native)).toBe(true);
+    expect(isInlineToolOutput(says("user", ...texts), native)).toBe(true);
   });
 
   test.each([
@@ -45,28 +45,28 @@ describe("output of tools in the user's name", () => {
     ["brackets that are no head", ["[WIP] Result: it works"]],
   ])("is not taken for what a person says: %s", (_, texts) => {
     const before = texts[0]?.startsWith("[WIP]") ? says("assistant", "Done.") : CALL;
-    expect(isToldOutput(says("user", ...texts), before)).toBe(false);
+    expect(isInlineToolOutput(says("user", ...texts), before)).toBe(false);
   });
 
   test("names the tool and what it was called for", () => {
-    expect(outputHead("[read_file for 'src/a.ts'] Result:\nx")).toEqual({
+    expect(parseOutputHeader("[read_file for 'src/a.ts'] Result:\nx")).toEqual({
       tool: "read_file",
       about: "src/a.ts",
     });
-    expect(outputHead("[use_mcp_tool] Result: x")).toEqual({ tool: "use_mcp_tool" });
-    expect(outputHead("Read [this] Result: x")).toBeUndefined();
-    expect(outputHead("")).toBeUndefined();
+    expect(parseOutputHeader("[use_mcp_tool] Result: x")).toEqual({ tool: "use_mcp_tool" });
+    expect(parseOutputHeader("Read [this] Result: x")).toBeUndefined();
+    expect(parseOutputHeader("")).toBeUndefined();
   });
 
   test("is clipped where a person speaks beside it, and what the person says stays", () => {
     const words = "<feedback>\nUse tabs, and never touch the vault.\n</feedback>";
     const output = `[read_file for 'a'] Result:\n${"line of a file\n".repeat(500)}`;
     for (const message of [says("user", output, words, ENVIRONMENT), says("user", `${output}${words}`)]) {
-      const clipped = JSON.stringify(clipToldOutput(message, 200));
+      const clipped = JSON.stringify(clipInlineToolOutput(message, 200));
       expect(clipped.length).toBeLessThan(1_000);
       expect(clipped).toContain("never touch the vault");
     }
     const plain = says("user", "x".repeat(5_000));
-    expect(clipToldOutput(plain, 200)).toBe(plain);
+    expect(clipInlineToolOutput(plain, 200)).toBe(plain);
   });
 });

@@ -1,6 +1,6 @@
-import { transcriptOf } from "../../../src/compact/contract/transcript.ts";
+import { renderTranscript } from "../../../src/compact/contract/transcript.ts";
 import { extractSummary } from "../../../src/compact/extractive/extract-summary.ts";
-import type { Message, SaidMessage } from "../../../src/index.ts";
+import type { Message, RecordedMessage } from "../../../src/index.ts";
 import { isLineReference, ReferenceReader } from "../../../src/window/replay/references.ts";
 import { estimateMessage, estimateText } from "../../../src/window/tokens/estimate.ts";
 import type { ChildTask } from "../../child-job.ts";
@@ -81,17 +81,17 @@ export const summariseAll: ChildTask<Question, Answer> = async function summaris
       const cut = Math.floor(conversation.length * share);
       const before = conversation.slice(0, cut);
       const used = usedBehind(conversation, cut, reader);
-      const transcript = transcriptOf(before, { partCharacters: Number.POSITIVE_INFINITY });
+      const transcript = renderTranscript(before, { partCharacters: Number.POSITIVE_INFINITY });
       const charactersPerToken = transcript.length / estimateText(transcript);
       for (const { tokens, extractive, tail, both } of scores) {
         const { text, tokens: taken } = extractSummary(before, { budgetTokens: tokens });
         const length = Math.floor(taken * charactersPerToken);
         const half = Math.floor(length / 2);
-        extractive.add(used, reader.offeredBy(asMessage(text)));
-        tail.add(used, reader.offeredBy(asMessage(transcript.slice(-length))));
+        extractive.add(used, reader.readOffered(asMessage(text)));
+        tail.add(used, reader.readOffered(asMessage(transcript.slice(-length))));
         both.add(
           used,
-          reader.offeredBy(asMessage(`${transcript.slice(0, half)}\n${transcript.slice(-half)}`)),
+          reader.readOffered(asMessage(`${transcript.slice(0, half)}\n${transcript.slice(-half)}`)),
         );
         summaries++;
       }
@@ -111,20 +111,20 @@ export const summariseAll: ChildTask<Question, Answer> = async function summaris
 };
 
 function usedBehind(
-  conversation: readonly SaidMessage[],
+  conversation: readonly RecordedMessage[],
   cut: number,
   reader: ReferenceReader,
 ): ReadonlySet<string> {
   const offered = new Set(
-    conversation.slice(0, cut).flatMap(({ message }) => [...reader.offeredBy(message)]),
+    conversation.slice(0, cut).flatMap(({ message }) => [...reader.readOffered(message)]),
   );
   const replies = conversation.slice(cut).filter(({ message }) => message.role === "assistant");
-  const used = replies.slice(0, REPLIES).flatMap(({ message }) => [...reader.usedBy(message)]);
+  const used = replies.slice(0, REPLIES).flatMap(({ message }) => [...reader.readUsed(message)]);
   return new Set(used.filter((reference) => offered.has(reference)));
 }
 
 /** CPU per 100,000 tokens at the beginning of a conversation; the first call warms up. */
-function timesOf(conversation: readonly SaidMessage[]): readonly number[] {
+function timesOf(conversation: readonly RecordedMessage[]): readonly number[] {
   let tokens = 0;
   const beginning = conversation.filter(({ message }) => {
     tokens += tokens < MEASURED_TOKENS ? estimateMessage(message) : 0;

@@ -1,4 +1,4 @@
-import { analyse } from "../../../src/memory/text/analyse.ts";
+import { analyzeText } from "../../../src/memory/text/analyse.ts";
 
 /** Two related texts of the held-out file. */
 export interface HeldOutPair {
@@ -27,7 +27,7 @@ export function placesOf(
 export function textSearch(texts: readonly string[]): (question: string) => Float64Array {
   const postings = new Map<string, Map<number, number>>();
   const lengths = texts.map((text, number) => {
-    const terms = analyse(text);
+    const terms = analyzeText(text);
     for (const term of terms) {
       const list = postings.get(term) ?? new Map<number, number>();
       list.set(number, (list.get(number) ?? 0) + 1);
@@ -38,7 +38,7 @@ export function textSearch(texts: readonly string[]): (question: string) => Floa
   const mean = lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, lengths.length);
   return (question) => {
     const scores = new Float64Array(texts.length).fill(Number.NEGATIVE_INFINITY);
-    for (const term of new Set(analyse(question))) {
+    for (const term of new Set(analyzeText(question))) {
       const list = postings.get(term);
       if (list === undefined) continue;
       const information = Math.log(1 + (texts.length - list.size + 0.5) / (list.size + 0.5));

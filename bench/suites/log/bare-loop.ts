@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { writeBody } from "../../../src/log/body.ts";
 import { encodePayload } from "../../../src/log/codec.ts";
-import { connect } from "../../../src/store/sqlite/connect.ts";
+import { connectDatabase } from "../../../src/store/sqlite/connect.ts";
 import type { Database } from "../../../src/store/sqlite/database.ts";
-import { entryKey } from "../../../src/store/sqlite/key.ts";
-import { kindNumber } from "../../../src/store/sqlite/kinds.ts";
+import { toEntryKey } from "../../../src/store/sqlite/key.ts";
+import { toKindNumber } from "../../../src/store/sqlite/kinds.ts";
 import type { BenchMessage } from "../../peers/contestant.ts";
 import { LOG_FILE } from "./longhaul.ts";
 
@@ -31,19 +31,19 @@ export class BareLoop {
   /** Opens its own store in a folder. */
   static async open(folder: string): Promise<BareLoop> {
     return new BareLoop(
-      await connect(join(folder, LOG_FILE), { durability: "process", busyTimeoutMs: 30_000 }),
+      await connectDatabase(join(folder, LOG_FILE), { durability: "process", busyTimeoutMs: 30_000 }),
     );
   }
 
   /** Inserts rows, `groupSize` per transaction; `encode` builds each row's payload inside the loop. */
   insert<Item>(items: readonly Item[], groupSize: number, encode: (item: Item) => Uint8Array): void {
-    const kind = kindNumber("message");
+    const kind = toKindNumber("message");
     for (let at = 0; at < items.length; at += groupSize) {
       const end = Math.min(at + groupSize, items.length);
       this.#begin.run();
       for (let index = at; index < end; index++) {
         const payload = encode(items[index] as Item);
-        this.#insert.run(entryKey(SESSION_NUMBER, ++this.#seq), Date.now(), kind, payload);
+        this.#insert.run(toEntryKey(SESSION_NUMBER, ++this.#seq), Date.now(), kind, payload);
       }
       this.#commit.run();
     }

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { entryId, openKernel } from "../../../src/index.ts";
+import { formatEntryId, openKernel } from "../../../src/index.ts";
 import { decodeBody } from "../../../src/log/body.ts";
-import { connect } from "../../../src/store/sqlite/connect.ts";
-import { entryKey } from "../../../src/store/sqlite/key.ts";
+import { connectDatabase } from "../../../src/store/sqlite/connect.ts";
+import { toEntryKey } from "../../../src/store/sqlite/key.ts";
 import { alternate } from "../../measure/alternate.ts";
 import { median } from "../../measure/percentile.ts";
 import { rateOf } from "../../measure/rate.ts";
@@ -26,26 +26,29 @@ const WARM_UP = 3_000;
 export async function lookUp({ folder, length, rounds, perRound }: Plan) {
   const kernel = await openKernel({ path: folder });
   const session = await kernel.session(SESSION_ID);
-  const database = await connect(join(folder, LOG_FILE), { durability: "process", busyTimeoutMs: 30_000 });
+  const database = await connectDatabase(join(folder, LOG_FILE), {
+    durability: "process",
+    busyTimeoutMs: 30_000,
+  });
   const select = database.prepare("SELECT key, at, kind, payload FROM entries WHERE key = ?");
   const sessionNumber = database.prepare("SELECT number FROM sessions WHERE id = ?").get(SESSION_ID)
     ?.number as number;
   const random = new Random(3);
   const draw = (count: number) => Array.from({ length: count }, () => random.between(1, length + 1));
   const selectTime = database.prepare("SELECT at FROM entries WHERE key = ?");
-  const timeOf = (seq: number) => selectTime.get(entryKey(sessionNumber, seq))?.at as number;
+  const timeOf = (seq: number) => selectTime.get(toEntryKey(sessionNumber, seq))?.at as number;
 
   const contest = (count: number) => ({
     bare: () =>
       rateOf(
-        draw(count).map((seq) => entryKey(sessionNumber, seq)),
+        draw(count).map((seq) => toEntryKey(sessionNumber, seq)),
         (keys) => {
           for (const key of keys) requireFound(select.get(key));
         },
       ),
     unpacked: () =>
       rateOf(
-        draw(count).map((seq) => entryKey(sessionNumber, seq)),
+        draw(count).map((seq) => toEntryKey(sessionNumber, seq)),
         (keys) => {
           for (const key of keys) decodeBody("message", select.get(key)?.payload as Uint8Array);
         },
@@ -59,12 +62,12 @@ export async function lookUp({ folder, length, rounds, perRound }: Plan) {
             if (timeOf(middle) <= at) low = middle;
             else high = middle;
           }
-          decodeBody("message", select.get(entryKey(sessionNumber, low))?.payload as Uint8Array);
+          decodeBody("message", select.get(toEntryKey(sessionNumber, low))?.payload as Uint8Array);
         }
       }),
     id: () =>
       rateOf(
-        draw(count).map((seq) => entryId(SESSION_ID, seq)),
+        draw(count).map((seq) => formatEntryId(SESSION_ID, seq)),
         async (ids) => {
           for (const id of ids) requireFound(await session.entry(id));
         },

@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { findCandidates } from "../../../src/memory/index/candidates.ts";
 import { TextIndex } from "../../../src/memory/index/text-index.ts";
 import { Memory } from "../../../src/memory/memory.ts";
-import { analyse } from "../../../src/memory/text/analyse.ts";
-import { chunks } from "../../../src/memory/text/chunks.ts";
-import { quantise } from "../../../src/memory/vectors/quantise.ts";
+import { analyzeText } from "../../../src/memory/text/analyse.ts";
+import { splitText } from "../../../src/memory/text/chunks.ts";
+import { quantizeVector } from "../../../src/memory/vectors/quantise.ts";
 import { VectorIndex } from "../../../src/memory/vectors/vector-index.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { type Corpus, openCorpus } from "../../corpus.ts";
@@ -88,7 +88,7 @@ export const measureRecall: ChildTask<RecallQuestion, RecallAnswer> = async func
   const { chunks: total } = await store.memory.totals();
   const ask = (question: string) => {
     const [vector = new Float32Array()] = embedder.embed([question]);
-    return { vector, terms: [...new Set(analyse(question))], filter: undefined };
+    return { vector, terms: [...new Set(analyzeText(question))], filter: undefined };
   };
   const collect = (question: string) => findCandidates({ store: store.memory, text, vectors }, ask(question));
   const search = async (question: string) => {
@@ -133,10 +133,14 @@ function buildPeer(
   for (let from = 0; from < messages; from += 200) {
     const texts = corpus
       .messages(from, Math.min(messages, from + 200))
-      .flatMap(({ text }) => chunks(text).map((range) => text.slice(range.from, range.to)));
+      .flatMap(({ text }) => splitText(text).map((range) => text.slice(range.from, range.to)));
     const vectors = embedder.embed(texts);
     peer.add(
-      texts.map((text, index) => ({ id: id++, text, vector: quantise(vectors[index] as Float32Array) })),
+      texts.map((text, index) => ({
+        id: id++,
+        text,
+        vector: quantizeVector(vectors[index] as Float32Array),
+      })),
     );
   }
   return peer;

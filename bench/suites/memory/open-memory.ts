@@ -2,7 +2,7 @@ import { Blobs } from "../../../src/log/blobs.ts";
 import { CommitQueue } from "../../../src/log/commit-queue.ts";
 import { resolveLimits } from "../../../src/log/limits.ts";
 import { Log } from "../../../src/log/log.ts";
-import { offlineEmbedder } from "../../../src/memory/embed/offline.ts";
+import { createOfflineEmbedder } from "../../../src/memory/embed/offline.ts";
 import { loadStaticEmbedder, type StaticEmbedder } from "../../../src/memory/embed/static/embedder.ts";
 import { Memory } from "../../../src/memory/memory.ts";
 import { createTermVectors } from "../../../src/memory/rank/term-vectors.ts";
@@ -19,7 +19,11 @@ export async function openMemory(folder: string) {
   const log = new Log({ store, blobs, limits, clock: systemClock, ids: randomIds, queue });
   const embedder: StaticEmbedder = loadStaticEmbedder();
   const termVectors = createTermVectors(embedder);
-  const memory = new Memory({ log, embedder: offlineEmbedder(embedder), termVectors: () => termVectors });
+  const memory = new Memory({
+    log,
+    embedder: createOfflineEmbedder(embedder),
+    termVectors: () => termVectors,
+  });
   const close = async () => {
     await memory.close();
     await queue.close();
@@ -39,7 +43,7 @@ export async function appendMessages(log: Log, corpus: Corpus, count: number): P
     const session = `session-${from}`;
     await log.store.sessions.open({ id: session, createdAt: from + 1 });
     const messages = corpus.messages(from, Math.min(count, from + MESSAGES_PER_SESSION));
-    const ready = await Promise.all(messages.map(({ role, text }) => log.ready({ role, text })));
+    const ready = await Promise.all(messages.map(({ role, text }) => log.prepare({ role, text })));
     await log.append(session, ready);
     for (const { sizeBytes } of messages) bytes += sizeBytes;
   }

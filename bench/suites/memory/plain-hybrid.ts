@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { load } from "sqlite-vec";
-import { paddedDimensions, quantise } from "../../../src/memory/vectors/quantise.ts";
+import { padDimensions, quantizeVector } from "../../../src/memory/vectors/quantise.ts";
 
 /** The obvious baseline: sqlite-vec's scan and FTS5's bm25, merged by rank. */
 export class PlainHybrid {
@@ -15,7 +15,7 @@ export class PlainHybrid {
     load(this.#db);
     this.#db.exec(`
       PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-      CREATE VIRTUAL TABLE vectors USING vec0 (vector int8[${paddedDimensions(dimensions)}] distance_metric=cosine);
+      CREATE VIRTUAL TABLE vectors USING vec0 (vector int8[${padDimensions(dimensions)}] distance_metric=cosine);
       CREATE VIRTUAL TABLE texts USING fts5 (text, content='', contentless_delete=1, tokenize='porter unicode61');
     `);
     this.#insertText = this.#db.prepare("INSERT INTO texts (rowid, text) VALUES (?, ?)");
@@ -34,7 +34,7 @@ export class PlainHybrid {
   }
 
   nearest(vector: ArrayLike<number>, limit: number): number[] {
-    const bytes = new Uint8Array(quantise(vector).buffer);
+    const bytes = new Uint8Array(quantizeVector(vector).buffer);
     return this.#nearest.all(bytes, BigInt(limit)).map((row) => row.rowid as number);
   }
 

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { loadStaticEmbedder } from "../../../src/memory/embed/static/embedder.ts";
 import { TopList } from "../../../src/memory/index/top-list.ts";
-import { chunks } from "../../../src/memory/text/chunks.ts";
-import { quantise } from "../../../src/memory/vectors/quantise.ts";
+import { splitText } from "../../../src/memory/text/chunks.ts";
+import { quantizeVector } from "../../../src/memory/vectors/quantise.ts";
 import { Scanner } from "../../../src/memory/vectors/scanner.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { openCorpus } from "../../corpus.ts";
@@ -42,10 +42,10 @@ export const race: ChildTask<Question, Answer> = async function race({ size, que
   for (let message = 0; count < size; message += 400) {
     const texts = corpus
       .messages(message, message + 400)
-      .flatMap(({ text }) => chunks(text).map(({ from, to }) => text.slice(from, to)))
+      .flatMap(({ text }) => splitText(text).map(({ from, to }) => text.slice(from, to)))
       .slice(0, size - count);
     const vectors = embedder.embed(texts);
-    const items = vectors.map((vector, index) => ({ id: count + index, vector: quantise(vector) }));
+    const items = vectors.map((vector, index) => ({ id: count + index, vector: quantizeVector(vector) }));
     for (const { id, vector } of items) {
       if (id % SLAB === 0) addresses.push(scanner.reserve(SLAB));
       scanner.put((addresses.at(-1) as number) + (id % SLAB) * dimensions, vector);
@@ -55,14 +55,14 @@ export const race: ChildTask<Question, Answer> = async function race({ size, que
     count += texts.length;
   }
   const search = (vector: Float32Array): number[] => {
-    scanner.setQuery(quantise(vector));
+    scanner.setQuery(quantizeVector(vector));
     const top = new TopList(NEAREST);
     for (const [slab, address] of addresses.entries()) {
       const products = scanner.scan(address, Math.min(SLAB, size - slab * SLAB));
       for (let index = 0; index < products.length; index++)
         top.offer(slab * SLAB + index, products[index] as number);
     }
-    return top.best().map(({ chunk }) => chunk);
+    return top.getBest().map(({ chunk }) => chunk);
   };
   const asked = embedder.embed(questions(corpus, Math.floor(size / 5), queries));
   const [scans, peers]: [number[], number[]] = [[], []];
@@ -74,7 +74,7 @@ export const race: ChildTask<Question, Answer> = async function race({ size, que
     if (size > MOST_EXACT) continue;
     const top = new TopList(NEAREST);
     for (const [index, other] of exact.entries()) top.offer(index, dot(vector, other));
-    const best = new Set(top.best().map(({ chunk }) => chunk));
+    const best = new Set(top.getBest().map(({ chunk }) => chunk));
     kept += search(vector).filter((chunk) => best.has(chunk)).length / NEAREST;
   }
   peer.close();

@@ -1,7 +1,7 @@
 import { rankFiles } from "../../../src/memory/rank/rank-files.ts";
-import { analyse } from "../../../src/memory/text/analyse.ts";
-import { CODE_CHUNK, chunks } from "../../../src/memory/text/chunks.ts";
-import { definitionsOf } from "../../../src/memory/text/definitions.ts";
+import { analyzeText } from "../../../src/memory/text/analyse.ts";
+import { CODE_CHUNK, splitText } from "../../../src/memory/text/chunks.ts";
+import { listDefinitions } from "../../../src/memory/text/definitions.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { type Goal, toRow } from "../../result.ts";
 import type { Measurement } from "../../suite.ts";
@@ -47,7 +47,9 @@ function plainOrder({ files, text }: CodeQuestion): number[] {
 function orderFiles({ files, text }: CodeQuestion): number[] {
   const frequencies = new Map<string, number>();
   const candidates = files.map((file, id) => {
-    const parts = chunks(file.text, CODE_CHUNK).map(({ from, to }) => analyse(file.text.slice(from, to)));
+    const parts = splitText(file.text, CODE_CHUNK).map(({ from, to }) =>
+      analyzeText(file.text.slice(from, to)),
+    );
     for (const terms of parts) {
       for (const term of new Set(terms)) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
     }
@@ -55,7 +57,7 @@ function orderFiles({ files, text }: CodeQuestion): number[] {
       id,
       path: file.path,
       length: parts.reduce((sum, terms) => sum + terms.length, 0),
-      definitions: definitionsOf(file.text),
+      definitions: listDefinitions(file.text),
       chunks: parts.map((terms, chunk) => ({ id: chunk, terms, traits: 0, similarity: null })),
     };
   });

@@ -1,4 +1,4 @@
-import { FEATURES, type Feature } from "../../../src/memory/rank/feature-list.ts";
+import { type Feature, RANK_FEATURES } from "../../../src/memory/rank/feature-list.ts";
 import type { Example } from "./training-set.ts";
 
 /** Features whose weight may differ between conversations of people and those with an assistant. */
@@ -16,8 +16,8 @@ const APART: readonly Feature[] = [
 /** Differences are penalized more than common weights, so that weights are shared where possible. */
 const APART_SCALE = 0.7;
 const MAY_BE_NEGATIVE: ReadonlySet<Feature> = new Set(["code", "length"]);
-const SIZE = FEATURES.length + APART.length;
-const APART_COLUMNS = APART.map((feature) => FEATURES.indexOf(feature));
+const SIZE = RANK_FEATURES.length + APART.length;
+const APART_COLUMNS = APART.map((feature) => RANK_FEATURES.indexOf(feature));
 
 /** Weight of each data set, independent of its number of questions. */
 export const SET_WEIGHTS: Readonly<Record<string, number>> = { longmemeval: 2, locomo: 1, "beam-100K": 1 };
@@ -72,13 +72,13 @@ export function fitWeights(examples: readonly Example[]): FittedWeights {
 }
 
 function prepare(example: Example, share: number): Prepared {
-  const width = example.isPeople ? SIZE : FEATURES.length;
+  const width = example.isPeople ? SIZE : RANK_FEATURES.length;
   const values = new Float64Array(example.sample.length * width);
   for (const [place, row] of example.sample.entries()) {
     for (let axis = 0; axis < width; axis++) {
-      const isApart = axis >= FEATURES.length;
-      const column = isApart ? (APART_COLUMNS[axis - FEATURES.length] as number) : axis;
-      const value = example.values[row * FEATURES.length + column] as number;
+      const isApart = axis >= RANK_FEATURES.length;
+      const column = isApart ? (APART_COLUMNS[axis - RANK_FEATURES.length] as number) : axis;
+      const value = example.values[row * RANK_FEATURES.length + column] as number;
       values[place * width + axis] = isApart ? APART_SCALE * value : value;
     }
   }
@@ -86,7 +86,7 @@ function prepare(example: Example, share: number): Prepared {
 }
 
 function mayBeNegative(axis: number): boolean {
-  return axis >= FEATURES.length || MAY_BE_NEGATIVE.has(FEATURES[axis] as Feature);
+  return axis >= RANK_FEATURES.length || MAY_BE_NEGATIVE.has(RANK_FEATURES[axis] as Feature);
 }
 
 const chances = new Float64Array(10_000);
@@ -116,9 +116,10 @@ function addGradient(gradient: Float64Array, weights: Float64Array, prepared: Pr
 }
 
 function named(weights: Float64Array, isPeople: boolean): Record<Feature, number> {
-  const entries = FEATURES.map((feature, axis) => {
+  const entries = RANK_FEATURES.map((feature, axis) => {
     const place = APART.indexOf(feature);
-    const apart = isPeople && place >= 0 ? APART_SCALE * (weights[FEATURES.length + place] as number) : 0;
+    const apart =
+      isPeople && place >= 0 ? APART_SCALE * (weights[RANK_FEATURES.length + place] as number) : 0;
     return [feature, Number(((weights[axis] as number) + apart).toFixed(2))];
   });
   return Object.fromEntries(entries) as Record<Feature, number>;

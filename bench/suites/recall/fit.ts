@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { FEATURES } from "../../../src/memory/rank/feature-list.ts";
+import { RANK_FEATURES } from "../../../src/memory/rank/feature-list.ts";
 import { readBeam } from "./beam.ts";
 import { type FittedWeights, fitWeights } from "./fit-weights.ts";
 import { loadEmbedding } from "./load-embedding.ts";
@@ -30,9 +30,9 @@ function foldsOf(examples: readonly Example[]): number[] {
 function orderOf(example: Example, { assistant, people }: FittedWeights): number[] {
   const weights = example.isPeople ? people : assistant;
   const scores = Array.from({ length: example.rows }, (_, row) =>
-    FEATURES.reduce(
+    RANK_FEATURES.reduce(
       (sum, feature, column) =>
-        sum + weights[feature] * (example.values[row * FEATURES.length + column] as number),
+        sum + weights[feature] * (example.values[row * RANK_FEATURES.length + column] as number),
       0,
     ),
   );

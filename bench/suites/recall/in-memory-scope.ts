@@ -1,8 +1,8 @@
-import type { Candidate, RankContext, TermVectors } from "../../../src/memory/rank/candidate.ts";
+import type { RankContext, TermVectors, TurnCandidate } from "../../../src/memory/rank/candidate.ts";
 import { withoutSpeakers } from "../../../src/memory/rank/query.ts";
-import { analyse } from "../../../src/memory/text/analyse.ts";
-import { chunks } from "../../../src/memory/text/chunks.ts";
-import { traitsOf } from "../../../src/memory/text/traits.ts";
+import { analyzeText } from "../../../src/memory/text/analyse.ts";
+import { splitText } from "../../../src/memory/text/chunks.ts";
+import { detectTraits } from "../../../src/memory/text/traits.ts";
 import type { Item } from "./question.ts";
 
 /** An embedder and its term vectors. */
@@ -15,7 +15,7 @@ export interface Embedding {
 
 /** An in-memory index of one scope; each item is a candidate. */
 export interface InMemoryScope {
-  candidates(question: string): Candidate[];
+  candidates(question: string): TurnCandidate[];
   context(nowMs: number | null): RankContext;
 }
 
@@ -27,12 +27,12 @@ export function indexItems(items: readonly Item[], embedding: Embedding | null):
   let chunkCount = 0;
   let termCount = 0;
   const indexed = items.map((item, id) => {
-    const parts = chunks(item.text).map(({ from, to }) => {
+    const parts = splitText(item.text).map(({ from, to }) => {
       const text = item.text.slice(from, to);
-      const terms = analyse(text);
+      const terms = analyzeText(text);
       for (const term of new Set(terms)) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
       termCount += terms.length;
-      return { id: chunkCount++, terms, traits: traitsOf(text), vector: embedding?.embed([text])[0] };
+      return { id: chunkCount++, terms, traits: detectTraits(text), vector: embedding?.embed([text])[0] };
     });
     const length = parts.reduce((sum, { terms }) => sum + terms.length, 0);
     sessionLengths.set(item.session, (sessionLengths.get(item.session) ?? 0) + length);

@@ -1,4 +1,4 @@
-import { rank } from "../../../src/memory/rank/rank.ts";
+import { rankTurns } from "../../../src/memory/rank/rank.ts";
 import { rankSessions } from "../../../src/memory/rank/rank-sessions.ts";
 import { indexItems } from "./in-memory-scope.ts";
 import { loadEmbedding } from "./load-embedding.ts";
@@ -12,7 +12,7 @@ export type RankedItems = (question: string, askedAtMs: number | null) => Orders
 export function rankItems(items: readonly Item[]): RankedItems {
   const scope = indexItems(items, loadEmbedding());
   return (question, askedAtMs) => {
-    const hits = rank(question, scope.candidates(question), scope.context(askedAtMs));
+    const hits = rankTurns(question, scope.candidates(question), scope.context(askedAtMs));
     return {
       turns: hits.map(({ id }) => id),
       sessions: rankSessions(hits).map(({ session }) => session),

@@ -37,7 +37,7 @@ export async function rememberItems(items: readonly Item[]): Promise<RememberedI
     const ready = await Promise.all(
       said.map(async ({ item: { role, text, speaker }, place }) => {
         const message = { role, text, ...(speaker !== null && { meta: { speaker } }) };
-        return { ...(await log.ready(message)), at: times[place] as number };
+        return { ...(await log.prepare(message)), at: times[place] as number };
       }),
     );
     const entries = await log.append(id, ready);

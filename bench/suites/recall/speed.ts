@@ -1,6 +1,6 @@
-import { rank } from "../../../src/memory/rank/rank.ts";
-import { analyse } from "../../../src/memory/text/analyse.ts";
-import { traitsOf } from "../../../src/memory/text/traits.ts";
+import { rankTurns } from "../../../src/memory/rank/rank.ts";
+import { analyzeText } from "../../../src/memory/text/analyse.ts";
+import { detectTraits } from "../../../src/memory/text/traits.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { Random } from "../../random.ts";
 import { type Goal, toRow } from "../../result.ts";
@@ -19,8 +19,8 @@ export const measureSpeed: ChildTask<null, { chunksPerSecond: number; rankMs: nu
     const texts = syntheticTexts();
     const analyseMs = cpuMs(() => {
       for (const text of texts) {
-        analyse(text);
-        traitsOf(text);
+        analyzeText(text);
+        detectTraits(text);
       }
     });
     const items = texts.slice(0, CANDIDATE_COUNT).map((text, index) => {
@@ -30,7 +30,9 @@ export const measureSpeed: ChildTask<null, { chunksPerSecond: number; rankMs: nu
     const scope = indexItems(items, loadEmbedding());
     const candidates = scope.candidates(QUESTION);
     const context = scope.context(CANDIDATE_COUNT);
-    const rounds = Array.from({ length: ROUNDS }, () => cpuMs(() => rank(QUESTION, candidates, context)));
+    const rounds = Array.from({ length: ROUNDS }, () =>
+      cpuMs(() => rankTurns(QUESTION, candidates, context)),
+    );
     const rankMs = rounds.sort((left, right) => left - right)[ROUNDS / 2] ?? 0;
     return { chunksPerSecond: (1_000 * texts.length) / analyseMs, rankMs };
   };

@@ -1,6 +1,6 @@
-import { FEATURES } from "../../../src/memory/rank/feature-list.ts";
+import { RANK_FEATURES } from "../../../src/memory/rank/feature-list.ts";
 import { computeFeatures } from "../../../src/memory/rank/features.ts";
-import { readQuery } from "../../../src/memory/rank/query.ts";
+import { parseQuery } from "../../../src/memory/rank/query.ts";
 import { type Embedding, type InMemoryScope, indexItems } from "./in-memory-scope.ts";
 import type { Item, Question } from "./question.ts";
 
@@ -27,11 +27,11 @@ export function buildExamples(questions: readonly Question[], embedding: Embeddi
   return questions.map(({ set, group, text, askedAtMs, items, gold }) => {
     if (last?.items !== items) last = { items, scope: indexItems(items, embedding) };
     const context = last.scope.context(askedAtMs);
-    const { features } = computeFeatures(readQuery(text, context), last.scope.candidates(text), context);
-    const values = new Float32Array(items.length * FEATURES.length);
-    for (const [column, feature] of FEATURES.entries()) {
+    const { features } = computeFeatures(parseQuery(text, context), last.scope.candidates(text), context);
+    const values = new Float32Array(items.length * RANK_FEATURES.length);
+    for (const [column, feature] of RANK_FEATURES.entries()) {
       for (let row = 0; row < items.length; row++) {
-        values[row * FEATURES.length + column] = features[feature][row] as number;
+        values[row * RANK_FEATURES.length + column] = features[feature][row] as number;
       }
     }
     const own = (row: number) =>

@@ -1,6 +1,6 @@
-import { type CalibrationState, untaught } from "../../../src/window/tokens/calibration.ts";
-import { type Gauge, gauge } from "../../../src/window/tokens/gauge.ts";
-import { startFactor } from "../../../src/window/tokens/start-factor.ts";
+import { type CalibrationState, createCalibrationState } from "../../../src/window/tokens/calibration.ts";
+import { createGauge, type Gauge } from "../../../src/window/tokens/gauge.ts";
+import { chooseStartFactor } from "../../../src/window/tokens/start-factor.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { median, percentile } from "../../measure/percentile.ts";
 import { findDataFolder } from "../../real-strings.ts";
@@ -77,7 +77,9 @@ function foretellRun(
   const model = run[0]?.model ?? "";
   const seen = seenOf(families, model);
   // After an edit there is no report yet, but the calibration is kept.
-  const gauges: Gauge[] = [gauge({ calibration: taught.get(model) ?? untaught(startFactor(model)) })];
+  const gauges: Gauge[] = [
+    createGauge({ calibration: taught.get(model) ?? createCalibrationState(chooseStartFactor(model)) }),
+  ];
   for (const [index, { estimated, counted }] of run.entries()) {
     const known = gauges[index] as Gauge;
     const before = run[index - 1];
@@ -99,7 +101,7 @@ function seenOf(families: Map<string, Seen>, model: string): Seen {
   const family = /claude-[a-z]+-\d-\d|gpt-\d|gemini-\d/.exec(model)?.[0].replace("claude-", "") ?? "others";
   const seen = families.get(family) ?? {
     family,
-    start: startFactor(model),
+    start: chooseStartFactor(model),
     errors: [],
     late: [],
     added: [],

@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { loadConversation } from "../../../src/conversation/load-conversation.ts";
 import { importSources } from "../../../src/formats/index.ts";
-import { openKernel, type SaidMessage } from "../../../src/index.ts";
+import { openKernel, type RecordedMessage } from "../../../src/index.ts";
 
 /** Real conversations with at least `least` requests, every nth of them; loaded one at a time. */
 export async function* realConversations(
   dataFolder: string,
   { least, every }: { readonly least: number; readonly every: number },
-): AsyncGenerator<readonly SaidMessage[]> {
+): AsyncGenerator<readonly RecordedMessage[]> {
   await using kernel = await openKernel({ path: ":memory:" });
   const { sources } = await importSources(kernel, [join(dataFolder, "transcripts")]);
   let index = 0;

@@ -1,9 +1,5 @@
 import { join } from "node:path";
-import {
-  type EvidenceScore,
-  type EvidenceSetting,
-  scoreEvidence,
-} from "../../../src/cli/replaying/evidence.ts";
+import { type EvidenceCase, type EvidenceScore, scoreEvidence } from "../../../src/cli/replaying/evidence.ts";
 import { readQuestions } from "../../../src/cli/replaying/questions.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { findDataFolder } from "../../real-strings.ts";
@@ -14,7 +10,7 @@ import type { Measurement } from "../../suite.ts";
 interface Question {
   readonly folder: string;
   readonly every: number;
-  readonly settings: readonly EvidenceSetting[];
+  readonly settings: readonly EvidenceCase[];
 }
 
 /** Asks questions at the end of real conversations and looks for the answers in the window. */

@@ -1,6 +1,6 @@
 import type { Message } from "../../../src/index.ts";
 import { longhaul } from "../../../src/window/policies/longhaul.ts";
-import { PROTOCOL, protocolTokens } from "../../../src/window/replay/protocol.ts";
+import { countProtocolTokens, PROTOCOL } from "../../../src/window/replay/protocol.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { type Corpus, openCorpus } from "../../corpus.ts";
 import { megabytes, settledMemory } from "../../measure/memory.ts";
@@ -41,14 +41,14 @@ export const planCalls: ChildTask<Question, Answer> = async function planCalls(
     tokens: WINDOW - PROTOCOL.reserveTokens,
     system: PROTOCOL.systemTokens,
   };
-  const run = longhaul().start(budget, protocolTokens);
+  const run = longhaul().start(budget, countProtocolTokens);
   const calls: number[] = [];
   const rebuilds: number[] = [];
   const observed: number[] = [];
   const heapBytes: number[] = [];
   for (let index = 0; index < messages; index++) {
     const message = messageAt(corpus, index);
-    const slot = { seq: index + 1, at: index, message, tokens: protocolTokens(message) };
+    const slot = { seq: index + 1, at: index, message, tokens: countProtocolTokens(message) };
     if (message.role === "assistant") {
       const tookMs = cpuMsOf(() => run.fit({ isHot: index % (2 * COLD_EVERY) !== 1 }));
       if (index >= timedFrom && index < timedFrom + 10_000) {

@@ -1,7 +1,7 @@
 import type { StepResult, ToolSet } from "ai";
 import {
   type Agent,
-  costOfUsage,
+  computeUsageCost,
   LonghaulError,
   type MessageInput,
   reapTagged,
@@ -10,17 +10,22 @@ import {
   textOfMessage,
 } from "../../index.ts";
 import { checkFields } from "../../model/arguments.ts";
-import { plainMessage } from "../plain-message.ts";
-import { retrieved } from "../retrieval.ts";
-import { modelOf } from "../sending.ts";
-import { noticeMessage } from "./notice-text.ts";
+import { toPlainMessage } from "../plain-message.ts";
+import { retrieveMessages } from "../retrieval.ts";
+import { resolveLanguageModel } from "../sending.ts";
+import { buildNoticeMessage } from "./notice-text.ts";
 import { Notices } from "./notices.ts";
-import { callsToDo, resultsFor } from "./open-calls.ts";
-import { hasInput, inputMessage, readOpening, wordsOfInput } from "./opening.ts";
-import { type AiSdkAgentOptions, type AiSdkAgentResult, resolved, type SessionContext } from "./options.ts";
-import { relayed, type Say } from "./relay.ts";
-import { type StepParts, type StepReply, takeStep } from "./step.ts";
-import { stepModel } from "./step-model.ts";
+import { buildErrorResults, findCallsToRun } from "./open-calls.ts";
+import { hasInput, markTaskInput, readConversationState, toInputMessage } from "./opening.ts";
+import {
+  type AiSdkAgentOptions,
+  type AiSdkAgentResult,
+  resolveOption,
+  type SessionContext,
+} from "./options.ts";
+import { type EventSink, relayEvents } from "./relay.ts";
+import { type StepDeps, type StepReply, takeStep } from "./step.ts";
+import { createStepModel } from "./step-model.ts";
 import { TextOutput } from "./text-output.ts";
 
 const MAX_STEPS = 200;
@@ -37,83 +42,84 @@ export function aiSdkAgent(options: AiSdkAgentOptions): Agent<Session> {
     name: options.name,
     canResume: true,
     run: (context) =>
-      relayed((say, signal) => new AgentRun(options, context, say, signal).work(), context.signal),
+      relayEvents((say, signal) => new AgentRun(options, context, say, signal).run(), context.signal),
   };
 }
 
 class AgentRun {
   readonly #options: AiSdkAgentOptions;
   readonly #context: SessionContext;
-  readonly #say: Say;
+  readonly #emit: EventSink;
   readonly #signal: AbortSignal;
   readonly #steps: StepResult<ToolSet>[] = [];
 
-  constructor(options: AiSdkAgentOptions, context: SessionContext, say: Say, signal: AbortSignal) {
+  constructor(options: AiSdkAgentOptions, context: SessionContext, say: EventSink, signal: AbortSignal) {
     this.#options = options;
     this.#context = context;
-    this.#say = say;
+    this.#emit = say;
     this.#signal = signal;
   }
 
-  async work(): Promise<AiSdkAgentResult> {
+  async run(): Promise<AiSdkAgentResult> {
     const session = await this.#context.session();
     const notices = await Notices.open(session);
-    let text = await this.#open(session, notices);
+    let text = await this.#prepareLog(session, notices);
     let isDue = text === undefined;
-    const parts = await this.#stepParts(session);
+    const parts = await this.#buildStepDeps(session);
     const { maxSteps = MAX_STEPS } = this.#options;
     for (;;) {
-      if (await this.#tell(notices)) isDue = true;
+      if (await this.#reportNotices(notices)) isDue = true;
       if (!isDue) {
-        if (!(await this.#waitForChildren(session, notices))) return this.#end(notices, text, "done");
+        if (!(await this.#waitForChildren(session, notices))) return this.#finish(notices, text, "done");
         continue;
       }
-      if (this.#context.spent().steps >= maxSteps) return this.#end(notices, text, "steps");
+      if (this.#context.spent().steps >= maxSteps) return this.#finish(notices, text, "steps");
       const step = await takeStep(parts);
       text = step.text;
       isDue = (parts.reply.calls ?? []).length > 0;
-      if (isDue && (await this.#isStopped(step))) return this.#end(notices, text, "condition");
+      if (isDue && (await this.#isStopped(step))) return this.#finish(notices, text, "condition");
     }
   }
 
   /** Prepares the log for the next reply; returns the reply if the log already has it. */
-  async #open(session: Session, notices: Notices): Promise<string | undefined> {
+  async #prepareLog(session: Session, notices: Notices): Promise<string | undefined> {
     const { task, tag, cause, checkpoint } = this.#context;
     // Programs of the crashed process would otherwise run next to those started now.
     if (cause === "resume") await reapTagged(tag);
-    const { open, reply } = await readOpening(session);
-    if (open.length > 0) await this.#say({ type: "message", message: resultsFor(open, "interrupted") });
+    const { pendingCalls: open, finalReply: reply } = await readConversationState(session);
+    if (open.length > 0)
+      await this.#emit({ type: "message", message: buildErrorResults(open, "interrupted") });
     const isSaid = cause !== "start" && (checkpoint !== undefined || (await hasInput(session, task)));
     if (isSaid) return reply;
-    const message = this.#message();
-    for (const recalled of await this.#retrieved(session, message))
-      await this.#say({ type: "message", message: recalled });
-    await this.#say({ type: "message", message: inputMessage(message, task) });
-    await this.#tell(notices);
-    await this.#say({ type: "checkpoint", value: notices.checkpoint });
+    const message = this.#inputMessage();
+    for (const recalled of await this.#retrieve(session, message))
+      await this.#emit({ type: "message", message: recalled });
+    await this.#emit({ type: "message", message: markTaskInput(message, task) });
+    await this.#reportNotices(notices);
+    await this.#emit({ type: "checkpoint", value: notices.checkpoint });
     return undefined;
   }
 
-  async #retrieved(session: Session, message: MessageInput): Promise<readonly MessageInput[]> {
+  async #retrieve(session: Session, message: MessageInput): Promise<readonly MessageInput[]> {
     const { retrieval, kernel, name, model, window } = this.#options;
     if (retrieval === undefined) return [];
-    const { modelId } = modelOf(await resolved(model, this.#context));
+    const { modelId } = resolveLanguageModel(await resolveOption(model, this.#context));
     const options = { memory: kernel.memory, agent: name, ...(retrieval === true ? {} : retrieval) };
     const looking = session.window({ model: modelId, ...window });
-    const text = textOfMessage(plainMessage(message, new Map()));
-    return retrieved(options, text, looking, session.id, this.#signal);
+    const text = textOfMessage(toPlainMessage(message, new Map()));
+    return retrieveMessages(options, text, looking, session.id, this.#signal);
   }
 
-  #message(): MessageInput {
-    return (this.#options.messageOf ?? wordsOfInput)(this.#context.input);
+  #inputMessage(): MessageInput {
+    return (this.#options.messageOf ?? toInputMessage)(this.#context.input);
   }
 
   /** Tells the model about tasks that have ended since; returns true if there were any. */
-  async #tell(notices: Notices): Promise<boolean> {
-    const unheard = await notices.unheard();
+  async #reportNotices(notices: Notices): Promise<boolean> {
+    const unheard = await notices.readUnreported();
     if (unheard.length === 0) return false;
-    await this.#say({ type: "message", message: noticeMessage(unheard) });
-    await this.#say({ type: "checkpoint", value: notices.checkpoint });
+    await this.#emit({ type: "message", message: buildNoticeMessage(unheard) });
+    await this.#emit({ type: "checkpoint", value: notices.checkpoint });
     return true;
   }
 
@@ -138,50 +144,50 @@ class AgentRun {
     return false;
   }
 
-  async #end(
+  async #finish(
     notices: Notices,
     text: string | undefined,
     stop: AiSdkAgentResult["stop"],
   ): Promise<AiSdkAgentResult> {
-    await this.#say({ type: "checkpoint", value: notices.checkpoint });
+    await this.#emit({ type: "checkpoint", value: notices.checkpoint });
     return { text: text ?? "", steps: this.#context.spent().steps, stop };
   }
 
-  async #stepParts(session: Session): Promise<StepParts> {
+  async #buildStepDeps(session: Session): Promise<StepDeps> {
     const { kernel, model: given, instructions, tools, window, call } = this.#options;
     const context = this.#context;
-    const reply: StepReply = { output: new TextOutput(this.#say), calls: undefined };
-    const model = stepModel(
-      await resolved(given, context),
+    const reply: StepReply = { output: new TextOutput(this.#emit), calls: undefined };
+    const model = createStepModel(
+      await resolveOption(given, context),
       { ...window, session, blobs: kernel.blobs },
       {
-        see: (part) => reply.output.see(part),
+        see: (part) => reply.output.addPart(part),
         store: async (message, report) => {
           // Readers treat the message as the end of its text, so flush the output first.
           await reply.output.flush();
-          if (message) await this.#say({ type: "message", message: streamed(message) });
-          reply.calls = callsToDo(message ?? {});
+          if (message) await this.#emit({ type: "message", message: markStreamed(message) });
+          reply.calls = findCallsToRun(message ?? {});
           if (!report) return;
           const facts = kernel.modelFacts(report.model);
-          const cost = facts.arePricesAssumed ? {} : { cost: costOfUsage(report.usage, facts) };
-          await this.#say({ type: "usage", ...report, usage: { ...cost, ...report.usage } });
+          const cost = facts.arePricesAssumed ? {} : { cost: computeUsageCost(report.usage, facts) };
+          await this.#emit({ type: "usage", ...report, usage: { ...cost, ...report.usage } });
         },
       },
     );
     const settings = {
       ...call,
       model,
-      ...(instructions !== undefined && { instructions: await resolved(instructions, context) }),
-      ...(tools !== undefined && { tools: await resolved(tools, context) }),
+      ...(instructions !== undefined && { instructions: await resolveOption(instructions, context) }),
+      ...(tools !== undefined && { tools: await resolveOption(tools, context) }),
       // The model's prompt comes from the log; tools that inspect the messages of their call see the input.
-      prompt: textOfMessage(plainMessage(this.#message(), new Map())) || "-",
+      prompt: textOfMessage(toPlainMessage(this.#inputMessage(), new Map())) || "-",
     };
-    return { context, settings, say: this.#say, signal: this.#signal, reply };
+    return { context, settings, emit: this.#emit, signal: this.#signal, reply };
   }
 }
 
 /** Marks a message whose text readers have already received as output. */
-function streamed(message: MessageInput): MessageInput {
+function markStreamed(message: MessageInput): MessageInput {
   return { ...message, meta: { ...message.meta, isStreamed: true } };
 }
 

@@ -1,11 +1,11 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/provider";
 import type { MessageInput } from "../../index.ts";
 import type { OpenedStream } from "../recorded-stream.ts";
-import { messageOfReply } from "../reply.ts";
-import { ReplyParts } from "../reply-parts.ts";
+import { decodeReply } from "../reply.ts";
+import { ReplyAssembler } from "../reply-parts.ts";
 
 /** Receives the parts of a reply as they arrive, and then the whole reply. */
-export interface ReplyKeeper {
+export interface ReplySink {
   readonly see: (part: LanguageModelV4StreamPart) => Promise<void>;
   readonly store: (reply: WholeReply) => Promise<void>;
   /** Called when the stream ends, whole or not. */
@@ -22,14 +22,14 @@ export interface WholeReply {
  * Passes a stream through but holds back tool calls until the reply is complete and stored: no call runs that the log
  * does not contain, and a reply that breaks off has no effect and can be requested again.
  */
-export function heldStream(
-  { reader, read }: OpenedStream,
+export function holdToolCalls(
+  { reader, readParts: read }: OpenedStream,
   model: string,
-  { see, store, end }: ReplyKeeper,
+  { see, store, end }: ReplySink,
 ): ReadableStream<LanguageModelV4StreamPart> {
   const waiting = [...read];
   const held: LanguageModelV4StreamPart[] = [];
-  const parts = new ReplyParts();
+  const parts = new ReplyAssembler();
   let speaker = model;
   let isWhole = false;
 
@@ -41,7 +41,7 @@ export function heldStream(
     for (;;) {
       const { done, value } = await next();
       if (done || !value) {
-        if (!isWhole) throw brokenOff();
+        if (!isWhole) throw createBrokenOffError();
         end();
         return controller.close();
       }
@@ -54,8 +54,8 @@ export function heldStream(
       }
       if (value.type === "finish") {
         const { unified } = value.finishReason;
-        if (unified === "error" || unified === "interrupted") throw brokenOff();
-        await store({ message: messageOfReply(parts.content(), speaker), usage: value.usage });
+        if (unified === "error" || unified === "interrupted") throw createBrokenOffError();
+        await store({ message: decodeReply(parts.content(), speaker), usage: value.usage });
         isWhole = true;
         for (const call of held) controller.enqueue(call);
       }
@@ -78,6 +78,6 @@ export function heldStream(
   });
 }
 
-function brokenOff(): Error {
+function createBrokenOffError(): Error {
   return new Error("The model's answer broke off before its end.");
 }

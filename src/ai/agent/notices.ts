@@ -1,16 +1,16 @@
 import type { Cursor, Entry, Session, TaskNotice } from "../../index.ts";
-import { toldBy } from "./notice-text.ts";
+import { parseNoticeIds } from "./notice-text.ts";
 
 const PAGE = 500;
 
 /** The notices in a session's log that its model has not been told about; each is returned once, even after crashes. */
 export class Notices {
   readonly #session: Session;
-  #at: number;
+  #position: number;
 
   constructor(session: Session, at: number) {
     this.#session = session;
-    this.#at = at;
+    this.#position = at;
   }
 
   /** Starts at the last agent's checkpoint in the session. */
@@ -19,7 +19,7 @@ export class Notices {
       const options = { kinds: ["task"], limit: PAGE } as const;
       const page = await session.page(before === undefined ? options : { ...options, before });
       for (const entry of page.entries.toReversed()) {
-        const at = checkpointIn(entry);
+        const at = parseCheckpoint(entry);
         if (at !== undefined) return new Notices(session, at);
       }
       before = page.before;
@@ -29,24 +29,24 @@ export class Notices {
 
   /** The current position, as a checkpoint. */
   get checkpoint(): { readonly noticesTo: number } {
-    return { noticesTo: this.#at };
+    return { noticesTo: this.#position };
   }
 
   /** The notices that have arrived since and were not reported yet. */
-  async unheard(): Promise<readonly TaskNotice[]> {
+  async readUnreported(): Promise<readonly TaskNotice[]> {
     const found: TaskNotice[] = [];
     const told = new Set<string>();
     for (;;) {
       const entries = await this.#session.read({
-        from: this.#at + 1,
+        from: this.#position + 1,
         limit: PAGE,
         kinds: ["message", "task"],
       });
       for (const entry of entries) {
-        if (entry.kind === "message") for (const id of toldBy(entry.message.meta)) told.add(id);
-        const notice = this.#noticeIn(entry);
+        if (entry.kind === "message") for (const id of parseNoticeIds(entry.message.meta)) told.add(id);
+        const notice = this.#findNotice(entry);
         if (notice) found.push(notice);
-        this.#at = entry.seq;
+        this.#position = entry.seq;
       }
       if (entries.length < PAGE) return found.filter(({ id }) => !told.has(id));
     }
@@ -54,18 +54,18 @@ export class Notices {
 
   /** Resolves when another notice arrives or the signal fires. */
   async wait(signal: AbortSignal): Promise<void> {
-    const entries = this.#session.tail({ after: this.#at, kinds: ["task"], signal });
-    for await (const entry of entries) if (this.#noticeIn(entry)) return;
+    const entries = this.#session.tail({ after: this.#position, kinds: ["task"], signal });
+    for await (const entry of entries) if (this.#findNotice(entry)) return;
   }
 
   /** Ignores a task that worked in this same session, because its messages are already here. */
-  #noticeIn(entry: Entry): TaskNotice | undefined {
+  #findNotice(entry: Entry): TaskNotice | undefined {
     if (entry.kind !== "task" || entry.note.type !== "notice") return undefined;
     return entry.note.notice.session === this.#session.id ? undefined : entry.note.notice;
   }
 }
 
-function checkpointIn(entry: Entry): number | undefined {
+function parseCheckpoint(entry: Entry): number | undefined {
   if (entry.kind !== "task" || entry.note.type !== "checkpoint") return undefined;
   const { value } = entry.note;
   const at =

@@ -1,28 +1,32 @@
 import type { Message, MessageInput, PartInput } from "../../index.ts";
 
 /** A tool call. */
-export interface OpenCall {
+export interface PendingCall {
   readonly callId: string;
   readonly name: string;
 }
 
 /** The calls of the last reply that have no result yet; `messages` are oldest first. */
-export function openCalls(messages: readonly Message[]): readonly OpenCall[] {
+export function findPendingCalls(messages: readonly Message[]): readonly PendingCall[] {
   const at = messages.findLastIndex(({ role }) => role === "assistant");
   if (at < 0) return [];
-  return unanswered(
-    callsOf(messages[at] as Message),
+  return filterUnanswered(
+    listCalls(messages[at] as Message),
     messages.slice(at).flatMap(({ parts }) => parts),
   );
 }
 
 /** The calls of a reply that we have to run; those that its provider ran have their results in it. */
-export function callsToDo({ parts = [] }: { readonly parts?: readonly PartInput[] }): readonly OpenCall[] {
-  return unanswered(callsOf({ parts }), parts);
+export function findCallsToRun({
+  parts = [],
+}: {
+  readonly parts?: readonly PartInput[];
+}): readonly PendingCall[] {
+  return filterUnanswered(listCalls({ parts }), parts);
 }
 
 /** The calls of a message. */
-export function callsOf({ parts = [] }: { readonly parts?: readonly PartInput[] }): readonly OpenCall[] {
+export function listCalls({ parts = [] }: { readonly parts?: readonly PartInput[] }): readonly PendingCall[] {
   return parts.flatMap((part) => {
     if (part.type === "tool-call") return [{ callId: part.callId, name: part.name }];
     if (part.type !== "blob" || part.of !== "tool-call") return [];
@@ -30,20 +34,23 @@ export function callsOf({ parts = [] }: { readonly parts?: readonly PartInput[] 
   });
 }
 
-function unanswered(calls: readonly OpenCall[], parts: readonly PartInput[]): readonly OpenCall[] {
+function filterUnanswered(
+  calls: readonly PendingCall[],
+  parts: readonly PartInput[],
+): readonly PendingCall[] {
   const answered = new Set(parts.flatMap((part) => (part.type === "tool-result" ? [part.callId] : [])));
   return calls.filter(({ callId }) => !answered.has(callId));
 }
 
 /** Why a call has no result. */
-const WHY = {
+const REASONS = {
   interrupted:
     "Interrupted: whoever ran this call ended before it returned. It may have been carried out in part or in full; look before you repeat it.",
   undone: "Not carried out: nobody here can run or approve this call.",
 } as const;
 
 /** Error results for calls that will never get another. */
-export function resultsFor(calls: readonly OpenCall[], why: keyof typeof WHY): MessageInput {
+export function buildErrorResults(calls: readonly PendingCall[], why: keyof typeof REASONS): MessageInput {
   return {
     role: "tool",
     parts: calls.map(({ callId, name }) => ({
@@ -51,7 +58,7 @@ export function resultsFor(calls: readonly OpenCall[], why: keyof typeof WHY): M
       callId,
       name,
       isError: true,
-      output: WHY[why],
+      output: REASONS[why],
     })),
   };
 }

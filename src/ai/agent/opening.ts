@@ -6,36 +6,36 @@ import {
   type Session,
   textOfMessage,
 } from "../../index.ts";
-import { callsToDo, type OpenCall, openCalls } from "./open-calls.ts";
+import { findCallsToRun, findPendingCalls, type PendingCall } from "./open-calls.ts";
 
 /** The state of a conversation when an agent starts or resumes. */
-export interface Opening {
+export interface ConversationState {
   /** Calls that the previous process did not answer. */
-  readonly open: readonly OpenCall[];
+  readonly pendingCalls: readonly PendingCall[];
   /** The text of the last message if it is a complete reply without calls; the task may be done. */
-  readonly reply: string | undefined;
+  readonly finalReply: string | undefined;
 }
 
 /** The newest messages are enough: a reply and its results are adjacent. */
-const NEWEST = 50;
+const NEWEST_MESSAGES = 50;
 const PAGE = 200;
 
 /** Reads the state of a conversation. */
-export async function readOpening(session: Session): Promise<Opening> {
-  const { entries } = await session.page({ kinds: ["message"], limit: NEWEST });
+export async function readConversationState(session: Session): Promise<ConversationState> {
+  const { entries } = await session.page({ kinds: ["message"], limit: NEWEST_MESSAGES });
   const messages = entries.flatMap((entry): Message[] => (entry.kind === "message" ? [entry.message] : []));
   const last = messages.at(-1);
-  const isReply = last?.role === "assistant" && !last.interrupted && callsToDo(last).length === 0;
-  return { open: openCalls(messages), reply: isReply ? textOfMessage(last) : undefined };
+  const isReply = last?.role === "assistant" && !last.interrupted && findCallsToRun(last).length === 0;
+  return { pendingCalls: findPendingCalls(messages), finalReply: isReply ? textOfMessage(last) : undefined };
 }
 
 /** Marks the message with a task's input, so that it is added only once, even after crashes. */
-export function inputMessage(message: MessageInput, task: string): MessageInput {
+export function markTaskInput(message: MessageInput, task: string): MessageInput {
   return { ...message, meta: { ...message.meta, inputOf: task } };
 }
 
 /** The message for a task's input: a text unchanged, the `prompt` of an object, else the JSON. */
-export function wordsOfInput(input: Json): MessageInput {
+export function toInputMessage(input: Json): MessageInput {
   if (typeof input === "string") return { role: "user", text: input };
   const prompt = typeof input === "object" && input !== null && "prompt" in input ? input.prompt : undefined;
   return { role: "user", text: typeof prompt === "string" ? prompt : JSON.stringify(input, undefined, 1) };

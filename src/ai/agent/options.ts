@@ -6,7 +6,7 @@ import type { RetrievalOptions } from "../retrieval.ts";
 /** The context of an agent, with a session of the kernel. */
 export type SessionContext = AgentContext<Session>;
 
-type OfContext<T> = T | ((context: SessionContext) => T | Promise<T>);
+type FromContext<T> = T | ((context: SessionContext) => T | Promise<T>);
 
 /** AI SDK settings for each call to the model. */
 export type CallSettings = Pick<
@@ -27,9 +27,9 @@ export interface AiSdkAgentOptions {
   readonly kernel: Kernel;
   /** Registered name of the agent; after a crash, its tasks are resumed by the agent with this name. */
   readonly name: string;
-  readonly model: OfContext<LanguageModel>;
-  readonly instructions?: OfContext<string>;
-  readonly tools?: OfContext<ToolSet>;
+  readonly model: FromContext<LanguageModel>;
+  readonly instructions?: FromContext<string>;
+  readonly tools?: FromContext<ToolSet>;
   /** Recalls memory related to a task's input and inserts it before the input; off by default. */
   readonly retrieval?: true | Partial<RetrievalOptions>;
   /** Window options: policy, compaction, memories, and everything else that `withLonghaul` accepts. */
@@ -56,7 +56,7 @@ export type AiSdkAgentResult = {
 };
 
 /** Resolves a value that may be given directly or as a function of the context. */
-export async function resolved<T>(given: OfContext<T>, context: SessionContext): Promise<T> {
+export async function resolveOption<T>(given: FromContext<T>, context: SessionContext): Promise<T> {
   return typeof given === "function"
     ? (given as (context: SessionContext) => T | Promise<T>)(context)
     : given;

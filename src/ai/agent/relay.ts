@@ -1,9 +1,9 @@
 import type { AgentEvent } from "../../index.ts";
 
 /** Emits an event; resolves when it is in the log, and rejects if the run is over. */
-export type Say = (event: AgentEvent) => Promise<void>;
+export type EventSink = (event: AgentEvent) => Promise<void>;
 
-interface Waiting {
+interface QueuedEvent {
   readonly event: AgentEvent;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
@@ -13,27 +13,27 @@ interface Waiting {
  * Exposes the events of independent work as an agent's iterator: events are handed out one by one, and the work
  * continues when the next one is requested. Ending the iteration stops the work at once, even during a wait.
  */
-export function relayed<Result>(
-  work: (say: Say, signal: AbortSignal) => Promise<Result>,
+export function relayEvents<Result>(
+  work: (say: EventSink, signal: AbortSignal) => Promise<Result>,
   outer: AbortSignal,
 ): AsyncIterableIterator<AgentEvent, Result | undefined> {
   const stop = new AbortController();
   // Events emitted concurrently, for example by parallel tools, wait here.
-  const waiting: Waiting[] = [];
-  let taken: Waiting | undefined;
+  const waiting: QueuedEvent[] = [];
+  let taken: QueuedEvent | undefined;
   let working: Promise<Result> | undefined;
   let isDone = false;
   let wake = () => {};
 
-  const say: Say = (event) =>
+  const say: EventSink = (event) =>
     new Promise((resolve, reject) => {
-      if (stop.signal.aborted) return reject(over());
+      if (stop.signal.aborted) return reject(createEndedError());
       waiting.push({ event, resolve, reject });
       wake();
     });
   const end = (reason: unknown) => {
     stop.abort(reason);
-    for (const left of [...(taken ? [taken] : []), ...waiting.splice(0)]) left.reject(over());
+    for (const left of [...(taken ? [taken] : []), ...waiting.splice(0)]) left.reject(createEndedError());
     wake();
   };
   const onOuterAbort = () => end(outer.reason);
@@ -64,7 +64,7 @@ export function relayed<Result>(
       }
     },
     async return() {
-      end(over());
+      end(createEndedError());
       await working?.catch(() => {});
       return { done: true, value: undefined };
     },
@@ -74,6 +74,6 @@ export function relayed<Result>(
   };
 }
 
-function over(): Error {
+function createEndedError(): Error {
   return new Error("This call of the agent is over.");
 }

@@ -1,59 +1,59 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isStepCount, type StepResult, streamText, type ToolSet } from "ai";
 import { isLonghaulError } from "../../index.ts";
-import { messageOfSdk } from "../from-sdk.ts";
+import { decodeSdkMessage } from "../from-sdk.ts";
 import type { SdkMessage } from "../sdk-message.ts";
-import { toldMeta } from "./notice-text.ts";
-import { type OpenCall, resultsFor } from "./open-calls.ts";
+import { buildNoticeMeta } from "./notice-text.ts";
+import { buildErrorResults, type PendingCall } from "./open-calls.ts";
 import type { SessionContext } from "./options.ts";
-import type { Say } from "./relay.ts";
+import type { EventSink } from "./relay.ts";
 import { TextOutput } from "./text-output.ts";
-import { takeTold } from "./told-notices.ts";
+import { takeReportedNotices } from "./told-notices.ts";
 
 /** The reply of a step. */
 export interface StepReply {
   /** Emits the text as it arrives, all of it before the reply is stored. */
   output: TextOutput;
   /** The calls of the reply; undefined until it is stored. */
-  calls: readonly OpenCall[] | undefined;
+  calls: readonly PendingCall[] | undefined;
 }
 
 /** Dependencies of a step. */
-export interface StepParts {
+export interface StepDeps {
   readonly context: SessionContext;
   readonly settings: Parameters<typeof streamText>[0];
-  readonly say: Say;
+  readonly emit: EventSink;
   readonly signal: AbortSignal;
   readonly reply: StepReply;
 }
 
 /** Maximum number of requests for a reply that breaks off; a broken reply has no effect. */
-const MOST_BROKEN = 3;
+const MAX_BROKEN_REPLIES = 3;
 const FIRST_PAUSE_MS = 500;
 
 /** Makes one call to the model and runs the tools it requests; everything is in the log when it resolves. */
-export async function takeStep(parts: StepParts): Promise<StepResult<ToolSet>> {
-  const { say, signal, reply } = parts;
+export async function takeStep(parts: StepDeps): Promise<StepResult<ToolSet>> {
+  const { emit: say, signal, reply } = parts;
   await say({ type: "step" });
   for (let broken = 1; ; broken++) {
     reply.calls = undefined;
     const output = new TextOutput(say);
     reply.output = output;
     try {
-      return await attempt(parts);
+      return await tryStep(parts);
     } catch (error) {
       signal.throwIfAborted();
       // The AI SDK has already retried failures before the first content.
       const mayAskAgain = output.hasBegun && reply.calls === undefined && !isLonghaulError(error);
-      if (!mayAskAgain || broken === MOST_BROKEN) throw error;
+      if (!mayAskAgain || broken === MAX_BROKEN_REPLIES) throw error;
       await output.flush("\n[the answer broke off and is asked for again]\n");
       await sleep(FIRST_PAUSE_MS * 2 ** (broken - 1), undefined, { signal });
     }
   }
 }
 
-async function attempt(parts: StepParts): Promise<StepResult<ToolSet>> {
-  const { context, settings, say, signal, reply } = parts;
+async function tryStep(parts: StepDeps): Promise<StepResult<ToolSet>> {
+  const { context, settings, emit: say, signal, reply } = parts;
   const stop = new AbortController();
   const abort = () => stop.abort(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
@@ -74,15 +74,15 @@ async function attempt(parts: StepParts): Promise<StepResult<ToolSet>> {
     const results = (await result.responseMessages).filter(({ role }) => role === "tool");
     const answered = new Set<string>();
     for (const sdk of results) {
-      const message = messageOfSdk(sdk as SdkMessage);
+      const message = decodeSdkMessage(sdk as SdkMessage);
       const ids = (message.parts ?? []).flatMap((part) => (part.type === "tool-result" ? [part.callId] : []));
       for (const id of ids) answered.add(id);
-      const told = takeTold(context, ids);
-      const meta = { ...message.meta, ...(told.length > 0 && toldMeta(told)) };
+      const told = takeReportedNotices(context, ids);
+      const meta = { ...message.meta, ...(told.length > 0 && buildNoticeMeta(told)) };
       await say({ type: "message", message: { ...message, meta } });
     }
     const undone = (reply.calls ?? []).filter(({ callId }) => !answered.has(callId));
-    if (undone.length > 0) await say({ type: "message", message: resultsFor(undone, "undone") });
+    if (undone.length > 0) await say({ type: "message", message: buildErrorResults(undone, "undone") });
     return step;
   } finally {
     signal.removeEventListener("abort", abort);

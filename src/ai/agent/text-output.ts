@@ -1,18 +1,18 @@
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import type { Say } from "./relay.ts";
+import type { EventSink } from "./relay.ts";
 
 /** Time for which text is buffered before it becomes an entry, to limit the number of entries. */
 const GATHER_MS = 250;
 
 /** Emits the text of a reply to readers as it arrives. */
 export class TextOutput {
-  readonly #say: Say;
+  readonly #emit: EventSink;
   #text = "";
-  #saidMs = performance.now();
+  #flushedMs = performance.now();
   #hasBegun = false;
 
-  constructor(say: Say) {
-    this.#say = say;
+  constructor(say: EventSink) {
+    this.#emit = say;
   }
 
   /** True once any part of an answer has arrived. */
@@ -20,17 +20,17 @@ export class TextOutput {
     return this.#hasBegun;
   }
 
-  async see(part: LanguageModelV4StreamPart): Promise<void> {
+  async addPart(part: LanguageModelV4StreamPart): Promise<void> {
     if (part.type !== "stream-start" && part.type !== "error") this.#hasBegun = true;
     if (part.type === "text-delta") this.#text += part.delta;
-    if (part.type === "text-end" || performance.now() - this.#saidMs >= GATHER_MS) await this.flush();
+    if (part.type === "text-end" || performance.now() - this.#flushedMs >= GATHER_MS) await this.flush();
   }
 
   /** Emits the buffered text. */
   async flush(more = ""): Promise<void> {
     const text = this.#text + more;
     this.#text = "";
-    this.#saidMs = performance.now();
-    if (text !== "") await this.#say({ type: "output", text });
+    this.#flushedMs = performance.now();
+    if (text !== "") await this.#emit({ type: "output", text });
   }
 }

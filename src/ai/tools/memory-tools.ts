@@ -1,10 +1,10 @@
 import { type Tool, tool } from "ai";
 import { z } from "zod";
-import { AgentMemory, type AgentMemoryParts, type Kernel, type SessionId } from "../../index.ts";
+import { AgentMemory, type AgentMemoryDeps, type Kernel, type SessionId } from "../../index.ts";
 import { checkFields } from "../../model/arguments.ts";
 
 /** Options of the memory tools: the memory to use and the content to show. */
-export interface MemoryToolsOptions extends Pick<AgentMemoryParts, "scope" | "mayForgetUsers"> {
+export interface MemoryToolsOptions extends Pick<AgentMemoryDeps, "scope" | "mayForgetUsers"> {
   readonly kernel: Kernel;
   /** The agent whose memories are saved and pinned; default "default". */
   readonly agent?: string;
@@ -30,7 +30,7 @@ const REFERENCE = z.string().describe("a reference that recall or save_memory ha
 export function memoryTools(options: MemoryToolsOptions): MemoryTools {
   checkFields("options", options, { kernel: "object", agent: "name?", scope: "object?" });
   checkFields("kernel", options.kernel, { memory: "object", memories: "function" });
-  const memory = agentMemory(options);
+  const memory = createAgentMemory(options);
   return {
     recall: tool({
       description:
@@ -86,7 +86,7 @@ export function memoryTools(options: MemoryToolsOptions): MemoryTools {
   };
 }
 
-function agentMemory({ kernel, agent, scope, mayForgetUsers }: MemoryToolsOptions): AgentMemory {
+function createAgentMemory({ kernel, agent, scope, mayForgetUsers }: MemoryToolsOptions): AgentMemory {
   return new AgentMemory({
     memory: kernel.memory,
     memories: kernel.memories(agent),

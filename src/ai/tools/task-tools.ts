@@ -2,9 +2,9 @@ import { type Tool, tool } from "ai";
 import { z } from "zod";
 import type { Agent, AgentContext, Json, Kernel, Session, StartOptions, TaskStatus } from "../../index.ts";
 import { checkFields, checkList } from "../../model/arguments.ts";
-import { noticeText } from "../agent/notice-text.ts";
-import { tellBy } from "../agent/told-notices.ts";
-import { childOutput } from "./child-output.ts";
+import { renderNotice } from "../agent/notice-text.ts";
+import { recordReportedNotice } from "../agent/told-notices.ts";
+import { renderChildOutput } from "./child-output.ts";
 import { waitForChild } from "./wait-for-child.ts";
 
 /** An agent that a model may start. */
@@ -33,7 +33,7 @@ export type TaskTools = {
 };
 
 const TASK = z.string().describe("the id of a task that start_task has returned");
-const MOST_WAIT_SECONDS = 600;
+const MAX_WAIT_SECONDS = 600;
 
 /**
  * Tools with which an agent manages its own tasks: start_task, task_output, wait_task, kill_task. Tasks run in the
@@ -77,14 +77,14 @@ export function taskTools(context: AgentContext<Session>, options: TaskToolsOpti
       inputSchema: z.object({ task: TASK }),
       execute: async ({ task }) => {
         const status = await childNamed(task);
-        return status ? childOutput(kernel, status) : unknownTask(task);
+        return status ? renderChildOutput(kernel, status) : unknownTask(task);
       },
     }),
     wait_task: tool({
       description: "Waits until a task of yours has ended, and shows what it hands over.",
       inputSchema: z.object({
         task: TASK,
-        seconds: z.number().min(0).max(MOST_WAIT_SECONDS).optional().describe("at most; 60 unless given"),
+        seconds: z.number().min(0).max(MAX_WAIT_SECONDS).optional().describe("at most; 60 unless given"),
       }),
       execute: async ({ task, seconds = 60 }, { toolCallId, abortSignal }) => {
         if (!(await childNamed(task))) return unknownTask(task);
@@ -92,8 +92,8 @@ export function taskTools(context: AgentContext<Session>, options: TaskToolsOpti
         const { status, notice } = await waitForChild(kernel, await context.session(), task, limits);
         if (!status.outcome) return `Task ${task} has not ended yet; it is ${status.state}.`;
         if (!notice) return `Task ${task} has ended: ${status.state}. Its notice is on the way.`;
-        tellBy(context, toolCallId, notice);
-        return noticeText(notice);
+        recordReportedNotice(context, toolCallId, notice);
+        return renderNotice(notice);
       },
     }),
     kill_task: tool({

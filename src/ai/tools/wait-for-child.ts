@@ -8,7 +8,7 @@ export interface WaitedChild {
 }
 
 /** Poll interval: verdicts and checks come between a task's end and its notice. */
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
 /** Waits until a child has ended and its notice is in the parent's session, or the timeout expires. */
 export async function waitForChild(
@@ -20,7 +20,7 @@ export async function waitForChild(
   const until = performance.now() + timeoutMs;
   let status = await kernel.tasks.wait(id, { timeoutMs, ...(signal && { signal }) });
   for (; status.outcome && status.noticeSeq === 0 && performance.now() < until; ) {
-    await sleep(LOOK_MS, undefined, signal ? { signal } : {});
+    await sleep(POLL_MS, undefined, signal ? { signal } : {});
     status = await kernel.tasks.status(id);
   }
   const entry = status.noticeSeq > 0 ? await session.entry(status.noticeSeq) : undefined;

@@ -1,7 +1,7 @@
 import { openKernel, type StoreCheck, type StoreDamage } from "../../index.ts";
 import { defineCommand } from "../command.ts";
-import { countOf, formatCount } from "../count.ts";
-import { escapeLine, safeJson } from "../escape.ts";
+import { formatCount, formatQuantity } from "../count.ts";
+import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { printTo } from "../printer.ts";
 import { requireStore } from "../store.ts";
@@ -19,24 +19,24 @@ export const checkCommand = defineCommand({
   async run(context, { options }) {
     await using kernel = await openKernel({ path: requireStore(context, options), readOnly: true });
     const found = await kernel.check({ signal: context.signal });
-    if (options.json) await printTo(context.stdout, `${safeJson(found)}\n`);
-    else await printTo(context.stdout, reportLines(found, options.quiet === true).join("\n"));
+    if (options.json) await printTo(context.stdout, `${toSafeJson(found)}\n`);
+    else await printTo(context.stdout, renderReport(found, options.quiet === true).join("\n"));
     return found.damages === 0 ? EXIT.fine : EXIT.incomplete;
   },
 });
 
-function reportLines(found: StoreCheck, isQuiet: boolean): readonly string[] {
+function renderReport(found: StoreCheck, isQuiet: boolean): readonly string[] {
   const { sessions, entries, blobs, withoutChecksum, damages, listed } = found;
-  const lines = listed.map((damage) => escapeLine(damageLine(damage)));
+  const lines = listed.map((damage) => escapeLine(formatDamage(damage)));
   if (damages > listed.length) lines.push(`… and ${formatCount(damages - listed.length)} more`);
   if (!isQuiet) {
-    const read = `${countOf(sessions, "session")}, ${countOf(entries, "entry", "entries")}, ${countOf(blobs, "blob")}`;
+    const read = `${formatQuantity(sessions, "session")}, ${formatQuantity(entries, "entry", "entries")}, ${formatQuantity(blobs, "blob")}`;
     lines.push(
-      `${read} read; ${damages === 0 ? "no damage found" : `${countOf(damages, "problem")} found`}.`,
+      `${read} read; ${damages === 0 ? "no damage found" : `${formatQuantity(damages, "problem")} found`}.`,
     );
     if (withoutChecksum > 0)
       lines.push(
-        `${countOf(withoutChecksum, "entry has", "entries have")} no checksum yet: damage there may go unnoticed.`,
+        `${formatQuantity(withoutChecksum, "entry has", "entries have")} no checksum yet: damage there may go unnoticed.`,
       );
     if (damages > 0)
       lines.push('To copy all readable data into a new store, run "longhaul repair --out PATH".');
@@ -44,7 +44,7 @@ function reportLines(found: StoreCheck, isQuiet: boolean): readonly string[] {
   return lines.length === 0 ? [] : [...lines, ""];
 }
 
-function damageLine({ kind, entry, digest, problem }: StoreDamage): string {
+function formatDamage({ kind, entry, digest, problem }: StoreDamage): string {
   if (kind === "structure") return `database: ${problem}`;
   if (kind === "blob") return `${entry} refers to blob ${digest?.slice(0, 12)}: ${problem}`;
   return `${entry}: ${problem}`;

@@ -1,19 +1,19 @@
-import { type Compacted, diffWindows } from "../../index.ts";
-import { defineCommand, type Given } from "../command.ts";
-import { windowDiff } from "../compacting/window-diff.ts";
-import type { Context } from "../context.ts";
-import { countOf } from "../count.ts";
+import { type CompactionResult, diffWindows } from "../../index.ts";
+import { defineCommand, type ParsedArguments } from "../command.ts";
+import { renderWindowDiff } from "../compacting/window-diff.ts";
+import type { CliContext } from "../context.ts";
+import { formatQuantity } from "../count.ts";
 import { formatDollars } from "../dollars.ts";
-import { escapeLine, safeJson } from "../escape.ts";
+import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSession } from "../find-session.ts";
-import { paintFor } from "../look.ts";
+import { choosePaint } from "../look.ts";
 import { printLines } from "../print-lines.ts";
 import { printTo } from "../printer.ts";
 import { openExistingStore } from "../store.ts";
-import { formatChange, tokensOption } from "../tokens.ts";
+import { formatTokenChange, parseTokensOption } from "../tokens.ts";
 import { UsageError } from "../usage-error.ts";
-import { wrapTo } from "../wrap.ts";
+import { wrapText } from "../wrap.ts";
 
 const OPTIONS = {
   model: {
@@ -35,7 +35,7 @@ const OPTIONS = {
   full: { type: "boolean", help: "list every message and identifier that leaves the window" },
 } as const;
 
-type CompactOptions = Given<typeof OPTIONS>["options"];
+type CompactOptions = ParsedArguments<typeof OPTIONS>["options"];
 
 /** Replaces older messages with a summary. */
 export const compactCommand = defineCommand({
@@ -54,7 +54,7 @@ export const compactCommand = defineCommand({
   async run(context, { operands: [wanted], options }) {
     if (wanted === undefined) throw new UsageError('name a session; "longhaul sessions" lists them');
     const { model, fallback, instructions, budget } = options;
-    const budgetTokens = budget === undefined ? undefined : tokensOption("budget", budget, 300);
+    const budgetTokens = budget === undefined ? undefined : parseTokensOption("budget", budget, 300);
     await using kernel = await openExistingStore(context, options);
     await using session = await kernel.session(await findSession(kernel, wanted));
     const compacted = await session.compact({
@@ -65,52 +65,53 @@ export const compactCommand = defineCommand({
       ...(options["dry-run"] && { isDryRun: true }),
       signal: context.signal,
     });
-    if (options.json) await printTo(context.stdout, `${safeJson(compactedJson(session.id, compacted))}\n`);
-    else await printLines(context, linesOf(context, options, compacted));
+    if (options.json)
+      await printTo(context.stdout, `${toSafeJson(toCompactedJson(session.id, compacted))}\n`);
+    else await printLines(context, renderCompaction(context, options, compacted));
     return EXIT.fine;
   },
 });
 
-function linesOf(
-  context: Context,
+function renderCompaction(
+  context: CliContext,
   options: CompactOptions,
-  compacted: Compacted | undefined,
+  compacted: CompactionResult | undefined,
 ): readonly string[] {
   if (!compacted) return ["Nothing to do: too few new messages since the last summary."];
   const columns = context.columns.stdout;
   const isDry = options["dry-run"] === true;
-  const look = { columns, paint: paintFor(context, options), isFull: options.full === true };
-  const diff = isDry ? [...windowDiff(diffWindows(compacted.before, compacted.after), look), ""] : [];
+  const look = { columns, paint: choosePaint(context, options), isFull: options.full === true };
+  const diff = isDry ? [...renderWindowDiff(diffWindows(compacted.before, compacted.after), look), ""] : [];
   const facts = [
     ...compacted.failed.map(({ rung, reason }) => `${rung}: ${escapeLine(reason)}`),
-    `Summary by ${wordsOf[compacted.rung]}${isDry ? ", not applied" : ` at #${compacted.overlay}`}.`,
-    `Window: ${formatChange(compacted.tokens.without, compacted.tokens.with)}.`,
-    lossWords(compacted, look.isFull),
+    `Summary by ${RUNG_NAMES[compacted.rung]}${isDry ? ", not applied" : ` at #${compacted.overlay}`}.`,
+    `Window: ${formatTokenChange(compacted.tokens.without, compacted.tokens.with)}.`,
+    formatLoss(compacted, look.isFull),
     ...(compacted.cost ? [`Cost: ${formatDollars(compacted.cost)}.`] : []),
   ];
-  return [...diff, ...facts.flatMap((line) => wrapTo(line, columns))];
+  return [...diff, ...facts.flatMap((line) => wrapText(line, columns))];
 }
 
-const wordsOf: Readonly<Record<Compacted["rung"], string>> = {
+const RUNG_NAMES: Readonly<Record<CompactionResult["rung"], string>> = {
   model: "the model",
   fallback: "the fallback model",
   extractive: "extraction, without a model",
   truncation: "truncation: no shorter summary was possible",
 };
 
-const NAMED = 12;
+const MAX_NAMED = 12;
 
-function lossWords({ left }: Compacted, isFull: boolean): string {
+function formatLoss({ left }: CompactionResult, isFull: boolean): string {
   const { entries, identifiers, named } = left;
-  const shown = isFull ? named : named.slice(0, NAMED);
+  const shown = isFull ? named : named.slice(0, MAX_NAMED);
   const names = named.length === 0 ? "" : `: ${shown.join(", ")}${identifiers > shown.length ? ", …" : ""}`;
-  return `Removed from the window: ${countOf(entries, "message")}, ${countOf(identifiers, "identifier")}${escapeLine(names)}.`;
+  return `Removed from the window: ${formatQuantity(entries, "message")}, ${formatQuantity(identifiers, "identifier")}${escapeLine(names)}.`;
 }
 
-function compactedJson(session: string, compacted: Compacted | undefined) {
+function toCompactedJson(session: string, compacted: CompactionResult | undefined) {
   if (!compacted) return { session, isChanged: false };
   const { before, after, ...rest } = compacted;
-  const places = (slots: Compacted["before"]) =>
+  const places = (slots: CompactionResult["before"]) =>
     slots.map(({ seq, cite, isNote }) => (isNote ? "summary" : (cite ?? `#${seq}`)));
   return {
     session,

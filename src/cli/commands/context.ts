@@ -1,12 +1,12 @@
 import { defineCommand } from "../command.ts";
-import { contextJson } from "../context/context-json.ts";
-import { contextLines } from "../context/context-lines.ts";
-import { reportOn } from "../context/report.ts";
-import { describedWindow, WINDOW_OPTIONS } from "../context/window-options.ts";
-import { escapeLine, safeJson } from "../escape.ts";
+import { toContextJson } from "../context/context-json.ts";
+import { renderContext } from "../context/context-lines.ts";
+import { buildContextReport } from "../context/report.ts";
+import { openDescribedWindow, WINDOW_OPTIONS } from "../context/window-options.ts";
+import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSession } from "../find-session.ts";
-import { paintFor } from "../look.ts";
+import { choosePaint } from "../look.ts";
 import { printLines } from "../print-lines.ts";
 import { printTo } from "../printer.ts";
 import { openExistingStore } from "../store.ts";
@@ -41,23 +41,23 @@ export const contextCommand = defineCommand({
     const onWarning = (warning: string) => void warnings.push(warning);
     await using kernel = await openExistingStore(context, options, { onWarning });
     await using session = await kernel.session(await findSession(kernel, wanted));
-    const described = await describedWindow(session, options);
-    const report = await reportOn(session, described, {
+    const described = await openDescribedWindow(session, options);
+    const report = await buildContextReport(session, described, {
       isDryRun: options["dry-run"] === true,
       hasDiff: options.diff === true,
       warnings,
       factsOf: (model) => kernel.modelFacts(model),
     });
     if (options.json) {
-      await printTo(context.stdout, `${safeJson(contextJson(report))}\n`);
+      await printTo(context.stdout, `${toSafeJson(toContextJson(report))}\n`);
       return EXIT.fine;
     }
     if (!options.quiet) {
       for (const warning of report.warnings) context.stderr.write(`longhaul: ${escapeLine(warning)}\n`);
     }
-    const lines = contextLines(report, {
+    const lines = renderContext(report, {
       columns: context.columns.stdout,
-      paint: paintFor(context, options),
+      paint: choosePaint(context, options),
       isFull: options.full === true,
       isQuiet: options.quiet === true,
       now: Date.now(),

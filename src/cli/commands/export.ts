@@ -1,23 +1,23 @@
 import { resolve } from "node:path";
 import { exportSession, type OutputPiece, WRITERS, type Writer } from "../../formats/index.ts";
 import { formatBytes } from "../bytes.ts";
-import { defineCommand, type Given } from "../command.ts";
-import type { Context } from "../context.ts";
-import { countOf } from "../count.ts";
-import { escapeLine, escapeText, safeJson } from "../escape.ts";
+import { defineCommand, type ParsedArguments } from "../command.ts";
+import type { CliContext } from "../context.ts";
+import { formatQuantity } from "../count.ts";
+import { escapeLine, escapeText, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { type WrittenFiles, writeFiles } from "../exporting/write-files.ts";
 import { findSession } from "../find-session.ts";
 import { findNamed } from "../named.ts";
-import { pagedPrinter } from "../pager.ts";
+import { createPagedPrinter } from "../pager.ts";
 import { printTo } from "../printer.ts";
 import { openExistingStore } from "../store.ts";
 import { UsageError } from "../usage-error.ts";
 
-const NAMES = WRITERS.map(({ name }) => name).join(", ");
+const WRITER_NAMES = WRITERS.map(({ name }) => name).join(", ");
 
 const OPTIONS = {
-  to: { type: "string", value: "WRITER", help: `output format: ${NAMES}` },
+  to: { type: "string", value: "WRITER", help: `output format: ${WRITER_NAMES}` },
   out: {
     type: "string",
     short: "o",
@@ -43,7 +43,7 @@ export const exportCommand = defineCommand({
   ],
   async run(context, { operands: [wanted], options }) {
     if (wanted === undefined) throw new UsageError('name a session; "longhaul sessions" lists them');
-    if (options.to === undefined) throw new UsageError(`--to is missing; expected one of ${NAMES}`);
+    if (options.to === undefined) throw new UsageError(`--to is missing; expected one of ${WRITER_NAMES}`);
     const writer = findNamed("to", options.to, WRITERS);
     const out = options.out === "-" ? undefined : options.out;
     if (out === undefined) checkOneFile(options, writer);
@@ -55,7 +55,7 @@ export const exportCommand = defineCommand({
       context.stderr.write(`longhaul: ${escapeLine(damage)}\n`);
     };
     if (out === undefined) {
-      await print(context, exportSession(kernel, session, writer, onDamage));
+      await printExport(context, exportSession(kernel, session, writer, onDamage));
       return exitCode;
     }
     const target = {
@@ -66,14 +66,14 @@ export const exportCommand = defineCommand({
     };
     const written = await writeFiles(kernel, session, target, { signal: context.signal, onDamage });
     if (options.json)
-      await printTo(context.stdout, `${safeJson({ session, writer: writer.name, ...written })}\n`);
-    else if (!options.quiet) context.stderr.write(writtenLine(target.out, written));
+      await printTo(context.stdout, `${toSafeJson({ session, writer: writer.name, ...written })}\n`);
+    else if (!options.quiet) context.stderr.write(formatWritten(target.out, written));
     return exitCode;
   },
 });
 
 /** Refuses exports that cannot go to stdout. */
-function checkOneFile({ children, json }: Given<typeof OPTIONS>["options"], writer: Writer): void {
+function checkOneFile({ children, json }: ParsedArguments<typeof OPTIONS>["options"], writer: Writer): void {
   if (writer.isFolder)
     throw new UsageError(`${writer.name} writes a folder of files; name the folder with --out`);
   if (children) throw new UsageError("--children writes several files; name a folder with --out");
@@ -81,8 +81,8 @@ function checkOneFile({ children, json }: Given<typeof OPTIONS>["options"], writ
 }
 
 /** Prints the export unchanged; on a terminal, control characters are escaped. */
-async function print(context: Context, pieces: AsyncIterable<OutputPiece>): Promise<void> {
-  const printer = pagedPrinter(context);
+async function printExport(context: CliContext, pieces: AsyncIterable<OutputPiece>): Promise<void> {
+  const printer = createPagedPrinter(context);
   try {
     for await (const { text } of pieces) {
       context.signal.throwIfAborted();
@@ -93,7 +93,8 @@ async function print(context: Context, pieces: AsyncIterable<OutputPiece>): Prom
   }
 }
 
-function writtenLine(out: string, { files: [first, ...others], sizeBytes }: WrittenFiles): string {
-  const what = others.length > 0 ? `${countOf(others.length + 1, "file")} in ${out}` : (first ?? "nothing");
+function formatWritten(out: string, { files: [first, ...others], sizeBytes }: WrittenFiles): string {
+  const what =
+    others.length > 0 ? `${formatQuantity(others.length + 1, "file")} in ${out}` : (first ?? "nothing");
   return `wrote ${escapeLine(what)}, ${formatBytes(sizeBytes)}\n`;
 }

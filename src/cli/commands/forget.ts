@@ -1,22 +1,22 @@
-import { type Freed, type Kernel, parseEntryId } from "../../index.ts";
+import { type FreedCounts, type Kernel, parseEntryId } from "../../index.ts";
 import { askYesNo } from "../ask.ts";
 import { defineCommand } from "../command.ts";
-import type { Context } from "../context.ts";
-import { countOf } from "../count.ts";
-import { escapeLine, safeJson } from "../escape.ts";
+import type { CliContext } from "../context.ts";
+import { formatQuantity } from "../count.ts";
+import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSession } from "../find-session.ts";
 import { printTo } from "../printer.ts";
 import { openExistingStore } from "../store.ts";
 import { UsageError } from "../usage-error.ts";
 
-const MEMORIES = "memory:";
+const MEMORY_PREFIX = "memory:";
 
 /** A memory, entry or session to forget. */
-interface Target {
+interface ForgetTarget {
   readonly name: string;
   readonly kind: "memory" | "entry" | "session";
-  readonly forget: () => Promise<Freed>;
+  readonly forget: () => Promise<FreedCounts>;
 }
 
 /** Removes a memory, an entry or a whole session, with everything derived from it. */
@@ -45,31 +45,31 @@ export const forgetCommand = defineCommand({
     if (operands.length === 0 && path === undefined)
       throw new UsageError("name a memory, an entry, a session or a --path");
     await using kernel = await openExistingStore(context, options);
-    const targets: Target[] = [];
-    for (const name of operands) targets.push(await targetOf(kernel, name));
-    if (!(await isAgreed(context, options.yes === true, targets))) return EXIT.fine;
+    const targets: ForgetTarget[] = [];
+    for (const name of operands) targets.push(await findTarget(kernel, name));
+    if (!(await isConfirmed(context, options.yes === true, targets))) return EXIT.fine;
     const files = path === undefined ? undefined : await kernel.memory.forgetFiles([path]);
-    const forgotten: { name: string; kind: string; freed: Freed }[] = [];
+    const forgotten: { name: string; kind: string; freed: FreedCounts }[] = [];
     for (const { name, kind, forget } of targets) forgotten.push({ name, kind, freed: await forget() });
     if (options.json)
-      await printTo(context.stdout, `${safeJson({ forgotten, ...(files !== undefined && { files }) })}\n`);
+      await printTo(context.stdout, `${toSafeJson({ forgotten, ...(files !== undefined && { files }) })}\n`);
     else if (!options.quiet) {
       const lines = forgotten.map(({ name }) => `Forgot ${escapeLine(name)}.\n`);
-      if (files !== undefined) lines.push(`Removed ${countOf(files, "file")} from the index.\n`);
+      if (files !== undefined) lines.push(`Removed ${formatQuantity(files, "file")} from the index.\n`);
       await printTo(context.stdout, lines.join(""));
     }
     return EXIT.fine;
   },
 });
 
-async function targetOf(kernel: Kernel, name: string): Promise<Target> {
+async function findTarget(kernel: Kernel, name: string): Promise<ForgetTarget> {
   if (!/#\d+$/.test(name)) {
     const id = await findSession(kernel, name);
     return { name: id, kind: "session", forget: () => kernel.deleteSession(id) };
   }
   const place = parseEntryId(name);
-  if (place.session.startsWith(MEMORIES)) {
-    const memories = kernel.memories(place.session.slice(MEMORIES.length));
+  if (place.session.startsWith(MEMORY_PREFIX)) {
+    const memories = kernel.memories(place.session.slice(MEMORY_PREFIX.length));
     return { name, kind: "memory", forget: () => memories.forget(name) };
   }
   const id = await findSession(kernel, place.session);
@@ -80,12 +80,16 @@ async function targetOf(kernel: Kernel, name: string): Promise<Target> {
   return { name: `${id}#${place.seq}`, kind: "entry", forget };
 }
 
-async function isAgreed(context: Context, isSure: boolean, targets: readonly Target[]): Promise<boolean> {
+async function isConfirmed(
+  context: CliContext,
+  isSure: boolean,
+  targets: readonly ForgetTarget[],
+): Promise<boolean> {
   const asked = targets.filter(({ kind }) => kind !== "memory");
   if (asked.length === 0 || isSure) return true;
   const names = asked.map(({ name }) => escapeLine(name)).join(", ");
   if (!context.isTerminal.stdin || !context.isTerminal.stdout)
     throw new UsageError(`forgetting ${names} needs --yes`);
-  const words = `Forget ${countOf(asked.length, "conversation or entry", "conversations or entries")} (${names}) permanently?`;
+  const words = `Forget ${formatQuantity(asked.length, "conversation or entry", "conversations or entries")} (${names}) permanently?`;
   return askYesNo(context, words);
 }

@@ -4,8 +4,8 @@ import { defineCommand } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
 import { choosePlaces } from "../importing/choose-places.ts";
 import { importOnce } from "../importing/import-once.ts";
-import { readSince } from "../importing/since.ts";
-import { watch } from "../importing/watch.ts";
+import { parseSince } from "../importing/since.ts";
+import { watchImports } from "../importing/watch.ts";
 import { findNamed } from "../named.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -46,13 +46,13 @@ export const importCommand = defineCommand({
     const choice = {
       signal: context.signal,
       ...(formats && { formats }),
-      ...(options.since !== undefined && { since: readSince(options.since, Date.now()) }),
+      ...(options.since !== undefined && { since: parseSince(options.since, Date.now()) }),
     };
     const named = operands.map((path) => resolve(context.cwd, path));
     const isAgreed = options.yes === true || isDryRun;
     const paths = named.length > 0 ? named : await choosePlaces(context, options, choice, isAgreed);
     if (paths.length === 0) return EXIT.fine;
-    if (options.watch) return watch(context, options, paths, choice);
+    if (options.watch) return watchImports(context, options, paths, choice);
     return importOnce(context, options, paths, { ...choice, dryRun: isDryRun });
   },
 });

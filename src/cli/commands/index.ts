@@ -2,13 +2,13 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Kernel, LonghaulError } from "../../index.ts";
 import { type CommonValues, defineCommand } from "../command.ts";
-import type { Context } from "../context.ts";
-import { countOf, formatCount } from "../count.ts";
-import { safeJson } from "../escape.ts";
+import type { CliContext } from "../context.ts";
+import { formatCount, formatQuantity } from "../count.ts";
+import { toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { paintFor } from "../look.ts";
-import { catchUp } from "../memory/catch-up.ts";
-import { type IndexedFiles, indexReport } from "../memory/index-report.ts";
+import { choosePaint } from "../look.ts";
+import { catchUpIndex } from "../memory/catch-up.ts";
+import { type FileIndexResult, renderIndexReport } from "../memory/index-report.ts";
 import { watchIndex } from "../memory/watch-index.ts";
 import { printTo } from "../printer.ts";
 import { StatusLine } from "../status-line.ts";
@@ -28,14 +28,14 @@ export const indexCommand = defineCommand({
   async run(context, { operands, options }) {
     const paths = operands.map((path) => resolve(context.cwd, path));
     if (options.watch && paths.length === 0) throw new UsageError("--watch needs a path");
-    for (const path of paths) if (!existsSync(path)) throw nothingAt(path);
+    for (const path of paths) if (!existsSync(path)) throw createNotFoundError(path);
     await using kernel = await (paths.length === 0 ? openExistingStore : openStore)(context, options);
     if (paths.length === 0) return await indexConversations(kernel, context, options);
     if (options.watch) return await watchIndex(kernel, context, options, paths);
     const indexed = await indexPaths(kernel, context, options, paths);
-    if (options.json) await printTo(context.stdout, `${safeJson({ paths, ...indexed })}\n`);
+    if (options.json) await printTo(context.stdout, `${toSafeJson({ paths, ...indexed })}\n`);
     else {
-      const lines = indexReport(indexed, paintFor(context, options));
+      const lines = renderIndexReport(indexed, choosePaint(context, options));
       await printTo(
         context.stdout,
         `${(options.quiet ? lines.slice(1) : lines).map((line) => `${line}\n`).join("")}`,
@@ -47,10 +47,10 @@ export const indexCommand = defineCommand({
 
 async function indexPaths(
   kernel: Kernel,
-  context: Context,
+  context: CliContext,
   options: CommonValues,
   paths: readonly string[],
-): Promise<IndexedFiles> {
+): Promise<FileIndexResult> {
   const status = new StatusLine(context, options);
   const startedAt = performance.now();
   try {
@@ -67,15 +67,19 @@ async function indexPaths(
   }
 }
 
-async function indexConversations(kernel: Kernel, context: Context, options: CommonValues): Promise<number> {
-  const { entries, chunks } = await catchUp(kernel, context, options);
-  const words = `${countOf(entries, "entry", "entries")} indexed (${countOf(chunks, "chunk")}).`;
-  if (options.json) await printTo(context.stdout, `${safeJson({ entries, chunks })}\n`);
+async function indexConversations(
+  kernel: Kernel,
+  context: CliContext,
+  options: CommonValues,
+): Promise<number> {
+  const { entries, chunks } = await catchUpIndex(kernel, context, options);
+  const words = `${formatQuantity(entries, "entry", "entries")} indexed (${formatQuantity(chunks, "chunk")}).`;
+  if (options.json) await printTo(context.stdout, `${toSafeJson({ entries, chunks })}\n`);
   else if (!options.quiet) await printTo(context.stdout, `${words}\n`);
   return EXIT.fine;
 }
 
-function nothingAt(path: string): LonghaulError {
+function createNotFoundError(path: string): LonghaulError {
   return new LonghaulError("SOURCE_UNREADABLE", `There is no file or folder at ${path}.`, {
     details: { path },
   });

@@ -1,13 +1,13 @@
 import { formatAgo } from "../ago.ts";
-import { countOption } from "../arguments.ts";
+import { parseCountOption } from "../arguments.ts";
 import { defineCommand } from "../command.ts";
-import { escapeLine, safeJson } from "../escape.ts";
+import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { paintFor } from "../look.ts";
+import { choosePaint } from "../look.ts";
 import { printLines } from "../print-lines.ts";
 import { printTo } from "../printer.ts";
 import { openExistingStore } from "../store.ts";
-import { type Column, tableLines } from "../table.ts";
+import { type Column, renderTable } from "../table.ts";
 
 const LIMIT = { otherwise: 50, max: 10_000 };
 const COLUMNS: readonly Column[] = [
@@ -30,13 +30,13 @@ export const memoriesCommand = defineCommand({
   maxOperands: 0,
   examples: ["longhaul memories", "longhaul memories --agent support --json"],
   async run(context, { options }) {
-    const limit = countOption("limit", options.limit, LIMIT);
+    const limit = parseCountOption("limit", options.limit, LIMIT);
     await using kernel = await openExistingStore(context, options);
     const memories = kernel.memories(options.agent);
     const pins = new Set((await memories.pins()).map(({ id }) => id));
     const listed = (await memories.list({ limit })).map((one) => ({ ...one, isPinned: pins.has(one.id) }));
     if (options.json) {
-      await printTo(context.stdout, `${safeJson({ agent: memories.agent, memories: listed })}\n`);
+      await printTo(context.stdout, `${toSafeJson({ agent: memories.agent, memories: listed })}\n`);
       return EXIT.fine;
     }
     const now = Date.now();
@@ -50,7 +50,7 @@ export const memoriesCommand = defineCommand({
     const width = context.columns.stdout;
     const lines =
       rows.length > 0
-        ? tableLines(COLUMNS, rows, { width, paint: paintFor(context, options) })
+        ? renderTable(COLUMNS, rows, { width, paint: choosePaint(context, options) })
         : [`${escapeLine(memories.agent)} has no memories.`];
     await printLines(context, lines);
     return EXIT.fine;

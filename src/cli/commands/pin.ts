@@ -1,25 +1,25 @@
 import { type Entry, type Kernel, LonghaulError, type Session } from "../../index.ts";
-import { type Command, defineCommand, type Given } from "../command.ts";
-import { cite } from "../context/cite.ts";
-import { entryWords } from "../context/entry-words.ts";
+import { type CliCommand, defineCommand, type ParsedArguments } from "../command.ts";
+import { citeEntry } from "../context/cite.ts";
+import { formatEntryExcerpt } from "../context/entry-words.ts";
 import { isOnLine } from "../context/on-line.ts";
-import { pinnedEntries } from "../context/pins.ts";
-import type { Context } from "../context.ts";
-import { escapeLine, safeJson } from "../escape.ts";
+import { readPinnedEntries } from "../context/pins.ts";
+import type { CliContext } from "../context.ts";
+import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSession } from "../find-session.ts";
 import { printTo } from "../printer.ts";
-import { shellWord } from "../shell-word.ts";
+import { quoteShellWord } from "../shell-word.ts";
 import { openExistingStore } from "../store.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Pins a message, so it never leaves the window. */
-export const pinCommand = pinning(true);
+export const pinCommand = createPinCommand(true);
 
 /** Removes the pin of a message. */
-export const unpinCommand = pinning(false);
+export const unpinCommand = createPinCommand(false);
 
-function pinning(isPinned: boolean): Command {
+function createPinCommand(isPinned: boolean): CliCommand {
   const name = isPinned ? "pin" : "unpin";
   return defineCommand({
     name,
@@ -33,42 +33,42 @@ function pinning(isPinned: boolean): Command {
       if (wanted === undefined) throw new UsageError('name a session; "longhaul sessions" lists them');
       if (which === undefined) throw new UsageError('name an entry; "longhaul show" lists their numbers');
       await using kernel = await openExistingStore(context, options);
-      await using session = await openNamed(kernel, wanted);
+      await using session = await openSession(kernel, wanted);
       const entry = await findMessage(session, which);
       const isChanged = (await isPinnedNow(session, entry)) !== isPinned;
       if (isChanged) await (isPinned ? session.pin(entry.id) : session.unpin(entry.id));
-      await tell(context, options, { session, entry, isPinned, isChanged });
+      await printState(context, options, { session, entry, isPinned, isChanged });
       return EXIT.fine;
     },
   });
 }
 
-async function openNamed(kernel: Kernel, wanted: string): Promise<Session> {
+async function openSession(kernel: Kernel, wanted: string): Promise<Session> {
   return kernel.session(await findSession(kernel, wanted));
 }
 
 async function findMessage(session: Session, which: string): Promise<Entry> {
   const number = /^#?(\d+)$/.exec(which)?.[1];
   const entry = await session.entry(number === undefined ? which : Number(number));
-  const see = `"longhaul show ${shellWord(session.id)}" lists the entries.`;
-  if (!entry) throw notFound(`There is no entry ${which} in ${session.id}; ${see}`, which);
+  const see = `"longhaul show ${quoteShellWord(session.id)}" lists the entries.`;
+  if (!entry) throw createNotFoundError(`There is no entry ${which} in ${session.id}; ${see}`, which);
   if (entry.kind !== "message")
-    throw notFound(`Entry #${entry.seq} is of kind ${entry.kind}, not a message; ${see}`, which);
+    throw createNotFoundError(`Entry #${entry.seq} is of kind ${entry.kind}, not a message; ${see}`, which);
   if (await isOnLine(session, entry)) return entry;
-  throw notFound(`Entry #${entry.seq} is not on the active line of ${session.id}; ${see}`, which);
+  throw createNotFoundError(`Entry #${entry.seq} is not on the active line of ${session.id}; ${see}`, which);
 }
 
-function notFound(message: string, entry: string): LonghaulError {
+function createNotFoundError(message: string, entry: string): LonghaulError {
   return new LonghaulError("ENTRY_NOT_FOUND", message, { details: { entry } });
 }
 
 async function isPinnedNow(session: Session, { id }: Entry): Promise<boolean> {
-  return (await pinnedEntries(session)).some((pinned) => pinned.id === id);
+  return (await readPinnedEntries(session)).some((pinned) => pinned.id === id);
 }
 
-async function tell(
-  { stdout }: Context,
-  options: Given["options"],
+async function printState(
+  { stdout }: CliContext,
+  options: ParsedArguments["options"],
   {
     session,
     entry,
@@ -84,7 +84,10 @@ async function tell(
   const state = `${isChanged ? "is now" : "was already"} ${isPinned ? "pinned" : "not pinned"}`;
   if (options.json) {
     const facts = { session: session.id, entry: entry.id, isPinned, isChanged };
-    await printTo(stdout, `${safeJson(facts)}\n`);
+    await printTo(stdout, `${toSafeJson(facts)}\n`);
   } else if (!options.quiet)
-    await printTo(stdout, `${escapeLine(cite(entry, session.id))} ${state}: ${entryWords(entry)}\n`);
+    await printTo(
+      stdout,
+      `${escapeLine(citeEntry(entry, session.id))} ${state}: ${formatEntryExcerpt(entry)}\n`,
+    );
 }

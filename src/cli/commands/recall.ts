@@ -1,15 +1,15 @@
 import type { Entry, Kernel } from "../../index.ts";
-import { countOption } from "../arguments.ts";
-import { defineCommand, type Given } from "../command.ts";
-import { entryWords } from "../context/entry-words.ts";
-import type { Context } from "../context.ts";
-import { countOf } from "../count.ts";
-import { escapeLine, safeJson } from "../escape.ts";
+import { parseCountOption } from "../arguments.ts";
+import { defineCommand, type ParsedArguments } from "../command.ts";
+import { formatEntryExcerpt } from "../context/entry-words.ts";
+import type { CliContext } from "../context.ts";
+import { formatQuantity } from "../count.ts";
+import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { paintFor } from "../look.ts";
-import { catchUpFor } from "../memory/catch-up.ts";
-import { hitLines, type Recalled, type RecalledHit } from "../memory/hit-lines.ts";
-import { recallScope } from "../memory/recall-scope.ts";
+import { choosePaint } from "../look.ts";
+import { catchUpIndexFor } from "../memory/catch-up.ts";
+import { type RecalledHit, type RecallResult, renderHit } from "../memory/hit-lines.ts";
+import { buildRecallScope } from "../memory/recall-scope.ts";
 import { printLines } from "../print-lines.ts";
 import { printTo } from "../printer.ts";
 import { openExistingStore } from "../store.ts";
@@ -47,7 +47,7 @@ const OPTIONS = {
   expand: { type: "boolean", help: "print hits in full, with the entries around them" },
 } as const;
 
-type RecallValues = Given<typeof OPTIONS>["options"];
+type RecallValues = ParsedArguments<typeof OPTIONS>["options"];
 
 /** Searches sessions, memories and indexed files. */
 export const recallCommand = defineCommand({
@@ -66,29 +66,29 @@ export const recallCommand = defineCommand({
   async run(context, { operands, options }) {
     const question = operands.join(" ").trim();
     if (question === "") throw new UsageError("the question is missing: longhaul recall <question>");
-    const k = countOption("limit", options.limit, LIMIT);
+    const k = parseCountOption("limit", options.limit, LIMIT);
     const warnings: string[] = [];
     const onWarning = (warning: string) => void warnings.push(warning);
     await using kernel = await openExistingStore(context, options, { onWarning });
-    const scope = await recallScope(kernel, context, options);
-    const waitMs = 1_000 * countOption("wait", options.wait, WAIT);
-    await catchUpFor(waitMs, kernel, context, options);
+    const scope = await buildRecallScope(kernel, context, options);
+    const waitMs = 1_000 * parseCountOption("wait", options.wait, WAIT);
+    await catchUpIndexFor(waitMs, kernel, context, options);
     const { signal } = context;
     const recalled = await kernel.memory.recall(question, { k, signal, waitMs: 0, ...(scope && { scope }) });
-    const around = options.expand ? await surroundings(kernel, recalled.hits) : [];
+    const around = options.expand ? await readSurroundings(kernel, recalled.hits) : [];
     for (const warning of warnings) context.stderr.write(`longhaul: ${escapeLine(warning)}\n`);
     if (options.json) {
       const hits = recalled.hits.map((hit, index) => ({
         ...hit,
         ...(around[index] && { around: around[index] }),
       }));
-      await printTo(context.stdout, `${safeJson({ question, ...recalled, hits })}\n`);
-    } else await printLines(context, textLines(context, options, recalled, around));
+      await printTo(context.stdout, `${toSafeJson({ question, ...recalled, hits })}\n`);
+    } else await printLines(context, renderHits(context, options, recalled, around));
     return EXIT.fine;
   },
 });
 
-async function surroundings(
+async function readSurroundings(
   kernel: Kernel,
   hits: readonly RecalledHit[],
 ): Promise<readonly (readonly Entry[])[]> {
@@ -97,17 +97,17 @@ async function surroundings(
   return around;
 }
 
-function textLines(
-  context: Context,
+function renderHits(
+  context: CliContext,
   options: RecallValues,
-  { hits, isSure, withoutVectors, unindexed }: Recalled,
+  { hits, isSure, withoutVectors, unindexed }: RecallResult,
   around: readonly (readonly Entry[])[],
 ): readonly string[] {
-  const paint = paintFor(context, options);
+  const paint = choosePaint(context, options);
   const columns = context.columns.stdout;
   const now = Date.now();
   const lines = hits.flatMap((hit, index) => [
-    ...hitLines(hit, {
+    ...renderHit(hit, {
       number: index + 1,
       now,
       paint,
@@ -116,14 +116,16 @@ function textLines(
     }),
     ...(around[index] ?? [])
       .filter((entry) => hit.kind === "session" && entry.id !== hit.entry)
-      .map((entry) => paint("dim", `    ${escapeLine(`#${entry.seq}`)} ${entryWords(entry, columns - 16)}`)),
+      .map((entry) =>
+        paint("dim", `    ${escapeLine(`#${entry.seq}`)} ${formatEntryExcerpt(entry, columns - 16)}`),
+      ),
   ]);
   if (hits.length === 0) lines.push("Nothing found.");
   if (unindexed !== undefined)
     lines.push(
       paint(
         "yellow",
-        `At least ${countOf(unindexed, "entry is", "entries are")} not indexed yet; allow more time with --wait, or run "longhaul index" to index them all.`,
+        `At least ${formatQuantity(unindexed, "entry is", "entries are")} not indexed yet; allow more time with --wait, or run "longhaul index" to index them all.`,
       ),
     );
   if (options.quiet) return lines;

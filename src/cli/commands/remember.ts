@@ -1,11 +1,11 @@
 import { text as readAll } from "node:stream/consumers";
 import { defineCommand } from "../command.ts";
-import { escapeLine, safeJson } from "../escape.ts";
+import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { printTo } from "../printer.ts";
 import { openStore } from "../store.ts";
 import { UsageError } from "../usage-error.ts";
-import { fitTo } from "../width.ts";
+import { fitText } from "../width.ts";
 
 /** Stores a memory for an agent. */
 export const rememberCommand = defineCommand({
@@ -34,11 +34,11 @@ export const rememberCommand = defineCommand({
     await using kernel = await openStore(context, options);
     const memory = await kernel.memories(options.agent).remember(text, { by });
     if (!memory) throw new UsageError("the text to remember is empty");
-    if (options.json) await printTo(context.stdout, `${safeJson({ memory })}\n`);
+    if (options.json) await printTo(context.stdout, `${toSafeJson({ memory })}\n`);
     else if (!options.quiet)
       await printTo(
         context.stdout,
-        `Remembered ${escapeLine(memory.id)}: ${fitTo(escapeLine(memory.text), 60)}\n`,
+        `Remembered ${escapeLine(memory.id)}: ${fitText(escapeLine(memory.text), 60)}\n`,
       );
     return EXIT.fine;
   },

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { type Repaired, repairStore } from "../../index.ts";
 import { defineCommand } from "../command.ts";
-import { countOf } from "../count.ts";
-import { escapeLine, safeJson } from "../escape.ts";
+import { formatQuantity } from "../count.ts";
+import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { printTo } from "../printer.ts";
 import { requireStore } from "../store.ts";
@@ -25,8 +25,8 @@ export const repairCommand = defineCommand({
     const to = resolve(context.cwd, options.out);
     const repaired = await repairStore(requireStore(context, options), to);
     const isWhole = isComplete(repaired);
-    if (options.json) await printTo(context.stdout, `${safeJson({ out: to, ...repaired })}\n`);
-    else if (!options.quiet) await printTo(context.stdout, `${reportLines(to, repaired).join("\n")}\n`);
+    if (options.json) await printTo(context.stdout, `${toSafeJson({ out: to, ...repaired })}\n`);
+    else if (!options.quiet) await printTo(context.stdout, `${renderReport(to, repaired).join("\n")}\n`);
     return isWhole ? EXIT.fine : EXIT.incomplete;
   },
 });
@@ -35,11 +35,11 @@ function isComplete({ damagedEntries, damagedBlobs, incompleteTables }: Repaired
   return damagedEntries.length + damagedBlobs.length + incompleteTables.length === 0;
 }
 
-function reportLines(to: string, repaired: Repaired): readonly string[] {
+function renderReport(to: string, repaired: Repaired): readonly string[] {
   const { sessions, entries, blobs, damagedEntries, damagedBlobs, incompleteTables } = repaired;
   const lines = damagedEntries.map((entry) => `${escapeLine(entry)} could not be read.`);
   for (const digest of damagedBlobs) lines.push(`Blob ${digest.slice(0, 12)} could not be read.`);
   for (const table of incompleteTables) lines.push(`Some rows of the table ${table} could not be read.`);
-  const saved = `${countOf(sessions, "session")}, ${countOf(entries, "entry", "entries")}, ${countOf(blobs, "blob")}`;
+  const saved = `${formatQuantity(sessions, "session")}, ${formatQuantity(entries, "entry", "entries")}, ${formatQuantity(blobs, "blob")}`;
   return [...lines, `Wrote ${saved} to ${escapeLine(to)}.`];
 }

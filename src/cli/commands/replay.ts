@@ -8,37 +8,37 @@ import {
   openKernel,
   POLICIES,
   type Policy,
+  type RecordedMessage,
   type ReplayedRequest,
   replay,
-  type SaidMessage,
   type SessionId,
-  summarising,
+  summarizingPolicy,
   textOfMessage,
 } from "../../index.ts";
-import { countOption } from "../arguments.ts";
+import { parseCountOption } from "../arguments.ts";
 import { defineCommand } from "../command.ts";
-import { safeJson } from "../escape.ts";
+import { toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSession } from "../find-session.ts";
-import { paintFor } from "../look.ts";
+import { choosePaint } from "../look.ts";
 import { findNamed } from "../named.ts";
 import { printTo } from "../printer.ts";
 import { scoreEvidence } from "../replaying/evidence.ts";
-import { evidenceSettings, withEvidence } from "../replaying/evidence-totals.ts";
-import { type PictureCourse, replayPicture } from "../replaying/picture.ts";
+import { addEvidence, listEvidenceCases } from "../replaying/evidence-totals.ts";
+import { drawReplayPicture, type PictureCurve } from "../replaying/picture.ts";
 import { readQuestions } from "../replaying/questions.ts";
-import { replayTable } from "../replaying/replay-table.ts";
+import { renderReplayTable } from "../replaying/replay-table.ts";
 import { sampleOf } from "../replaying/sample.ts";
-import { type ComparedScore, type ReplayTotals, totalReplay } from "../replaying/totals.ts";
+import { type ComparedScore, type ReplayTotals, sumReplays } from "../replaying/totals.ts";
 import { StatusLine } from "../status-line.ts";
 import { openExistingStore } from "../store.ts";
-import { tokensOption } from "../tokens.ts";
+import { parseTokensOption } from "../tokens.ts";
 import { UsageError } from "../usage-error.ts";
 
-const WINDOWS = "32k,64k,128k,200k";
+const DEFAULT_WINDOWS = "32k,64k,128k,200k";
 /** Maximum of the options that count conversations or questions. */
 const MAX_COUNT = 1_000_000;
-const KNOWN: readonly Policy[] = [...POLICIES, summarising()];
+const KNOWN_POLICIES: readonly Policy[] = [...POLICIES, summarizingPolicy()];
 
 /** Replays recorded conversations under window policies. */
 export const replayCommand = defineCommand({
@@ -54,7 +54,7 @@ export const replayCommand = defineCommand({
       value: "NAME",
       help: "only these policies, comma-separated",
     },
-    window: { type: "string", value: "SIZES", help: `window sizes in tokens (default: ${WINDOWS})` },
+    window: { type: "string", value: "SIZES", help: `window sizes in tokens (default: ${DEFAULT_WINDOWS})` },
     min: { type: "string", value: "N", help: "skip conversations with fewer requests (default: 1)" },
     questions: {
       type: "string",
@@ -81,17 +81,20 @@ export const replayCommand = defineCommand({
     "longhaul replay --questions longmemeval-s --sample 30",
   ],
   async run(context, { operands, options }) {
-    const least = countOption("min", options.min, { otherwise: 1, max: MAX_COUNT });
-    const sampled = countOption("sample", options.sample, { otherwise: MAX_COUNT, max: MAX_COUNT });
-    const windows = (options.window ?? WINDOWS).split(",").map((word) => tokensOption("window", word, 1));
+    const least = parseCountOption("min", options.min, { otherwise: 1, max: MAX_COUNT });
+    const sampled = parseCountOption("sample", options.sample, { otherwise: MAX_COUNT, max: MAX_COUNT });
+    const windows = (options.window ?? DEFAULT_WINDOWS)
+      .split(",")
+      .map((word) => parseTokensOption("window", word, 1));
     const asked =
       options.questions === undefined ? [] : readQuestions(resolve(context.cwd, options.questions));
     const questions = sampleOf(asked, sampled);
     if (operands.length === 0 && questions.length === 0)
       throw new UsageError("name a session, a file or folder of conversations, or --questions");
     const names = options.policy?.flatMap((words) => words.split(",").map((word) => word.trim()));
-    const policies = names?.map((name) => findNamed("policy", name, KNOWN)) ?? KNOWN.filter(isBounded);
-    const study = new Study(policies, windows, {
+    const policies =
+      names?.map((name) => findNamed("policy", name, KNOWN_POLICIES)) ?? KNOWN_POLICIES.filter(isBounded);
+    const study = new ReplayStudy(policies, windows, {
       ...(options.dump !== undefined && { dump: resolve(context.cwd, options.dump) }),
       ...(options.picture !== undefined && { picture: resolve(context.cwd, options.picture) }),
     });
@@ -102,33 +105,33 @@ export const replayCommand = defineCommand({
         ? await openKernel({ path: ":memory:" })
         : await openExistingStore(context, options);
       const ids = existsSync(path)
-        ? await importedFrom(kernel, path, context.signal)
+        ? await importSessions(kernel, path, context.signal)
         : [await findSession(kernel, operand)];
       for (const id of ids) {
         context.signal.throwIfAborted();
         const conversation = await loadConversation(kernel, id);
-        if (requestsIn(conversation) < least) continue;
+        if (countRequests(conversation) < least) continue;
         status.update(() => id);
         await study.replay(id, conversation);
       }
     }
     if (operands.length === 0) for (const one of questions) await study.replay(one.id, one.conversation);
-    const evidence = await scoreEvidence(questions, evidenceSettings(policies, windows), (done) => {
+    const evidence = await scoreEvidence(questions, listEvidenceCases(policies, windows), (done) => {
       context.signal.throwIfAborted();
       status.update(() => `question ${done + 1} of ${questions.length}`);
     });
     status.clear();
-    const totals = withEvidence(study.totals(), evidence);
+    const totals = addEvidence(study.totals(), evidence);
     const text = options.json
-      ? `${safeJson({ replays: totals })}\n`
-      : replayTable(totals, { paint: paintFor(context, options), width: context.columns.stdout });
+      ? `${toSafeJson({ replays: totals })}\n`
+      : renderReplayTable(totals, { paint: choosePaint(context, options), width: context.columns.stdout });
     await printTo(context.stdout, text);
     return EXIT.fine;
   },
 });
 
 /** Replays conversations one after another and collects their scores. */
-class Study {
+class ReplayStudy {
   readonly #policies: readonly Policy[];
   readonly #windows: readonly number[];
   readonly #folders: { readonly dump?: string; readonly picture?: string };
@@ -144,11 +147,11 @@ class Study {
     this.#folders = folders;
   }
 
-  async replay(id: SessionId, conversation: readonly SaidMessage[]): Promise<void> {
+  async replay(id: SessionId, conversation: readonly RecordedMessage[]): Promise<void> {
     const none = POLICIES.find(({ name }) => name === "none") as Policy;
     const unbounded = replay(conversation, none, Number.POSITIVE_INFINITY);
     for (const window of this.#windows) {
-      const courses: PictureCourse[] = [];
+      const courses: PictureCurve[] = [];
       for (const policy of this.#policies) {
         const requests: ReplayedRequest[] = [];
         const keeps = this.#folders.dump !== undefined || this.#folders.picture !== undefined;
@@ -168,7 +171,7 @@ class Study {
   totals(): readonly ReplayTotals[] {
     return [...this.#scores].map(([key, compared]) => {
       const [policy = "", window] = key.split("\n");
-      return totalReplay(policy, Number(window), compared);
+      return sumReplays(policy, Number(window), compared);
     });
   }
 
@@ -191,18 +194,18 @@ class Study {
       }));
       return JSON.stringify({ ...facts, window: shown });
     });
-    await writeFile(join(dump, `${fileName(id)}.${policy}.${window}.jsonl`), `${lines.join("\n")}\n`);
+    await writeFile(join(dump, `${toFileName(id)}.${policy}.${window}.jsonl`), `${lines.join("\n")}\n`);
   }
 
-  async #draw(id: SessionId, window: number, courses: readonly PictureCourse[]): Promise<void> {
+  async #draw(id: SessionId, window: number, courses: readonly PictureCurve[]): Promise<void> {
     const { picture } = this.#folders;
     if (picture === undefined) return;
     await mkdir(picture, { recursive: true });
-    await writeFile(join(picture, `${fileName(id)}.${window}.svg`), replayPicture(id, courses));
+    await writeFile(join(picture, `${toFileName(id)}.${window}.svg`), drawReplayPicture(id, courses));
   }
 }
 
-async function importedFrom(
+async function importSessions(
   kernel: Kernel,
   path: string,
   signal: AbortSignal,
@@ -215,10 +218,10 @@ function isBounded({ name }: Policy): boolean {
   return name !== "none";
 }
 
-function requestsIn(conversation: readonly SaidMessage[]): number {
+function countRequests(conversation: readonly RecordedMessage[]): number {
   return conversation.filter(({ message }, index) => message.role === "assistant" && index > 0).length;
 }
 
-function fileName(id: SessionId): string {
+function toFileName(id: SessionId): string {
   return id.replace(/[^\w.-]+/g, "_").slice(0, 120);
 }

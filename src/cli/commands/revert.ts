@@ -1,22 +1,22 @@
 import type { ListedOverlay, SessionId } from "../../index.ts";
-import { defineCommand, type Given } from "../command.ts";
-import { overlayJson } from "../context/context-json.ts";
-import { checkHolding, findOverlay, newestOverlay } from "../context/find-overlay.ts";
-import { readMoment } from "../context/moment.ts";
-import { editLines, overlayTable } from "../context/overlay-table.ts";
-import { revertedJson, revertedLines, reverting } from "../context/reverting.ts";
-import type { Context } from "../context.ts";
-import { safeJson } from "../escape.ts";
+import { defineCommand, type ParsedArguments } from "../command.ts";
+import { toOverlayJson } from "../context/context-json.ts";
+import { checkInForce, findNewestOverlay, findOverlay } from "../context/find-overlay.ts";
+import { parseMoment } from "../context/moment.ts";
+import { renderEdits, renderOverlayTable } from "../context/overlay-table.ts";
+import { measureRevert, renderRevertEffect, toRevertJson } from "../context/reverting.ts";
+import type { CliContext } from "../context.ts";
+import { toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSession } from "../find-session.ts";
-import { paintFor } from "../look.ts";
+import { choosePaint } from "../look.ts";
 import { printLines } from "../print-lines.ts";
 import { printTo } from "../printer.ts";
 import { openExistingStore } from "../store.ts";
 import { UsageError } from "../usage-error.ts";
-import { wrapTo } from "../wrap.ts";
+import { wrapText } from "../wrap.ts";
 
-const MOST_LISTED = 1_000;
+const MAX_LISTED = 1_000;
 
 const OPTIONS = {
   edit: { type: "string", value: "N", help: "revert only this edit of a plan; --list shows the numbers" },
@@ -28,7 +28,7 @@ const OPTIONS = {
   list: { type: "boolean", help: "list the overlays and their state, or the edits of one overlay" },
 } as const;
 
-type RevertOptions = Given<typeof OPTIONS>["options"];
+type RevertOptions = ParsedArguments<typeof OPTIONS>["options"];
 
 /** Reverts edits of the window. */
 export const revertCommand = defineCommand({
@@ -51,30 +51,30 @@ export const revertCommand = defineCommand({
   ],
   async run(context, { operands: [wanted, which], options }) {
     if (wanted === undefined) throw new UsageError('name a session; "longhaul sessions" lists them');
-    checkTogether(options, which);
-    const edit = options.edit === undefined ? {} : { edit: editOption(options.edit) };
-    const to = options.to === undefined ? undefined : readMoment("to", options.to, Date.now());
+    checkOptionConflicts(options, which);
+    const edit = options.edit === undefined ? {} : { edit: parseEditOption(options.edit) };
+    const to = options.to === undefined ? undefined : parseMoment("to", options.to, Date.now());
     await using kernel = await openExistingStore(context, options);
     await using session = await kernel.session(await findSession(kernel, wanted));
     const { overlays } = session;
-    const listed = await overlays.list(MOST_LISTED);
+    const listed = await overlays.list(MAX_LISTED);
     const named = which === undefined ? undefined : findOverlay(session, listed, which);
     if (options.list) {
       await printList(context, options, { session: session.id, listed, named });
       return EXIT.fine;
     }
-    const target = to === undefined ? (named ?? newestOverlay(session, listed)) : undefined;
-    if (target) checkHolding(session, target);
-    const reverted = await reverting(session, async () => {
+    const target = to === undefined ? (named ?? findNewestOverlay(session, listed)) : undefined;
+    if (target) checkInForce(session, target);
+    const reverted = await measureRevert(session, async () => {
       if (to !== undefined) return overlays.revertTo(to);
       return target && overlays.revert(target.entry.seq, { session: target.entry.session, ...edit });
     });
-    if (options.json) await printTo(context.stdout, `${safeJson(revertedJson(reverted))}\n`);
+    if (options.json) await printTo(context.stdout, `${toSafeJson(toRevertJson(reverted))}\n`);
     else {
-      const lines = revertedLines(reverted, options.quiet === true);
+      const lines = renderRevertEffect(reverted, options.quiet === true);
       await printLines(
         context,
-        lines.flatMap((line) => wrapTo(line, context.columns.stdout)),
+        lines.flatMap((line) => wrapText(line, context.columns.stdout)),
       );
     }
     return EXIT.fine;
@@ -82,7 +82,7 @@ export const revertCommand = defineCommand({
 });
 
 async function printList(
-  context: Context,
+  context: CliContext,
   options: RevertOptions,
   {
     session,
@@ -96,24 +96,24 @@ async function printList(
 ): Promise<void> {
   const shown = named ? [named] : listed;
   if (options.json) {
-    const overlays = shown.map(({ entry, isHolding }) => ({ ...overlayJson(entry), isHolding }));
-    await printTo(context.stdout, `${safeJson({ overlays })}\n`);
+    const overlays = shown.map(({ entry, isHolding }) => ({ ...toOverlayJson(entry), isHolding }));
+    await printTo(context.stdout, `${toSafeJson({ overlays })}\n`);
     return;
   }
   const width = context.columns.stdout;
   const lines = named
-    ? editLines(named, width)
-    : overlayTable(listed, session, { width, paint: paintFor(context, options) });
+    ? renderEdits(named, width)
+    : renderOverlayTable(listed, session, { width, paint: choosePaint(context, options) });
   await printLines(context, lines);
 }
 
-function editOption(text: string): number {
+function parseEditOption(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new UsageError(`--edit is ${JSON.stringify(text)}; expected the number of an edit, 0 or more`);
 }
 
 /** Refuses options that contradict each other. */
-function checkTogether({ to, edit, list }: RevertOptions, which: string | undefined): void {
+function checkOptionConflicts({ to, edit, list }: RevertOptions, which: string | undefined): void {
   if (to !== undefined && which !== undefined)
     throw new UsageError("--to cannot be combined with an overlay");
   if (to !== undefined && edit !== undefined) throw new UsageError("--to and --edit cannot be combined");

@@ -1,5 +1,5 @@
 import { defineCommand } from "../command.ts";
-import { safeJson } from "../escape.ts";
+import { toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { printTo } from "../printer.ts";
 import { SERVE_OPTIONS } from "../serving/options.ts";
@@ -21,20 +21,20 @@ export const serveCommand = defineCommand({
   ],
   async run(context, { options }) {
     if (options.schema) {
-      const { configSchemaJson } = await import("../../gateway/config/config.ts");
+      const { getConfigSchemaJson: configSchemaJson } = await import("../../gateway/config/config.ts");
       await printTo(context.stdout, `${JSON.stringify(configSchemaJson(), undefined, 2)}\n`);
       return EXIT.fine;
     }
     if (options["new-token"]) {
-      const { newToken } = await import("../../gateway/config/token.ts");
+      const { createToken: newToken } = await import("../../gateway/config/token.ts");
       const token = newToken();
       const use = `${token}\n\nSet it in the gateway's environment, and share it with the people who may use the gateway:\n  export LONGHAUL_TOKEN=${token}\nAgents send it in the header x-longhaul-token, or as their API key. longhaul does not store it.\n`;
       const plain = options.quiet ? `${token}\n` : use;
-      await printTo(context.stdout, options.json ? `${safeJson({ token })}\n` : plain);
+      await printTo(context.stdout, options.json ? `${toSafeJson({ token })}\n` : plain);
       return EXIT.fine;
     }
     // Loaded lazily: the options above do not need the gateway.
-    const { serve } = await import("../serving/serve.ts");
+    const { serveGateway: serve } = await import("../serving/serve.ts");
     return serve(context, options);
   },
 });

@@ -1,18 +1,18 @@
 import type { Head, Kernel, SessionRecord } from "../../index.ts";
 import { formatAgo } from "../ago.ts";
-import { countOption } from "../arguments.ts";
+import { parseCountOption } from "../arguments.ts";
 import { defineCommand } from "../command.ts";
 import { formatCount } from "../count.ts";
-import { escapeLine, safeJson } from "../escape.ts";
+import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { inFamilies } from "../families.ts";
+import { groupFamilies } from "../families.ts";
 import { findSession } from "../find-session.ts";
-import { paintFor } from "../look.ts";
-import { pagedPrinter } from "../pager.ts";
+import { choosePaint } from "../look.ts";
+import { createPagedPrinter } from "../pager.ts";
 import { printTo } from "../printer.ts";
-import { shellWord } from "../shell-word.ts";
+import { quoteShellWord } from "../shell-word.ts";
 import { openExistingStore } from "../store.ts";
-import { type Column, tableLines } from "../table.ts";
+import { type Column, renderTable } from "../table.ts";
 
 const LIMIT = { otherwise: 50, max: 1_000 };
 const COLUMNS: readonly Column[] = [
@@ -38,25 +38,25 @@ export const sessionsCommand = defineCommand({
     "longhaul sessions --json",
   ],
   async run(context, { options }) {
-    const limit = countOption("limit", options.limit, LIMIT);
+    const limit = parseCountOption("limit", options.limit, LIMIT);
     await using kernel = await openExistingStore(context, options);
     const before = options.before === undefined ? {} : { before: await findSession(kernel, options.before) };
     const records = await kernel.sessions({ limit, ...before });
     const heads = new Map<string, Head>();
-    for (const { id } of records) heads.set(id, await headOf(kernel, id));
+    for (const { id } of records) heads.set(id, await readHead(kernel, id));
     const last = records.at(-1);
     const hasMore = last !== undefined && (await kernel.sessions({ limit: 1, before: last.id })).length > 0;
     if (options.json) {
-      const sessions = records.map((record) => sessionJson(record, heads.get(record.id)));
-      await printTo(context.stdout, `${safeJson({ sessions, ...(hasMore && { before: last.id }) })}\n`);
+      const sessions = records.map((record) => toSessionJson(record, heads.get(record.id)));
+      await printTo(context.stdout, `${toSafeJson({ sessions, ...(hasMore && { before: last.id }) })}\n`);
       return EXIT.fine;
     }
-    const lines = sessionLines(records, heads, {
+    const lines = renderSessions(records, heads, {
       width: context.columns.stdout,
-      paint: paintFor(context, options),
+      paint: choosePaint(context, options),
     });
-    const hint = `older: longhaul sessions --before ${escapeLine(shellWord(last?.id ?? ""))}`;
-    const printer = pagedPrinter(context);
+    const hint = `older: longhaul sessions --before ${escapeLine(quoteShellWord(last?.id ?? ""))}`;
+    const printer = createPagedPrinter(context);
     try {
       await printer.print(lines.map((line) => `${line}\n`).join(""));
       if (hasMore && !options.quiet) await printer.print(`${hint}\n`);
@@ -67,12 +67,12 @@ export const sessionsCommand = defineCommand({
   },
 });
 
-async function headOf(kernel: Kernel, id: string): Promise<Head> {
+async function readHead(kernel: Kernel, id: string): Promise<Head> {
   await using session = await kernel.session(id);
   return session.head();
 }
 
-function sessionJson(
+function toSessionJson(
   { id, title, parent, relation, createdAt, meta }: SessionRecord,
   head: Head | undefined,
 ) {
@@ -88,14 +88,14 @@ function sessionJson(
   };
 }
 
-function sessionLines(
+function renderSessions(
   records: readonly SessionRecord[],
   heads: ReadonlyMap<string, Head>,
-  options: Parameters<typeof tableLines>[2],
+  options: Parameters<typeof renderTable>[2],
 ): readonly string[] {
   if (records.length === 0) return ["No sessions."];
   const now = Date.now();
-  const rows = inFamilies(records).map(({ session, depth }) => {
+  const rows = groupFamilies(records).map(({ session, depth }) => {
     const head = heads.get(session.id);
     const indent = "  ".repeat(depth);
     const mark = session.relation === "fork" ? "⑂ " : session.relation === "child" ? "└ " : "";
@@ -107,5 +107,5 @@ function sessionLines(
       formatCount(head?.seq ?? 0),
     ];
   });
-  return tableLines(COLUMNS, rows, options);
+  return renderTable(COLUMNS, rows, options);
 }

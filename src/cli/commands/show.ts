@@ -1,18 +1,18 @@
 import type { Entry, EntryKind, Kernel, Session } from "../../index.ts";
-import { countOption } from "../arguments.ts";
-import { defineCommand, type Given } from "../command.ts";
-import type { Context } from "../context.ts";
+import { parseCountOption } from "../arguments.ts";
+import { defineCommand, type ParsedArguments } from "../command.ts";
+import type { CliContext } from "../context.ts";
 import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSession } from "../find-session.ts";
-import { paintFor } from "../look.ts";
-import { pagedPrinter } from "../pager.ts";
-import { type Printer, plainPrinter } from "../printer.ts";
+import { choosePaint } from "../look.ts";
+import { createPagedPrinter } from "../pager.ts";
+import { createPlainPrinter, type Printer } from "../printer.ts";
 import { openExistingStore } from "../store.ts";
-import { headingText } from "../transcript/heading.ts";
-import { documentWriter, linesWriter, type PageWriter } from "../transcript/page-writer.ts";
-import { Transcript } from "../transcript/transcript.ts";
-import { wholeLine } from "../transcript/whole-line.ts";
+import { renderTranscriptHeading } from "../transcript/heading.ts";
+import { createDocumentWriter, linesWriter, type PageWriter } from "../transcript/page-writer.ts";
+import { TranscriptFormatter } from "../transcript/transcript.ts";
+import { readWholeLine } from "../transcript/whole-line.ts";
 import { UsageError } from "../usage-error.ts";
 
 const LIMIT = { otherwise: 50, max: 1_000 };
@@ -34,7 +34,7 @@ const OPTIONS = {
   raw: { type: "boolean", help: "also show foreign records that have no meaning in longhaul, verbatim" },
 } as const;
 
-type ShowOptions = Given<typeof OPTIONS>["options"];
+type ShowOptions = ParsedArguments<typeof OPTIONS>["options"];
 
 export const showCommand = defineCommand({
   name: "show",
@@ -52,11 +52,13 @@ export const showCommand = defineCommand({
   ],
   async run(context, { operands: [wanted], options }) {
     if (wanted === undefined) throw new UsageError('name a session; "longhaul sessions" lists them');
-    checkTogether(options);
+    checkOptionConflicts(options);
     await using kernel = await openExistingStore(context, options);
     await using session = await kernel.session(await findSession(kernel, wanted));
     const isStreamed = options.json || options.follow;
-    const printer = isStreamed ? plainPrinter(context.stdout, context.signal) : pagedPrinter(context);
+    const printer = isStreamed
+      ? createPlainPrinter(context.stdout, context.signal)
+      : createPagedPrinter(context);
     let exitCode: number = EXIT.fine;
     const onDamage = (message: string) => {
       exitCode = EXIT.incomplete;
@@ -64,9 +66,9 @@ export const showCommand = defineCommand({
     };
     try {
       const writer = options.json
-        ? jsonWriter(session, options)
-        : textWriter({ context, options, kernel, session, onDamage });
-      await print({ session, options, printer, writer, signal: context.signal });
+        ? createJsonWriter(session, options)
+        : createTextWriter({ context, options, kernel, session, onDamage });
+      await printEntries({ session, options, printer, writer, signal: context.signal });
     } finally {
       await printer.close();
     }
@@ -74,7 +76,7 @@ export const showCommand = defineCommand({
   },
 });
 
-async function print({
+async function printEntries({
   session,
   options,
   printer,
@@ -87,9 +89,9 @@ async function print({
   readonly writer: PageWriter;
   readonly signal: AbortSignal;
 }): Promise<void> {
-  const kinds = kindsOf(options);
+  const kinds = selectKinds(options);
   const head = await session.head();
-  const { entries, before } = await wantedEntries(session, options, kinds);
+  const { entries, before } = await selectEntries(session, options, kinds);
   await printer.print(await writer.head(before));
   let last = head.seq;
   for await (const entry of entries) {
@@ -106,51 +108,51 @@ async function print({
   await printer.print(writer.foot);
 }
 
-async function wantedEntries(
+async function selectEntries(
   session: Session,
   options: ShowOptions,
   kinds: readonly EntryKind[],
 ): Promise<{ readonly entries: Iterable<Entry> | AsyncIterable<Entry>; readonly before?: string }> {
   const { before, around, expand } = options;
-  if (options.all) return { entries: wholeLine(session, kinds) };
-  if (expand !== undefined) return { entries: session.expand(entryOption(expand)) };
-  const limit = countOption("limit", options.limit, LIMIT);
+  if (options.all) return { entries: readWholeLine(session, kinds) };
+  if (expand !== undefined) return { entries: session.expand(parseEntryOption(expand)) };
+  const limit = parseCountOption("limit", options.limit, LIMIT);
   return session.page({
     limit,
     kinds,
     ...(before !== undefined && { before }),
-    ...(around !== undefined && { around: entryOption(around) }),
+    ...(around !== undefined && { around: parseEntryOption(around) }),
   });
 }
 
-function entryOption(text: string): number | string {
+function parseEntryOption(text: string): number | string {
   const number = /^#?(\d+)$/.exec(text)?.[1];
   return number === undefined ? text : Number(number);
 }
 
-function kindsOf({ quiet, raw }: ShowOptions): readonly EntryKind[] {
+function selectKinds({ quiet, raw }: ShowOptions): readonly EntryKind[] {
   return [...MESSAGES, ...(quiet ? [] : ASIDES), ...(raw ? (["raw"] as const) : [])];
 }
 
-function jsonWriter(session: Session, { follow }: ShowOptions): PageWriter {
-  return follow ? linesWriter : documentWriter(session);
+function createJsonWriter(session: Session, { follow }: ShowOptions): PageWriter {
+  return follow ? linesWriter : createDocumentWriter(session);
 }
 
-function textWriter({
+function createTextWriter({
   context,
   options,
   kernel,
   session,
   onDamage,
 }: {
-  readonly context: Context;
+  readonly context: CliContext;
   readonly options: ShowOptions;
   readonly kernel: Kernel;
   readonly session: Session;
   readonly onDamage: (message: string) => void;
 }): PageWriter {
-  const paint = paintFor(context, options);
-  const transcript = new Transcript({
+  const paint = choosePaint(context, options);
+  const transcript = new TranscriptFormatter({
     paint,
     columns: context.columns.stdout,
     isFull: options.full === true,
@@ -159,17 +161,17 @@ function textWriter({
     onDamage,
   });
   return {
-    head: async (before) => (options.quiet ? "" : headingText(session, before, paint)),
+    head: async (before) => (options.quiet ? "" : renderTranscriptHeading(session, before, paint)),
     entry: (entry) => {
       if (entry.kind === "damaged") onDamage(`Entry ${entry.id} is damaged on disk. ${entry.problem}`);
-      return transcript.text(entry);
+      return transcript.formatEntry(entry);
     },
     foot: "",
   };
 }
 
 /** Refuses options that contradict each other. */
-function checkTogether(options: ShowOptions): void {
+function checkOptionConflicts(options: ShowOptions): void {
   const contradictions: readonly (readonly [keyof ShowOptions, keyof ShowOptions])[] = [
     ["all", "limit"],
     ["all", "before"],

@@ -2,14 +2,14 @@ import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { formatAgo } from "../ago.ts";
 import { type CommonValues, defineCommand } from "../command.ts";
-import type { Context } from "../context.ts";
-import { escapeLine, safeJson } from "../escape.ts";
+import type { CliContext } from "../context.ts";
+import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { paintFor } from "../look.ts";
+import { choosePaint } from "../look.ts";
 import { printLines } from "../print-lines.ts";
 import { printTo } from "../printer.ts";
-import { storePath } from "../store.ts";
-import { type Column, tableLines } from "../table.ts";
+import { getStorePath } from "../store.ts";
+import { type Column, renderTable } from "../table.ts";
 import { UsageError } from "../usage-error.ts";
 
 const COLUMNS: readonly Column[] = [
@@ -45,14 +45,14 @@ export const trustCommand = defineCommand({
   },
 });
 
-async function trustFile(context: Context, options: CommonValues, named: string): Promise<number> {
-  const path = configIn(named);
+async function trustFile(context: CliContext, options: CommonValues, named: string): Promise<number> {
+  const path = findConfig(named);
   if (path === undefined) throw new UsageError(`there is no longhaul.json at ${named}`);
-  const { readTrustable } = await import("../../gateway/config/project-file.ts");
+  const { readTrustableFile: readTrustable } = await import("../../gateway/config/project-file.ts");
   const { trustContent } = await import("../../gateway/config/trust.ts");
   const { content, settings, ignored } = readTrustable(path);
-  const trusted = trustContent(await ownFolder(context, options), path, content, Date.now());
-  if (options.json) await printTo(context.stdout, `${safeJson({ trusted, settings, ignored })}\n`);
+  const trusted = trustContent(await findUserFolder(context, options), path, content, Date.now());
+  if (options.json) await printTo(context.stdout, `${toSafeJson({ trusted, settings, ignored })}\n`);
   else if (!options.quiet)
     await printLines(context, [
       `Trusted ${escapeLine(trusted.path)} until its content changes:`,
@@ -67,12 +67,12 @@ async function trustFile(context: Context, options: CommonValues, named: string)
   return EXIT.fine;
 }
 
-async function removeFile(context: Context, options: CommonValues, named: string): Promise<number> {
+async function removeFile(context: CliContext, options: CommonValues, named: string): Promise<number> {
   const { removeTrust } = await import("../../gateway/config/trust.ts");
-  const folder = await ownFolder(context, options);
+  const folder = await findUserFolder(context, options);
   const candidates = [
     named,
-    configIn(named),
+    findConfig(named),
     join(named, "longhaul.json"),
     join(named, "longhaul.gateway.json"),
   ];
@@ -80,19 +80,19 @@ async function removeFile(context: Context, options: CommonValues, named: string
   for (const path of candidates) if (path !== undefined) removed ??= removeTrust(folder, path);
   if (!removed)
     throw new UsageError(`no file at ${named} is trusted; "longhaul trust --list" lists the trusted files`);
-  if (options.json) await printTo(context.stdout, `${safeJson({ removed })}\n`);
+  if (options.json) await printTo(context.stdout, `${toSafeJson({ removed })}\n`);
   else if (!options.quiet) await printTo(context.stdout, `No longer trusted: ${escapeLine(removed.path)}\n`);
   return EXIT.fine;
 }
 
-async function listFiles(context: Context, options: CommonValues): Promise<number> {
-  const { listTrusted, trustState } = await import("../../gateway/config/trust.ts");
-  const trusted = listTrusted(await ownFolder(context, options)).map((one) => ({
+async function listFiles(context: CliContext, options: CommonValues): Promise<number> {
+  const { listTrusted, getTrustState: trustState } = await import("../../gateway/config/trust.ts");
+  const trusted = listTrusted(await findUserFolder(context, options)).map((one) => ({
     ...one,
     state: trustState(one),
   }));
   if (options.json) {
-    await printTo(context.stdout, `${safeJson({ trusted })}\n`);
+    await printTo(context.stdout, `${toSafeJson({ trusted })}\n`);
     return EXIT.fine;
   }
   const now = Date.now();
@@ -100,20 +100,20 @@ async function listFiles(context: Context, options: CommonValues): Promise<numbe
   const width = context.columns.stdout;
   const lines =
     rows.length > 0
-      ? tableLines(COLUMNS, rows, { width, paint: paintFor(context, options) })
+      ? renderTable(COLUMNS, rows, { width, paint: choosePaint(context, options) })
       : ["No project file is trusted."];
   await printLines(context, lines);
   return EXIT.fine;
 }
 
-async function ownFolder(context: Context, options: CommonValues): Promise<string> {
-  const { userFolder } = await import("../../gateway/config/find-file.ts");
-  const store = storePath(context, options);
+async function findUserFolder(context: CliContext, options: CommonValues): Promise<string> {
+  const { findUserFolder: userFolder } = await import("../../gateway/config/find-file.ts");
+  const store = getStorePath(context, options);
   return userFolder({ cwd: context.cwd, home: context.home, store }) ?? store;
 }
 
 /** Finds the configuration file at a path or in a folder. */
-function configIn(path: string): string | undefined {
+function findConfig(path: string): string | undefined {
   if (!existsSync(path)) return undefined;
   if (!statSync(path).isDirectory()) return path;
   return [join(path, "longhaul.json"), join(path, "longhaul.gateway.json")].find((file) => existsSync(file));

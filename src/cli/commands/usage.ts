@@ -1,23 +1,23 @@
-import type { FactsOf, Kernel, SessionId } from "../../index.ts";
+import type { Kernel, ModelFactsLookup, SessionId } from "../../index.ts";
 import { defineCommand } from "../command.ts";
-import type { Context } from "../context.ts";
-import { countOf } from "../count.ts";
-import { safeJson } from "../escape.ts";
+import type { CliContext } from "../context.ts";
+import { formatQuantity } from "../count.ts";
+import { toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { findSession, sessionIds } from "../find-session.ts";
-import { paintFor } from "../look.ts";
+import { findSession, listSessionIds } from "../find-session.ts";
+import { choosePaint } from "../look.ts";
 import { findNamed } from "../named.ts";
-import { pagedPrinter } from "../pager.ts";
+import { createPagedPrinter } from "../pager.ts";
 import type { Paint } from "../paint.ts";
-import { type Printer, plainPrinter } from "../printer.ts";
-import { Books } from "../spending/books.ts";
-import { requestLine } from "../spending/request-line.ts";
-import { costWords, spendingLines, unpricedLines } from "../spending/spending-table.ts";
-import { type SpentRequest, spentRequests } from "../spending/spent-requests.ts";
+import { createPlainPrinter, type Printer } from "../printer.ts";
+import { UsageSums } from "../spending/books.ts";
+import { formatRequestUsage } from "../spending/request-line.ts";
+import { formatCost, renderSpending, renderUnpricedNote } from "../spending/spending-table.ts";
+import { type RequestUsage, readRequestUsage } from "../spending/spent-requests.ts";
 import { openExistingStore } from "../store.ts";
-import { fitTo } from "../width.ts";
+import { fitText } from "../width.ts";
 
-const WAYS = [{ name: "day" }, { name: "model" }, { name: "request" }] as const;
+const GROUPINGS = [{ name: "day" }, { name: "model" }, { name: "request" }] as const;
 
 /** Reports the tokens and cost of requests. */
 export const usageCommand = defineCommand({
@@ -34,12 +34,21 @@ export const usageCommand = defineCommand({
     "longhaul usage ticket-4711 --by request --json",
   ],
   async run(context, { operands: [wanted], options }) {
-    const by = findNamed("by", options.by ?? "day", WAYS).name;
+    const by = findNamed("by", options.by ?? "day", GROUPINGS).name;
     await using kernel = await openExistingStore(context, options);
     const session = wanted === undefined ? undefined : await findSession(kernel, wanted);
-    const spent = allRequests(kernel, session, (model) => kernel.modelFacts(model), context.signal);
-    const printer = options.json ? plainPrinter(context.stdout, context.signal) : pagedPrinter(context);
-    const report: Report = { context, printer, spent, session, by, paint: paintFor(context, options) };
+    const spent = readAllRequests(kernel, session, (model) => kernel.modelFacts(model), context.signal);
+    const printer = options.json
+      ? createPlainPrinter(context.stdout, context.signal)
+      : createPagedPrinter(context);
+    const report: UsagePrintout = {
+      context,
+      printer,
+      spent,
+      session,
+      by,
+      paint: choosePaint(context, options),
+    };
     try {
       await (options.json ? printJson(report) : printText(report));
     } finally {
@@ -49,66 +58,66 @@ export const usageCommand = defineCommand({
   },
 });
 
-interface Report {
-  readonly context: Context;
+interface UsagePrintout {
+  readonly context: CliContext;
   readonly printer: Printer;
-  readonly spent: AsyncIterable<SpentRequest>;
+  readonly spent: AsyncIterable<RequestUsage>;
   readonly session: SessionId | undefined;
-  readonly by: (typeof WAYS)[number]["name"];
+  readonly by: (typeof GROUPINGS)[number]["name"];
   readonly paint: Paint;
 }
 
-async function* allRequests(
+async function* readAllRequests(
   kernel: Kernel,
   only: SessionId | undefined,
-  factsOf: FactsOf,
+  factsOf: ModelFactsLookup,
   signal: AbortSignal,
-): AsyncGenerator<SpentRequest> {
-  for await (const id of only === undefined ? sessionIds(kernel) : [only]) {
+): AsyncGenerator<RequestUsage> {
+  for await (const id of only === undefined ? listSessionIds(kernel) : [only]) {
     signal.throwIfAborted();
     await using session = await kernel.session(id);
-    yield* spentRequests(session, factsOf);
+    yield* readRequestUsage(session, factsOf);
   }
 }
 
-async function printText({ context, printer, spent, session, by, paint }: Report): Promise<void> {
+async function printText({ context, printer, spent, session, by, paint }: UsagePrintout): Promise<void> {
   const width = context.columns.stdout;
-  const books = new Books();
+  const books = new UsageSums();
   for await (const one of spent) {
     books.add(one);
     if (by !== "request") continue;
-    const line = requestLine(one, session === undefined);
-    await printer.print(`${Number.isFinite(width) ? fitTo(line, width) : line}\n`);
+    const line = formatRequestUsage(one, session === undefined);
+    await printer.print(`${Number.isFinite(width) ? fitText(line, width) : line}\n`);
   }
   const { total } = books;
   if (total.requests === 0) return printer.print("No usage reported.\n");
   const lines =
     by === "request"
-      ? [`${countOf(total.requests, "request")}, ${costWords(total)}`]
-      : spendingLines(by, [...rowsBy(books, by), { name: "all", totals: total }], { width, paint });
-  const notes = unpricedLines(total).map((line) => paint("dim", fitTo(line, width)));
+      ? [`${formatQuantity(total.requests, "request")}, ${formatCost(total)}`]
+      : renderSpending(by, [...selectRows(books, by), { name: "all", totals: total }], { width, paint });
+  const notes = renderUnpricedNote(total).map((line) => paint("dim", fitText(line, width)));
   await printer.print([...lines, ...notes].map((line) => `${line}\n`).join(""));
 }
 
 /** Streams one JSON document while the log is being read. */
-async function printJson({ printer, spent, session, by }: Report): Promise<void> {
+async function printJson({ printer, spent, session, by }: UsagePrintout): Promise<void> {
   await printer.print(
-    `{${session === undefined ? "" : `"session":${safeJson(session)},`}"by":"${by}","rows":[`,
+    `{${session === undefined ? "" : `"session":${toSafeJson(session)},`}"by":"${by}","rows":[`,
   );
-  const books = new Books();
+  const books = new UsageSums();
   let separator = "";
   for await (const one of spent) {
     books.add(one);
     if (by !== "request") continue;
     const { totals, ...facts } = one;
-    await printer.print(`${separator}\n${safeJson({ ...facts, ...totals })}`);
+    await printer.print(`${separator}\n${toSafeJson({ ...facts, ...totals })}`);
     separator = ",";
   }
-  const rows = by === "request" ? [] : rowsBy(books, by);
-  const written = rows.map(({ name, totals }) => `\n${safeJson({ [by]: name, ...totals })}`).join(",");
-  await printer.print(`${written}\n],"total":${safeJson(books.total)}}\n`);
+  const rows = by === "request" ? [] : selectRows(books, by);
+  const written = rows.map(({ name, totals }) => `\n${toSafeJson({ [by]: name, ...totals })}`).join(",");
+  await printer.print(`${written}\n],"total":${toSafeJson(books.total)}}\n`);
 }
 
-function rowsBy(books: Books, by: "day" | "model") {
+function selectRows(books: UsageSums, by: "day" | "model") {
   return by === "day" ? books.days : books.models;
 }

@@ -1,14 +1,14 @@
 import { type Message, type Part, textOfMessage, type WindowChange } from "../../index.ts";
-import { countOf } from "../count.ts";
+import { formatQuantity } from "../count.ts";
 import { escapeLine, escapeText } from "../escape.ts";
 import type { Paint } from "../paint.ts";
-import { fitTo } from "../width.ts";
+import { fitText } from "../width.ts";
 
 /** Messages shown at either end of a shortened run. */
 const SHOWN_ENDS = 3;
 
 /** Options for printing a window diff. */
-export interface DiffLook {
+export interface DiffPrintOptions {
   readonly columns: number;
   readonly paint: Paint;
   /** List every message that leaves. */
@@ -18,7 +18,10 @@ export interface DiffLook {
 }
 
 /** Formats the difference of two windows: messages that stay, messages that leave (−) and notes that come (+). */
-export function windowDiff(changes: readonly WindowChange[], look: DiffLook): readonly string[] {
+export function renderWindowDiff(
+  changes: readonly WindowChange[],
+  look: DiffPrintOptions,
+): readonly string[] {
   const { columns, paint, isFull, isBrief = false } = look;
   const lines: string[] = [];
   let run: WindowChange[] = [];
@@ -28,11 +31,11 @@ export function windowDiff(changes: readonly WindowChange[], look: DiffLook): re
     const dress = (text: string) => (isLeaving ? paint("red", text) : text);
     const isWhole = isFull || !(isLeaving || isBrief) || run.length <= 2 * SHOWN_ENDS + 1;
     const show = (shown: readonly WindowChange[]) =>
-      lines.push(...shown.map((change) => dress(fitTo(`${mark} ${heading(change)}`, columns))));
+      lines.push(...shown.map((change) => dress(fitText(`${mark} ${formatHeading(change)}`, columns))));
     if (isWhole) show(run);
     else {
       show(run.slice(0, SHOWN_ENDS));
-      lines.push(dress(`${mark} … ${countOf(run.length - 2 * SHOWN_ENDS, "more message")}`));
+      lines.push(dress(`${mark} … ${formatQuantity(run.length - 2 * SHOWN_ENDS, "more message")}`));
       show(run.slice(-SHOWN_ENDS));
     }
     run = [];
@@ -40,22 +43,22 @@ export function windowDiff(changes: readonly WindowChange[], look: DiffLook): re
   for (const change of changes) {
     if (run.length > 0 && run[0]?.type !== change.type) flush();
     if (change.type === "leaves" || change.type === "stays") run.push(change);
-    else lines.push(...(change.type === "comes" ? noteLines(change, paint) : changedLines(change, look)));
+    else lines.push(...(change.type === "comes" ? renderNote(change, paint) : renderChange(change, look)));
   }
   flush();
   return lines;
 }
 
-function noteLines({ after }: WindowChange, paint: Paint): readonly string[] {
+function renderNote({ after }: WindowChange, paint: Paint): readonly string[] {
   return escapeText(after ? textOfMessage(after) : "")
     .split("\n")
     .map((text) => paint("green", `+ ${text}`));
 }
 
 /** Shows only the parts that differ. */
-function changedLines(
+function renderChange(
   { place, before, after }: WindowChange,
-  { columns, paint }: DiffLook,
+  { columns, paint }: DiffPrintOptions,
 ): readonly string[] {
   if (!before || !after) return [];
   const known = (message: Message) => new Set(message.parts.map((part) => JSON.stringify(part)));
@@ -65,25 +68,28 @@ function changedLines(
     parts: message.parts.filter((part) => !others.has(JSON.stringify(part))),
   });
   const line = (mark: string, message: Message) =>
-    fitTo(`${mark} ${place} ${message.role}: ${escapeLine(wordsOf(message) || "(empty)")}`, columns);
+    fitText(
+      `${mark} ${place} ${message.role}: ${escapeLine(describeMessage(message) || "(empty)")}`,
+      columns,
+    );
   return [
     paint("red", line("-", differing(before, fresh))),
     paint("green", line("+", differing(after, old))),
   ];
 }
 
-function heading({ place, before, after }: WindowChange): string {
+function formatHeading({ place, before, after }: WindowChange): string {
   const message = after ?? before;
-  return message ? `${place} ${message.role}: ${escapeLine(wordsOf(message))}` : place;
+  return message ? `${place} ${message.role}: ${escapeLine(describeMessage(message))}` : place;
 }
 
 /** Describes a message's content on one line. */
-export function wordsOf(message: Message): string {
-  const others = message.parts.flatMap((part) => otherWords(part));
+export function describeMessage(message: Message): string {
+  const others = message.parts.flatMap((part) => describePart(part));
   return [textOfMessage(message), ...others].filter((text) => text !== "").join("; ");
 }
 
-function otherWords(part: Part): readonly string[] {
+function describePart(part: Part): readonly string[] {
   if (part.type === "tool-call") return [`calls ${part.name}`];
   if (part.type !== "tool-result") return [];
   const said = textOfMessage({ role: "tool", parts: part.output });

@@ -1,18 +1,18 @@
-import type { WindowParts } from "../../index.ts";
+import type { WindowBreakdown } from "../../index.ts";
 import { formatCount, formatShare } from "../count.ts";
-import { type Look, type Paint, plain } from "../paint.ts";
-import { fitTo, padTo } from "../width.ts";
+import { type Look, type Paint, plainPaint } from "../paint.ts";
+import { fitText, padText } from "../width.ts";
 
-type PartName = keyof WindowParts;
+type PartName = keyof WindowBreakdown;
 
-interface Drawn {
+interface PartStyle {
   readonly letter: string;
   readonly block: string;
   readonly look: Look;
 }
 
 /** Window parts in the order of a request. */
-const DRAWN: Readonly<Record<PartName, Drawn>> = {
+const PART_STYLES: Readonly<Record<PartName, PartStyle>> = {
   system: { letter: "S", block: "█", look: "magenta" },
   tools: { letter: "T", block: "█", look: "blue" },
   pins: { letter: "P", block: "█", look: "yellow" },
@@ -22,40 +22,40 @@ const DRAWN: Readonly<Record<PartName, Drawn>> = {
   reserved: { letter: "R", block: "▒", look: "dim" },
   free: { letter: ".", block: "·", look: "dim" },
 };
-const NAMES = Object.keys(DRAWN) as readonly PartName[];
-const WIDEST = 72;
+const PART_NAMES = Object.keys(PART_STYLES) as readonly PartName[];
+const MAX_BAR_COLUMNS = 72;
 
 /** Draws a window as a bar of colored blocks, or of letters without color, with a legend of token counts. */
-export function barLines(parts: WindowParts, columns: number, paint: Paint): readonly string[] {
-  const widths = apportion(
-    NAMES.map((name) => parts[name]),
-    Math.min(columns, WIDEST),
+export function renderWindowBar(parts: WindowBreakdown, columns: number, paint: Paint): readonly string[] {
+  const widths = apportionColumns(
+    PART_NAMES.map((name) => parts[name]),
+    Math.min(columns, MAX_BAR_COLUMNS),
   );
-  const bar = NAMES.map((name, index) => drawn(name, widths[index] ?? 0, paint)).join("");
-  return [bar, ...legendLines(parts, columns, paint)];
+  const bar = PART_NAMES.map((name, index) => drawBlocks(name, widths[index] ?? 0, paint)).join("");
+  return [bar, ...renderLegend(parts, columns, paint)];
 }
 
-function legendLines(parts: WindowParts, columns: number, paint: Paint): readonly string[] {
-  const whole = NAMES.reduce((sum, name) => sum + parts[name], 0);
-  const rows = NAMES.filter((name) => parts[name] > 0 || name === "history" || name === "free");
+function renderLegend(parts: WindowBreakdown, columns: number, paint: Paint): readonly string[] {
+  const whole = PART_NAMES.reduce((sum, name) => sum + parts[name], 0);
+  const rows = PART_NAMES.filter((name) => parts[name] > 0 || name === "history" || name === "free");
   const nameWidth = Math.max(...rows.map((name) => name.length));
   const countWidth = Math.max(...rows.map((name) => formatCount(parts[name]).length));
   return rows.map((name) => {
-    const count = padTo(formatCount(parts[name]), countWidth, "right");
-    const share = padTo(formatShare(parts[name], whole), 4, "right");
-    const words = fitTo(` ${padTo(name, nameWidth)}  ${count} ${share}`, columns - 1);
-    return drawn(name, 1, paint) + words;
+    const count = padText(formatCount(parts[name]), countWidth, "right");
+    const share = padText(formatShare(parts[name], whole), 4, "right");
+    const words = fitText(` ${padText(name, nameWidth)}  ${count} ${share}`, columns - 1);
+    return drawBlocks(name, 1, paint) + words;
   });
 }
 
-function drawn(name: PartName, width: number, paint: Paint): string {
-  const { letter, block, look } = DRAWN[name];
+function drawBlocks(name: PartName, width: number, paint: Paint): string {
+  const { letter, block, look } = PART_STYLES[name];
   if (width === 0) return "";
-  return paint === plain ? letter.repeat(width) : paint(look, block.repeat(width));
+  return paint === plainPaint ? letter.repeat(width) : paint(look, block.repeat(width));
 }
 
 /** Distributes columns in proportion to counts; every count above 0 gets at least one column if there are enough. */
-export function apportion(counts: readonly number[], columns: number): readonly number[] {
+export function apportionColumns(counts: readonly number[], columns: number): readonly number[] {
   const whole = counts.reduce((sum, count) => sum + count, 0);
   if (whole === 0) return counts.map(() => 0);
   const widths = counts.map((count) => (count > 0 ? Math.max(1, Math.round((count / whole) * columns)) : 0));

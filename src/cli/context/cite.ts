@@ -1,6 +1,6 @@
 import type { Place, SessionId } from "../../index.ts";
 
 /** Names an entry for a reader of `reader`: with its session if the entry is from another log, as in a fork. */
-export function cite({ session, seq }: Place, reader: SessionId): string {
+export function citeEntry({ session, seq }: Place, reader: SessionId): string {
   return session === reader ? `#${seq}` : `${session}#${seq}`;
 }

@@ -1,12 +1,12 @@
 import { type Entry, textOfMessage } from "../../index.ts";
 import { escapeLine } from "../escape.ts";
-import { fitTo } from "../width.ts";
+import { fitText } from "../width.ts";
 
-const MOST_CHARACTERS = 400;
+const MAX_CHARACTERS = 400;
 
 /** Formats the role and the beginning of an entry's text. */
-export function entryWords(entry: Entry, columns = 60): string {
+export function formatEntryExcerpt(entry: Entry, columns = 60): string {
   if (entry.kind !== "message") return entry.kind;
-  const text = escapeLine(textOfMessage(entry.message).slice(0, MOST_CHARACTERS));
-  return fitTo(text === "" ? entry.message.role : `${entry.message.role}: ${text}`, columns);
+  const text = escapeLine(textOfMessage(entry.message).slice(0, MAX_CHARACTERS));
+  return fitText(text === "" ? entry.message.role : `${entry.message.role}: ${text}`, columns);
 }

@@ -1,5 +1,5 @@
 import { type ListedOverlay, LonghaulError, parseEntryId, type Session } from "../../index.ts";
-import { shellWord } from "../shell-word.ts";
+import { quoteShellWord } from "../shell-word.ts";
 
 /** Finds a listed overlay by number or id; throws ENTRY_NOT_FOUND with a hint to the list. */
 export function findOverlay(
@@ -11,26 +11,32 @@ export function findOverlay(
   const place = number === undefined ? parseEntryId(which) : { session: session.id, seq: Number(number) };
   const found = listed.find(({ entry }) => entry.seq === place.seq && entry.session === place.session);
   if (found) return found;
-  throw notFound(session, `There is no overlay ${which} on the line of ${session.id}; ${seeList(session)}`);
+  throw createNotFoundError(
+    session,
+    `There is no overlay ${which} on the line of ${session.id}; ${formatListHint(session)}`,
+  );
 }
 
 /** Returns the newest overlay in force that is not a revert; throws ENTRY_NOT_FOUND if there is none. */
-export function newestOverlay(session: Session, listed: readonly ListedOverlay[]): ListedOverlay {
+export function findNewestOverlay(session: Session, listed: readonly ListedOverlay[]): ListedOverlay {
   const found = listed.find(({ isHolding, entry }) => isHolding && entry.edit.type !== "revert");
   if (found) return found;
-  throw notFound(session, `There is nothing to revert: ${session.id} has no overlay in force.`);
+  throw createNotFoundError(session, `There is nothing to revert: ${session.id} has no overlay in force.`);
 }
 
 /** Throws ENTRY_NOT_FOUND unless the overlay is in force. */
-export function checkHolding(session: Session, { entry, isHolding }: ListedOverlay): void {
+export function checkInForce(session: Session, { entry, isHolding }: ListedOverlay): void {
   if (isHolding) return;
-  throw notFound(session, `Overlay #${entry.seq} is no longer in force; ${seeList(session)}`);
+  throw createNotFoundError(
+    session,
+    `Overlay #${entry.seq} is no longer in force; ${formatListHint(session)}`,
+  );
 }
 
-function seeList({ id }: Session): string {
-  return `"longhaul revert ${shellWord(id)} --list" lists them.`;
+function formatListHint({ id }: Session): string {
+  return `"longhaul revert ${quoteShellWord(id)} --list" lists them.`;
 }
 
-function notFound({ id }: Session, message: string): LonghaulError {
+function createNotFoundError({ id }: Session, message: string): LonghaulError {
   return new LonghaulError("ENTRY_NOT_FOUND", message, { details: { session: id } });
 }

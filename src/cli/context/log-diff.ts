@@ -6,7 +6,7 @@ import {
   type Slot,
   type WindowChange,
 } from "../../index.ts";
-import { cite } from "./cite.ts";
+import { citeEntry } from "./cite.ts";
 
 /** Maximum messages to compare with the window, counted from the newest. */
 const MAX_COMPARED = 5_000;
@@ -20,13 +20,13 @@ export interface LogDiff {
 }
 
 /** Compares a window with the original messages of its line. */
-export async function diffWithLog(session: Session, window: readonly Slot[]): Promise<LogDiff> {
-  const { entries, isCut } = await newestMessages(session);
-  const places = new Map(entries.map((entry, index) => [cite(entry, session.id), index]));
+export async function compareWithLog(session: Session, window: readonly Slot[]): Promise<LogDiff> {
+  const { entries, isCut } = await readNewestMessages(session);
+  const places = new Map(entries.map((entry, index) => [citeEntry(entry, session.id), index]));
   const said = entries.map(
     (entry, index): Slot => ({
       seq: index,
-      cite: cite(entry, session.id),
+      cite: citeEntry(entry, session.id),
       at: entry.at,
       message: entry.message,
       tokens: 0,
@@ -42,7 +42,7 @@ export async function diffWithLog(session: Session, window: readonly Slot[]): Pr
   return { changes: diffWindows(said, shown), isCut };
 }
 
-async function newestMessages(
+async function readNewestMessages(
   session: Session,
 ): Promise<{ readonly entries: readonly Entry<MessageBody>[]; readonly isCut: boolean }> {
   const pages: (readonly Entry<MessageBody>[])[] = [];

@@ -2,16 +2,16 @@ import type { Entry, OverlayBody, SessionId } from "../../index.ts";
 import { formatAgo, formatTime } from "../ago.ts";
 import { escapeLine } from "../escape.ts";
 import type { Paint } from "../paint.ts";
-import { formatChange } from "../tokens.ts";
-import { editWords } from "../transcript/edit-words.ts";
-import { wrapTo } from "../wrap.ts";
-import { cite } from "./cite.ts";
-import { receiptRows } from "./receipt-rows.ts";
-import { type Row, rowLines } from "./rows.ts";
-import { whyWords } from "./why.ts";
+import { formatTokenChange } from "../tokens.ts";
+import { describeEdit } from "../transcript/edit-words.ts";
+import { wrapText } from "../wrap.ts";
+import { citeEntry } from "./cite.ts";
+import { buildReceiptRows } from "./receipt-rows.ts";
+import { type LabeledRow, renderRows } from "./rows.ts";
+import { explainEdit } from "./why.ts";
 
 /** Options for printing overlays. */
-export interface OverlayLook {
+export interface OverlayPrintOptions {
   readonly columns: number;
   readonly paint: Paint;
   readonly isFull: boolean;
@@ -19,24 +19,31 @@ export interface OverlayLook {
 }
 
 /** Formats an overlay with its receipt. */
-export function overlayLines(
+export function renderOverlay(
   entry: Entry<OverlayBody>,
   session: SessionId,
-  look: OverlayLook,
+  look: OverlayPrintOptions,
 ): readonly string[] {
   const { columns, paint, isFull, now } = look;
   const at = entry.madeAt ?? entry.at;
   const when = `${formatTime(at)} (${formatAgo(at, now)})`;
-  const head = `${cite(entry, session)} ${escapeLine(`${entry.author} ${editWords(entry.edit)}`)}`;
+  const head = `${citeEntry(entry, session)} ${escapeLine(`${entry.author} ${describeEdit(entry.edit)}`)}`;
   return [
-    ...wrapTo(head, columns).map((line) => paint("bold", line)),
-    ...rowLines([["when", when], ["why", whyWords(entry)], ...figureRows(entry, isFull)], columns, paint),
+    ...wrapText(head, columns).map((line) => paint("bold", line)),
+    ...renderRows(
+      [["when", when], ["why", explainEdit(entry)], ...buildFigureRows(entry, isFull)],
+      columns,
+      paint,
+    ),
   ];
 }
 
 /** Edits imported from other tools have no receipt, but often report their token counts. */
-function figureRows({ receipt, tokensBefore, tokensAfter }: OverlayBody, isFull: boolean): readonly Row[] {
-  if (receipt) return receiptRows(receipt, isFull);
+function buildFigureRows(
+  { receipt, tokensBefore, tokensAfter }: OverlayBody,
+  isFull: boolean,
+): readonly LabeledRow[] {
+  if (receipt) return buildReceiptRows(receipt, isFull);
   if (tokensBefore === undefined || tokensAfter === undefined) return [];
-  return [["size", formatChange(tokensBefore, tokensAfter)]];
+  return [["size", formatTokenChange(tokensBefore, tokensAfter)]];
 }

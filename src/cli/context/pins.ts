@@ -1,13 +1,13 @@
-import { type Entry, type EntryId, entryId, type PinBody, type Session } from "../../index.ts";
+import { type Entry, type EntryId, formatEntryId, type PinBody, type Session } from "../../index.ts";
 import { isOnLine } from "./on-line.ts";
 
-const PAGE = 200;
+const PAGE_ENTRIES = 200;
 
 /** Returns the pinned entries of the active line, oldest pin first. */
-export async function pinnedEntries(session: Session): Promise<readonly Entry[]> {
+export async function readPinnedEntries(session: Session): Promise<readonly Entry[]> {
   const decided = new Map<EntryId, boolean>();
-  for await (const { target, isPinned } of pins(session)) {
-    const id = entryId(target.session, target.seq);
+  for await (const { target, isPinned } of readPins(session)) {
+    const id = formatEntryId(target.session, target.seq);
     if (!decided.has(id)) decided.set(id, isPinned);
   }
   const pinned: Entry[] = [];
@@ -19,10 +19,14 @@ export async function pinnedEntries(session: Session): Promise<readonly Entry[]>
 }
 
 /** Yields the pin entries of the line, newest first. */
-async function* pins(session: Session): AsyncGenerator<Entry<PinBody>> {
+async function* readPins(session: Session): AsyncGenerator<Entry<PinBody>> {
   let before: string | undefined;
   do {
-    const page = await session.page({ kinds: ["pin"], limit: PAGE, ...(before !== undefined && { before }) });
+    const page = await session.page({
+      kinds: ["pin"],
+      limit: PAGE_ENTRIES,
+      ...(before !== undefined && { before }),
+    });
     yield* page.entries.toReversed() as readonly Entry<PinBody>[];
     before = page.before;
   } while (before !== undefined);

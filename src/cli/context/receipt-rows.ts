@@ -1,39 +1,39 @@
-import type { Compared, Receipt } from "../../index.ts";
-import { countOf, formatCount } from "../count.ts";
+import type { Comparison, Receipt } from "../../index.ts";
+import { formatCount, formatQuantity } from "../count.ts";
 import { formatDollars } from "../dollars.ts";
-import { formatChange } from "../tokens.ts";
-import type { Row } from "./rows.ts";
+import { formatTokenChange } from "../tokens.ts";
+import type { LabeledRow } from "./rows.ts";
 
-const NAMED = 6;
+const MAX_NAMED = 6;
 
 /** Formats a receipt for people; figures are without the edit → with it. */
-export function receiptRows(receipt: Receipt, isFull: boolean): readonly Row[] {
+export function buildReceiptRows(receipt: Receipt, isFull: boolean): readonly LabeledRow[] {
   const { tokens, cachedShare, thisCall, nextCalls, cache } = receipt;
   const assumed = receipt.arePricesAssumed ? " (assumed prices)" : "";
   return [
-    ["size", formatChange(tokens.without, tokens.with)],
-    ["cached", `${compared(cachedShare, (share) => `${Math.round(100 * share)}%`)} (cache ${cache})`],
-    ["this call", `${compared(thisCall, formatDollars)}${assumed}`],
-    ["next calls", `${compared(nextCalls, formatDollars)} each, while the cache is hot`],
-    ["break-even", breakEvenWords(receipt)],
-    ["removed", cutWords(receipt, isFull)],
+    ["size", formatTokenChange(tokens.without, tokens.with)],
+    ["cached", `${formatCompared(cachedShare, (share) => `${Math.round(100 * share)}%`)} (cache ${cache})`],
+    ["this call", `${formatCompared(thisCall, formatDollars)}${assumed}`],
+    ["next calls", `${formatCompared(nextCalls, formatDollars)} each, while the cache is hot`],
+    ["break-even", formatBreakEven(receipt)],
+    ["removed", formatCut(receipt, isFull)],
   ];
 }
 
-function compared(figures: Compared, words: (figure: number) => string): string {
+function formatCompared(figures: Comparison, words: (figure: number) => string): string {
   return `${words(figures.without)} → ${words(figures.with)}`;
 }
 
-function breakEvenWords({ breakEvenCalls, expectedCalls }: Receipt): string {
+function formatBreakEven({ breakEvenCalls, expectedCalls }: Receipt): string {
   const expected = `; ${formatCount(Math.round(expectedCalls))} more expected`;
   if (breakEvenCalls === null) return `never${expected}`;
-  return `${breakEvenCalls === 0 ? "immediately" : `after ${countOf(breakEvenCalls, "more call")}`}${expected}`;
+  return `${breakEvenCalls === 0 ? "immediately" : `after ${formatQuantity(breakEvenCalls, "more call")}`}${expected}`;
 }
 
-function cutWords({ left }: Receipt, isFull: boolean): string {
+function formatCut({ left }: Receipt, isFull: boolean): string {
   const { entries, identifiers, named } = left;
-  const counts = `${countOf(entries, "message")}, ${countOf(identifiers, "name")}`;
+  const counts = `${formatQuantity(entries, "message")}, ${formatQuantity(identifiers, "name")}`;
   if (named.length === 0) return counts;
-  const shown = isFull ? named : named.slice(0, NAMED);
+  const shown = isFull ? named : named.slice(0, MAX_NAMED);
   return `${counts}: ${shown.join(", ")}${identifiers > shown.length ? ", …" : ""}`;
 }

@@ -1,32 +1,32 @@
 import {
   diffWindows,
   type Entry,
-  type FactsOf,
-  type Fitted,
+  type FittedWindow,
+  type ModelFactsLookup,
   type OverlayBody,
   type Session,
 } from "../../index.ts";
-import { Books } from "../spending/books.ts";
-import { spentRequests } from "../spending/spent-requests.ts";
-import { diffWithLog, type LogDiff } from "./log-diff.ts";
-import { pinnedEntries } from "./pins.ts";
+import { UsageSums } from "../spending/books.ts";
+import { readRequestUsage } from "../spending/spent-requests.ts";
+import { compareWithLog, type LogDiff } from "./log-diff.ts";
+import { readPinnedEntries } from "./pins.ts";
 import type { DescribedWindow } from "./window-options.ts";
 
 /**
  * Maximum overlays to search for those in force; they are few, because a rebuilt window replaces all earlier overlays.
  */
-const MOST_OVERLAYS = 1_000;
+const MAX_OVERLAYS = 1_000;
 
 /** State of a session's window. */
 export interface ContextReport {
   readonly session: string;
   readonly described: DescribedWindow;
-  readonly now: Fitted;
+  readonly now: FittedWindow;
   /** The window of the next call; only with --dry-run. */
-  readonly next?: Fitted;
+  readonly next?: FittedWindow;
   /** Difference between window and log, or between next and current window with --dry-run; only with --diff. */
   readonly diff?: LogDiff;
-  readonly books: Books;
+  readonly books: UsageSums;
   readonly pins: readonly Entry[];
   /** Overlays in force, newest first. */
   readonly overlays: readonly Entry<OverlayBody>[];
@@ -36,7 +36,7 @@ export interface ContextReport {
 const NO_MODEL = "The session names no model, so window and prices are assumed; set one with --model.";
 
 /** Builds the report without changing anything. `warnings` are the kernel's warnings so far. */
-export async function reportOn(
+export async function buildContextReport(
   session: Session,
   described: DescribedWindow,
   {
@@ -48,15 +48,15 @@ export async function reportOn(
     readonly isDryRun: boolean;
     readonly hasDiff: boolean;
     readonly warnings: readonly string[];
-    readonly factsOf: FactsOf;
+    readonly factsOf: ModelFactsLookup;
   },
 ): Promise<ContextReport> {
-  const books = new Books();
-  for await (const spent of spentRequests(session, factsOf)) books.add(spent);
-  const listed = await session.overlays.list(MOST_OVERLAYS);
+  const books = new UsageSums();
+  for await (const spent of readRequestUsage(session, factsOf)) books.add(spent);
+  const listed = await session.overlays.list(MAX_OVERLAYS);
   const now = await described.window.look();
   const next = isDryRun ? await described.window.fit({ isDryRun: true }) : undefined;
-  const diff = hasDiff ? await diffOf(session, now, next) : undefined;
+  const diff = hasDiff ? await buildDiff(session, now, next) : undefined;
   return {
     session: session.id,
     described,
@@ -64,7 +64,7 @@ export async function reportOn(
     ...(next && { next }),
     ...(diff && { diff }),
     books,
-    pins: await pinnedEntries(session),
+    pins: await readPinnedEntries(session),
     overlays: listed.flatMap(({ entry, isHolding }) =>
       isHolding && entry.edit.type !== "revert" ? [entry] : [],
     ),
@@ -72,7 +72,11 @@ export async function reportOn(
   };
 }
 
-async function diffOf(session: Session, now: Fitted, next: Fitted | undefined): Promise<LogDiff> {
+async function buildDiff(
+  session: Session,
+  now: FittedWindow,
+  next: FittedWindow | undefined,
+): Promise<LogDiff> {
   if (next) return { changes: diffWindows(now.slots, next.slots), isCut: false };
-  return diffWithLog(session, now.slots);
+  return compareWithLog(session, now.slots);
 }

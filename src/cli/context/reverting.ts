@@ -1,49 +1,49 @@
-import type { Entry, Fitted, OverlayBody, Session } from "../../index.ts";
-import { countOf, formatCount } from "../count.ts";
+import type { Entry, FittedWindow, OverlayBody, Session } from "../../index.ts";
+import { formatCount, formatQuantity } from "../count.ts";
 import { escapeLine } from "../escape.ts";
-import { shellWord } from "../shell-word.ts";
-import { formatChange } from "../tokens.ts";
-import { editWords } from "../transcript/edit-words.ts";
-import { describedWindow } from "./window-options.ts";
+import { quoteShellWord } from "../shell-word.ts";
+import { formatTokenChange } from "../tokens.ts";
+import { describeEdit } from "../transcript/edit-words.ts";
+import { openDescribedWindow } from "./window-options.ts";
 
 /** Effect of a revert on the window. */
-export interface Reverted {
+export interface RevertEffect {
   readonly session: string;
   /** The new revert overlay; undefined if there was nothing to revert. */
   readonly by: Entry<OverlayBody> | undefined;
-  readonly before: Fitted;
-  readonly after: Fitted;
+  readonly before: FittedWindow;
+  readonly after: FittedWindow;
 }
 
 /** Runs `revert` and reads the window before and after it. */
-export async function reverting(
+export async function measureRevert(
   session: Session,
   revert: () => Promise<Entry<OverlayBody> | undefined>,
-): Promise<Reverted> {
-  const { window } = await describedWindow(session, {});
+): Promise<RevertEffect> {
+  const { window } = await openDescribedWindow(session, {});
   const before = await window.look();
   const by = await revert();
   return { session: session.id, by, before, after: await window.look() };
 }
 
 /** Formats the effect of a revert for people. */
-export function revertedLines(reverted: Reverted, isQuiet: boolean): readonly string[] {
+export function renderRevertEffect(reverted: RevertEffect, isQuiet: boolean): readonly string[] {
   const { session, by, before, after } = reverted;
   if (!by) return ["No edits since then."];
-  const messages = `${formatCount(before.messages.length)} → ${countOf(after.messages.length, "message")}`;
-  const size = `window: ${formatChange(before.tokens, after.tokens)}, ${messages}`;
+  const messages = `${formatCount(before.messages.length)} → ${formatQuantity(after.messages.length, "message")}`;
+  const size = `window: ${formatTokenChange(before.tokens, after.tokens)}, ${messages}`;
   const isOver = after.tokens > after.limits.most;
   const over = `over the limit of ${formatCount(after.limits.most)} tokens: the next call edits the window again`;
   return [
-    `#${by.seq} ${editWords(by.edit)}`,
+    `#${by.seq} ${describeEdit(by.edit)}`,
     isSame(reverted) ? "window: unchanged" : size,
     ...(isOver ? [over] : []),
-    ...(isQuiet ? [] : [`undo: longhaul revert ${shellWord(session)} ${by.seq}`]),
+    ...(isQuiet ? [] : [`undo: longhaul revert ${quoteShellWord(session)} ${by.seq}`]),
   ].map(escapeLine);
 }
 
 /** Formats the effect of a revert as JSON. */
-export function revertedJson(reverted: Reverted) {
+export function toRevertJson(reverted: RevertEffect) {
   const { session, by, before, after } = reverted;
   return {
     session,
@@ -54,6 +54,6 @@ export function revertedJson(reverted: Reverted) {
   };
 }
 
-function isSame({ before, after }: Reverted): boolean {
+function isSame({ before, after }: RevertEffect): boolean {
   return JSON.stringify(before.messages) === JSON.stringify(after.messages);
 }

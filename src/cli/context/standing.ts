@@ -1,7 +1,7 @@
 import type { ListedOverlay } from "../../index.ts";
 
 /** Tells whether the overlay at `index` is in force, and if not, why; `listed` is ordered newest first. */
-export function standingOf(index: number, listed: readonly ListedOverlay[]): string {
+export function describeStanding(index: number, listed: readonly ListedOverlay[]): string {
   const { entry, isHolding } = listed[index] as ListedOverlay;
   if (isHolding) return "in force";
   if (entry.edit.type === "revert") return "reverted";

@@ -1,8 +1,8 @@
-import { lastModel } from "../../conversation/last-model.ts";
+import { findLastModel } from "../../conversation/last-model.ts";
 import { POLICIES, type Session, type SessionWindow, type WindowOptions } from "../../index.ts";
 import type { OptionSpecs, OptionValues } from "../command.ts";
 import { findNamed } from "../named.ts";
-import { tokensOption } from "../tokens.ts";
+import { parseTokensOption } from "../tokens.ts";
 
 /** Options that describe a model call: model, window, policy, system prompt and tools. */
 export const WINDOW_OPTIONS = {
@@ -25,22 +25,22 @@ export interface DescribedWindow {
   readonly policy: string;
 }
 
-const LEAST_WINDOW = 100;
+const MIN_WINDOW_TOKENS = 100;
 
 /** Opens the window of a session for the model of the command line, else for the session's last model. */
-export async function describedWindow(
+export async function openDescribedWindow(
   session: Session,
   given: OptionValues<typeof WINDOW_OPTIONS>,
 ): Promise<DescribedWindow> {
   const policy = findNamed("policy", given.policy ?? "longhaul", POLICIES).name;
-  const model = given.model ?? (await lastModel(session));
+  const model = given.model ?? (await findLastModel(session));
   const options: WindowOptions = {
     model: model ?? "unknown",
     policy,
-    ...(given.system !== undefined && { system: tokensOption("system", given.system) }),
-    ...(given.tools !== undefined && { tools: tokensOption("tools", given.tools) }),
+    ...(given.system !== undefined && { system: parseTokensOption("system", given.system) }),
+    ...(given.tools !== undefined && { tools: parseTokensOption("tools", given.tools) }),
     ...(given.window !== undefined && {
-      models: { "*": { window: tokensOption("window", given.window, LEAST_WINDOW) } },
+      models: { "*": { window: parseTokensOption("window", given.window, MIN_WINDOW_TOKENS) } },
     }),
   };
   return { window: session.window(options), model, policy };

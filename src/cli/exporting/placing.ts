@@ -2,13 +2,13 @@ import { extname, join, normalize, sep } from "node:path";
 import type { Writer } from "../../formats/index.ts";
 import type { SessionId } from "../../index.ts";
 import { UsageError } from "../usage-error.ts";
-import { AlreadyThere, kindOf } from "./staging.ts";
+import { findPathKind, TargetExistsError } from "./staging.ts";
 
 /** Maps a file name from a writer to its path on disk. */
-export type Placing = (file: string) => string;
+export type PathMapper = (file: string) => string;
 
 /** Export request. */
-export interface Wanted {
+export interface ExportTarget {
   readonly out: string;
   readonly writer: Writer;
   /** Also export sub-agents, each into its own file; folder writers include them anyway. */
@@ -17,25 +17,25 @@ export interface Wanted {
 }
 
 /** Returns the placing of each session's files. Refuses impossible targets before anything is read. */
-export async function placingFor(wanted: Wanted): Promise<(session: SessionId) => Placing> {
+export async function createPathMapper(wanted: ExportTarget): Promise<(session: SessionId) => PathMapper> {
   const { out, writer, withChildren, isForced } = wanted;
-  const there = await kindOf(out);
+  const there = await findPathKind(out);
   if (there === "file" && (writer.isFolder || withChildren)) {
     throw new UsageError(`--out is the file ${out}; expected a folder`);
   }
-  if (writer.isFolder) return () => withinFolder(out);
-  if (withChildren) return (session) => (file) => join(out, `${fileName(session)}${extname(file)}`);
-  if (there === "folder") return () => withinFolder(out);
-  if (there === "file" && !isForced) throw new AlreadyThere(out);
+  if (writer.isFolder) return () => mapIntoFolder(out);
+  if (withChildren) return (session) => (file) => join(out, `${toFileName(session)}${extname(file)}`);
+  if (there === "folder") return () => mapIntoFolder(out);
+  if (there === "file" && !isForced) throw new TargetExistsError(out);
   return () => () => out;
 }
 
-function fileName(session: SessionId): string {
+function toFileName(session: SessionId): string {
   return session.replace(/[^\w.-]+/g, "_").replace(/^\.+/, "_");
 }
 
 /** Places files below a folder; throws if a foreign id in a file name would lead outside. */
-export function withinFolder(folder: string): Placing {
+export function mapIntoFolder(folder: string): PathMapper {
   return (file) => {
     const relative = normalize(file);
     const isOutside = relative.split(sep).includes("..") || relative.startsWith(sep) || /^\w:/.test(relative);

@@ -2,7 +2,7 @@ import { type FileHandle, link, mkdir, mkdtemp, open, rename, rm, stat, unlink }
 import { dirname, join } from "node:path";
 
 /** The target exists, and --force was not given. */
-export class AlreadyThere extends Error {
+export class TargetExistsError extends Error {
   readonly code = "EEXIST";
 
   constructor(path: string) {
@@ -12,7 +12,7 @@ export class AlreadyThere extends Error {
 }
 
 /** Tells whether a path is a file, a folder or absent. */
-export async function kindOf(path: string): Promise<"file" | "folder" | undefined> {
+export async function findPathKind(path: string): Promise<"file" | "folder" | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (!found) return undefined;
   return found.isDirectory() ? "folder" : "file";
@@ -22,7 +22,7 @@ export async function kindOf(path: string): Promise<"file" | "folder" | undefine
  * Stages output files in a temporary folder and moves them when all are complete. Until then no target is touched, and
  * a reader never sees half a file.
  */
-export class Staging implements AsyncDisposable {
+export class StagingFolder implements AsyncDisposable {
   readonly #folder: string;
   readonly #isForced: boolean;
   /** Name of each staged file by target path. */
@@ -36,12 +36,12 @@ export class Staging implements AsyncDisposable {
   }
 
   /** Stages next to the target, on the same file system, so that a move is a rename. */
-  static async beside(path: string, isForced: boolean): Promise<Staging> {
-    const home = (await kindOf(path)) === "folder" ? path : dirname(path);
-    if (!(await kindOf(home))) {
+  static async createNextTo(path: string, isForced: boolean): Promise<StagingFolder> {
+    const home = (await findPathKind(path)) === "folder" ? path : dirname(path);
+    if (!(await findPathKind(home))) {
       throw Object.assign(new Error(`There is no folder ${home}; create it first.`), { code: "ENOENT" });
     }
-    return new Staging(await mkdtemp(join(home, ".longhaul-export-")), isForced);
+    return new StagingFolder(await mkdtemp(join(home, ".longhaul-export-")), isForced);
   }
 
   get files(): readonly string[] {
@@ -89,7 +89,7 @@ export class Staging implements AsyncDisposable {
   }
 
   async #checkFree(target: string): Promise<void> {
-    if (!this.#isForced && (await kindOf(target))) throw new AlreadyThere(target);
+    if (!this.#isForced && (await findPathKind(target))) throw new TargetExistsError(target);
   }
 
   /** Without --force a hard link is used: unlike a rename, it fails if a file has appeared at the target. */
@@ -98,7 +98,7 @@ export class Staging implements AsyncDisposable {
     try {
       await link(from, to);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "EEXIST") throw new AlreadyThere(to);
+      if ((error as NodeJS.ErrnoException).code === "EEXIST") throw new TargetExistsError(to);
       // Not every file system supports links.
       return rename(from, to);
     }

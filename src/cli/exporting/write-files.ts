@@ -1,8 +1,8 @@
 import { exportSession, type OnDamage } from "../../formats/index.ts";
 import type { Kernel, SessionId } from "../../index.ts";
-import { descendants } from "./descendants.ts";
-import { placingFor, type Wanted } from "./placing.ts";
-import { Staging } from "./staging.ts";
+import { listDescendants } from "./descendants.ts";
+import { createPathMapper, type ExportTarget } from "./placing.ts";
+import { StagingFolder } from "./staging.ts";
 
 /** Files that an export wrote. */
 export interface WrittenFiles {
@@ -14,11 +14,11 @@ export interface WrittenFiles {
 export async function writeFiles(
   kernel: Kernel,
   id: SessionId,
-  wanted: Wanted,
+  wanted: ExportTarget,
   { signal, onDamage }: { readonly signal: AbortSignal; readonly onDamage: OnDamage },
 ): Promise<WrittenFiles> {
-  const placing = await placingFor(wanted);
-  await using staging = await Staging.beside(wanted.out, wanted.isForced);
+  const placing = await createPathMapper(wanted);
+  await using staging = await StagingFolder.createNextTo(wanted.out, wanted.isForced);
   const stage = async (session: SessionId) => {
     const place = placing(session);
     for await (const { file, text } of exportSession(kernel, session, wanted.writer, onDamage)) {
@@ -27,7 +27,7 @@ export async function writeFiles(
     }
   };
   await stage(id);
-  if (wanted.withChildren) for await (const child of descendants(kernel, id)) await stage(child);
+  if (wanted.withChildren) for await (const child of listDescendants(kernel, id)) await stage(child);
   await staging.commit();
   return { files: staging.files, sizeBytes: staging.sizeBytes };
 }

@@ -1,29 +1,29 @@
 import type { ImportOptions } from "../../formats/index.ts";
 import { askYesNo } from "../ask.ts";
 import type { CommonValues } from "../command.ts";
-import type { Context } from "../context.ts";
-import { countOf } from "../count.ts";
-import { escapeLine, safeJson } from "../escape.ts";
-import { paintFor } from "../look.ts";
+import type { CliContext } from "../context.ts";
+import { formatQuantity } from "../count.ts";
+import { escapeLine, toSafeJson } from "../escape.ts";
+import { choosePaint } from "../look.ts";
 import { printTo } from "../printer.ts";
-import { storePath } from "../store.ts";
-import { type FoundPlace, findPlaces, placesTable } from "./places.ts";
+import { getStorePath } from "../store.ts";
+import { type FoundPlace, findPopulatedPlaces, renderPlacesTable } from "./places.ts";
 
 /** Shows the conversations in well-known folders and returns the folders to import: none unless the user agrees. */
 export async function choosePlaces(
-  context: Context,
+  context: CliContext,
   options: CommonValues,
   choice: Pick<ImportOptions, "formats" | "since" | "signal">,
   isAgreed: boolean,
 ): Promise<readonly string[]> {
-  const places = await findPlaces(context, choice);
+  const places = await findPopulatedPlaces(context, choice);
   const paths = [...new Set(places.map(({ path }) => path))];
   if (options.json) {
     if (isAgreed) return paths;
-    await printTo(context.stdout, `${safeJson({ places: places.map(placeJson) })}\n`);
+    await printTo(context.stdout, `${toSafeJson({ places: places.map(toPlaceJson) })}\n`);
     return [];
   }
-  if (!options.quiet || !isAgreed) await printTo(context.stdout, placesText(context, options, places));
+  if (!options.quiet || !isAgreed) await printTo(context.stdout, renderPlaces(context, options, places));
   if (isAgreed || places.length === 0) return paths;
   if (context.isTerminal.stdin && context.isTerminal.stdout) {
     return (await askYesNo(context, "Import these?")) ? paths : [];
@@ -35,17 +35,17 @@ export async function choosePlaces(
   return [];
 }
 
-function placesText(context: Context, options: CommonValues, places: readonly FoundPlace[]): string {
+function renderPlaces(context: CliContext, options: CommonValues, places: readonly FoundPlace[]): string {
   if (places.length === 0) {
     return 'No conversations found in the usual places. Run "longhaul import PATH" to search elsewhere.\n';
   }
-  const paint = paintFor(context, options);
-  const table = placesTable(places, { now: Date.now(), width: context.columns.stdout, paint });
+  const paint = choosePaint(context, options);
+  const table = renderPlacesTable(places, { now: Date.now(), width: context.columns.stdout, paint });
   const count = places.reduce((total, { conversations }) => total + conversations, 0);
-  const target = `${countOf(count, "conversation")} to import into the store ${escapeLine(storePath(context, options))}`;
+  const target = `${formatQuantity(count, "conversation")} to import into the store ${escapeLine(getStorePath(context, options))}`;
   return `${[...table, "", target].join("\n")}\n`;
 }
 
-function placeJson({ format, ...place }: FoundPlace) {
+function toPlaceJson({ format, ...place }: FoundPlace) {
   return { format: format.name, title: format.title, ...place };
 }

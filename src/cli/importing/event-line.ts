@@ -1,31 +1,31 @@
 import type { WatchEvent } from "../../formats/index.ts";
 import { formatDuration, formatTime } from "../ago.ts";
-import { countOf } from "../count.ts";
+import { formatQuantity } from "../count.ts";
 import { escapeLine } from "../escape.ts";
 import type { Paint } from "../paint.ts";
-import { fitTo } from "../width.ts";
-import { problemLine } from "./report.ts";
+import { fitText } from "../width.ts";
+import { formatProblem } from "./report.ts";
 
-const MOST_COMMAND_COLUMNS = 60;
+const MAX_COMMAND_COLUMNS = 60;
 
 /** Formats a watch event on one line. */
-export function eventLine(event: WatchEvent, now: number, paint: Paint): string {
-  return `${paint("dim", formatTime(now))} ${eventWords(event, paint)}`;
+export function formatWatchEvent(event: WatchEvent, now: number, paint: Paint): string {
+  return `${paint("dim", formatTime(now))} ${describeEvent(event, paint)}`;
 }
 
-function eventWords(event: WatchEvent, paint: Paint): string {
+function describeEvent(event: WatchEvent, paint: Paint): string {
   switch (event.type) {
     case "imported": {
       const { session, added, status, error } = event.report;
       if (status === "failed") return `${paint("red", "failed")} ${escapeLine(`${session}: ${error ?? ""}`)}`;
-      const news = [countOf(added.messages, "message"), countOf(added.toolCalls, "tool call")];
+      const news = [formatQuantity(added.messages, "message"), formatQuantity(added.toolCalls, "tool call")];
       return `${paint("green", "imported")} ${escapeLine(session)}: ${news.join(", ")}`;
     }
     case "problem":
-      return problemLine(event.problem, paint);
+      return formatProblem(event.problem, paint);
     case "stalled": {
       const { source, idleMs, process } = event;
-      const command = fitTo(escapeLine(process.command.replaceAll("\0", " ")), MOST_COMMAND_COLUMNS);
+      const command = fitText(escapeLine(process.command.replaceAll("\0", " ")), MAX_COMMAND_COLUMNS);
       const what = `no new entries for ${formatDuration(idleMs)} although its agent is running (${command}, pid ${process.pid})`;
       return `${paint("yellow", "stalled")} ${escapeLine(source.path)}: ${what}; it may now write to another file`;
     }
@@ -37,7 +37,7 @@ function eventWords(event: WatchEvent, paint: Paint): string {
 }
 
 /** Tells whether an event reports a problem. */
-export function isBad(event: WatchEvent): boolean {
+export function isProblemEvent(event: WatchEvent): boolean {
   if (event.type === "imported") return event.report.status === "failed";
   return event.type === "problem" || event.type === "stalled";
 }

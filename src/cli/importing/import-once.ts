@@ -1,17 +1,17 @@
 import { type ImportOptions, type ImportReport, importSources } from "../../formats/index.ts";
 import { openKernel } from "../../index.ts";
 import type { CommonValues } from "../command.ts";
-import type { Context } from "../context.ts";
-import { safeJson } from "../escape.ts";
-import { paintFor } from "../look.ts";
+import type { CliContext } from "../context.ts";
+import { toSafeJson } from "../escape.ts";
+import { choosePaint } from "../look.ts";
 import { printTo } from "../printer.ts";
 import { ProgressBar } from "../progress-bar.ts";
-import { openStore, storePath } from "../store.ts";
-import { reportExitCode, reportLines } from "./report.ts";
+import { getStorePath, openStore } from "../store.ts";
+import { getReportExitCode, renderImportReport } from "./report.ts";
 
 /** Imports the current content of the paths, prints a report and returns the exit code. */
 export async function importOnce(
-  context: Context,
+  context: CliContext,
   options: CommonValues,
   paths: readonly string[],
   choice: Pick<ImportOptions, "formats" | "since" | "signal" | "dryRun">,
@@ -34,11 +34,11 @@ export async function importOnce(
     }
   }
   if (options.json) {
-    const facts = { store: storePath(context, options), isDryRun, isStopped: signal.aborted };
-    await printTo(stdout, `${safeJson({ ...facts, ...report })}\n`);
+    const facts = { store: getStorePath(context, options), isDryRun, isStopped: signal.aborted };
+    await printTo(stdout, `${toSafeJson({ ...facts, ...report })}\n`);
   } else {
-    const lines = reportLines(report, {
-      paint: paintFor(context, options),
+    const lines = renderImportReport(report, {
+      paint: choosePaint(context, options),
       width: context.columns.stdout,
       isDryRun,
       isStopped: signal.aborted,
@@ -46,5 +46,5 @@ export async function importOnce(
     });
     await printTo(stdout, lines.map((line) => `${line}\n`).join(""));
   }
-  return reportExitCode(report);
+  return getReportExitCode(report);
 }

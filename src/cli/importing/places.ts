@@ -1,10 +1,10 @@
-import { type Format, type ImportOptions, surveySources, wellKnownPlaces } from "../../formats/index.ts";
+import { type Format, findSourcePlaces, type ImportOptions, surveySources } from "../../formats/index.ts";
 import { formatAgo } from "../ago.ts";
 import { formatBytes } from "../bytes.ts";
-import type { Context } from "../context.ts";
+import type { CliContext } from "../context.ts";
 import { formatCount } from "../count.ts";
 import type { Paint } from "../paint.ts";
-import { type Column, tableLines } from "../table.ts";
+import { type Column, renderTable } from "../table.ts";
 
 /** Conversations of one agent in one folder. */
 export interface FoundPlace {
@@ -16,11 +16,11 @@ export interface FoundPlace {
 }
 
 /** Surveys the folders where agents keep their conversations, reading only file names and the beginnings of files. */
-export async function findPlaces(
-  { home, platform, env }: Context,
+export async function findPopulatedPlaces(
+  { home, platform, env }: CliContext,
   options: Pick<ImportOptions, "formats" | "since" | "signal">,
 ): Promise<readonly FoundPlace[]> {
-  const places = await wellKnownPlaces({ home, platform, env });
+  const places = await findSourcePlaces({ home, platform, env });
   const paths = [...new Set(places.map(({ path }) => path))];
   const found = new Map<string, FoundPlace>();
   const seen = new Set<string>();
@@ -52,7 +52,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** Formats the places as a table. */
-export function placesTable(
+export function renderPlacesTable(
   places: readonly FoundPlace[],
   { now, width, paint }: { readonly now: number; readonly width: number; readonly paint: Paint },
 ): readonly string[] {
@@ -63,5 +63,5 @@ export function placesTable(
     formatBytes(sizeBytes),
     formatAgo(lastUsedAt, now),
   ]);
-  return tableLines(COLUMNS, rows, { width, paint });
+  return renderTable(COLUMNS, rows, { width, paint });
 }

@@ -5,7 +5,7 @@ import { UsageError } from "../usage-error.ts";
 const UNITS: TimeUnits = { h: HOUR, d: DAY, w: 7 * DAY, m: 30 * DAY, y: 365 * DAY };
 
 /** Parses an age such as "30d", a day such as "2026-01-01" or an ISO time; a day begins at local midnight. */
-export function readSince(text: string, now: number): number {
+export function parseSince(text: string, now: number): number {
   const age = parseLength(text, UNITS);
   const time = age === undefined ? parseTime(text) : now - age;
   if (time !== undefined) return time;

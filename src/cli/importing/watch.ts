@@ -1,22 +1,22 @@
 import { type ImportOptions, watchSources } from "../../formats/index.ts";
 import type { CommonValues } from "../command.ts";
-import type { Context } from "../context.ts";
-import { countOf } from "../count.ts";
-import { safeJson } from "../escape.ts";
+import type { CliContext } from "../context.ts";
+import { formatQuantity } from "../count.ts";
+import { toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { paintFor } from "../look.ts";
+import { choosePaint } from "../look.ts";
 import { printTo } from "../printer.ts";
 import { openStore } from "../store.ts";
-import { eventLine, isBad } from "./event-line.ts";
+import { formatWatchEvent, isProblemEvent } from "./event-line.ts";
 
 /** Imports existing and new conversations until stopped, printing each event on a line. */
-export async function watch(
-  context: Context,
+export async function watchImports(
+  context: CliContext,
   options: CommonValues,
   paths: readonly string[],
   choice: Pick<ImportOptions, "formats" | "since" | "signal">,
 ): Promise<number> {
-  const paint = paintFor(context, options);
+  const paint = choosePaint(context, options);
   const print = (text: string) => printTo(context.stdout, `${text}\n`, context.signal);
   const sessions = new Set<string>();
   let messages = 0;
@@ -27,13 +27,13 @@ export async function watch(
       sessions.add(event.report.session);
       messages += event.report.added.messages;
     }
-    if (isBad(event) && event.type !== "stalled") exitCode = EXIT.incomplete;
-    if (options.json) await print(safeJson(event));
-    else if (!options.quiet || isBad(event)) await print(eventLine(event, Date.now(), paint));
+    if (isProblemEvent(event) && event.type !== "stalled") exitCode = EXIT.incomplete;
+    if (options.json) await print(toSafeJson(event));
+    else if (!options.quiet || isProblemEvent(event)) await print(formatWatchEvent(event, Date.now(), paint));
   }
   const conversations = sessions.size;
-  const summary = `${countOf(messages, "message")} of ${countOf(conversations, "conversation")} imported`;
-  if (options.json) await print(safeJson({ type: "stopped", conversations, messages }));
+  const summary = `${formatQuantity(messages, "message")} of ${formatQuantity(conversations, "conversation")} imported`;
+  if (options.json) await print(toSafeJson({ type: "stopped", conversations, messages }));
   else if (!options.quiet) await print(`Stopped: ${summary}.`);
   return exitCode;
 }

@@ -1,17 +1,21 @@
 import { isLonghaulError, type Kernel } from "../../index.ts";
 import type { CommonValues } from "../command.ts";
-import type { Context } from "../context.ts";
+import type { CliContext } from "../context.ts";
 import { formatCount } from "../count.ts";
 import { StatusLine } from "../status-line.ts";
 
 /** Entries and chunks that were indexed. */
-export interface CaughtUp {
+export interface IndexCounts {
   readonly entries: number;
   readonly chunks: number;
 }
 
 /** Indexes all conversations to their ends and shows the progress; Ctrl-C stops it and keeps finished work. */
-export async function catchUp(kernel: Kernel, context: Context, options: CommonValues): Promise<CaughtUp> {
+export async function catchUpIndex(
+  kernel: Kernel,
+  context: CliContext,
+  options: CommonValues,
+): Promise<IndexCounts> {
   const status = new StatusLine(context, options);
   const entriesOf = new Map<string, number>();
   let chunks = 0;
@@ -38,15 +42,15 @@ export async function catchUp(kernel: Kernel, context: Context, options: CommonV
 }
 
 /** Indexes conversations for at most `waitMs`; the rest is indexed by a later call. */
-export async function catchUpFor(
+export async function catchUpIndexFor(
   waitMs: number,
   kernel: Kernel,
-  context: Context,
+  context: CliContext,
   options: CommonValues,
 ): Promise<void> {
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(waitMs)]);
   try {
-    await catchUp(kernel, { ...context, signal }, options);
+    await catchUpIndex(kernel, { ...context, signal }, options);
   } catch (error) {
     if (context.signal.aborted || !isLonghaulError(error, "ABORTED")) throw error;
   }

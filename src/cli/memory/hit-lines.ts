@@ -2,12 +2,12 @@ import type { Kernel } from "../../index.ts";
 import { formatAgo } from "../ago.ts";
 import { escapeLine } from "../escape.ts";
 import type { Paint } from "../paint.ts";
-import { excerptLines } from "../transcript/excerpt.ts";
+import { renderExcerpt } from "../transcript/excerpt.ts";
 
 /** Result of a recall. */
-export type Recalled = Awaited<ReturnType<Kernel["memory"]["recall"]>>;
+export type RecallResult = Awaited<ReturnType<Kernel["memory"]["recall"]>>;
 
-export type RecalledHit = Recalled["hits"][number];
+export type RecalledHit = RecallResult["hits"][number];
 
 const INDENT = "    ";
 
@@ -17,7 +17,7 @@ export function citeHit(hit: RecalledHit): string {
 }
 
 /** Formats a hit for people: place, speaker, age, score and text. */
-export function hitLines(
+export function renderHit(
   hit: RecalledHit,
   {
     number,
@@ -38,5 +38,5 @@ export function hitLines(
   const facts = [who, formatAgo(hit.at, now), `score ${hit.score.toFixed(2)}`];
   const head = `${String(number).padStart(2)}  ${paint("cyan", escapeLine(citeHit(hit)))}  ${paint("dim", escapeLine(facts.join(", ")))}`;
   const room = { columns: columns - INDENT.length, ...(lines !== undefined && { lines }) };
-  return [head, ...excerptLines(hit.text.trimEnd(), room).map((line) => INDENT + line)];
+  return [head, ...renderExcerpt(hit.text.trimEnd(), room).map((line) => INDENT + line)];
 }

@@ -1,21 +1,21 @@
 import type { Kernel } from "../../index.ts";
-import { countOf } from "../count.ts";
+import { formatQuantity } from "../count.ts";
 import { escapeLine } from "../escape.ts";
 import type { Paint } from "../paint.ts";
 
 /** Result of indexing files. */
-export type IndexedFiles = Awaited<ReturnType<Kernel["memory"]["indexFiles"]>>;
+export type FileIndexResult = Awaited<ReturnType<Kernel["memory"]["indexFiles"]>>;
 
 const SHOWN = 20;
 
 /** Formats the result of indexing: counts, then skipped files with reasons. */
-export function indexReport(
-  { files, changed, removed, chunks, skipped }: IndexedFiles,
+export function renderIndexReport(
+  { files, changed, removed, chunks, skipped }: FileIndexResult,
   paint: Paint,
 ): readonly string[] {
   const unchanged = files - changed - skipped.length;
   const facts = [
-    `${countOf(changed, "file")} indexed (${countOf(chunks, "chunk")})`,
+    `${formatQuantity(changed, "file")} indexed (${formatQuantity(chunks, "chunk")})`,
     `${unchanged} unchanged`,
     ...(removed > 0 ? [`${removed} removed`] : []),
     ...(skipped.length > 0 ? [`${skipped.length} skipped`] : []),

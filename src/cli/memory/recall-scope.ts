@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Kernel } from "../../index.ts";
-import type { Context } from "../context.ts";
+import type { CliContext } from "../context.ts";
 import { findSession } from "../find-session.ts";
 
 /** Options that narrow the scope of a recall. */
@@ -14,9 +14,9 @@ export interface ScopeValues {
 type Scope = NonNullable<NonNullable<Parameters<Kernel["memory"]["recall"]>[1]>["scope"]>;
 
 /** Builds the scope of a recall; undefined for everything. */
-export async function recallScope(
+export async function buildRecallScope(
   kernel: Kernel,
-  { cwd }: Context,
+  { cwd }: CliContext,
   { session, prefix, agent, path }: ScopeValues,
 ): Promise<Scope | undefined> {
   const sessions: string[] = [];

@@ -1,36 +1,36 @@
 import type { Kernel } from "../../index.ts";
 import type { CommonValues } from "../command.ts";
-import type { Context } from "../context.ts";
-import { escapeLine, safeJson } from "../escape.ts";
+import type { CliContext } from "../context.ts";
+import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { paintFor } from "../look.ts";
+import { choosePaint } from "../look.ts";
 import { printTo } from "../printer.ts";
-import { type IndexedFiles, indexReport } from "./index-report.ts";
+import { type FileIndexResult, renderIndexReport } from "./index-report.ts";
 
 /** Indexes files now and after every change until stopped, printing each run on a line. */
 export async function watchIndex(
   kernel: Kernel,
-  context: Context,
+  context: CliContext,
   options: CommonValues,
   paths: readonly string[],
 ): Promise<number> {
   const { signal, stdout, stderr } = context;
-  const paint = paintFor(context, options);
+  const paint = choosePaint(context, options);
   let exitCode: number = EXIT.fine;
   let printing: Promise<void> = Promise.resolve();
   const print = (text: string) => {
     printing = printing.then(() => printTo(stdout, `${text}\n`, signal));
     printing.catch(() => undefined);
   };
-  const onIndexed = (indexed: IndexedFiles) => {
+  const onIndexed = (indexed: FileIndexResult) => {
     const isNews = indexed.changed > 0 || indexed.removed > 0;
-    if (options.json) print(safeJson({ type: "indexed", ...indexed }));
-    else if (isNews && !options.quiet) print(indexReport(indexed, paint).join("\n"));
+    if (options.json) print(toSafeJson({ type: "indexed", ...indexed }));
+    else if (isNews && !options.quiet) print(renderIndexReport(indexed, paint).join("\n"));
   };
   const onError = (error: unknown) => {
     exitCode = EXIT.incomplete;
     const message = error instanceof Error ? error.message : String(error);
-    if (options.json) print(safeJson({ type: "problem", message }));
+    if (options.json) print(toSafeJson({ type: "problem", message }));
     stderr.write(`longhaul: ${escapeLine(message)}\n`);
   };
   const watching = kernel.memory.watchFiles(paths, { onIndexed, onError });
@@ -42,7 +42,7 @@ export async function watchIndex(
   } finally {
     await watching.close();
   }
-  if (options.json) print(safeJson({ type: "stopped" }));
+  if (options.json) print(toSafeJson({ type: "stopped" }));
   await printing;
   return exitCode;
 }

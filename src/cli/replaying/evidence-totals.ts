@@ -1,5 +1,5 @@
 import { POLICIES, type Policy } from "../../index.ts";
-import type { EvidenceScore, EvidenceSetting } from "./evidence.ts";
+import type { EvidenceCase, EvidenceScore } from "./evidence.ts";
 import type { ReplayTotals } from "./totals.ts";
 
 /** Replay totals with the share of questions whose whole evidence was in the window. */
@@ -13,10 +13,10 @@ export interface TotalsWithEvidence extends ReplayTotals {
  * Lists the settings to score: every policy without paging, and the default policy also with it. The other policies
  * come from systems that do not page.
  */
-export function evidenceSettings(
+export function listEvidenceCases(
   policies: readonly Policy[],
   windows: readonly number[],
-): readonly EvidenceSetting[] {
+): readonly EvidenceCase[] {
   const known = policies.filter(({ name }) => POLICIES.some((policy) => policy.name === name));
   return known.flatMap(({ name: policy }) =>
     windows.flatMap((window) =>
@@ -26,7 +26,7 @@ export function evidenceSettings(
 }
 
 /** Adds the evidence shares to replay totals. */
-export function withEvidence(
+export function addEvidence(
   totals: readonly ReplayTotals[],
   evidence: readonly EvidenceScore[],
 ): readonly TotalsWithEvidence[] {

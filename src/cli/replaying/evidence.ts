@@ -2,7 +2,7 @@ import { type Kernel, type Message, openKernel, textOfMessage } from "../../inde
 import type { MarkedQuestion } from "./questions.ts";
 
 /** Settings of the window for a question. */
-export interface EvidenceSetting {
+export interface EvidenceCase {
   readonly policy: string;
   readonly window: number;
   /** True if evicted content may be paged back. */
@@ -10,7 +10,7 @@ export interface EvidenceSetting {
 }
 
 /** Evidence found in the windows of a number of questions. */
-export interface EvidenceScore extends EvidenceSetting {
+export interface EvidenceScore extends EvidenceCase {
   readonly questions: number;
   /** Questions whose whole evidence was in the window verbatim. */
   readonly whole: number;
@@ -23,7 +23,7 @@ const MAX_OUTPUT_TOKENS = 4_000;
 /** Asks each question at the end of its conversation under each setting and looks for the evidence in the window. */
 export async function scoreEvidence(
   questions: readonly MarkedQuestion[],
-  settings: readonly EvidenceSetting[],
+  settings: readonly EvidenceCase[],
   onQuestion: (done: number) => void = () => undefined,
 ): Promise<readonly EvidenceScore[]> {
   const sums = settings.map((setting) => ({ ...setting, questions: 0, whole: 0, sentTokens: 0 }));
@@ -31,7 +31,7 @@ export async function scoreEvidence(
     onQuestion(index);
     await using kernel = await openKernel({ path: ":memory:" });
     for (const [at, setting] of settings.entries()) {
-      const { isWhole, tokens } = await ask(kernel, `${at}`, question, setting);
+      const { isWhole, tokens } = await askQuestion(kernel, `${at}`, question, setting);
       const sum = sums[at] as (typeof sums)[number];
       sum.questions++;
       sum.sentTokens += tokens;
@@ -41,11 +41,11 @@ export async function scoreEvidence(
   return sums;
 }
 
-async function ask(
+async function askQuestion(
   kernel: Kernel,
   id: string,
   { conversation, question, evidence }: MarkedQuestion,
-  { policy, window, isPaging }: EvidenceSetting,
+  { policy, window, isPaging }: EvidenceCase,
 ): Promise<{ readonly isWhole: boolean; readonly tokens: number }> {
   const session = await kernel.session(id);
   await session.appendAll(conversation.map(({ message }) => message));
@@ -59,9 +59,9 @@ async function ask(
       paging: isPaging,
     })
     .fit();
-  return { isWhole: evidence.every((text) => isIn(text, fitted.messages)), tokens: fitted.tokens };
+  return { isWhole: evidence.every((text) => isInMessages(text, fitted.messages)), tokens: fitted.tokens };
 }
 
-function isIn(text: string, messages: readonly Message[]): boolean {
+function isInMessages(text: string, messages: readonly Message[]): boolean {
   return messages.some((message) => textOfMessage(message).includes(text));
 }

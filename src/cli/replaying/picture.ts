@@ -4,7 +4,7 @@ export interface PicturePoint {
 }
 
 /** Window sizes under one policy, request by request. */
-export interface PictureCourse {
+export interface PictureCurve {
   readonly name: string;
   readonly points: readonly PicturePoint[];
 }
@@ -12,10 +12,10 @@ export interface PictureCourse {
 const WIDTH = 960;
 const HEIGHT = 420;
 const MARGIN = { left: 64, right: 160, top: 24, bottom: 40 };
-const COLOURS = ["#1f6feb", "#d29922", "#2da44e", "#cf222e", "#8250df", "#57606a"];
+const COLORS = ["#1f6feb", "#d29922", "#2da44e", "#cf222e", "#8250df", "#57606a"];
 
 /** Draws an SVG of the window size over a session's requests: one line per policy, edits marked. */
-export function replayPicture(title: string, courses: readonly PictureCourse[]): string {
+export function drawReplayPicture(title: string, courses: readonly PictureCurve[]): string {
   const requests = Math.max(1, ...courses.map(({ points }) => points.length));
   const peak = courses
     .flatMap(({ points }) => points)
@@ -26,14 +26,14 @@ export function replayPicture(title: string, courses: readonly PictureCourse[]):
     HEIGHT - MARGIN.bottom - (tokens / peak) * (HEIGHT - MARGIN.top - MARGIN.bottom);
   const round = (value: number) => value.toFixed(1);
   const lines = courses.map(({ name, points }, index) => {
-    const colour = COLOURS[index % COLOURS.length];
+    const colour = COLORS[index % COLORS.length];
     const path = points
       .map(({ tokens }, at) => `${at === 0 ? "M" : "L"}${round(x(at))} ${round(y(tokens))}`)
       .join("");
     const marks = points.flatMap(({ tokens, isEdited }, at) =>
       isEdited ? [`<circle cx="${round(x(at))}" cy="${round(y(tokens))}" r="2.5" fill="${colour}"/>`] : [],
     );
-    const key = `<text x="${WIDTH - MARGIN.right + 12}" y="${MARGIN.top + 14 + index * 20}" fill="${colour}">${escaped(name)}</text>`;
+    const key = `<text x="${WIDTH - MARGIN.right + 12}" y="${MARGIN.top + 14 + index * 20}" fill="${colour}">${escapeXml(name)}</text>`;
     return `<path d="${path}" fill="none" stroke="${colour}" stroke-width="1.5"/>${marks.join("")}${key}`;
   });
   const ticks = [0, 0.25, 0.5, 0.75, 1].map((share) => {
@@ -44,7 +44,7 @@ export function replayPicture(title: string, courses: readonly PictureCourse[]):
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12">`,
     `<rect width="${WIDTH}" height="${HEIGHT}" fill="white"/>`,
-    `<text x="${MARGIN.left}" y="16" font-weight="bold">${escaped(title)}: tokens per request, edits marked</text>`,
+    `<text x="${MARGIN.left}" y="16" font-weight="bold">${escapeXml(title)}: tokens per request, edits marked</text>`,
     ...ticks,
     ...lines,
     `<text x="${MARGIN.left}" y="${HEIGHT - 12}">1</text>`,
@@ -54,6 +54,6 @@ export function replayPicture(title: string, courses: readonly PictureCourse[]):
   ].join("\n");
 }
 
-function escaped(text: string): string {
+function escapeXml(text: string): string {
   return text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import type { Message, SaidMessage } from "../../index.ts";
+import type { Message, RecordedMessage } from "../../index.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** A conversation, a question asked at its end, and the texts in it that answer the question. */
 export interface MarkedQuestion {
   readonly id: string;
-  readonly conversation: readonly SaidMessage[];
+  readonly conversation: readonly RecordedMessage[];
   readonly question: string;
   readonly evidence: readonly string[];
 }
@@ -19,7 +19,7 @@ interface QuestionRow {
   readonly abstention?: boolean;
 }
 
-interface Turn {
+interface HaystackTurn {
   readonly role: "user" | "assistant";
   readonly content?: string;
   readonly has_answer?: boolean;
@@ -28,19 +28,22 @@ interface Turn {
 /** Reads questions in LongMemEval's layout: `questions.jsonl` and `sessions.jsonl`, plain or gzipped. */
 export function readQuestions(folder: string): readonly MarkedQuestion[] {
   const sessions = new Map(
-    rowsOf<{ session_id: string; turns: readonly Turn[] }>(folder, "sessions.jsonl").map((row) => [
+    readRows<{ session_id: string; turns: readonly HaystackTurn[] }>(folder, "sessions.jsonl").map((row) => [
       row.session_id,
       row.turns,
     ]),
   );
-  return rowsOf<QuestionRow>(folder, "questions.jsonl")
+  return readRows<QuestionRow>(folder, "questions.jsonl")
     .filter(({ abstention }) => !abstention)
-    .map((row) => markedQuestion(row, sessions))
+    .map((row) => buildQuestion(row, sessions))
     .filter(({ evidence }) => evidence.length > 0);
 }
 
-function markedQuestion(row: QuestionRow, sessions: ReadonlyMap<string, readonly Turn[]>): MarkedQuestion {
-  const said: { role: Turn["role"]; text: string }[] = [];
+function buildQuestion(
+  row: QuestionRow,
+  sessions: ReadonlyMap<string, readonly HaystackTurn[]>,
+): MarkedQuestion {
+  const said: { role: HaystackTurn["role"]; text: string }[] = [];
   const evidence: string[] = [];
   for (const { role, content = "", has_answer } of row.haystack_session_ids.flatMap(
     (id) => sessions.get(id) ?? [],
@@ -53,14 +56,14 @@ function markedQuestion(row: QuestionRow, sessions: ReadonlyMap<string, readonly
   }
   if (said[0]?.role === "assistant") said.shift();
   if (said.at(-1)?.role === "user") said.push({ role: "assistant", text: "I see." });
-  const conversation = said.map(({ role, text }, index): SaidMessage => {
+  const conversation = said.map(({ role, text }, index): RecordedMessage => {
     const message: Message = { role, parts: [{ type: "text", text }] };
     return { seq: index + 1, at: index * 60_000, message };
   });
   return { id: row.question_id, conversation, question: row.question, evidence };
 }
 
-function rowsOf<Row>(folder: string, name: string): readonly Row[] {
+function readRows<Row>(folder: string, name: string): readonly Row[] {
   const path = join(folder, name);
   const isPlain = existsSync(path);
   if (!isPlain && !existsSync(`${path}.gz`))

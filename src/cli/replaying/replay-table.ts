@@ -1,19 +1,19 @@
-import { countOf, formatCount } from "../count.ts";
-import { type Column, tableLines } from "../table.ts";
+import { formatCount, formatQuantity } from "../count.ts";
+import { type Column, renderTable } from "../table.ts";
 import type { TotalsWithEvidence } from "./evidence-totals.ts";
 
-const FIGURES = ["window", "cost", "ids", "lines", "sent", "peak", "edits/100", "dearest"];
-const EVIDENCE = ["evidence", "unpaged"];
+const FIGURE_TITLES = ["window", "cost", "ids", "lines", "sent", "peak", "edits/100", "dearest"];
+const EVIDENCE_TITLES = ["evidence", "unpaged"];
 
 /** Formats replay totals as a table; evidence columns appear only if questions were asked. */
-export function replayTable(
+export function renderReplayTable(
   totals: readonly TotalsWithEvidence[],
-  look: Parameters<typeof tableLines>[2],
+  look: Parameters<typeof renderTable>[2],
 ): string {
   const [first] = totals;
   if (!first) return "No conversation has enough requests.\n";
   const hasEvidence = totals.some(({ evidence }) => evidence !== undefined);
-  const titles = [...FIGURES, ...(hasEvidence ? EVIDENCE : [])];
+  const titles = [...FIGURE_TITLES, ...(hasEvidence ? EVIDENCE_TITLES : [])];
   const columns: readonly Column[] = [
     { title: "policy" },
     ...titles.map((title) => ({ title, align: "right" as const })),
@@ -28,12 +28,12 @@ export function replayTable(
     `${(one.peakTokens / 1_000).toFixed(1)}k`,
     ((100 * one.edits) / Math.max(1, one.requests)).toFixed(1),
     one.dearest.toFixed(2),
-    ...(hasEvidence ? [shareText(one.evidence), shareText(one.unpaged)] : []),
+    ...(hasEvidence ? [formatPercent(one.evidence), formatPercent(one.unpaged)] : []),
   ]);
-  const head = `${countOf(first.sessions, "conversation")}, ${countOf(first.requests, "request")}; cost relative to an unlimited window`;
-  return `${[head, "", ...tableLines(columns, rows, look)].join("\n")}\n`;
+  const head = `${formatQuantity(first.sessions, "conversation")}, ${formatQuantity(first.requests, "request")}; cost relative to an unlimited window`;
+  return `${[head, "", ...renderTable(columns, rows, look)].join("\n")}\n`;
 }
 
-function shareText(share: number | undefined): string {
+function formatPercent(share: number | undefined): string {
   return share === undefined ? "–" : `${(100 * share).toFixed(1)}%`;
 }

@@ -26,11 +26,7 @@ export interface ComparedScore {
 }
 
 /** Sums the scores of sessions. */
-export function totalReplay(
-  policy: string,
-  window: number,
-  compared: readonly ComparedScore[],
-): ReplayTotals {
+export function sumReplays(policy: string, window: number, compared: readonly ComparedScore[]): ReplayTotals {
   const sum = (of: (one: ComparedScore) => number) => compared.reduce((total, one) => total + of(one), 0);
   const share = (of: (score: ReplayScore) => { readonly used: number; readonly kept: number }) => {
     const used = sum(({ score }) => of(score).used);

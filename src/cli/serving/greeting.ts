@@ -1,14 +1,14 @@
 import { readVersion } from "../../base/package-files.ts";
 import type { LoadedConfig } from "../../gateway/config/load-config.ts";
 import type { Environment } from "../../gateway/config/settings.ts";
-import { connectLines } from "../../gateway/pages/agents.ts";
-import { missingUpstreams } from "../../gateway/pages/overview.ts";
+import { buildAgentLines } from "../../gateway/pages/agents.ts";
+import { findMissingUpstreams } from "../../gateway/pages/overview.ts";
 import { escapeLine } from "../escape.ts";
 import type { Paint } from "../paint.ts";
-import { padTo } from "../width.ts";
+import { padText } from "../width.ts";
 
 /** A gateway that has started listening. */
-export interface Listening {
+export interface GatewayFacts {
   readonly url: string;
   readonly store: string;
   readonly loaded: LoadedConfig;
@@ -16,7 +16,7 @@ export interface Listening {
 }
 
 /** Builds the greeting: address, lines to paste into agents, upstreams and settings. */
-export function greetingLines(listening: Listening, paint: Paint, isQuiet: boolean): readonly string[] {
+export function renderGreeting(listening: GatewayFacts, paint: Paint, isQuiet: boolean): readonly string[] {
   const { url, store } = listening;
   const first = `longhaul ${readVersion()} listens on ${paint("bold", url)}`;
   if (isQuiet) return [first];
@@ -24,18 +24,18 @@ export function greetingLines(listening: Listening, paint: Paint, isQuiet: boole
     `${first}, store ${escapeLine(store)}`,
     "",
     "Point an agent here:",
-    ...agentLines(listening, paint),
+    ...renderAgents(listening, paint),
     "",
     "Requests go to:",
-    ...upstreamLines(listening, paint),
+    ...renderUpstreams(listening, paint),
     "",
-    ...settingLines(listening),
+    ...renderSettings(listening),
     `Status, recall and import: ${paint("bold", `${url}/`)}   Press Ctrl-C to stop.`,
   ];
 }
 
 /** Builds the greeting as JSON. */
-export function greetingJson(listening: Listening): object {
+export function toGreetingJson(listening: GatewayFacts): object {
   const { url, store, loaded, env } = listening;
   const { config, path, project, warnings } = loaded;
   const { policy, dryRun, threshold, recall, redact } = config;
@@ -54,39 +54,39 @@ export function greetingJson(listening: Listening): object {
       keyEnv,
       hasKey: hasKey(keyEnv, env),
     })),
-    missing: missingUpstreams(config, env),
-    agents: connectLines({ url, needsToken: config.tokens.length > 0 }),
+    missing: findMissingUpstreams(config, env),
+    agents: buildAgentLines({ url, needsToken: config.tokens.length > 0 }),
     warnings: [...project.notices, ...warnings],
   };
 }
 
-function agentLines({ url, loaded }: Listening, paint: Paint): readonly string[] {
-  const agents = connectLines({ url, needsToken: loaded.config.tokens.length > 0 });
+function renderAgents({ url, loaded }: GatewayFacts, paint: Paint): readonly string[] {
+  const agents = buildAgentLines({ url, needsToken: loaded.config.tokens.length > 0 });
   return agents.flatMap(({ agent, place, lines }) => {
     const [first = "", ...rest] = lines.split("\n");
-    const name = paint("cyan", padTo(agent, 12));
+    const name = paint("cyan", padText(agent, 12));
     if (rest.length === 0 && place === "shell") return [`  ${name} ${first}`];
     return [`  ${name} ${paint("dim", place)}`, ...[first, ...rest].map((line) => `    ${line}`)];
   });
 }
 
-function upstreamLines({ loaded: { config }, env }: Listening, paint: Paint): readonly string[] {
+function renderUpstreams({ loaded: { config }, env }: GatewayFacts, paint: Paint): readonly string[] {
   const width = Math.max(...config.upstreams.map(({ name }) => name.length));
   const lines = config.upstreams.map(({ name, baseUrl, prefix, models, keyEnv }) => {
     const which = [prefix && `${prefix}…`, ...(models ?? [])].filter(Boolean).join(", ");
     const key = hasKey(keyEnv, env)
       ? `key from ${keyEnv}`
       : `the agent's own key${keyEnv === undefined ? "" : `, or ${keyEnv}`}`;
-    return `  ${paint("cyan", padTo(escapeLine(name), width))} ${escapeLine(baseUrl)}${which && ` for ${escapeLine(which)}`} ${paint("dim", `(${escapeLine(key)})`)}`;
+    return `  ${paint("cyan", padText(escapeLine(name), width))} ${escapeLine(baseUrl)}${which && ` for ${escapeLine(which)}`} ${paint("dim", `(${escapeLine(key)})`)}`;
   });
-  const missing = missingUpstreams(config, env).filter(
+  const missing = findMissingUpstreams(config, env).filter(
     ({ name }) => !config.upstreams.some((one) => one.name === name),
   );
   const words = missing.map(({ name, variable }) => `${variable} for ${name}`).join(", ");
   return [...lines, ...(words === "" ? [] : [paint("dim", `  for more, set ${words}`)])];
 }
 
-function settingLines({ loaded: { config, path, project } }: Listening): readonly string[] {
+function renderSettings({ loaded: { config, path, project } }: GatewayFacts): readonly string[] {
   const { policy, dryRun, threshold, recall, redact, tokens } = config;
   const edits =
     policy === "none"

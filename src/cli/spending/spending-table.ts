@@ -1,9 +1,9 @@
 import type { Totals } from "../../index.ts";
-import { countOf, formatCount } from "../count.ts";
+import { formatCount, formatQuantity } from "../count.ts";
 import { formatDollars } from "../dollars.ts";
 import type { Paint } from "../paint.ts";
-import { type Column, tableLines } from "../table.ts";
-import { widthOf } from "../width.ts";
+import { type Column, renderTable } from "../table.ts";
+import { measureWidth } from "../width.ts";
 import type { NamedTotals } from "./books.ts";
 
 type Figure = readonly [title: string, (totals: Totals) => string];
@@ -13,10 +13,10 @@ const INPUT: Figure = ["↑ input", ({ inputTokens }) => formatCount(inputTokens
 const OUTPUT: Figure = ["↓ output", ({ outputTokens }) => formatCount(outputTokens)];
 const READ: Figure = ["cache read", ({ cacheReadTokens }) => formatCount(cacheReadTokens)];
 const WRITTEN: Figure = ["cache write", ({ cacheWriteTokens }) => formatCount(cacheWriteTokens)];
-const COST: Figure = ["cost", costWords];
+const COST: Figure = ["cost", formatCost];
 
 /** Column sets from complete to minimal, for narrow terminals. */
-const CHOICES: readonly (readonly Figure[])[] = [
+const COLUMN_SETS: readonly (readonly Figure[])[] = [
   [REQUESTS, INPUT, OUTPUT, READ, WRITTEN, COST],
   [INPUT, OUTPUT, READ, WRITTEN, COST],
   [INPUT, OUTPUT, COST],
@@ -24,32 +24,32 @@ const CHOICES: readonly (readonly Figure[])[] = [
 ];
 
 /** Formats usage totals as a table, with the most columns that fit the terminal. */
-export function spendingLines(
+export function renderSpending(
   title: string,
   rows: readonly NamedTotals[],
   { width, paint }: { readonly width: number; readonly paint: Paint },
 ): readonly string[] {
-  const tables = CHOICES.map((figures) => {
+  const tables = COLUMN_SETS.map((figures) => {
     const columns: readonly Column[] = [
       { title, shrinks: "first" },
       ...figures.map(([name]) => ({ title: name, align: "right" as const })),
     ];
     const cells = rows.map(({ name, totals }) => [name, ...figures.map(([, words]) => words(totals))]);
-    const plainly = tableLines(columns, cells, { width, paint: (_, text) => text });
-    return { columns, cells, isFitting: plainly.every((line) => widthOf(line) <= width) };
+    const plainly = renderTable(columns, cells, { width, paint: (_, text) => text });
+    return { columns, cells, isFitting: plainly.every((line) => measureWidth(line) <= width) };
   });
   const chosen = tables.find(({ isFitting }) => isFitting) ?? tables.at(-1);
-  return chosen ? tableLines(chosen.columns, chosen.cells, { width, paint }) : [];
+  return chosen ? renderTable(chosen.columns, chosen.cells, { width, paint }) : [];
 }
 
 /** Notes the number of requests without a known price; empty if there are none. */
-export function unpricedLines({ unpricedRequests }: Totals): readonly string[] {
+export function renderUnpricedNote({ unpricedRequests }: Totals): readonly string[] {
   if (unpricedRequests === 0) return [];
-  return [`cost excludes ${countOf(unpricedRequests, "request")} without a known price`];
+  return [`cost excludes ${formatQuantity(unpricedRequests, "request")} without a known price`];
 }
 
 /** Formats the cost, with a "+" if part of it is unknown. */
-export function costWords({ cost, requests, unpricedRequests }: Totals): string {
+export function formatCost({ cost, requests, unpricedRequests }: Totals): string {
   if (requests > 0 && unpricedRequests === requests) return "?";
   return `${formatDollars(cost)}${unpricedRequests > 0 ? "+" : ""}`;
 }

@@ -2,7 +2,7 @@ import {
   addReport,
   EMPTY_LEDGER,
   type Entry,
-  type FactsOf,
+  type ModelFactsLookup,
   RECENT_REQUESTS,
   type Session,
   type SessionId,
@@ -11,7 +11,7 @@ import {
 } from "../../index.ts";
 
 /** Usage of one request, as last reported. */
-export interface SpentRequest {
+export interface RequestUsage {
   readonly session: SessionId;
   readonly at: number;
   readonly request?: string;
@@ -19,19 +19,22 @@ export interface SpentRequest {
   readonly totals: Totals;
 }
 
-const PAGE = 500;
+const PAGE_ENTRIES = 500;
 
 /**
  * Yields the requests in a session's log, oldest first, including those on abandoned lines, because they were paid for.
  * Runs in constant memory: a late report replaces an earlier one only if its request is among the latest
  * RECENT_REQUESTS.
  */
-export async function* spentRequests(session: Session, factsOf: FactsOf): AsyncGenerator<SpentRequest> {
-  const recent = new Map<string, SpentRequest>();
-  for await (const entry of usageEntries(session)) {
+export async function* readRequestUsage(
+  session: Session,
+  factsOf: ModelFactsLookup,
+): AsyncGenerator<RequestUsage> {
+  const recent = new Map<string, RequestUsage>();
+  for await (const entry of readUsageEntries(session)) {
     const key = entry.request === undefined ? entry.id : `request ${entry.request}`;
     recent.delete(key);
-    recent.set(key, spentIn(entry, factsOf));
+    recent.set(key, toRequestUsage(entry, factsOf));
     const [oldest] = recent;
     if (!oldest || recent.size <= RECENT_REQUESTS) continue;
     recent.delete(oldest[0]);
@@ -40,17 +43,17 @@ export async function* spentRequests(session: Session, factsOf: FactsOf): AsyncG
   yield* recent.values();
 }
 
-async function* usageEntries(session: Session): AsyncGenerator<Entry<UsageBody>> {
+async function* readUsageEntries(session: Session): AsyncGenerator<Entry<UsageBody>> {
   for (let from = 1; ; ) {
-    const entries = await session.read({ from, limit: PAGE, kinds: ["usage"] });
+    const entries = await session.read({ from, limit: PAGE_ENTRIES, kinds: ["usage"] });
     yield* entries as readonly Entry<UsageBody>[];
     const last = entries.at(-1);
-    if (!last || entries.length < PAGE) return;
+    if (!last || entries.length < PAGE_ENTRIES) return;
     from = last.seq + 1;
   }
 }
 
-function spentIn(entry: Entry<UsageBody>, factsOf: FactsOf): SpentRequest {
+function toRequestUsage(entry: Entry<UsageBody>, factsOf: ModelFactsLookup): RequestUsage {
   const { session, at, request, model } = entry;
   return {
     session,

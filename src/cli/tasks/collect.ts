@@ -1,5 +1,5 @@
 import {
-  type Collected,
+  type CollectStaleResult,
   collectStale,
   isLonghaulError,
   isTerminal,
@@ -12,7 +12,7 @@ import {
 } from "../../index.ts";
 import { ACTIVE_STATES } from "./states.ts";
 
-const PAGE = 1_000;
+const PAGE_TASKS = 1_000;
 
 /** Processes that carry the tag of one task. */
 export interface TaskProcesses {
@@ -25,22 +25,22 @@ export interface TaskProcesses {
 }
 
 /** Lists active tasks whose owner process is dead. */
-export async function deadTasks(kernel: Kernel): Promise<readonly TaskId[]> {
+export async function listDeadTasks(kernel: Kernel): Promise<readonly TaskId[]> {
   const dead: TaskId[] = [];
-  for (const { id, owner } of await activeTasks(kernel))
+  for (const { id, owner } of await listActiveTasks(kernel))
     if (owner !== undefined && !(await kernel.tasks.sketch(id)).isOwned) dead.push(id);
   return dead;
 }
 
 /** Lists all tasks that have not ended. */
-export async function activeTasks(kernel: Kernel): Promise<readonly TaskRecord[]> {
+export async function listActiveTasks(kernel: Kernel): Promise<readonly TaskRecord[]> {
   const active: TaskRecord[] = [];
   for (let before: TaskId | undefined; ; ) {
-    const query = { states: ACTIVE_STATES, limit: PAGE, ...(before !== undefined && { before }) };
+    const query = { states: ACTIVE_STATES, limit: PAGE_TASKS, ...(before !== undefined && { before }) };
     const page = await kernel.tasks.list(query);
     for (const one of page) active.push(one);
     before = page.at(-1)?.id;
-    if (page.length < PAGE) return active;
+    if (page.length < PAGE_TASKS) return active;
   }
 }
 
@@ -53,7 +53,7 @@ export async function collectProcesses(
   const tagged = await listTagged();
   // Read after the processes: every process in the list belongs to a task that had started before.
   const needed = new Set<string>();
-  for (const { id } of await activeTasks(kernel))
+  for (const { id } of await listActiveTasks(kernel))
     if (!dead.includes(id)) needed.add(await kernel.tasks.tag(id));
   const ofStore = (await kernel.tasks.tag("")).replace(/^.*~/, "~");
   for (const [tag, processes] of tagged) {
@@ -79,9 +79,9 @@ export async function collectWorktrees(
     readonly isDryRun: boolean;
     readonly signal: AbortSignal;
   },
-): Promise<Collected | undefined> {
+): Promise<CollectStaleResult | undefined> {
   const isLeased = async (_: string, task: string) => {
-    const status = await statusOf(kernel, task);
+    const status = await findStatus(kernel, task);
     return status !== undefined && (!isTerminal(status.state) || status.notice === "due");
   };
   try {
@@ -93,7 +93,7 @@ export async function collectWorktrees(
   }
 }
 
-async function statusOf(kernel: Kernel, id: string): Promise<TaskStatus | undefined> {
+async function findStatus(kernel: Kernel, id: string): Promise<TaskStatus | undefined> {
   try {
     return await kernel.tasks.status(id);
   } catch (error) {

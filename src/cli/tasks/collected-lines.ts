@@ -1,5 +1,5 @@
-import type { Collected, Removal, TaskId } from "../../index.ts";
-import { countOf } from "../count.ts";
+import type { CollectStaleResult, Removal, TaskId } from "../../index.ts";
+import { formatQuantity } from "../count.ts";
 import type { TaskProcesses } from "./collect.ts";
 
 /** Result of a clean-up, or of its dry run. */
@@ -11,18 +11,18 @@ export interface CleanUp {
   readonly notices: number;
   readonly processes: readonly TaskProcesses[];
   readonly repository: string;
-  readonly worktrees: Collected | undefined;
+  readonly worktrees: CollectStaleResult | undefined;
 }
 
 /** Describes a clean-up: removed items, remaining items and reasons. */
-export function collectedLines(done: CleanUp): readonly string[] {
+export function renderCleanUp(done: CleanUp): readonly string[] {
   const { isDryRun, tasks, notices, processes, worktrees } = done;
   const would = isDryRun ? "would be " : "";
   const lines = [
     ...tasks.map(({ task, words }) => `task ${task}: ${words}`),
-    ...(notices > 0 ? [`${countOf(notices, "notice")} of ended tasks sent`] : []),
-    ...processes.map((one) => processLine(one, would)),
-    ...(worktrees ? worktreeLines(worktrees, would) : []),
+    ...(notices > 0 ? [`${formatQuantity(notices, "notice")} of ended tasks sent`] : []),
+    ...processes.map((one) => formatProcesses(one, would)),
+    ...(worktrees ? renderWorktrees(worktrees, would) : []),
   ];
   if (lines.length === 0) lines.push("Nothing to clean up.");
   if (worktrees) return lines;
@@ -32,23 +32,23 @@ export function collectedLines(done: CleanUp): readonly string[] {
   ];
 }
 
-function processLine({ task, pids, ended, why }: TaskProcesses, would: string): string {
-  const named = `${countOf(pids.length, "process", "processes")} of ${task} (${pids.slice(0, 5).join(", ")}${pids.length > 5 ? ", …" : ""})`;
+function formatProcesses({ task, pids, ended, why }: TaskProcesses, would: string): string {
+  const named = `${formatQuantity(pids.length, "process", "processes")} of ${task} (${pids.slice(0, 5).join(", ")}${pids.length > 5 ? ", …" : ""})`;
   if (why === undefined) return `${named}: ${would}ended`;
   return ended > 0 ? `${named}: ended, but ${why}` : `${named}: kept, because ${why}`;
 }
 
-function worktreeLines({ removed, kept, spared }: Collected, would: string): readonly string[] {
+function renderWorktrees({ removed, kept, spared }: CollectStaleResult, would: string): readonly string[] {
   return [
     ...removed.map(
       ({ path, branch }) => `worktree ${path} (${branch}): ${would}removed, it contains no work`,
     ),
-    ...kept.map((one) => `worktree ${one.path} (${one.branch}): kept, because ${whyKept(one)}`),
-    ...(spared > 0 ? [`${countOf(spared, "worktree")}: kept, in use or too recent`] : []),
+    ...kept.map((one) => `worktree ${one.path} (${one.branch}): kept, because ${explainKept(one)}`),
+    ...(spared > 0 ? [`${formatQuantity(spared, "worktree")}: kept, in use or too recent`] : []),
   ];
 }
 
-function whyKept({ verdict }: Removal): string {
+function explainKept({ verdict }: Removal): string {
   if (verdict.state === "undecidable") return `its content cannot be determined: ${verdict.reason}`;
   const reasons = verdict.state === "changed" ? verdict.changes : [];
   return `it contains work: ${reasons.join(", ")}`;

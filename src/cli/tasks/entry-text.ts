@@ -1,7 +1,7 @@
 import { type TaskEntry, type TaskId, textOfMessage } from "../../index.ts";
 
 /** Formats an entry of a task's session for its output; "" for entries that are not shown. */
-export function entryText(entry: TaskEntry, task: TaskId): string {
+export function formatTaskEntry(entry: TaskEntry, task: TaskId): string {
   if (entry.kind === "message") {
     // The text was already shown while it streamed.
     if (entry.message.meta?.isStreamed) return "";

@@ -5,11 +5,11 @@ import type { TaskStatus } from "../../index.ts";
 const TASK_EXIT = { late: 124, failed: 125, notRunnable: 126, notFound: 127, killed: 137 } as const;
 
 /** Returns the exit code for a task's outcome: the program's own if it has one. */
-export function exitCodeOf({ state, outcome }: TaskStatus): number {
+export function getTaskExitCode({ state, outcome }: TaskStatus): number {
   if (state === "completed") return 0;
   if (state === "killed") return TASK_EXIT.killed;
   if (outcome?.reason === "deadline") return TASK_EXIT.late;
-  const { reason, exitCode, signal, why } = endOf(outcome?.result);
+  const { reason, exitCode, signal, why } = toProgramEnd(outcome?.result);
   if (reason === "not-started") return why === "ENOENT" ? TASK_EXIT.notFound : TASK_EXIT.notRunnable;
   if (reason !== "exited") return TASK_EXIT.failed;
   if (typeof exitCode === "number" && exitCode > 0) return exitCode;
@@ -19,11 +19,16 @@ export function exitCodeOf({ state, outcome }: TaskStatus): number {
 
 /** Tells whether the program's exit code fully explains the outcome. */
 export function isPlainExit({ outcome }: TaskStatus): boolean {
-  const { reason, exitCode } = endOf(outcome?.result);
+  const { reason, exitCode } = toProgramEnd(outcome?.result);
   return outcome?.reason === "error" && reason === "exited" && typeof exitCode === "number";
 }
 
 /** Reads the result that the command agent reports for a program. */
-function endOf(result: unknown): { reason?: unknown; exitCode?: unknown; signal?: unknown; why?: unknown } {
+function toProgramEnd(result: unknown): {
+  reason?: unknown;
+  exitCode?: unknown;
+  signal?: unknown;
+  why?: unknown;
+} {
   return typeof result === "object" && result !== null ? result : {};
 }

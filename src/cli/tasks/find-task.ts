@@ -15,7 +15,7 @@ export async function findTask(kernel: Kernel, wanted: string | undefined): Prom
   if (await isTask(kernel, wanted)) return wanted;
   return findId(wanted, {
     kind: "task",
-    ids: taskIds(kernel),
+    ids: listTaskIds(kernel),
     fits: (id) => id.startsWith(wanted) || id.endsWith(wanted),
     notFound: "TASK_NOT_FOUND",
     listing: "longhaul task list --all",
@@ -32,7 +32,7 @@ async function isTask(kernel: Kernel, id: string): Promise<boolean> {
   }
 }
 
-async function* taskIds(kernel: Kernel): AsyncGenerator<TaskId> {
+async function* listTaskIds(kernel: Kernel): AsyncGenerator<TaskId> {
   let before: TaskId | undefined;
   do {
     const page = await kernel.tasks.list({ limit: PAGE, ...(before !== undefined && { before }) });

@@ -1,24 +1,24 @@
 import { isTerminal, type Kernel, type TaskId } from "../../index.ts";
 import type { CommonValues } from "../command.ts";
-import type { Context } from "../context.ts";
-import { escapeLine, safeJson } from "../escape.ts";
+import type { CliContext } from "../context.ts";
+import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { printTo } from "../printer.ts";
-import { exitCodeOf } from "./exit-code-of.ts";
-import { type FollowEnd, followTask } from "./follow.ts";
-import { endJson, lastWords } from "./last-words.ts";
-import type { Supervising } from "./launch.ts";
-import { waitUntilSent, waitUntilTold } from "./told.ts";
+import { getTaskExitCode } from "./exit-code-of.ts";
+import { type FollowEnd, printTaskOutput } from "./follow.ts";
+import { describeTaskEnd, toTaskEndJson } from "./last-words.ts";
+import type { SupervisorProcess } from "./launch.ts";
+import { waitForDelivery, waitForNotice } from "./told.ts";
 
 /** Maximum wait for the clean-up after a task; it continues in the background. */
-const TOLD_MS = 15_000;
+const CLEAN_UP_TIMEOUT_MS = 15_000;
 /** Maximum further wait for the delivery of the notice. */
-const SENT_MS = 5_000;
+const DELIVERY_TIMEOUT_MS = 5_000;
 
 /** A task whose output is printed here. */
-export interface Watched {
+export interface ForegroundTask {
   readonly kernel: Kernel;
-  readonly context: Context;
+  readonly context: CliContext;
   readonly options: CommonValues & { readonly raw?: boolean };
   readonly task: TaskId;
 }
@@ -27,7 +27,10 @@ export interface Watched {
  * Follows a task that a supervisor process runs for this terminal. A signal or a closed output kills the task; a task
  * that moves to the background frees the terminal. Returns the exit code.
  */
-export async function watchForeground(watched: Watched, supervising: Supervising): Promise<number> {
+export async function watchForeground(
+  watched: ForegroundTask,
+  supervising: SupervisorProcess,
+): Promise<number> {
   const { kernel, context, options, task } = watched;
   const giveUp = new AbortController();
   const kill = async () => {
@@ -42,15 +45,15 @@ export async function watchForeground(watched: Watched, supervising: Supervising
   if (context.signal.aborted) stop();
   let end: FollowEnd | undefined;
   // A killed supervisor cannot record the end of its task; recovery does it.
-  void supervising.gone.then(() => (end ? undefined : kernel.tasks.recover())).catch(() => undefined);
+  void supervising.exited.then(() => (end ? undefined : kernel.tasks.recover())).catch(() => undefined);
   try {
-    end = await followTask({
+    end = await printTaskOutput({
       kernel,
       context,
       task,
       isJson: options.json === true,
       isRaw: options.raw === true,
-      reading: { block: true, signal: giveUp.signal },
+      outputOptions: { block: true, signal: giveUp.signal },
       endsWithForeground: true,
     });
   } catch (error) {
@@ -61,35 +64,39 @@ export async function watchForeground(watched: Watched, supervising: Supervising
     context.signal.removeEventListener("abort", stop);
   }
   if (end === "ended") {
-    const exitCode = await sayEnd(watched);
+    const exitCode = await printTaskEnd(watched);
     const isTold = (await kernel.tasks.status(task)).noticeSeq > 0;
-    if (isTold && !(await waitUntilSent(kernel, task, SENT_MS, context.signal)) && !options.quiet)
+    if (
+      isTold &&
+      !(await waitForDelivery(kernel, task, DELIVERY_TIMEOUT_MS, context.signal)) &&
+      !options.quiet
+    )
       context.stderr.write(
         `longhaul: the notice of ${escapeLine(task)} is still being sent in the background\n`,
       );
-    supervising.leave();
+    supervising.disconnect();
     return exitCode;
   }
-  supervising.leave();
-  if (end === "detached") return sayDetached(watched);
+  supervising.disconnect();
+  if (end === "detached") return printDetached(watched);
   const remedy = `its process does not respond; inspect it with "longhaul task show ${task}"`;
   context.stderr.write(`longhaul: task ${escapeLine(task)} was asked to end but has not yet: ${remedy}\n`);
   return EXIT.failed;
 }
 
 /** Waits for the clean-up, prints how the task ended and returns its exit code. */
-export async function sayEnd({ kernel, context, options, task }: Watched): Promise<number> {
-  const details = await waitUntilTold(kernel, task, TOLD_MS);
-  const exitCode = exitCodeOf(details.status);
-  if (options.json) await printTo(context.stdout, `${safeJson(endJson(details, exitCode))}\n`);
+export async function printTaskEnd({ kernel, context, options, task }: ForegroundTask): Promise<number> {
+  const details = await waitForNotice(kernel, task, CLEAN_UP_TIMEOUT_MS);
+  const exitCode = getTaskExitCode(details.status);
+  if (options.json) await printTo(context.stdout, `${toSafeJson(toTaskEndJson(details, exitCode))}\n`);
   else if (!options.quiet)
-    for (const line of lastWords(details)) context.stderr.write(`longhaul: ${escapeLine(line)}\n`);
+    for (const line of describeTaskEnd(details)) context.stderr.write(`longhaul: ${escapeLine(line)}\n`);
   return exitCode;
 }
 
-async function sayDetached({ context, options, task }: Watched): Promise<number> {
+async function printDetached({ context, options, task }: ForegroundTask): Promise<number> {
   const name = escapeLine(task);
-  if (options.json) await printTo(context.stdout, `${safeJson({ type: "detached", task })}\n`);
+  if (options.json) await printTo(context.stdout, `${toSafeJson({ type: "detached", task })}\n`);
   else if (!options.quiet)
     context.stderr.write(
       `longhaul: task ${name} continues in the background: longhaul task attach ${name}, longhaul task kill ${name}\n`,

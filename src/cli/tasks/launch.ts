@@ -1,23 +1,23 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { moduleFile } from "../../base/package-files.ts";
+import { resolveModuleFile } from "../../base/package-files.ts";
 import { ERROR_CODES, type ErrorCode, LonghaulError } from "../../index.ts";
 import type { CommonValues } from "../command.ts";
-import type { Context } from "../context.ts";
-import { storePath } from "../store.ts";
+import type { CliContext } from "../context.ts";
+import { getStorePath } from "../store.ts";
 import type { RunRequest, SupervisorAnswer } from "./supervisor-messages.ts";
 
 /** Path of the program itself, compiled or not. */
-const MAIN = fileURLToPath(moduleFile("cli/main"));
+const MAIN_PATH = fileURLToPath(resolveModuleFile("cli/main"));
 
 /** A supervisor process that runs a task. */
-export interface Supervising {
+export interface SupervisorProcess {
   readonly session: string;
   readonly pid: number | undefined;
   /** Resolves when the supervisor has exited. */
-  readonly gone: Promise<void>;
+  readonly exited: Promise<void>;
   /** Disconnects from the supervisor: a task still in the foreground is killed, any other continues. */
-  leave(): void;
+  disconnect(): void;
 }
 
 /**
@@ -26,15 +26,15 @@ export interface Supervising {
  * is in the log.
  */
 export async function launchSupervisor(
-  context: Context,
+  context: CliContext,
   options: CommonValues,
   request: RunRequest,
   onWarning: (text: string) => void,
-): Promise<Supervising> {
+): Promise<SupervisorProcess> {
   const { cwd, env } = context;
   const child = spawn(
     process.execPath,
-    ["--max-semi-space-size=8", MAIN, "task", "supervise", "--store", storePath(context, options)],
+    ["--max-semi-space-size=8", MAIN_PATH, "task", "supervise", "--store", getStorePath(context, options)],
     {
       cwd,
       env,
@@ -47,18 +47,18 @@ export async function launchSupervisor(
     child.once("exit", () => resolve());
     child.once("error", () => resolve());
   });
-  const answer = await ask(child, request, onWarning);
-  if (answer.type === "refused") throw refusal(answer);
+  const answer = await requestStart(child, request, onWarning);
+  if (answer.type === "refused") throw toRefusalError(answer);
   const leave = () => {
     if (child.connected) child.disconnect();
     child.unref();
   };
-  return { session: answer.session, pid: child.pid, gone, leave };
+  return { session: answer.session, pid: child.pid, exited: gone, disconnect: leave };
 }
 
 type FirstAnswer = Exclude<SupervisorAnswer, { type: "warning" }>;
 
-function ask(
+function requestStart(
   child: ChildProcess,
   request: RunRequest,
   onWarning: (text: string) => void,
@@ -83,7 +83,11 @@ function ask(
   });
 }
 
-function refusal({ code, message: given, details }: Extract<SupervisorAnswer, { type: "refused" }>): Error {
+function toRefusalError({
+  code,
+  message: given,
+  details,
+}: Extract<SupervisorAnswer, { type: "refused" }>): Error {
   const message = code === "TASK_CONFLICT" ? `${given} Give another --id, or none.` : given;
   const isKnown = (ERROR_CODES as readonly string[]).includes(code);
   if (isKnown) return new LonghaulError(code as ErrorCode, message, { details });

@@ -1,10 +1,10 @@
 import { commandChannel, type NoticeChannel, type TaskPlan, webhookChannel } from "../../index.ts";
 
 /** Extra notice channels of a task; stored in its plan, so they survive a crash. */
-export type Notify = { readonly command?: string; readonly webhook?: string };
+export type NotifyTargets = { readonly command?: string; readonly webhook?: string };
 
 /** Creates the notice channels of a task; throws ARGUMENT_INVALID for an invalid URL. */
-export function channelsOf({ command, webhook }: Notify): readonly NoticeChannel[] {
+export function createNotifyChannels({ command, webhook }: NotifyTargets): readonly NoticeChannel[] {
   const shell = process.platform === "win32" ? ["cmd", "/c"] : ["sh", "-c"];
   return [
     ...(command === undefined ? [] : [commandChannel({ command: [...shell, command] })]),
@@ -16,20 +16,20 @@ export function channelsOf({ command, webhook }: Notify): readonly NoticeChannel
  * Creates channels that send each notice as its task's plan says. They are separate channels, so a failure of one does
  * not repeat the other.
  */
-export function plannedChannels(
+export function createPlannedChannels(
   planOf: (task: string) => Promise<TaskPlan | undefined>,
 ): readonly NoticeChannel[] {
   return (["command", "webhook"] as const).map((kind) => ({
     name: `--notify-${kind}`,
     async send(notice, signal) {
-      const { [kind]: way } = notifyOf(await planOf(notice.task));
-      for (const channel of channelsOf(way === undefined ? {} : { [kind]: way }))
+      const { [kind]: way } = readNotifyTargets(await planOf(notice.task));
+      for (const channel of createNotifyChannels(way === undefined ? {} : { [kind]: way }))
         await channel.send(notice, signal);
     },
   }));
 }
 
-function notifyOf(plan: TaskPlan | undefined): Notify {
+function readNotifyTargets(plan: TaskPlan | undefined): NotifyTargets {
   const input = plan?.input;
   if (typeof input !== "object" || input === null || !("notify" in input)) return {};
   const { notify } = input;

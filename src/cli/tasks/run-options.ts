@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { basename, resolve } from "node:path";
 import type { OptionValues } from "../command.ts";
-import type { Context } from "../context.ts";
+import type { CliContext } from "../context.ts";
 import { UsageError } from "../usage-error.ts";
-import { channelsOf, type Notify } from "./notify.ts";
+import { createNotifyChannels, type NotifyTargets } from "./notify.ts";
 import type { RunRequest } from "./supervisor-messages.ts";
-import { readDuration, readSize } from "./units.ts";
+import { parseDuration, parseSize } from "./units.ts";
 
 export const RUN_OPTIONS = {
   background: { type: "boolean", short: "b", help: "print the task's id and return immediately" },
@@ -44,8 +44,8 @@ const ISOLATIONS = ["none", "worktree"];
  * Builds the request to the supervisor, except for the parent session, which must be looked up in the store. Throws
  * UsageError.
  */
-export function runRequest(
-  context: Context,
+export function buildRunRequest(
+  context: CliContext,
   operands: readonly string[],
   options: OptionValues<typeof RUN_OPTIONS>,
 ): RunRequest {
@@ -57,7 +57,7 @@ export function runRequest(
   const isIsolated = isolation !== "none";
   if (repository !== undefined && !isIsolated)
     throw new UsageError("--repository needs --isolation worktree");
-  const notify = notifyOption(options);
+  const notify = parseNotifyTargets(options);
   return {
     input: {
       command,
@@ -66,31 +66,31 @@ export function runRequest(
       ...(notify && { notify }),
     },
     options: {
-      id: options.id ?? newId(command),
+      id: options.id ?? createTaskId(command),
       mode: options.background ? "background" : "foreground",
       ...(title !== undefined && { title }),
       ...(session !== undefined && { session }),
-      ...(options.deadline !== undefined && { deadlineMs: readDuration("deadline", options.deadline) }),
+      ...(options.deadline !== undefined && { deadlineMs: parseDuration("deadline", options.deadline) }),
       ...(isIsolated && { isolation, repository: resolve(context.cwd, repository ?? ".") }),
     },
     ...(options["max-output"] !== undefined && {
-      maxOutputBytes: readSize("max-output", options["max-output"]),
+      maxOutputBytes: parseSize("max-output", options["max-output"]),
     }),
     // The supervisor's session has no terminal to read from, and a background task must not consume its caller's input.
     ...(!options.background && !context.isTerminal.stdin && { inheritsInput: true }),
   };
 }
 
-function notifyOption(options: OptionValues<typeof RUN_OPTIONS>): Notify | undefined {
+function parseNotifyTargets(options: OptionValues<typeof RUN_OPTIONS>): NotifyTargets | undefined {
   const { "notify-command": command, "notify-webhook": webhook } = options;
   if (command === undefined && webhook === undefined) return undefined;
   const notify = { ...(command !== undefined && { command }), ...(webhook !== undefined && { webhook }) };
-  channelsOf(notify);
+  createNotifyChannels(notify);
   return notify;
 }
 
 /** Builds an id that is easy to read and type: the program's name and eight random hex digits. */
-function newId(command: string): string {
+function createTaskId(command: string): string {
   const name = basename(command)
     .replace(/\.\w+$/, "")
     .replace(/[^\w-]+/g, "-")

@@ -8,7 +8,7 @@ export const ACTIVE_STATES: readonly TaskState[] = TASK_STATES.filter((state) =>
 export const ENDED_STATES: readonly TaskState[] = TASK_STATES.filter(isTerminal);
 
 /** Parses a comma-separated list of states; throws UsageError with the nearest state. */
-export function statesOption(text: string): readonly TaskState[] {
+export function parseStatesOption(text: string): readonly TaskState[] {
   return text.split(",").map((word) => {
     const state = TASK_STATES.find((one) => one === word.trim());
     if (state) return state;

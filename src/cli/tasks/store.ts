@@ -1,28 +1,28 @@
 import { type Kernel, LonghaulError, openKernel } from "../../index.ts";
 import type { CommonValues } from "../command.ts";
-import type { Context } from "../context.ts";
-import { hasStore, storePath } from "../store.ts";
-import { plannedChannels } from "./notify.ts";
+import type { CliContext } from "../context.ts";
+import { getStorePath, hasStore } from "../store.ts";
+import { createPlannedChannels } from "./notify.ts";
 
 /**
  * Opens the store for a task command, creating it if there is none; notices go to the channels that each task names.
  */
 export async function openTasks(
-  context: Context,
+  context: CliContext,
   options: CommonValues,
   onWarning: (warning: string) => void = () => undefined,
 ): Promise<Kernel> {
   const planOf = async (id: string) => (await kernel.tasks.sketch(id)).plan;
   const kernel: Kernel = await openKernel({
-    path: storePath(context, options),
-    tasks: { repository: context.cwd, channels: plannedChannels(planOf), onWarning },
+    path: getStorePath(context, options),
+    tasks: { repository: context.cwd, channels: createPlannedChannels(planOf), onWarning },
   });
   return kernel;
 }
 
 /** Opens the store for a command on existing tasks; throws STORE_IO if there is none. */
-export async function openExistingTasks(context: Context, options: CommonValues): Promise<Kernel> {
-  const path = storePath(context, options);
+export async function openExistingTasks(context: CliContext, options: CommonValues): Promise<Kernel> {
+  const path = getStorePath(context, options);
   if (hasStore(path)) return openTasks(context, options);
   throw new LonghaulError(
     "STORE_IO",

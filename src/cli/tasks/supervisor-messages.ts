@@ -1,9 +1,9 @@
 import type { CommandInputJson, ErrorDetails, StartOptions, TaskId } from "../../index.ts";
-import type { Notify } from "./notify.ts";
+import type { NotifyTargets } from "./notify.ts";
 
 /** Request from `task run` to a supervisor process. */
 export interface RunRequest {
-  readonly input: CommandInputJson & { readonly notify?: Notify };
+  readonly input: CommandInputJson & { readonly notify?: NotifyTargets };
   readonly options: Omit<StartOptions, "signal" | "id"> & { readonly id: TaskId };
   readonly maxOutputBytes?: number;
   /** The program inherits the stdin of `task run`. */

@@ -7,7 +7,7 @@ const PAUSE_MS = 50;
  * Waits until a task's notice is written, which means all its processes have ended; returns the details then or after
  * the timeout.
  */
-export async function waitUntilTold(kernel: Kernel, id: TaskId, timeoutMs: number): Promise<TaskDetails> {
+export async function waitForNotice(kernel: Kernel, id: TaskId, timeoutMs: number): Promise<TaskDetails> {
   const until = Date.now() + timeoutMs;
   while (Date.now() < until && (await kernel.tasks.status(id)).noticeSeq === 0) await sleep(PAUSE_MS);
   return kernel.tasks.describe(id);
@@ -17,7 +17,7 @@ export async function waitUntilTold(kernel: Kernel, id: TaskId, timeoutMs: numbe
  * Waits for the delivery of a task's notice. Returns true after the first attempt, even a failed one, which is reported
  * elsewhere; false after the timeout.
  */
-export async function waitUntilSent(
+export async function waitForDelivery(
   kernel: Kernel,
   id: TaskId,
   timeoutMs: number,

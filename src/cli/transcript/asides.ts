@@ -1,17 +1,17 @@
 import type { EditReason, Entry, EntryBody, Usage } from "../../index.ts";
-import { whyWords } from "../context/why.ts";
-import { countOf, formatCount } from "../count.ts";
+import { explainEdit } from "../context/why.ts";
+import { formatCount, formatQuantity } from "../count.ts";
 import { escapeLine } from "../escape.ts";
-import { editWords } from "./edit-words.ts";
+import { describeEdit } from "./edit-words.ts";
 
 type Aside = Exclude<EntryBody, { readonly kind: "message" | "raw" }>;
 
 /** Formats an entry that is not a message on one line. */
-export function asideLine(entry: Entry & Aside): string {
-  return escapeLine(words(entry));
+export function formatAside(entry: Entry & Aside): string {
+  return escapeLine(describeAside(entry));
 }
 
-function words(entry: Aside): string {
+function describeAside(entry: Aside): string {
   switch (entry.kind) {
     case "notice":
       return `note: ${entry.text}`;
@@ -20,19 +20,19 @@ function words(entry: Aside): string {
     case "damaged":
       return `damaged ${entry.was ?? "entry"}: ${entry.problem}`;
     case "line":
-      return `line: ${entry.reason}; ${countOf(entry.ranges.length, "range")}`;
+      return `line: ${entry.reason}; ${formatQuantity(entry.ranges.length, "range")}`;
     case "usage":
-      return `usage${entry.model === undefined ? "" : ` of ${entry.model}`}: ${usageWords(entry.usage)}`;
+      return `usage${entry.model === undefined ? "" : ` of ${entry.model}`}: ${formatUsage(entry.usage)}`;
     case "pin":
       return `${entry.isPinned ? "pinned" : "unpinned"} ${entry.target.session}#${entry.target.seq}`;
     case "task":
       return `task ${entry.task}: ${entry.note.type === "moved" ? entry.note.to : entry.note.type}`;
     case "overlay":
-      return overlayWords(entry);
+      return describeOverlay(entry);
   }
 }
 
-function usageWords(usage: Usage): string {
+function formatUsage(usage: Usage): string {
   const counts: readonly (readonly [number | undefined, string])[] = [
     [usage.inputTokens, "in"],
     [usage.outputTokens, "out"],
@@ -45,14 +45,14 @@ function usageWords(usage: Usage): string {
 }
 
 /** Describes an overlay. Figures come first, because the line may be cut at its end; author and reason follow. */
-function overlayWords(entry: Extract<Aside, { kind: "overlay" }>): string {
+function describeOverlay(entry: Extract<Aside, { kind: "overlay" }>): string {
   const { author, edit, receipt } = entry;
-  const left = receipt ? [`${countOf(receipt.left.entries, "message")} removed`] : [];
-  const figures = [...tokenWords(entry), ...left].map((figure) => `${figure}, `).join("");
-  return `window: ${figures}${author} ${editWords(edit)} (${whyWords(entry)})`;
+  const left = receipt ? [`${formatQuantity(receipt.left.entries, "message")} removed`] : [];
+  const figures = [...formatTokens(entry), ...left].map((figure) => `${figure}, `).join("");
+  return `window: ${figures}${author} ${describeEdit(edit)} (${explainEdit(entry)})`;
 }
 
-function tokenWords({ tokensBefore, tokensAfter }: EditReason): readonly string[] {
+function formatTokens({ tokensBefore, tokensAfter }: EditReason): readonly string[] {
   if (tokensBefore === undefined) return [];
   const after = tokensAfter === undefined ? "?" : formatCount(tokensAfter);
   return [`${formatCount(tokensBefore)} → ${after} tokens`];

@@ -1,5 +1,5 @@
 /** Maximum calls to remember; results follow their calls closely. */
-const MOST_CALLS = 1_000;
+const MAX_CALLS = 1_000;
 
 /** Remembers the tool names of the latest calls. */
 export class CallNames {
@@ -7,7 +7,7 @@ export class CallNames {
 
   set(callId: string, name: string): void {
     this.#names.set(callId, name);
-    if (this.#names.size <= MOST_CALLS) return;
+    if (this.#names.size <= MAX_CALLS) return;
     const [oldest] = this.#names.keys();
     if (oldest !== undefined) this.#names.delete(oldest);
   }

@@ -1,29 +1,29 @@
 import type { Edit } from "../../index.ts";
 
 /** Describes an edit of the window. */
-export function editWords(edit: Edit): string {
+export function describeEdit(edit: Edit): string {
   switch (edit.type) {
     case "replace":
       return "callId" in edit.target
         ? `replaced the result of ${edit.target.callId}`
         : `replaced content of #${edit.target.seq}`;
     case "hide":
-      return `hid ${rangeWords(edit.ranges)}`;
+      return `hid ${formatRanges(edit.ranges)}`;
     case "summarize":
-      return `summarized ${rangeWords(edit.ranges)}`;
+      return `summarized ${formatRanges(edit.ranges)}`;
     case "plan":
       return "rebuilt the window";
     case "revert":
-      return revertWords(edit);
+      return describeRevert(edit);
   }
 }
 
-function revertWords({ overlay, edit, since }: Extract<Edit, { type: "revert" }>): string {
+function describeRevert({ overlay, edit, since }: Extract<Edit, { type: "revert" }>): string {
   const what = edit === undefined ? "the change" : `edit ${edit} of the change`;
   return `reverted ${what} at #${overlay}${since ? " and all later ones" : ""}`;
 }
 
-function rangeWords(ranges: readonly { readonly from: number; readonly to: number }[]): string {
+function formatRanges(ranges: readonly { readonly from: number; readonly to: number }[]): string {
   const told = ranges.filter(({ from, to }) => from <= to);
   const [first] = told;
   if (!first) return "nothing";

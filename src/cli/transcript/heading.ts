@@ -1,14 +1,14 @@
 import type { Session } from "../../index.ts";
 import { formatTime } from "../ago.ts";
-import { countOf } from "../count.ts";
+import { formatQuantity } from "../count.ts";
 import { escapeLine } from "../escape.ts";
 import type { Paint } from "../paint.ts";
-import { shellWord } from "../shell-word.ts";
+import { quoteShellWord } from "../shell-word.ts";
 
 const SHOWN_CHILDREN = 20;
 
 /** Builds the heading of a transcript: title, facts, children and the command for older entries. */
-export async function headingText(
+export async function renderTranscriptHeading(
   session: Session,
   before: string | undefined,
   paint: Paint,
@@ -18,7 +18,7 @@ export async function headingText(
   const facts = [
     ...(title === undefined ? [] : [id]),
     `started ${formatTime(createdAt)}`,
-    countOf(seq, "entry", "entries"),
+    formatQuantity(seq, "entry", "entries"),
   ];
   if (parent !== undefined) facts.push(`${relation} of ${parent}`);
   const dim = [facts.map(escapeLine).join("  ")];
@@ -26,7 +26,7 @@ export async function headingText(
     dim.push(escapeLine(`${child.relation} ${child.id} ${child.title ?? ""}`));
   }
   if (before !== undefined)
-    dim.push(escapeLine(`older: longhaul show ${shellWord(id)} --before ${shellWord(before)}`));
+    dim.push(escapeLine(`older: longhaul show ${quoteShellWord(id)} --before ${quoteShellWord(before)}`));
   const lines = [paint("bold", escapeLine(title ?? id)), ...dim.map((line) => paint("dim", line))];
   return lines.map((line) => `${line}\n`).join("");
 }

@@ -1,5 +1,5 @@
 import type { Entry, Session } from "../../index.ts";
-import { safeJson } from "../escape.ts";
+import { toSafeJson } from "../escape.ts";
 
 /** Writes a page of a conversation: head, entries, foot. */
 export interface PageWriter {
@@ -10,15 +10,15 @@ export interface PageWriter {
 }
 
 /** Writes one JSON document incrementally. */
-export function documentWriter(session: Session): PageWriter {
+export function createDocumentWriter(session: Session): PageWriter {
   let separator = "";
   return {
     head: async (before) => {
-      const facts = safeJson({ session: await session.record(), ...(before !== undefined && { before }) });
+      const facts = toSafeJson({ session: await session.record(), ...(before !== undefined && { before }) });
       return `${facts.slice(0, -1)},"entries":[`;
     },
     entry: async (entry) => {
-      const text = `${separator}\n${safeJson(entry)}`;
+      const text = `${separator}\n${toSafeJson(entry)}`;
       separator = ",";
       return text;
     },
@@ -29,6 +29,6 @@ export function documentWriter(session: Session): PageWriter {
 /** Writes JSON lines, one per entry. */
 export const linesWriter: PageWriter = {
   head: async () => "",
-  entry: async (entry) => `${safeJson(entry)}\n`,
+  entry: async (entry) => `${toSafeJson(entry)}\n`,
   foot: "",
 };

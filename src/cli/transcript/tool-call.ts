@@ -1,27 +1,38 @@
 import type { Json } from "../../index.ts";
 import { escapeLine } from "../escape.ts";
-import { fitTo } from "../width.ts";
+import { fitText } from "../width.ts";
 
 /** Arguments that describe a call best, shown first. */
-const TELLING = ["command", "cmd", "file_path", "filePath", "path", "pattern", "query", "url", "description"];
-const MOST_COLUMNS = 60;
+const DESCRIPTIVE_ARGUMENTS = [
+  "command",
+  "cmd",
+  "file_path",
+  "filePath",
+  "path",
+  "pattern",
+  "query",
+  "url",
+  "description",
+];
+const MAX_VALUE_COLUMNS = 60;
 
 /** Formats a call on one line: its name and shortened arguments, the most descriptive first. */
-export function callLine(name: string, input: Json, columns: number): string {
-  const words = isObject(input) ? argumentWords(input) : [shortValue(input)];
-  return fitTo([escapeLine(name), ...words].join(" "), columns);
+export function formatCall(name: string, input: Json, columns: number): string {
+  const words = isObject(input) ? formatArguments(input) : [formatShortValue(input)];
+  return fitText([escapeLine(name), ...words].join(" "), columns);
 }
 
-function argumentWords(input: { readonly [key: string]: Json }): readonly string[] {
-  const rank = (key: string) => (TELLING.includes(key) ? TELLING.indexOf(key) : TELLING.length);
+function formatArguments(input: { readonly [key: string]: Json }): readonly string[] {
+  const rank = (key: string) =>
+    DESCRIPTIVE_ARGUMENTS.includes(key) ? DESCRIPTIVE_ARGUMENTS.indexOf(key) : DESCRIPTIVE_ARGUMENTS.length;
   return Object.entries(input)
     .sort(([a], [b]) => rank(a) - rank(b))
-    .map(([key, value]) => `${escapeLine(key)}=${shortValue(value)}`);
+    .map(([key, value]) => `${escapeLine(key)}=${formatShortValue(value)}`);
 }
 
-function shortValue(value: Json): string {
+function formatShortValue(value: Json): string {
   const text = typeof value === "string" && /^[\w./@:~-]+$/.test(value) ? value : JSON.stringify(value);
-  return fitTo(escapeLine(text), MOST_COLUMNS);
+  return fitText(escapeLine(text), MAX_VALUE_COLUMNS);
 }
 
 function isObject(value: Json): value is { readonly [key: string]: Json } {

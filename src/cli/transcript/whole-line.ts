@@ -1,16 +1,20 @@
-import { type Entry, type EntryKind, entryId, type Session } from "../../index.ts";
+import { type Entry, type EntryKind, formatEntryId, type Session } from "../../index.ts";
 
 /** Entries per read: a compromise between speed and memory. */
-const PAGE = 200;
+const PAGE_ENTRIES = 200;
 
 /** Yields all entries of the active line, oldest first, reading page by page. */
-export async function* wholeLine(session: Session, kinds: readonly EntryKind[]): AsyncGenerator<Entry> {
+export async function* readWholeLine(session: Session, kinds: readonly EntryKind[]): AsyncGenerator<Entry> {
   const [active] = await session.lines(1);
   const first = active?.ranges.find(({ from, to }) => from <= to);
   if (!first) return;
-  let page = await session.page({ around: entryId(first.session, first.from), limit: PAGE, kinds });
+  let page = await session.page({
+    around: formatEntryId(first.session, first.from),
+    limit: PAGE_ENTRIES,
+    kinds,
+  });
   while (page.entries.length > 0) {
     yield* page.entries;
-    page = await session.page({ after: page.after, limit: PAGE, kinds });
+    page = await session.page({ after: page.after, limit: PAGE_ENTRIES, kinds });
   }
 }

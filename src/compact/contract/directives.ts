@@ -45,6 +45,6 @@ const HIJACK = new RegExp(
 );
 
 /** The phrase with which a text tries to take over its reader; undefined if there is none. */
-export function hijackIn(text: string): string | undefined {
+export function findHijack(text: string): string | undefined {
   return HIJACK.exec(text)?.[0];
 }

@@ -1,4 +1,4 @@
-import { fenced, markOf } from "../../model/fence.ts";
+import { computeFenceMark, fenceWithMark } from "../../model/fence.ts";
 
 /** The two kinds of fences: around the input of a summarizer, and around quotes inside a summary. */
 export type FenceTag = "conversation-data" | "quoted-data";
@@ -9,8 +9,8 @@ const DELIMITER = /<(?=\s*\/?\s*(?:conversation|quoted)-data)/gi;
  * Marks a text as data with delimiters that carry a digest of the text, which the text itself cannot contain.
  * Delimiters inside the text are neutralized.
  */
-export function fence(tag: FenceTag, text: string): string {
-  return fenced(tag, withoutDelimiters(text));
+export function fenceSummaryText(tag: FenceTag, text: string): string {
+  return fenceWithMark(tag, withoutDelimiters(text));
 }
 
 /** Neutralizes everything in a text that looks like a fence delimiter. */
@@ -19,17 +19,17 @@ export function withoutDelimiters(text: string): string {
 }
 
 /** The mark of a line that opens a fence; undefined for any other line. */
-export function openedBy(tag: FenceTag, line: string): string | undefined {
+export function parseOpeningMark(tag: FenceTag, line: string): string | undefined {
   const mark = /^<(conversation|quoted)-data mark="([0-9a-f]{12})">$/.exec(line);
   return mark && `${mark[1]}-data` === tag ? mark[2] : undefined;
 }
 
 /** True if a mark belongs to exactly this fenced text. */
-export function isFenced(text: string, mark: string): boolean {
-  return markOf(text) === mark;
+export function hasFenceMark(text: string, mark: string): boolean {
+  return computeFenceMark(text) === mark;
 }
 
 /** The line that closes a fence. */
-export function closingOf(tag: FenceTag, mark: string): string {
+export function buildClosingLine(tag: FenceTag, mark: string): string {
   return `</${tag} mark="${mark}">`;
 }

@@ -1,7 +1,7 @@
-import { closingOf, isFenced, openedBy } from "./fence.ts";
+import { buildClosingLine, hasFenceMark, parseOpeningMark } from "./fence.ts";
 import { QUOTE_SIGN } from "./render-summary.ts";
-import { type SectionKey, sectionNamed } from "./sections.ts";
-import { type SummaryItem, type SummarySections, sectionsFrom } from "./summary.ts";
+import { findSection, type SectionKey } from "./sections.ts";
+import { buildSections, type SummaryItem, type SummarySections } from "./summary.ts";
 
 /** A parsed summary: its sections, which sections are present, and any text before the first. */
 export interface ParsedSummary {
@@ -22,16 +22,16 @@ export function parseSummary(text: string): ParsedSummary {
   const found = new Map<SectionKey, SummaryItem[]>();
   const rest: string[] = [];
   let items: SummaryItem[] | undefined;
-  const lines = unwrapped(text).split("\n");
+  const lines = unwrapSummary(text).split("\n");
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] as string;
-    const fenced = fencedAt(lines, at);
+    const fenced = findFenceAt(lines, at);
     if (fenced) {
-      for (const quote of quotesIn(fenced.inside)) items?.push(quote);
+      for (const quote of parseQuotes(fenced.inside)) items?.push(quote);
       at = fenced.end;
       continue;
     }
-    const block = codeBlockAt(lines, at);
+    const block = findCodeBlockEnd(lines, at);
     if (block !== undefined) {
       const code = lines.slice(at, block + 1).join("\n");
       if (items) items.push({ text: code });
@@ -39,60 +39,60 @@ export function parseSummary(text: string): ParsedSummary {
       at = block;
       continue;
     }
-    const key = headingKey(line);
+    const key = parseHeading(line);
     if (key) {
       items = found.get(key) ?? [];
       found.set(key, items);
     } else if (line.trim() !== "" && !EMPTY.test(line.trim())) {
-      if (items) items.push(itemOf(line));
+      if (items) items.push(parseItem(line));
       else rest.push(line);
     }
   }
   return {
-    sections: sectionsFrom((key) => found.get(key) ?? []),
+    sections: buildSections((key) => found.get(key) ?? []),
     present: new Set(found.keys()),
     rest: rest.join("\n").trim(),
   };
 }
 
 /** Strips the wrappers and the leading reasoning that models put around a summary. */
-export function unwrapped(text: string): string {
+export function unwrapSummary(text: string): string {
   const thought = text.replace(/^\s*<(analysis|thinking|scratchpad)>[\s\S]*?<\/\1>\s*/i, "");
   const whole = /^\s*<summary>\s*\n?([\s\S]*?)\s*(?:<\/summary>\s*)?$/i.exec(thought)?.[1] ?? thought;
   return (/^\s*```(?:markdown|md)?\n([\s\S]*?)\n```\s*$/.exec(whole)?.[1] ?? whole).replaceAll("\r\n", "\n");
 }
 
 /** The end and contents of a genuine quote fence that opens at line `at`; undefined if there is none. */
-export function fencedAt(
+export function findFenceAt(
   lines: readonly string[],
   at: number,
 ): { readonly end: number; readonly inside: readonly string[] } | undefined {
-  const mark = openedBy("quoted-data", lines[at] as string);
+  const mark = parseOpeningMark("quoted-data", lines[at] as string);
   if (mark === undefined) return undefined;
-  const end = lines.indexOf(closingOf("quoted-data", mark), at + 1);
+  const end = lines.indexOf(buildClosingLine("quoted-data", mark), at + 1);
   const inside = lines.slice(at + 1, end);
-  return end > 0 && isFenced(inside.join("\n"), mark) ? { end, inside } : undefined;
+  return end > 0 && hasFenceMark(inside.join("\n"), mark) ? { end, inside } : undefined;
 }
 
-function headingKey(line: string): SectionKey | undefined {
+function parseHeading(line: string): SectionKey | undefined {
   const name = line.length <= 80 ? HEADING.exec(line)?.[1] : undefined;
-  return name === undefined ? undefined : sectionNamed(name);
+  return name === undefined ? undefined : findSection(name);
 }
 
-function codeBlockAt(lines: readonly string[], at: number): number | undefined {
+function findCodeBlockEnd(lines: readonly string[], at: number): number | undefined {
   const ticks = /^\s*(`{3,})/.exec(lines[at] as string)?.[1];
   if (ticks === undefined) return undefined;
   const end = lines.findIndex((line, index) => index > at && line.trim() === ticks);
   return end < 0 ? undefined : end;
 }
 
-function itemOf(line: string): SummaryItem {
+function parseItem(line: string): SummaryItem {
   const [, cite, text] = ITEM.exec(line) ?? [];
   if (text === undefined) return { text: line.trim() };
   return cite === undefined ? { text } : { text, cite };
 }
 
-function quotesIn(inside: readonly string[]): readonly SummaryItem[] {
+function parseQuotes(inside: readonly string[]): readonly SummaryItem[] {
   let cite: string | undefined;
   let label: string | undefined;
   const quotes: SummaryItem[] = [];

@@ -1,13 +1,13 @@
 import { checkFields } from "../../model/arguments.ts";
-import type { SaidMessage } from "../../window/replay/conversation.ts";
-import { fence } from "./fence.ts";
+import type { RecordedMessage } from "../../window/replay/conversation.ts";
+import { fenceSummaryText } from "./fence.ts";
 import { SECTIONS } from "./sections.ts";
-import { type TranscriptOptions, transcriptOf } from "./transcript.ts";
+import { renderTranscript, type TranscriptOptions } from "./transcript.ts";
 
 /** Input of a summary prompt. */
 export interface SummaryRequest extends TranscriptOptions {
   /** The conversation, as messages; `transcript` passes it as text instead. */
-  readonly messages?: readonly SaidMessage[];
+  readonly messages?: readonly RecordedMessage[];
   readonly transcript?: string;
   /** The user's wishes for the summary, as in `/compact keep the SQL`. */
   readonly instructions?: string;
@@ -51,27 +51,27 @@ Rules:
 /**
  * Builds the prompt for a summary by a model. The conversation and the previous summary are inserted as fenced data.
  */
-export function summaryPrompt(request: SummaryRequest): SummaryPrompt {
+export function buildSummaryPrompt(request: SummaryRequest): SummaryPrompt {
   checkFields("request", request, { transcript: "text?", messages: "array?", instructions: "text?" });
-  const conversation = fence(
+  const conversation = fenceSummaryText(
     "conversation-data",
-    request.transcript ?? transcriptOf(request.messages ?? [], request),
+    request.transcript ?? renderTranscript(request.messages ?? [], request),
   );
   const previous =
     request.previousSummary === undefined
       ? ""
-      : `The record so far begins with these notes; carry over what still holds:\n${fence("conversation-data", request.previousSummary)}\n`;
+      : `The record so far begins with these notes; carry over what still holds:\n${fenceSummaryText("conversation-data", request.previousSummary)}\n`;
   const { instructions, budgetTokens } = request;
   const fillings: Readonly<Record<string, string>> = {
     sections: SECTIONS.map(({ heading, wants }) => `## ${heading}\n${wants}`).join("\n"),
-    instructions: instructions ? `- The user asks of this summary: ${oneLine(instructions)}\n` : "",
+    instructions: instructions ? `- The user asks of this summary: ${toOneLine(instructions)}\n` : "",
     budget: budgetTokens === undefined ? "" : `- Use at most ${budgetTokens} tokens.\n`,
     previous,
     conversation,
   };
   return {
     system: `You write summaries of conversations between a user and an AI agent. ${DATA_RULE}`,
-    user: filled(request.template ?? TEMPLATE, fillings),
+    user: fillTemplate(request.template ?? TEMPLATE, fillings),
   };
 }
 
@@ -79,7 +79,7 @@ export function summaryPrompt(request: SummaryRequest): SummaryPrompt {
  * Fills a template in a single pass, so that inserted text is never read as a placeholder. Data that the template omits
  * is appended.
  */
-function filled(template: string, fillings: Readonly<Record<string, string>>): string {
+function fillTemplate(template: string, fillings: Readonly<Record<string, string>>): string {
   const used = new Set<string>();
   const text = template.replace(/\{\{(\w+)\}\}/g, (whole, name: string) => {
     if (!Object.hasOwn(fillings, name)) return whole;
@@ -92,6 +92,6 @@ function filled(template: string, fillings: Readonly<Record<string, string>>): s
     .join("\n");
 }
 
-function oneLine(text: string): string {
+function toOneLine(text: string): string {
   return text.replace(/\s+/g, " ").trim();
 }

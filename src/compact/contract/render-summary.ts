@@ -1,4 +1,4 @@
-import { fence } from "./fence.ts";
+import { fenceSummaryText } from "./fence.ts";
 import { SECTIONS, type SectionKey } from "./sections.ts";
 import type { SummaryItem, SummarySections } from "./summary.ts";
 
@@ -16,57 +16,54 @@ export const QUOTE_SIGN = "| ";
 
 /** Renders a summary: all sections in order, each with its plain items first and then its quotes inside a fence. */
 export function renderSummary(sections: SummarySections): string {
-  return linesOfSummary(sections)
+  return renderSummaryLines(sections)
     .map(({ text }) => text)
     .join("\n");
 }
 
 /** Renders a summary line by line. */
-export function linesOfSummary(sections: SummarySections): readonly SummaryLine[] {
-  return SECTIONS.flatMap(({ key, heading }) => [
-    { text: `## ${heading}` },
-    ...linesOfSection(sections, key),
-  ]);
+export function renderSummaryLines(sections: SummarySections): readonly SummaryLine[] {
+  return SECTIONS.flatMap(({ key, heading }) => [{ text: `## ${heading}` }, ...renderSection(sections, key)]);
 }
 
 /** The text of an item in a rendered summary. */
-export function textOfItem(item: SummaryItem): string {
+export function renderItem(item: SummaryItem): string {
   if (item.isQuoted) return `${QUOTE_SIGN}${item.text.replaceAll("\n", " ")}`;
   if (item.text.includes("\n")) return item.text;
   return `- ${item.cite === undefined ? "" : `${item.cite} `}${item.text}`;
 }
 
 /** The line that names the source of the quoted lines below it. */
-export function quoteHeading({ cite, label }: SummaryItem): string {
+export function renderQuoteHeading({ cite, label }: SummaryItem): string {
   return `[${[cite, label].filter(Boolean).join(" ")}]`;
 }
 
-function linesOfSection(sections: SummarySections, key: SectionKey): readonly SummaryLine[] {
+function renderSection(sections: SummarySections, key: SectionKey): readonly SummaryLine[] {
   const items = sections[key];
   if (items.length === 0) return [{ text: NOTHING }];
   const plain = items.filter(({ isQuoted }) => !isQuoted);
   const quoted = items.filter(({ isQuoted }) => isQuoted);
   return [
     ...plain.flatMap((item) =>
-      textOfItem(item)
+      renderItem(item)
         .split("\n")
         .map((text) => ({ text, item })),
     ),
-    ...(quoted.length === 0 ? [] : linesOfQuotes(quoted)),
+    ...(quoted.length === 0 ? [] : renderQuotes(quoted)),
   ];
 }
 
-function linesOfQuotes(quoted: readonly SummaryItem[]): readonly SummaryLine[] {
+function renderQuotes(quoted: readonly SummaryItem[]): readonly SummaryLine[] {
   const inside: SummaryLine[] = [];
   let heading = "";
   for (const item of quoted) {
-    if (quoteHeading(item) !== heading) {
-      heading = quoteHeading(item);
+    if (renderQuoteHeading(item) !== heading) {
+      heading = renderQuoteHeading(item);
       inside.push({ text: heading });
     }
-    inside.push({ text: textOfItem(item), item });
+    inside.push({ text: renderItem(item), item });
   }
-  const fenced = fence("quoted-data", inside.map(({ text }) => text).join("\n")).split("\n");
+  const fenced = fenceSummaryText("quoted-data", inside.map(({ text }) => text).join("\n")).split("\n");
   return fenced.map((text, index) => {
     const item = inside[index - 1]?.item;
     return item ? { text, item } : { text };

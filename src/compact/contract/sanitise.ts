@@ -1,5 +1,5 @@
 import { withoutDelimiters } from "./fence.ts";
-import { fencedAt, unwrapped } from "./parse-summary.ts";
+import { findFenceAt, unwrapSummary } from "./parse-summary.ts";
 
 const ROLE =
   /^\s*(?:#{1,6}\s*)?(?:\*\*|__|\[|<)?(?:system|developer|human|assistant|user|tool|系统|用户|助手)(?:\s+(?:prompt|message|instructions?))?(?:\*\*|__|\]|>)?\s*[:：]/i;
@@ -16,21 +16,21 @@ export function isRoleMarker(line: string): boolean {
  * Makes a model's summary safe: strips its wrappers, turns lines that imitate a role or system text into quotes, and
  * removes the brackets of control tokens and delimiters. Genuine quote fences stay unchanged.
  */
-export function sanitiseSummary(text: string): string {
-  const lines = unwrapped(text).split("\n");
+export function sanitizeSummary(text: string): string {
+  const lines = unwrapSummary(text).split("\n");
   const safe: string[] = [];
   for (let at = 0; at < lines.length; at++) {
-    const fenced = fencedAt(lines, at);
+    const fenced = findFenceAt(lines, at);
     if (fenced) {
       for (const line of lines.slice(at, fenced.end + 1)) safe.push(line);
       at = fenced.end;
-    } else safe.push(sanitiseLine(lines[at] as string));
+    } else safe.push(sanitizeLine(lines[at] as string));
   }
   return safe.join("\n").trim();
 }
 
 /** Makes one line safe: nothing in it can be mistaken for a role, a control token or a delimiter. */
-export function sanitiseLine(line: string): string {
+export function sanitizeLine(line: string): string {
   const plain = withoutControlTokens(line);
   return ROLE.test(plain) ? `> ${plain.trim().replace(/[:：]/, " says:")}` : plain;
 }

@@ -110,7 +110,7 @@ export const SECTION_KEYS: readonly SectionKey[] = SECTIONS.map(({ key }) => key
 
 const KEY_BY_NAME: ReadonlyMap<string, SectionKey> = new Map(
   SECTIONS.flatMap(({ key, heading, aliases }) =>
-    [heading, ...aliases].map((name) => [plainName(name), key] as const),
+    [heading, ...aliases].map((name) => [normalizeName(name), key] as const),
   ),
 );
 
@@ -119,11 +119,11 @@ export function headingOf(key: SectionKey): string {
 }
 
 /** The section with this heading, in any known variant or language; undefined if there is none. */
-export function sectionNamed(name: string): SectionKey | undefined {
-  return KEY_BY_NAME.get(plainName(name));
+export function findSection(name: string): SectionKey | undefined {
+  return KEY_BY_NAME.get(normalizeName(name));
 }
 
-function plainName(name: string): string {
+function normalizeName(name: string): string {
   return name
     .toLowerCase()
     .replace(/&/g, "and")

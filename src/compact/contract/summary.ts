@@ -15,7 +15,7 @@ export interface SummaryItem {
 export type SummarySections = Readonly<Record<SectionKey, readonly SummaryItem[]>>;
 
 /** Builds sections from the items that `itemsOf` returns for each. */
-export function sectionsFrom(itemsOf: (key: SectionKey) => readonly SummaryItem[]): SummarySections {
+export function buildSections(itemsOf: (key: SectionKey) => readonly SummaryItem[]): SummarySections {
   return Object.fromEntries(SECTION_KEYS.map((key) => [key, itemsOf(key)])) as Record<
     SectionKey,
     readonly SummaryItem[]

@@ -1,8 +1,8 @@
 import type { Message } from "../../model/message.ts";
 import type { BlobPart, Part } from "../../model/part.ts";
 import { clipText } from "../../window/clip.ts";
-import { inputText } from "../../window/extract/said.ts";
-import type { SaidMessage } from "../../window/replay/conversation.ts";
+import { renderInput } from "../../window/extract/said.ts";
+import type { RecordedMessage } from "../../window/replay/conversation.ts";
 
 /** Limits on the content of a transcript. */
 export interface TranscriptOptions {
@@ -13,24 +13,27 @@ export interface TranscriptOptions {
 }
 
 /** Matches a line of content that could be mistaken for a transcript heading. */
-const FORGED = /^\[(?=[\w-]*#\d+ (?:user|assistant|tool|system)\b)/gm;
+const FORGED_HEADING = /^\[(?=[\w-]*#\d+ (?:user|assistant|tool|system)\b)/gm;
 
 /** Renders a conversation as text for a summarizer: each part under a heading with its seq and speaker. */
-export function transcriptOf(messages: readonly SaidMessage[], options: TranscriptOptions = {}): string {
-  return messages.flatMap((said) => linesOf(said, options)).join("\n\n");
+export function renderTranscript(
+  messages: readonly RecordedMessage[],
+  options: TranscriptOptions = {},
+): string {
+  return messages.flatMap((said) => renderMessage(said, options)).join("\n\n");
 }
 
-function linesOf({ seq, message }: SaidMessage, options: TranscriptOptions): readonly string[] {
+function renderMessage({ seq, message }: RecordedMessage, options: TranscriptOptions): readonly string[] {
   return message.parts.flatMap((part) => {
-    const words = wordsOf(message, part, options.reasoning ?? false);
+    const words = describePart(message, part, options.reasoning ?? false);
     if (!words || words.text.trim() === "") return [];
     const { partCharacters = Number.POSITIVE_INFINITY } = options;
-    const text = clipText(words.text, partCharacters).replace(FORGED, "\\[");
+    const text = clipText(words.text, partCharacters).replace(FORGED_HEADING, "\\[");
     return [`[#${seq} ${words.who}]\n${text}`];
   });
 }
 
-function wordsOf(
+function describePart(
   { role }: Message,
   part: Part,
   hasReasoning: boolean,
@@ -41,23 +44,23 @@ function wordsOf(
     case "reasoning":
       return hasReasoning ? { who: `${role} thinking`, text: part.text } : undefined;
     case "tool-call":
-      return { who: `${role} calls ${part.name}`, text: inputText(part.input) };
+      return { who: `${role} calls ${part.name}`, text: renderInput(part.input) };
     case "tool-result": {
       const texts = part.output.flatMap((inner) => {
         if (inner.type === "text") return [inner.text];
-        return inner.type === "blob" ? [wordsOfBlob(inner)] : [];
+        return inner.type === "blob" ? [describeBlob(inner)] : [];
       });
       return { who: part.isError ? "tool result, an error" : "tool result", text: texts.join("\n") };
     }
     case "blob":
-      return { who: role, text: wordsOfBlob(part) };
+      return { who: role, text: describeBlob(part) };
     case "raw":
       return undefined;
   }
 }
 
 /** States that only a preview of the part is shown. */
-function wordsOfBlob({ of, preview, mime, name, sizeBytes }: BlobPart): string {
+function describeBlob({ of, preview, mime, name, sizeBytes }: BlobPart): string {
   if (preview === undefined) return `[${name ?? mime}]`;
   return of === undefined ? preview : `${preview}\n[only the ends of ${sizeBytes} bytes are shown]`;
 }

@@ -1,21 +1,21 @@
 import type { Part, ToolCallPart, ToolResultPart } from "../../model/part.ts";
-import type { Told } from "./told.ts";
+import type { SourceMessage } from "./told.ts";
 
 /** A tool call with its result, if there is one yet. */
 export interface Action {
   readonly call: ToolCallPart;
-  readonly told: Told;
-  result?: { readonly part: ToolResultPart; readonly told: Told };
+  readonly source: SourceMessage;
+  result?: { readonly part: ToolResultPart; readonly told: SourceMessage };
 }
 
 /** The tool calls of a conversation in order. A result answers the latest open call with its id. */
-export function actionsOf(messages: readonly Told[]): readonly Action[] {
+export function collectActions(messages: readonly SourceMessage[]): readonly Action[] {
   const actions: Action[] = [];
   const open = new Map<string, Action>();
   for (const told of messages) {
     for (const part of told.message.parts) {
       if (part.type === "tool-call") {
-        const action: Action = { call: part, told };
+        const action: Action = { call: part, source: told };
         actions.push(action);
         open.set(part.callId, action);
       } else if (part.type === "tool-result") {
@@ -30,13 +30,13 @@ export function actionsOf(messages: readonly Told[]): readonly Action[] {
 }
 
 /** The text of a result. */
-export function textOfResult(result: ToolResultPart): string {
+export function getResultText(result: ToolResultPart): string {
   const [first] = result.output;
   if (result.output.length === 1 && first?.type === "text") return first.text;
-  return result.output.map(textOf).join("\n");
+  return result.output.map(getPartText).join("\n");
 }
 
-function textOf(part: Part): string {
+function getPartText(part: Part): string {
   if (part.type === "text") return part.text;
   return part.type === "blob" ? (part.preview ?? "") : "";
 }

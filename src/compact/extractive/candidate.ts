@@ -2,17 +2,17 @@ import type { SectionKey } from "../contract/sections.ts";
 import type { SummaryItem } from "../contract/summary.ts";
 
 /** A possible item of a section. */
-export interface Candidate {
+export interface SummaryCandidate {
   readonly item: SummaryItem;
   /** Lower ranks are chosen first. */
   readonly rank: number;
 }
 
 /** The candidates of each section, in display order. */
-export type Candidates = Readonly<Record<SectionKey, readonly Candidate[]>>;
+export type SectionCandidates = Readonly<Record<SectionKey, readonly SummaryCandidate[]>>;
 
 /** Drops candidates that a later one repeats. */
-export function withoutRepeats(candidates: readonly Candidate[]): readonly Candidate[] {
+export function dropRepeats(candidates: readonly SummaryCandidate[]): readonly SummaryCandidate[] {
   const seen = new Set<string>();
   return candidates
     .toReversed()

@@ -1,5 +1,5 @@
 /** The reason for keeping a sentence. */
-export type Cue = "decision" | "constraint" | "question" | "next";
+export type SentenceCue = "decision" | "constraint" | "question" | "next";
 
 const EN_DECISION =
   /\b(?:decid(?:e|ed|ing) (?:to|on|that|against)|decision(?: is|:)|let'?s (?:go with|use|keep|do|drop|switch|stick)|go(?:ing)? with|we(?:'ll| will| should) (?:use|keep|go|stick|switch|call|drop)|(?:chose|choose|chosen|picked|opted)\b|agreed|instead of|rather than|root cause|turns out|the (?:fix|cause|problem|issue|reason) (?:is|was)|conclusion|concluded|option [A-D1-9]\b)/i;
@@ -16,14 +16,14 @@ const EN_NEXT =
   /\b(?:next(?: step|,| I| we)|I(?:'ll| will|'m going to| am going to| need to| still)|now I|let me|remaining|still (?:need|to|have|missing|fail)|left to do|then I|to do:|follow[- ]?up)\b/i;
 const ZH_NEXT = /接下来|下一步|然后(?:我|再)|还需要|还要|尚未|剩下|剩余|我(?:将|会|先|再|来)|后续|待办/;
 
-const LEAST = 8;
-const MOST = 600;
+const MIN_CHARACTERS = 8;
+const MAX_CHARACTERS = 600;
 
 /** The cues in a sentence, in English and Chinese. */
-export function cuesOf(sentence: string): readonly Cue[] {
-  if (sentence.length < LEAST && !/[\u4e00-\u9fff]{4}/.test(sentence)) return [];
-  if (sentence.length > MOST) return [];
-  const cues: Cue[] = [];
+export function detectCues(sentence: string): readonly SentenceCue[] {
+  if (sentence.length < MIN_CHARACTERS && !/[\u4e00-\u9fff]{4}/.test(sentence)) return [];
+  if (sentence.length > MAX_CHARACTERS) return [];
+  const cues: SentenceCue[] = [];
   if (EN_DECISION.test(sentence) || ZH_DECISION.test(sentence)) cues.push("decision");
   if (EN_CONSTRAINT.test(sentence) || ZH_CONSTRAINT.test(sentence)) cues.push("constraint");
   if (isQuestion(sentence) || EN_QUESTION.test(sentence) || ZH_QUESTION.test(sentence)) cues.push("question");

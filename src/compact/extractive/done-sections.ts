@@ -1,21 +1,21 @@
-import { touchesOf } from "../../window/touch/touch-of.ts";
-import { type Action, actionsOf } from "./actions.ts";
-import type { Candidate } from "./candidate.ts";
-import { type FileState, filesOf, wordsOfFile } from "./files.ts";
-import { clipLine, codeOf } from "./quote.ts";
-import { type Run, runsOf } from "./runs.ts";
-import { type Todo, todosOf } from "./todo-list.ts";
-import { citeOf, type Told } from "./told.ts";
+import { findTouches } from "../../window/touch/touch-of.ts";
+import { type Action, collectActions } from "./actions.ts";
+import type { SummaryCandidate } from "./candidate.ts";
+import { collectFileStates, describeFile, type FileState } from "./files.ts";
+import { clipLine, toInlineCode } from "./quote.ts";
+import { type ActionRun, collectRuns } from "./runs.ts";
+import { collectTodos, type Todo } from "./todo-list.ts";
+import { citeOf, type SourceMessage } from "./told.ts";
 
 /** Sections about actions: files, commands, to-dos. */
-export interface DoneSections {
-  readonly files: readonly Candidate[];
-  readonly problems: readonly Candidate[];
-  readonly todos: readonly Candidate[];
-  readonly concepts: readonly Candidate[];
+export interface ActionSections {
+  readonly files: readonly SummaryCandidate[];
+  readonly problems: readonly SummaryCandidate[];
+  readonly todos: readonly SummaryCandidate[];
+  readonly concepts: readonly SummaryCandidate[];
   /** The structured data of the sections, for merging. */
   readonly states: readonly FileState[];
-  readonly runs: readonly Run[];
+  readonly runs: readonly ActionRun[];
 }
 
 /** Maximum tokens of a displayed command. */
@@ -70,48 +70,52 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 };
 
 /** Builds the sections about actions from a conversation. */
-export function doneSections(messages: readonly Told[]): DoneSections {
-  const actions = actionsOf(messages);
-  const states = filesOf(actions);
-  const runs = runsOf(actions);
+export function buildActionSections(messages: readonly SourceMessage[]): ActionSections {
+  const actions = collectActions(messages);
+  const states = collectFileStates(actions);
+  const runs = collectRuns(actions);
   return {
-    files: states.map(candidateOfFile),
-    problems: runs.flatMap((run, index) => candidatesOfRun(run, runs.length - index)),
-    todos: todosOf(messages, actions).map(candidateOfTodo),
-    concepts: conceptsOf(states, actions),
+    files: states.map(toFileCandidate),
+    problems: runs.flatMap((run, index) => toRunCandidates(run, runs.length - index)),
+    todos: collectTodos(messages, actions).map(toTodoCandidate),
+    concepts: buildConcepts(states, actions),
     states,
     runs,
   };
 }
 
 /** A file as a candidate; changed files rank before those that were only read. */
-export function candidateOfFile(state: FileState, index: number, all: readonly FileState[]): Candidate {
+export function toFileCandidate(
+  state: FileState,
+  index: number,
+  all: readonly FileState[],
+): SummaryCandidate {
   const age = all.length - index;
-  const text = clipLine(wordsOfFile(state), PATH_TOKENS);
-  return { item: { cite: citeOf(state.last), text }, rank: state.changes > 0 ? age : age * 2 + 8 };
+  const text = clipLine(describeFile(state), PATH_TOKENS);
+  return { item: { cite: citeOf(state.lastSource), text }, rank: state.changes > 0 ? age : age * 2 + 8 };
 }
 
 /** Describes a run, beginning with its name. */
-export function wordsOfRun({ what, isCommand, outcome, cure, action }: Run): string {
-  const name = isCommand ? codeOf(what, COMMAND_TOKENS) : clipLine(what, COMMAND_TOKENS);
+export function describeRun({ name: what, isCommand, outcome, cure, action }: ActionRun): string {
+  const name = isCommand ? toInlineCode(what, COMMAND_TOKENS) : clipLine(what, COMMAND_TOKENS);
   const exit = outcome.exitCode === undefined ? "" : ` (exit ${outcome.exitCode})`;
   if (outcome.kind === "fine") return `${name} passed${exit}`;
   if (outcome.kind === "refused") return `${name} was refused by the user`;
   if (outcome.kind === "unknown") return `${name} has no result${action.result ? "" : " yet"}`;
   const later = cure
-    ? `cured: passed at ${citeOf(cure.action.result?.told ?? cure.action.told)}`
+    ? `cured: passed at ${citeOf(cure.action.result?.told ?? cure.action.source)}`
     : "not cured";
   return `${name} failed${exit}, ${later}`;
 }
 
-function candidatesOfRun(run: Run, age: number): readonly Candidate[] {
+function toRunCandidates(run: ActionRun, age: number): readonly SummaryCandidate[] {
   const { outcome, action } = run;
   // Only the last run of a command counts, unless an earlier one failed and a later one fixed it.
   if (run.isRepeated && !(outcome.kind === "failed" && run.cure)) return [];
-  const cite = citeOf(action.result?.told ?? action.told);
+  const cite = citeOf(action.result?.told ?? action.source);
   const isOpen = outcome.kind === "failed" && !run.cure;
   const rank = (isOpen ? 0 : outcome.kind === "fine" ? 12 : 6) + Math.log2(1 + age) * (isOpen ? 1 : 3);
-  const item = { cite, text: wordsOfRun(run) };
+  const item = { cite, text: describeRun(run) };
   if (!isOpen || outcome.evidence === undefined) return [{ item, rank }];
   const label = clipLine(action.call.name, 12);
   const evidence = clipLine(outcome.evidence, EVIDENCE_TOKENS);
@@ -121,28 +125,31 @@ function candidatesOfRun(run: Run, age: number): readonly Candidate[] {
   ];
 }
 
-function candidateOfTodo({ text, state, cite }: Todo, index: number): Candidate {
+function toTodoCandidate({ text, state, cite }: Todo, index: number): SummaryCandidate {
   const box = state === "done" ? "[x]" : state === "doing" ? "[~]" : "[ ]";
   const item = { cite, text: `${box} ${clipLine(text, TODO_TOKENS)}` };
   return { item, rank: index / 100 + (state === "done" ? 2 : state === "doing" ? 0 : 1) };
 }
 
 /** Languages of the touched files, and programs of the commands. */
-function conceptsOf(states: readonly FileState[], actions: readonly Action[]): readonly Candidate[] {
+function buildConcepts(
+  states: readonly FileState[],
+  actions: readonly Action[],
+): readonly SummaryCandidate[] {
   const languages = states.flatMap(({ path }) => {
     const ending = /\.(\w{1,6})$/.exec(path)?.[1]?.toLowerCase() ?? "";
     return Object.hasOwn(LANGUAGES, ending) ? [LANGUAGES[ending] as string] : [];
   });
   const programs = actions.flatMap(({ call }) =>
-    touchesOf(call).flatMap(({ kind, command }) => (kind === "run" ? programsIn(command ?? "") : [])),
+    findTouches(call).flatMap(({ kind, command }) => (kind === "run" ? findPrograms(command ?? "") : [])),
   );
   return [
-    ...counted("Languages", languages).map((item) => ({ item, rank: 0 })),
-    ...counted("Programs run", programs).map((item) => ({ item, rank: 1 })),
+    ...buildCountedItem("Languages", languages).map((item) => ({ item, rank: 0 })),
+    ...buildCountedItem("Programs run", programs).map((item) => ({ item, rank: 1 })),
   ];
 }
 
-const COMMON = new Set([
+const COMMON_PROGRAMS = new Set([
   "cd",
   "ls",
   "cat",
@@ -159,15 +166,15 @@ const COMMON = new Set([
   "if",
 ]);
 
-function programsIn(command: string): readonly string[] {
+function findPrograms(command: string): readonly string[] {
   const [line = ""] = command.slice(0, 400).split(/\n|<<|"|'/);
   return line
     .split(/&&|\|\||[|;]/)
     .flatMap((piece) => /^\s*(?:\w+=\S*\s+)*([a-z][\w.-]{1,30})(?=\s|$)/.exec(piece)?.[1] ?? [])
-    .filter((program) => !COMMON.has(program));
+    .filter((program) => !COMMON_PROGRAMS.has(program));
 }
 
-function counted(label: string, names: readonly string[]): readonly { readonly text: string }[] {
+function buildCountedItem(label: string, names: readonly string[]): readonly { readonly text: string }[] {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
   const most = [...counts].sort((one, other) => other[1] - one[1]).slice(0, MAX_NAMES);

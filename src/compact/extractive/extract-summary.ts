@@ -1,22 +1,22 @@
 import { checkFields, checkList } from "../../model/arguments.ts";
-import { callIdsOf } from "../../model/calls.ts";
+import { listCallIds } from "../../model/calls.ts";
 import { textOfMessage } from "../../model/message.ts";
 import { estimateMessage, estimateText } from "../../window/tokens/estimate.ts";
 import { parseSummary } from "../contract/parse-summary.ts";
-import { linesOfSummary, renderSummary } from "../contract/render-summary.ts";
-import { type SummaryItem, type SummarySections, sectionsFrom } from "../contract/summary.ts";
-import type { Candidates } from "./candidate.ts";
-import { carryOver } from "./carry-over.ts";
-import { doneSections } from "./done-sections.ts";
-import { fill } from "./fill.ts";
-import { identifierRows, keyTokens } from "./identifier-rows.ts";
-import { quoteOf } from "./quote.ts";
-import { requestsOf } from "./requests.ts";
-import { type LineSource, sourcesOf } from "./sources.ts";
-import type { Told } from "./told.ts";
-import { type QuoteLimits, toldSections } from "./told-sections.ts";
-import { verbatimLines } from "./verbatim.ts";
-import { withinBudget } from "./within-budget.ts";
+import { renderSummary, renderSummaryLines } from "../contract/render-summary.ts";
+import { buildSections, type SummaryItem, type SummarySections } from "../contract/summary.ts";
+import type { SectionCandidates } from "./candidate.ts";
+import { carryOverSections } from "./carry-over.ts";
+import { buildActionSections } from "./done-sections.ts";
+import { fillSections } from "./fill.ts";
+import { buildIdentifierRows, estimateKeyTokens } from "./identifier-rows.ts";
+import { quoteLine } from "./quote.ts";
+import { collectRequests } from "./requests.ts";
+import { findLineSources, type LineSource } from "./sources.ts";
+import type { SourceMessage } from "./told.ts";
+import { buildMessageSections, type QuoteLimits } from "./told-sections.ts";
+import { chooseVerbatimLines } from "./verbatim.ts";
+import { trimSummary } from "./within-budget.ts";
 
 /** Options of an extractive summary. */
 export interface ExtractOptions {
@@ -41,65 +41,73 @@ export interface ExtractedSummary {
   readonly tokens: number;
 }
 
-const LEAST_TOKENS = 300;
+const MIN_TOKENS = 300;
 const SHARE = 0.5;
 const FENCE_TOKENS = 50;
 /** Share of the room that is reserved for identifiers used in the last turns. */
-const RESERVED = 0.2;
+const RESERVED_SHARE = 0.2;
 const INSTRUCTION_TOKENS = 60;
 
 /**
  * Builds a summary without a model, within the budget, by filling the sections from the conversation itself.
  * Deterministic: the same messages give the same bytes. Tool output appears only inside the quote fence.
  */
-export function extractSummary(messages: readonly Told[], options: ExtractOptions): ExtractedSummary {
+export function extractSummary(
+  messages: readonly SourceMessage[],
+  options: ExtractOptions,
+): ExtractedSummary {
   checkList("messages", messages, { message: "object" });
   checkFields("options", options, { instructions: "text?" });
-  const earlier = earlierOf(options.previous);
-  const budget = budgetOf(messages, options, earlier);
-  const room = budget - estimateText(renderSummary(sectionsFrom(() => [])));
+  const earlier = parseEarlier(options.previous);
+  const budget = computeBudget(messages, options, earlier);
+  const room = budget - estimateText(renderSummary(buildSections(() => [])));
   const said = messages.filter(({ isNote }) => !isNote);
-  const candidates = candidatesOf(said, room, earlier, options.instructions);
-  const reserved = Math.min(room * RESERVED, keyTokens(said));
-  const filled = fill(candidates, room - reserved);
-  const noted = withLeftOut(filled.sections, candidates);
-  const left = filled.left + reserved;
-  const named = identifierRows(said, earlier, renderSummary(noted), left);
-  const quotes = verbatimLines(messages, {
-    room: left - named.tokens - FENCE_TOKENS,
+  const candidates = buildCandidates(said, room, earlier, options.instructions);
+  const reserved = Math.min(room * RESERVED_SHARE, estimateKeyTokens(said));
+  const filled = fillSections(candidates, room - reserved);
+  const noted = noteOmittedRequests(filled.sections, candidates);
+  const left = filled.leftTokens + reserved;
+  const named = buildIdentifierRows(said, earlier, renderSummary(noted), left);
+  const quotes = chooseVerbatimLines(messages, {
+    roomTokens: left - named.tokens - FENCE_TOKENS,
     covered: renderSummary({ ...noted, identifiers: named.items }),
     instructions: options.instructions,
     earlier: earlier?.files.filter(({ isQuoted }) => isQuoted) ?? [],
   });
   const files = [...noted.files, ...quotes];
-  const kept = withinBudget({ ...noted, identifiers: named.items, files }, budget);
+  const kept = trimSummary({ ...noted, identifiers: named.items, files }, budget);
   const text = renderSummary(kept);
-  const sources = sourcesOf(linesOfSummary(kept), messages);
+  const sources = findLineSources(renderSummaryLines(kept), messages);
   return { text, sections: kept, sources, tokens: estimateText(text) };
 }
 
-function candidatesOf(
-  messages: readonly Told[],
+function buildCandidates(
+  messages: readonly SourceMessage[],
   room: number,
   earlier: SummarySections | undefined,
   instructions: string | undefined,
-): Candidates {
-  const requests = requestsOf(messages);
-  const told = toldSections(messages, limitsOf(room, requests.length));
-  const done = doneSections(messages);
+): SectionCandidates {
+  const requests = collectRequests(messages);
+  const told = buildMessageSections(messages, computeQuoteLimits(room, requests.length));
+  const done = buildActionSections(messages);
   const wanted = instructions
-    ? [{ item: { text: `Asked of this summary: ${quoteOf(instructions, INSTRUCTION_TOKENS)}` }, rank: 0 }]
+    ? [{ item: { text: `Asked of this summary: ${quoteLine(instructions, INSTRUCTION_TOKENS)}` }, rank: 0 }]
     : [];
-  const fresh: Candidates = { ...told, ...done, current: [...wanted, ...told.current], identifiers: [] };
+  const fresh: SectionCandidates = {
+    ...told,
+    ...done,
+    current: [...wanted, ...told.current],
+    identifiers: [],
+  };
   if (!earlier) return fresh;
   const reply = messages.findLast(
     ({ message }) =>
-      message.role === "assistant" && callIdsOf(message).length === 0 && textOfMessage(message) !== "",
+      message.role === "assistant" && listCallIds(message).length === 0 && textOfMessage(message) !== "",
   );
-  return carryOver(earlier, fresh, { done, reply: reply && textOfMessage(reply.message) });
+  return carryOverSections(earlier, fresh, { actions: done, reply: reply && textOfMessage(reply.message) });
 }
 
-function earlierOf(previous: ExtractOptions["previous"]): SummarySections | undefined {
+function parseEarlier(previous: ExtractOptions["previous"]): SummarySections | undefined {
   if (previous === undefined || typeof previous !== "string") return previous;
   const { sections, rest } = parseSummary(previous);
   if (rest === "") return sections;
@@ -107,19 +115,19 @@ function earlierOf(previous: ExtractOptions["previous"]): SummarySections | unde
   return { ...sections, previous: [...before.filter(({ text }) => text !== ""), ...sections.previous] };
 }
 
-function budgetOf(
-  messages: readonly Told[],
+function computeBudget(
+  messages: readonly SourceMessage[],
   options: ExtractOptions,
   earlier: SummarySections | undefined,
 ): number {
   const said = messages.reduce((sum, { message }) => sum + estimateMessage(message), 0);
   const before = earlier ? estimateText(renderSummary(earlier)) : 0;
-  const most = Math.max(LEAST_TOKENS, Math.floor((said + before) * (options.share ?? SHARE)));
+  const most = Math.max(MIN_TOKENS, Math.floor((said + before) * (options.share ?? SHARE)));
   return Math.min(options.budgetTokens, most);
 }
 
 /** Maximum length of quotes: the more requests there are, the shorter each quote. */
-function limitsOf(room: number, requests: number): QuoteLimits {
+function computeQuoteLimits(room: number, requests: number): QuoteLimits {
   const between = (least: number, value: number, most: number) =>
     Math.round(Math.max(least, Math.min(most, value)));
   return {
@@ -131,7 +139,7 @@ function limitsOf(room: number, requests: number): QuoteLimits {
 }
 
 /** Adds a line that counts the omitted requests at their position. */
-function withLeftOut(sections: SummarySections, { previous }: Candidates): SummarySections {
+function noteOmittedRequests(sections: SummarySections, { previous }: SectionCandidates): SummarySections {
   const shown = new Set(sections.previous);
   const missing = previous.filter(({ item }) => item.text.startsWith("user:") && !shown.has(item));
   const [first] = missing;

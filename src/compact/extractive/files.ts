@@ -1,8 +1,8 @@
 import type { LineRange } from "../../window/touch/line-range.ts";
-import { touchesOf } from "../../window/touch/touch-of.ts";
+import { findTouches } from "../../window/touch/touch-of.ts";
 import type { Action } from "./actions.ts";
-import { outcomeOf } from "./outcome.ts";
-import { citeOf, type Told } from "./told.ts";
+import { detectOutcome } from "./outcome.ts";
+import { citeOf, type SourceMessage } from "./told.ts";
 
 /** The accesses to a file. */
 export interface FileState {
@@ -15,39 +15,42 @@ export interface FileState {
   /** The last failed change, if no later one succeeded. */
   readonly failedAt?: string | undefined;
   readonly changedAt?: string | undefined;
-  readonly last: Told;
+  readonly lastSource: SourceMessage;
 }
 
 /** The files of a conversation with their last state, ordered by last access. */
-export function filesOf(actions: readonly Action[]): readonly FileState[] {
+export function collectFileStates(actions: readonly Action[]): readonly FileState[] {
   const files = new Map<string, FileState>();
   for (const action of actions) {
-    for (const { kind, path, range } of touchesOf(action.call)) {
+    for (const { kind, path, range } of findTouches(action.call)) {
       if (path === undefined || path === "" || kind === "run") continue;
       const before = files.get(path);
-      const told = action.result?.told ?? action.told;
-      const { kind: ended } = outcomeOf(action.result?.part, false);
+      const told = action.result?.told ?? action.source;
+      const { kind: ended } = detectOutcome(action.result?.part, false);
       const isFailed = ended === "failed" || ended === "refused";
       if (kind === "read" && isFailed) continue;
       files.delete(path);
-      files.set(path, stateAfter(before, { path, kind, range, isFailed, told }));
+      files.set(path, applyAccess(before, { path, kind, range, isFailed, source: told }));
     }
   }
   return [...files.values()];
 }
 
-interface Change {
+interface FileAccess {
   readonly path: string;
   readonly kind: "read" | "write" | "edit";
   readonly range: LineRange | undefined;
   readonly isFailed: boolean;
-  readonly told: Told;
+  readonly source: SourceMessage;
 }
 
-function stateAfter(before: FileState | undefined, { path, kind, range, isFailed, told }: Change): FileState {
-  const state = before ?? { path, reads: 0, changes: 0, isNew: false, last: told };
-  if (kind === "read") return { ...state, reads: state.reads + 1, lastRange: range, last: told };
-  if (isFailed) return { ...state, failedAt: citeOf(told), last: told };
+function applyAccess(
+  before: FileState | undefined,
+  { path, kind, range, isFailed, source: told }: FileAccess,
+): FileState {
+  const state = before ?? { path, reads: 0, changes: 0, isNew: false, lastSource: told };
+  if (kind === "read") return { ...state, reads: state.reads + 1, lastRange: range, lastSource: told };
+  if (isFailed) return { ...state, failedAt: citeOf(told), lastSource: told };
   const isNew = state.isNew || (kind === "write" && state.reads === 0 && state.changes === 0);
   return {
     ...state,
@@ -55,12 +58,12 @@ function stateAfter(before: FileState | undefined, { path, kind, range, isFailed
     isNew,
     changedAt: citeOf(told),
     failedAt: undefined,
-    last: told,
+    lastSource: told,
   };
 }
 
 /** Describes a file's state in words. */
-export function wordsOfFile({
+export function describeFile({
   path,
   reads,
   changes,

@@ -1,8 +1,8 @@
 import { estimateText } from "../../window/tokens/estimate.ts";
-import { textOfItem } from "../contract/render-summary.ts";
+import { renderItem } from "../contract/render-summary.ts";
 import type { SectionKey } from "../contract/sections.ts";
-import { type SummaryItem, type SummarySections, sectionsFrom } from "../contract/summary.ts";
-import type { Candidate, Candidates } from "./candidate.ts";
+import { buildSections, type SummaryItem, type SummarySections } from "../contract/summary.ts";
+import type { SectionCandidates, SummaryCandidate } from "./candidate.ts";
 
 /** Share of the room that each section may take, in the order of allocation; the rest is used for quotes. */
 const SHARES: readonly (readonly [SectionKey, number])[] = [
@@ -19,48 +19,48 @@ const SHARES: readonly (readonly [SectionKey, number])[] = [
   ["concepts", 0.03],
 ];
 /** Every section may use at least this many tokens. */
-const LEAST_TOKENS = 24;
+const MIN_TOKENS = 24;
 const FENCE_TOKENS = 40;
 const HEADING_TOKENS = 10;
 /** Tokens that joining lines may add to the sum of their estimates. */
 const BREAK_TOKENS = 1;
 /** Maximum tokens of any section, however large the room is. */
-const MOST_TOKENS = 4_000;
+const MAX_TOKENS = 4_000;
 
 /** Filled sections, and the tokens left over. */
-export interface Filled {
+export interface FilledSections {
   readonly sections: SummarySections;
-  readonly left: number;
+  readonly leftTokens: number;
 }
 
 /** Chooses the best candidates of each section within its share, and returns them in display order. */
-export function fill(candidates: Candidates, room: number): Filled {
-  const chosen = new Map<SectionKey, ReadonlySet<Candidate>>();
+export function fillSections(candidates: SectionCandidates, room: number): FilledSections {
+  const chosen = new Map<SectionKey, ReadonlySet<SummaryCandidate>>();
   let left = room;
   for (const [key, share] of SHARES) {
-    const most = Math.min(left, MOST_TOKENS, Math.max(LEAST_TOKENS, share * room));
-    const taken = best(candidates[key], most);
+    const most = Math.min(left, MAX_TOKENS, Math.max(MIN_TOKENS, share * room));
+    const taken = chooseBest(candidates[key], most);
     chosen.set(key, taken.chosen);
     left -= taken.tokens;
   }
   const itemsOf = (key: SectionKey) =>
     candidates[key].filter((candidate) => chosen.get(key)?.has(candidate)).map(({ item }) => item);
-  return { sections: sectionsFrom(itemsOf), left };
+  return { sections: buildSections(itemsOf), leftTokens: left };
 }
 
 /** Tokens of a rendered item. */
-export function tokensOfItem(item: SummaryItem): number {
-  return estimateText(textOfItem(item)) + BREAK_TOKENS;
+export function estimateItem(item: SummaryItem): number {
+  return estimateText(renderItem(item)) + BREAK_TOKENS;
 }
 
-function best(candidates: readonly Candidate[], most: number) {
-  const chosen = new Set<Candidate>();
+function chooseBest(candidates: readonly SummaryCandidate[], most: number) {
+  const chosen = new Set<SummaryCandidate>();
   let tokens = 0;
   let hasFence = false;
   for (const candidate of candidates.toSorted((one, other) => one.rank - other.rank)) {
     const { item } = candidate;
     const frame = item.isQuoted ? HEADING_TOKENS + (hasFence ? 0 : FENCE_TOKENS) : 0;
-    const cost = tokensOfItem(item) + frame;
+    const cost = estimateItem(item) + frame;
     if (tokens + cost > most) continue;
     tokens += cost;
     hasFence ||= item.isQuoted === true;

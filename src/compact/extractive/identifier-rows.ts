@@ -1,10 +1,10 @@
 import { estimateText } from "../../window/tokens/estimate.ts";
 import type { SummaryItem, SummarySections } from "../contract/summary.ts";
-import { tokensOfItem } from "./fill.ts";
-import { hasIdentifier, keyIdentifiers } from "./key-identifiers.ts";
-import { recentIdentifiers } from "./recent-identifiers.ts";
-import { pendingOf, requestsOf } from "./requests.ts";
-import type { Told } from "./told.ts";
+import { estimateItem } from "./fill.ts";
+import { findKeyIdentifiers, hasIdentifier } from "./key-identifiers.ts";
+import { findRecentIdentifiers } from "./recent-identifiers.ts";
+import { collectRequests, filterPending } from "./requests.ts";
+import type { SourceMessage } from "./told.ts";
 
 /** Rows of identifiers and their tokens. */
 export interface IdentifierRows {
@@ -13,27 +13,27 @@ export interface IdentifierRows {
 }
 
 const SHARE = 0.1;
-const LEAST_TOKENS = 100;
-const MOST_TOKENS = 800;
+const MIN_TOKENS = 100;
+const MAX_TOKENS = 800;
 const RECENT_MESSAGES = 80;
 const ROW = 8;
 const COMMA_TOKENS = 1.5;
 
 /** Tokens of the identifiers that a summary must contain. */
-export function keyTokens(messages: readonly Told[]): number {
-  return keysOf(messages).reduce((sum, identifier) => sum + estimateText(identifier) + COMMA_TOKENS, 0);
+export function estimateKeyTokens(messages: readonly SourceMessage[]): number {
+  return findKeys(messages).reduce((sum, identifier) => sum + estimateText(identifier) + COMMA_TOKENS, 0);
 }
 
 /** Identifiers in use that the rest of the summary lacks: required ones first, then recently named ones. */
-export function identifierRows(
-  messages: readonly Told[],
+export function buildIdentifierRows(
+  messages: readonly SourceMessage[],
   earlier: SummarySections | undefined,
   text: string,
   left: number,
 ): IdentifierRows {
-  const keys = keysOf(messages);
-  const most = Math.min(left * 0.6, Math.max(left * SHARE, LEAST_TOKENS), MOST_TOKENS);
-  const recent = recentIdentifiers(messages, RECENT_MESSAGES).map(({ identifier }) => identifier);
+  const keys = findKeys(messages);
+  const most = Math.min(left * 0.6, Math.max(left * SHARE, MIN_TOKENS), MAX_TOKENS);
+  const recent = findRecentIdentifiers(messages, RECENT_MESSAGES).map(({ identifier }) => identifier);
   const before = (earlier?.identifiers ?? []).flatMap((item) => item.text.split(/[,\s]+/));
   const chosen = new Set<string>();
   let tokens = 0;
@@ -50,9 +50,9 @@ export function identifierRows(
   const items = Array.from({ length: Math.ceil(all.length / ROW) }, (_, row): SummaryItem => {
     return { text: all.slice(row * ROW, (row + 1) * ROW).join(", ") };
   });
-  return { items, tokens: items.reduce((sum, item) => sum + tokensOfItem(item), 0) };
+  return { items, tokens: items.reduce((sum, item) => sum + estimateItem(item), 0) };
 }
 
-function keysOf(messages: readonly Told[]): readonly string[] {
-  return keyIdentifiers(messages, pendingOf(requestsOf(messages)));
+function findKeys(messages: readonly SourceMessage[]): readonly string[] {
+  return findKeyIdentifiers(messages, filterPending(collectRequests(messages)));
 }

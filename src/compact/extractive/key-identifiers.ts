@@ -1,12 +1,12 @@
-import { identifiersOf } from "../../window/extract/identifiers.ts";
-import { actionsOf } from "./actions.ts";
-import { filesOf } from "./files.ts";
-import { recentIdentifiers } from "./recent-identifiers.ts";
-import type { Request } from "./requests.ts";
-import type { Told } from "./told.ts";
+import { scanIdentifiers } from "../../window/extract/identifiers.ts";
+import { collectActions } from "./actions.ts";
+import { collectFileStates } from "./files.ts";
+import { findRecentIdentifiers } from "./recent-identifiers.ts";
+import type { UserRequest } from "./requests.ts";
+import type { SourceMessage } from "./told.ts";
 
 const LAST_MESSAGES = 12;
-const LEAST_TIMES = 2;
+const MIN_TIMES = 2;
 const MAX_NAMED = 10;
 const MAX_ASKED = 6;
 const MAX_CHANGED = 6;
@@ -16,17 +16,21 @@ const ASK_LENGTH = 1_000;
  * The identifiers that a summary must contain literally: names that recur in the last turns, files they changed, and
  * names in pending requests.
  */
-export function keyIdentifiers(messages: readonly Told[], pending: readonly Request[]): readonly string[] {
-  const named = recentIdentifiers(messages, LAST_MESSAGES)
-    .filter(({ identifier, times }) => times >= LEAST_TIMES && !/^\d{1,6}$/.test(identifier))
+export function findKeyIdentifiers(
+  messages: readonly SourceMessage[],
+  pending: readonly UserRequest[],
+): readonly string[] {
+  const named = findRecentIdentifiers(messages, LAST_MESSAGES)
+    .filter(({ identifier, times }) => times >= MIN_TIMES && !/^\d{1,6}$/.test(identifier))
     .slice(0, MAX_NAMED)
     .map(({ identifier }) => identifier);
-  const changed = filesOf(actionsOf(messages.slice(-LAST_MESSAGES)))
+  const changed = collectFileStates(collectActions(messages.slice(-LAST_MESSAGES)))
     .filter(({ changes }) => changes > 0)
     .slice(-MAX_CHANGED)
     .map(({ path }) => path);
   const asked = new Set<string>();
-  for (const { text } of pending) identifiersOf(text.slice(0, ASK_LENGTH), false, (name) => asked.add(name));
+  for (const { text } of pending)
+    scanIdentifiers(text.slice(0, ASK_LENGTH), false, (name) => asked.add(name));
   return [...new Set([...named, ...changed, ...[...asked].slice(0, MAX_ASKED)])];
 }
 

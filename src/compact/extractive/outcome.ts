@@ -1,5 +1,5 @@
 import type { ToolResultPart } from "../../model/part.ts";
-import { textOfResult } from "./actions.ts";
+import { getResultText } from "./actions.ts";
 
 /** The outcome of a call, judging by its result. */
 export interface Outcome {
@@ -26,11 +26,11 @@ const SCANNED = 6_000;
  * Determines how a call ended. With `isCommand`, output without an exit code is searched for signs of failure at its
  * end.
  */
-export function outcomeOf(result: ToolResultPart | undefined, isCommand: boolean): Outcome {
+export function detectOutcome(result: ToolResultPart | undefined, isCommand: boolean): Outcome {
   if (!result) return { kind: "unknown" };
-  const text = textOfResult(result);
+  const text = getResultText(result);
   const edges = text.length > 2 * EDGE ? `${text.slice(0, EDGE)}\n${text.slice(-EDGE)}` : text;
-  if (REFUSED.test(edges.slice(0, EDGE))) return { kind: "refused", ...evidence(text, true) };
+  if (REFUSED.test(edges.slice(0, EDGE))) return { kind: "refused", ...findEvidence(text, true) };
   const code = isCommand ? EXIT.exec(edges)?.[1] : undefined;
   const exitCode = code === undefined ? undefined : Number(code);
   const isFailed =
@@ -39,11 +39,11 @@ export function outcomeOf(result: ToolResultPart | undefined, isCommand: boolean
   return {
     kind: isFailed ? "failed" : "fine",
     ...(exitCode !== undefined && { exitCode }),
-    ...(isFailed && evidence(text, false)),
+    ...(isFailed && findEvidence(text, false)),
   };
 }
 
-function evidence(text: string, isFirst: boolean): { readonly evidence?: string } {
+function findEvidence(text: string, isFirst: boolean): { readonly evidence?: string } {
   const scanned = text.length > 2 * SCANNED ? `${text.slice(0, SCANNED)}\n${text.slice(-SCANNED)}` : text;
   const lines = scanned.split("\n");
   const telling = isFirst

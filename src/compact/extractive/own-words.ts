@@ -20,16 +20,16 @@ export function isResultText(text: string): boolean {
 }
 
 /** The person's own text, without content added by clients; empty if nothing is left. */
-export function ownWords(whole: string): string {
+export function extractOwnText(whole: string): string {
   const text = whole.length > HEAD + TAIL ? `${whole.slice(0, HEAD)}\n${whole.slice(-TAIL)}` : whole;
-  if (isResultText(text)) return feedbackIn(text);
+  if (isResultText(text)) return findFeedback(text);
   if (PROGRAMS.test(text)) return "";
-  const kept = text.includes("<") ? withoutBlocks(text).replace(WRAPPERS, "\n") : text;
+  const kept = text.includes("<") ? removeBlocks(text).replace(WRAPPERS, "\n") : text;
   return kept.replace(/\n{3,}/g, "\n\n").trim();
 }
 
 /** People can comment on a result before it is sent. */
-function feedbackIn(text: string): string {
+function findFeedback(text: string): string {
   return [...text.matchAll(/<feedback>([\s\S]*?)<\/feedback>/g)]
     .map((match) => match[1] ?? "")
     .join("\n")
@@ -37,7 +37,7 @@ function feedbackIn(text: string): string {
 }
 
 /** Removes blocks in a single pass; an unclosed tag is searched for only once. */
-function withoutBlocks(text: string): string {
+function removeBlocks(text: string): string {
   const unclosed = new Set<string>();
   const kept: string[] = [];
   let next = 0;

@@ -1,11 +1,11 @@
 import { estimateText } from "../../window/tokens/estimate.ts";
 import { withoutControlTokens } from "../contract/sanitise.ts";
 
-const LONGEST = 20_000;
+const MAX_CHARACTERS = 20_000;
 
 /** Reduces a text to one line of at most `tokens`, dropping the middle if it is too long. */
 export function clipLine(text: string, tokens: number): string {
-  const line = withoutControlTokens(text.slice(0, LONGEST).replace(/\s+/g, " ").trim());
+  const line = withoutControlTokens(text.slice(0, MAX_CHARACTERS).replace(/\s+/g, " ").trim());
   const taken = estimateText(line);
   if (taken <= tokens) return line;
   const characters = Math.max(8, Math.floor((line.length * tokens) / taken) - 3);
@@ -16,11 +16,11 @@ export function clipLine(text: string, tokens: number): string {
 }
 
 /** Like `clipLine`, in quotation marks. */
-export function quoteOf(text: string, tokens: number): string {
+export function quoteLine(text: string, tokens: number): string {
   return `"${clipLine(text, tokens)}"`;
 }
 
 /** Like `clipLine`, as inline code. */
-export function codeOf(text: string, tokens: number): string {
+export function toInlineCode(text: string, tokens: number): string {
   return `\`${clipLine(text, tokens).replaceAll("`", "'")}\``;
 }

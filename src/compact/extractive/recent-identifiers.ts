@@ -1,7 +1,7 @@
 import type { Json } from "../../model/json.ts";
-import { identifiersOf } from "../../window/extract/identifiers.ts";
-import { wordsOfUser } from "./requests.ts";
-import type { Told } from "./told.ts";
+import { scanIdentifiers } from "../../window/extract/identifiers.ts";
+import { getUserText } from "./requests.ts";
+import type { SourceMessage } from "./told.ts";
 
 /** An identifier that was named; frequent and recent ones have a higher worth. */
 export interface NamedIdentifier {
@@ -12,23 +12,30 @@ export interface NamedIdentifier {
 }
 
 /** Age, in messages, at which a mention counts half. */
-const HALF = 12;
-const LONGEST = 160;
+const HALF_LIFE_MESSAGES = 12;
+const MAX_IDENTIFIER_CHARACTERS = 160;
 /** A status word that appears in every to-do list. */
-const STATUS = "in_progress";
+const STATUS_WORD = "in_progress";
 /** Longest call argument, in characters, that is searched; longer ones are file contents. */
 const MAX_INPUT = 4_000;
 
 /** Identifiers that user and assistant named in the last messages, highest worth first; tool results do not count. */
-export function recentIdentifiers(messages: readonly Told[], last: number): readonly NamedIdentifier[] {
+export function findRecentIdentifiers(
+  messages: readonly SourceMessage[],
+  last: number,
+): readonly NamedIdentifier[] {
   const named = new Map<string, { times: number; worth: number }>();
   for (const [age, told] of messages.slice(-last).toReversed().entries()) {
     const seen = new Set<string>();
-    for (const text of wordsNamed(told)) identifiersOf(text, false, (identifier) => seen.add(identifier));
+    for (const text of listNamingTexts(told))
+      scanIdentifiers(text, false, (identifier) => seen.add(identifier));
     for (const identifier of seen) {
-      if (identifier.length > LONGEST || identifier === STATUS) continue;
+      if (identifier.length > MAX_IDENTIFIER_CHARACTERS || identifier === STATUS_WORD) continue;
       const known = named.get(identifier) ?? { times: 0, worth: 0 };
-      named.set(identifier, { times: known.times + 1, worth: known.worth + HALF / (HALF + age) });
+      named.set(identifier, {
+        times: known.times + 1,
+        worth: known.worth + HALF_LIFE_MESSAGES / (HALF_LIFE_MESSAGES + age),
+      });
     }
   }
   return [...named]
@@ -36,18 +43,18 @@ export function recentIdentifiers(messages: readonly Told[], last: number): read
     .sort((one, other) => other.worth - one.worth || (one.identifier < other.identifier ? -1 : 1));
 }
 
-function wordsNamed({ message }: Told): readonly string[] {
-  if (message.role === "user") return [wordsOfUser(message)];
+function listNamingTexts({ message }: SourceMessage): readonly string[] {
+  if (message.role === "user") return [getUserText(message)];
   if (message.role !== "assistant") return [];
   return message.parts.flatMap((part) => {
     if (part.type === "text") return [part.text];
-    return part.type === "tool-call" ? valuesIn(part.input, MAX_INPUT) : [];
+    return part.type === "tool-call" ? listArgumentTexts(part.input, MAX_INPUT) : [];
   });
 }
 
 /** The texts among a call's arguments. Argument names belong to the tool and not to the conversation. */
-function valuesIn(input: Json, most: number): readonly string[] {
+function listArgumentTexts(input: Json, most: number): readonly string[] {
   if (typeof input === "string") return [input.slice(0, most)];
   if (input === null || typeof input !== "object") return [];
-  return Object.values(input).flatMap((value) => valuesIn(value as Json, most));
+  return Object.values(input).flatMap((value) => listArgumentTexts(value as Json, most));
 }

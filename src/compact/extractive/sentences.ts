@@ -2,7 +2,7 @@ import { isWhiteSpace } from "../../model/white-space.ts";
 import { skipMarks } from "./skip-marks.ts";
 
 const END = /(?<=[.!?…]["')\]]?)\s+(?=\S)|(?<=[。！？；])\s*(?=\S)/u;
-const LONG = 300;
+const LONG_SENTENCE = 300;
 /** Matches code, tables and rules, which contain no sentences. */
 const NO_PROSE =
   /^\s*(?:```|\||[-=*_]{3,}|[{}()[\];,]+\s*$|(?:import|export|const|let|var|function|class|def|return|if|for|while)\b.*[{;(=:]\s*$)/;
@@ -23,7 +23,7 @@ const MAY_END = /[.!?…。！？；][\s\S]/;
 let segmenter: Intl.Segmenter | undefined;
 
 /** The sentences of a text, line by line, without list and heading marks; code blocks are skipped. */
-export function sentencesOf(text: string): readonly string[] {
+export function splitSentences(text: string): readonly string[] {
   const sentences: string[] = [];
   let isCode = false;
   for (let from = 0, end = 0; from < text.length; from = end + 1) {
@@ -43,10 +43,11 @@ export function sentencesOf(text: string): readonly string[] {
 
 /** Adds the sentences of a trimmed line. */
 function addSentences(sentences: string[], line: string): void {
-  if (line.length <= LONG && (line.length === 1 || !MAY_END.test(line))) sentences.push(line);
+  if (line.length <= LONG_SENTENCE && (line.length === 1 || !MAY_END.test(line))) sentences.push(line);
   else
     for (const piece of line.split(END)) {
-      const own = piece.length > LONG && /[^\x20-\x7e]/.test(piece) ? segmented(piece) : [piece];
+      const own =
+        piece.length > LONG_SENTENCE && /[^\x20-\x7e]/.test(piece) ? segmentSentences(piece) : [piece];
       for (const sentence of own.map(trimmed)) if (sentence !== "") sentences.push(sentence);
     }
 }
@@ -75,7 +76,7 @@ function bitsAt(line: string, at: number): number {
 }
 
 /** Handles scripts that end sentences with other characters, or with none. */
-function segmented(text: string): readonly string[] {
+function segmentSentences(text: string): readonly string[] {
   segmenter ??= new Intl.Segmenter(undefined, { granularity: "sentence" });
   return [...segmenter.segment(text)].map(({ segment }) => segment);
 }

@@ -1,5 +1,5 @@
 import type { SummaryLine } from "../contract/render-summary.ts";
-import { citeOf, type Told } from "./told.ts";
+import { citeOf, type SourceMessage } from "./told.ts";
 
 /** The source entries of a summary line. */
 export interface LineSource {
@@ -10,7 +10,10 @@ export interface LineSource {
 }
 
 /** The seqs cited by the lines of a summary, including those that an earlier summary cited. */
-export function sourcesOf(lines: readonly SummaryLine[], messages: readonly Told[]): readonly LineSource[] {
+export function findLineSources(
+  lines: readonly SummaryLine[],
+  messages: readonly SourceMessage[],
+): readonly LineSource[] {
   const seqs = new Map(messages.map((told) => [citeOf(told), told.seq]));
   return lines.flatMap(({ item }, line): readonly LineSource[] => {
     if (item?.cite === undefined) return [];

@@ -1,7 +1,7 @@
-import type { SaidMessage } from "../../window/replay/conversation.ts";
+import type { RecordedMessage } from "../../window/replay/conversation.ts";
 
 /** A message to summarize; slots of a window qualify. */
-export interface Told extends SaidMessage {
+export interface SourceMessage extends RecordedMessage {
   /** Citation, if it is not `#<seq>`. */
   readonly cite?: string | undefined;
   /**
@@ -10,6 +10,6 @@ export interface Told extends SaidMessage {
   readonly isNote?: boolean | undefined;
 }
 
-export function citeOf({ cite, seq }: Told): string {
+export function citeOf({ cite, seq }: SourceMessage): string {
   return cite ?? `#${seq}`;
 }

@@ -1,4 +1,4 @@
-const RUN = /[\w$@~.+\-/]+/g;
+const PATH_RUN = /[\w$@~.+\-/]+/g;
 const ENDING = /\.([A-Za-z][A-Za-z0-9]{0,6})$/;
 const KNOWN_ENDINGS = new Set(
   (
@@ -11,15 +11,15 @@ const DANGEROUS =
   /(?:\b(?:curl|wget|nc|ncat|scp|ssh|sudo|eval|mkfs|dd|powershell|invoke-webrequest|iex|chmod|chown)\s+[^\s`].{2,200}|\brm\s+-\w*[rf].{1,200}|\|\s*(?:ba|z)?sh\b.{0,40}|\bgit push\b.{0,40}--force.{0,40}|\bdrop (?:table|database)\b.{1,60}|\bbase64 (?:-d|--decode).{0,80})/i;
 
 /** Files that the summary names and the source does not. */
-export function inventedFiles(summary: string, source: string): readonly string[] {
+export function findInventedFiles(summary: string, source: string): readonly string[] {
   const files = new Set<string>();
-  for (const [run] of summary.replace(ADDRESS, " ").replaceAll("\\", "/").matchAll(RUN))
-    for (const path of pathsIn(run)) if (!occurs(path, source)) files.add(path);
+  for (const [run] of summary.replace(ADDRESS, " ").replaceAll("\\", "/").matchAll(PATH_RUN))
+    for (const path of findPaths(run)) if (!hasPath(path, source)) files.add(path);
   return [...files];
 }
 
 /** Web and mail addresses that the summary names and the source does not. */
-export function inventedAddresses(summary: string, source: string): readonly string[] {
+export function findInventedAddresses(summary: string, source: string): readonly string[] {
   const found = [...summary.matchAll(ADDRESS)].map(([address]) => address.replace(/[.,;:!?/]+$/, ""));
   return [...new Set(found)].filter((address) => {
     if (source.includes(address)) return false;
@@ -30,54 +30,54 @@ export function inventedAddresses(summary: string, source: string): readonly str
 }
 
 /** Potentially harmful commands in the summary that do not occur in the source. */
-export function inventedCommands(summary: string, source: string): readonly string[] {
+export function findInventedCommands(summary: string, source: string): readonly string[] {
   const code = [...summary.matchAll(/`([^`\n]{3,300})`/g)].map((match) => match[1] as string);
   const lines = summary
     .split("\n")
     .flatMap((line) => /^\s*(?:[-*]\s+)?(?:\$|>|run:?|执行[:：]?)\s+(.*)$/i.exec(line)?.[1] ?? []);
-  const plain = plainCode(source);
-  return [...code, ...lines, ...blocksIn(summary)].filter((command) => {
+  const plain = normalizeCode(source);
+  return [...code, ...lines, ...listCodeLines(summary)].filter((command) => {
     const dangerous = DANGEROUS.exec(command)?.[0];
-    return dangerous !== undefined && piecesOf(dangerous).some((piece) => !plain.includes(piece));
+    return dangerous !== undefined && splitClippedCommand(dangerous).some((piece) => !plain.includes(piece));
   });
 }
 
 /** Every piece of a clipped command must occur. */
-function piecesOf(command: string): readonly string[] {
-  return plainCode(command)
+function splitClippedCommand(command: string): readonly string[] {
+  return normalizeCode(command)
     .split("…")
     .map((piece) => piece.replace(/[.\s]+$/, "").trim())
     .filter((piece) => piece.length > 2);
 }
 
-function plainCode(text: string): string {
+function normalizeCode(text: string): string {
   return text.replaceAll("\\", "/").replaceAll("`", "'").replace(/\s+/g, " ");
 }
 
-function blocksIn(summary: string): readonly string[] {
+function listCodeLines(summary: string): readonly string[] {
   return [...summary.matchAll(/```[^\n]*\n([\s\S]*?)```/g)].flatMap((match) =>
     (match[1] as string).split("\n"),
   );
 }
 
 /** The paths in a run of characters; `a.json/b.json` is two paths. */
-function pathsIn(run: string): readonly string[] {
+function findPaths(run: string): readonly string[] {
   const path = run.replace(/^[.+\-@~]+(?=[^./])|^(?:\.\/)+/, "").replace(/[.+\-/@~]+$/, "");
   const steps = path.split("/").filter(Boolean);
-  if (steps.length > 1 && steps.slice(0, -1).some((step) => KNOWN_ENDINGS.has(endingOf(step))))
-    return steps.flatMap(pathsIn);
+  if (steps.length > 1 && steps.slice(0, -1).some((step) => KNOWN_ENDINGS.has(getEnding(step))))
+    return steps.flatMap(findPaths);
   if (steps.length > 1) return ENDING.test(path) || /^\/(?:[\w.-]+\/)+[\w.-]+$/.test(path) ? [path] : [];
   // Names such as Node.js are projects and not files.
   if (/^[A-Z][a-z]+\.js$/.test(path)) return [];
-  return path.length > 3 && KNOWN_ENDINGS.has(endingOf(path)) && !path.startsWith(".") ? [path] : [];
+  return path.length > 3 && KNOWN_ENDINGS.has(getEnding(path)) && !path.startsWith(".") ? [path] : [];
 }
 
-function endingOf(name: string): string {
+function getEnding(name: string): string {
   return ENDING.exec(name)?.[1]?.toLowerCase() ?? "";
 }
 
 /** A path occurs if the source contains it whole, or contains both a folder and the path inside it. */
-function occurs(path: string, source: string): boolean {
+function hasPath(path: string, source: string): boolean {
   if (source.includes(path)) return true;
   const steps = path.split("/");
   for (let from = 1; from <= steps.length - 1; from++) {

@@ -1,18 +1,18 @@
 import { checkFields, checkList } from "../../model/arguments.ts";
 import { estimateMessage, estimateText } from "../../window/tokens/estimate.ts";
-import { fencedAt, parseSummary, unwrapped } from "../contract/parse-summary.ts";
+import { findFenceAt, parseSummary, unwrapSummary } from "../contract/parse-summary.ts";
 import { isRoleMarker } from "../contract/sanitise.ts";
 import { headingOf, SECTION_KEYS, type SectionKey } from "../contract/sections.ts";
 import { isQuestion } from "../extractive/cues.ts";
-import { hasIdentifier, keyIdentifiers } from "../extractive/key-identifiers.ts";
-import { pendingOf, requestsOf } from "../extractive/requests.ts";
-import { sentencesOf } from "../extractive/sentences.ts";
-import type { Told } from "../extractive/told.ts";
-import { inventedAddresses, inventedCommands, inventedFiles } from "./invented.ts";
-import { obeyedLines } from "./obeyed.ts";
-import { earlierAsks, unquoted } from "./pending-asks.ts";
-import { sourceText } from "./source-text.ts";
-import type { Failure, Fault, SummaryVerdict } from "./verdict.ts";
+import { findKeyIdentifiers, hasIdentifier } from "../extractive/key-identifiers.ts";
+import { collectRequests, filterPending } from "../extractive/requests.ts";
+import { splitSentences } from "../extractive/sentences.ts";
+import type { SourceMessage } from "../extractive/told.ts";
+import { findInventedAddresses, findInventedCommands, findInventedFiles } from "./invented.ts";
+import { findObeyedLines } from "./obeyed.ts";
+import { findUnquotedAsks, listEarlierAsks } from "./pending-asks.ts";
+import { collectSourceText } from "./source-text.ts";
+import type { SummaryFailure, SummaryFault, SummaryVerdict } from "./verdict.ts";
 
 export type { SummaryVerdict } from "./verdict.ts";
 
@@ -27,8 +27,8 @@ export interface GateOptions {
 }
 
 /** A summary and its source. */
-export interface Judged {
-  readonly source: readonly Told[];
+export interface JudgedSummary {
+  readonly source: readonly SourceMessage[];
   readonly summary: string;
   /** The earlier summary that this one also replaces. */
   readonly previous?: string;
@@ -37,9 +37,13 @@ export interface Judged {
   readonly options?: GateOptions;
 }
 
-const MOST_SHARE = 0.5;
+const MAX_SHARE = 0.5;
 const MAX_PENDING = 3;
-const REPAIRABLE: ReadonlySet<Fault> = new Set(["missing-section", "missing-identifier", "missing-ask"]);
+const REPAIRABLE: ReadonlySet<SummaryFault> = new Set([
+  "missing-section",
+  "missing-identifier",
+  "missing-ask",
+]);
 
 const JUDGED_FIELDS = {
   source: "array",
@@ -50,35 +54,37 @@ const JUDGED_FIELDS = {
 } as const;
 
 /** Decides whether a summary may replace its source. Never trusts the summary: only checks verifiable facts. */
-export function judgeSummary(judged: Judged): SummaryVerdict {
+export function judgeSummary(judged: JudgedSummary): SummaryVerdict {
   checkFields("judged", judged, JUDGED_FIELDS);
   checkList("judged.source", judged.source, { message: "object" });
   const { source, summary, previous = "", instructions = "", options = {} } = judged;
   const parsed = parseSummary(summary);
-  const lines = linesOutsideFences(summary);
-  const text = sourceText(source, `${previous}\n${instructions}`);
+  const lines = listLinesOutsideFences(summary);
+  const text = collectSourceText(source, `${previous}\n${instructions}`);
   const wanted = options.sections ?? SECTION_KEYS;
   const said = source.filter(({ isNote }) => !isNote);
-  const { pending, asks } = pendingIn(said, previous);
+  const { pending, asks } = findPending(said, previous);
   const missing = {
     sections: wanted.filter((key) => !parsed.present.has(key)),
-    identifiers: keyIdentifiers(said, pending).filter((identifier) => !hasIdentifier(summary, identifier)),
-    asks: unquoted(asks, summary),
+    identifiers: findKeyIdentifiers(said, pending).filter(
+      (identifier) => !hasIdentifier(summary, identifier),
+    ),
+    asks: findUnquotedAsks(asks, summary),
   };
   const spoken = lines.join("\n");
-  const found: readonly (readonly [Fault, readonly string[]])[] = [
-    ["grew", sizeFault(source, summary, previous, options)],
+  const found: readonly (readonly [SummaryFault, readonly string[]])[] = [
+    ["grew", findSizeFault(source, summary, previous, options)],
     ["empty", isEmpty(parsed, wanted) ? ["It says next to nothing about the conversation."] : []],
     ["missing-section", missing.sections.map(headingOf)],
     ["missing-identifier", missing.identifiers],
     ["missing-ask", missing.asks],
-    ["invented-file", inventedFiles(spoken, text.all)],
-    ["invented-address", inventedAddresses(spoken, text.all)],
-    ["invented-command", inventedCommands(spoken, text.all)],
+    ["invented-file", findInventedFiles(spoken, text.all)],
+    ["invented-address", findInventedAddresses(spoken, text.all)],
+    ["invented-command", findInventedCommands(spoken, text.all)],
     ["role-marker", lines.filter(isRoleMarker)],
-    ["obeyed", obeyedLines(lines, text)],
+    ["obeyed", findObeyedLines(lines, text)],
   ];
-  const failures = found.flatMap(([fault, whats]) => whats.map((what): Failure => ({ fault, what })));
+  const failures = found.flatMap(([fault, whats]) => whats.map((what): SummaryFailure => ({ fault, what })));
   return {
     ok: failures.length === 0,
     failures,
@@ -89,28 +95,28 @@ export function judgeSummary(judged: Judged): SummaryVerdict {
 }
 
 /** The lines that the summary states itself, outside of quotes. */
-function linesOutsideFences(summary: string): readonly string[] {
-  const lines = unwrapped(summary).split("\n");
+function listLinesOutsideFences(summary: string): readonly string[] {
+  const lines = unwrapSummary(summary).split("\n");
   const outside: string[] = [];
   for (let at = 0; at < lines.length; at++) {
-    const fenced = fencedAt(lines, at);
+    const fenced = findFenceAt(lines, at);
     if (fenced) at = fenced.end;
     else outside.push(lines[at] as string);
   }
   return outside;
 }
 
-function pendingIn(source: readonly Told[], previous: string) {
-  const requests = requestsOf(source);
-  const pending = pendingOf(requests).slice(-MAX_PENDING);
+function findPending(source: readonly SourceMessage[], previous: string) {
+  const requests = collectRequests(source);
+  const pending = filterPending(requests).slice(-MAX_PENDING);
   const reply = requests.findLast(({ outcome }) => outcome)?.outcome?.text;
-  const isSettled = reply !== undefined && !isQuestion(sentencesOf(reply).at(-1) ?? "");
-  const before = isSettled || previous === "" ? [] : earlierAsks(parseSummary(previous).sections);
+  const isSettled = reply !== undefined && !isQuestion(splitSentences(reply).at(-1) ?? "");
+  const before = isSettled || previous === "" ? [] : listEarlierAsks(parseSummary(previous).sections);
   return { pending, asks: [...before.map((text) => ({ text })), ...pending] };
 }
 
-function sizeFault(
-  source: readonly Told[],
+function findSizeFault(
+  source: readonly SourceMessage[],
   summary: string,
   previous: string,
   options: GateOptions,
@@ -118,7 +124,7 @@ function sizeFault(
   const said =
     source.reduce((sum, { message }) => sum + estimateMessage(message), 0) + estimateText(previous);
   const most = Math.min(
-    said * (options.mostShare ?? MOST_SHARE),
+    said * (options.mostShare ?? MAX_SHARE),
     options.mostTokens ?? Number.POSITIVE_INFINITY,
   );
   const tokens = estimateText(summary);

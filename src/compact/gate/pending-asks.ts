@@ -1,42 +1,45 @@
 import type { SummarySections } from "../contract/summary.ts";
-import type { Request } from "../extractive/requests.ts";
-import { sentencesOf } from "../extractive/sentences.ts";
-import { plainWords } from "./plain-words.ts";
+import type { UserRequest } from "../extractive/requests.ts";
+import { splitSentences } from "../extractive/sentences.ts";
+import { normalizeWords } from "./plain-words.ts";
 
 /** Number of characters of a request that are checked word by word. */
 const QUOTE_LENGTH = 240;
-const LEAST_SHARE = 0.5;
+const MIN_SHARE = 0.5;
 const SENTENCE_LENGTH = 120;
 
 /** The quoted part of a pending request, cut to its maximum length. */
-export function boundedAsk(text: string): string {
+export function clipAsk(text: string): string {
   const line = text.replace(/\s+/g, " ").trim();
   return line.length <= QUOTE_LENGTH ? line : `${line.slice(0, QUOTE_LENGTH).toWellFormed()} …`;
 }
 
 /** The requests that an earlier summary quoted, without quotation marks. */
-export function earlierAsks(sections: SummarySections): readonly string[] {
+export function listEarlierAsks(sections: SummarySections): readonly string[] {
   return sections.asks.map(({ text }) => text.replace(/^["“「](.*)["”」]$/s, "$1"));
 }
 
 /** The pending requests that a summary does not quote. */
-export function unquoted(asks: readonly Pick<Request, "text">[], summary: string): readonly string[] {
-  const words = plainWords(summary);
-  return asks.filter(({ text }) => !isQuoted(text, words)).map(({ text }) => boundedAsk(text));
+export function findUnquotedAsks(
+  asks: readonly Pick<UserRequest, "text">[],
+  summary: string,
+): readonly string[] {
+  const words = normalizeWords(summary);
+  return asks.filter(({ text }) => !isQuoted(text, words)).map(({ text }) => clipAsk(text));
 }
 
 /** A request counts as quoted if the summary contains at least half of its beginning, sentence by sentence. */
 function isQuoted(ask: string, words: string): boolean {
-  const pieces = sentencesOf(ask.slice(0, QUOTE_LENGTH))
+  const pieces = splitSentences(ask.slice(0, QUOTE_LENGTH))
     .flatMap((sentence) => sentence.split(" … "))
-    .map((piece) => plainWords(piece.slice(0, SENTENCE_LENGTH)))
+    .map((piece) => normalizeWords(piece.slice(0, SENTENCE_LENGTH)))
     .filter((piece) => piece.length > 1);
   const all = pieces.reduce((sum, { length }) => sum + length, 0);
-  const found = pieces.reduce((sum, piece) => sum + (hasMost(words, piece) ? piece.length : 0), 0);
-  return all === 0 || found >= all * LEAST_SHARE;
+  const found = pieces.reduce((sum, piece) => sum + (hasMostOf(words, piece) ? piece.length : 0), 0);
+  return all === 0 || found >= all * MIN_SHARE;
 }
 
 /** The last word of a cut piece may be incomplete. */
-function hasMost(words: string, piece: string): boolean {
+function hasMostOf(words: string, piece: string): boolean {
   return words.includes(piece) || (piece.length >= 60 && words.includes(piece.slice(0, -12)));
 }

@@ -1,5 +1,5 @@
 /** Normalizes a text for comparison: no emphasis, quotes, punctuation at word ends, line breaks or case. */
-export function plainWords(text: string): string {
+export function normalizeWords(text: string): string {
   return text
     .toLowerCase()
     .replace(/[“”„«»「」『』"'`‘’*_]/g, "")

@@ -1,19 +1,19 @@
-import { NOTHING, textOfItem } from "../contract/render-summary.ts";
-import { sanitiseLine } from "../contract/sanitise.ts";
+import { NOTHING, renderItem } from "../contract/render-summary.ts";
+import { sanitizeLine } from "../contract/sanitise.ts";
 import { headingOf } from "../contract/sections.ts";
 import type { SummarySections } from "../contract/summary.ts";
-import type { Missing } from "./verdict.ts";
+import type { MissingContent } from "./verdict.ts";
 
 /**
  * Appends missing content to a summary: sections (from another summary if given), pending requests as quotes, and
  * identifiers. The result must be judged again.
  */
-export function repairSummary(summary: string, missing: Missing, from?: SummarySections): string {
+export function repairSummary(summary: string, missing: MissingContent, from?: SummarySections): string {
   const sections = missing.sections.flatMap((key) => {
     const items = from?.[key].filter(({ isQuoted }) => !isQuoted) ?? [];
-    return [`## ${headingOf(key)}`, ...(items.length > 0 ? items.map(textOfItem) : [NOTHING])];
+    return [`## ${headingOf(key)}`, ...(items.length > 0 ? items.map(renderItem) : [NOTHING])];
   });
-  const asks = missing.asks.length === 0 ? [] : [`## ${headingOf("asks")}`, ...missing.asks.map(askLine)];
+  const asks = missing.asks.length === 0 ? [] : [`## ${headingOf("asks")}`, ...missing.asks.map(renderAsk)];
   const identifiers =
     missing.identifiers.length === 0
       ? []
@@ -21,6 +21,6 @@ export function repairSummary(summary: string, missing: Missing, from?: SummaryS
   return [summary.trimEnd(), ...sections, ...asks, ...identifiers].join("\n");
 }
 
-function askLine(ask: string): string {
-  return sanitiseLine(`- "${ask}"`);
+function renderAsk(ask: string): string {
+  return sanitizeLine(`- "${ask}"`);
 }

@@ -1,8 +1,8 @@
 import { textOfMessage } from "../../model/message.ts";
-import { inputText } from "../../window/extract/said.ts";
-import { textOfResult } from "../extractive/actions.ts";
+import { renderInput } from "../../window/extract/said.ts";
+import { getResultText } from "../extractive/actions.ts";
 import { isResultText } from "../extractive/own-words.ts";
-import type { Told } from "../extractive/told.ts";
+import type { SourceMessage } from "../extractive/told.ts";
 
 /** The text of a summary's source, by trustworthiness. */
 export interface SourceText {
@@ -15,14 +15,14 @@ export interface SourceText {
 }
 
 /** Collects the text of a conversation and of the summary before it. */
-export function sourceText(messages: readonly Told[], previous: string): SourceText {
+export function collectSourceText(messages: readonly SourceMessage[], previous: string): SourceText {
   const own: string[] = [previous];
   const results: string[] = [];
   const thoughts: string[] = [];
   for (const { message } of messages) {
     for (const part of message.parts) {
-      if (part.type === "tool-call") own.push(inputText(part.input), part.name);
-      else if (part.type === "tool-result") results.push(textOfResult(part));
+      if (part.type === "tool-call") own.push(renderInput(part.input), part.name);
+      else if (part.type === "tool-result") results.push(getResultText(part));
       else if (part.type === "reasoning") thoughts.push(part.text);
       else if (part.type === "text" && message.role === "user" && isResultText(part.text))
         results.push(part.text);

@@ -1,7 +1,7 @@
 import type { SectionKey } from "../contract/sections.ts";
 
 /** The possible faults of a summary. */
-export const FAULTS = [
+export const SUMMARY_FAULTS = [
   "grew",
   "empty",
   "missing-section",
@@ -14,16 +14,16 @@ export const FAULTS = [
   "obeyed",
 ] as const;
 
-export type Fault = (typeof FAULTS)[number];
+export type SummaryFault = (typeof SUMMARY_FAULTS)[number];
 
 /** A fault, with the value that shows it. */
-export interface Failure {
-  readonly fault: Fault;
+export interface SummaryFailure {
+  readonly fault: SummaryFault;
   readonly what: string;
 }
 
 /** Missing content that can be appended to a summary. */
-export interface Missing {
+export interface MissingContent {
   readonly sections: readonly SectionKey[];
   readonly identifiers: readonly string[];
   readonly asks: readonly string[];
@@ -32,13 +32,13 @@ export interface Missing {
 /** The result of judging a summary. */
 export interface SummaryVerdict {
   readonly ok: boolean;
-  readonly failures: readonly Failure[];
-  readonly missing: Missing;
+  readonly failures: readonly SummaryFailure[];
+  readonly missing: MissingContent;
   /** True if appending the missing content would be enough. */
   readonly isRepairable: boolean;
 }
 
 /** The failures of a verdict in words. */
-export function wordsOfVerdict({ failures }: SummaryVerdict): string {
+export function describeVerdict({ failures }: SummaryVerdict): string {
   return failures.map(({ fault, what }) => `${fault}: ${what}`).join("; ");
 }

@@ -1,15 +1,15 @@
 import type { Usage } from "../../model/usage.ts";
 import type { Provider } from "../../provider/provider.ts";
 import type { Stretch } from "../../window/live/line-places.ts";
-import { sizeOf } from "../../window/size.ts";
+import { sumSlotTokens } from "../../window/size.ts";
 import type { Slot } from "../../window/slot.ts";
 import { estimateText } from "../../window/tokens/estimate.ts";
-import { summaryPrompt } from "../contract/prompt.ts";
-import { sanitiseSummary } from "../contract/sanitise.ts";
-import { chunkTokens, SAFETY, splitByTokens } from "../plan/split.ts";
+import { buildSummaryPrompt } from "../contract/prompt.ts";
+import { sanitizeSummary } from "../contract/sanitise.ts";
+import { computeChunkTokens, SPLIT_SAFETY, splitByTokens } from "../plan/split.ts";
 
 /** Options for a summary by a model. */
-export interface ModelOptions {
+export interface ModelSummaryOptions {
   /** The summarizer model's window, in tokens. */
   readonly window: number;
   /** Maximum tokens of the summary. */
@@ -37,58 +37,61 @@ export interface ModelSummary {
 }
 
 /** A smaller conversation is not worth splitting. */
-const LEAST_TO_SPLIT = 4_000;
-const MOST_AT_ONCE = 4;
-const MOST_DEPTH = 3;
+const MIN_SPLIT_TOKENS = 4_000;
+const MAX_PARALLEL = 4;
+const MAX_DEPTH = 3;
 const CHARACTERS_PER_TOKEN = 3;
 
 /**
  * Asks a model for a summary: summarizes parts in parallel, then merges their summaries, repeatedly if they are too
  * large for one call. `previous` is the summary of everything before.
  */
-export async function summariseByModel(
+export async function summarizeByModel(
   provider: Provider,
   slots: readonly Slot[],
   previous: string | undefined,
-  options: ModelOptions,
+  options: ModelSummaryOptions,
 ): Promise<ModelSummary> {
-  const mostTokens = chunkTokens(slots, options.window);
-  const isOne = sizeOf(slots) <= Math.min(LEAST_TO_SPLIT, mostTokens);
+  const mostTokens = computeChunkTokens(slots, options.window);
+  const isOne = sumSlotTokens(slots) <= Math.min(MIN_SPLIT_TOKENS, mostTokens);
   const split = isOne ? [slots] : splitByTokens(slots, { parts: options.parts ?? 2, mostTokens });
   if (split.length === 1)
-    return { text: await request(provider, { messages: split[0] ?? [], previous }, options), parts: [] };
-  const texts = await inGroups(split, (part) =>
-    request(provider, { messages: part, previous: undefined }, options),
+    return {
+      text: await requestSummary(provider, { messages: split[0] ?? [], previous }, options),
+      parts: [],
+    };
+  const texts = await runInGroups(split, (part) =>
+    requestSummary(provider, { messages: part, previous: undefined }, options),
   );
   const parts = split.map((part, index) => ({
     stretch: { from: (part[0] as Slot).seq, to: (part.at(-1) as Slot).seq },
     text: texts[index] as string,
   }));
-  return { text: await merge(provider, parts, previous, options, 1), parts };
+  return { text: await mergeSummaries(provider, parts, previous, options, 1), parts };
 }
 
 /** Merges several summaries into one; if they are too large together, merges them in groups first. */
-async function merge(
+async function mergeSummaries(
   provider: Provider,
   parts: readonly PartSummary[],
   previous: string | undefined,
-  options: ModelOptions,
+  options: ModelSummaryOptions,
   depth: number,
 ): Promise<string> {
-  const room = Math.floor((options.window * 0.5) / SAFETY);
-  const groups = depth < MOST_DEPTH ? grouped(parts, room) : [parts];
+  const room = Math.floor((options.window * 0.5) / SPLIT_SAFETY);
+  const groups = depth < MAX_DEPTH ? groupSummaries(parts, room) : [parts];
   if (groups.length === 1) {
     const transcript = parts.map(({ text }, index) => `Notes, part ${index + 1}:\n${text}`).join("\n\n");
-    return request(provider, { transcript: clippedTo(transcript, room), previous }, options);
+    return requestSummary(provider, { transcript: clipNotes(transcript, room), previous }, options);
   }
-  const merged = await inGroups(groups, async (group) => ({
+  const merged = await runInGroups(groups, async (group) => ({
     stretch: { from: group[0]?.stretch.from ?? 0, to: group.at(-1)?.stretch.to ?? 0 },
-    text: await merge(provider, group, undefined, options, depth + 1),
+    text: await mergeSummaries(provider, group, undefined, options, depth + 1),
   }));
-  return merge(provider, merged, previous, options, depth + 1);
+  return mergeSummaries(provider, merged, previous, options, depth + 1);
 }
 
-function grouped(parts: readonly PartSummary[], room: number): readonly (readonly PartSummary[])[] {
+function groupSummaries(parts: readonly PartSummary[], room: number): readonly (readonly PartSummary[])[] {
   const groups: PartSummary[][] = [];
   let tokens = 0;
   for (const part of parts) {
@@ -102,17 +105,17 @@ function grouped(parts: readonly PartSummary[], room: number): readonly (readonl
   return groups.length < parts.length ? groups : [parts];
 }
 
-async function request(
+async function requestSummary(
   provider: Provider,
   what: {
     readonly messages?: readonly Slot[];
     readonly transcript?: string;
     readonly previous: string | undefined;
   },
-  { instructions, template, budgetTokens, signal, onUsage }: ModelOptions,
+  { instructions, template, budgetTokens, signal, onUsage }: ModelSummaryOptions,
 ): Promise<string> {
   const { previous, ...rest } = what;
-  const { system, user } = summaryPrompt({
+  const { system, user } = buildSummaryPrompt({
     ...rest,
     ...(previous !== undefined && { previousSummary: previous }),
     ...(instructions !== undefined && { instructions }),
@@ -122,22 +125,22 @@ async function request(
   const { text, usage } = await provider.generate({
     system,
     prompt: user,
-    maxOutputTokens: Math.ceil(budgetTokens * SAFETY * 2),
+    maxOutputTokens: Math.ceil(budgetTokens * SPLIT_SAFETY * 2),
     ...(signal && { signal }),
   });
   onUsage?.(usage);
-  return sanitiseSummary(text);
+  return sanitizeSummary(text);
 }
 
-function clippedTo(text: string, tokens: number): string {
+function clipNotes(text: string, tokens: number): string {
   const most = tokens * CHARACTERS_PER_TOKEN;
   if (text.length <= most) return text;
   return `${text.slice(0, most).toWellFormed()}\n[… ${text.length - most} characters of these notes are left out …]`;
 }
 
-async function inGroups<T, U>(items: readonly T[], work: (item: T) => Promise<U>): Promise<readonly U[]> {
+async function runInGroups<T, U>(items: readonly T[], work: (item: T) => Promise<U>): Promise<readonly U[]> {
   const results: U[] = [];
-  for (let at = 0; at < items.length; at += MOST_AT_ONCE)
-    results.push(...(await Promise.all(items.slice(at, at + MOST_AT_ONCE).map(work))));
+  for (let at = 0; at < items.length; at += MAX_PARALLEL)
+    results.push(...(await Promise.all(items.slice(at, at + MAX_PARALLEL).map(work))));
   return results;
 }

@@ -4,22 +4,22 @@ import type { Provider } from "../../provider/provider.ts";
 import { ProviderError } from "../../provider/provider-error.ts";
 import { retryLimits } from "../../provider/retry-delay.ts";
 import { type RetryOptions, withRetries } from "../../provider/with-retries.ts";
-import { overflowOf } from "../../window/limits/overflow.ts";
-import { sizeOf } from "../../window/size.ts";
+import { detectOverflow } from "../../window/limits/overflow.ts";
+import { sumSlotTokens } from "../../window/size.ts";
 import type { Slot } from "../../window/slot.ts";
 import { estimateText } from "../../window/tokens/estimate.ts";
 import { type ExtractedSummary, extractSummary } from "../extractive/extract-summary.ts";
 import { judgeSummary } from "../gate/judge-summary.ts";
 import { repairSummary } from "../gate/repair-summary.ts";
-import { type SummaryVerdict, wordsOfVerdict } from "../gate/verdict.ts";
-import { type ModelOptions, type PartSummary, summariseByModel } from "./by-model.ts";
+import { describeVerdict, type SummaryVerdict } from "../gate/verdict.ts";
+import { type ModelSummaryOptions, type PartSummary, summarizeByModel } from "./by-model.ts";
 import { withDeadline } from "./with-deadline.ts";
 
 /** The method that produced a summary, from best to last resort. */
 export type Rung = "model" | "fallback" | "extractive" | "truncation";
 
 /** A summarizer model and its window in tokens. */
-export interface Summariser {
+export interface SummarizerModel {
   readonly provider: Provider;
   readonly window: number;
 }
@@ -30,9 +30,10 @@ export interface LadderSource {
   readonly previous?: string;
 }
 
-export interface LadderOptions extends Pick<ModelOptions, "parts" | "instructions" | "template" | "signal"> {
-  readonly model?: Summariser;
-  readonly fallback?: Summariser;
+export interface LadderOptions
+  extends Pick<ModelSummaryOptions, "parts" | "instructions" | "template" | "signal"> {
+  readonly model?: SummarizerModel;
+  readonly fallback?: SummarizerModel;
   readonly budgetTokens: number;
   /**
    * Maximum number of summaries per model until one passes the gate, and of requests for each while its provider fails;
@@ -55,7 +56,7 @@ export interface FailedTry {
 }
 
 /** The summary and how it was produced. */
-export interface Climbed {
+export interface LadderResult {
   readonly rung: Rung;
   readonly text: string;
   readonly parts: readonly PartSummary[];
@@ -73,12 +74,12 @@ const SMALLER_WINDOW = 0.5;
  * enough, as a single line that counts the omitted messages. Summaries by models must pass the gate. Throws only
  * ABORTED.
  */
-export async function climb(source: LadderSource, options: LadderOptions): Promise<Climbed> {
+export async function runLadder(source: LadderSource, options: LadderOptions): Promise<LadderResult> {
   const now = options.now ?? Date.now;
   const deadline = now() + (options.deadlineMs ?? DEADLINE_MS);
   const failed: FailedTry[] = [];
   const usage: { model: string; usage: Usage }[] = [];
-  const rungs: readonly (readonly [Rung, Summariser | undefined])[] = [
+  const rungs: readonly (readonly [Rung, SummarizerModel | undefined])[] = [
     ["model", options.model],
     ["fallback", options.fallback],
   ];
@@ -90,14 +91,14 @@ export async function climb(source: LadderSource, options: LadderOptions): Promi
     const made = await tryModel(source, summariser, options, { deadline, now, note, spend });
     if (made) return { rung, ...made, failed, usage };
   }
-  const { text } = extracted(source, options);
-  const verdict = judge(source, text, options);
+  const { text } = extractFromSource(source, options);
+  const verdict = judgeSource(source, text, options);
   if (isSmaller(source, text, options)) return { rung: "extractive", text, parts: [], failed, usage };
-  failed.push({ rung: "extractive", reason: wordsOfVerdict(verdict) });
-  return { rung: "truncation", text: truncationNote(source), parts: [], failed, usage };
+  failed.push({ rung: "extractive", reason: describeVerdict(verdict) });
+  return { rung: "truncation", text: buildTruncationNote(source), parts: [], failed, usage };
 }
 
-interface Trying {
+interface LadderAttempt {
   readonly deadline: number;
   readonly now: () => number;
   readonly note: (reason: string) => void;
@@ -106,9 +107,9 @@ interface Trying {
 
 async function tryModel(
   source: LadderSource,
-  { provider, window }: Summariser,
+  { provider, window }: SummarizerModel,
   options: LadderOptions,
-  { deadline, now, note, spend }: Trying,
+  { deadline, now, note, spend }: LadderAttempt,
 ): Promise<{ readonly text: string; readonly parts: readonly PartSummary[] } | undefined> {
   let room = window;
   for (let tried = 0; tried < (options.tries ?? TRIES); tried++) {
@@ -117,48 +118,48 @@ async function tryModel(
       note("out of time");
       return undefined;
     }
-    const patient = withRetries(provider, retriesWithin(left, options, note));
+    const patient = withRetries(provider, limitRetries(left, options, note));
     try {
       const { text, parts } = await withDeadline(left, options.signal, (signal) =>
-        summariseByModel(patient, source.slots, source.previous, {
+        summarizeByModel(patient, source.slots, source.previous, {
           ...options,
           window: room,
           signal,
           onUsage: spend,
         }),
       );
-      const passed = passing(source, text, options, note);
+      const passed = passGate(source, text, options, note);
       if (passed !== undefined) return { text: passed, parts };
     } catch (error) {
       throwIfAborted(options.signal);
       note(error instanceof Error ? error.message : String(error));
       if (error instanceof ProviderError && error.usage) spend(error.usage);
       if (isOverflow(error)) room = Math.floor(room * SMALLER_WINDOW);
-      else if (!mayHelp(error)) return undefined;
+      else if (!canRetryHelp(error)) return undefined;
     }
   }
   return undefined;
 }
 
 /** The summary if it passes the gate, either unchanged or with missing content appended; undefined otherwise. */
-function passing(
+function passGate(
   source: LadderSource,
   text: string,
   options: LadderOptions,
   note: (reason: string) => void,
 ): string | undefined {
-  const verdict = judge(source, text, options);
+  const verdict = judgeSource(source, text, options);
   if (verdict.ok) return text;
   const repaired = verdict.isRepairable
-    ? repairSummary(text, verdict.missing, extracted(source, options).sections)
+    ? repairSummary(text, verdict.missing, extractFromSource(source, options).sections)
     : undefined;
-  const second = repaired === undefined ? verdict : judge(source, repaired, options);
+  const second = repaired === undefined ? verdict : judgeSource(source, repaired, options);
   if (second.ok) return repaired;
-  note(`the gate: ${wordsOfVerdict(second)}`);
+  note(`the gate: ${describeVerdict(second)}`);
   return undefined;
 }
 
-function judge(source: LadderSource, summary: string, options: LadderOptions): SummaryVerdict {
+function judgeSource(source: LadderSource, summary: string, options: LadderOptions): SummaryVerdict {
   const { mostShare, instructions, template } = options;
   return judgeSummary({
     source: source.slots,
@@ -172,7 +173,7 @@ function judge(source: LadderSource, summary: string, options: LadderOptions): S
   });
 }
 
-function extracted({ slots, previous }: LadderSource, options: LadderOptions): ExtractedSummary {
+function extractFromSource({ slots, previous }: LadderSource, options: LadderOptions): ExtractedSummary {
   return extractSummary(slots, {
     budgetTokens: options.budgetTokens,
     previous,
@@ -186,10 +187,10 @@ function isSmaller(
   text: string,
   { mostShare = 0.5 }: LadderOptions,
 ): boolean {
-  return estimateText(text) <= (sizeOf(slots) + estimateText(previous)) * mostShare;
+  return estimateText(text) <= (sumSlotTokens(slots) + estimateText(previous)) * mostShare;
 }
 
-function truncationNote({ slots }: LadderSource): string {
+function buildTruncationNote({ slots }: LadderSource): string {
   const first = slots[0] as Slot;
   const last = slots.at(-1) as Slot;
   return `[${slots.length} earlier messages were left out; to see them: expand ${citeOf(first)} to ${citeOf(last)}]`;
@@ -200,7 +201,7 @@ function citeOf({ cite, seq }: Slot): string {
 }
 
 /** Limits retry waits to the time left; if a provider asks for more, the next rung is tried at once. */
-function retriesWithin(
+function limitRetries(
   leftMs: number,
   { tries = TRIES, retries = {} }: LadderOptions,
   note: (reason: string) => void,
@@ -218,10 +219,10 @@ function retriesWithin(
 }
 
 /** A call that the provider aborted may be tried again; other failures were already retried where that could help. */
-function mayHelp(error: unknown): boolean {
+function canRetryHelp(error: unknown): boolean {
   return isLonghaulError(error, "ABORTED");
 }
 
 function isOverflow(error: unknown): boolean {
-  return error instanceof ProviderError && overflowOf(error.failure) !== undefined;
+  return error instanceof ProviderError && detectOverflow(error.failure) !== undefined;
 }

@@ -8,17 +8,17 @@ export interface CompactCommand {
 }
 
 /** Parses `/compact` or `/compact <instructions>` on a single line; undefined for any other text. */
-export function readCompactCommand(text: string): CompactCommand | undefined {
+export function parseCompactCommand(text: string): CompactCommand | undefined {
   const match = /^\/compact(?:[^\S\r\n]+([^\r\n]*\S))?$/.exec(checkKind("text", text, "text").trim());
   if (!match) return undefined;
   return match[1] === undefined ? {} : { instructions: match[1] };
 }
 
 /** The command in a user message that consists of nothing but the command: no attachments, no tool results. */
-export function compactCommandOf(message: MessageInput): CompactCommand | undefined {
+export function findCompactCommand(message: MessageInput): CompactCommand | undefined {
   const { role, text, parts = [] } = checkFields("message", message, { text: "text?", parts: "array?" });
   if (role !== "user") return undefined;
-  if (text !== undefined) return parts.length === 0 ? readCompactCommand(text) : undefined;
+  if (text !== undefined) return parts.length === 0 ? parseCompactCommand(text) : undefined;
   const [part, ...others] = parts;
-  return part?.type === "text" && others.length === 0 ? readCompactCommand(part.text) : undefined;
+  return part?.type === "text" && others.length === 0 ? parseCompactCommand(part.text) : undefined;
 }

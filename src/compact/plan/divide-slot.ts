@@ -1,6 +1,6 @@
 import type { Message } from "../../model/message.ts";
 import type { Part } from "../../model/part.ts";
-import { inputText } from "../../window/extract/said.ts";
+import { renderInput } from "../../window/extract/said.ts";
 import type { Slot } from "../../window/slot.ts";
 import { estimateMessage } from "../../window/tokens/estimate.ts";
 
@@ -9,7 +9,7 @@ export const MAX_PIECES = 24;
 /** A piece may be shortened by up to this share to end at a line end. */
 const LINE_SHARE = 0.2;
 /** Token density varies across text. */
-const EVENNESS = 0.85;
+const EVENNESS_FACTOR = 0.85;
 
 /** Divides a message that is too large for one prompt into several, in order, each with the same seq. */
 export function divideSlot(slot: Slot, maxTokens: number): readonly Slot[] {
@@ -31,17 +31,17 @@ export function divideSlot(slot: Slot, maxTokens: number): readonly Slot[] {
 }
 
 function dividePart(part: Part, role: Message["role"], maxTokens: number, cite: string): readonly Part[] {
-  const text = textOfPart(part);
+  const text = getDivisibleText(part);
   const tokens = estimateMessage({ role, parts: [part] });
   if (text === undefined || tokens <= maxTokens) return [part];
-  const size = Math.max(1, Math.floor((text.length * maxTokens * EVENNESS) / tokens));
+  const size = Math.max(1, Math.floor((text.length * maxTokens * EVENNESS_FACTOR) / tokens));
   const all = cutText(text, size);
-  const shown = all.length <= MAX_PIECES ? all : withoutMiddle(all, cite);
+  const shown = all.length <= MAX_PIECES ? all : dropMiddle(all, cite);
   return shown.map((piece, index) => withText(part, `(piece ${index + 1} of ${shown.length})\n${piece}`));
 }
 
 /** The first and last pieces, with a line that states how much is missing in between. */
-function withoutMiddle(pieces: readonly string[], cite: string): readonly string[] {
+function dropMiddle(pieces: readonly string[], cite: string): readonly string[] {
   const head = pieces.slice(0, MAX_PIECES / 2);
   const tail = pieces.slice(-MAX_PIECES / 2);
   const left = pieces.slice(head.length, -tail.length).reduce((sum, piece) => sum + piece.length, 0);
@@ -69,14 +69,14 @@ function isLowSurrogate(unit: number): boolean {
 }
 
 /** The divisible text of a part; undefined if it has none. */
-function textOfPart(part: Part): string | undefined {
+function getDivisibleText(part: Part): string | undefined {
   switch (part.type) {
     case "text":
       return part.text;
     case "tool-call":
-      return inputText(part.input);
+      return renderInput(part.input);
     case "tool-result":
-      return part.output.map((inner) => textOfPart(inner) ?? "").join("\n");
+      return part.output.map((inner) => getDivisibleText(inner) ?? "").join("\n");
     case "blob":
       return part.preview;
     default:

@@ -1,4 +1,4 @@
-import type { CompactingState } from "../../window/live/compacting.ts";
+import type { CompactionState } from "../../window/live/compacting.ts";
 import type { ModelFacts } from "../../window/models/facts.ts";
 
 /** Expected size of a summary relative to its source, and its maximum in tokens. */
@@ -16,8 +16,8 @@ export interface SummaryPlace {
  * writing it to the provider's cache, compared with the savings of smaller prompts. A summary without a model costs
  * nothing to make.
  */
-export function pays(
-  { expectedCalls, facts, isHot }: CompactingState,
+export function isWorthSummarizing(
+  { expectedCalls, facts, isHot }: CompactionState,
   { removableTokens, laterTokens }: SummaryPlace,
   summariser: ModelFacts | undefined,
 ): boolean {

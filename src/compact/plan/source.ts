@@ -1,16 +1,16 @@
-import { groupsOf } from "../../window/group.ts";
+import { groupSlots } from "../../window/group.ts";
 import type { Stretch } from "../../window/live/line-places.ts";
 import type { Slot } from "../../window/slot.ts";
 import { isSystem } from "../../window/speaker.ts";
 
 /** Messages that a compaction must not touch. */
-export interface Keep {
+export interface KeepOptions {
   /** Number of messages at the end to keep; more if a call would lose its result. Default 3. */
   readonly lastMessages?: number;
 }
 
 /** Marks on a window that affect a compaction. */
-export interface Marks {
+export interface CompactionMarks {
   readonly pins: ReadonlySet<number>;
   readonly summaries: ReadonlySet<number>;
   /** Stretch of messages after the opening that were too many to read. */
@@ -18,7 +18,7 @@ export interface Marks {
 }
 
 /** The part of a session to summarize. */
-export interface Source {
+export interface CompactionSource {
   /** Messages since the last summary, except those that stay. */
   readonly slots: readonly Slot[];
   /** The summary of everything before them. */
@@ -37,13 +37,17 @@ const LAST_MESSAGES = 3;
  * group boundaries. Undefined if there is nothing new since the last summary. `slots` are the original messages with
  * lasting edits applied.
  */
-export function sourceOf(slots: readonly Slot[], marks: Marks, keep: Keep = {}): Source | undefined {
-  const end = endOf(slots, keep.lastMessages ?? LAST_MESSAGES);
+export function findCompactionSource(
+  slots: readonly Slot[],
+  marks: CompactionMarks,
+  keep: KeepOptions = {},
+): CompactionSource | undefined {
+  const end = findEnd(slots, keep.lastMessages ?? LAST_MESSAGES);
   const first = slots.findIndex(({ message, seq }) => message.role === "user" && !marks.summaries.has(seq));
   const previousIndex = slots.findLastIndex(({ seq }, index) => index < end && marks.summaries.has(seq));
   const start = Math.max(first, previousIndex) + 1;
   const system = slots.filter(isSystem).map(({ seq }) => seq);
-  const spared = new Set([...marks.pins, ...system, ...latestReply(slots)]);
+  const spared = new Set([...marks.pins, ...system, ...findLatestReply(slots)]);
   const source = slots.slice(start, end).filter(({ seq }) => !spared.has(seq));
   const previous = slots[previousIndex];
   const last = slots[end - 1];
@@ -56,7 +60,7 @@ export function sourceOf(slots: readonly Slot[], marks: Marks, keep: Keep = {}):
   return {
     slots: source,
     ...(previous && { previous }),
-    stretches: without(
+    stretches: splitAround(
       { from, to: last.seq },
       pins.map(({ seq }) => seq),
     ),
@@ -64,20 +68,20 @@ export function sourceOf(slots: readonly Slot[], marks: Marks, keep: Keep = {}):
 }
 
 /** Places of the latest assistant message with its results, which stays no matter how many messages follow it. */
-function latestReply(slots: readonly Slot[]): readonly number[] {
+function findLatestReply(slots: readonly Slot[]): readonly number[] {
   const latest = slots.findLastIndex(({ message }) => message.role === "assistant");
-  const group = groupsOf(slots).find(({ from, to }) => from <= latest && latest <= to);
+  const group = groupSlots(slots).find(({ from, to }) => from <= latest && latest <= to);
   return group ? slots.slice(group.from, group.to + 1).map(({ seq }) => seq) : [];
 }
 
 /** Index of the first slot that stays at the end. */
-function endOf(slots: readonly Slot[], count: number): number {
+function findEnd(slots: readonly Slot[], count: number): number {
   const wanted = Math.max(0, slots.length - count);
-  const group = groupsOf(slots).find(({ from, to }) => from <= wanted && wanted <= to);
+  const group = groupSlots(slots).find(({ from, to }) => from <= wanted && wanted <= to);
   return group?.from ?? wanted;
 }
 
-function without({ from, to }: Stretch, places: readonly number[]): readonly Stretch[] {
+function splitAround({ from, to }: Stretch, places: readonly number[]): readonly Stretch[] {
   const stretches: Stretch[] = [];
   let next = from;
   for (const place of [...places].sort((a, b) => a - b)) {

@@ -1,4 +1,4 @@
-import { invalidArgument } from "../../model/errors.ts";
+import { createArgumentError } from "../../model/errors.ts";
 
 /** When a session is compacted automatically. */
 export interface TriggerOptions {
@@ -11,7 +11,7 @@ export interface TriggerOptions {
 }
 
 /** Do nothing, start to prepare a summary, or apply one. */
-export type Need = "none" | "prepare" | "compact";
+export type CompactionAction = "none" | "prepare" | "compact";
 
 /** Size of a conversation by both measures that can trigger a summary. */
 export interface Amount {
@@ -52,15 +52,15 @@ export const MIN_GROWTH_AFTER_FAILURE = 0.2;
  * bounded by the length of the conversation: a first request or pins above the threshold do not trigger a summary on
  * every call.
  */
-export function needOf(state: WindowState, options: TriggerOptions): Need {
+export function chooseCompactionAction(state: WindowState, options: TriggerOptions): CompactionAction {
   const { threshold = THRESHOLD, prepareAt = PREPARE_AT, maxMessages = MAX_MESSAGES } = options;
   const share = (state.tokens / state.window) * 100;
-  const needs: readonly Need[] = [
-    mayHelp(state, "tokens", state.window)
-      ? needAt(state.isForced ? 1 : share / threshold, prepareAt / 100)
+  const needs: readonly CompactionAction[] = [
+    canSummaryHelp(state, "tokens", state.window)
+      ? chooseActionAt(state.isForced ? 1 : share / threshold, prepareAt / 100)
       : "none",
-    mayHelp(state, "messages", maxMessages)
-      ? needAt(state.messages / (maxMessages + 1), prepareAt / 100)
+    canSummaryHelp(state, "messages", maxMessages)
+      ? chooseActionAt(state.messages / (maxMessages + 1), prepareAt / 100)
       : "none",
   ];
   return needs.find((need) => need === "compact") ?? needs.find((need) => need === "prepare") ?? "none";
@@ -69,7 +69,7 @@ export function needOf(state: WindowState, options: TriggerOptions): Need {
 /**
  * True if a summary can free a real share of the window and the conversation has grown enough since the latest attempt.
  */
-export function mayHelp(
+export function canSummaryHelp(
   { removable, last }: Pick<WindowState, "removable" | "last">,
   measure: keyof Amount,
   whole: number,
@@ -80,7 +80,7 @@ export function mayHelp(
   return last.grown[measure] >= whole * (isProgress ? MIN_PROGRESS : MIN_GROWTH_AFTER_FAILURE);
 }
 
-function needAt(share: number, prepareAt: number): Need {
+function chooseActionAt(share: number, prepareAt: number): CompactionAction {
   if (share >= 1) return "compact";
   return share >= prepareAt ? "prepare" : "none";
 }
@@ -89,9 +89,9 @@ function needAt(share: number, prepareAt: number): Need {
 export function checkTrigger({ threshold, maxMessages, prepareAt }: TriggerOptions): void {
   const isShare = (value: number | undefined, least: number) =>
     value === undefined || (value >= least && value <= 100);
-  if (!isShare(threshold, 5)) throw invalidArgument("threshold", threshold, "5 to 100, in percent");
-  if (!isShare(prepareAt, 1)) throw invalidArgument("prepareAt", prepareAt, "1 to 100, in percent");
+  if (!isShare(threshold, 5)) throw createArgumentError("threshold", threshold, "5 to 100, in percent");
+  if (!isShare(prepareAt, 1)) throw createArgumentError("prepareAt", prepareAt, "1 to 100, in percent");
   const isCount = Number.isInteger(maxMessages) || maxMessages === Number.POSITIVE_INFINITY;
   if (maxMessages !== undefined && !(isCount && maxMessages >= 2))
-    throw invalidArgument("maxMessages", maxMessages, "a whole number from 2 on, or Infinity");
+    throw createArgumentError("maxMessages", maxMessages, "a whole number from 2 on, or Infinity");
 }

@@ -1,63 +1,63 @@
 import type { Json, PartInput } from "../../index.ts";
-import { contentOfBlocks } from "../content/anthropic-blocks.ts";
+import { decodeAnthropicBlocks } from "../content/anthropic-blocks.ts";
 import type { Extras } from "../content/blocks.ts";
-import { definedFields, objectOf, textOf, timeOf } from "../content/fields.ts";
+import { dropUndefined, toObject, toText, toTime } from "../content/fields.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
-import { type BareRecord, type Fields, FORMAT, knownFieldsOf, messageRecord } from "./line-records.ts";
-import { messageIdOf, recordIdOf } from "./lines.ts";
+import { type BareRecord, buildMessageRecord, type Fields, FORMAT, getKnownFields } from "./line-records.ts";
+import { getMessageId, getRecordId } from "./lines.ts";
 import type { RepeatedFields } from "./repeated-fields.ts";
-import { usageBodyOf } from "./usage.ts";
+import { decodeClaudeCodeUsage } from "./usage.ts";
 
 /** Message fields that are decoded; other fields go into `meta`. */
 const MESSAGE_FIELDS: ReadonlySet<string> = new Set(["id", "type", "role", "model", "content", "usage"]);
 
 /** Returns the record id of a message; `piece` numbers the pieces of a message that arrived in several. */
-export function groupIdOf(line: LineRecord, piece: number): string {
-  const id = messageIdOf(line.record);
-  if (id === undefined) return recordIdOf(line);
+export function buildGroupId(line: LineRecord, piece: number): string {
+  const id = getMessageId(line.record);
+  if (id === undefined) return getRecordId(line);
   return piece === 1 ? `msg:${id}` : `msg:${id}:${piece}`;
 }
 
 /** Builds the records of one assistant message from its lines: the message, then its usage. */
-export function assistantRecords(
+export function buildAssistantRecords(
   id: string,
   lines: readonly LineRecord[],
   facts: RepeatedFields,
   branch: Json | undefined,
 ): readonly BareRecord[] {
   const [first, last] = [lines[0], lines.at(-1)] as [LineRecord, LineRecord];
-  const { parts, extras, counts } = contentOf(lines);
-  const usage = usageBodyOf(last.record);
+  const { parts, extras, counts } = mergeContent(lines);
+  const usage = decodeClaudeCodeUsage(last.record);
   const fields = {
-    ...lineRest(lines, facts),
-    ...definedFields({
-      id: messageIdOf(first.record),
+    ...collectLineFields(lines, facts),
+    ...dropUndefined({
+      id: getMessageId(first.record),
       parentUuid: branch,
-      message: messageRest(lines),
-      requestId: usage ? undefined : textOf(last.record.requestId),
+      message: collectMessageFields(lines),
+      requestId: usage ? undefined : toText(last.record.requestId),
       extras,
     }),
-    ...placesOf(lines, counts),
+    ...collectLineFacts(lines, counts),
   };
-  const model = textOf(objectOf(last.record.message)?.model);
-  const message = messageRecord(first.record, id, {
+  const model = toText(toObject(last.record.message)?.model);
+  const message = buildMessageRecord(first.record, id, {
     role: "assistant",
     parts,
     fields,
-    ...definedFields({ model }),
+    ...dropUndefined({ model }),
   });
   // A message that grows during the import gets a new version.
   const version = String(lines.length);
-  const at = definedFields({ at: timeOf(first.record.timestamp) });
+  const at = dropUndefined({ at: toTime(first.record.timestamp) });
   return [{ ...message, version }, ...(usage ? [{ id: `${id}:usage`, version, ...at, body: usage }] : [])];
 }
 
-function contentOf(lines: readonly LineRecord[]) {
+function mergeContent(lines: readonly LineRecord[]) {
   const parts: PartInput[] = [];
   const extras: [string, Extras[string]][] = [];
   const counts: number[] = [];
   for (const { record } of lines) {
-    const content = contentOfBlocks(objectOf(record.message)?.content, FORMAT);
+    const content = decodeAnthropicBlocks(toObject(record.message)?.content, FORMAT);
     for (const [index, extra] of Object.entries(content.extras ?? {}))
       extras.push([String(parts.length + Number(index)), extra as Extras[string]]);
     for (const one of content.parts) parts.push(one);
@@ -67,11 +67,11 @@ function contentOf(lines: readonly LineRecord[]) {
 }
 
 /** Collects line ids, delays relative to the first line, and block counts if a line does not have exactly one block. */
-function placesOf(lines: readonly LineRecord[], counts: readonly number[]): Fields {
-  const uuids = lines.flatMap(({ record }) => textOf(record.uuid) ?? []);
-  const times = lines.map(({ record }) => timeOf(record.timestamp) ?? Number.NaN);
+function collectLineFacts(lines: readonly LineRecord[], counts: readonly number[]): Fields {
+  const uuids = lines.flatMap(({ record }) => toText(record.uuid) ?? []);
+  const times = lines.map(({ record }) => toTime(record.timestamp) ?? Number.NaN);
   const delays = times.map((time) => time - (times[0] as number));
-  return definedFields({
+  return dropUndefined({
     uuids: uuids.length === lines.length ? uuids : undefined,
     delays: delays.every(Number.isFinite) && delays.some((delay) => delay !== 0) ? delays : undefined,
     blocks: counts.some((count) => count !== 1) ? counts : undefined,
@@ -79,10 +79,10 @@ function placesOf(lines: readonly LineRecord[], counts: readonly number[]): Fiel
 }
 
 /** Collects undecoded message fields; the last line with a field wins. */
-function messageRest(lines: readonly LineRecord[]): Fields | undefined {
+function collectMessageFields(lines: readonly LineRecord[]): Fields | undefined {
   const rest: [string, Json][] = [];
   for (const { record } of lines) {
-    const message = objectOf(record.message) ?? {};
+    const message = toObject(record.message) ?? {};
     for (const field of Object.keys(message)) {
       const value = message[field] as Json | undefined;
       if (value !== null && value !== undefined && !MESSAGE_FIELDS.has(field)) rest.push([field, value]);
@@ -91,10 +91,10 @@ function messageRest(lines: readonly LineRecord[]): Fields | undefined {
   return rest.length > 0 ? Object.fromEntries(rest) : undefined;
 }
 
-function lineRest(lines: readonly LineRecord[], facts: RepeatedFields): Fields | undefined {
+function collectLineFields(lines: readonly LineRecord[], facts: RepeatedFields): Fields | undefined {
   const rest: [string, Json][] = [];
   for (const { record } of lines) {
-    const fields = facts.besides(record, knownFieldsOf(record));
+    const fields = facts.getDifferingFields(record, getKnownFields(record));
     if (fields) for (const one of Object.entries(fields)) rest.push(one);
   }
   return rest.length > 0 ? Object.fromEntries(rest) : undefined;

@@ -1,29 +1,29 @@
 import type { Json } from "../../index.ts";
-import { arrayOf, textOf } from "../content/fields.ts";
+import { toArray, toText } from "../content/fields.ts";
 import type { Item } from "../item.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { assistantRecords, groupIdOf } from "./assistant-group.ts";
-import { Calls } from "./calls.ts";
-import { type Boundary, boundaryOf, compactionRecord, replacementRecords } from "./compaction.ts";
+import { buildAssistantRecords, buildGroupId } from "./assistant-group.ts";
+import { MessageCalls } from "./calls.ts";
+import { type Boundary, buildCompactionRecord, buildReplacementRecords, toBoundary } from "./compaction.ts";
 import type { KnownContents } from "./known-contents.ts";
-import { type BareRecord, rawRecord } from "./line-records.ts";
-import { type LineKind, messageIdOf, recordIdOf, timeOfLine } from "./lines.ts";
-import { OWN_FIELD, ownFieldsOf } from "./own-fields.ts";
-import { Places } from "./places.ts";
-import { commandOutputOf, gistOf, isInResult } from "./progress.ts";
+import { type BareRecord, buildRawRecord } from "./line-records.ts";
+import { getLineTime, getMessageId, getRecordId, type LineKind } from "./lines.ts";
+import { OWN_FIELD, parseOwnFields } from "./own-fields.ts";
+import { ClaudeCodePlaces } from "./places.ts";
+import { extractCommandOutput, fingerprintProgress, isInResult } from "./progress.ts";
 import { RecentMap } from "./recent-map.ts";
 import type { RepeatedFields } from "./repeated-fields.ts";
-import { userRecords } from "./user-line.ts";
+import { buildUserRecords } from "./user-line.ts";
 
 /** State that the conversations of one source share. */
-export interface Shared {
+export interface SharedState {
   readonly facts: RepeatedFields;
   readonly contents: KnownContents;
   /** Progress reports already seen, by gist. */
-  readonly reported: RecentMap<true>;
+  readonly seenReports: RecentMap<true>;
   /** Receives decoded items. */
-  readonly tell: (item: Item) => void;
+  readonly emit: (item: Item) => void;
 }
 
 /** Assistant messages to remember, to recognize one that continues later than expected. */
@@ -31,20 +31,20 @@ const MAX_PIECES = 1_000;
 const SAVED_PIECES = 20;
 
 /** Turns the lines of one conversation into records with their parents. */
-export class Conversation {
-  readonly #shared: Shared;
-  readonly #ofChild: { readonly child?: string };
-  readonly #places: Places;
+export class ClaudeCodeConversation {
+  readonly #shared: SharedState;
+  readonly #childFields: { readonly child?: string };
+  readonly #places: ClaudeCodePlaces;
   readonly #pieces: RecentMap<number>;
   /** Calls of the newest assistant message. */
-  #calls = new Calls([]);
+  #calls = new MessageCalls([]);
   #boundary: Boundary | undefined;
 
-  constructor(shared: Shared, child: string | undefined, state: JsonObject = {}) {
+  constructor(shared: SharedState, child: string | undefined, state: JsonObject = {}) {
     this.#shared = shared;
-    this.#ofChild = child === undefined ? {} : { child };
-    this.#places = new Places(state.places as Json | undefined);
-    this.#pieces = new RecentMap(MAX_PIECES, arrayOf(state.pieces) as readonly (readonly [string, number])[]);
+    this.#childFields = child === undefined ? {} : { child };
+    this.#places = new ClaudeCodePlaces(state.places as Json | undefined);
+    this.#pieces = new RecentMap(MAX_PIECES, toArray(state.pieces) as readonly (readonly [string, number])[]);
     this.#boundary = state.boundary as Boundary | undefined;
   }
 
@@ -55,57 +55,57 @@ export class Conversation {
 
   /** Tells whether a record branches off from an earlier one. */
   isBranch(record: JsonObject): boolean {
-    return this.#places.branchAt(record.parentUuid) !== undefined;
+    return this.#places.findBranch(record.parentUuid) !== undefined;
   }
 
   /** Decodes a complete assistant message. */
-  message(lines: readonly LineRecord[]): void {
+  addMessage(lines: readonly LineRecord[]): void {
     const first = lines[0] as LineRecord;
     const { parentUuid } = first.record;
-    const branch = this.#places.branchAt(parentUuid);
+    const branch = this.#places.findBranch(parentUuid);
     const piece = this.#nextPiece(first.record);
-    const id = groupIdOf(first, piece);
-    this.#places.begin(undefined);
+    const id = buildGroupId(first, piece);
+    this.#places.beginTurn(undefined);
     this.#boundary = undefined;
     const { facts } = this.#shared;
     for (const { record } of lines) facts.learn(record);
-    const records = assistantRecords(
+    const records = buildAssistantRecords(
       id,
       lines,
       facts,
       branch === undefined ? undefined : (parentUuid as Json),
     );
-    this.#made(
+    this.#emitRecords(
       records,
-      lines.flatMap(({ record }) => textOf(record.uuid) ?? []),
+      lines.flatMap(({ record }) => toText(record.uuid) ?? []),
       branch,
     );
-    this.#calls = new Calls(lines);
+    this.#calls = new MessageCalls(lines);
   }
 
   /** Decodes any other line; `neighbours` are lines held together with it. */
-  line(line: LineRecord, kind: LineKind, neighbours: readonly LineRecord[] = []): void {
+  addLine(line: LineRecord, kind: LineKind, neighbours: readonly LineRecord[] = []): void {
     this.#shared.facts.learn(line.record);
     switch (kind) {
       case "boundary":
-        this.#boundary = boundaryOf(line.record, this.#places);
-        this.#raw(line);
+        this.#boundary = toBoundary(line.record, this.#places);
+        this.#emitRaw(line);
         break;
       case "progress":
-        this.#progress(line, neighbours);
+        this.#addProgressLine(line, neighbours);
         break;
       case "other":
-        this.#other(line);
+        this.#addOtherLine(line);
         break;
       default:
-        this.#user(line, kind);
+        this.#addUserLine(line, kind);
     }
   }
 
   /** Skips a line that becomes no record: its followers attach to its parent. */
-  pass(record: JsonObject): void {
-    const uuid = textOf(record.uuid);
-    if (uuid !== undefined) this.#places.hangs(uuid, record.parentUuid);
+  skipLine(record: JsonObject): void {
+    const uuid = toText(record.uuid);
+    if (uuid !== undefined) this.#places.placeBelow(uuid, record.parentUuid);
   }
 
   toJSON(): { readonly [field: string]: Json } {
@@ -116,106 +116,106 @@ export class Conversation {
     };
   }
 
-  #user(line: LineRecord, kind: LineKind): void {
+  #addUserLine(line: LineRecord, kind: LineKind): void {
     const { record } = line;
     const { facts } = this.#shared;
     const isSummary = record.isCompactSummary === true;
-    const boundary = isSummary ? (this.#boundary ?? boundaryOf({}, this.#places)) : undefined;
+    const boundary = isSummary ? (this.#boundary ?? toBoundary({}, this.#places)) : undefined;
     this.#boundary = undefined;
-    if (ownFieldsOf(record[OWN_FIELD])?.summary) this.pass(record);
+    if (parseOwnFields(record[OWN_FIELD])?.summary) this.skipLine(record);
     else {
       const branch =
-        isSummary && record.parentUuid === null ? undefined : this.#places.branchAt(record.parentUuid);
-      if (branch !== undefined || kind === "prompt") this.#places.begin(record.parentUuid);
-      const { left, copiedBytes, caller } = this.#calls.answer(record, this.#shared.contents);
-      const records = userRecords(line, facts, {
+        isSummary && record.parentUuid === null ? undefined : this.#places.findBranch(record.parentUuid);
+      if (branch !== undefined || kind === "prompt") this.#places.beginTurn(record.parentUuid);
+      const { rest: left, copiedBytes, caller } = this.#calls.inspectAnswer(record, this.#shared.contents);
+      const records = buildUserRecords(line, facts, {
         ...(branch !== undefined && { branch: record.parentUuid as Json }),
-        ...(left !== undefined && { left }),
+        ...(left !== undefined && { rest: left }),
         ...(caller !== undefined && { caller }),
       });
-      this.#made(records, uuidsOf(record), branch);
-      this.#copied(copiedBytes);
+      this.#emitRecords(records, getUuids(record), branch);
+      this.#emitCopy(copiedBytes);
     }
-    const overlay = boundary && compactionRecord(recordIdOf(line), record, boundary);
-    if (overlay) this.#made([overlay], []);
+    const overlay = boundary && buildCompactionRecord(getRecordId(line), record, boundary);
+    if (overlay) this.#emitRecords([overlay], []);
   }
 
-  #other(line: LineRecord): void {
+  #addOtherLine(line: LineRecord): void {
     const { record } = line;
-    if (ownFieldsOf(record[OWN_FIELD])?.isRewind) this.#rewind(record);
+    if (parseOwnFields(record[OWN_FIELD])?.isRewind) this.#rewind(record);
     else {
-      this.#raw(line);
-      this.#made(replacementRecords(recordIdOf(line), record), []);
+      this.#emitRaw(line);
+      this.#emitRecords(buildReplacementRecords(getRecordId(line), record), []);
     }
   }
 
-  #progress(line: LineRecord, neighbours: readonly LineRecord[]): void {
+  #addProgressLine(line: LineRecord, neighbours: readonly LineRecord[]): void {
     const { record } = line;
-    const output = commandOutputOf(record);
+    const output = extractCommandOutput(record);
     const isCopy = output ? isInResult(output, neighbours) : this.#isReported(record);
-    if (!isCopy) this.#raw(line);
+    if (!isCopy) this.#emitRaw(line);
     else {
-      this.pass(record);
-      this.#copied(line.sizeBytes);
+      this.skipLine(record);
+      this.#emitCopy(line.sizeBytes);
     }
   }
 
   /** Handles our writer's marker for a rewind that nothing follows yet. */
   #rewind(record: JsonObject): void {
-    const to = this.#places.branchAt(record.parentUuid);
+    const to = this.#places.findBranch(record.parentUuid);
     if (typeof to === "string") {
-      this.#shared.tell({ type: "rewind", to, ...this.#ofChild });
-      this.#places.goBack(textOf(record.uuid) ?? "", record.parentUuid as string);
-    } else this.pass(record);
+      this.#shared.emit({ type: "rewind", to, ...this.#childFields });
+      this.#places.goBack(toText(record.uuid) ?? "", record.parentUuid as string);
+    } else this.skipLine(record);
   }
 
   #isReported(record: JsonObject): boolean {
-    const { reported } = this.#shared;
-    const gist = gistOf(record);
+    const { seenReports: reported } = this.#shared;
+    const gist = fingerprintProgress(record);
     const isKnown = reported.has(gist);
     reported.set(gist, true);
     return isKnown;
   }
 
-  #raw(line: LineRecord): void {
+  #emitRaw(line: LineRecord): void {
     const { record } = line;
-    const value = textOf(record.uuid) === undefined ? record : this.#withoutFacts(record);
-    this.#made([rawRecord(recordIdOf(line), timeOfLine(record), value as Json)], []);
-    this.pass(record);
+    const value = toText(record.uuid) === undefined ? record : this.#omitFacts(record);
+    this.#emitRecords([buildRawRecord(getRecordId(line), getLineTime(record), value as Json)], []);
+    this.skipLine(record);
   }
 
   /** Strips repeated fields from a line; the parent id is kept only if it is not the previous line. */
-  #withoutFacts(record: JsonObject): JsonObject {
+  #omitFacts(record: JsonObject): JsonObject {
     const isElsewhere = record.parentUuid !== null && this.isBranch(record);
     const known = [
       ...(isElsewhere ? [] : ["parentUuid"]),
       ...(record.isSidechain === false ? ["isSidechain"] : []),
     ];
-    return this.#shared.facts.besides(record, new Set(known)) ?? {};
+    return this.#shared.facts.getDifferingFields(record, new Set(known)) ?? {};
   }
 
   #nextPiece(record: JsonObject): number {
-    const id = messageIdOf(record);
+    const id = getMessageId(record);
     if (id === undefined) return 1;
     const piece = (this.#pieces.get(id) ?? 0) + 1;
     this.#pieces.set(id, piece);
     return piece;
   }
 
-  #copied(bytes: number): void {
-    if (bytes > 0) this.#shared.tell({ type: "copy", bytes });
+  #emitCopy(bytes: number): void {
+    if (bytes > 0) this.#shared.emit({ type: "copy", bytes });
   }
 
-  #made(records: readonly BareRecord[], uuids: readonly string[], parent?: string | null): void {
+  #emitRecords(records: readonly BareRecord[], uuids: readonly string[], parent?: string | null): void {
     for (const [index, record] of records.entries()) {
       const isBranch = index === 0 && parent !== undefined;
-      this.#shared.tell({ type: "record", ...record, ...this.#ofChild, ...(isBranch && { parent }) });
-      this.#places.made(record.id, index === 0 ? uuids : []);
+      this.#shared.emit({ type: "record", ...record, ...this.#childFields, ...(isBranch && { parent }) });
+      this.#places.addRecord(record.id, index === 0 ? uuids : []);
     }
   }
 }
 
-function uuidsOf(record: JsonObject): readonly string[] {
-  const uuid = textOf(record.uuid);
+function getUuids(record: JsonObject): readonly string[] {
+  const uuid = toText(record.uuid);
   return uuid === undefined ? [] : [uuid];
 }

@@ -1,22 +1,31 @@
 import type { Json } from "../../index.ts";
-import { arrayOf, objectOf, textOf } from "../content/fields.ts";
+import { toArray, toObject, toText } from "../content/fields.ts";
 import type { Item, RecordItem } from "../item.ts";
 import type { LineDecoder, LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import type { Shared } from "./conversation.ts";
+import type { SharedState } from "./conversation.ts";
 import { KnownContents } from "./known-contents.ts";
 import { Lanes } from "./lanes.ts";
 import { type Fields, FORMAT } from "./line-records.ts";
-import { plainId } from "./plain-id.ts";
-import { type AgentMessage, agentMessageOf, saysOnly } from "./progress.ts";
+import { toPlainId } from "./plain-id.ts";
+import { type AgentMessage, extractAgentMessage, hasOnlyText } from "./progress.ts";
 import { RecentMap } from "./recent-map.ts";
 import { RepeatedFields } from "./repeated-fields.ts";
-import { Titles } from "./titles.ts";
+import { TitleChoice } from "./titles.ts";
 
 /** Fields that most lines repeat. */
-const REPEATED = ["sessionId", "cwd", "version", "gitBranch", "userType", "entrypoint", "slug", "teamName"];
+const REPEATED_FIELDS = [
+  "sessionId",
+  "cwd",
+  "version",
+  "gitBranch",
+  "userType",
+  "entrypoint",
+  "slug",
+  "teamName",
+];
 /** Fields repeated in a sub-agent's own file. */
-const REPEATED_BY_AGENT = [...REPEATED, "agentId"];
+const AGENT_REPEATED_FIELDS = [...REPEATED_FIELDS, "agentId"];
 
 /** Maximum size of held lines in a checkpoint; above it, the next checkpoint waits until the lines are complete. */
 const MAX_SAVED_BYTES = 64 * 1024;
@@ -36,14 +45,14 @@ export interface DecodedFile {
 }
 
 /** Creates a decoder for a session or sub-agent, from the beginning or from a saved state. */
-export function makeDecoder(file: DecodedFile, state: Json | undefined): LineDecoder {
-  return new Decoder(file, objectOf(state) ?? {});
+export function createClaudeCodeDecoder(file: DecodedFile, state: Json | undefined): LineDecoder {
+  return new ClaudeCodeDecoder(file, toObject(state) ?? {});
 }
 
-class Decoder implements LineDecoder {
+class ClaudeCodeDecoder implements LineDecoder {
   readonly #file: DecodedFile;
-  readonly #shared: Shared;
-  readonly #titles: Titles;
+  readonly #shared: SharedState;
+  readonly #titles: TitleChoice;
   readonly #lanes: Lanes;
   /** Sub-agents of lines in old files, which do not name them, by line id. */
   readonly #sidechains: RecentMap<string>;
@@ -54,27 +63,27 @@ class Decoder implements LineDecoder {
   /** True once a record had a time: earlier records wait for it, or they would be dated today. */
   #isTimed: boolean;
   /** The facts that were reported last. */
-  #told: Fields;
+  #reportedFacts: Fields;
 
   constructor(file: DecodedFile, state: JsonObject) {
-    const facts = (objectOf(state.facts) ?? {}) as Fields;
+    const facts = (toObject(state.facts) ?? {}) as Fields;
     const isAgent = file.agentId !== undefined;
     this.#file = file;
     this.#shared = {
-      facts: new RepeatedFields(facts, isAgent ? REPEATED_BY_AGENT : REPEATED),
-      contents: new KnownContents(arrayOf(state.contents) as [string, string][]),
-      reported: new RecentMap(
+      facts: new RepeatedFields(facts, isAgent ? AGENT_REPEATED_FIELDS : REPEATED_FIELDS),
+      contents: new KnownContents(toArray(state.contents) as [string, string][]),
+      seenReports: new RecentMap(
         MAX_REPORTED,
-        (arrayOf(state.reported) as readonly string[]).map((gist) => [gist, true] as const),
+        (toArray(state.reported) as readonly string[]).map((gist) => [gist, true] as const),
       ),
-      tell: (item) => this.#items.push(item),
+      emit: (item) => this.#items.push(item),
     };
-    this.#titles = new Titles(state.title);
-    this.#sidechains = new RecentMap(MAX_SIDECHAIN_LINES, arrayOf(state.sidechains) as [string, string][]);
-    this.#prompts = new KnownContents(arrayOf(state.prompts) as [string, string][]);
+    this.#titles = new TitleChoice(state.title);
+    this.#sidechains = new RecentMap(MAX_SIDECHAIN_LINES, toArray(state.sidechains) as [string, string][]);
+    this.#prompts = new KnownContents(toArray(state.prompts) as [string, string][]);
     this.#lanes = new Lanes(this.#shared, state);
     this.#isTimed = state.facts !== undefined;
-    this.#told = this.#shared.facts.toJSON();
+    this.#reportedFacts = this.#shared.facts.toJSON();
   }
 
   get isSettled(): boolean {
@@ -82,26 +91,26 @@ class Decoder implements LineDecoder {
   }
 
   decode(line: LineRecord): readonly Item[] {
-    const agent = agentMessageOf(line);
-    if (agent && agent.agentId !== this.#file.agentId) this.#agentMessage(agent, line);
+    const agent = extractAgentMessage(line);
+    if (agent && agent.agentId !== this.#file.agentId) this.#addAgentMessage(agent, line);
     else {
-      this.#lanes.get(this.#childOf(line.record), line.line).take(line);
+      this.#lanes.get(this.#findChild(line.record), line.line).addLine(line);
       this.#lanes.retireAgents(line);
     }
-    const title = this.#titles.see(line.record, (uuid) => this.#lanes.has(uuid));
-    if (title !== undefined) this.#shared.tell({ type: "session", title });
-    this.#tell();
-    return this.#taken();
+    const title = this.#titles.chooseTitle(line.record, (uuid) => this.#lanes.has(uuid));
+    if (title !== undefined) this.#shared.emit({ type: "session", title });
+    this.#reportFacts();
+    return this.#takeItems();
   }
 
   end(): readonly Item[] {
     this.#lanes.flush(this.#file.isLive ?? false);
-    this.#tell();
-    return this.#taken(true);
+    this.#reportFacts();
+    return this.#takeItems(true);
   }
 
   state(): Json {
-    const { facts, contents, reported } = this.#shared;
+    const { facts, contents, seenReports: reported } = this.#shared;
     return {
       facts: facts.toJSON(),
       contents: contents.toJSON(),
@@ -113,7 +122,7 @@ class Decoder implements LineDecoder {
     };
   }
 
-  #taken(isEnd = false): readonly Item[] {
+  #takeItems(isEnd = false): readonly Item[] {
     const items = this.#items;
     const at = this.#isTimed ? undefined : items.find(isTimed)?.at;
     this.#isTimed ||= isEnd || at !== undefined || items.length > MAX_UNTIMED;
@@ -122,40 +131,40 @@ class Decoder implements LineDecoder {
     return at === undefined ? items : items.map((item) => (item.type === "record" ? { at, ...item } : item));
   }
 
-  #agentMessage({ agentId, line, prompt, callId }: AgentMessage, outer: LineRecord): void {
-    const child = childName(agentId);
+  #addAgentMessage({ agentId, line, prompt, callId }: AgentMessage, outer: LineRecord): void {
+    const child = toChildName(agentId);
     const lane = this.#lanes.get(child, line.line, callId);
-    if (prompt !== undefined) this.#prompt(child, prompt, line.record);
-    lane.take(line);
-    this.#lanes.get("", line.line).pass(outer.record);
+    if (prompt !== undefined) this.#addPrompt(child, prompt, line.record);
+    lane.addLine(line);
+    this.#lanes.get("", line.line).skipLine(outer.record);
   }
 
   /** A sub-agent's prompt is normally its first message; otherwise it is stored as meta. */
-  #prompt(child: string, prompt: string, record: JsonObject): void {
+  #addPrompt(child: string, prompt: string, record: JsonObject): void {
     const isRepeated = this.#prompts.has(child, prompt);
     if (!isRepeated) this.#prompts.set(child, prompt);
-    const isKnown = isRepeated || saysOnly(record, prompt);
-    this.#shared.tell(
+    const isKnown = isRepeated || hasOnlyText(record, prompt);
+    this.#shared.emit(
       isKnown ? { type: "copy", bytes: prompt.length } : { type: "session", child, meta: { prompt } },
     );
   }
 
   /** Reports repeated fields as soon as they are known. */
-  #tell(): void {
+  #reportFacts(): void {
     const facts = this.#shared.facts.toJSON();
-    if (facts === this.#told) return;
-    this.#told = facts;
-    this.#shared.tell({ type: "session", meta: { [FORMAT]: { ...this.#file.facts, ...facts } } });
+    if (facts === this.#reportedFacts) return;
+    this.#reportedFacts = facts;
+    this.#shared.emit({ type: "session", meta: { [FORMAT]: { ...this.#file.facts, ...facts } } });
   }
 
-  #childOf(record: JsonObject): string {
-    const agentId = textOf(record.agentId);
+  #findChild(record: JsonObject): string {
+    const agentId = toText(record.agentId);
     if (this.#file.agentId !== undefined) return "";
     const isOfAgent = record.isSidechain === true || record.type === "content-replacement";
-    if (isOfAgent && agentId !== undefined) return childName(agentId);
+    if (isOfAgent && agentId !== undefined) return toChildName(agentId);
     if (record.isSidechain !== true) return "";
-    const uuid = textOf(record.uuid) ?? "";
-    const child = this.#sidechains.get(textOf(record.parentUuid) ?? "") ?? childName(uuid);
+    const uuid = toText(record.uuid) ?? "";
+    const child = this.#sidechains.get(toText(record.parentUuid) ?? "") ?? toChildName(uuid);
     this.#sidechains.set(uuid, child);
     return child;
   }
@@ -165,6 +174,6 @@ function isTimed(item: Item): item is RecordItem {
   return item.type === "record" && item.at !== undefined;
 }
 
-function childName(agentId: string): string {
-  return `agent-${plainId(agentId)}`;
+function toChildName(agentId: string): string {
+  return `agent-${toPlainId(agentId)}`;
 }

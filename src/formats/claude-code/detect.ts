@@ -1,10 +1,10 @@
 import { basename, dirname, join } from "node:path";
-import { definedFields, objectOf, textOf } from "../content/fields.ts";
-import type { Source } from "../format.ts";
+import { dropUndefined, toObject, toText } from "../content/fields.ts";
+import type { ImportSource } from "../format.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { parseJson } from "../reading/parse-json.ts";
-import { plainId } from "./plain-id.ts";
+import { toPlainId } from "./plain-id.ts";
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
 const AGENT_FILE = /^agent-(.+)\.jsonl$/;
@@ -17,47 +17,51 @@ const MAX_LINES = 20;
 export const TOOL_RESULTS = "tool-results";
 
 /** Finds sessions and sub-agents of Claude Code in a folder. */
-export async function detectSources(folder: Folder): Promise<readonly Source[]> {
-  const sources: Source[] = [];
+export async function detectClaudeCodeSources(folder: Folder): Promise<readonly ImportSource[]> {
+  const sources: ImportSource[] = [];
   for (const file of folder.files) {
     if (!file.name.endsWith(".jsonl") || FOREIGN_FILE.test(file.name)) continue;
-    const lines = linesOf(await folder.head(file));
-    if (lines) sources.push(await sourceOf(file, lines, folder));
+    const lines = parseFirstLines(await folder.head(file));
+    if (lines) sources.push(await buildSource(file, lines, folder));
   }
   return sources;
 }
 
-async function sourceOf(file: FileFacts, lines: readonly JsonObject[], folder: Folder): Promise<Source> {
+async function buildSource(
+  file: FileFacts,
+  lines: readonly JsonObject[],
+  folder: Folder,
+): Promise<ImportSource> {
   const first = (field: string) =>
-    lines.map((line) => textOf(line[field])).find((value) => value !== undefined);
+    lines.map((line) => toText(line[field])).find((value) => value !== undefined);
   const base = {
     format: "claude-code" as const,
     path: file.path,
     sizeBytes: file.sizeBytes,
     modifiedAt: file.modifiedAt,
-    ...definedFields({ cwd: first("cwd") }),
+    ...dropUndefined({ cwd: first("cwd") }),
   };
   const agentId = AGENT_FILE.exec(file.name)?.[1];
   if (agentId !== undefined) {
-    const parent = plainId(first("sessionId") ?? basename(dirname(folder.path)));
+    const parent = toPlainId(first("sessionId") ?? basename(dirname(folder.path)));
     const facts = folder.files.find(({ name }) => name === `agent-${agentId}.meta.json`);
     return {
       ...base,
-      id: `${parent}/agent-${plainId(agentId)}`,
+      id: `${parent}/agent-${toPlainId(agentId)}`,
       parent,
       paths: [file.path, ...(facts ? [facts.path] : [])],
     };
   }
   const stem = file.name.replace(/\.jsonl$/, "");
-  const id = UUID.exec(stem)?.[0] ?? plainId(first("sessionId") ?? stem);
+  const id = UUID.exec(stem)?.[0] ?? toPlainId(first("sessionId") ?? stem);
   const results = folder.folders.includes(id) ? await folder.folder(join(id, TOOL_RESULTS)) : undefined;
   return { ...base, id, paths: [file.path, ...(results ? [results.path] : [])] };
 }
 
 /** Parses the first lines of a file; undefined if it is not Claude Code's. */
-function linesOf(head: string): readonly JsonObject[] | undefined {
+function parseFirstLines(head: string): readonly JsonObject[] | undefined {
   const texts = head.split("\n", MAX_LINES + 1);
-  const lines = texts.slice(0, MAX_LINES).flatMap(parsed);
+  const lines = texts.slice(0, MAX_LINES).flatMap(parseLine);
   if (lines.length > 0) return lines.some(isLine) ? lines : undefined;
   // A single line longer than the head: its visible fields must suffice.
   const isCut = texts.length === 1 && /"parentUuid":/.test(head) && /"isSidechain":/.test(head);
@@ -65,9 +69,9 @@ function linesOf(head: string): readonly JsonObject[] | undefined {
   return isCut && sessionId !== undefined ? [{ sessionId }] : undefined;
 }
 
-function parsed(text: string): readonly JsonObject[] {
+function parseLine(text: string): readonly JsonObject[] {
   try {
-    const line = objectOf(parseJson(text));
+    const line = toObject(parseJson(text));
     return line ? [line] : [];
   } catch {
     return [];

@@ -6,12 +6,12 @@ const MAX_LEAVES = 100_000;
 const MAX_DEPTH = 64;
 
 /** Content of a tool call and its result that the log already holds, to recognize copies. */
-export class Evidence {
+export class CopyFilter {
   readonly #isFile: (text: string) => boolean;
   readonly #fields = new Set<string>();
   readonly #texts: string[] = [];
   #plainTexts: readonly string[] | undefined;
-  #left = MAX_SEARCHED;
+  #charactersLeft = MAX_SEARCHED;
 
   /** `isFile` recognizes the content of the file that the call was about. */
   constructor(values: readonly unknown[], isFile: (text: string) => boolean) {
@@ -23,21 +23,21 @@ export class Evidence {
       else if (typeof value === "object")
         for (const [key, one] of Object.entries(value)) walk(one, key, depth + 1);
       else if (typeof value === "string" && value.length >= MIN_FOUND_LENGTH) this.#texts.push(value);
-      else this.#fields.add(fieldKey(field, value));
+      else this.#fields.add(buildFieldKey(field, value));
     };
     for (const value of values) walk(value, "", 0);
   }
 
   /** Tells whether the log holds a field's value. */
-  holds(field: string, value: unknown): boolean {
-    if (typeof value !== "string") return this.#fields.has(fieldKey(field, value));
+  hasValue(field: string, value: unknown): boolean {
+    if (typeof value !== "string") return this.#fields.has(buildFieldKey(field, value));
     const text = value.trim();
-    if (text.length < MIN_FOUND_LENGTH) return text === "" || this.#fields.has(fieldKey(field, value));
+    if (text.length < MIN_FOUND_LENGTH) return text === "" || this.#fields.has(buildFieldKey(field, value));
     return this.#isFound(text) || this.#isFile(value);
   }
 
   /** Tells whether the lines occur consecutively in one text. */
-  holdsLines(lines: readonly string[]): boolean {
+  hasLines(lines: readonly string[]): boolean {
     return this.#isIn(this.#texts, lines.join("\n"));
   }
 
@@ -59,7 +59,7 @@ export class Evidence {
 
   #isAmongNumbered(text: string): boolean {
     if (!this.#texts.some((one) => one.length > text.length && isNumbered(one))) return false;
-    this.#plainTexts ??= this.#texts.filter(isNumbered).map(withoutNumbers);
+    this.#plainTexts ??= this.#texts.filter(isNumbered).map(removeLineNumbers);
     return this.#isIn(this.#plainTexts, text);
   }
 
@@ -70,15 +70,15 @@ export class Evidence {
 
   #isIn(texts: readonly string[], text: string): boolean {
     return texts.some((one) => {
-      if (one.length < text.length || this.#left <= 0) return false;
-      this.#left -= one.length;
+      if (one.length < text.length || this.#charactersLeft <= 0) return false;
+      this.#charactersLeft -= one.length;
       return one === text || one.includes(text);
     });
   }
 }
 
 /** Normalizes field names, which differ between calls and results only in spelling: file_path, filePath. */
-function fieldKey(field: string, value: unknown): string {
+function buildFieldKey(field: string, value: unknown): string {
   return `${field.replaceAll("_", "").toLowerCase()}\n${String(value)}`;
 }
 
@@ -95,12 +95,12 @@ function isNumbered(text: string): boolean {
  */
 function isNumberedCopy(numbered: string, text: string): boolean {
   if (!isNumbered(numbered)) return false;
-  let from = afterNumber(numbered, 0);
+  let from = skipLineNumber(numbered, 0);
   while (isBlank(numbered.charCodeAt(from))) from++;
   for (let at = 0; at < text.length; at++, from++) {
     const unit = numbered.charCodeAt(from);
     if (unit !== text.charCodeAt(at)) return false;
-    if (unit === NEWLINE) from = afterNumber(numbered, from + 1) - 1;
+    if (unit === NEWLINE) from = skipLineNumber(numbered, from + 1) - 1;
   }
   return true;
 }
@@ -110,18 +110,18 @@ function isBlank(unit: number): boolean {
 }
 
 /** Strips numbers line by line: a global replacement in a long text costs several times as much. */
-function withoutNumbers(text: string): string {
+function removeLineNumbers(text: string): string {
   const lines: string[] = [];
   for (let from = 0; from <= text.length; ) {
     const newline = text.indexOf("\n", from);
     const end = newline < 0 ? text.length : newline;
-    lines.push(text.slice(afterNumber(text, from), end));
+    lines.push(text.slice(skipLineNumber(text, from), end));
     from = end + 1;
   }
   return lines.join("\n");
 }
 
-function afterNumber(text: string, from: number): number {
+function skipLineNumber(text: string, from: number): number {
   let at = from;
   while (text.charCodeAt(at) === SPACE) at++;
   const digits = at;

@@ -1,4 +1,4 @@
-import { arrayOf, objectOf, textOf } from "../content/fields.ts";
+import { toArray, toObject, toText } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** A file before and after a tool changed it. */
@@ -8,7 +8,7 @@ export interface FileChange {
 }
 
 /** Reconstructs the change that an edit or write result reports; undefined if the result is incomplete. */
-export function fileChangeOf(result: JsonObject): FileChange | undefined {
+export function reconstructFileChange(result: JsonObject): FileChange | undefined {
   const before = result.originalFile ?? result.originalFileContents;
   if (before !== null && typeof before !== "string") return undefined;
   const edits = Array.isArray(result.edits) ? result.edits : [result];
@@ -20,7 +20,7 @@ export function fileChangeOf(result: JsonObject): FileChange | undefined {
 }
 
 function applyEdit(content: string | undefined, edit: unknown): string | undefined {
-  const fields = objectOf(edit) ?? {};
+  const fields = toObject(edit) ?? {};
   const old = fields.oldString ?? fields.old_string;
   const next = fields.newString ?? fields.new_string;
   if (content === undefined || typeof old !== "string" || typeof next !== "string") return undefined;
@@ -32,33 +32,33 @@ function applyEdit(content: string | undefined, edit: unknown): string | undefin
 }
 
 /** Tells whether a patch follows completely from the change. */
-export function followsFrom({ before, after }: FileChange, patch: unknown): boolean {
-  return arrayOf(patch).every((hunk) => {
-    const { oldStart, newStart, lines } = objectOf(hunk) ?? {};
-    const pieces = arrayOf(lines);
+export function isPatchOfChange({ before, after }: FileChange, patch: unknown): boolean {
+  return toArray(patch).every((hunk) => {
+    const { oldStart, newStart, lines } = toObject(hunk) ?? {};
+    const pieces = toArray(lines);
     if (!pieces.every((line) => typeof line === "string")) return false;
-    const start = startOfLine(before, oldStart);
+    const start = findLineStart(before, oldStart);
     // Before the first change both texts are equal, and so are line offsets.
     const isSame = oldStart === newStart && start >= 0 && after.startsWith(before.slice(0, start));
-    const newFrom = isSame ? start : startOfLine(after, newStart);
-    return standsAt(before, start, pieces, "-") && standsAt(after, newFrom, pieces, "+");
+    const newFrom = isSame ? start : findLineStart(after, newStart);
+    return matchesAt(before, start, pieces, "-") && matchesAt(after, newFrom, pieces, "+");
   });
 }
 
 /** Tells whether the context lines and the lines with `mark` occur in `text` from `start` on. */
-function standsAt(text: string, start: number, lines: readonly string[], mark: "-" | "+"): boolean {
+function matchesAt(text: string, start: number, lines: readonly string[], mark: "-" | "+"): boolean {
   let from = start;
   for (const line of lines) {
     if (!line.startsWith(" ") && !line.startsWith(mark)) continue;
     if (from < 0) return false;
     const end = text.indexOf("\n", from);
-    if (withSpaces(text.slice(from, end < 0 ? undefined : end)) !== line.slice(1)) return false;
+    if (expandTabs(text.slice(from, end < 0 ? undefined : end)) !== line.slice(1)) return false;
     from = end < 0 ? -1 : end + 1;
   }
   return true;
 }
 
-function startOfLine(text: string, number: unknown): number {
+function findLineStart(text: string, number: unknown): number {
   if (typeof number !== "number") return -1;
   let from = 0;
   for (let line = 1; line < number; line++) {
@@ -69,13 +69,13 @@ function startOfLine(text: string, number: unknown): number {
 }
 
 /** Expands leading tabs as patches show them: two spaces each. */
-function withSpaces(line: string): string {
+function expandTabs(line: string): string {
   return line.startsWith("\t") ? line.replace(/^\t+/, (tabs) => "  ".repeat(tabs.length)) : line;
 }
 
 /** Returns the content of a file that a read showed completely. */
-export function wholeFileOf(result: JsonObject): string | undefined {
-  const file = objectOf(result.file);
+export function getWholeFile(result: JsonObject): string | undefined {
+  const file = toObject(result.file);
   const isWhole = file?.startLine === 1 && file.numLines === file.totalLines;
-  return isWhole ? textOf(file.content) : undefined;
+  return isWhole ? toText(file.content) : undefined;
 }

@@ -1,9 +1,9 @@
 import type { Json } from "../../index.ts";
-import { fingerprint } from "../content/fingerprint.ts";
+import { fingerprintText } from "../content/fingerprint.ts";
 import { RecentMap } from "./recent-map.ts";
 
 /** Content of a file: its text while there is room, else only a fingerprint. */
-interface Content {
+interface FileContent {
   text?: string | undefined;
   gist?: string;
 }
@@ -14,9 +14,9 @@ const SAVED_FILES = 200;
 
 /** Newest content of files that the log holds completely or that can be derived from the log. */
 export class KnownContents {
-  readonly #files: RecentMap<Content>;
+  readonly #files: RecentMap<FileContent>;
   /** Contents that still have their text, oldest first. */
-  readonly #texts = new Set<Content>();
+  readonly #texts = new Set<FileContent>();
   #textLength = 0;
 
   constructor(saved: readonly (readonly [string, string])[] = []) {
@@ -30,19 +30,19 @@ export class KnownContents {
   has(path: string, text: string): boolean {
     const content = this.#files.get(path);
     if (!content) return false;
-    return content.text === undefined ? content.gist === fingerprint(text) : content.text === text;
+    return content.text === undefined ? content.gist === fingerprintText(text) : content.text === text;
   }
 
   set(path: string, text: string): void {
     const before = this.#files.get(path);
     if (before) this.#drop(before);
-    const content: Content = { text };
+    const content: FileContent = { text };
     this.#files.set(path, content);
     this.#texts.add(content);
     this.#textLength += text.length;
     for (const oldest of this.#texts) {
       if (this.#textLength <= MAX_TEXT_LENGTH) break;
-      oldest.gist ??= fingerprint(oldest.text ?? "");
+      oldest.gist ??= fingerprintText(oldest.text ?? "");
       this.#drop(oldest);
     }
   }
@@ -50,12 +50,12 @@ export class KnownContents {
   /** Saves the newest files as fingerprints, without their texts. */
   toJSON(): Json {
     return this.#files.newest(SAVED_FILES).map(([path, content]) => {
-      content.gist ??= fingerprint(content.text ?? "");
+      content.gist ??= fingerprintText(content.text ?? "");
       return [path, content.gist];
     });
   }
 
-  #drop(content: Content): void {
+  #drop(content: FileContent): void {
     if (this.#texts.delete(content)) this.#textLength -= content.text?.length ?? 0;
     content.text = undefined;
   }

@@ -1,10 +1,10 @@
 import type { Json } from "../../index.ts";
-import { arrayOf, definedFields, objectOf, textOf } from "../content/fields.ts";
+import { dropUndefined, toArray, toObject, toText } from "../content/fields.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { Conversation, type Shared } from "./conversation.ts";
-import { kindOf, type LineKind, messageIdOf } from "./lines.ts";
-import { commandOutputOf, isRunning } from "./progress.ts";
+import { ClaudeCodeConversation, type SharedState } from "./conversation.ts";
+import { getLineKind, getMessageId, type LineKind } from "./lines.ts";
+import { extractCommandOutput, isRunning } from "./progress.ts";
 
 interface HeldLine {
   readonly line: LineRecord;
@@ -14,15 +14,15 @@ interface HeldLine {
 /** Maximum bytes of held lines: a message still open beyond it continues as another one. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
 /** Approximate memory of a dropped line while other lines are held. */
-const PASSED_BYTES = 100;
+const SKIPPED_LINE_BYTES = 100;
 
 /**
  * Turns one conversation's lines into records. The lines of one assistant message are interleaved with those of its
  * tools: they are held until the message is complete, and come out as one message followed by all the others.
  */
 export class Lane {
-  readonly #shared: Shared;
-  readonly #conversation: Conversation;
+  readonly #shared: SharedState;
+  readonly #conversation: ClaudeCodeConversation;
   #held: HeldLine[] = [];
   /** Ids and parents of lines in between that become no record. */
   #passed: JsonObject[] = [];
@@ -32,13 +32,13 @@ export class Lane {
   /** Position and text of the newest held progress of each command. */
   #outputs = new Map<string, { readonly index: number; readonly text: string }>();
 
-  constructor(shared: Shared, child: string | undefined, state?: Json) {
-    const saved = objectOf(state) ?? {};
+  constructor(shared: SharedState, child: string | undefined, state?: Json) {
+    const saved = toObject(state) ?? {};
     this.#shared = shared;
-    this.#conversation = new Conversation(shared, child, objectOf(saved.conversation));
-    for (const line of arrayOf(saved.held) as readonly LineRecord[])
-      this.#hold({ line, kind: kindOf(line.record) });
-    for (const record of arrayOf(saved.passed)) this.pass(record as JsonObject);
+    this.#conversation = new ClaudeCodeConversation(shared, child, toObject(saved.conversation));
+    for (const line of toArray(saved.held) as readonly LineRecord[])
+      this.#hold({ line, kind: getLineKind(line.record) });
+    for (const record of toArray(saved.passed)) this.skipLine(record as JsonObject);
   }
 
   get heldBytes(): number {
@@ -50,32 +50,32 @@ export class Lane {
     return this.#ids.has(uuid) || this.#conversation.has(uuid);
   }
 
-  take(line: LineRecord): void {
+  addLine(line: LineRecord): void {
     const { record } = line;
-    const uuid = textOf(record.uuid);
+    const uuid = toText(record.uuid);
     if (uuid !== undefined && this.has(uuid)) {
-      this.#shared.tell({ type: "copy", bytes: line.sizeBytes });
+      this.#shared.emit({ type: "copy", bytes: line.sizeBytes });
       return;
     }
-    const kind = kindOf(record);
-    if (!this.#belongs(record, kind)) this.flush();
+    const kind = getLineKind(record);
+    if (!this.#belongsToMessage(record, kind)) this.flush();
     if (this.#held.length > 0 || kind === "assistant") this.#hold({ line, kind });
-    else this.#conversation.line(line, kind);
+    else this.#conversation.addLine(line, kind);
     if (this.#heldBytes > MAX_HELD_BYTES) this.flush();
   }
 
   /** Skips a line that becomes no record. */
-  pass({ uuid, parentUuid }: JsonObject): void {
-    const id = textOf(uuid);
+  skipLine({ uuid, parentUuid }: JsonObject): void {
+    const id = toText(uuid);
     if (id === undefined) return;
-    const passed = { uuid: id, ...definedFields({ parentUuid }) };
+    const passed = { uuid: id, ...dropUndefined({ parentUuid }) };
     if (this.#held.length === 0) {
-      this.#conversation.pass(passed);
+      this.#conversation.skipLine(passed);
       return;
     }
     this.#passed.push(passed);
     this.#ids.add(id);
-    this.#heldBytes += PASSED_BYTES;
+    this.#heldBytes += SKIPPED_LINE_BYTES;
   }
 
   /** Emits all held lines; while the file may still grow, it leaves out partial output of running commands. */
@@ -92,14 +92,14 @@ export class Lane {
     this.#outputs = new Map();
     const others = held.filter(({ kind }) => kind !== "assistant");
     const neighbours = others.map(({ line }) => line);
-    this.#conversation.message(held.flatMap(({ line, kind }) => (kind === "assistant" ? [line] : [])));
+    this.#conversation.addMessage(held.flatMap(({ line, kind }) => (kind === "assistant" ? [line] : [])));
     for (const { line, kind } of others) {
-      const output = isGrowing ? commandOutputOf(line.record) : undefined;
-      if (output && isRunning(output, neighbours)) this.#conversation.pass(line.record);
-      else this.#conversation.line(line, kind, neighbours);
+      const output = isGrowing ? extractCommandOutput(line.record) : undefined;
+      if (output && isRunning(output, neighbours)) this.#conversation.skipLine(line.record);
+      else this.#conversation.addLine(line, kind, neighbours);
     }
-    for (const record of passed) this.#conversation.pass(record);
-    if (copiedBytes > 0) this.#shared.tell({ type: "copy", bytes: copiedBytes });
+    for (const record of passed) this.#conversation.skipLine(record);
+    if (copiedBytes > 0) this.#shared.emit({ type: "copy", bytes: copiedBytes });
   }
 
   toJSON(): Json {
@@ -111,13 +111,13 @@ export class Lane {
   }
 
   /** Tells whether the held message may continue after this line. */
-  #belongs(record: JsonObject, kind: LineKind): boolean {
+  #belongsToMessage(record: JsonObject, kind: LineKind): boolean {
     const [first] = this.#held;
     if (!first) return true;
     switch (kind) {
       case "assistant": {
-        const id = messageIdOf(record);
-        return id !== undefined && id === messageIdOf(first.line.record);
+        const id = getMessageId(record);
+        return id !== undefined && id === getMessageId(first.line.record);
       }
       case "prompt":
       case "boundary":
@@ -133,10 +133,10 @@ export class Lane {
   #hold(held: HeldLine): void {
     const { line } = held;
     const { record } = line;
-    const uuid = textOf(record.uuid);
+    const uuid = toText(record.uuid);
     if (uuid !== undefined) this.#ids.add(uuid);
     this.#heldBytes += line.sizeBytes;
-    const output = commandOutputOf(record);
+    const output = extractCommandOutput(record);
     const earlier = output && this.#outputs.get(output.callId);
     if (output && earlier && output.text.startsWith(earlier.text)) {
       const { line: dropped } = this.#held[earlier.index] as HeldLine;
@@ -144,7 +144,7 @@ export class Lane {
       this.#outputs.set(output.callId, { index: earlier.index, text: output.text });
       this.#heldBytes -= dropped.sizeBytes;
       this.#copiedBytes += dropped.sizeBytes;
-      this.pass(dropped.record);
+      this.skipLine(dropped.record);
       return;
     }
     this.#held.push(held);

@@ -1,10 +1,10 @@
 import type { Json } from "../../index.ts";
-import { arrayOf, objectOf } from "../content/fields.ts";
+import { toArray, toObject } from "../content/fields.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import type { Shared } from "./conversation.ts";
+import type { SharedState } from "./conversation.ts";
 import { Lane } from "./lane.ts";
-import { resultsOf } from "./lines.ts";
+import { getToolResults } from "./lines.ts";
 
 /** Maximum sub-agents that are tracked at once. */
 const MAX_AGENTS = 32;
@@ -20,15 +20,15 @@ interface Agent {
 
 /** The conversations of a file: its own, named "", and those of active sub-agents. */
 export class Lanes {
-  readonly #shared: Shared;
+  readonly #shared: SharedState;
   readonly #lanes = new Map<string, Lane>();
   readonly #agents = new Map<string, Agent>();
 
-  constructor(shared: Shared, state: JsonObject) {
+  constructor(shared: SharedState, state: JsonObject) {
     this.#shared = shared;
-    for (const [child, lane] of Object.entries(objectOf(state.lanes) ?? {}))
+    for (const [child, lane] of Object.entries(toObject(state.lanes) ?? {}))
       this.#lanes.set(child, new Lane(shared, child === "" ? undefined : child, lane as Json));
-    for (const [child, line, callId] of arrayOf(state.agents) as [string, number, string | null][])
+    for (const [child, line, callId] of toArray(state.agents) as [string, number, string | null][])
       this.#agents.set(child, { line, callId: callId ?? undefined });
   }
 
@@ -53,7 +53,8 @@ export class Lanes {
   /** Retires sub-agents whose call the line answers, or that have been silent for long, and emits their held lines. */
   retireAgents({ record, line }: LineRecord): void {
     if (this.#agents.size === 0) return;
-    const answered = record.isSidechain === true ? [] : resultsOf(record).map(({ tool_use_id: id }) => id);
+    const answered =
+      record.isSidechain === true ? [] : getToolResults(record).map(({ tool_use_id: id }) => id);
     for (const [child, agent] of this.#agents) {
       const isAnswered = agent.callId !== undefined && answered.includes(agent.callId);
       if (isAnswered || line - agent.line > MAX_SILENT_LINES) this.#retire(child);
@@ -80,7 +81,7 @@ export class Lanes {
         this.#retire(oldest);
       }
       this.#agents.set(child, { line, callId });
-      if (callId !== undefined) this.#shared.tell({ type: "session", child, meta: { callId } });
+      if (callId !== undefined) this.#shared.emit({ type: "session", child, meta: { callId } });
     }
     this.#lanes.set(child, lane);
     return lane;

@@ -1,4 +1,4 @@
-import { arrayOf, objectOf, textOf, timeOf } from "../content/fields.ts";
+import { toArray, toObject, toText, toTime } from "../content/fields.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
@@ -9,49 +9,49 @@ import type { JsonObject } from "../reading/json-lines.ts";
  */
 export type LineKind = "assistant" | "result" | "aside" | "prompt" | "boundary" | "progress" | "other";
 
-export function kindOf(record: JsonObject): LineKind {
+export function getLineKind(record: JsonObject): LineKind {
   switch (record.type) {
     case "assistant":
       return hasContent(record) ? "assistant" : "other";
     case "user":
       if (!hasContent(record)) return "other";
-      if (arrayOf(objectOf(record.message)?.content).some(isResult)) return "result";
+      if (toArray(toObject(record.message)?.content).some(isResult)) return "result";
       return record.isMeta === true ? "aside" : "prompt";
     case "system":
       return record.subtype === "compact_boundary" ? "boundary" : "other";
     case "progress":
-      return objectOf(record.data) ? "progress" : "other";
+      return toObject(record.data) ? "progress" : "other";
     default:
       return "other";
   }
 }
 
 function hasContent(record: JsonObject): boolean {
-  const content = objectOf(record.message)?.content;
+  const content = toObject(record.message)?.content;
   return typeof content === "string" || Array.isArray(content);
 }
 
 /** Returns the tool results in a line. */
-export function resultsOf(record: JsonObject): readonly JsonObject[] {
-  const content = arrayOf(objectOf(record.message)?.content);
+export function getToolResults(record: JsonObject): readonly JsonObject[] {
+  const content = toArray(toObject(record.message)?.content);
   return content.filter(isResult) as readonly JsonObject[];
 }
 
 function isResult(block: unknown): boolean {
-  return objectOf(block)?.type === "tool_result";
+  return toObject(block)?.type === "tool_result";
 }
 
 /** Returns the time of a line, if it has one. */
-export function timeOfLine(record: JsonObject): number | undefined {
-  return timeOf(record.timestamp) ?? timeOf(objectOf(record.snapshot)?.timestamp);
+export function getLineTime(record: JsonObject): number | undefined {
+  return toTime(record.timestamp) ?? toTime(toObject(record.snapshot)?.timestamp);
 }
 
 /** Returns the provider's id of a message; the lines of one message share it. */
-export function messageIdOf(record: JsonObject): string | undefined {
-  return textOf(objectOf(record.message)?.id);
+export function getMessageId(record: JsonObject): string | undefined {
+  return toText(toObject(record.message)?.id);
 }
 
 /** Returns the record id of a line: its uuid, or its line number. */
-export function recordIdOf({ record, line }: LineRecord): string {
-  return textOf(record.uuid) ?? `L${line}`;
+export function getRecordId({ record, line }: LineRecord): string {
+  return toText(record.uuid) ?? `L${line}`;
 }

@@ -1,5 +1,5 @@
 import type { Json, MessageInput, PartInput, RawPart, Role, ToolResultInput } from "../../index.ts";
-import { arrayOf, objectOf } from "../content/fields.ts";
+import { toArray, toObject } from "../content/fields.ts";
 
 /**
  * Field of a line for content of our model that the format cannot represent. Our writer sets it; Claude Code ignores
@@ -47,15 +47,15 @@ export interface OwnFields {
 const ROLES: readonly Role[] = ["system", "user", "assistant", "tool"];
 
 /** Parses and checks the fields that our writer stored on a line; undefined if there are none. */
-export function ownFieldsOf(value: unknown): OwnFields | undefined {
-  const fields = objectOf(value);
+export function parseOwnFields(value: unknown): OwnFields | undefined {
+  const fields = toObject(value);
   if (!fields) return undefined;
   const role = ROLES.find((one) => one === fields.role);
-  const meta = objectOf(fields.meta) as OwnFields["meta"];
-  const parts = arrayOf(fields.parts).flatMap(ownPartOf);
-  const outputs = arrayOf(fields.outputs).flatMap(ownOutputOf);
-  const names = arrayOf(fields.names).filter(isName);
-  const summary = summaryOf(fields.summary);
+  const meta = toObject(fields.meta) as OwnFields["meta"];
+  const parts = toArray(fields.parts).flatMap(parseOwnPart);
+  const outputs = toArray(fields.outputs).flatMap(parseOwnOutput);
+  const names = toArray(fields.names).filter(isName);
+  const summary = parseSummary(fields.summary);
   return {
     ...(role && { role }),
     ...(meta && { meta }),
@@ -70,13 +70,13 @@ export function ownFieldsOf(value: unknown): OwnFields | undefined {
 }
 
 /** Restores the message that our writer turned into a line. */
-export function restoredMessage({ model, ...message }: MessageInput, own: OwnFields): MessageInput {
+export function restoreOwnMessage({ model, ...message }: MessageInput, own: OwnFields): MessageInput {
   const parts = own.isFiller ? [] : [...(message.parts ?? [])];
   for (const { index, part, isLeftOut } of own.parts ?? []) parts.splice(index, isLeftOut ? 0 : 1, part);
   for (const { index, piece, part } of own.outputs ?? []) {
     const result = parts[index];
     if (result?.type === "tool-result")
-      parts[index] = { ...result, output: withPiece(result.output, piece, part) };
+      parts[index] = { ...result, output: replacePiece(result.output, piece, part) };
   }
   for (const [index, name] of own.names ?? []) {
     const part = parts[index];
@@ -93,7 +93,7 @@ export function restoredMessage({ model, ...message }: MessageInput, own: OwnFie
   };
 }
 
-function withPiece(
+function replacePiece(
   output: ToolResultInput["output"],
   piece: number,
   part: RawPart,
@@ -102,9 +102,9 @@ function withPiece(
   return pieces.map((one, index) => (index === piece ? part : one));
 }
 
-function ownOutputOf(value: unknown): readonly OwnOutput[] {
-  const { index, piece, part } = objectOf(value) ?? {};
-  const checked = partOf(part);
+function parseOwnOutput(value: unknown): readonly OwnOutput[] {
+  const { index, piece, part } = toObject(value) ?? {};
+  const checked = parsePart(part);
   if (checked?.type !== "raw" || typeof index !== "number" || typeof piece !== "number") return [];
   return [{ index, piece, part: checked }];
 }
@@ -113,15 +113,15 @@ function isName(value: unknown): value is readonly [number, string] {
   return Array.isArray(value) && typeof value[0] === "number" && typeof value[1] === "string";
 }
 
-function ownPartOf(value: unknown): readonly OwnPart[] {
-  const { index, part, isLeftOut } = objectOf(value) ?? {};
-  const checked = partOf(part);
+function parseOwnPart(value: unknown): readonly OwnPart[] {
+  const { index, part, isLeftOut } = toObject(value) ?? {};
+  const checked = parsePart(part);
   if (!checked || typeof index !== "number" || !Number.isInteger(index) || index < 0) return [];
   return [{ index, part: checked, isLeftOut: isLeftOut === true }];
 }
 
-function partOf(value: unknown): PartInput | undefined {
-  const fields = objectOf(value) ?? {};
+function parsePart(value: unknown): PartInput | undefined {
+  const fields = toObject(value) ?? {};
   const { type, text, opaque, callId, name, input, format } = fields;
   if (type === "text" && typeof text === "string") return { type, text };
   if (type === "reasoning" && typeof text === "string")
@@ -133,13 +133,13 @@ function partOf(value: unknown): PartInput | undefined {
   return undefined;
 }
 
-function summaryOf(value: unknown): OwnFields["summary"] {
-  const fields = objectOf(value);
+function parseSummary(value: unknown): OwnFields["summary"] {
+  const fields = toObject(value);
   if (typeof fields?.record === "string") return { record: fields.record };
-  const messages = arrayOf(fields?.messages).flatMap((message) => {
-    const { role: name, parts } = objectOf(message) ?? {};
+  const messages = toArray(fields?.messages).flatMap((message) => {
+    const { role: name, parts } = toObject(message) ?? {};
     const role = ROLES.find((one) => one === name);
-    return role ? [{ role, parts: arrayOf(parts).flatMap((part) => partOf(part) ?? []) }] : [];
+    return role ? [{ role, parts: toArray(parts).flatMap((part) => parsePart(part) ?? []) }] : [];
   });
   return messages.length > 0 ? { messages } : undefined;
 }

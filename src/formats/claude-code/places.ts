@@ -1,9 +1,9 @@
 import type { Json } from "../../index.ts";
-import { arrayOf, objectOf, textOf } from "../content/fields.ts";
+import { toArray, toObject, toText } from "../content/fields.ts";
 import { RecentMap } from "./recent-map.ts";
 
 /** Position of a line: its record, the record before that one, and its turn. */
-interface Place {
+interface LinePlace {
   readonly record: string | undefined;
   readonly before: string | undefined;
   readonly turn: number;
@@ -19,8 +19,8 @@ const SAVED_LINES = 100;
  * A message therefore continues the conversation if its parent belongs to the current turn, whichever line that is;
  * only an older parent makes a branch.
  */
-export class Places {
-  readonly #lines: RecentMap<Place>;
+export class ClaudeCodePlaces {
+  readonly #lines: RecentMap<LinePlace>;
   /** Parents of prompts: a repeated prompt follows the same record. */
   readonly #turnings: RecentMap<string>;
   #turn = 0;
@@ -29,17 +29,17 @@ export class Places {
   #isBegun: boolean;
 
   constructor(state?: Json) {
-    const { last, isBegun, lines, turnings } = objectOf(state) ?? {};
-    this.#last = textOf(last);
+    const { last, isBegun, lines, turnings } = toObject(state) ?? {};
+    this.#last = toText(last);
     this.#isBegun = isBegun === true;
-    const saved = arrayOf(lines) as readonly (readonly [string, string | null, string | null])[];
+    const saved = toArray(lines) as readonly (readonly [string, string | null, string | null])[];
     this.#lines = new RecentMap(
       MAX_LINES,
       saved.map(([uuid, record, before]) => {
         return [uuid, { record: record ?? undefined, before: before ?? undefined, turn: 0 }] as const;
       }),
     );
-    this.#turnings = new RecentMap(MAX_TURNINGS, arrayOf(turnings) as readonly (readonly [string, string])[]);
+    this.#turnings = new RecentMap(MAX_TURNINGS, toArray(turnings) as readonly (readonly [string, string])[]);
   }
 
   /** The newest record. */
@@ -55,7 +55,7 @@ export class Places {
    * Returns the record that a message with this parent branches off from; null for the beginning; undefined if the
    * message simply continues.
    */
-  branchAt(parent: unknown): string | null | undefined {
+  findBranch(parent: unknown): string | null | undefined {
     if (!this.#isBegun) return undefined;
     if (parent === null) return null;
     if (typeof parent !== "string") return undefined;
@@ -65,7 +65,7 @@ export class Places {
   }
 
   /** Starts a turn: the next message no longer continues from earlier lines. */
-  begin(parent: unknown): void {
+  beginTurn(parent: unknown): void {
     const record = typeof parent === "string" ? this.#lines.get(parent)?.record : undefined;
     if (record !== undefined) this.#turnings.set(parent as string, record);
     this.#turn++;
@@ -73,21 +73,21 @@ export class Places {
   }
 
   /** Assigns a new record to its lines. */
-  made(record: string, uuids: readonly string[]): void {
+  addRecord(record: string, uuids: readonly string[]): void {
     for (const uuid of uuids) this.#lines.set(uuid, { record, before: this.#last, turn: this.#turn });
     this.#last = record;
   }
 
   /** Assigns a line to the newest record. */
-  joins(uuid: string): void {
+  joinLastRecord(uuid: string): void {
     this.#lines.set(uuid, { record: this.#last, before: undefined, turn: this.#turn });
   }
 
   /** Places a line that the model never sees below its parent: its followers follow the parent. */
-  hangs(uuid: string, parent: unknown): void {
+  placeBelow(uuid: string, parent: unknown): void {
     const place = typeof parent === "string" ? this.#lines.get(parent) : undefined;
     if (place && place.turn !== this.#turn) this.#lines.set(uuid, place);
-    else this.joins(uuid);
+    else this.joinLastRecord(uuid);
   }
 
   /** Continues the conversation from an earlier line, the parent of `uuid`. */
@@ -101,7 +101,7 @@ export class Places {
   }
 
   /** Returns the record before that of a line; undefined if it is unknown. */
-  before(uuid: unknown): string | undefined {
+  findRecordBefore(uuid: unknown): string | undefined {
     return typeof uuid === "string" ? this.#lines.get(uuid)?.before : undefined;
   }
 

@@ -1,6 +1,6 @@
-import { fingerprint } from "../content/fingerprint.ts";
+import { fingerprintText } from "../content/fingerprint.ts";
 
 /** Makes an id safe for session ids and file names: unchanged if possible, else a fingerprint. */
-export function plainId(id: string): string {
-  return /^[\w.-]{1,100}$/.test(id) ? id : fingerprint(id);
+export function toPlainId(id: string): string {
+  return /^[\w.-]{1,100}$/.test(id) ? id : fingerprintText(id);
 }

@@ -27,7 +27,7 @@ export class RepeatedFields {
   }
 
   /** Returns the fields of a record that are neither in `known` nor equal to the session's. */
-  besides(record: JsonObject, known: ReadonlySet<string>): Fields | undefined {
+  getDifferingFields(record: JsonObject, known: ReadonlySet<string>): Fields | undefined {
     // Nearly all fields of nearly all lines are as expected: avoid allocations for them.
     let differing: [string, Json][] | undefined;
     for (const field of Object.keys(record)) {

@@ -1,5 +1,5 @@
 import type { Json } from "../../index.ts";
-import { numberOf, textOf } from "../content/fields.ts";
+import { toNumber, toText } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** Sources of titles with their ranks; a title chosen by a person wins. */
@@ -10,20 +10,20 @@ const RANKS: Readonly<Record<string, { readonly rank: number; readonly field: st
 };
 
 /** Chooses the title of a conversation among those in its lines. */
-export class Titles {
+export class TitleChoice {
   #rank: number;
 
   constructor(state: unknown) {
-    this.#rank = numberOf(state) ?? 0;
+    this.#rank = toNumber(state) ?? 0;
   }
 
   /** Returns the title in a line, unless a better one is known. Summaries of other conversations are ignored. */
-  see(record: JsonObject, isOwn: (uuid: string) => boolean): string | undefined {
+  chooseTitle(record: JsonObject, isOwn: (uuid: string) => boolean): string | undefined {
     const kind =
       typeof record.type === "string" && Object.hasOwn(RANKS, record.type) ? RANKS[record.type] : undefined;
-    const title = kind && textOf(record[kind.field]);
+    const title = kind && toText(record[kind.field]);
     if (!kind || title === undefined || kind.rank < this.#rank) return undefined;
-    if (record.type === "summary" && !isOwn(textOf(record.leafUuid) ?? "")) return undefined;
+    if (record.type === "summary" && !isOwn(toText(record.leafUuid) ?? "")) return undefined;
     this.#rank = kind.rank;
     return title;
   }

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { basename } from "node:path";
-import { definedFields } from "../content/fields.ts";
-import type { Source } from "../format.ts";
+import { dropUndefined } from "../content/fields.ts";
+import type { ImportSource } from "../format.ts";
 import type { Item, RecordItem } from "../item.ts";
 import type { FileFacts } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
@@ -19,23 +19,24 @@ export class ToolResultFiles {
   }
 
   /** Lists the files of a source; undefined if it has none. */
-  static async of(source: Source, input: Input): Promise<ToolResultFiles | undefined> {
+  static async of(source: ImportSource, input: Input): Promise<ToolResultFiles | undefined> {
     const path = source.paths.find((one) => basename(one) === TOOL_RESULTS);
     const folder = path === undefined ? undefined : await input.folder(path);
     return folder && new ToolResultFiles(input, folder.files);
   }
 
   /** Emits the files of the results in an item. */
-  async *behind(item: Item): AsyncGenerator<Item> {
+  async *readFilesOf(item: Item): AsyncGenerator<Item> {
     if (item.type !== "record" || item.body.kind !== "message") return;
     for (const part of item.body.message.parts ?? []) {
-      const stem = part.type === "tool-result" ? stemOf(part.callId, part.output, this.#files) : undefined;
+      const stem =
+        part.type === "tool-result" ? findFileStem(part.callId, part.output, this.#files) : undefined;
       if (stem !== undefined) yield* this.#read(stem, item);
     }
   }
 
   /** Emits the files that no message refers to. */
-  async *others(): AsyncGenerator<Item> {
+  async *readUnclaimed(): AsyncGenerator<Item> {
     for (const stem of [...this.#files.keys()]) yield* this.#read(stem, {});
   }
 
@@ -48,13 +49,13 @@ export class ToolResultFiles {
       yield text;
       return;
     }
-    const content = text.includes("\uFFFD") ? await this.#bytesAsText(file) : { text };
+    const content = text.includes("\uFFFD") ? await this.#readTextOrBase64(file) : { text };
     const body = { kind: "raw", value: { toolResultFile: { name: file.name, ...content } } } as const;
-    yield { type: "record", id: `${stem}:tool-result-file`, ...definedFields({ at, child }), body };
+    yield { type: "record", id: `${stem}:tool-result-file`, ...dropUndefined({ at, child }), body };
   }
 
   /** Reads a file as text, or as base64 if it is not UTF-8. */
-  async #bytesAsText(file: FileFacts): Promise<{ readonly text: string } | { readonly base64: string }> {
+  async #readTextOrBase64(file: FileFacts): Promise<{ readonly text: string } | { readonly base64: string }> {
     const pieces: Buffer[] = [];
     for await (const chunk of this.#input.bytes(file.path)) pieces.push(Buffer.from(chunk));
     const bytes = Buffer.concat(pieces);
@@ -63,7 +64,11 @@ export class ToolResultFiles {
 }
 
 /** Finds the file of a result: named after the call, or as the result says. */
-function stemOf(callId: string, output: unknown, files: ReadonlyMap<string, FileFacts>): string | undefined {
+function findFileStem(
+  callId: string,
+  output: unknown,
+  files: ReadonlyMap<string, FileFacts>,
+): string | undefined {
   if (files.has(callId)) return callId;
   const said =
     typeof output === "string" ? /[/\\]tool-results[/\\]([\w.-]+?)\.\w+/.exec(output)?.[1] : undefined;

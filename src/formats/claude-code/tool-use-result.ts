@@ -1,14 +1,14 @@
 import type { Json } from "../../index.ts";
-import { objectOf, textOf } from "../content/fields.ts";
+import { toObject, toText } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { Evidence } from "./evidence.ts";
-import { type FileChange, fileChangeOf, followsFrom, wholeFileOf } from "./file-changes.ts";
+import { CopyFilter } from "./evidence.ts";
+import { type FileChange, getWholeFile, isPatchOfChange, reconstructFileChange } from "./file-changes.ts";
 import type { KnownContents } from "./known-contents.ts";
 
 /** A tool result without content that the log holds elsewhere. */
-export interface Remainder {
+export interface ToolResultRemainder {
   /** The remaining fields in the shape of the result; undefined if nothing remains. */
-  readonly left?: Json;
+  readonly rest?: Json;
   readonly copiedBytes: number;
 }
 
@@ -16,63 +16,67 @@ export interface Remainder {
  * Removes copies from `toolUseResult`: of the result that the model saw, of the call's input, or of a file whose
  * content the log holds. `contents` learns the files that the result reports.
  */
-export function remainderOf(result: unknown, known: readonly unknown[], contents: KnownContents): Remainder {
-  const fields = objectOf(result);
-  const path = textOf(fields?.filePath) ?? textOf(objectOf(fields?.file)?.filePath);
-  const evidence = new Evidence(known, (text) => path !== undefined && contents.has(path, text));
-  const change = fields && fileChangeOf(fields);
+export function removeResultCopies(
+  result: unknown,
+  known: readonly unknown[],
+  contents: KnownContents,
+): ToolResultRemainder {
+  const fields = toObject(result);
+  const path = toText(fields?.filePath) ?? toText(toObject(fields?.file)?.filePath);
+  const evidence = new CopyFilter(known, (text) => path !== undefined && contents.has(path, text));
+  const change = fields && reconstructFileChange(fields);
   const counter = { copied: 0 };
-  const left = withoutCopies(result, "", { evidence, change, counter, depth: 0 });
-  const content = fields && (change?.after ?? wholeFileOf(fields));
+  const left = removeValueCopies(result, "", { evidence, change, counter, depth: 0 });
+  const content = fields && (change?.after ?? getWholeFile(fields));
   if (path !== undefined && content !== undefined) contents.set(path, content);
-  return { ...(left !== undefined && { left }), copiedBytes: counter.copied };
+  return { ...(left !== undefined && { rest: left }), copiedBytes: counter.copied };
 }
 
 /** Deeper values are kept unchanged. */
 const MAX_DEPTH = 64;
 
-interface Search {
-  readonly evidence: Evidence;
+interface CopySearch {
+  readonly evidence: CopyFilter;
   readonly change: FileChange | undefined;
   readonly counter: { copied: number };
   readonly depth: number;
 }
 
 /** Returns the value without copies and empty values; undefined if nothing remains. */
-function withoutCopies(value: unknown, field: string, search: Search): Json | undefined {
+function removeValueCopies(value: unknown, field: string, search: CopySearch): Json | undefined {
   if (value === null || value === undefined) return undefined;
   if (typeof value === "object") {
     if (search.depth === MAX_DEPTH) return value as Json;
     const deeper = { ...search, depth: search.depth + 1 };
     return Array.isArray(value)
-      ? listWithoutCopies(value, field, deeper)
-      : objectWithoutCopies(value as JsonObject, deeper);
+      ? removeListCopies(value, field, deeper)
+      : removeObjectCopies(value as JsonObject, deeper);
   }
-  if (!search.evidence.holds(field, value)) return value as Json;
+  if (!search.evidence.hasValue(field, value)) return value as Json;
   search.counter.copied += String(value).length;
   return undefined;
 }
 
-function objectWithoutCopies(value: JsonObject, search: Search): Json | undefined {
+function removeObjectCopies(value: JsonObject, search: CopySearch): Json | undefined {
   const left = Object.entries(value).flatMap(([key, one]) => {
-    const rest = withoutCopies(one, key, search);
+    const rest = removeValueCopies(one, key, search);
     return rest === undefined ? [] : [[key, rest] as const];
   });
   return left.length > 0 ? Object.fromEntries(left) : undefined;
 }
 
-function listWithoutCopies(list: readonly unknown[], field: string, search: Search): Json | undefined {
+function removeListCopies(list: readonly unknown[], field: string, search: CopySearch): Json | undefined {
   const { change, counter, evidence } = search;
   const isCopy =
     list.length > 0 &&
     (list.every((one) => typeof one === "string")
-      ? evidence.holdsLines(list)
-      : field === "structuredPatch" && change !== undefined && followsFrom(change, list));
+      ? evidence.hasLines(list)
+      : field === "structuredPatch" && change !== undefined && isPatchOfChange(change, list));
   if (isCopy) {
     counter.copied += JSON.stringify(list).length;
     return undefined;
   }
-  const left = list.map((one) => withoutCopies(one, field, search) ?? null);
+  const left = list.map((one) => removeValueCopies(one, field, search) ?? null);
   // A removed copy leaves null, so the other elements keep their positions.
   const end = left.findLastIndex((one) => one !== null);
   return end < 0 ? undefined : left.slice(0, end + 1);

@@ -1,66 +1,66 @@
 import { createHash, type Hash } from "node:crypto";
 import type { Json, MessageInput } from "../../index.ts";
-import { versionOf } from "../cline/version.ts";
-import { arrayOf, definedFields, numberOf, objectOf, textOf, timeOf } from "../content/fields.ts";
+import { hashRecordVersion } from "../cline/version.ts";
+import { dropUndefined, toArray, toNumber, toObject, toText, toTime } from "../content/fields.ts";
 import type { Item } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { shownInput, WAYS } from "./user-input.ts";
+import { INPUT_VERSIONS, toShownInput } from "./user-input.ts";
 
 /**
  * The window that the SDK stores next to a conversation: messages that replace its first ones. It applies only if those
  * are unchanged.
  */
-export class Compaction {
+export class ClineSdkCompaction {
   readonly count: number;
   readonly #state: JsonObject;
   readonly #hashes: readonly Hash[];
   #last: JsonObject | undefined;
-  #passed = 0;
+  #messageCount = 0;
 
   constructor(state: JsonObject) {
     this.#state = state;
-    this.count = numberOf(state.source_message_count) ?? -1;
-    this.#hashes = Array.from({ length: WAYS }, () =>
+    this.count = toNumber(state.source_message_count) ?? -1;
+    this.#hashes = Array.from({ length: INPUT_VERSIONS }, () =>
       createHash("sha256").update(`cline-session-compaction-source-v2\n${this.count}\n`),
     );
   }
 
   /** Notes a message of the conversation that was emitted. */
-  see(message: JsonObject): void {
-    if (this.#passed >= this.count) return;
-    this.#passed++;
+  addMessage(message: JsonObject): void {
+    if (this.#messageCount >= this.count) return;
+    this.#messageCount++;
     this.#last = message;
     for (const [way, hash] of this.#hashes.entries())
-      hash.update(`${JSON.stringify(hashedFields(message, way))}\n`);
+      hash.update(`${JSON.stringify(getHashedFields(message, way))}\n`);
   }
 
   /** True once all replaced messages were emitted. */
   get isComplete(): boolean {
-    return this.count > 0 && this.#passed === this.count;
+    return this.count > 0 && this.#messageCount === this.count;
   }
 
   /** True if the window was made from the emitted messages. */
   get isValid(): boolean {
     const { source_prefix_hash: prefix, source_last_message_key: key } = this.#state;
     if (!this.isComplete) return false;
-    if (textOf(prefix) !== undefined)
+    if (toText(prefix) !== undefined)
       return this.#hashes.some((hash) => `sha256:${hash.copy().digest("hex")}` === prefix);
     return (
-      textOf(key) !== undefined &&
+      toText(key) !== undefined &&
       this.#last !== undefined &&
-      boundaryKeys(this.#last).includes(key as string)
+      buildBoundaryKeys(this.#last).includes(key as string)
     );
   }
 
   /** Builds the overlay, which covers everything through that record. */
-  overlay(through: string, messageOf: (message: JsonObject) => MessageInput | undefined): Item {
-    const messages = arrayOf(this.#state.messages).map((message) => objectOf(message) ?? {});
-    const metadata = objectOf(messages[0]?.metadata);
-    const madeAt = timeOf(this.#state.updated_at);
+  buildOverlay(through: string, messageOf: (message: JsonObject) => MessageInput | undefined): Item {
+    const messages = toArray(this.#state.messages).map((message) => toObject(message) ?? {});
+    const metadata = toObject(messages[0]?.metadata);
+    const madeAt = toTime(this.#state.updated_at);
     return {
       type: "record",
       id: `compaction:${this.count}`,
-      version: versionOf(this.#state),
+      version: hashRecordVersion(this.#state),
       body: {
         kind: "overlay",
         edit: {
@@ -68,18 +68,18 @@ export class Compaction {
           spans: [{ through }],
           messages: messages.flatMap((message) => messageOf(message) ?? []),
         },
-        reason: textOf(metadata?.kind) ?? "compaction",
-        ...definedFields({ madeAt, tokensBefore: numberOf(metadata?.tokensBefore) }),
+        reason: toText(metadata?.kind) ?? "compaction",
+        ...dropUndefined({ madeAt, tokensBefore: toNumber(metadata?.tokensBefore) }),
       },
     };
   }
 
   /** Keeps a sidecar that does not apply as a raw record. */
-  raw(): Item {
+  buildRawRecord(): Item {
     return {
       type: "record",
       id: "compaction:unused",
-      version: versionOf(this.#state),
+      version: hashRecordVersion(this.#state),
       body: { kind: "raw", value: { compaction: this.#state as Json } },
     };
   }
@@ -89,10 +89,10 @@ export class Compaction {
  * Returns the hashed fields of a message in the SDK's order. Ids and times are excluded, because the SDK regenerates
  * them.
  */
-function hashedFields(message: JsonObject, way: number): readonly unknown[] {
+function getHashedFields(message: JsonObject, way: number): readonly unknown[] {
   return [
     ["role", message.role],
-    ["content", message.role === "user" ? shownContent(message.content, way) : message.content],
+    ["content", message.role === "user" ? toShownContent(message.content, way) : message.content],
     ["agent", message.agent ?? null],
     ["sessionId", message.sessionId ?? null],
     ["metadata", message.metadata ?? null],
@@ -101,22 +101,22 @@ function hashedFields(message: JsonObject, way: number): readonly unknown[] {
   ];
 }
 
-function shownContent(content: unknown, way: number): unknown {
-  if (typeof content === "string") return shownInput(content, way);
+function toShownContent(content: unknown, way: number): unknown {
+  if (typeof content === "string") return toShownInput(content, way);
   if (!Array.isArray(content)) return content;
   return content.map((block) => {
-    const { type, text } = objectOf(block) ?? {};
-    return type === "text" && typeof text === "string" ? { ...block, text: shownInput(text, way) } : block;
+    const { type, text } = toObject(block) ?? {};
+    return type === "text" && typeof text === "string" ? { ...block, text: toShownInput(text, way) } : block;
   });
 }
 
 /** Returns the keys by which old sidecars name their last message. */
-function boundaryKeys(message: JsonObject): readonly string[] {
-  const id = textOf(message.id)?.trim();
+function buildBoundaryKeys(message: JsonObject): readonly string[] {
+  const id = toText(message.id)?.trim();
   if (id) return [`id:${id}`];
-  if (numberOf(message.ts) !== undefined) return [`ts:${message.role}:${message.ts}`];
-  return Array.from({ length: WAYS }, (_, way) => {
-    const content = message.role === "user" ? shownContent(message.content, way) : message.content;
+  if (toNumber(message.ts) !== undefined) return [`ts:${message.role}:${message.ts}`];
+  return Array.from({ length: INPUT_VERSIONS }, (_, way) => {
+    const content = message.role === "user" ? toShownContent(message.content, way) : message.content;
     return `content:${message.role}:${JSON.stringify(content)}`;
   });
 }

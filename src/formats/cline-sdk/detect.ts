@@ -1,5 +1,5 @@
-import { definedFields, objectOf, textOf } from "../content/fields.ts";
-import type { Source } from "../format.ts";
+import { dropUndefined, toObject, toText } from "../content/fields.ts";
+import type { ImportSource } from "../format.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { parseJson } from "../reading/parse-json.ts";
@@ -7,36 +7,36 @@ import { parseJson } from "../reading/parse-json.ts";
 const SUFFIX = ".messages.json";
 
 /** Finds the SDK's conversations in a folder; a session and its sub-agents share one. */
-export async function sourcesIn(folder: Folder): Promise<readonly Source[]> {
-  const sources: Source[] = [];
+export async function detectClineSdkSources(folder: Folder): Promise<readonly ImportSource[]> {
+  const sources: ImportSource[] = [];
   for (const file of folder.files) {
-    const facts = file.name.endsWith(SUFFIX) ? factsIn(await folder.head(file)) : undefined;
-    if (facts) sources.push(sourceOf(folder, file, facts));
+    const facts = file.name.endsWith(SUFFIX) ? parseFacts(await folder.head(file)) : undefined;
+    if (facts) sources.push(buildSource(folder, file, facts));
   }
   // Sessions come before their sub-agents.
   return sources.sort((a, b) => Number(a.parent !== undefined) - Number(b.parent !== undefined));
 }
 
 /** Parses the fields before the messages; undefined if the file is not the SDK's. */
-function factsIn(head: string): JsonObject | undefined {
+function parseFacts(head: string): JsonObject | undefined {
   const end = head.search(/"messages"\s*:/);
   if (end < 0 || !/^\s*\{/.test(head)) return undefined;
   try {
-    const facts = objectOf(parseJson(`${head.slice(0, end).replace(/,\s*$/, "")}}`));
-    const isOurs = facts && (textOf(facts.sessionId) ?? textOf(facts.agent)) !== undefined;
+    const facts = toObject(parseJson(`${head.slice(0, end).replace(/,\s*$/, "")}}`));
+    const isOurs = facts && (toText(facts.sessionId) ?? toText(facts.agent)) !== undefined;
     return isOurs && facts.version !== undefined ? facts : undefined;
   } catch {
     return undefined;
   }
 }
 
-function sourceOf(folder: Folder, file: FileFacts, facts: JsonObject): Source {
+function buildSource(folder: Folder, file: FileFacts, facts: JsonObject): ImportSource {
   const stem = file.name.slice(0, -SUFFIX.length);
   const beside = folder.files.filter(
     ({ name }) => name === `${stem}.json` || name === `${stem}.compaction.json`,
   );
   const files = [file, ...beside];
-  const { id, parent } = identityOf(stem, facts);
+  const { id, parent } = deriveIdentity(stem, facts);
   return {
     format: "cline-sdk",
     id,
@@ -44,21 +44,21 @@ function sourceOf(folder: Folder, file: FileFacts, facts: JsonObject): Source {
     paths: files.map(({ path }) => path),
     sizeBytes: files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
     modifiedAt: files.reduce((latest, { modifiedAt }) => Math.max(latest, modifiedAt), 0),
-    ...definedFields({ parent }),
+    ...dropUndefined({ parent }),
   };
 }
 
 /** Derives id and parent: a sub-agent's file contains the session it works for and is named after the agent. */
-function identityOf(stem: string, facts: JsonObject): { readonly id: string; readonly parent?: string } {
-  const origin = objectOf(facts.origin);
-  const root = textOf(facts.sessionId);
-  const thread = textOf(origin?.parentThreadId);
-  const isLead = (textOf(facts.agent) ?? "lead") === "lead" && thread === undefined && !origin?.subagent;
+function deriveIdentity(stem: string, facts: JsonObject): { readonly id: string; readonly parent?: string } {
+  const origin = toObject(facts.origin);
+  const root = toText(facts.sessionId);
+  const thread = toText(origin?.parentThreadId);
+  const isLead = (toText(facts.agent) ?? "lead") === "lead" && thread === undefined && !origin?.subagent;
   if (isLead) return { id: root ?? stem };
-  const own = textOf(origin?.sessionId);
+  const own = toText(origin?.sessionId);
   const parent = thread ?? root;
-  if (own !== undefined && own !== parent && own !== root) return { id: own, ...definedFields({ parent }) };
+  if (own !== undefined && own !== parent && own !== root) return { id: own, ...dropUndefined({ parent }) };
   const isNamed = root === undefined || stem.startsWith(`${root}__`);
   const id = isNamed ? stem : `${root}__${facts.agent === "teammate" ? "teamtask__" : ""}${stem}`;
-  return id === parent ? { id } : { id, ...definedFields({ parent }) };
+  return id === parent ? { id } : { id, ...dropUndefined({ parent }) };
 }

@@ -2,13 +2,13 @@
 const NOTICES = [[], ["mode_notice"], ["mode_notice", "environment_notice"]];
 
 /** Number of historical ways to display user input. */
-export const WAYS = NOTICES.length;
+export const INPUT_VERSIONS = NOTICES.length;
 
 /** Displays user input as the SDK does, without its own tags and notices; `way` selects the SDK version's behavior. */
-export function shownInput(text: string, way: number): string {
+export function toShownInput(text: string, way: number): string {
   if (text.trim() === "") return "";
-  const words = (NOTICES[way] ?? []).reduce(withoutElements, withoutOwnTags(text)).trim();
-  const slash = commandOf(text);
+  const words = (NOTICES[way] ?? []).reduce(removeElements, unwrapOwnTags(text)).trim();
+  const slash = findSlashCommand(text);
   if (slash === undefined) return words;
   const prefix = "spawn a team of agents for the following task:";
   const isTeam = slash.toLowerCase() === "team" && words.toLowerCase().startsWith(prefix);
@@ -18,7 +18,7 @@ export function shownInput(text: string, way: number): string {
 }
 
 /** Removes the tags around input and keeps their content. */
-function withoutOwnTags(text: string): string {
+function unwrapOwnTags(text: string): string {
   return ["user_input", "user_command"].reduce((left, tag) => {
     const unwrapped = left.replace(new RegExp(`<${tag}\\b[^>]*>([\\s\\S]*?)</${tag}>`, "g"), "$1");
     return (unwrapped === left ? left.replace(new RegExp(`<${tag}[^>]*>`, "g"), "") : unwrapped).trim();
@@ -26,7 +26,7 @@ function withoutOwnTags(text: string): string {
 }
 
 /** Removes elements including their content. */
-function withoutElements(text: string, tag: string): string {
+function removeElements(text: string, tag: string): string {
   const [open, close] = [`<${tag}>`, `</${tag}>`];
   let left = text;
   for (let from = left.indexOf(open); from >= 0; from = left.indexOf(open, from)) {
@@ -37,7 +37,7 @@ function withoutElements(text: string, tag: string): string {
   return left;
 }
 
-function commandOf(text: string): string | undefined {
+function findSlashCommand(text: string): string | undefined {
   const attributes = /^<user_command\b([^>]*)>[\s\S]*?<\/user_command>$/i.exec(text.trim())?.[1];
   return attributes === undefined ? undefined : /slash="([^"]+)"/i.exec(attributes)?.[1]?.trim() || undefined;
 }

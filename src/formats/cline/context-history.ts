@@ -1,9 +1,9 @@
 import type { Json, PartInput } from "../../index.ts";
-import { arrayOf, definedFields, timeOf } from "../content/fields.ts";
+import { dropUndefined, toArray, toTime } from "../content/fields.ts";
 import type { Item, ProblemItem } from "../item.ts";
 import type { Input } from "../reading/input.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { versionOf } from "./version.ts";
+import { hashRecordVersion } from "./version.ts";
 
 /** Cline's names for the kinds of edits, by number. */
 export const EDIT_TYPES = [
@@ -26,7 +26,7 @@ interface ContextEdit {
 }
 
 /** Maximum text of edits in memory; edits beyond it are emitted after everything else. */
-const HELD_BYTES = 8 * 1024 * 1024;
+const MAX_HELD_BYTES = 8 * 1024 * 1024;
 
 /** Cline's edits of the window, in order of time. */
 export class ContextEdits {
@@ -55,8 +55,8 @@ export class ContextEdits {
     for await (const { value, problem, line, index = 0, isCut } of this.#input.jsonElements(this.#path)) {
       if (problem !== undefined && !(isCut && this.#input.isLive)) this.#report(line, value, problem);
       if (value === undefined) this.isWhole = false;
-      else if (bytes <= HELD_BYTES) {
-        const { edits, others } = editsOf(value, index, this.#startedAt);
+      else if (bytes <= MAX_HELD_BYTES) {
+        const { edits, others } = parseEdits(value, index, this.#startedAt);
         for (const one of edits) this.#held.push(one);
         bytes += edits.reduce((sum, { text }) => sum + text.length, 0);
         this.#heldElements = index + 1;
@@ -69,7 +69,7 @@ export class ContextEdits {
   }
 
   /** Notes a message of the conversation that was emitted. */
-  see(index: number, record: string, blocks: readonly JsonObject[]): void {
+  addMessage(index: number, record: string, blocks: readonly JsonObject[]): void {
     if (!this.#records.has(index)) return;
     this.#records.set(index, record);
     for (const [at, { type, tool_use_id: callId }] of blocks.entries())
@@ -77,37 +77,37 @@ export class ContextEdits {
   }
 
   /** Yields edits made before that time to emitted messages. */
-  *due(before: number): Generator<Item> {
+  *takeDue(before: number): Generator<Item> {
     const isDue = ({ at, message }: ContextEdit) =>
       at !== undefined && at < before && this.#records.get(message) !== "";
     const due = this.#held.filter(isDue);
     if (due.length === 0) return;
     this.#held = this.#held.filter((edit) => !isDue(edit));
-    for (const edit of due) yield* this.#itemsOf(edit);
+    for (const edit of due) yield* this.#buildItems(edit);
   }
 
   /** Yields all remaining edits after everything else was emitted. */
-  async *rest(): AsyncGenerator<Item> {
-    for (const edit of this.#held) yield* this.#itemsOf(edit);
+  async *takeRest(): AsyncGenerator<Item> {
+    for (const edit of this.#held) yield* this.#buildItems(edit);
     this.#held = [];
     if (!this.#hasMore) return;
     for await (const { value, index = 0 } of this.#input.jsonElements(this.#path)) {
       if (value === undefined || index < this.#heldElements) continue;
-      const { edits, others } = editsOf(value, index, this.#startedAt);
+      const { edits, others } = parseEdits(value, index, this.#startedAt);
       yield* others;
-      for (const edit of edits) yield* this.#itemsOf(edit);
+      for (const edit of edits) yield* this.#buildItems(edit);
     }
   }
 
-  *#itemsOf({ id, message, block, type, at, text, metadata }: ContextEdit): Generator<Item> {
+  *#buildItems({ id, message, block, type, at, text, metadata }: ContextEdit): Generator<Item> {
     const callId = this.#results.get(`${message}.${block}`);
     const part: PartInput =
       callId === undefined ? { type: "text", text } : { type: "tool-result", callId, output: text };
     yield {
       type: "record",
       id,
-      version: versionOf([type, at, text]),
-      ...definedFields({ at }),
+      version: hashRecordVersion([type, at, text]),
+      ...dropUndefined({ at }),
       body: {
         kind: "overlay",
         edit: {
@@ -116,15 +116,15 @@ export class ContextEdits {
           parts: [part],
         },
         reason: EDIT_TYPES[type] ?? `edit type ${type}`,
-        ...definedFields({ madeAt: at }),
+        ...dropUndefined({ madeAt: at }),
       },
     };
     if (metadata.length > 0)
       yield {
         type: "record",
         id: `${id}:metadata`,
-        version: versionOf(metadata),
-        ...definedFields({ at }),
+        version: hashRecordVersion(metadata),
+        ...dropUndefined({ at }),
         body: { kind: "raw", value: { context: [message, block, at ?? null], metadata: metadata as Json } },
       };
   }
@@ -136,7 +136,7 @@ export class ContextEdits {
 }
 
 /** Parses the edits of one message; elements of another shape are kept raw. */
-function editsOf(
+function parseEdits(
   value: unknown,
   place: number,
   startedAt: number | undefined,
@@ -144,42 +144,42 @@ function editsOf(
   readonly edits: readonly ContextEdit[];
   readonly others: readonly Item[];
 } {
-  const [message, inner] = arrayOf(value);
-  const [type, blocks] = arrayOf(inner);
+  const [message, inner] = toArray(value);
+  const [type, blocks] = toArray(inner);
   const edits: ContextEdit[] = [];
   const others: Item[] = [];
   const keep = (context: unknown) =>
     others.push({
       type: "record",
       id: `context#${place}.${others.length}`,
-      version: versionOf(context),
-      ...definedFields({ at: startedAt }),
+      version: hashRecordVersion(context),
+      ...dropUndefined({ at: startedAt }),
       body: { kind: "raw", value: { context: context as Json } },
     });
-  if (!isPlace(message) || !Array.isArray(blocks)) keep(value);
+  if (!isIndex(message) || !Array.isArray(blocks)) keep(value);
   else
     for (const entry of blocks) {
-      const [block, updates] = arrayOf(entry);
-      for (const [count, update] of arrayOf(updates).entries()) {
-        const [time, kind, texts, metadata] = arrayOf(update);
-        const [text] = arrayOf(texts);
-        if (!isPlace(block) || kind !== "text" || typeof text !== "string")
+      const [block, updates] = toArray(entry);
+      for (const [count, update] of toArray(updates).entries()) {
+        const [time, kind, texts, metadata] = toArray(update);
+        const [text] = toArray(texts);
+        if (!isIndex(block) || kind !== "text" || typeof text !== "string")
           keep([message, type, block, update]);
         else
           edits.push({
             id: `context:${message}.${block}.${count}`,
             message,
             block,
-            type: isPlace(type) ? type : 0,
-            at: timeOf(time),
+            type: isIndex(type) ? type : 0,
+            at: toTime(time),
             text,
-            metadata: arrayOf(metadata),
+            metadata: toArray(metadata),
           });
       }
     }
   return { edits, others };
 }
 
-function isPlace(value: unknown): value is number {
+function isIndex(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }

@@ -1,4 +1,4 @@
-import { arrayOf, objectOf } from "../content/fields.ts";
+import { toArray, toObject } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { parseJson } from "../reading/parse-json.ts";
 
@@ -7,7 +7,7 @@ import { parseJson } from "../reading/parse-json.ts";
  * conversation), its block, the index of the text in the block, start and length of the stretch, and 1 if it is
  * JSON-escaped.
  */
-export type Copy = readonly [
+export type TextCopy = readonly [
   distance: number,
   block: number,
   text: number,
@@ -17,10 +17,10 @@ export type Copy = readonly [
 ];
 
 /** A text split into own text and copies. */
-export type Pieces = readonly (string | Copy)[];
+export type TextPieces = readonly (string | TextCopy)[];
 
 /** A nearby message of the conversation. */
-export interface Nearby {
+export interface NearbyMessage {
   readonly distance: number;
   readonly blocks: readonly JsonObject[];
 }
@@ -29,13 +29,13 @@ export interface Nearby {
 const MIN_LENGTH = 40;
 
 /** Returns content as blocks, whether it is a string or an array. */
-export function blocksOfContent(content: unknown): readonly JsonObject[] {
+export function toContentBlocks(content: unknown): readonly JsonObject[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
-  return arrayOf(content).map((block) => objectOf(block) ?? {});
+  return toArray(content).map((block) => toObject(block) ?? {});
 }
 
 /** Returns the texts of a block, in a fixed order. */
-export function textsOfBlock(block: JsonObject): readonly string[] {
+export function getBlockTexts(block: JsonObject): readonly string[] {
   switch (block.type) {
     case "text":
     case "reasoning":
@@ -43,11 +43,11 @@ export function textsOfBlock(block: JsonObject): readonly string[] {
     case "thinking":
       return typeof block.thinking === "string" ? [block.thinking] : [];
     case "tool_use":
-      return stringsIn(block.input);
+      return collectStrings(block.input);
     case "tool_result":
-      return blocksOfContent(block.content).flatMap(textsOfBlock);
+      return toContentBlocks(block.content).flatMap(getBlockTexts);
     case "image": {
-      const data = objectOf(block.source)?.data;
+      const data = toObject(block.source)?.data;
       return typeof data === "string" ? [data] : [];
     }
     default:
@@ -56,31 +56,31 @@ export function textsOfBlock(block: JsonObject): readonly string[] {
 }
 
 /** Splits a text into pieces that reference copies nearby; undefined if there are none. */
-export function piecesOf(text: string, nearby: readonly Nearby[]): Pieces | undefined {
+export function splitCopies(text: string, nearby: readonly NearbyMessage[]): TextPieces | undefined {
   if (text.length < MIN_LENGTH) return undefined;
-  const candidates = candidatesIn(nearby);
+  const candidates = listCandidates(nearby);
   for (const { place, text: whole } of candidates) {
     const from = whole.indexOf(text);
     if (from >= 0) return [[...place, from, text.length, 0]];
   }
   const isJson = text.startsWith("{");
-  let pieces: Pieces = [text];
-  for (const field of isJson ? longFields(text) : []) {
+  let pieces: TextPieces = [text];
+  for (const field of isJson ? findLongFields(text) : []) {
     const source = candidates.find((candidate) => candidate.text.includes(field));
     if (!source) continue;
-    const copy: Copy = [...source.place, source.text.indexOf(field), field.length, 1];
-    pieces = cutOut(pieces, escaped(field), copy);
+    const copy: TextCopy = [...source.place, source.text.indexOf(field), field.length, 1];
+    pieces = cutOutCopy(pieces, escapeJson(field), copy);
   }
   for (const { place, text: copied } of candidates) {
-    pieces = cutOut(pieces, copied, [...place, 0, copied.length, 0]);
-    if (isJson) pieces = cutOut(pieces, escaped(copied), [...place, 0, copied.length, 1]);
+    pieces = cutOutCopy(pieces, copied, [...place, 0, copied.length, 0]);
+    if (isJson) pieces = cutOutCopy(pieces, escapeJson(copied), [...place, 0, copied.length, 1]);
   }
   return pieces.length > 1 || typeof pieces[0] !== "string" ? pieces : undefined;
 }
 
 /** Joins pieces into their text; undefined if a referenced message has changed. */
-export function textOfPieces(
-  pieces: Pieces,
+export function joinPieces(
+  pieces: TextPieces,
   textsAt: (distance: number, block: number) => readonly string[],
 ): string | undefined {
   let text = "";
@@ -90,28 +90,28 @@ export function textOfPieces(
       const [distance, block, which, from, length, isEscaped] = piece;
       const stretch = textsAt(distance, block)[which]?.slice(from, from + length);
       if (stretch?.length !== length) return undefined;
-      text += isEscaped === 1 ? escaped(stretch) : stretch;
+      text += isEscaped === 1 ? escapeJson(stretch) : stretch;
     }
   }
   return text;
 }
 
 /** Counts the bytes of a text that its pieces reference instead of holding. */
-export function copiedBytes(text: string, pieces: Pieces): number {
+export function countCopiedBytes(text: string, pieces: TextPieces): number {
   const own = pieces.filter((piece) => typeof piece === "string");
   return Math.max(0, Buffer.byteLength(text) - Buffer.byteLength(own.join("")));
 }
 
-interface Candidate {
+interface CopyCandidate {
   readonly place: readonly [distance: number, block: number, text: number];
   readonly text: string;
 }
 
 /** Lists texts that are long enough to reference, longest first. */
-function candidatesIn(nearby: readonly Nearby[]): readonly Candidate[] {
+function listCandidates(nearby: readonly NearbyMessage[]): readonly CopyCandidate[] {
   const candidates = nearby.flatMap(({ distance, blocks }) =>
     blocks.flatMap((block, index) =>
-      textsOfBlock(block).flatMap((text, which): readonly Candidate[] =>
+      getBlockTexts(block).flatMap((text, which): readonly CopyCandidate[] =>
         text.length < MIN_LENGTH ? [] : [{ place: [distance, index, which], text }],
       ),
     ),
@@ -120,15 +120,15 @@ function candidatesIn(nearby: readonly Nearby[]): readonly Candidate[] {
 }
 
 /** Returns the long strings in a JSON text. */
-function longFields(text: string): readonly string[] {
+function findLongFields(text: string): readonly string[] {
   try {
-    return stringsIn(parseJson(text)).filter(({ length }) => length >= MIN_LENGTH);
+    return collectStrings(parseJson(text)).filter(({ length }) => length >= MIN_LENGTH);
   } catch {
     return [];
   }
 }
 
-function cutOut(pieces: Pieces, copied: string, copy: Copy): Pieces {
+function cutOutCopy(pieces: TextPieces, copied: string, copy: TextCopy): TextPieces {
   return pieces.flatMap((piece) => {
     if (typeof piece !== "string") return [piece];
     const from = piece.indexOf(copied);
@@ -138,12 +138,12 @@ function cutOut(pieces: Pieces, copied: string, copy: Copy): Pieces {
   });
 }
 
-function escaped(text: string): string {
+function escapeJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-function stringsIn(value: unknown): readonly string[] {
+function collectStrings(value: unknown): readonly string[] {
   if (typeof value === "string") return [value];
   if (value === null || typeof value !== "object") return [];
-  return Object.values(value).flatMap(stringsIn);
+  return Object.values(value).flatMap(collectStrings);
 }

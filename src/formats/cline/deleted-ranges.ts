@@ -1,4 +1,4 @@
-import { arrayOf, definedFields, numberOf } from "../content/fields.ts";
+import { dropUndefined, toArray, toNumber } from "../content/fields.ts";
 import type { Item } from "../item.ts";
 
 /** Ranges of the conversation that Cline no longer sends; each extends the one before. */
@@ -7,14 +7,14 @@ export class DeletedRanges {
   #waiting: DeletedRange | undefined;
 
   /** Notes a range after `passed` messages; yields its overlay once all messages of the range were emitted. */
-  *see(range: unknown, at: number | undefined, passed: number): Generator<Item> {
-    const [from, to] = arrayOf(range).map(numberOf);
+  *addRange(range: unknown, at: number | undefined, passed: number): Generator<Item> {
+    const [from, to] = toArray(range).map(toNumber);
     if (from !== undefined && to !== undefined && from >= 0 && from <= to && `${from}-${to}` !== this.#last) {
       this.#last = `${from}-${to}`;
       this.#waiting = { from, to, at };
     }
     if (!this.#waiting || this.#waiting.to >= passed) return;
-    yield hiding(this.#waiting);
+    yield buildHideItem(this.#waiting);
     this.#waiting = undefined;
   }
 }
@@ -25,16 +25,16 @@ interface DeletedRange {
   readonly at: number | undefined;
 }
 
-function hiding({ from, to, at }: DeletedRange): Item {
+function buildHideItem({ from, to, at }: DeletedRange): Item {
   return {
     type: "record",
     id: `deleted:${from}-${to}`,
-    ...definedFields({ at }),
+    ...dropUndefined({ at }),
     body: {
       kind: "overlay",
       edit: { type: "hide", spans: [{ from: `#${from}`, through: `#${to}` }] },
       reason: "conversationHistoryDeletedRange",
-      ...definedFields({ madeAt: at }),
+      ...dropUndefined({ madeAt: at }),
     },
   };
 }

@@ -1,47 +1,47 @@
-import { definedFields, numberOf, objectOf, textOf, timeOf } from "../content/fields.ts";
+import { dropUndefined, toNumber, toObject, toText, toTime } from "../content/fields.ts";
 import type { Item } from "../item.ts";
 import type { Input } from "../reading/input.ts";
-import { messageRecord } from "./api-message.ts";
+import { buildClineMessageRecord } from "./api-message.ts";
 import { ContextEdits } from "./context-history.ts";
-import { blocksOfContent } from "./copies.ts";
+import { toContentBlocks } from "./copies.ts";
 import { DeletedRanges } from "./deleted-ranges.ts";
 import type { FileElement } from "./element-file.ts";
-import type { Dialect } from "./read-task.ts";
-import { clineUsage, kindOf } from "./shown-message.ts";
+import type { TaskDialect } from "./read-task.ts";
+import { decodeClineUsage, getShownKind } from "./shown-message.ts";
 import type { TaskFiles } from "./task-files.ts";
-import { versionOf } from "./version.ts";
+import { hashRecordVersion } from "./version.ts";
 
 /** Creates Cline's dialect; `lastRange` is the deleted range in the task list. */
-export function clineDialect(input: Input, files: TaskFiles, lastRange?: unknown): Dialect {
+export function createClineDialect(input: Input, files: TaskFiles, lastRange?: unknown): TaskDialect {
   const edits = files.context ? new ContextEdits(input, files.context) : undefined;
   const ranges = new DeletedRanges();
   let passed = 0;
   return {
     format: "cline",
     orderBy: "index",
-    usageOf: clineUsage,
+    readUsage: decodeClineUsage,
     async *begin(at) {
       if (!edits) return;
       yield* await edits.load(at);
       yield* edits.problems;
     },
-    *message(element, at) {
+    *decodeMessage(element, at) {
       const id = `#${element.index}`;
       passed = element.index + 1;
-      edits?.see(element.index, id, blocksOfContent(element.value.content));
-      yield messageRecord(element.value, { id, at, format: "cline" });
-      if (!files.shown) yield* metricsItems(element, id, at);
+      edits?.addMessage(element.index, id, toContentBlocks(element.value.content));
+      yield buildClineMessageRecord(element.value, { id, at, format: "cline" });
+      if (!files.shown) yield* decodeMetrics(element, id, at);
     },
     *beforeShown({ value }) {
-      const at = timeOf(value.ts);
-      if (edits && at !== undefined && kindOf(value) === "api_req_started") yield* edits.due(at);
+      const at = toTime(value.ts);
+      if (edits && at !== undefined && getShownKind(value) === "api_req_started") yield* edits.takeDue(at);
     },
     *afterShown({ value }) {
-      yield* ranges.see(value.conversationHistoryDeletedRange, timeOf(value.ts), passed);
+      yield* ranges.addRange(value.conversationHistoryDeletedRange, toTime(value.ts), passed);
     },
     async *end() {
-      if (edits) yield* edits.rest();
-      yield* ranges.see(lastRange, undefined, passed);
+      if (edits) yield* edits.takeRest();
+      yield* ranges.addRange(lastRange, undefined, passed);
     },
     isWhole: () => edits?.isWhole ?? true,
   };
@@ -51,28 +51,28 @@ export function clineDialect(input: Input, files: TaskFiles, lastRange?: unknown
  * Reads usage from a message's own metrics. They are less complete than the shown messages, so they count only without
  * those.
  */
-function* metricsItems({ value }: FileElement, id: string, at: number | undefined): Generator<Item> {
-  const metrics = objectOf(value.metrics);
-  const tokens = objectOf(metrics?.tokens);
-  const usage = definedFields({
-    inputTokens: numberOf(tokens?.prompt),
-    outputTokens: numberOf(tokens?.completion),
+function* decodeMetrics({ value }: FileElement, id: string, at: number | undefined): Generator<Item> {
+  const metrics = toObject(value.metrics);
+  const tokens = toObject(metrics?.tokens);
+  const usage = dropUndefined({
+    inputTokens: toNumber(tokens?.prompt),
+    outputTokens: toNumber(tokens?.completion),
     // Reads and writes together: the message does not distinguish them.
-    cacheReadTokens: numberOf(tokens?.cached),
-    cost: numberOf(metrics?.cost),
+    cacheReadTokens: toNumber(tokens?.cached),
+    cost: toNumber(metrics?.cost),
   });
   if (Object.keys(usage).length === 0) return;
-  const model = objectOf(value.modelInfo);
+  const model = toObject(value.modelInfo);
   yield {
     type: "record",
     id: `${id}:usage`,
-    version: versionOf(usage),
-    ...definedFields({ at }),
+    version: hashRecordVersion(usage),
+    ...dropUndefined({ at }),
     body: {
       kind: "usage",
       usage,
       request: id,
-      ...definedFields({ model: textOf(model?.modelId), provider: textOf(model?.providerId) }),
+      ...dropUndefined({ model: toText(model?.modelId), provider: toText(model?.providerId) }),
     },
   };
 }

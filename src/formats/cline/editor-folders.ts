@@ -6,7 +6,7 @@ const SERVERS = [".vscode-server", ".vscode-server-insiders", ".vscodium-server"
 const OTHER_SERVERS = [".windsurf-server", ".vscode-remote"];
 
 /** Lists the storage folders of an extension in editors based on VS Code. */
-export function editorFolders(extension: string, { home, platform, env }: System): readonly string[] {
+export function listEditorFolders(extension: string, { home, platform, env }: System): readonly string[] {
   const settings =
     platform === "win32"
       ? (env.APPDATA ?? join(home, "AppData", "Roaming"))

@@ -1,9 +1,9 @@
-import { numberOf } from "../content/fields.ts";
+import { toNumber } from "../content/fields.ts";
 import type { FileElement } from "./element-file.ts";
-import { kindOf } from "./shown-message.ts";
+import { getShownKind } from "./shown-message.ts";
 
 /** Interleaves messages of the conversation with messages shown to the person in the order they happened. */
-export class Pace {
+export class MessageInterleaver {
   readonly #orderBy: "index" | "time";
   #requests = 0;
 
@@ -19,22 +19,22 @@ export class Pace {
     return known ?? message.index <= 2 * this.#requests - (isRequest(shown) ? 1 : 2);
   }
 
-  pass(shown: FileElement): void {
+  addShown(shown: FileElement): void {
     if (isRequest(shown)) this.#requests++;
   }
 }
 
 /** Cline records the index of the last message; -1 before the first. */
 function isBeforeByIndex(message: FileElement, shown: FileElement): boolean | undefined {
-  const last = numberOf(shown.value.conversationHistoryIndex);
+  const last = toNumber(shown.value.conversationHistoryIndex);
   return last === undefined ? undefined : message.index <= last;
 }
 
 function isBeforeByTime(message: FileElement, shown: FileElement): boolean | undefined {
-  const [sent, seen] = [numberOf(message.value.ts), numberOf(shown.value.ts)];
+  const [sent, seen] = [toNumber(message.value.ts), toNumber(shown.value.ts)];
   return sent === undefined || seen === undefined ? undefined : sent <= seen;
 }
 
 function isRequest({ value }: FileElement): boolean {
-  return kindOf(value) === "api_req_started";
+  return getShownKind(value) === "api_req_started";
 }

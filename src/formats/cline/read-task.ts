@@ -1,28 +1,28 @@
 import type { Json } from "../../index.ts";
-import { definedFields, timeOf } from "../content/fields.ts";
-import type { Source } from "../format.ts";
+import { dropUndefined, toTime } from "../content/fields.ts";
+import type { ImportSource } from "../format.ts";
 import type { Item } from "../item.ts";
 import type { Input } from "../reading/input.ts";
-import { blocksOfContent, type Nearby } from "./copies.ts";
+import { type NearbyMessage, toContentBlocks } from "./copies.ts";
 import { ElementFile, type FileElement } from "./element-file.ts";
-import { Pace } from "./pace.ts";
-import { inOrder } from "./record-order.ts";
+import { MessageInterleaver } from "./pace.ts";
+import { trackRecordOrder } from "./record-order.ts";
 import { readShownAlone } from "./shown-alone.ts";
-import { shownItems, type UsageReader } from "./shown-message.ts";
-import { sideFiles } from "./side-files.ts";
+import { decodeShownMessage, type UsageReader } from "./shown-message.ts";
+import { readSideFiles } from "./side-files.ts";
 import type { TaskFiles } from "./task-files.ts";
-import { titleOf } from "./title.ts";
+import { buildTaskTitle } from "./title.ts";
 
 /** Differences between the tools that share these files. */
-export interface Dialect {
+export interface TaskDialect {
   readonly format: "cline" | "roo";
   /** Order of shown and sent messages: by the index in shown messages, or by time. */
   readonly orderBy: "index" | "time";
-  readonly usageOf: UsageReader;
+  readonly readUsage: UsageReader;
   /** Emits items before everything else; `at` is the start of the task. */
   begin(at: number | undefined): AsyncIterable<Item>;
   /** Decodes a message of the conversation. */
-  message(element: FileElement, at: number | undefined): Iterable<Item>;
+  decodeMessage(element: FileElement, at: number | undefined): Iterable<Item>;
   /** Emit items before and after a shown message. */
   beforeShown(element: FileElement): Iterable<Item>;
   afterShown(element: FileElement): Iterable<Item>;
@@ -33,11 +33,11 @@ export interface Dialect {
 }
 
 /** A task to read. */
-export interface Task {
-  readonly source: Source;
+export interface ClineTask {
+  readonly source: ImportSource;
   readonly input: Input;
   readonly files: TaskFiles;
-  readonly dialect: Dialect;
+  readonly dialect: TaskDialect;
   /** Start time, title and task list entry, if known. */
   readonly startedAt?: number;
   readonly title?: string;
@@ -45,10 +45,10 @@ export interface Task {
 }
 
 /** Number of messages before and after a shown message to search for copies. */
-const NEARBY = 2;
+const NEARBY_MESSAGES = 2;
 
 /** Reads all files of a task. */
-export async function* readTask(task: Task): AsyncGenerator<Item> {
+export async function* readTask(task: ClineTask): AsyncGenerator<Item> {
   const { input, files } = task;
   const open = (path: string | undefined) => (path === undefined ? undefined : new ElementFile(input, path));
   const [conversation, shown] = [open(files.conversation), open(files.shown)];
@@ -56,32 +56,32 @@ export async function* readTask(task: Task): AsyncGenerator<Item> {
   const isWhole = () =>
     !hasLoss && (conversation?.isWhole ?? true) && (shown?.isWhole ?? true) && task.dialect.isWhole();
   const items = async function* () {
-    for await (const item of taskItems(task, conversation, shown)) {
+    for await (const item of readTaskItems(task, conversation, shown)) {
       hasLoss ||= item.type === "problem" && item.severity === "lost";
       yield item;
     }
   };
   try {
-    yield* inOrder(items(), { source: task.source, resume: input.resume, isWhole });
+    yield* trackRecordOrder(items(), { source: task.source, resume: input.resume, isWhole });
   } finally {
     await conversation?.close();
     await shown?.close();
   }
 }
 
-async function* taskItems(
-  task: Task,
+async function* readTaskItems(
+  task: ClineTask,
   conversation: ElementFile | undefined,
   shown: ElementFile | undefined,
 ): AsyncGenerator<Item> {
   const { source, input, files, dialect } = task;
   const [first, firstSent] = [(await shown?.peek())?.value, (await conversation?.peek())?.value];
-  const startedAt = task.startedAt ?? timeOf(first?.ts) ?? timeOf(firstSent?.ts);
-  const title = task.title ?? titleOf(first?.text, firstSent?.content);
+  const startedAt = task.startedAt ?? toTime(first?.ts) ?? toTime(firstSent?.ts);
+  const title = task.title ?? buildTaskTitle(first?.text, firstSent?.content);
   const kept = [...(firstSent || !first ? ["conversation"] : []), ...(shown ? ["shown"] : [])];
   yield {
     type: "session",
-    ...definedFields({ title, createdAt: startedAt }),
+    ...dropUndefined({ title, createdAt: startedAt }),
     // The task list is not always available; an earlier entry stays.
     meta: {
       [dialect.format]: { files: kept },
@@ -90,24 +90,24 @@ async function* taskItems(
   };
   // Without any time, the records would be dated today.
   const at = startedAt ?? source.modifiedAt;
-  yield* sideFiles(input, files, at);
+  yield* readSideFiles(input, files, at);
   yield* dialect.begin(at);
-  if (conversation && (firstSent || !shown || !first)) yield* together(dialect, conversation, shown, at);
+  if (conversation && (firstSent || !shown || !first)) yield* mergeMessages(dialect, conversation, shown, at);
   else if (shown) {
     if (conversation) yield* conversation.problems.splice(0);
-    yield* readShownAlone(shown, dialect.format, dialect.usageOf);
+    yield* readShownAlone(shown, dialect.format, dialect.readUsage);
   }
   yield* dialect.end();
 }
 
 /** Merges the conversation and the shown messages in the order they happened. */
-async function* together(
-  dialect: Dialect,
+async function* mergeMessages(
+  dialect: TaskDialect,
   conversation: ElementFile,
   shown: ElementFile | undefined,
   startedAt: number,
 ): AsyncGenerator<Item> {
-  const pace = new Pace(dialect.orderBy);
+  const pace = new MessageInterleaver(dialect.orderBy);
   const passed: FileElement[] = [];
   let at = startedAt;
   for (;;) {
@@ -115,33 +115,33 @@ async function* together(
     yield* conversation.problems.splice(0);
     if (shown) yield* shown.problems.splice(0);
     if (display && !(message && pace.isMessageNext(message, display))) {
-      pace.pass(display);
-      at = timeOf(display.value.ts) ?? at;
-      const nearby = await nearbyOf(passed, conversation);
+      pace.addShown(display);
+      at = toTime(display.value.ts) ?? at;
+      const nearby = await readNearby(passed, conversation);
       yield* dialect.beforeShown(display);
-      yield* shownItems(display, nearby, dialect.format, dialect.usageOf);
+      yield* decodeShownMessage(display, nearby, dialect.format, dialect.readUsage);
       yield* dialect.afterShown(display);
       await shown?.take();
     } else if (message) {
-      at = timeOf(message.value.ts) ?? at;
-      yield* dialect.message(message, at);
+      at = toTime(message.value.ts) ?? at;
+      yield* dialect.decodeMessage(message, at);
       await conversation.take();
       passed.push(message);
-      if (passed.length > NEARBY) passed.shift();
+      if (passed.length > NEARBY_MESSAGES) passed.shift();
     } else return;
   }
 }
 
-async function nearbyOf(
+async function readNearby(
   passed: readonly FileElement[],
   conversation: ElementFile,
-): Promise<readonly Nearby[]> {
-  const near: Nearby[] = [];
-  for (let distance = 0; distance < NEARBY; distance++) {
+): Promise<readonly NearbyMessage[]> {
+  const near: NearbyMessage[] = [];
+  for (let distance = 0; distance < NEARBY_MESSAGES; distance++) {
     const element = await conversation.peek(distance);
-    if (element) near.push({ distance, blocks: blocksOfContent(element.value.content) });
+    if (element) near.push({ distance, blocks: toContentBlocks(element.value.content) });
   }
   for (const [index, { value }] of passed.entries())
-    near.push({ distance: index - passed.length, blocks: blocksOfContent(value.content) });
+    near.push({ distance: index - passed.length, blocks: toContentBlocks(value.content) });
   return near;
 }

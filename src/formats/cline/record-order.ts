@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 import type { Json } from "../../index.ts";
-import { numberOf, objectOf, textOf } from "../content/fields.ts";
-import type { Source } from "../format.ts";
+import { toNumber, toObject, toText } from "../content/fields.ts";
+import type { ImportSource } from "../format.ts";
 import type { Item } from "../item.ts";
 
 /** Maximum records in a line item; about 20 MB of ids. */
 const MAX_RECORDS = 250_000;
 
 /** A source whose files the tool rewrites, and the state of its last import. */
-export interface Rereading {
-  readonly source: Pick<Source, "sizeBytes" | "modifiedAt">;
+export interface RewrittenSource {
+  readonly source: Pick<ImportSource, "sizeBytes" | "modifiedAt">;
   /** State of the last import. */
   readonly resume: Json | undefined;
   /** False if something was unreadable: then missing records are no evidence of deletion. */
@@ -21,19 +21,19 @@ export interface Rereading {
  * only appended since the last import, the items suffice; if the tool removed or inserted records, the new line
  * follows.
  */
-export async function* inOrder(
+export async function* trackRecordOrder(
   items: AsyncIterable<Item>,
-  { source, resume, isWhole }: Rereading,
+  { source, resume, isWhole }: RewrittenSource,
 ): AsyncGenerator<Item> {
   const files = `${source.sizeBytes}:${source.modifiedAt}`;
-  if (objectOf(resume)?.files === files) return;
+  if (toObject(resume)?.files === files) return;
   const order = new RecordOrder(resume);
   for await (const item of items) {
-    if (item.type === "record") order.see(item.id);
+    if (item.type === "record") order.addRecord(item.id);
     yield item;
   }
   if (!isWhole()) return;
-  yield* order.change();
+  yield* order.buildLineChange();
   yield { type: "checkpoint", state: { ...order.state(), files } };
 }
 
@@ -47,14 +47,14 @@ class RecordOrder {
   #isContinued = false;
 
   constructor(resume: Json | undefined) {
-    const state = objectOf(resume);
-    const [records, order] = [numberOf(state?.records), textOf(state?.order)];
+    const state = toObject(resume);
+    const [records, order] = [toNumber(state?.records), toText(state?.order)];
     if (records === undefined || order === undefined) return;
     this.#before = { records, order };
     this.#isContinued = records === 0;
   }
 
-  see(id: string): void {
+  addRecord(id: string): void {
     this.#seen.update(`${id}\n`);
     this.#count++;
     this.#last = id;
@@ -63,7 +63,7 @@ class RecordOrder {
   }
 
   /** Yields the new line unless the old one was only extended. */
-  *change(): Generator<Item> {
+  *buildLineChange(): Generator<Item> {
     if (!this.#before || this.#isContinued) return;
     if (this.#ids.length <= MAX_RECORDS) yield { type: "line", records: this.#ids };
     else yield { type: "rewind", to: this.#last };

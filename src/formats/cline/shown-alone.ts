@@ -1,19 +1,19 @@
 import type { Json, MessageInput, PartInput, Role } from "../../index.ts";
-import { arrayOf, definedFields, fieldsBesides, objectOf, textOf, timeOf } from "../content/fields.ts";
-import { dataPartOfUrl } from "../content/media.ts";
+import { dropUndefined, omitFields, toArray, toObject, toText, toTime } from "../content/fields.ts";
+import { parseDataUrl } from "../content/media.ts";
 import type { Item } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { ElementFile } from "./element-file.ts";
 import {
-  kindOf,
-  parsedObject,
-  partImage,
-  shownId,
+  buildPartImage,
+  buildShownId,
+  buildShownUsageBody,
+  getShownKind,
+  parseJsonObject,
+  readShownUsage,
   type UsageReader,
-  usageBody,
-  usageOfShown,
 } from "./shown-message.ts";
-import { versionOf } from "./version.ts";
+import { hashRecordVersion } from "./version.ts";
 
 /** Kinds written by the person; all others come from the tool or the model. */
 const FROM_PERSON = new Set(["user_feedback", "user_feedback_diff", "task"]);
@@ -54,56 +54,56 @@ export async function* readShownAlone(
   for (let element = await file.take(); element; element = await file.take()) {
     yield* file.problems.splice(0);
     const { index, value } = element;
-    const [id, at] = [shownId(index), timeOf(value.ts)];
-    const message = messageOf(value, { id, isFirst: index === 0, open, format });
+    const [id, at] = [buildShownId(index), toTime(value.ts)];
+    const message = buildMessage(value, { id, isFirst: index === 0, open, format });
     yield {
       type: "record",
       id,
       // The same record gets other content once the conversation is available.
-      version: `alone ${versionOf(value)}`,
-      ...definedFields({ at }),
+      version: `alone ${hashRecordVersion(value)}`,
+      ...dropUndefined({ at }),
       body: { kind: "message", message },
     };
-    const usage = usageOfShown(value, usageOf);
+    const usage = readShownUsage(value, usageOf);
     if (usage)
       yield {
         type: "record",
         id: `${id}:usage`,
-        version: versionOf(usage),
-        ...definedFields({ at }),
-        body: { ...usageBody(value, usage, id), meta: { [format]: { of: id } } },
+        version: hashRecordVersion(usage),
+        ...dropUndefined({ at }),
+        body: { ...buildShownUsageBody(value, usage, id), meta: { [format]: { of: id } } },
       };
   }
   yield* file.problems.splice(0);
 }
 
-interface Context {
+interface ShownContext {
   readonly id: string;
   readonly isFirst: boolean;
   readonly open: Map<string, string>;
   readonly format: "cline" | "roo";
 }
 
-function messageOf(shown: JsonObject, context: Context): MessageInput {
-  const { role, parts, fields, request, call } = saidBy(shown, context);
-  const images = arrayOf(shown.images).map((url) => ({ url: url as Json, part: dataPartOfUrl(url) }));
+function buildMessage(shown: JsonObject, context: ShownContext): MessageInput {
+  const { role, parts, fields, request, call } = decodeShown(shown, context);
+  const images = toArray(shown.images).map((url) => ({ url: url as Json, part: parseDataUrl(url) }));
   const parted = images.flatMap(({ part }) => part ?? []);
   const hasImages = parted.length > 0;
   const kept = {
-    shown: fieldsBesides(shown, [...fields, ...(hasImages ? ["images"] : [])]) ?? {},
-    ...(hasImages && { images: images.map(({ url, part }) => (part ? partImage(url) : url)) }),
-    ...definedFields({ request, call }),
+    shown: omitFields(shown, [...fields, ...(hasImages ? ["images"] : [])]) ?? {},
+    ...(hasImages && { images: images.map(({ url, part }) => (part ? buildPartImage(url) : url)) }),
+    ...dropUndefined({ request, call }),
   };
-  const model = textOf(objectOf(shown.modelInfo)?.modelId);
+  const model = toText(toObject(shown.modelInfo)?.modelId);
   return {
     role,
     parts: [...parts, ...parted],
     meta: { [context.format]: kept as Json },
-    ...definedFields({ model: role === "assistant" ? model : undefined }),
+    ...dropUndefined({ model: role === "assistant" ? model : undefined }),
   };
 }
 
-interface Said {
+interface ShownContent {
   readonly role: Role;
   readonly parts: readonly PartInput[];
   /** Fields of the shown message that the parts represent. */
@@ -114,12 +114,12 @@ interface Said {
   readonly call?: "text";
 }
 
-function saidBy(shown: JsonObject, context: Context): Said {
-  const kind = kindOf(shown) ?? "";
-  const text = textOf(shown.text);
+function decodeShown(shown: JsonObject, context: ShownContext): ShownContent {
+  const kind = getShownKind(shown) ?? "";
+  const text = toText(shown.text);
   if (text === undefined) return { role: "system", parts: [], fields: [] };
-  const words = (role: Role): Said => ({ role, parts: [{ type: "text", text }], fields: ["text"] });
-  if (CALLS.has(kind)) return calledBy(kind, text, context);
+  const words = (role: Role): ShownContent => ({ role, parts: [{ type: "text", text }], fields: ["text"] });
+  if (CALLS.has(kind)) return decodeShownCall(kind, text, context);
   const answered = ANSWERS.get(kind);
   const callId = answered === undefined ? undefined : context.open.get(answered);
   if (answered !== undefined) {
@@ -128,7 +128,7 @@ function saidBy(shown: JsonObject, context: Context): Said {
     context.open.delete(answered);
     return { role: "tool", parts: [{ type: "tool-result", callId, output: text }], fields: ["text"] };
   }
-  if (kind === "api_req_started") return requestOf(text) ?? words("user");
+  if (kind === "api_req_started") return decodeShownRequest(text) ?? words("user");
   if (kind === "reasoning")
     return { role: "assistant", parts: [{ type: "reasoning", text }], fields: ["text"] };
   // The first shown message is the person's request, whatever its kind.
@@ -136,11 +136,11 @@ function saidBy(shown: JsonObject, context: Context): Said {
   return words(FROM_MODEL.has(kind) ? "assistant" : "system");
 }
 
-function calledBy(kind: string, text: string, { id, open }: Context): Said {
-  const input = kind === "command" ? { command: text } : parsedObject(text);
+function decodeShownCall(kind: string, text: string, { id, open }: ShownContext): ShownContent {
+  const input = kind === "command" ? { command: text } : parseJsonObject(text);
   // Parse only calls that can be written again exactly.
   const isExact = kind === "command" || JSON.stringify(input) === text;
-  const name = CALLS.get(kind) ?? textOf(input?.tool) ?? kind;
+  const name = CALLS.get(kind) ?? toText(input?.tool) ?? kind;
   open.set(kind, id);
   return {
     role: "assistant",
@@ -151,14 +151,14 @@ function calledBy(kind: string, text: string, { id, open }: Context): Said {
 }
 
 /** Parses the text of a request: the sent text plus usage. */
-function requestOf(text: string): Said | undefined {
-  const info = parsedObject(text);
+function decodeShownRequest(text: string): ShownContent | undefined {
+  const info = parseJsonObject(text);
   const isExact = info && Object.keys(info)[0] === "request" && JSON.stringify(info) === text;
   if (!isExact || typeof info.request !== "string") return undefined;
   return {
     role: "user",
     parts: [{ type: "text", text: info.request }],
     fields: ["text"],
-    request: fieldsBesides(info, ["request"]) ?? {},
+    request: omitFields(info, ["request"]) ?? {},
   };
 }

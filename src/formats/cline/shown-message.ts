@@ -1,37 +1,29 @@
 import type { DataPart, Json, Usage } from "../../index.ts";
-import {
-  arrayOf,
-  definedFields,
-  fieldsBesides,
-  numberOf,
-  objectOf,
-  textOf,
-  timeOf,
-} from "../content/fields.ts";
-import { dataPartOfUrl } from "../content/media.ts";
+import { dropUndefined, omitFields, toArray, toNumber, toObject, toText, toTime } from "../content/fields.ts";
+import { parseDataUrl } from "../content/media.ts";
 import type { Item, RecordBody } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { parseJson } from "../reading/parse-json.ts";
-import { copiedBytes, type Nearby, type Pieces, piecesOf } from "./copies.ts";
+import { countCopiedBytes, type NearbyMessage, splitCopies, type TextPieces } from "./copies.ts";
 import type { FileElement } from "./element-file.ts";
-import { versionOf } from "./version.ts";
+import { hashRecordVersion } from "./version.ts";
 
 /**
  * A shown image: a data URL in pieces, the head of a data URL whose content is the message's next part, or another
  * value.
  */
-export type ShownImage = Pieces | { readonly part: string } | Json;
+export type ShownImage = TextPieces | { readonly part: string } | Json;
 
 /** A shown message without its copies: own fields and references. */
-export interface Shown {
+export interface ShownMessage {
   readonly shown: JsonObject;
-  readonly text?: Pieces;
+  readonly text?: TextPieces;
   readonly images?: readonly ShownImage[];
 }
 
 /** Returns the kind of a shown message. */
-export function kindOf(shown: JsonObject): string | undefined {
-  return textOf(shown.type === "ask" ? shown.ask : shown.say);
+export function getShownKind(shown: JsonObject): string | undefined {
+  return toText(shown.type === "ask" ? shown.ask : shown.say);
 }
 
 /** Kinds that belong in the log for people, although no model saw them. */
@@ -51,7 +43,7 @@ const NOTICES = new Set([
 ]);
 
 /** Builds the id of a shown message from its index in the file. */
-export function shownId(index: number): string {
+export function buildShownId(index: number): string {
   return `ui#${index}`;
 }
 
@@ -62,63 +54,63 @@ export type UsageReader = (info: JsonObject) => Usage;
  * Emits the items of a shown message without content that the conversation repeats. It becomes a message only if it has
  * images that the conversation lacks.
  */
-export function* shownItems(
+export function* decodeShownMessage(
   { index, value }: FileElement,
-  nearby: readonly Nearby[],
+  nearby: readonly NearbyMessage[],
   format: "cline" | "roo",
   usageOf: UsageReader,
 ): Generator<Item> {
-  const { kept, images, bytes } = withoutCopies(value, nearby);
+  const { kept, images, bytes } = stripCopies(value, nearby);
   if (bytes > 0) yield { type: "copy", bytes };
-  const id = shownId(index);
+  const id = buildShownId(index);
   const base = {
     type: "record" as const,
-    version: versionOf(value),
-    ...definedFields({ at: timeOf(value.ts) }),
+    version: hashRecordVersion(value),
+    ...dropUndefined({ at: toTime(value.ts) }),
   };
   const meta = { [format]: kept as unknown as Json };
-  const usage = usageOfShown(value, usageOf);
+  const usage = readShownUsage(value, usageOf);
   if (images.length > 0)
     yield { ...base, id, body: { kind: "message", message: { role: "user", parts: images, meta } } };
-  else if (usage) yield { ...base, id, body: { ...usageBody(value, usage, id), meta } };
+  else if (usage) yield { ...base, id, body: { ...buildShownUsageBody(value, usage, id), meta } };
   else yield { ...base, id, body: { kind: "raw", value: kept as unknown as Json } };
-  const text = textOf(value.text);
-  if (text !== undefined && NOTICES.has(kindOf(value) ?? ""))
+  const text = toText(value.text);
+  if (text !== undefined && NOTICES.has(getShownKind(value) ?? ""))
     yield { ...base, id: `${id}:notice`, body: { kind: "notice", text } };
 }
 
 /** Builds the usage record of a request from the message that reports it. */
-export function usageBody(
+export function buildShownUsageBody(
   shown: JsonObject,
   usage: Usage,
   request: string,
 ): Extract<RecordBody, { kind: "usage" }> {
-  const model = objectOf(shown.modelInfo);
+  const model = toObject(shown.modelInfo);
   return {
     kind: "usage",
     usage,
     request,
-    ...definedFields({ model: textOf(model?.modelId), provider: textOf(model?.providerId) }),
+    ...dropUndefined({ model: toText(model?.modelId), provider: toText(model?.providerId) }),
   };
 }
 
 /** Reads the usage from a message that reports a request; undefined if there is none yet. */
-export function usageOfShown(shown: JsonObject, usageOf: UsageReader): Usage | undefined {
-  const kind = kindOf(shown);
+export function readShownUsage(shown: JsonObject, usageOf: UsageReader): Usage | undefined {
+  const kind = getShownKind(shown);
   const isReport = kind === "api_req_started" || kind === "deleted_api_reqs" || kind === "subagent_usage";
-  const info = isReport ? parsedObject(shown.text) : objectOf(shown.contextCondense);
+  const info = isReport ? parseJsonObject(shown.text) : toObject(shown.contextCondense);
   const usage = info && usageOf(info);
   return usage && Object.keys(usage).length > 0 ? usage : undefined;
 }
 
 /** Reads usage as Cline counts it: the input excludes cached tokens. */
-export function clineUsage(info: JsonObject): Usage {
-  return definedFields({
-    inputTokens: numberOf(info.tokensIn),
-    outputTokens: numberOf(info.tokensOut),
-    cacheWriteTokens: numberOf(info.cacheWrites),
-    cacheReadTokens: numberOf(info.cacheReads),
-    cost: numberOf(info.cost),
+export function decodeClineUsage(info: JsonObject): Usage {
+  return dropUndefined({
+    inputTokens: toNumber(info.tokensIn),
+    outputTokens: toNumber(info.tokensOut),
+    cacheWriteTokens: toNumber(info.cacheWrites),
+    cacheReadTokens: toNumber(info.cacheReads),
+    cost: toNumber(info.cost),
   });
 }
 
@@ -126,7 +118,7 @@ export function clineUsage(info: JsonObject): Usage {
  * Subtracts cached tokens from an input count that includes them. A tool may also pass on a provider's own counts: an
  * input below its cached part cannot include it.
  */
-export function withoutCached(usage: Usage): Usage {
+export function subtractCachedTokens(usage: Usage): Usage {
   const { inputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
   const cached = cacheReadTokens + cacheWriteTokens;
   return inputTokens === undefined || inputTokens < cached
@@ -135,36 +127,36 @@ export function withoutCached(usage: Usage): Usage {
 }
 
 /** Parses a text as a JSON object; undefined if it is not one. */
-export function parsedObject(text: unknown): JsonObject | undefined {
+export function parseJsonObject(text: unknown): JsonObject | undefined {
   if (typeof text !== "string" || !text.startsWith("{")) return undefined;
   try {
-    return objectOf(parseJson(text));
+    return toObject(parseJson(text));
   } catch {
     return undefined;
   }
 }
 
-interface Kept {
-  readonly kept: Shown;
+interface StrippedMessage {
+  readonly kept: ShownMessage;
   readonly images: readonly DataPart[];
   /** Number of bytes left out. */
   readonly bytes: number;
 }
 
-function withoutCopies(value: JsonObject, nearby: readonly Nearby[]): Kept {
-  const text = textInPieces(value.text, nearby);
-  const urls = arrayOf(value.images).map((url) => {
-    const inPieces = textInPieces(url, nearby);
-    return { url: url as Json, inPieces, part: inPieces ? undefined : dataPartOfUrl(url) };
+function stripCopies(value: JsonObject, nearby: readonly NearbyMessage[]): StrippedMessage {
+  const text = splitText(value.text, nearby);
+  const urls = toArray(value.images).map((url) => {
+    const inPieces = splitText(url, nearby);
+    return { url: url as Json, inPieces, part: inPieces ? undefined : parseDataUrl(url) };
   });
   const hasImages = urls.some(({ inPieces, part }) => inPieces ?? part);
   const left = [...(text ? ["text"] : []), ...(hasImages ? ["images"] : [])];
   return {
     kept: {
-      shown: fieldsBesides(value, left) ?? {},
+      shown: omitFields(value, left) ?? {},
       ...(text && { text: text.pieces }),
       ...(hasImages && {
-        images: urls.map(({ url, inPieces, part }) => inPieces?.pieces ?? (part ? partImage(url) : url)),
+        images: urls.map(({ url, inPieces, part }) => inPieces?.pieces ?? (part ? buildPartImage(url) : url)),
       }),
     },
     images: urls.flatMap(({ part }) => part ?? []),
@@ -173,14 +165,14 @@ function withoutCopies(value: JsonObject, nearby: readonly Nearby[]): Kept {
 }
 
 /** Builds the placeholder for an image that became a part. */
-export function partImage(url: Json): ShownImage {
+export function buildPartImage(url: Json): ShownImage {
   return { part: String(url).slice(0, String(url).indexOf(",") + 1) };
 }
 
-function textInPieces(
+function splitText(
   text: unknown,
-  nearby: readonly Nearby[],
-): { pieces: Pieces; bytes: number } | undefined {
-  const pieces = typeof text === "string" ? piecesOf(text, nearby) : undefined;
-  return pieces && { pieces, bytes: copiedBytes(text as string, pieces) };
+  nearby: readonly NearbyMessage[],
+): { pieces: TextPieces; bytes: number } | undefined {
+  const pieces = typeof text === "string" ? splitCopies(text, nearby) : undefined;
+  return pieces && { pieces, bytes: countCopiedBytes(text as string, pieces) };
 }

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { Source } from "../format.ts";
+import type { ImportSource } from "../format.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
 
 /** Purpose of a task file. */
@@ -30,13 +30,13 @@ const NAMES: readonly (readonly [pattern: RegExp, kind: TaskFileKind])[] = [
   [/^()focus_chain_.*()\.md$/, "note"],
 ];
 
-interface NamedFile {
+interface FileMatch {
   readonly kind: TaskFileKind;
   /** The rest of the name, shared by the files of one task. */
   readonly label: string;
 }
 
-function namedFile(name: string): NamedFile | undefined {
+function matchFileName(name: string): FileMatch | undefined {
   for (const [pattern, kind] of NAMES) {
     const match = pattern.exec(name);
     if (match) return { kind, label: `${match[1]}${match[2]}` };
@@ -45,13 +45,13 @@ function namedFile(name: string): NamedFile | undefined {
 }
 
 /** Sorts the files of a source by purpose. */
-export function filesOfSource({ paths }: Pick<Source, "paths">): TaskFiles {
+export function sortTaskFiles({ paths }: Pick<ImportSource, "paths">): TaskFiles {
   const files = new Map<TaskFileKind, string>();
   const notes: string[] = [];
   const sorted = [...paths].sort((a, b) => Number(isOldName(a)) - Number(isOldName(b)));
   for (const path of sorted) {
     const name = basename(path).replace(/\.(gz|zst)$/i, "");
-    const kind = name === OUTPUTS ? "outputs" : namedFile(name)?.kind;
+    const kind = name === OUTPUT_FOLDER ? "outputs" : matchFileName(name)?.kind;
     if (kind === "note") notes.push(path);
     else if (kind && !files.has(kind)) files.set(kind, path);
   }
@@ -59,7 +59,7 @@ export function filesOfSource({ paths }: Pick<Source, "paths">): TaskFiles {
 }
 
 /** Roo's folder for command output that is too long for a message. */
-export const OUTPUTS = "command-output";
+export const OUTPUT_FOLDER = "command-output";
 
 /** A task in a folder: usually the only one, unless somebody collected and renamed several. */
 export interface FoundTask {
@@ -69,8 +69,8 @@ export interface FoundTask {
 }
 
 /** Groups the files of a folder into tasks; a task has a conversation or shown messages. */
-export async function tasksIn(folder: Folder): Promise<readonly FoundTask[]> {
-  const groups = Map.groupBy(folder.files, ({ name }) => namedFile(name)?.label);
+export async function groupTasks(folder: Folder): Promise<readonly FoundTask[]> {
+  const groups = Map.groupBy(folder.files, ({ name }) => matchFileName(name)?.label);
   groups.delete(undefined);
   const tasks: FoundTask[] = [];
   for (const [label = "", all] of groups) {
@@ -83,7 +83,7 @@ export async function tasksIn(folder: Folder): Promise<readonly FoundTask[]> {
 /** Other tools may use the same file names: unless the folder is named like a task, its files must look like one. */
 async function isTask(folder: Folder, { label, files }: FoundTask): Promise<boolean> {
   for (const file of files) {
-    const kind = namedFile(file.name)?.kind;
+    const kind = matchFileName(file.name)?.kind;
     const marks = kind === "conversation" || kind === "shown" ? MARKS[kind] : undefined;
     if (!marks) continue;
     if (label === "" && isTaskId(folder.name)) return true;
@@ -99,13 +99,13 @@ const MARKS = {
 };
 
 /** Builds the source of a task. */
-export async function sourceOfTask(
+export async function buildTaskSource(
   folder: Folder,
   task: FoundTask,
   format: "cline" | "roo",
-): Promise<Source> {
+): Promise<ImportSource> {
   const { files, label } = task;
-  const id = label === "" ? await taskId(folder, task) : `${folder.name}/${label}`;
+  const id = label === "" ? await deriveTaskId(folder, task) : `${folder.name}/${label}`;
   return {
     format,
     id,
@@ -126,10 +126,10 @@ export function isUuid(name: string): boolean {
 }
 
 /** Returns the task id; a folder named by a person is not unique, so the time of the first message is added. */
-async function taskId(folder: Folder, { files }: FoundTask): Promise<string> {
+async function deriveTaskId(folder: Folder, { files }: FoundTask): Promise<string> {
   if (isTaskId(folder.name)) return folder.name;
   for (const file of files) {
-    if (namedFile(file.name)?.kind !== "shown") continue;
+    if (matchFileName(file.name)?.kind !== "shown") continue;
     const first = /"ts"\s*:\s*(\d{12,16})\b/.exec(await folder.head(file))?.[1];
     if (first !== undefined)
       return folder.name.endsWith(`-${first}`) ? folder.name : `${folder.name}-${first}`;

@@ -1,11 +1,11 @@
-import { textOf } from "../content/fields.ts";
-import { blocksOfContent } from "./copies.ts";
+import { toText } from "../content/fields.ts";
+import { toContentBlocks } from "./copies.ts";
 
 const MAX_LENGTH = 200;
 
 /** Makes a title from the person's first request, as shown or else as sent. */
-export function titleOf(shown: unknown, sent: unknown): string | undefined {
-  const text = textOf(shown) ?? textOf(blocksOfContent(sent)[0]?.text);
+export function buildTaskTitle(shown: unknown, sent: unknown): string | undefined {
+  const text = toText(shown) ?? toText(toContentBlocks(sent)[0]?.text);
   const task = /^<task>([\s\S]*?)<\/task>/.exec(text ?? "")?.[1] ?? text;
   const line = task?.trim().split("\n", 1)[0]?.trim();
   if (!line) return undefined;

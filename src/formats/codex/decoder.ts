@@ -1,22 +1,29 @@
 import type { Json, MessageInput } from "../../index.ts";
-import { definedFields, numberOf, objectOf, textOf, timeOf } from "../content/fields.ts";
-import { fingerprint } from "../content/fingerprint.ts";
+import { dropUndefined, toNumber, toObject, toText, toTime } from "../content/fields.ts";
+import { fingerprintText } from "../content/fingerprint.ts";
 import { addFacts, NO_FACTS, type SessionFacts } from "../content/session-facts.ts";
-import { toldFields } from "../content/told-fields.ts";
+import { nonEmptyFields } from "../content/told-fields.ts";
 import type { Item } from "../item.ts";
 import type { LineDecoder, LineRecord } from "../reading/decode-lines.ts";
-import { compactionItems, lossItems } from "./compaction.ts";
-import { awaitedBy, restOfEvent } from "./echoes.ts";
+import { buildLossItems, decodeCodexCompaction } from "./compaction.ts";
+import { findAwaitedItem, stripKnownTexts } from "./echoes.ts";
 import { KnownTexts } from "./known-texts.ts";
 import { Outbox } from "./outbox.ts";
 import { rememberItem } from "./remember.ts";
-import { meaningOf } from "./response-items.ts";
-import { messageOf, type RolloutLine, rawOf, recordOf, rolloutLine, withPlace } from "./rollout-line.ts";
-import { reportOfTokens, type UsageState } from "./token-usage.ts";
-import { beginsTurn, UserTurns } from "./user-turns.ts";
+import { decodeResponseItem } from "./response-items.ts";
+import {
+  addLineMetadata,
+  buildRawRolloutRecord,
+  buildRolloutMessage,
+  buildRolloutRecord,
+  type RolloutLine,
+  toRolloutLine,
+} from "./rollout-line.ts";
+import { decodeTokenReport, type UsageState } from "./token-usage.ts";
+import { isTurnStart, UserTurns } from "./user-turns.ts";
 
 /** State carried from line to line, apart from held items. */
-interface Carried {
+interface CarriedState {
   thread?: string;
   model?: string;
   turnId?: string;
@@ -30,7 +37,7 @@ interface Carried {
   answered: readonly string[];
 }
 
-interface RolloutState extends Carried {
+interface RolloutState extends CarriedState {
   readonly last: string;
   readonly hasMessages: boolean;
   readonly texts: readonly string[];
@@ -42,48 +49,48 @@ const MAX_ANSWERED = 64;
 
 export class RolloutDecoder implements LineDecoder {
   readonly #path: string;
-  readonly #carried: Carried;
-  readonly #known: KnownTexts;
+  readonly #carried: CarriedState;
+  readonly #knownTexts: KnownTexts;
   readonly #turns: UserTurns;
-  readonly #out: Outbox;
+  readonly #outbox: Outbox;
 
   constructor(path: string, saved: Json | undefined) {
     const state = saved as unknown as RolloutState | undefined;
     const { last = "", hasMessages = false, texts, turns, droppedTurns, ...carried } = state ?? {};
     this.#path = path;
     this.#carried = { facts: NO_FACTS, usage: {}, answered: [], ...carried };
-    this.#known = new KnownTexts(texts);
+    this.#knownTexts = new KnownTexts(texts);
     this.#turns = new UserTurns(turns, droppedTurns);
-    this.#out = new Outbox(this.#known, { last, hasMessages });
+    this.#outbox = new Outbox(this.#knownTexts, { last, hasMessages });
   }
 
   get isSettled(): boolean {
-    return this.#out.isSettled;
+    return this.#outbox.isSettled;
   }
 
   state(): Json {
     const state: RolloutState = {
       ...this.#carried,
-      last: this.#out.last,
-      hasMessages: this.#out.hasMessages,
-      texts: this.#known.toJSON(),
-      turns: [...this.#turns.before],
+      last: this.#outbox.last,
+      hasMessages: this.#outbox.hasMessages,
+      texts: this.#knownTexts.toJSON(),
+      turns: [...this.#turns.precedingRecords],
       droppedTurns: this.#turns.dropped,
     };
     return state as unknown as Json;
   }
 
   decode(record: LineRecord): readonly Item[] {
-    this.#take(rolloutLine(record));
-    return this.#out.take();
+    this.#decodeLine(toRolloutLine(record));
+    return this.#outbox.takeItems();
   }
 
   end(): readonly Item[] {
-    this.#out.finish();
-    return this.#out.take();
+    this.#outbox.finish();
+    return this.#outbox.takeItems();
   }
 
-  #take(line: RolloutLine): void {
+  #decodeLine(line: RolloutLine): void {
     switch (line.type) {
       case "session_meta":
         this.#describe(line);
@@ -101,85 +108,91 @@ export class RolloutDecoder implements LineDecoder {
         this.#takeEvent(line);
         break;
       default:
-        this.#out.put(rawOf(line));
+        this.#outbox.addItem(buildRawRolloutRecord(line));
     }
   }
 
   #describe(line: RolloutLine): void {
     const { payload } = line;
-    const thread = textOf(payload.id);
+    const thread = toText(payload.id);
     // In a forked thread, the description of its origin follows its own.
     if (this.#carried.thread !== undefined && thread !== undefined && thread !== this.#carried.thread) {
-      this.#out.put(rawOf(line));
+      this.#outbox.addItem(buildRawRolloutRecord(line));
       return;
     }
-    if (this.#carried.thread === undefined) this.#noteBase(line);
-    const ownFrom = numberOf(payload.subagent_history_start_ordinal);
+    if (this.#carried.thread === undefined) this.#reportBase(line);
+    const ownFrom = toNumber(payload.subagent_history_start_ordinal);
     const { facts, isChanged, large } = addFacts(this.#carried.facts, payload);
-    Object.assign(this.#carried, definedFields({ thread, ownFrom }), { facts });
-    const createdAt = timeOf(facts.small.timestamp);
+    Object.assign(this.#carried, dropUndefined({ thread, ownFrom }), { facts });
+    const createdAt = toTime(facts.small.timestamp);
     if (isChanged)
-      this.#out.put({ type: "session", ...definedFields({ createdAt }), meta: { codex: facts.small } });
-    if (large) this.#out.put(rawOf(line, large));
-    if (!isChanged && !large) this.#out.put({ type: "copy", bytes: line.sizeBytes });
+      this.#outbox.addItem({
+        type: "session",
+        ...dropUndefined({ createdAt }),
+        meta: { codex: facts.small },
+      });
+    if (large) this.#outbox.addItem(buildRawRolloutRecord(line, large));
+    if (!isChanged && !large) this.#outbox.addItem({ type: "copy", bytes: line.sizeBytes });
   }
 
   /** Reports a reverted or forked thread that continues from another file. */
-  #noteBase({ payload, line }: RolloutLine): void {
-    const base = objectOf(payload.history_base);
+  #reportBase({ payload, line }: RolloutLine): void {
+    const base = toObject(payload.history_base);
     if (!base) return;
     const { thread_id: rollout, end_ordinal_exclusive: end } = base;
     const reason = `goes on from record ${end} of rollout ${rollout}; what was before is in that file`;
-    this.#out.put({ type: "problem", path: this.#path, line, severity: "damaged", reason });
+    this.#outbox.addItem({ type: "problem", path: this.#path, line, severity: "damaged", reason });
   }
 
   #takeItem(line: RolloutLine): void {
     const { payload, id } = line;
     const { model, turnId } = this.#carried;
-    rememberItem(payload, this.#known);
-    const meaning = meaningOf(payload, { id, model, turnId });
-    if (meaning.kind === "reasoning") this.#out.think(line, meaning.part, model);
+    rememberItem(payload, this.#knownTexts);
+    const meaning = decodeResponseItem(payload, { id, model, turnId });
+    if (meaning.kind === "reasoning") this.#outbox.holdReasoning(line, meaning.part, model);
     else if (meaning.kind === "other") {
-      this.#out.release();
-      this.#out.put(rawOf(line));
+      this.#outbox.release();
+      this.#outbox.addItem(buildRawRolloutRecord(line));
     } else {
-      this.#takeMessage(line, withPlace(meaning.message, line));
-      if (meaning.results) this.#out.hear(messageOf(line, meaning.results, ":results"));
+      this.#takeMessage(line, addLineMetadata(meaning.message, line));
+      if (meaning.results) this.#outbox.addMessage(buildRolloutMessage(line, meaning.results, ":results"));
     }
   }
 
   #takeMessage(line: RolloutLine, message: MessageInput): void {
-    const record = messageOf(line, message);
-    const callId = textOf(line.payload.call_id);
-    if (message.role === "assistant") this.#out.say(record, message);
+    const record = buildRolloutMessage(line, message);
+    const callId = toText(line.payload.call_id);
+    if (message.role === "assistant") this.#outbox.addModelMessage(record, message);
     else if (message.role === "tool" && callId !== undefined) {
       this.#carried.answered = [...this.#carried.answered, callId].slice(-MAX_ANSWERED);
-      this.#out.answer(record, callId);
+      this.#outbox.addToolOutput(record, callId);
     } else {
-      this.#out.release();
-      if (beginsTurn(line.payload)) this.#turns.begin(this.#out.last);
-      this.#out.hear(record);
+      this.#outbox.release();
+      if (isTurnStart(line.payload)) this.#turns.beginTurn(this.#outbox.last);
+      this.#outbox.addMessage(record);
     }
   }
 
   /** Every turn repeats the settings; only changes are kept. */
   #beginTurn(line: RolloutLine): void {
     const { turn_id: turnId, ...rest } = line.payload;
-    const settings = fingerprint(JSON.stringify(rest));
+    const settings = fingerprintText(JSON.stringify(rest));
     const isSame = settings === this.#carried.settings;
     const isNamed = turnId === undefined || turnId === this.#carried.turnId;
-    const model = textOf(rest.model);
-    Object.assign(this.#carried, definedFields({ settings, model, turnId: textOf(turnId) }));
-    if (!isSame) this.#out.put(rawOf(line));
-    else if (!isNamed) this.#out.put(rawOf(line, { turn_id: turnId }));
-    else this.#out.put({ type: "copy", bytes: line.sizeBytes });
+    const model = toText(rest.model);
+    Object.assign(this.#carried, dropUndefined({ settings, model, turnId: toText(turnId) }));
+    if (!isSame) this.#outbox.addItem(buildRawRolloutRecord(line));
+    else if (!isNamed) this.#outbox.addItem(buildRawRolloutRecord(line, { turn_id: turnId }));
+    else this.#outbox.addItem({ type: "copy", bytes: line.sizeBytes });
   }
 
   #compact(line: RolloutLine): void {
-    this.#out.release();
+    this.#outbox.release();
     const { id } = line;
-    if (!this.#out.hasMessages) for (const item of lossItems(line, this.#path)) this.#out.put(item);
-    for (const item of compactionItems(line, { id, turnId: this.#carried.turnId })) this.#out.put(item);
+    if (!this.#outbox.hasMessages)
+      for (const item of buildLossItems(line, this.#path)) this.#outbox.addItem(item);
+    for (const item of decodeCodexCompaction(line, { id, turnId: this.#carried.turnId }))
+      this.#outbox.addItem(item);
   }
 
   #takeEvent(line: RolloutLine): void {
@@ -194,66 +207,72 @@ export class RolloutDecoder implements LineDecoder {
       case "error":
       case "warning":
       case "stream_error":
-        this.#notice(line);
+        this.#takeNotice(line);
         break;
       case "context_compacted":
         // Confirms the preceding compaction.
-        if (Object.keys(payload).length > 1) this.#out.put(rawOf(line));
-        else this.#out.put({ type: "copy", bytes: line.sizeBytes });
+        if (Object.keys(payload).length > 1) this.#outbox.addItem(buildRawRolloutRecord(line));
+        else this.#outbox.addItem({ type: "copy", bytes: line.sizeBytes });
         break;
       case "thread_name_updated":
-        this.#out.put({ type: "session", ...definedFields({ title: textOf(payload.thread_name) }) });
-        this.#out.put(rawOf(line));
+        this.#outbox.addItem({ type: "session", ...dropUndefined({ title: toText(payload.thread_name) }) });
+        this.#outbox.addItem(buildRawRolloutRecord(line));
         break;
       case "task_started":
       case "turn_started":
-        Object.assign(this.#carried, definedFields({ turnId: textOf(payload.turn_id) }));
-        this.#out.put(rawOf(line));
+        Object.assign(this.#carried, dropUndefined({ turnId: toText(payload.turn_id) }));
+        this.#outbox.addItem(buildRawRolloutRecord(line));
         break;
       default:
-        this.#repeat(line);
+        this.#takeRepeatingEvent(line);
     }
   }
 
   /** Decodes an event that may repeat items before or after it. */
-  #repeat(line: RolloutLine): void {
-    const awaited = awaitedBy(line.payload);
-    const rest = restOfEvent(line.payload, this.#known);
+  #takeRepeatingEvent(line: RolloutLine): void {
+    const awaited = findAwaitedItem(line.payload);
+    const rest = stripKnownTexts(line.payload, this.#knownTexts);
     const { callId } = awaited ?? {};
     const isLate = callId === undefined ? rest.isKnown : this.#carried.answered.includes(callId);
-    if (awaited && !isLate) this.#out.wait(line, callId);
-    else this.#out.tell(line, rest);
+    if (awaited && !isLate) this.#outbox.holdEvent(line, callId);
+    else this.#outbox.addEvent(line, rest);
   }
 
   #countTokens(line: RolloutLine): void {
     const { ownFrom, usage, model } = this.#carried;
     if (ownFrom !== undefined && line.ordinal !== undefined && line.ordinal < ownFrom) {
       // The parent thread used these tokens and reports them itself.
-      this.#out.put(rawOf(line));
+      this.#outbox.addItem(buildRawRolloutRecord(line));
       return;
     }
-    const { state, body } = reportOfTokens(line.payload, usage, model);
+    const { state, body } = decodeTokenReport(line.payload, usage, model);
     this.#carried.usage = state;
-    this.#out.put(body ? recordOf(line, body) : { type: "copy", bytes: line.sizeBytes });
+    this.#outbox.addItem(body ? buildRolloutRecord(line, body) : { type: "copy", bytes: line.sizeBytes });
   }
 
   #rollBack(line: RolloutLine): void {
-    this.#out.release();
-    const count = numberOf(line.payload.num_turns) ?? 0;
+    this.#outbox.release();
+    const count = toNumber(line.payload.num_turns) ?? 0;
     const back = this.#turns.rollBack(count);
-    if (back) this.#out.put({ type: "rewind", to: back.to });
+    if (back) this.#outbox.addItem({ type: "rewind", to: back.to });
     if (back && !back.isExact) {
       const reason = `takes ${count} turns back, more than are remembered`;
-      this.#out.put({ type: "problem", path: this.#path, line: line.line, severity: "damaged", reason });
+      this.#outbox.addItem({
+        type: "problem",
+        path: this.#path,
+        line: line.line,
+        severity: "damaged",
+        reason,
+      });
     }
-    this.#out.put(rawOf(line));
+    this.#outbox.addItem(buildRawRolloutRecord(line));
   }
 
-  #notice(line: RolloutLine): void {
-    const text = textOf(line.payload.message);
-    const rest = toldFields(line.payload, ["type", "message"]);
-    if (text !== undefined) this.#out.put(recordOf(line, { kind: "notice", text }));
-    if (text === undefined) this.#out.put(rawOf(line));
-    else if (rest) this.#out.put(rawOf(line, rest, ":extra"));
+  #takeNotice(line: RolloutLine): void {
+    const text = toText(line.payload.message);
+    const rest = nonEmptyFields(line.payload, ["type", "message"]);
+    if (text !== undefined) this.#outbox.addItem(buildRolloutRecord(line, { kind: "notice", text }));
+    if (text === undefined) this.#outbox.addItem(buildRawRolloutRecord(line));
+    else if (rest) this.#outbox.addItem(buildRawRolloutRecord(line, rest, ":extra"));
   }
 }

@@ -1,11 +1,11 @@
 import type { Json } from "../../index.ts";
-import { textOf } from "../content/fields.ts";
+import { toText } from "../content/fields.ts";
 import { isEmpty } from "../content/told-fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { KnownTexts } from "./known-texts.ts";
 
 /** Display events that repeat items, with the field that holds the text. */
-const SAYINGS: Readonly<Record<string, string>> = {
+const TEXT_FIELDS: Readonly<Record<string, string>> = {
   user_message: "message",
   agent_message: "message",
   agent_reasoning: "text",
@@ -16,7 +16,7 @@ const SAYINGS: Readonly<Record<string, string>> = {
 };
 
 /** Events that may precede the item they repeat; all others follow it. */
-const ANNOUNCING: readonly string[] = [
+const ANNOUNCEMENTS: readonly string[] = [
   "user_message",
   "agent_message",
   "agent_reasoning",
@@ -29,59 +29,60 @@ const MIN_CHARACTERS = 64;
 const MAX_DEPTH = 6;
 
 /** An event without content that is already known. */
-export interface EventRest {
+export interface StrippedEvent {
   /** The remaining event; undefined if it has nothing new. */
-  readonly left: JsonObject | undefined;
+  readonly rest: JsonObject | undefined;
   readonly copiedBytes: number;
   /** False if the event's main text is unknown: its item may still follow. */
   readonly isKnown: boolean;
 }
 
 /** Removes content from an event that items already have. */
-export function restOfEvent(payload: JsonObject, known: KnownTexts): EventRest {
-  const saying = sayingOf(payload);
-  const isKnown = saying === undefined || isSaid(payload, saying, known);
-  const stripped = strip(payload, known, 0);
+export function stripKnownTexts(payload: JsonObject, known: KnownTexts): StrippedEvent {
+  const saying = getEventText(payload);
+  const isKnown = saying === undefined || isKnownText(payload, saying, known);
+  const stripped = stripObject(payload, known, 0);
   const fields = Object.entries(stripped).filter(
-    ([name]) => !isKnown || !isPartOfSaying(name, payload, known),
+    ([name]) => !isKnown || !isRepeatedField(name, payload, known),
   );
   const news = fields.filter(([name, value]) => name !== "type" && !isEmpty(value));
   if (saying !== undefined && isKnown && news.length === 0)
-    return { left: undefined, copiedBytes: sizeOf(payload), isKnown };
+    return { rest: undefined, copiedBytes: countBytes(payload), isKnown };
   const left = Object.fromEntries(fields);
-  return { left, copiedBytes: Math.max(0, sizeOf(payload) - sizeOf(left)), isKnown };
+  return { rest: left, copiedBytes: Math.max(0, countBytes(payload) - countBytes(left)), isKnown };
 }
 
 /**
  * Returns an object if the event must wait before it can be compared: with a call id for that call's output, without
  * one for an item. Returns undefined if the event need not wait.
  */
-export function awaitedBy(payload: JsonObject): { readonly callId?: string } | undefined {
-  const type = textOf(payload.type) ?? "";
-  if (ANNOUNCING.includes(type)) return {};
-  const callId = textOf(payload.call_id);
+export function findAwaitedItem(payload: JsonObject): { readonly callId?: string } | undefined {
+  const type = toText(payload.type) ?? "";
+  if (ANNOUNCEMENTS.includes(type)) return {};
+  const callId = toText(payload.call_id);
   return type.endsWith("_end") && callId !== undefined ? { callId } : undefined;
 }
 
-function sayingOf(payload: JsonObject): string | undefined {
-  const type = textOf(payload.type) ?? "";
-  const field = Object.hasOwn(SAYINGS, type) ? SAYINGS[type] : undefined;
-  return field === undefined ? undefined : textOf(payload[field]);
+function getEventText(payload: JsonObject): string | undefined {
+  const type = toText(payload.type) ?? "";
+  const field = Object.hasOwn(TEXT_FIELDS, type) ? TEXT_FIELDS[type] : undefined;
+  return field === undefined ? undefined : toText(payload[field]);
 }
 
-function isSaid(payload: JsonObject, saying: string, known: KnownTexts): boolean {
+function isKnownText(payload: JsonObject, saying: string, known: KnownTexts): boolean {
   if (payload.type !== "web_search_end") return known.has(saying);
   return payload.action !== undefined && known.has(JSON.stringify(payload.action));
 }
 
 /** Tells whether a field repeats the item: its text or its phase. */
-function isPartOfSaying(name: string, payload: JsonObject, known: KnownTexts): boolean {
+function isRepeatedField(name: string, payload: JsonObject, known: KnownTexts): boolean {
   const value = payload[name];
   if (payload.type === "web_search_end")
     return name === "action" || (name === "query" && isInAction(payload));
   if (typeof value !== "string") return false;
   return (
-    value === sayingOf(payload) || (name === "phase" && known.has(saidInPhase(sayingOf(payload), value)))
+    value === getEventText(payload) ||
+    (name === "phase" && known.has(buildPhaseKey(getEventText(payload), value)))
   );
 }
 
@@ -90,25 +91,25 @@ function isInAction({ action, query }: JsonObject): boolean {
 }
 
 /** Builds the key that remembers a message together with its phase. */
-export function saidInPhase(text: string | undefined, phase: string): string {
+export function buildPhaseKey(text: string | undefined, phase: string): string {
   return `${phase}\n${text}`;
 }
 
 /** Returns the value without known long texts and objects. */
-function strip(value: JsonObject, known: KnownTexts, depth: number): JsonObject {
+function stripObject(value: JsonObject, known: KnownTexts, depth: number): JsonObject {
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, field]) => !isKnownValue(field, known))
-      .map(([name, field]) => [name, stripped(field, known, depth + 1)]),
+      .map(([name, field]) => [name, stripValue(field, known, depth + 1)]),
   );
 }
 
-function stripped(value: unknown, known: KnownTexts, depth: number): unknown {
+function stripValue(value: unknown, known: KnownTexts, depth: number): unknown {
   if (value === null || typeof value !== "object" || depth > MAX_DEPTH) return value;
-  if (!Array.isArray(value)) return strip(value as JsonObject, known, depth);
+  if (!Array.isArray(value)) return stripObject(value as JsonObject, known, depth);
   return value
     .filter((element) => !isKnownValue(element, known))
-    .map((element) => stripped(element, known, depth + 1));
+    .map((element) => stripValue(element, known, depth + 1));
 }
 
 function isKnownValue(value: unknown, known: KnownTexts): boolean {
@@ -118,6 +119,6 @@ function isKnownValue(value: unknown, known: KnownTexts): boolean {
   return text.length >= MIN_CHARACTERS && known.has(text);
 }
 
-function sizeOf(value: unknown): number {
+function countBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value as Json));
 }

@@ -1,4 +1,4 @@
-import { fingerprint } from "../content/fingerprint.ts";
+import { fingerprintText } from "../content/fingerprint.ts";
 
 /** Number of texts to remember: an event repeats text within a few lines. */
 const MAX_TEXTS = 128;
@@ -13,7 +13,7 @@ export class KnownTexts {
 
   add(text: string): void {
     if (text === "") return;
-    const print = fingerprint(text);
+    const print = fingerprintText(text);
     this.#prints.delete(print);
     this.#prints.add(print);
     for (const oldest of this.#prints) {
@@ -23,7 +23,7 @@ export class KnownTexts {
   }
 
   has(text: string): boolean {
-    return this.#prints.has(fingerprint(text));
+    return this.#prints.has(fingerprintText(text));
   }
 
   toJSON(): readonly string[] {

@@ -1,19 +1,19 @@
 import type { MessageInput, PartInput, ReasoningPart } from "../../index.ts";
-import { definedFields, textOf } from "../content/fields.ts";
+import { dropUndefined, toText } from "../content/fields.ts";
 import type { Item, RecordItem } from "../item.ts";
-import { type EventRest, restOfEvent } from "./echoes.ts";
+import { type StrippedEvent, stripKnownTexts } from "./echoes.ts";
 import type { KnownTexts } from "./known-texts.ts";
-import { withThoughts } from "./response-items.ts";
-import { type RolloutLine, rawOf, recordOf } from "./rollout-line.ts";
+import { prependReasoning } from "./response-items.ts";
+import { buildRawRolloutRecord, buildRolloutRecord, type RolloutLine } from "./rollout-line.ts";
 
 /** An event that may repeat a later item, or the output of a call if it has a call id. */
-interface Waiting {
+interface HeldEvent {
   readonly line: RolloutLine;
   readonly callId?: string;
 }
 
 /** Reasoning that belongs to the model's next message or call. */
-interface Thoughts {
+interface HeldReasoning {
   readonly line: RolloutLine;
   readonly model: string | undefined;
   readonly parts: ReasoningPart[];
@@ -29,8 +29,8 @@ export class Outbox {
   readonly #known: KnownTexts;
   #last: string;
   #hasMessages: boolean;
-  #thoughts: Thoughts | undefined;
-  #queue: (Item | Waiting)[] = [];
+  #thoughts: HeldReasoning | undefined;
+  #queue: (Item | HeldEvent)[] = [];
   #items: Item[] = [];
 
   constructor(known: KnownTexts, state: { readonly last: string; readonly hasMessages: boolean }) {
@@ -54,63 +54,63 @@ export class Outbox {
   }
 
   /** Returns the finished items and removes them. */
-  take(): readonly Item[] {
+  takeItems(): readonly Item[] {
     const items = this.#items;
     this.#items = [];
     return items;
   }
 
   /** Adds an item that is not a message. */
-  put(item: Item): void {
-    if (this.isSettled || item.type === "copy" || item.type === "session") this.#send(item);
+  addItem(item: Item): void {
+    if (this.isSettled || item.type === "copy" || item.type === "session") this.#emit(item);
     else this.#hold(item);
   }
 
   /** Holds reasoning of the model. */
-  think(line: RolloutLine, part: ReasoningPart, model: string | undefined): void {
+  holdReasoning(line: RolloutLine, part: ReasoningPart, model: string | undefined): void {
     if (this.#thoughts && this.#thoughts.parts.length >= MAX_HELD) this.release();
-    this.#thoughts ??= { line: this.#announced() ?? line, model, parts: [] };
+    this.#thoughts ??= { line: this.#findAnnouncingLine() ?? line, model, parts: [] };
     this.#thoughts.parts.push(part);
   }
 
   /** Adds a message or call of the model, with the held reasoning. */
-  say(record: RecordItem, message: MessageInput): void {
-    const first = this.#thoughts?.line ?? this.#announced();
-    const said = withThoughts(message, this.#thoughts?.parts ?? []);
+  addModelMessage(record: RecordItem, message: MessageInput): void {
+    const first = this.#thoughts?.line ?? this.#findAnnouncingLine();
+    const said = prependReasoning(message, this.#thoughts?.parts ?? []);
     this.#thoughts = undefined;
     const body = { kind: "message", message: said } as const;
-    this.#send(first ? { ...record, id: first.id, version: "whole", body } : { ...record, body });
+    this.#emit(first ? { ...record, id: first.id, version: "whole", body } : { ...record, body });
     this.#drain(({ callId }) => callId === undefined);
   }
 
   /** Adds a tool's output. */
-  answer(record: RecordItem, callId: string): void {
+  addToolOutput(record: RecordItem, callId: string): void {
     if (this.#thoughts) this.release();
     else this.#drain((waiting) => waiting.callId === undefined || waiting.callId === callId);
-    this.#send(record);
+    this.#emit(record);
   }
 
   /** Adds a message of somebody else. */
-  hear(record: RecordItem): void {
+  addMessage(record: RecordItem): void {
     this.release();
-    this.#send(record);
+    this.#emit(record);
   }
 
   /** Holds an event whose item may follow. */
-  wait(line: RolloutLine, callId: string | undefined): void {
-    this.#hold({ line, ...definedFields({ callId }) });
+  holdEvent(line: RolloutLine, callId: string | undefined): void {
+    this.#hold({ line, ...dropUndefined({ callId }) });
   }
 
   /** Adds the new content of an event. */
-  tell(line: RolloutLine, rest: EventRest): void {
-    for (const item of newsOf(line, rest)) this.put(item);
+  addEvent(line: RolloutLine, rest: StrippedEvent): void {
+    for (const item of buildEventItems(line, rest)) this.addItem(item);
   }
 
   /** Emits everything held on its own. */
   release(): void {
     const thoughts = this.#thoughts;
     this.#thoughts = undefined;
-    if (thoughts) this.#sendParts(thoughts.line, thoughts.parts, thoughts.model);
+    if (thoughts) this.#emitParts(thoughts.line, thoughts.parts, thoughts.model);
     this.#drain(() => true);
   }
 
@@ -118,53 +118,60 @@ export class Outbox {
   finish(): void {
     const thoughts = this.#thoughts;
     const announced = this.#queue.flatMap((held) =>
-      "type" in held ? [] : (announcement(held, this.#known) ?? []),
+      "type" in held ? [] : (findAnnouncement(held, this.#known) ?? []),
     );
     this.#thoughts = undefined;
     const first = thoughts?.line ?? announced[0]?.line;
     const parts = [...(thoughts?.parts ?? []), ...announced.map(({ part }) => part)];
-    if (first) this.#sendParts(first, parts, thoughts?.model);
+    if (first) this.#emitParts(first, parts, thoughts?.model);
     const lines = new Set(announced.map(({ line }) => line));
     this.#queue = this.#queue.filter((held) => "type" in held || !lines.has(held.line));
     this.#drain(() => true);
   }
 
   /** Finds the held event that announced the current item: it is the item's first line. */
-  #announced(): RolloutLine | undefined {
+  #findAnnouncingLine(): RolloutLine | undefined {
     for (const held of this.#queue)
-      if (!("type" in held) && wordsOf(held.line) && restOfEvent(held.line.payload, this.#known).isKnown)
+      if (
+        !("type" in held) &&
+        getAnnouncedPart(held.line) &&
+        stripKnownTexts(held.line.payload, this.#known).isKnown
+      )
         return held.line;
     return undefined;
   }
 
-  #hold(held: Item | Waiting): void {
+  #hold(held: Item | HeldEvent): void {
     this.#queue.push(held);
     if (this.#queue.length > MAX_HELD) this.release();
   }
 
-  #sendParts(line: RolloutLine, parts: readonly PartInput[], model: string | undefined): void {
-    const message: MessageInput = { role: "assistant", parts, ...definedFields({ model }) };
-    this.#send({ ...recordOf(line, { kind: "message", message }), version: `${parts.length} parts` });
+  #emitParts(line: RolloutLine, parts: readonly PartInput[], model: string | undefined): void {
+    const message: MessageInput = { role: "assistant", parts, ...dropUndefined({ model }) };
+    this.#emit({
+      ...buildRolloutRecord(line, { kind: "message", message }),
+      version: `${parts.length} parts`,
+    });
   }
 
   /** Emits queued items and the events that are due. */
-  #drain(isDue: (waiting: Waiting) => boolean): void {
+  #drain(isDue: (waiting: HeldEvent) => boolean): void {
     const queue = this.#queue;
     this.#queue = [];
-    const staying: Waiting[] = [];
+    const staying: HeldEvent[] = [];
     for (const held of queue) {
-      if ("type" in held) this.#send(held);
+      if ("type" in held) this.#emit(held);
       else if (!isDue(held)) staying.push(held);
       else {
-        const rest = restOfEvent(held.line.payload, this.#known);
-        for (const item of newsOf(held.line, rest))
-          this.#send(item.type === "record" ? { ...item, version: `copied ${rest.copiedBytes}` } : item);
+        const rest = stripKnownTexts(held.line.payload, this.#known);
+        for (const item of buildEventItems(held.line, rest))
+          this.#emit(item.type === "record" ? { ...item, version: `copied ${rest.copiedBytes}` } : item);
       }
     }
     for (const one of staying) this.#queue.push(one);
   }
 
-  #send(item: Item): void {
+  #emit(item: Item): void {
     this.#items.push(item);
     if (item.type !== "record") return;
     this.#last = item.id;
@@ -172,21 +179,21 @@ export class Outbox {
   }
 }
 
-function* newsOf(line: RolloutLine, { left, copiedBytes }: EventRest): Generator<Item> {
+function* buildEventItems(line: RolloutLine, { rest: left, copiedBytes }: StrippedEvent): Generator<Item> {
   const bytes = left === undefined ? line.sizeBytes : copiedBytes;
   if (bytes > 0) yield { type: "copy", bytes };
-  if (left !== undefined) yield bytes > 0 ? rawOf(line, left) : rawOf(line);
+  if (left !== undefined) yield bytes > 0 ? buildRawRolloutRecord(line, left) : buildRawRolloutRecord(line);
 }
 
 /** Returns the model's text in an event whose item is missing. */
-function announcement({ line }: Waiting, known: KnownTexts) {
-  const part = wordsOf(line);
-  return part && !restOfEvent(line.payload, known).isKnown ? { line, part } : undefined;
+function findAnnouncement({ line }: HeldEvent, known: KnownTexts) {
+  const part = getAnnouncedPart(line);
+  return part && !stripKnownTexts(line.payload, known).isKnown ? { line, part } : undefined;
 }
 
 /** Returns the model's text in an event that announces it. */
-function wordsOf({ payload }: RolloutLine): PartInput | undefined {
-  const text = textOf(payload.message) ?? textOf(payload.text);
+function getAnnouncedPart({ payload }: RolloutLine): PartInput | undefined {
+  const text = toText(payload.message) ?? toText(payload.text);
   if (text === undefined) return undefined;
   if (payload.type === "agent_message") return { type: "text", text };
   return payload.type === "agent_reasoning" || payload.type === "agent_reasoning_raw_content"

@@ -1,5 +1,5 @@
 import type { Json, MessageInput } from "../../index.ts";
-import { definedFields, numberOf, objectOf, textOf, timeOf } from "../content/fields.ts";
+import { dropUndefined, toNumber, toObject, toText, toTime } from "../content/fields.ts";
 import type { RecordBody, RecordItem } from "../item.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
@@ -34,18 +34,18 @@ export const LINE_TYPES: readonly string[] = [
 ];
 
 /** Normalizes a record; old versions wrote bare items after a first line that described the session. */
-export function rolloutLine(lineRecord: LineRecord): RolloutLine {
+export function toRolloutLine(lineRecord: LineRecord): RolloutLine {
   const { record } = lineRecord;
-  const type = textOf(record.type);
+  const type = toText(record.type);
   const base = {
     ...lineRecord,
     id: `L${lineRecord.line}`,
-    ...definedFields({ at: timeOf(record.timestamp) }),
+    ...dropUndefined({ at: toTime(record.timestamp) }),
   };
-  const payload = objectOf(record.payload);
+  const payload = toObject(record.payload);
   if (payload && type !== undefined) {
-    const [ordinal, metadata] = [numberOf(record.ordinal), objectOf(record.metadata)];
-    return { ...base, type, payload, ...definedFields({ ordinal, metadata }) };
+    const [ordinal, metadata] = [toNumber(record.ordinal), toObject(record.metadata)];
+    return { ...base, type, payload, ...dropUndefined({ ordinal, metadata }) };
   }
   if (type !== undefined) return { ...base, type: "response_item", payload: record };
   return { ...base, type: isOldHeader(record) ? "session_meta" : "", payload: record };
@@ -55,35 +55,38 @@ export function rolloutLine(lineRecord: LineRecord): RolloutLine {
 export function isOldHeader(record: JsonObject): boolean {
   return (
     record.type === undefined &&
-    textOf(record.id) !== undefined &&
-    timeOf(record.timestamp) !== undefined &&
+    toText(record.id) !== undefined &&
+    toTime(record.timestamp) !== undefined &&
     (Object.hasOwn(record, "instructions") || Object.hasOwn(record, "git"))
   );
 }
 
 /** Builds a record of a line. */
-export function recordOf({ id, at }: RolloutLine, body: RecordBody, suffix = ""): RecordItem {
-  return { type: "record", id: id + suffix, ...definedFields({ at }), body };
+export function buildRolloutRecord({ id, at }: RolloutLine, body: RecordBody, suffix = ""): RecordItem {
+  return { type: "record", id: id + suffix, ...dropUndefined({ at }), body };
 }
 
 /** Builds a raw record of the line, or of some of its payload. */
-export function rawOf(line: RolloutLine, payload?: JsonObject, suffix = ""): RecordItem {
+export function buildRawRolloutRecord(line: RolloutLine, payload?: JsonObject, suffix = ""): RecordItem {
   const hasPayload = line.payload !== line.record;
   const value = !payload ? line.record : hasPayload ? { ...line.record, payload } : payload;
-  return recordOf(line, { kind: "raw", value: value as Json }, suffix);
+  return buildRolloutRecord(line, { kind: "raw", value: value as Json }, suffix);
 }
 
-export function messageOf(line: RolloutLine, message: MessageInput, suffix = ""): RecordItem {
-  return recordOf(line, { kind: "message", message }, suffix);
+export function buildRolloutMessage(line: RolloutLine, message: MessageInput, suffix = ""): RecordItem {
+  return buildRolloutRecord(line, { kind: "message", message }, suffix);
 }
 
 /**
  * Adds metadata from outside the payload to the message. The ordinal is kept only if it differs from the line number.
  */
-export function withPlace(message: MessageInput, { line, ordinal, metadata }: RolloutLine): MessageInput {
+export function addLineMetadata(
+  message: MessageInput,
+  { line, ordinal, metadata }: RolloutLine,
+): MessageInput {
   const position = ordinal === line - 1 ? undefined : ordinal;
-  const beside = definedFields({ ordinal: position, harness: metadata as Json | undefined });
+  const beside = dropUndefined({ ordinal: position, harness: metadata as Json | undefined });
   if (Object.keys(beside).length === 0) return message;
-  const own = objectOf(message.meta?.codex) as { readonly [key: string]: Json } | undefined;
+  const own = toObject(message.meta?.codex) as { readonly [key: string]: Json } | undefined;
   return { ...message, meta: { ...message.meta, codex: { ...own, ...beside } } };
 }

@@ -1,7 +1,7 @@
 import type { Json, Usage } from "../../index.ts";
-import { definedFields, numberOf, objectOf } from "../content/fields.ts";
-import { fingerprint } from "../content/fingerprint.ts";
-import { isEmpty, toldFields } from "../content/told-fields.ts";
+import { dropUndefined, toNumber, toObject } from "../content/fields.ts";
+import { fingerprintText } from "../content/fingerprint.ts";
+import { isEmpty, nonEmptyFields } from "../content/told-fields.ts";
 import type { RecordBody } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
@@ -15,20 +15,22 @@ export type UsageState = {
 };
 
 /** Result of decoding a token report. */
-export interface UsageReport {
+export interface TokenReport {
   readonly state: UsageState;
   /** Undefined if the report has nothing new. */
   readonly body?: RecordBody;
 }
 
 /** Decodes a token report. It counts as a request only if the running total has changed. */
-export function reportOfTokens(payload: JsonObject, before: UsageState, model?: string): UsageReport {
-  const info = objectOf(payload.info);
-  const last = objectOf(info?.last_token_usage);
-  const total = objectOf(info?.total_token_usage);
-  const limits = isEmpty(payload.rate_limits) ? undefined : fingerprint(JSON.stringify(payload.rate_limits));
-  const window = numberOf(info?.model_context_window);
-  const state: UsageState = definedFields({
+export function decodeTokenReport(payload: JsonObject, before: UsageState, model?: string): TokenReport {
+  const info = toObject(payload.info);
+  const last = toObject(info?.last_token_usage);
+  const total = toObject(info?.total_token_usage);
+  const limits = isEmpty(payload.rate_limits)
+    ? undefined
+    : fingerprintText(JSON.stringify(payload.rate_limits));
+  const window = toNumber(info?.model_context_window);
+  const state: UsageState = dropUndefined({
     total: total ? JSON.stringify(total) : before.total,
     last: last ? JSON.stringify(last) : before.last,
     limits: limits ?? before.limits,
@@ -36,8 +38,8 @@ export function reportOfTokens(payload: JsonObject, before: UsageState, model?: 
   });
   const isRequest = last !== undefined && (total === undefined || state.total !== before.total);
   const news = {
-    ...toldFields(payload, ["type", "info", "rate_limits"]),
-    ...(info && toldFields(info, ["last_token_usage", "total_token_usage", "model_context_window"])),
+    ...nonEmptyFields(payload, ["type", "info", "rate_limits"]),
+    ...(info && nonEmptyFields(info, ["last_token_usage", "total_token_usage", "model_context_window"])),
     ...(state.limits !== before.limits && { rate_limits: payload.rate_limits as Json }),
     ...(state.window !== before.window && window !== undefined && { model_context_window: window }),
     ...(total && isRequest && !isSum(total, last, before) && { total_token_usage: total as Json }),
@@ -46,24 +48,24 @@ export function reportOfTokens(payload: JsonObject, before: UsageState, model?: 
   const hasNews = Object.keys(news).length > 0;
   if (isRequest) {
     const meta = hasNews ? { meta: { codex: news } } : {};
-    return { state, body: { kind: "usage", usage: usageOf(last), ...definedFields({ model }), ...meta } };
+    return { state, body: { kind: "usage", usage: toUsage(last), ...dropUndefined({ model }), ...meta } };
   }
   if (!hasNews) return { state };
   return { state, body: { kind: "raw", value: { type: "token_count", ...news } } };
 }
 
 /** Converts usage: OpenAI counts cache reads and writes as input. */
-function usageOf(counts: JsonObject): Usage {
-  const input = numberOf(counts.input_tokens);
-  const cacheReadTokens = numberOf(counts.cached_input_tokens);
-  const cacheWriteTokens = numberOf(counts.cache_write_input_tokens);
-  return definedFields({
+function toUsage(counts: JsonObject): Usage {
+  const input = toNumber(counts.input_tokens);
+  const cacheReadTokens = toNumber(counts.cached_input_tokens);
+  const cacheWriteTokens = toNumber(counts.cache_write_input_tokens);
+  return dropUndefined({
     inputTokens:
       input === undefined ? undefined : Math.max(0, input - (cacheReadTokens ?? 0) - (cacheWriteTokens ?? 0)),
-    outputTokens: numberOf(counts.output_tokens),
+    outputTokens: toNumber(counts.output_tokens),
     cacheReadTokens,
     cacheWriteTokens,
-    reasoningTokens: numberOf(counts.reasoning_output_tokens),
+    reasoningTokens: toNumber(counts.reasoning_output_tokens),
   });
 }
 
@@ -71,6 +73,6 @@ function usageOf(counts: JsonObject): Usage {
 function isSum(total: JsonObject, last: JsonObject, before: UsageState): boolean {
   const earlier = before.total === undefined ? {} : (JSON.parse(before.total) as JsonObject);
   return Object.entries(total).every(
-    ([name, value]) => value === (numberOf(earlier[name]) ?? 0) + (numberOf(last[name]) ?? 0),
+    ([name, value]) => value === (toNumber(earlier[name]) ?? 0) + (toNumber(last[name]) ?? 0),
   );
 }

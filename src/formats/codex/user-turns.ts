@@ -1,4 +1,4 @@
-import { arrayOf, objectOf, textOf } from "../content/fields.ts";
+import { toArray, toObject, toText } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** Maximum user turns to remember for rollbacks. */
@@ -21,10 +21,10 @@ const CONTEXT_MARKS = [
 ];
 
 /** True for a message that the user wrote; only those count when turns are rolled back. */
-export function beginsTurn(item: JsonObject): boolean {
+export function isTurnStart(item: JsonObject): boolean {
   if (item.type !== "message" || item.role !== "user") return false;
-  return !arrayOf(item.content).some((content) => {
-    const text = textOf(objectOf(content)?.text)?.trimStart();
+  return !toArray(item.content).some((content) => {
+    const text = toText(toObject(content)?.text)?.trimStart();
     return text !== undefined && CONTEXT_MARKS.some((mark) => text.startsWith(mark));
   });
 }
@@ -39,7 +39,7 @@ export class UserTurns {
     this.#dropped = dropped;
   }
 
-  begin(after: string): void {
+  beginTurn(after: string): void {
     this.#before.push(after);
     if (this.#before.length <= MAX_TURNS) return;
     this.#before.shift();
@@ -56,7 +56,7 @@ export class UserTurns {
     return { to, isExact };
   }
 
-  get before(): readonly string[] {
+  get precedingRecords(): readonly string[] {
     return this.#before;
   }
 

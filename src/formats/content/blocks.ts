@@ -1,6 +1,6 @@
 import type { Json, PartInput, ToolResultInput } from "../../index.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { arrayOf, fieldsBesides, objectOf } from "./fields.ts";
+import { omitFields, toArray, toObject } from "./fields.ts";
 
 /** Fields of blocks that our parts cannot represent, by index of the block; stored in a message's meta as `extras`. */
 export type Extras = { readonly [index: string]: { readonly [field: string]: Json } };
@@ -19,34 +19,34 @@ export interface KnownPart {
 }
 
 /** Converts the blocks of one dialect; undefined for unknown blocks. */
-export type PartOfBlock = (block: JsonObject) => KnownPart | undefined;
+export type BlockDecoder = (block: JsonObject) => KnownPart | undefined;
 
 /** Converts content that is a string or blocks. Unknown blocks become raw parts of `format`. */
-export function contentOf(content: unknown, format: string, partOfBlock: PartOfBlock): Content {
+export function decodeBlockContent(content: unknown, format: string, partOfBlock: BlockDecoder): Content {
   if (typeof content === "string") return { parts: [{ type: "text", text: content }] };
   const parts: PartInput[] = [];
   const extras: [string, { readonly [field: string]: Json }][] = [];
-  for (const [index, block] of arrayOf(content).entries()) {
-    const fields = objectOf(block);
+  for (const [index, block] of toArray(content).entries()) {
+    const fields = toObject(block);
     const known = fields && partOfBlock(fields);
     parts.push(known?.part ?? { type: "raw", format, value: block as Json });
-    const extra = known && fields && fieldsBesides(fields, known.fields);
+    const extra = known && fields && omitFields(fields, known.fields);
     if (extra) extras.push([String(index), extra]);
   }
   return extras.length > 0 ? { parts, extras: Object.fromEntries(extras) } : { parts };
 }
 
 /** Converts the output of a tool result: a string, or blocks of text and media. Blocks with further fields stay raw. */
-export function outputIn(
+export function decodeBlockOutput(
   content: unknown,
   format: string,
-  partOfBlock: PartOfBlock,
+  partOfBlock: BlockDecoder,
 ): ToolResultInput["output"] {
   if (typeof content === "string") return content;
-  return arrayOf(content).map((block) => {
-    const fields = objectOf(block);
+  return toArray(content).map((block) => {
+    const fields = toObject(block);
     const known = fields && partOfBlock(fields);
-    const isWhole = known && fields && !fieldsBesides(fields, known.fields);
+    const isWhole = known && fields && !omitFields(fields, known.fields);
     if (isWhole && (known.part.type === "text" || known.part.type === "data")) return known.part;
     return { type: "raw", format, value: block as Json };
   });

@@ -1,13 +1,13 @@
 import type { Json } from "../../index.ts";
 
 /** A value without copied strings, and the JSON bytes of the removed ones. */
-export interface Uncopied {
+export interface CopyRemoval {
   readonly value: Json | undefined;
   readonly bytes: number;
 }
 
 /** Removes string fields that `isCopy` recognizes, at any depth of objects; arrays stay unchanged. */
-export function withoutCopies(value: Json, isCopy: (text: string, field: string) => boolean): Uncopied {
+export function removeCopies(value: Json, isCopy: (text: string, field: string) => boolean): CopyRemoval {
   if (value === null || typeof value !== "object" || Array.isArray(value)) return { value, bytes: 0 };
   const kept: [string, Json][] = [];
   let bytes = 0;
@@ -16,7 +16,7 @@ export function withoutCopies(value: Json, isCopy: (text: string, field: string)
       bytes += Buffer.byteLength(JSON.stringify(inner));
       continue;
     }
-    const uncopied = withoutCopies(inner, isCopy);
+    const uncopied = removeCopies(inner, isCopy);
     bytes += uncopied.bytes;
     if (uncopied.value !== undefined) kept.push([field, uncopied.value]);
   }

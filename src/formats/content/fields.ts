@@ -2,35 +2,35 @@ import type { Json } from "../../index.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** Returns the value if it is an object. */
-export function objectOf(value: unknown): JsonObject | undefined {
+export function toObject(value: unknown): JsonObject | undefined {
   return value !== null && typeof value === "object" && !Array.isArray(value)
     ? (value as JsonObject)
     : undefined;
 }
 
 /** Returns the value if it is an array, else an empty array. */
-export function arrayOf(value: unknown): readonly unknown[] {
+export function toArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
 /** Returns the value if it is a non-empty string. */
-export function textOf(value: unknown): string | undefined {
+export function toText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
 /** Returns the value if it is a finite number. */
-export function numberOf(value: unknown): number | undefined {
+export function toNumber(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
 /** Converts a number or ISO date to milliseconds since 1970; undefined for anything else and for times before 1970. */
-export function timeOf(value: unknown): number | undefined {
+export function toTime(value: unknown): number | undefined {
   const time = typeof value === "number" ? value : typeof value === "string" ? Date.parse(value) : Number.NaN;
   return Number.isFinite(time) && time > 0 && time < 8.64e15 ? Math.trunc(time) : undefined;
 }
 
 /** Returns the fields of an object except the known ones; undefined if none remain. Values must come from JSON. */
-export function fieldsBesides(
+export function omitFields(
   value: JsonObject,
   known: readonly string[],
 ): { readonly [key: string]: Json } | undefined {
@@ -40,7 +40,7 @@ export function fieldsBesides(
 }
 
 /** Returns the fields that are not undefined. */
-export function definedFields<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+export function dropUndefined<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   const defined: Partial<T> = {};
   // Keys are our own names, never those of foreign JSON; this runs for every record.
   for (const key in fields) if (fields[key] !== undefined) defined[key] = fields[key];

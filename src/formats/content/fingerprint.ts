@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
 /** Hashes a text to 16 characters, to recognize repeats and changes. */
-export function fingerprint(text: string): string {
+export function fingerprintText(text: string): string {
   return createHash("sha256").update(text).digest("base64url").slice(0, 16);
 }

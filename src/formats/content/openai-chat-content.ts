@@ -2,14 +2,14 @@ import type { Json, PartInput, ToolResultInput } from "../../index.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { parseJson } from "../reading/parse-json.ts";
 import type { Content } from "./blocks.ts";
-import { arrayOf, fieldsBesides, objectOf, textOf } from "./fields.ts";
-import { dataPart, dataPartOfUrl } from "./media.ts";
+import { omitFields, toArray, toObject, toText } from "./fields.ts";
+import { buildDataPart, parseDataUrl } from "./media.ts";
 
 const NAME = "openai-chat";
 
-type Extra = readonly [index: string, fields: { readonly [field: string]: Json }];
+type IndexedExtra = readonly [index: string, fields: { readonly [field: string]: Json }];
 
-interface KnownPart {
+interface DecodedPart {
   readonly part: PartInput;
   readonly extra?: { readonly [field: string]: Json } | undefined;
 }
@@ -17,13 +17,13 @@ interface KnownPart {
 /**
  * Converts the content of a chat message: null, a string, or content parts. Unknown parts become raw parts of `format`.
  */
-export function contentOfChat(content: unknown, format: string = NAME): Content {
+export function decodeChatContent(content: unknown, format: string = NAME): Content {
   if (typeof content === "string") return { parts: [{ type: "text", text: content }] };
   const parts: PartInput[] = [];
-  const extras: Extra[] = [];
-  for (const [index, value] of arrayOf(content).entries()) {
-    const fields = objectOf(value);
-    const known = fields && partOfContent(fields);
+  const extras: IndexedExtra[] = [];
+  for (const [index, value] of toArray(content).entries()) {
+    const fields = toObject(value);
+    const known = fields && decodeContentPart(fields);
     parts.push(known?.part ?? { type: "raw", format, value: value as Json });
     if (known?.extra) extras.push([String(index), known.extra]);
   }
@@ -31,29 +31,29 @@ export function contentOfChat(content: unknown, format: string = NAME): Content 
 }
 
 /** Converts the output of a tool message. Parts other than plain text or bytes stay raw. */
-export function chatOutputOf(content: unknown, format: string = NAME): ToolResultInput["output"] {
+export function decodeChatOutput(content: unknown, format: string = NAME): ToolResultInput["output"] {
   if (typeof content === "string") return content;
-  const { parts, extras } = contentOfChat(content, format);
+  const { parts, extras } = decodeChatContent(content, format);
   return parts.map((part, index) => {
     const isWhole = extras?.[String(index)] === undefined;
     if (isWhole && (part.type === "text" || part.type === "data")) return part;
-    return { type: "raw", format, value: arrayOf(content)[index] as Json };
+    return { type: "raw", format, value: toArray(content)[index] as Json };
   });
 }
 
 /** Converts an entry of `tool_calls`; undefined if it is not a call. */
-export function callOfChat(value: unknown): KnownPart | undefined {
-  const call = objectOf(value);
-  const callId = textOf(call?.id);
-  const target = objectOf(call?.function) ?? objectOf(call?.custom);
-  const name = textOf(target?.name);
+export function decodeChatCall(value: unknown): DecodedPart | undefined {
+  const call = toObject(value);
+  const callId = toText(call?.id);
+  const target = toObject(call?.function) ?? toObject(call?.custom);
+  const name = toText(target?.name);
   if (!call || !target || callId === undefined || name === undefined) return undefined;
-  if (objectOf(call.custom)) {
-    const extra = { type: "custom", ...fieldsBesides(call, ["id", "type", "custom"]) };
+  if (toObject(call.custom)) {
+    const extra = { type: "custom", ...omitFields(call, ["id", "type", "custom"]) };
     return { part: { type: "tool-call", callId, name, input: (target.input ?? "") as Json }, extra };
   }
-  const { input, extra } = argumentsOf(target.arguments);
-  const rest = { ...fieldsBesides(call, ["id", "type", "function", "index"]), ...extra };
+  const { input, extra } = parseCallArguments(target.arguments);
+  const rest = { ...omitFields(call, ["id", "type", "function", "index"]), ...extra };
   return {
     part: { type: "tool-call", callId, name, input },
     extra: Object.keys(rest).length > 0 ? rest : undefined,
@@ -61,7 +61,7 @@ export function callOfChat(value: unknown): KnownPart | undefined {
 }
 
 /** Parses arguments; text that is not JSON becomes the input itself and is kept in `extra`. */
-export function argumentsOf(value: unknown): {
+export function parseCallArguments(value: unknown): {
   readonly input: Json;
   readonly extra?: { readonly arguments: string };
 } {
@@ -74,26 +74,26 @@ export function argumentsOf(value: unknown): {
   }
 }
 
-function partOfContent(part: JsonObject): KnownPart | undefined {
+function decodeContentPart(part: JsonObject): DecodedPart | undefined {
   switch (part.type) {
     case "text":
       if (typeof part.text !== "string") return undefined;
-      return { part: { type: "text", text: part.text }, extra: fieldsBesides(part, ["type", "text"]) };
+      return { part: { type: "text", text: part.text }, extra: omitFields(part, ["type", "text"]) };
     case "image_url": {
-      const image = typeof part.image_url === "string" ? { url: part.image_url } : objectOf(part.image_url);
-      const data = image && dataPartOfUrl(image.url);
-      return data && { part: data, extra: restOf(part, "image_url", fieldsBesides(image, ["url"])) };
+      const image = typeof part.image_url === "string" ? { url: part.image_url } : toObject(part.image_url);
+      const data = image && parseDataUrl(image.url);
+      return data && { part: data, extra: collectExtra(part, "image_url", omitFields(image, ["url"])) };
     }
     case "input_audio": {
-      const audio = objectOf(part.input_audio);
-      const data = audio && dataPart(audio.data, `audio/${textOf(audio.format) ?? "wav"}`);
-      return data && { part: data, extra: restOf(part, "input_audio", fieldsBesides(audio, ["data"])) };
+      const audio = toObject(part.input_audio);
+      const data = audio && buildDataPart(audio.data, `audio/${toText(audio.format) ?? "wav"}`);
+      return data && { part: data, extra: collectExtra(part, "input_audio", omitFields(audio, ["data"])) };
     }
     case "file": {
-      const file = objectOf(part.file);
-      const data = file && dataPartOfUrl(file.file_data, textOf(file.filename));
+      const file = toObject(part.file);
+      const data = file && parseDataUrl(file.file_data, toText(file.filename));
       return (
-        data && { part: data, extra: restOf(part, "file", fieldsBesides(file, ["file_data", "filename"])) }
+        data && { part: data, extra: collectExtra(part, "file", omitFields(file, ["file_data", "filename"])) }
       );
     }
     default:
@@ -102,11 +102,11 @@ function partOfContent(part: JsonObject): KnownPart | undefined {
 }
 
 /** Collects the fields of a part other than its bytes, inside and outside the object that holds them. */
-function restOf(
+function collectExtra(
   part: JsonObject,
   field: string,
   inside: { readonly [field: string]: Json } | undefined,
-): KnownPart["extra"] {
-  const beside = fieldsBesides(part, ["type", field]);
+): DecodedPart["extra"] {
+  const beside = omitFields(part, ["type", field]);
   return inside || beside ? { ...beside, ...(inside && { [field]: inside }) } : undefined;
 }

@@ -1,30 +1,30 @@
 import type { Json, PartInput } from "../../index.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { Content } from "./blocks.ts";
-import { arrayOf, objectOf, textOf } from "./fields.ts";
-import { dataPart } from "./media.ts";
-import { contentOfChat } from "./openai-chat-content.ts";
+import { toArray, toObject, toText } from "./fields.ts";
+import { buildDataPart } from "./media.ts";
+import { decodeChatContent } from "./openai-chat-content.ts";
 
 const NAME = "openai-chat";
 
 /** Label for audio: streamed pieces have no header that shows the type. */
-const BARE_SOUND = "audio/pcm";
+const BARE_AUDIO = "audio/pcm";
 
 /** Converts generated images, which OpenRouter places next to the content. */
-export function picturesOf({ role, images }: JsonObject): Content {
-  return role === "assistant" ? contentOfChat(arrayOf(images)) : { parts: [] };
+export function decodeImages({ role, images }: JsonObject): Content {
+  return role === "assistant" ? decodeChatContent(toArray(images)) : { parts: [] };
 }
 
 /**
  * Converts spoken output: its transcript, the audio, and a raw part with all other fields, above all the id by which
  * later requests refer to it.
  */
-export function soundOf({ role, audio }: JsonObject): readonly PartInput[] {
-  const fields = role === "assistant" ? objectOf(audio) : undefined;
+export function decodeAudio({ role, audio }: JsonObject): readonly PartInput[] {
+  const fields = role === "assistant" ? toObject(audio) : undefined;
   if (!fields) return [];
   const { transcript, data, ...rest } = fields;
-  const words = textOf(transcript);
-  const sound = dataPart(data, BARE_SOUND);
+  const words = toText(transcript);
+  const sound = buildDataPart(data, BARE_AUDIO);
   const left = { ...rest, ...(data !== undefined && !sound && { data }) };
   return [
     ...(words === undefined ? [] : [{ type: "text", text: words } as const]),
@@ -34,9 +34,9 @@ export function soundOf({ role, audio }: JsonObject): readonly PartInput[] {
 }
 
 /** Returns the audio object of such a raw part; undefined for other parts. */
-export function soundIn(part: { readonly type: string }): JsonObject | undefined {
+export function findAudio(part: { readonly type: string }): JsonObject | undefined {
   if (part.type !== "raw" || !("value" in part) || !("format" in part) || part.format !== NAME)
     return undefined;
-  const value = objectOf(part.value);
-  return value?.type === "audio" ? objectOf(value.audio) : undefined;
+  const value = toObject(part.value);
+  return value?.type === "audio" ? toObject(value.audio) : undefined;
 }

@@ -9,17 +9,17 @@ const MARK = /^\[media (\d+) of (.+) is in the next user message\]$/s;
 const LABEL = /^\[media (\d+) of (.+)\]$/s;
 
 /** Builds the placeholder for media; `owner` is the call id, or names the message. */
-export function mediaMark(number: number, owner: string): string {
+export function buildMediaMark(number: number, owner: string): string {
   return `[media ${number} of ${owner} is in the next user message]`;
 }
 
 /** Builds the label before the media in the user message. */
-export function mediaLabel(number: number, owner: string): string {
+export function buildMediaLabel(number: number, owner: string): string {
   return `[media ${number} of ${owner}]`;
 }
 
 /** Tells whether a part of a tool or an assistant has a placeholder for media. */
-export function awaitsMedia(part: PartInput): boolean {
+export function hasMediaMark(part: PartInput): boolean {
   if (part.type === "text") return MARK.test(part.text);
   return (
     part.type === "tool-result" &&
@@ -31,14 +31,14 @@ export function awaitsMedia(part: PartInput): boolean {
 /**
  * Returns the media of a user message that consists only of labeled media, by mark; undefined for any other message.
  */
-export function labelledMedia(parts: readonly PartInput[]): ReadonlyMap<string, DataPart> | undefined {
+export function collectLabeledMedia(parts: readonly PartInput[]): ReadonlyMap<string, DataPart> | undefined {
   if (parts.length === 0 || parts.length % 2 === 1) return undefined;
   const media = new Map<string, DataPart>();
   for (let at = 0; at < parts.length; at += 2) {
     const [label, data] = [parts[at], parts[at + 1]];
     const match = label?.type === "text" ? LABEL.exec(label.text) : null;
     if (!match || data?.type !== "data") return undefined;
-    media.set(mediaMark(Number(match[1]), match[2] as string), data);
+    media.set(buildMediaMark(Number(match[1]), match[2] as string), data);
   }
   return media;
 }

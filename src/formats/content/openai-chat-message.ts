@@ -1,14 +1,19 @@
 import type { Json, MessageInput, PartInput } from "../../index.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { Extras } from "./blocks.ts";
-import { arrayOf, definedFields, fieldsBesides, objectOf, textOf } from "./fields.ts";
+import { dropUndefined, omitFields, toArray, toObject, toText } from "./fields.ts";
 import { NO_RESULT, withoutErrorMark } from "./marks.ts";
-import { argumentsOf, callOfChat, chatOutputOf, contentOfChat } from "./openai-chat-content.ts";
-import { picturesOf, soundOf } from "./openai-chat-media-fields.ts";
+import {
+  decodeChatCall,
+  decodeChatContent,
+  decodeChatOutput,
+  parseCallArguments,
+} from "./openai-chat-content.ts";
+import { decodeAudio, decodeImages } from "./openai-chat-media-fields.ts";
 
 const NAME = "openai-chat";
 
-const KNOWN = [
+const KNOWN_FIELDS = [
   "role",
   "content",
   "id",
@@ -24,21 +29,21 @@ const KNOWN = [
   "refusal",
 ];
 /** Fields that only assistant messages have. */
-const OF_MODEL = ["images", "audio"];
+const ASSISTANT_FIELDS = ["images", "audio"];
 
 /** Converts a message; undefined for a placeholder result, which exists only because a request requires one. */
-export function messageOfChat(message: JsonObject, functionCall: string): MessageInput | undefined {
+export function decodeChatMessage(message: JsonObject, functionCall: string): MessageInput | undefined {
   const { role } = message;
-  if (role === "tool" || role === "function") return toolMessage(message, functionCall);
-  const model = textOf(message.model);
-  const reasoning = reasoningOf(message);
-  const { parts, extras } = contentAndCalls(message, functionCall);
+  if (role === "tool" || role === "function") return decodeToolMessage(message, functionCall);
+  const model = toText(message.model);
+  const reasoning = decodeReasoning(message);
+  const { parts, extras } = decodeContentAndCalls(message, functionCall);
   const all: readonly PartInput[] = [...(reasoning ? [reasoning.part] : []), ...parts];
   const meta = {
-    ...fieldsBesides(message, role === "assistant" ? [...KNOWN, ...OF_MODEL] : KNOWN),
+    ...omitFields(message, role === "assistant" ? [...KNOWN_FIELDS, ...ASSISTANT_FIELDS] : KNOWN_FIELDS),
     ...(role === "developer" && { role }),
     ...(reasoning && { reasoning: reasoning.field }),
-    ...(extras && { extras: shifted(extras, reasoning ? 1 : 0) }),
+    ...(extras && { extras: shiftExtras(extras, reasoning ? 1 : 0) }),
   };
   return {
     role: role === "system" || role === "developer" ? "system" : role === "assistant" ? "assistant" : "user",
@@ -48,47 +53,47 @@ export function messageOfChat(message: JsonObject, functionCall: string): Messag
   };
 }
 
-function contentAndCalls(message: JsonObject, functionCall: string) {
-  const calls = arrayOf(message.tool_calls);
-  const legacy = objectOf(message.function_call);
+function decodeContentAndCalls(message: JsonObject, functionCall: string) {
+  const calls = toArray(message.tool_calls);
+  const legacy = toObject(message.function_call);
   const isSilent = (calls.length > 0 || legacy !== undefined) && message.content === "";
-  const content = contentOfChat(isSilent ? null : message.content);
+  const content = decodeChatContent(isSilent ? null : message.content);
   const parts: PartInput[] = [...content.parts];
   const extras: [string, { readonly [field: string]: Json }][] = Object.entries(content.extras ?? {});
   if (typeof message.refusal === "string")
     parts.push({ type: "raw", format: NAME, value: { type: "refusal", refusal: message.refusal } });
   for (const value of calls) {
-    const call = callOfChat(value);
+    const call = decodeChatCall(value);
     if (call?.extra) extras.push([String(parts.length), call.extra]);
     parts.push(call?.part ?? { type: "raw", format: NAME, value: value as Json });
   }
   if (legacy) {
-    const { input } = argumentsOf(legacy.arguments);
-    parts.push({ type: "tool-call", callId: functionCall, name: textOf(legacy.name) ?? "function", input });
+    const { input } = parseCallArguments(legacy.arguments);
+    parts.push({ type: "tool-call", callId: functionCall, name: toText(legacy.name) ?? "function", input });
   }
-  const pictures = picturesOf(message);
-  for (const one of Object.entries(shifted(pictures.extras ?? {}, parts.length))) extras.push(one);
-  for (const part of [...pictures.parts, ...soundOf(message)]) parts.push(part);
+  const pictures = decodeImages(message);
+  for (const one of Object.entries(shiftExtras(pictures.extras ?? {}, parts.length))) extras.push(one);
+  for (const part of [...pictures.parts, ...decodeAudio(message)]) parts.push(part);
   return { parts, extras: extras.length > 0 ? (Object.fromEntries(extras) as Extras) : undefined };
 }
 
-function toolMessage(message: JsonObject, functionCall: string): MessageInput | undefined {
+function decodeToolMessage(message: JsonObject, functionCall: string): MessageInput | undefined {
   if (message.content === NO_RESULT) return undefined;
-  const callId = textOf(message.tool_call_id) ?? functionCall;
-  const name = textOf(message.name);
-  const { output, isError } = withoutError(chatOutputOf(message.content));
-  const rest = fieldsBesides(message, [...KNOWN, "name"]);
+  const callId = toText(message.tool_call_id) ?? functionCall;
+  const name = toText(message.name);
+  const { output, isError } = removeErrorMark(decodeChatOutput(message.content));
+  const rest = omitFields(message, [...KNOWN_FIELDS, "name"]);
   return {
     role: "tool",
-    parts: [{ type: "tool-result", callId, ...definedFields({ name, isError }), output }],
+    parts: [{ type: "tool-result", callId, ...dropUndefined({ name, isError }), output }],
     ...(rest && { meta: { [NAME]: rest } }),
   };
 }
 
-type Output = ReturnType<typeof chatOutputOf>;
+type ChatOutput = ReturnType<typeof decodeChatOutput>;
 
 /** Removes the error mark from an output, if it has one. */
-function withoutError(output: Output): { readonly output: Output; readonly isError?: true } {
+function removeErrorMark(output: ChatOutput): { readonly output: ChatOutput; readonly isError?: true } {
   const first = typeof output === "string" ? output : output[0]?.type === "text" ? output[0].text : "";
   const text = withoutErrorMark(first);
   if (text === undefined) return { output };
@@ -100,13 +105,15 @@ function withoutError(output: Output): { readonly output: Output; readonly isErr
  * Converts reasoning from the fields that different servers use; `reasoning_details` hold signatures and stay
  * unchanged.
  */
-function reasoningOf(message: JsonObject): { readonly part: PartInput; readonly field: string } | undefined {
+function decodeReasoning(
+  message: JsonObject,
+): { readonly part: PartInput; readonly field: string } | undefined {
   const field = typeof message.reasoning_content === "string" ? "reasoning_content" : "reasoning";
-  const text = textOf(message[field]);
-  const details = arrayOf(message.reasoning_details);
+  const text = toText(message[field]);
+  const details = toArray(message.reasoning_details);
   if (text === undefined && details.length === 0) return undefined;
   const told = details.map(
-    (detail) => textOf(objectOf(detail)?.text) ?? textOf(objectOf(detail)?.summary) ?? "",
+    (detail) => toText(toObject(detail)?.text) ?? toText(toObject(detail)?.summary) ?? "",
   );
   return {
     part: {
@@ -118,7 +125,7 @@ function reasoningOf(message: JsonObject): { readonly part: PartInput; readonly 
   };
 }
 
-function shifted(extras: Extras, by: number): Extras {
+function shiftExtras(extras: Extras, by: number): Extras {
   return Object.fromEntries(
     Object.entries(extras).map(([index, fields]) => [String(Number(index) + by), fields]),
   );

@@ -1,9 +1,9 @@
 import type { Json, PartInput, ToolResultInput } from "../../index.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { arrayOf, definedFields, fieldsBesides, objectOf, textOf } from "./fields.ts";
+import { dropUndefined, omitFields, toArray, toObject, toText } from "./fields.ts";
 import { withoutErrorMark } from "./marks.ts";
-import { dataPart, dataPartOfUrl } from "./media.ts";
-import { argumentsOf } from "./openai-chat-content.ts";
+import { buildDataPart, parseDataUrl } from "./media.ts";
+import { parseCallArguments } from "./openai-chat-content.ts";
 
 const NAME = "openai-responses";
 
@@ -14,13 +14,13 @@ export interface ItemPart {
 }
 
 /** Converts the content of a message item. Fields of the item itself go with the first part, as `item`. */
-export function partsOfMessageItem(item: JsonObject): readonly ItemPart[] {
+export function decodeMessageItem(item: JsonObject): readonly ItemPart[] {
   const { content } = item;
-  const beside = fieldsBesides(item, ["type", "role", "content"]);
+  const beside = omitFields(item, ["type", "role", "content"]);
   const parts: readonly ItemPart[] =
     typeof content === "string"
       ? [{ part: { type: "text", text: content } }]
-      : arrayOf(content).map((value) => partOfContent(value) ?? { part: rawPart(value) });
+      : toArray(content).map((value) => decodeContentPart(value) ?? { part: buildRawPart(value) });
   const [first, ...others] = parts;
   if (!first || !beside) return parts;
   return [{ ...first, extra: { ...first.extra, item: beside } }, ...others];
@@ -35,61 +35,61 @@ export const CALL_FIELDS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Converts an item of a model's turn other than a message; unknown items become raw. */
-export function partOfItem(item: JsonObject): ItemPart {
-  if (item.type === "reasoning") return reasoningOf(item);
-  if (item.type === "image_generation_call") return generatedImage(item);
-  const type = textOf(item.type) ?? "";
-  const callId = textOf(item.call_id);
-  const name = textOf(item.name) ?? (CALL_FIELDS.has(type) ? type.replace(/_call$/, "") : undefined);
-  if (callId === undefined || name === undefined) return { part: rawPart(item) };
+export function decodeResponsesItem(item: JsonObject): ItemPart {
+  if (item.type === "reasoning") return decodeReasoning(item);
+  if (item.type === "image_generation_call") return decodeGeneratedImage(item);
+  const type = toText(item.type) ?? "";
+  const callId = toText(item.call_id);
+  const name = toText(item.name) ?? (CALL_FIELDS.has(type) ? type.replace(/_call$/, "") : undefined);
+  if (callId === undefined || name === undefined) return { part: buildRawPart(item) };
   if (type === "function_call") {
-    const { input, extra } = argumentsOf(item.arguments);
-    const rest = { ...fieldsBesides(item, ["type", "call_id", "name", "arguments"]), ...extra };
-    return { part: { type: "tool-call", callId, name, input }, extra: someOf(rest) };
+    const { input, extra } = parseCallArguments(item.arguments);
+    const rest = { ...omitFields(item, ["type", "call_id", "name", "arguments"]), ...extra };
+    return { part: { type: "tool-call", callId, name, input }, extra: toNonEmpty(rest) };
   }
   const field = CALL_FIELDS.get(type);
-  if (field === undefined) return { part: rawPart(item) };
+  if (field === undefined) return { part: buildRawPart(item) };
   const input = (item[field] ?? null) as Json;
-  const extra = { type, ...fieldsBesides(item, ["type", "call_id", "name", field]) };
+  const extra = { type, ...omitFields(item, ["type", "call_id", "name", field]) };
   return { part: { type: "tool-call", callId, name, input }, extra };
 }
 
 /** Converts a generated image; raw as long as there is no result. */
-function generatedImage(item: JsonObject): ItemPart {
-  const part = dataPart(item.result, "image/png");
-  return part ? { part, extra: fieldsBesides(item, ["type", "result"]) } : { part: rawPart(item) };
+function decodeGeneratedImage(item: JsonObject): ItemPart {
+  const part = buildDataPart(item.result, "image/png");
+  return part ? { part, extra: omitFields(item, ["type", "result"]) } : { part: buildRawPart(item) };
 }
 
 /** Converts an output item to a result, raw if its kind is unknown; undefined for other items. */
-export function resultOfItem(item: JsonObject): ItemPart | undefined {
-  const type = textOf(item.type);
+export function decodeOutputItem(item: JsonObject): ItemPart | undefined {
+  const type = toText(item.type);
   if (!type?.endsWith("_output")) return undefined;
-  const callId = textOf(item.call_id);
+  const callId = toText(item.call_id);
   const isCall = type === "function_call_output" || CALL_FIELDS.has(type.slice(0, -"_output".length));
   const isKnown = isCall && (typeof item.output === "string" || Array.isArray(item.output));
-  if (callId === undefined || !isKnown) return { part: rawPart(item) };
-  const { output, isError } = outputOf(item.output);
+  if (callId === undefined || !isKnown) return { part: buildRawPart(item) };
+  const { output, isError } = decodeOutput(item.output);
   const rest = {
     ...(type !== "function_call_output" && { type }),
-    ...fieldsBesides(item, ["type", "call_id", "output"]),
+    ...omitFields(item, ["type", "call_id", "output"]),
   };
   return {
-    part: { type: "tool-result", callId, ...definedFields({ isError }), output },
-    extra: someOf(rest),
+    part: { type: "tool-result", callId, ...dropUndefined({ isError }), output },
+    extra: toNonEmpty(rest),
   };
 }
 
-function outputOf(value: unknown): Pick<ToolResultInput, "output"> & { readonly isError?: true } {
+function decodeOutput(value: unknown): Pick<ToolResultInput, "output"> & { readonly isError?: true } {
   if (typeof value === "string") {
     const text = withoutErrorMark(value);
     return text === undefined ? { output: value } : { output: text, isError: true };
   }
-  const pieces = arrayOf(value).map((piece) => {
-    const known = partOfContent(piece);
+  const pieces = toArray(value).map((piece) => {
+    const known = decodeContentPart(piece);
     const isWhole = known && known.extra === undefined;
     return isWhole && (known.part.type === "text" || known.part.type === "data")
       ? known.part
-      : rawPart(piece);
+      : buildRawPart(piece);
   });
   const [first] = pieces;
   const isError = first?.type === "text" && withoutErrorMark(first.text) === "";
@@ -99,12 +99,12 @@ function outputOf(value: unknown): Pick<ToolResultInput, "output"> & { readonly 
 /**
  * Converts reasoning. Id and ciphertext stay together and unchanged; the text is the reasoning, or else its summary.
  */
-function reasoningOf(item: JsonObject): ItemPart {
-  const opaque = fieldsBesides(item, ["type", "summary", "content"]);
-  const summary = arrayOf(item.summary);
-  const content = arrayOf(item.content);
+function decodeReasoning(item: JsonObject): ItemPart {
+  const opaque = omitFields(item, ["type", "summary", "content"]);
+  const summary = toArray(item.summary);
+  const content = toArray(item.content);
   const words = content.length > 0 ? content : summary;
-  const texts = words.map((word) => textOf(objectOf(word)?.text) ?? "");
+  const texts = words.map((word) => toText(toObject(word)?.text) ?? "");
   // Keep lists that the joined text cannot reproduce.
   const isPlain = content.length === 0 && isPlainSummary(summary);
   const extra = isPlain
@@ -114,28 +114,28 @@ function reasoningOf(item: JsonObject): ItemPart {
 }
 
 function isPlainSummary(summary: readonly unknown[]): boolean {
-  const [only] = summary.map(objectOf);
+  const [only] = summary.map(toObject);
   if (summary.length === 0) return true;
-  return summary.length === 1 && only?.type === "summary_text" && !fieldsBesides(only, ["type", "text"]);
+  return summary.length === 1 && only?.type === "summary_text" && !omitFields(only, ["type", "text"]);
 }
 
-function partOfContent(value: unknown): ItemPart | undefined {
-  const part = objectOf(value);
+function decodeContentPart(value: unknown): ItemPart | undefined {
+  const part = toObject(value);
   switch (part?.type) {
     case "input_text":
     case "output_text":
     case "text": {
       if (typeof part.text !== "string") return undefined;
-      const rest = fieldsBesides(part, ["type", "text"]);
+      const rest = omitFields(part, ["type", "text"]);
       return { part: { type: "text", text: part.text }, extra: rest && withoutEmptyLists(rest) };
     }
     case "input_image": {
-      const data = dataPartOfUrl(part.image_url);
-      return data && { part: data, extra: fieldsBesides(part, ["type", "image_url"]) };
+      const data = parseDataUrl(part.image_url);
+      return data && { part: data, extra: omitFields(part, ["type", "image_url"]) };
     }
     case "input_file": {
-      const data = dataPartOfUrl(part.file_data, textOf(part.filename));
-      return data && { part: data, extra: fieldsBesides(part, ["type", "file_data", "filename"]) };
+      const data = parseDataUrl(part.file_data, toText(part.filename));
+      return data && { part: data, extra: omitFields(part, ["type", "file_data", "filename"]) };
     }
     default:
       return undefined;
@@ -144,17 +144,17 @@ function partOfContent(value: unknown): ItemPart | undefined {
 
 /** Removes the lists of annotations and probabilities that are nearly always empty in responses. */
 function withoutEmptyLists(fields: { readonly [field: string]: Json }): ItemPart["extra"] {
-  return someOf(
+  return toNonEmpty(
     Object.fromEntries(
       Object.entries(fields).filter(([, value]) => !Array.isArray(value) || value.length > 0),
     ),
   );
 }
 
-function someOf(fields: { readonly [field: string]: Json }): ItemPart["extra"] {
+function toNonEmpty(fields: { readonly [field: string]: Json }): ItemPart["extra"] {
   return Object.keys(fields).length > 0 ? fields : undefined;
 }
 
-function rawPart(value: unknown) {
+function buildRawPart(value: unknown) {
   return { type: "raw", format: NAME, value: value as Json } as const;
 }

@@ -1,10 +1,10 @@
 import type { Json } from "../../index.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { fingerprint } from "./fingerprint.ts";
+import { fingerprintText } from "./fingerprint.ts";
 import { isEmpty } from "./told-fields.ts";
 
 /** Maximum JSON length of a field kept with the session; larger fields go into a raw record. */
-const SMALL_CHARACTERS = 2048;
+const MAX_SMALL_CHARACTERS = 2048;
 const MAX_FIELDS = 64;
 
 /** Facts about a conversation: small fields with their values, large ones as fingerprints. */
@@ -16,7 +16,7 @@ export type SessionFacts = {
 export const NO_FACTS: SessionFacts = { small: {}, large: {} };
 
 /** Result of adding a description of the conversation. */
-export interface NewFacts {
+export interface FactsUpdate {
   readonly facts: SessionFacts;
   /** True if a small field is new or has changed. */
   readonly isChanged: boolean;
@@ -25,7 +25,7 @@ export interface NewFacts {
 }
 
 /** Merges a description of the conversation into the facts; tools repeat such descriptions often. */
-export function addFacts(facts: SessionFacts, fields: JsonObject): NewFacts {
+export function addFacts(facts: SessionFacts, fields: JsonObject): FactsUpdate {
   const small = new Map(Object.entries(facts.small));
   const large = new Map(Object.entries(facts.large));
   const newLarge: [string, Json][] = [];
@@ -33,13 +33,13 @@ export function addFacts(facts: SessionFacts, fields: JsonObject): NewFacts {
   for (const [field, value] of Object.entries(fields)) {
     if (isEmpty(value)) continue;
     const text = JSON.stringify(value);
-    const isSmall = text.length <= SMALL_CHARACTERS && (small.has(field) || small.size < MAX_FIELDS);
+    const isSmall = text.length <= MAX_SMALL_CHARACTERS && (small.has(field) || small.size < MAX_FIELDS);
     if (isSmall) {
       if (JSON.stringify(small.get(field)) === text) continue;
       small.set(field, value as Json);
       isChanged = true;
     } else {
-      const print = fingerprint(text);
+      const print = fingerprintText(text);
       if (large.get(field) === print) continue;
       if (large.has(field) || large.size < MAX_FIELDS) large.set(field, print);
       newLarge.push([field, value as Json]);

@@ -8,7 +8,7 @@ export function isEmpty(value: unknown): boolean {
 }
 
 /** Returns the fields of an object except the known and the empty ones; undefined if none remain. */
-export function toldFields(
+export function nonEmptyFields(
   value: JsonObject,
   known: readonly string[],
 ): { readonly [key: string]: Json } | undefined {

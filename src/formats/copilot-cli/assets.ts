@@ -1,6 +1,6 @@
 import type { DataPart } from "../../index.ts";
-import { textOf } from "../content/fields.ts";
-import { dataPart } from "../content/media.ts";
+import { toText } from "../content/fields.ts";
+import { buildDataPart } from "../content/media.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { CopilotEvent } from "./event.ts";
 
@@ -19,46 +19,46 @@ export class Assets {
 
   /** Stores a file; yields the oldest files beyond the limits. */
   *add(event: CopilotEvent): Generator<CopilotEvent> {
-    const id = textOf(event.data.assetId);
+    const id = toText(event.data.assetId);
     if (id === undefined || this.#waiting.has(id)) {
       yield event;
       return;
     }
     this.#waiting.set(id, event);
-    this.#characters += sizeOf(event);
+    this.#characters += getSize(event);
     for (const [oldest, waiting] of this.#waiting) {
       if (this.#waiting.size <= MAX_WAITING && this.#characters <= MAX_CHARACTERS) break;
-      this.#forget(oldest);
+      this.#remove(oldest);
       yield waiting;
     }
   }
 
   /** Returns the bytes of an attachment: inline, or from a stored file. */
-  partOf(shown: JsonObject, name?: string): DataPart | undefined {
-    const own = dataPart(shown.data, shown.mimeType, name);
+  takePart(shown: JsonObject, name?: string): DataPart | undefined {
+    const own = buildDataPart(shown.data, shown.mimeType, name);
     if (own) return own;
-    const id = textOf(shown.assetId);
+    const id = toText(shown.assetId);
     const event = id === undefined ? undefined : this.#waiting.get(id);
     if (id === undefined || !event) return undefined;
-    const part = dataPart(event.data.data, event.data.mimeType ?? shown.mimeType, name);
-    if (part) this.#forget(id);
+    const part = buildDataPart(event.data.data, event.data.mimeType ?? shown.mimeType, name);
+    if (part) this.#remove(id);
     return part;
   }
 
   /** Yields the files that no message showed. */
-  *rest(): Generator<CopilotEvent> {
+  *takeRest(): Generator<CopilotEvent> {
     yield* this.#waiting.values();
     this.#waiting.clear();
     this.#characters = 0;
   }
 
-  #forget(id: string): void {
+  #remove(id: string): void {
     const event = this.#waiting.get(id);
-    if (event) this.#characters -= sizeOf(event);
+    if (event) this.#characters -= getSize(event);
     this.#waiting.delete(id);
   }
 }
 
-function sizeOf({ data }: CopilotEvent): number {
+function getSize({ data }: CopilotEvent): number {
   return typeof data.data === "string" ? data.data.length : 0;
 }

@@ -1,24 +1,29 @@
 import type { Json, MessageInput, ReasoningPart } from "../../index.ts";
-import { arrayOf, definedFields, textOf } from "../content/fields.ts";
-import { fingerprint } from "../content/fingerprint.ts";
-import { toldFields } from "../content/told-fields.ts";
+import { dropUndefined, toArray, toText } from "../content/fields.ts";
+import { fingerprintText } from "../content/fingerprint.ts";
+import { nonEmptyFields } from "../content/told-fields.ts";
 import type { Item } from "../item.ts";
 import type { LineDecoder, LineRecord } from "../reading/decode-lines.ts";
 import { Assets } from "./assets.ts";
-import { type CopilotEvent, eventOf, rawOf, recordOf } from "./event.ts";
+import { buildEventRecord, buildRawEventRecord, type CopilotEvent, toCopilotEvent } from "./event.ts";
 import {
-  assistantMessage,
-  callPart,
-  type Spoken,
-  systemMessage,
-  toolMessage,
-  userMessage,
+  type CopilotMessage,
+  decodeAssistantMessage,
+  decodeSystemMessage,
+  decodeToolRequest,
+  decodeToolResultMessage,
+  decodeUserMessage,
 } from "./messages.ts";
-import { clearingItems, compactionItems, noticeItems, sessionItems } from "./session-events.ts";
-import { addOutput, type OutputSoFar, usageOfMessage, usageOfShutdown } from "./usage.ts";
+import {
+  decodeClearing,
+  decodeCopilotCompaction,
+  decodeNotice,
+  decodeSessionStart,
+} from "./session-events.ts";
+import { addOutput, decodeMessageUsage, decodeShutdownUsage, type ReportedOutput } from "./usage.ts";
 
 /** State carried from event to event. */
-interface Carried {
+interface CarriedState {
   /** Id of the conversation's last record; "" if none. */
   last: string;
   /** Fingerprint of the system prompt, which is repeated. */
@@ -31,26 +36,26 @@ interface Carried {
   asked: readonly (readonly [id: string, before: string])[];
   /** Last record before a running compaction; later records stay in the window. */
   compactedThrough?: string;
-  output: OutputSoFar;
+  output: ReportedOutput;
 }
 
 /** Reasoning from separate events, held until the model's message. */
-interface Thoughts {
+interface HeldReasoning {
   readonly event: CopilotEvent;
   readonly parts: ReasoningPart[];
 }
 
 const MAX_CALLS = 256;
-const MAX_ASKED = 1_000;
+const MAX_USER_MESSAGES = 1_000;
 const MAX_THOUGHTS = 32;
 
 export class EventDecoder implements LineDecoder {
-  readonly #carried: Carried;
+  readonly #carried: CarriedState;
   readonly #assets = new Assets();
-  #thoughts: Thoughts | undefined;
+  #thoughts: HeldReasoning | undefined;
 
   constructor(saved: Json | undefined) {
-    const state = saved as unknown as Carried | undefined;
+    const state = saved as unknown as CarriedState | undefined;
     this.#carried = { last: "", said: {}, calls: [], asked: [], output: {}, ...state };
   }
 
@@ -63,7 +68,7 @@ export class EventDecoder implements LineDecoder {
   }
 
   *decode(record: LineRecord): Generator<Item> {
-    for (const item of this.#decode(eventOf(record))) {
+    for (const item of this.#decodeEvent(toCopilotEvent(record))) {
       if (item.type === "record" && item.child === undefined) this.#carried.last = item.id;
       yield item;
     }
@@ -71,59 +76,59 @@ export class EventDecoder implements LineDecoder {
 
   *end(): Generator<Item> {
     yield* this.#release();
-    for (const event of this.#assets.rest()) yield rawOf(event);
+    for (const event of this.#assets.takeRest()) yield buildRawEventRecord(event);
   }
 
-  #decode(event: CopilotEvent): Iterable<Item> {
+  #decodeEvent(event: CopilotEvent): Iterable<Item> {
     const { data, type } = event;
     switch (type) {
       case "session.start":
-        return sessionItems(event);
+        return decodeSessionStart(event);
       case "session.title_changed":
-        return [{ type: "session", ...definedFields({ title: textOf(data.title), child: event.child }) }];
+        return [{ type: "session", ...dropUndefined({ title: toText(data.title), child: event.child }) }];
       case "session.resume":
         this.#carried.output = {};
-        return [rawOf(event)];
+        return [buildRawEventRecord(event)];
       case "system.message":
         return this.#takeSystem(event);
       case "user.message":
         return this.#takeUser(event);
       case "assistant.reasoning":
-        return this.#think(event);
+        return this.#holdReasoning(event);
       case "assistant.message":
         return this.#takeAssistant(event);
       case "tool.user_requested":
       case "tool.execution_start":
         return this.#takeCall(event);
       case "tool.execution_complete":
-        return said(event, toolMessage(data, this.#assets));
+        return buildMessageItems(event, decodeToolResultMessage(data, this.#assets));
       case "session.binary_asset":
-        return [...this.#assets.add(event)].map((late) => rawOf(late));
+        return [...this.#assets.add(event)].map((late) => buildRawEventRecord(late));
       case "session.compaction_start":
         if (event.child === undefined) this.#carried.compactedThrough = this.#carried.last;
-        return [rawOf(event)];
+        return [buildRawEventRecord(event)];
       case "session.compaction_complete":
         return this.#compact(event);
       case "session.context_cleared":
-        return clearingItems(event);
+        return decodeClearing(event);
       case "session.snapshot_rewind":
         return this.#rewind(event);
       case "session.shutdown":
-        return this.#leave(event);
+        return this.#takeShutdown(event);
       case "session.error":
       case "session.warning":
       case "session.info":
-        return noticeItems(event);
+        return decodeNotice(event);
       default:
-        return [rawOf(event)];
+        return [buildRawEventRecord(event)];
     }
   }
 
   *#takeSystem(event: CopilotEvent): Generator<Item> {
-    const print = fingerprint(JSON.stringify(event.data));
+    const print = fingerprintText(JSON.stringify(event.data));
     if (event.child === undefined && print === this.#carried.system)
       yield { type: "copy", bytes: event.sizeBytes };
-    else yield* said(event, systemMessage(event.data));
+    else yield* buildMessageItems(event, decodeSystemMessage(event.data));
     if (event.child === undefined) this.#carried.system = print;
   }
 
@@ -131,14 +136,14 @@ export class EventDecoder implements LineDecoder {
     yield* this.#release();
     const { asked, last } = this.#carried;
     if (event.child === undefined)
-      this.#carried.asked = [...asked, [event.id, last] as const].slice(-MAX_ASKED);
-    yield* said(event, userMessage(event.data, this.#assets));
+      this.#carried.asked = [...asked, [event.id, last] as const].slice(-MAX_USER_MESSAGES);
+    yield* buildMessageItems(event, decodeUserMessage(event.data, this.#assets));
   }
 
-  *#think(event: CopilotEvent): Generator<Item> {
-    const text = textOf(event.data.content);
+  *#holdReasoning(event: CopilotEvent): Generator<Item> {
+    const text = toText(event.data.content);
     if (text === undefined) {
-      yield rawOf(event);
+      yield buildRawEventRecord(event);
       return;
     }
     const isOther = this.#thoughts?.event.child !== event.child;
@@ -153,15 +158,15 @@ export class EventDecoder implements LineDecoder {
     if (this.#thoughts?.event.child !== event.child) yield* this.#release();
     const thoughts = this.#thoughts;
     this.#thoughts = undefined;
-    for (const item of said(event, assistantMessage(data, thoughts?.parts ?? [])))
+    for (const item of buildMessageItems(event, decodeAssistantMessage(data, thoughts?.parts ?? [])))
       yield thoughts && item.type === "record" && item.id === event.id
         ? { ...item, id: thoughts.event.id, version: "whole" }
         : item;
-    for (const request of arrayOf(data.toolRequests)) this.#remember(request);
+    for (const request of toArray(data.toolRequests)) this.#rememberCall(request);
     const { model, interactionId, turnId } = data;
-    this.#carried.said = toldFields({ model, interactionId, turnId }, []) ?? {};
+    this.#carried.said = nonEmptyFields({ model, interactionId, turnId }, []) ?? {};
     this.#carried.output = addOutput(this.#carried.output, event);
-    const usage = usageOfMessage(event);
+    const usage = decodeMessageUsage(event);
     if (usage) yield usage;
   }
 
@@ -170,24 +175,24 @@ export class EventDecoder implements LineDecoder {
     this.#thoughts = undefined;
     if (!thoughts) return;
     const { event, parts } = thoughts;
-    const record = recordOf(event, { kind: "message", message: { role: "assistant", parts } });
+    const record = buildEventRecord(event, { kind: "message", message: { role: "assistant", parts } });
     yield { ...record, version: `${parts.length} parts` };
   }
 
   /** Decodes the start of a call, which the model announced before or the user requested. */
   *#takeCall(event: CopilotEvent): Generator<Item> {
-    const { part, extra = {} } = callPart(event.data);
+    const { part, extra = {} } = decodeToolRequest(event.data);
     if (part.type !== "tool-call") {
-      yield rawOf(event);
+      yield buildRawEventRecord(event);
       return;
     }
     const { calls, said } = this.#carried;
-    const print = printOf(part.input);
+    const print = fingerprintInput(part.input);
     if (!calls.some(([callId, known]) => callId === part.callId && known === print)) {
       const meta = { "copilot-cli": { event: event.type, ...extra } };
       const message: MessageInput = { role: "assistant", parts: [part], meta };
-      yield recordOf(event, { kind: "message", message });
-      this.#remember(event.data);
+      yield buildEventRecord(event, { kind: "message", message });
+      this.#rememberCall(event.data);
       return;
     }
     const news = Object.entries(extra).filter(
@@ -195,22 +200,22 @@ export class EventDecoder implements LineDecoder {
     );
     const isCopy = news.length === 0;
     yield { type: "copy", bytes: isCopy ? event.sizeBytes : Buffer.byteLength(JSON.stringify(part.input)) };
-    if (!isCopy) yield rawOf(event, { toolCallId: part.callId, ...Object.fromEntries(news) });
+    if (!isCopy) yield buildRawEventRecord(event, { toolCallId: part.callId, ...Object.fromEntries(news) });
   }
 
-  #remember(request: unknown): void {
-    const { part } = callPart(request);
+  #rememberCall(request: unknown): void {
+    const { part } = decodeToolRequest(request);
     if (part.type !== "tool-call") return;
-    const call = [part.callId, printOf(part.input)] as const;
+    const call = [part.callId, fingerprintInput(part.input)] as const;
     this.#carried.calls = [...this.#carried.calls, call].slice(-MAX_CALLS);
   }
 
   *#compact(event: CopilotEvent): Generator<Item> {
     if (event.child !== undefined) {
-      yield* compactionItems(event, undefined);
+      yield* decodeCopilotCompaction(event, undefined);
       return;
     }
-    yield* compactionItems(event, this.#carried.compactedThrough || undefined);
+    yield* decodeCopilotCompaction(event, this.#carried.compactedThrough || undefined);
     delete this.#carried.compactedThrough;
   }
 
@@ -223,26 +228,26 @@ export class EventDecoder implements LineDecoder {
       this.#carried.asked = asked.slice(0, index);
       yield { type: "rewind", to: before || null };
     }
-    yield rawOf(event);
+    yield buildRawEventRecord(event);
   }
 
-  *#leave(event: CopilotEvent): Generator<Item> {
-    yield* usageOfShutdown(event, this.#carried.output);
+  *#takeShutdown(event: CopilotEvent): Generator<Item> {
+    yield* decodeShutdownUsage(event, this.#carried.output);
     this.#carried.output = {};
-    yield rawOf(event);
+    yield buildRawEventRecord(event);
   }
 }
 
-function printOf(input: Json): string {
-  return fingerprint(JSON.stringify(input));
+function fingerprintInput(input: Json): string {
+  return fingerprintText(JSON.stringify(input));
 }
 
-function* said(event: CopilotEvent, spoken: Spoken | undefined): Generator<Item> {
+function* buildMessageItems(event: CopilotEvent, spoken: CopilotMessage | undefined): Generator<Item> {
   if (!spoken) {
-    yield rawOf(event);
+    yield buildRawEventRecord(event);
     return;
   }
-  yield recordOf(event, { kind: "message", message: spoken.message });
-  if (spoken.large) yield rawOf(event, spoken.large, ":extra");
+  yield buildEventRecord(event, { kind: "message", message: spoken.message });
+  if (spoken.large) yield buildRawEventRecord(event, spoken.large, ":extra");
   if (spoken.copiedBytes) yield { type: "copy", bytes: spoken.copiedBytes };
 }

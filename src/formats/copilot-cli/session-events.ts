@@ -1,63 +1,63 @@
-import { definedFields, numberOf, textOf, timeOf } from "../content/fields.ts";
+import { dropUndefined, toNumber, toText, toTime } from "../content/fields.ts";
 import { splitLeftovers } from "../content/leftovers.ts";
-import { toldFields } from "../content/told-fields.ts";
+import { nonEmptyFields } from "../content/told-fields.ts";
 import type { Item } from "../item.ts";
-import { type CopilotEvent, rawOf, recordOf } from "./event.ts";
-import { usageOfCompaction } from "./usage.ts";
+import { buildEventRecord, buildRawEventRecord, type CopilotEvent } from "./event.ts";
+import { decodeCompactionUsage } from "./usage.ts";
 
 /** Decodes the description of the session. */
-export function* sessionItems(event: CopilotEvent): Generator<Item> {
+export function* decodeSessionStart(event: CopilotEvent): Generator<Item> {
   const { data, child } = event;
-  const { small = {}, large } = splitLeftovers(toldFields(data, []));
-  const createdAt = timeOf(data.startTime);
-  yield { type: "session", ...definedFields({ child, createdAt }), meta: { "copilot-cli": small } };
-  if (large) yield rawOf(event, large);
+  const { small = {}, large } = splitLeftovers(nonEmptyFields(data, []));
+  const createdAt = toTime(data.startTime);
+  yield { type: "session", ...dropUndefined({ child, createdAt }), meta: { "copilot-cli": small } };
+  if (large) yield buildRawEventRecord(event, large);
 }
 
 /** Decodes a message from Copilot to the user. */
-export function* noticeItems(event: CopilotEvent): Generator<Item> {
-  const text = textOf(event.data.message);
+export function* decodeNotice(event: CopilotEvent): Generator<Item> {
+  const text = toText(event.data.message);
   if (text === undefined) {
-    yield rawOf(event);
+    yield buildRawEventRecord(event);
     return;
   }
-  yield recordOf(event, { kind: "notice", text });
-  const rest = toldFields(event.data, ["message"]);
-  if (rest) yield rawOf(event, rest, ":extra");
+  yield buildEventRecord(event, { kind: "notice", text });
+  const rest = nonEmptyFields(event.data, ["message"]);
+  if (rest) yield buildRawEventRecord(event, rest, ":extra");
 }
 
 /** Decodes a cleared conversation: everything before it leaves the window. */
-export function* clearingItems(event: CopilotEvent): Generator<Item> {
-  yield recordOf(event, { kind: "overlay", edit: { type: "hide", spans: [{}] }, reason: "cleared" });
-  const rest = toldFields(event.data, []);
-  if (rest) yield rawOf(event, rest, ":extra");
+export function* decodeClearing(event: CopilotEvent): Generator<Item> {
+  yield buildEventRecord(event, { kind: "overlay", edit: { type: "hide", spans: [{}] }, reason: "cleared" });
+  const rest = nonEmptyFields(event.data, []);
+  if (rest) yield buildRawEventRecord(event, rest, ":extra");
 }
 
-const HELD = ["success", "summaryContent", "preCompactionTokens", "postCompactionTokens"];
+const DECODED_FIELDS = ["success", "summaryContent", "preCompactionTokens", "postCompactionTokens"];
 
 /** Decodes a compaction: a summary replaces everything through a record. A failed compaction changes nothing. */
-export function* compactionItems(event: CopilotEvent, through: string | undefined): Generator<Item> {
+export function* decodeCopilotCompaction(event: CopilotEvent, through: string | undefined): Generator<Item> {
   const { data, at } = event;
-  const summary = textOf(data.summaryContent);
-  if (data.success === false || summary === undefined) yield rawOf(event);
+  const summary = toText(data.summaryContent);
+  if (data.success === false || summary === undefined) yield buildRawEventRecord(event);
   else {
-    yield recordOf(event, {
+    yield buildEventRecord(event, {
       kind: "overlay",
       edit: {
         type: "summarize",
-        spans: [definedFields({ through })],
+        spans: [dropUndefined({ through })],
         messages: [{ role: "user", text: summary }],
       },
       reason: "compaction",
-      ...definedFields({
+      ...dropUndefined({
         madeAt: at,
-        tokensBefore: numberOf(data.preCompactionTokens),
-        tokensAfter: numberOf(data.postCompactionTokens),
+        tokensBefore: toNumber(data.preCompactionTokens),
+        tokensAfter: toNumber(data.postCompactionTokens),
       }),
     });
-    const rest = toldFields(data, HELD);
-    if (rest) yield rawOf(event, rest, ":extra");
+    const rest = nonEmptyFields(data, DECODED_FIELDS);
+    if (rest) yield buildRawEventRecord(event, rest, ":extra");
   }
-  const usage = usageOfCompaction(event);
+  const usage = decodeCompactionUsage(event);
   if (usage) yield usage;
 }

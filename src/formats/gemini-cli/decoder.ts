@@ -1,15 +1,15 @@
 import type { Json } from "../../index.ts";
-import { arrayOf, definedFields, objectOf, textOf, timeOf } from "../content/fields.ts";
+import { dropUndefined, toArray, toObject, toText, toTime } from "../content/fields.ts";
 import { addFacts, NO_FACTS, type SessionFacts } from "../content/session-facts.ts";
 import type { Item, RecordItem } from "../item.ts";
 import type { LineDecoder, LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { recordsOf } from "./message-records.ts";
-import { Order, type Placed } from "./order.ts";
+import { buildChatRecords } from "./message-records.ts";
+import { MessageOrder, type OrderedMessage } from "./order.ts";
 
 interface ChatState {
   readonly facts: SessionFacts;
-  readonly order: readonly Placed[];
+  readonly order: readonly OrderedMessage[];
   readonly isCut: boolean;
   readonly held?: LineRecord;
 }
@@ -19,7 +19,7 @@ const MAX_HELD_BYTES = 64 * 1024;
 
 export class ChatDecoder implements LineDecoder {
   readonly #path: string;
-  readonly #order: Order;
+  readonly #order: MessageOrder;
   #facts: SessionFacts;
   /** The newest message, held because it is rewritten while it grows. */
   #held: LineRecord | undefined;
@@ -28,7 +28,7 @@ export class ChatDecoder implements LineDecoder {
     const state = saved as unknown as ChatState | undefined;
     this.#path = path;
     this.#facts = state?.facts ?? NO_FACTS;
-    this.#order = new Order(state?.order, state?.isCut);
+    this.#order = new MessageOrder(state?.order, state?.isCut);
     this.#held = state?.held;
   }
 
@@ -48,16 +48,16 @@ export class ChatDecoder implements LineDecoder {
 
   *decode(line: LineRecord): Generator<Item> {
     const { record } = line;
-    const id = textOf(record.id);
-    const rewindTo = textOf(record.$rewindTo);
-    const update = objectOf(record.$set);
+    const id = toText(record.id);
+    const rewindTo = toText(record.$rewindTo);
+    const update = toObject(record.$set);
     if (rewindTo !== undefined) {
       yield* this.#release();
       yield* this.#rewind(rewindTo, line.line);
     } else if (id !== undefined) yield* this.#hold(line, id);
     else if (update) yield* this.#update(update, line);
-    else if (textOf(record.sessionId) !== undefined) yield* this.#describe(record, line);
-    else yield rawRecord(line, record as Json);
+    else if (toText(record.sessionId) !== undefined) yield* this.#describe(record, line);
+    else yield buildRawRecord(line, record as Json);
   }
 
   /** Emits the held message without releasing it; if it grows, it is emitted again. */
@@ -79,8 +79,8 @@ export class ChatDecoder implements LineDecoder {
   }
 
   *#place(message: JsonObject): Generator<Item> {
-    const id = textOf(message.id) ?? "";
-    const records = recordsOf(message, id);
+    const id = toText(message.id) ?? "";
+    const records = buildChatRecords(message, id);
     const where = this.#order.place([id, records.map((record) => record.id.slice(id.length))]);
     yield* records;
     // The new version keeps its place, and its followers stay.
@@ -111,12 +111,12 @@ export class ChatDecoder implements LineDecoder {
 
   /** Replaces the whole chat with these messages, whether known, changed or new. */
   *#replaceAll(messages: readonly unknown[], { line }: LineRecord): Generator<Item> {
-    const all = messages.map((value) => objectOf(value) ?? { content: value });
-    const answered = new Set(all.filter(({ type }) => type === "user").flatMap(answersOf));
+    const all = messages.map((value) => toObject(value) ?? { content: value });
+    const answered = new Set(all.filter(({ type }) => type === "user").flatMap(getAnsweredCalls));
     this.#order.clear();
     for (const [index, message] of all.entries()) {
-      const id = textOf(message.id) ?? `L${line}#${index}`;
-      const records = recordsOf(message, id, answered);
+      const id = toText(message.id) ?? `L${line}#${index}`;
+      const records = buildChatRecords(message, id, answered);
       this.#order.place([id, records.map((record) => record.id.slice(id.length))]);
       yield* records;
     }
@@ -126,23 +126,23 @@ export class ChatDecoder implements LineDecoder {
   *#describe(fields: JsonObject, line: LineRecord): Generator<Item> {
     const { facts, isChanged, large } = addFacts(this.#facts, fields);
     this.#facts = facts;
-    if (isChanged) yield sessionItem(facts);
-    if (large) yield rawRecord(line, large);
+    if (isChanged) yield buildChatSessionItem(facts);
+    if (large) yield buildRawRecord(line, large);
   }
 }
 
 /** Builds the session item from the facts. */
-export function sessionItem({ small }: SessionFacts): Item {
-  const createdAt = timeOf(small.startTime);
-  const title = textOf(small.summary);
-  return { type: "session", ...definedFields({ createdAt, title }), meta: { "gemini-cli": small } };
+export function buildChatSessionItem({ small }: SessionFacts): Item {
+  const createdAt = toTime(small.startTime);
+  const title = toText(small.summary);
+  return { type: "session", ...dropUndefined({ createdAt, title }), meta: { "gemini-cli": small } };
 }
 
 /** Returns the calls that a user message answers. */
-function answersOf({ content }: JsonObject): readonly string[] {
-  return arrayOf(content).flatMap((value) => textOf(objectOf(objectOf(value)?.functionResponse)?.id) ?? []);
+function getAnsweredCalls({ content }: JsonObject): readonly string[] {
+  return toArray(content).flatMap((value) => toText(toObject(toObject(value)?.functionResponse)?.id) ?? []);
 }
 
-function rawRecord({ line }: LineRecord, value: Json): RecordItem {
+function buildRawRecord({ line }: LineRecord, value: Json): RecordItem {
   return { type: "record", id: `L${line}`, body: { kind: "raw", value } };
 }

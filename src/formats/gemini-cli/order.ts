@@ -2,14 +2,14 @@
 const MAX_MESSAGES = 2_000;
 
 /** A message with the suffixes of its records' ids. */
-export type Placed = readonly [id: string, suffixes: readonly string[]];
+export type OrderedMessage = readonly [id: string, suffixes: readonly string[]];
 
 /** The remembered messages of the line, oldest first. */
-export class Order {
-  #messages: Placed[];
+export class MessageOrder {
+  #messages: OrderedMessage[];
   #isCut: boolean;
 
-  constructor(messages: readonly Placed[] = [], isCut = false) {
+  constructor(messages: readonly OrderedMessage[] = [], isCut = false) {
     this.#messages = [...messages];
     this.#isCut = isCut;
   }
@@ -19,13 +19,13 @@ export class Order {
     return this.#isCut;
   }
 
-  get messages(): readonly Placed[] {
+  get messages(): readonly OrderedMessage[] {
     return this.#messages;
   }
 
   /** Id of the last record; null if none. */
   get last(): string | null {
-    return lastOf(this.#messages.at(-1));
+    return getLastRecord(this.#messages.at(-1));
   }
 
   /** Returns the ids of all records on the line. */
@@ -34,7 +34,7 @@ export class Order {
   }
 
   /** Appends a message, or replaces its older version in place; returns its position. */
-  place(message: Placed): "new" | "last" | "earlier" {
+  place(message: OrderedMessage): "new" | "last" | "earlier" {
     const index = this.#messages.findLastIndex(([id]) => id === message[0]);
     if (index >= 0) {
       this.#messages[index] = message;
@@ -62,6 +62,6 @@ export class Order {
   }
 }
 
-function lastOf(message: Placed | undefined): string | null {
+function getLastRecord(message: OrderedMessage | undefined): string | null {
   return message ? message[0] + (message[1].at(-1) ?? "") : null;
 }

@@ -1,11 +1,11 @@
 import type { Json } from "../../index.ts";
-import { objectOf, textOf } from "../content/fields.ts";
-import { fingerprint } from "../content/fingerprint.ts";
+import { toObject, toText } from "../content/fields.ts";
+import { fingerprintText } from "../content/fingerprint.ts";
 import { addFacts, NO_FACTS } from "../content/session-facts.ts";
 import type { Item } from "../item.ts";
 import type { Input } from "../reading/input.ts";
-import { sessionItem } from "./decoder.ts";
-import { recordsOf } from "./message-records.ts";
+import { buildChatSessionItem } from "./decoder.ts";
+import { buildChatRecords } from "./message-records.ts";
 
 /** Reads a chat of older versions, which rewrote one JSON file with every message. */
 export async function* readChatFile(path: string, input: Input): AsyncGenerator<Item> {
@@ -26,31 +26,36 @@ export async function* readChatFile(path: string, input: Input): AsyncGenerator<
     if (index === undefined) {
       const added = addFacts(facts, { [field]: value });
       facts = added.facts;
-      if (added.large) yield rawRecord(field, added.large);
+      if (added.large) yield buildRawRecord(field, added.large);
       continue;
     }
     count++;
     if (facts !== told) {
       told = facts;
-      yield sessionItem(facts);
+      yield buildChatSessionItem(facts);
     }
-    const message = objectOf(value);
+    const message = toObject(value);
     if (!message) {
-      yield rawRecord(`#${index}`, value as Json);
+      yield buildRawRecord(`#${index}`, value as Json);
       continue;
     }
     // Each record follows the previous one in the file, so deleted messages drop off the line.
-    for (const record of recordsOf(message, textOf(message.id) ?? `#${index}`)) {
+    for (const record of buildChatRecords(message, toText(message.id) ?? `#${index}`)) {
       yield { ...record, parent: last };
       last = record.id;
     }
   }
-  if (facts !== told) yield sessionItem(facts);
-  const before = objectOf(input.resume)?.messages;
+  if (facts !== told) yield buildChatSessionItem(facts);
+  const before = toObject(input.resume)?.messages;
   if (typeof before === "number" && count < before) yield { type: "rewind", to: last };
   yield { type: "checkpoint", state: { messages: count } };
 }
 
-function rawRecord(id: string, value: Json): Item {
-  return { type: "record", id, version: fingerprint(JSON.stringify(value)), body: { kind: "raw", value } };
+function buildRawRecord(id: string, value: Json): Item {
+  return {
+    type: "record",
+    id,
+    version: fingerprintText(JSON.stringify(value)),
+    body: { kind: "raw", value },
+  };
 }

@@ -12,17 +12,17 @@ export interface AgentProcess {
 }
 
 /** Lists running processes with one of the names; empty if the system does not report any. */
-export async function runningAgents(names: readonly string[]): Promise<readonly AgentProcess[]> {
+export async function listRunningAgents(names: readonly string[]): Promise<readonly AgentProcess[]> {
   if (names.length === 0) return [];
-  const all = process.platform === "linux" ? await fromProc() : await fromPs();
-  return all.filter(({ pid, command }) => pid !== process.pid && isNamed(command, names));
+  const all = process.platform === "linux" ? await readProc() : await readPs();
+  return all.filter(({ pid, command }) => pid !== process.pid && isAgentCommand(command, names));
 }
 
 /** Interpreters, whose first argument is the actual program. */
 const INTERPRETER = /^(node|bun|deno|python[\d.]*)$/;
 
 /** Tells whether a command line runs a program with one of the names. */
-export function isNamed(command: string, names: readonly string[]): boolean {
+export function isAgentCommand(command: string, names: readonly string[]): boolean {
   const words = command.split(/[\0\s]+/).filter(Boolean);
   const program = basename(words[0] ?? "").replace(/\.exe$/i, "");
   const script = INTERPRETER.test(program) ? words.slice(1).find((word) => !word.startsWith("-")) : undefined;
@@ -30,7 +30,7 @@ export function isNamed(command: string, names: readonly string[]): boolean {
   return candidates.some((candidate) => names.includes(candidate));
 }
 
-async function fromProc(): Promise<readonly AgentProcess[]> {
+async function readProc(): Promise<readonly AgentProcess[]> {
   const processes: AgentProcess[] = [];
   for (const name of await readdir("/proc").catch(() => [])) {
     if (!/^\d+$/.test(name)) continue;
@@ -42,7 +42,7 @@ async function fromProc(): Promise<readonly AgentProcess[]> {
   return processes;
 }
 
-async function fromPs(): Promise<readonly AgentProcess[]> {
+async function readPs(): Promise<readonly AgentProcess[]> {
   try {
     const { stdout } = await promisify(execFile)("ps", ["-axo", "pid=,command="], { timeout: 5_000 });
     return stdout.split("\n").flatMap((line) => {

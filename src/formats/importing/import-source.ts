@@ -1,16 +1,16 @@
 import { type Json, type Kernel, LonghaulError, type Session, type SessionId } from "../../index.ts";
 import type { FoundSource } from "../find-sources.ts";
-import type { Source } from "../format.ts";
+import type { ImportSource } from "../format.ts";
 import type { Item, ProblemItem, SessionItem } from "../item.ts";
-import { isDamaged } from "../reading/damage.ts";
+import { isDamageError } from "../reading/damage.ts";
 import type { DatabaseCopies } from "../reading/database.ts";
 import { Input } from "../reading/input.ts";
 import type { ReadLimits } from "../reading/limits.ts";
-import { openingOf } from "./opening.ts";
+import { findFirstRequest } from "./opening.ts";
 import { addCounts, NO_COUNTS, type SourceReport } from "./report.ts";
 import { OpenCalls } from "./tally.ts";
-import { Target } from "./target.ts";
-import type { TargetItem } from "./target-item.ts";
+import { SessionImport } from "./target.ts";
+import type { SessionImportItem } from "./target-item.ts";
 
 export interface SourceOptions {
   readonly isLive?: boolean;
@@ -26,7 +26,10 @@ const BATCH_ITEMS = 500;
 const BATCH_BYTES = 1024 * 1024;
 
 /** Builds the session id of a foreign conversation. */
-export function sessionIdOf(source: Pick<Source, "format" | "id">, child?: string): SessionId {
+export function buildImportedSessionId(
+  source: Pick<ImportSource, "format" | "id">,
+  child?: string,
+): SessionId {
   const path = [source.format, source.id, ...(child === undefined ? [] : [child])].join("/");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: an id from a damaged file may hold them, ours may not
   const id = path.toWellFormed().replace(/[\u0000-\u001f\u007f]/g, "\ufffd");
@@ -51,20 +54,20 @@ export async function importSource(
 }
 
 /** Records on their way to one session. */
-interface Lane {
+interface SessionLane {
   readonly child: string | undefined;
   facts: Omit<SessionItem, "type" | "child">;
-  items: TargetItem[];
-  target: Target | undefined;
+  items: SessionImportItem[];
+  sessionImport: SessionImport | undefined;
   /** The person's first request: the title if the tool has none. */
-  opening: string | undefined;
+  firstRequest: string | undefined;
 }
 
 class SourceImport {
   readonly #kernel: Kernel;
   readonly #found: FoundSource;
   readonly #options: SourceOptions;
-  readonly #lanes = new Map<string | undefined, Lane>();
+  readonly #lanes = new Map<string | undefined, SessionLane>();
   readonly #openCalls = new OpenCalls();
   #main: Session | undefined;
   /**
@@ -88,8 +91,8 @@ class SourceImport {
   async read(): Promise<void> {
     const { source, format, root } = this.#found;
     const { limits, signal, isLive, databases } = this.#options;
-    const known = await this.#kernel.find(sessionIdOf(source));
-    const resume = known && (await this.#targetOf(this.#lane(undefined))).state;
+    const known = await this.#kernel.find(buildImportedSessionId(source));
+    const resume = known && (await this.#openImport(this.#lane(undefined))).state;
     const input = new Input({
       root,
       paths: source.paths,
@@ -106,8 +109,13 @@ class SourceImport {
         await this.#handle(item);
       }
     } catch (error) {
-      if (!isDamaged(error)) throw error;
-      this.#noteProblem({ type: "problem", path: source.path, severity: "lost", reason: describe(error) });
+      if (!isDamageError(error)) throw error;
+      this.#reportProblem({
+        type: "problem",
+        path: source.path,
+        severity: "lost",
+        reason: describeError(error),
+      });
     } finally {
       // Records before a failure are valid.
       if (!signal?.aborted) await this.#flush();
@@ -117,7 +125,7 @@ class SourceImport {
 
   report(outcome: "done" | "stopped" | "failed", error?: unknown): SourceReport {
     const { source } = this.#found;
-    const targets = [...this.#lanes.values()].flatMap(({ target }) => target ?? []);
+    const targets = [...this.#lanes.values()].flatMap(({ sessionImport: target }) => target ?? []);
     const sum = (of: "found" | "added") =>
       targets.map((target) => target[of]).reduce((total, counts) => addCounts(total, counts), NO_COUNTS);
     const children = [...this.#lanes.keys()].filter((child) => child !== undefined).length;
@@ -127,7 +135,7 @@ class SourceImport {
       format: source.format,
       id: source.id,
       path: source.path,
-      session: sessionIdOf(source),
+      session: buildImportedSessionId(source),
       sizeBytes: source.sizeBytes,
       status: outcome !== "done" ? outcome : isNew ? "imported" : "unchanged",
       found: { ...sum("found"), children },
@@ -137,19 +145,19 @@ class SourceImport {
       openCalls: this.#openCalls.count,
       lost: this.#lost,
       damaged: this.#damaged,
-      ...(outcome === "failed" && { error: describe(error) }),
+      ...(outcome === "failed" && { error: describeError(error) }),
     };
   }
 
   async close(): Promise<void> {
-    for (const { target } of this.#lanes.values()) await target?.session.close();
+    for (const { sessionImport: target } of this.#lanes.values()) await target?.session.close();
     await this.#main?.close();
   }
 
   async #handle(item: Item): Promise<void> {
     switch (item.type) {
       case "problem":
-        return this.#noteProblem(item);
+        return this.#reportProblem(item);
       case "copy":
         this.#copiedBytes += item.bytes;
         return;
@@ -165,8 +173,8 @@ class SourceImport {
       default:
         this.#lane(item.child).items.push(item);
         if (item.type === "record" && item.body.kind === "message") {
-          this.#openCalls.see(item.body.message);
-          this.#lane(item.child).opening ??= openingOf(item.body.message);
+          this.#openCalls.addMessage(item.body.message);
+          this.#lane(item.child).firstRequest ??= findFirstRequest(item.body.message);
           this.#options.onMessage?.();
         }
         if (++this.#pendingItems >= BATCH_ITEMS || this.#pendingBytes >= BATCH_BYTES) await this.#flush();
@@ -180,26 +188,26 @@ class SourceImport {
     this.#pendingItems = 0;
     this.#pendingBytes = 0;
     const main = this.#lane(undefined);
-    for (const lane of this.#lanes.values()) if (lane !== main) await this.#take(lane);
-    await this.#take(main, state);
+    for (const lane of this.#lanes.values()) if (lane !== main) await this.#appendItems(lane);
+    await this.#appendItems(main, state);
   }
 
-  async #take(lane: Lane, state?: Json): Promise<void> {
+  async #appendItems(lane: SessionLane, state?: Json): Promise<void> {
     if (lane.items.length === 0 && state === undefined) return;
     const items = lane.items;
     lane.items = [];
     const at = items.find((item) => item.type === "record" && item.at !== undefined);
     if (lane.facts.createdAt === undefined && at?.type === "record" && at.at !== undefined)
       lane.facts = { ...lane.facts, createdAt: at.at };
-    await (await this.#targetOf(lane)).take(items, state);
+    await (await this.#openImport(lane)).appendItems(items, state);
   }
 
-  async #finish(lane: Lane): Promise<void> {
-    if (!lane.target) return;
-    await lane.target.chooseLine();
-    const { session } = lane.target;
+  async #finish(lane: SessionLane): Promise<void> {
+    if (!lane.sessionImport) return;
+    await lane.sessionImport.chooseLine();
+    const { session } = lane.sessionImport;
     const record = await session.record();
-    const { title = record.title === undefined ? lane.opening : undefined, meta } = lane.facts;
+    const { title = record.title === undefined ? lane.firstRequest : undefined, meta } = lane.facts;
     const nextMeta = { ...record.meta, ...meta };
     const isSame =
       (title === undefined || title === record.title) &&
@@ -207,10 +215,10 @@ class SourceImport {
     if (!isSame) await session.update({ meta: nextMeta, ...(title !== undefined && { title }) });
   }
 
-  async #targetOf(lane: Lane): Promise<Target> {
-    if (lane.target) return lane.target;
+  async #openImport(lane: SessionLane): Promise<SessionImport> {
+    if (lane.sessionImport) return lane.sessionImport;
     const { source } = this.#found;
-    const id = sessionIdOf(source, lane.child);
+    const id = buildImportedSessionId(source, lane.child);
     const { title = lane.child === undefined ? source.title : undefined, createdAt, meta } = lane.facts;
     const options = {
       meta: { source: { format: source.format, id: source.id, path: source.path }, ...meta },
@@ -218,14 +226,14 @@ class SourceImport {
       createdAt: createdAt ?? source.modifiedAt,
     };
     const session = await this.#openSession(id, lane.child, options);
-    lane.target = await Target.open(session, `import:${id}`, source.format, {
-      problem: (reason, severity) =>
-        this.#noteProblem({ type: "problem", path: source.path, severity, reason }),
-      copied: (bytes) => {
+    lane.sessionImport = await SessionImport.open(session, `import:${id}`, source.format, {
+      onProblem: (reason, severity) =>
+        this.#reportProblem({ type: "problem", path: source.path, severity, reason }),
+      onCopied: (bytes) => {
         this.#copiedBytes += bytes;
       },
     });
-    return lane.target;
+    return lane.sessionImport;
   }
 
   async #openSession(
@@ -237,26 +245,32 @@ class SourceImport {
     if (await this.#kernel.find(id)) return this.#kernel.session(id);
     const parentId =
       child !== undefined
-        ? sessionIdOf(source)
+        ? buildImportedSessionId(source)
         : source.parent === undefined
           ? undefined
-          : sessionIdOf({ format: source.format, id: source.parent });
+          : buildImportedSessionId({ format: source.format, id: source.parent });
     if (parentId === undefined || parentId === id) return this.#kernel.session(id, options);
-    if (child !== undefined) await this.#targetOf(this.#lane(undefined));
+    if (child !== undefined) await this.#openImport(this.#lane(undefined));
     else if (!(await this.#kernel.find(parentId))) return this.#kernel.session(id, options);
     this.#main ??= await this.#kernel.session(parentId);
     return this.#main.child({ ...options, id });
   }
 
-  #lane(child: string | undefined): Lane {
+  #lane(child: string | undefined): SessionLane {
     const known = this.#lanes.get(child);
     if (known) return known;
-    const lane: Lane = { child, facts: {}, items: [], target: undefined, opening: undefined };
+    const lane: SessionLane = {
+      child,
+      facts: {},
+      items: [],
+      sessionImport: undefined,
+      firstRequest: undefined,
+    };
     this.#lanes.set(child, lane);
     return lane;
   }
 
-  #noteProblem(problem: ProblemItem): void {
+  #reportProblem(problem: ProblemItem): void {
     if (problem.severity === "lost") this.#lost++;
     else this.#damaged++;
     this.#options.onProblem?.(problem);
@@ -269,7 +283,7 @@ class SourceImport {
   }
 }
 
-function describe(error: unknown): string {
+function describeError(error: unknown): string {
   if (error instanceof LonghaulError) return error.message;
   return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 }

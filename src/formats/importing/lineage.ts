@@ -1,7 +1,7 @@
 import type { Json } from "../../index.ts";
 
 /** A range of seqs, both inclusive. */
-export type Stretch = readonly [from: number, to: number];
+export type LineageRange = readonly [from: number, to: number];
 
 /**
  * The first seq of a stretch that continues from elsewhere, and the seq that it continues from (0: nothing, -1: the
@@ -18,7 +18,7 @@ interface LineageState {
   readonly segments: readonly Segment[];
   readonly moved: readonly (readonly [place: number, seq: number])[];
   readonly versions: readonly (readonly [seq: number, place: number])[];
-  readonly anchor: readonly Stretch[];
+  readonly anchor: readonly LineageRange[];
 }
 
 /**
@@ -38,7 +38,7 @@ export class Lineage {
   /** Every newer version → the place it took. */
   readonly #placeOf = new Map<number, number>();
   /** A line given entry by entry; everything later continues from it. */
-  #anchor: readonly Stretch[] = [];
+  #anchor: readonly LineageRange[] = [];
 
   constructor(state?: Json) {
     if (!state) return;
@@ -53,7 +53,7 @@ export class Lineage {
   }
 
   /** Returns the stretches of the line from one entry through another, or through the last one. */
-  between(from: number, to?: number): readonly Stretch[] {
+  getRangesBetween(from: number, to?: number): readonly LineageRange[] {
     const last = this.#follows === ANCHOR ? this.#end : this.#follows;
     const [first, through] = [this.#place(from), to === undefined ? last : this.#place(to)];
     if (first > through) return [];
@@ -96,13 +96,13 @@ export class Lineage {
 
   /** Sets the line to exactly these entries. */
   set(seqs: readonly number[]): void {
-    this.#anchor = stretchesOf(seqs.map((seq) => this.#place(seq)));
+    this.#anchor = toRanges(seqs.map((seq) => this.#place(seq)));
     this.#tip = ANCHOR;
     this.#rewound = null;
   }
 
   /** Returns the line, oldest first; undefined if it is the whole log. */
-  stretches(): readonly Stretch[] | undefined {
+  getRanges(): readonly LineageRange[] | undefined {
     const isPlain = this.#segments.length === 0 && this.#moved.size === 0 && this.#anchor.length === 0;
     if (isPlain && this.#follows === this.#end) return undefined;
     return this.#inPlace(this.#path(this.#follows));
@@ -110,7 +110,7 @@ export class Lineage {
 
   /** Returns a text that changes when the line must be set again; growth at the end does not count. */
   signature(): string {
-    const path = this.stretches();
+    const path = this.getRanges();
     if (!path) return "";
     const isOpen = this.#rewound === null && this.#tip === this.#end;
     return JSON.stringify(
@@ -139,8 +139,8 @@ export class Lineage {
     return this.#placeOf.get(seq) ?? seq;
   }
 
-  #path(tip: number): readonly Stretch[] {
-    const path: Stretch[] = [];
+  #path(tip: number): readonly LineageRange[] {
+    const path: LineageRange[] = [];
     for (let at = tip; at !== 0; ) {
       if (at === ANCHOR) return [...this.#anchor, ...path];
       const cut = this.#anchored(at);
@@ -153,10 +153,10 @@ export class Lineage {
   }
 
   /** Returns the anchor up to the entry, if the entry is on it. */
-  #anchored(seq: number): readonly Stretch[] | undefined {
+  #anchored(seq: number): readonly LineageRange[] | undefined {
     const index = this.#anchor.findIndex(([from, to]) => from <= seq && seq <= to);
     if (index < 0) return undefined;
-    const [from] = this.#anchor[index] as Stretch;
+    const [from] = this.#anchor[index] as LineageRange;
     return [...this.#anchor.slice(0, index), [from, seq]];
   }
 
@@ -172,12 +172,12 @@ export class Lineage {
   }
 
   /** Replaces old versions with the newer ones. */
-  #inPlace(path: readonly Stretch[]): readonly Stretch[] {
+  #inPlace(path: readonly LineageRange[]): readonly LineageRange[] {
     if (this.#moved.size === 0) return path;
     const exceptions = [
       ...new Set([...this.#moved.keys(), ...this.#moved.values(), ...this.#placeOf.keys()]),
     ].sort((a, b) => a - b);
-    const placed: Stretch[] = [];
+    const placed: LineageRange[] = [];
     for (const [from, to] of path) {
       let next = from;
       for (const seq of exceptions) {
@@ -193,8 +193,8 @@ export class Lineage {
   }
 }
 
-function stretchesOf(seqs: readonly number[]): readonly Stretch[] {
-  const stretches: Stretch[] = [];
+function toRanges(seqs: readonly number[]): readonly LineageRange[] {
+  const stretches: LineageRange[] = [];
   for (const seq of seqs) {
     const last = stretches.at(-1);
     if (last && last[1] + 1 === seq) stretches[stretches.length - 1] = [last[0], seq];

@@ -1,8 +1,8 @@
 import type { ForeignEdit } from "../item.ts";
-import type { TargetItem } from "./target-item.ts";
+import type { SessionImportItem } from "./target-item.ts";
 
 /** Collects all record ids that items mention. */
-export function mentioned(items: readonly TargetItem[]): readonly string[] {
+export function collectRecordIds(items: readonly SessionImportItem[]): readonly string[] {
   const ids = new Set<string>();
   for (const item of items) {
     if (item.type === "rewind") {
@@ -12,13 +12,13 @@ export function mentioned(items: readonly TargetItem[]): readonly string[] {
     } else {
       ids.add(item.id);
       if (typeof item.parent === "string") ids.add(item.parent);
-      if (item.body.kind === "overlay") for (const id of mentionedByEdit(item.body.edit)) ids.add(id);
+      if (item.body.kind === "overlay") for (const id of collectEditRecordIds(item.body.edit)) ids.add(id);
     }
   }
   return [...ids];
 }
 
-function mentionedByEdit(edit: ForeignEdit): readonly string[] {
+function collectEditRecordIds(edit: ForeignEdit): readonly string[] {
   if (edit.type === "replace") return "record" in edit.target ? [edit.target.record] : [];
   const spans = edit.spans.flatMap(({ from, through }) => [from, through]);
   const record = edit.type === "summarize" ? [edit.record] : [];

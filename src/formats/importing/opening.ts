@@ -3,7 +3,7 @@ import type { MessageInput } from "../../index.ts";
 const MAX_CHARACTERS = 80;
 
 /** Returns the first line of a person's request; undefined for messages that tools wrote in the person's name. */
-export function openingOf(message: MessageInput): string | undefined {
+export function findFirstRequest(message: MessageInput): string | undefined {
   if (message.role !== "user") return undefined;
   const texts =
     message.text === undefined ? (message.parts ?? []) : [{ type: "text" as const, text: message.text }];

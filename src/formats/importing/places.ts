@@ -5,19 +5,19 @@ import type { Format, System } from "../format.ts";
 import { FORMATS } from "../formats.ts";
 
 /** A folder where a tool keeps its conversations. */
-export interface Place {
+export interface SourcePlace {
   readonly format: Format;
   readonly path: string;
 }
 
-export function thisSystem(): System {
+export function getSystem(): System {
   return { home: homedir(), platform: process.platform, env: process.env };
 }
 
 /** Lists the well-known folders of all tools that exist on this computer. */
-export async function wellKnownPlaces(system: System = thisSystem()): Promise<readonly Place[]> {
+export async function findSourcePlaces(system: System = getSystem()): Promise<readonly SourcePlace[]> {
   checkSystem(system);
-  const places: Place[] = [];
+  const places: SourcePlace[] = [];
   const seen = new Set<string>();
   for (const format of FORMATS) {
     for (const path of format.homes(system)) {

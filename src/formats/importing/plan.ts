@@ -4,7 +4,7 @@ import { NO_COUNTS } from "./report.ts";
 import type { RunningCounts } from "./tally.ts";
 
 /** An append in preparation, which assigns seqs to new records. */
-export class Plan {
+export class AppendPlan {
   readonly items: IntakeItem[] = [];
   readonly found: RunningCounts = { ...NO_COUNTS };
   readonly added: RunningCounts = { ...NO_COUNTS };
@@ -22,15 +22,15 @@ export class Plan {
     this.#firstSeq = head + 1;
   }
 
-  taken(record: string): TakenRecord | undefined {
+  findRecord(record: string): TakenRecord | undefined {
     return this.#planned.get(record) ?? this.#known.get(record);
   }
 
-  seqOf(record: string): number | undefined {
-    return this.taken(record)?.seq;
+  findSeq(record: string): number | undefined {
+    return this.findRecord(record)?.seq;
   }
 
-  bodyAt(seq: number): BodyInput | undefined {
+  getBody(seq: number): BodyInput | undefined {
     return this.items[seq - this.#firstSeq]?.body;
   }
 

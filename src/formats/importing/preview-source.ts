@@ -1,9 +1,9 @@
 import type { BodyInput } from "../../index.ts";
 import type { FoundSource } from "../find-sources.ts";
 import { Input } from "../reading/input.ts";
-import { type SourceOptions, sessionIdOf } from "./import-source.ts";
+import { buildImportedSessionId, type SourceOptions } from "./import-source.ts";
 import { type Counts, NO_COUNTS, type SourceReport } from "./report.ts";
-import { OpenCalls, type RunningCounts, tallyBody, tallyInto } from "./tally.ts";
+import { OpenCalls, type RunningCounts, tallyBody, tallyCounts } from "./tally.ts";
 
 /** Maximum records whose newer versions are recognized; beyond it, versions count again. */
 const MAX_REMEMBERED = 100_000;
@@ -43,11 +43,11 @@ export async function previewSource(found: FoundSource, options: SourceOptions =
         if (item.version !== undefined) {
           const key = `${item.child ?? ""}\n${item.id}`;
           const before = versions.get(key);
-          if (before) tallyInto(counts, before, -1);
+          if (before) tallyCounts(counts, before, -1);
           if (before || versions.size < MAX_REMEMBERED) versions.set(key, own);
         }
-        tallyInto(counts, own);
-        if (item.body.kind === "message") openCalls.see(item.body.message);
+        tallyCounts(counts, own);
+        if (item.body.kind === "message") openCalls.addMessage(item.body.message);
       }
     }
   } catch (caught) {
@@ -57,7 +57,7 @@ export async function previewSource(found: FoundSource, options: SourceOptions =
     format: source.format,
     id: source.id,
     path: source.path,
-    session: sessionIdOf(source),
+    session: buildImportedSessionId(source),
     sizeBytes: source.sizeBytes,
     status: error === undefined ? "planned" : signal?.aborted ? "stopped" : "failed",
     found: { ...counts, children: children.size },

@@ -59,7 +59,7 @@ export interface SourceReport {
   readonly error?: string;
 }
 
-export interface Totals {
+export interface ImportTotals {
   readonly sources: number;
   readonly failed: number;
   readonly sizeBytes: number;
@@ -75,8 +75,8 @@ export interface Totals {
 /** Result of an import. */
 export interface ImportReport {
   readonly sources: readonly SourceReport[];
-  readonly formats: Readonly<Partial<Record<FormatName, Totals>>>;
-  readonly totals: Totals;
+  readonly formats: Readonly<Partial<Record<FormatName, ImportTotals>>>;
+  readonly totals: ImportTotals;
   /** The first 1,000 problems in the order of reading; `totals` counts all. */
   readonly problems: readonly ProblemItem[];
 }
@@ -87,7 +87,7 @@ export function addCounts(a: Counts, b: Counts): Counts {
 }
 
 /** Sums the reports of sources. */
-export function totalsOf(sources: readonly SourceReport[]): Totals {
+export function sumReports(sources: readonly SourceReport[]): ImportTotals {
   const sum = (of: (source: SourceReport) => number) =>
     sources.reduce((total, source) => total + of(source), 0);
   return {

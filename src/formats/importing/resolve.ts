@@ -2,7 +2,7 @@ import type { BodyInput, EditInput, SessionId } from "../../index.ts";
 import type { ForeignEdit, RecordBody, Span } from "../item.ts";
 
 /** Session state for resolving record ids. */
-export interface Resolution {
+export interface RecordResolution {
   readonly session: SessionId;
   readonly author: string;
   /** Returns the seq at which a record was or will be appended. */
@@ -12,14 +12,14 @@ export interface Resolution {
 }
 
 /** Replaces the record ids in a body with seqs; undefined if a record is missing. */
-export function resolveBody(body: RecordBody, resolution: Resolution): BodyInput | undefined {
+export function resolveBody(body: RecordBody, resolution: RecordResolution): BodyInput | undefined {
   if (body.kind === "raw") return { kind: "raw", format: resolution.author, value: body.value };
   if (body.kind !== "overlay") return body;
   const edit = resolveEdit(body.edit, resolution);
   return edit && { ...body, author: resolution.author, edit };
 }
 
-function resolveEdit(edit: ForeignEdit, resolution: Resolution): EditInput | undefined {
+function resolveEdit(edit: ForeignEdit, resolution: RecordResolution): EditInput | undefined {
   if (edit.type === "replace") {
     if ("callId" in edit.target) return { ...edit, target: edit.target };
     const seq = resolution.seqOf(edit.target.record);
@@ -27,7 +27,7 @@ function resolveEdit(edit: ForeignEdit, resolution: Resolution): EditInput | und
     const { part } = edit.target;
     return { ...edit, target: part === undefined ? { seq } : { seq, part } };
   }
-  const ranges = edit.spans.flatMap((span) => rangeOf(span, resolution));
+  const ranges = edit.spans.flatMap((span) => resolveSpan(span, resolution));
   if (ranges.length === 0) return undefined;
   if (edit.type === "hide") return { type: "hide", ranges };
   const entry = edit.record === undefined ? undefined : resolution.seqOf(edit.record);
@@ -39,7 +39,7 @@ function resolveEdit(edit: ForeignEdit, resolution: Resolution): EditInput | und
   };
 }
 
-function rangeOf(span: Span, { session, seqOf, between }: Resolution) {
+function resolveSpan(span: Span, { session, seqOf, between }: RecordResolution) {
   const from = span.from === undefined ? 1 : seqOf(span.from);
   const to = span.through === undefined ? undefined : seqOf(span.through);
   if (from === undefined || (span.through !== undefined && to === undefined)) return [];

@@ -6,19 +6,19 @@ import type { BodyInput, Entry, Json, PartInput } from "../../index.ts";
  * log, where large parts and data are blobs; these are compared by digest.
  */
 export function isSameRecord(one: BodyInput | Entry, other: BodyInput | Entry): boolean {
-  return one.kind === other.kind && contentOf(one) === contentOf(other);
+  return one.kind === other.kind && serializeContent(one) === serializeContent(other);
 }
 
-function contentOf(body: BodyInput | Entry): string {
+function serializeContent(body: BodyInput | Entry): string {
   switch (body.kind) {
     case "message": {
       const { role, text, model } = body.message as { role: string; text?: string; model?: string };
       const parts: readonly PartInput[] =
         text === undefined ? (body.message.parts ?? []) : [{ type: "text", text }];
-      return JSON.stringify([role, model, parts.map(partContent)]);
+      return JSON.stringify([role, model, parts.map(serializePart)]);
     }
     case "raw":
-      return "blob" in body && body.blob ? body.blob.digest : digestOf(JSON.stringify(body.value));
+      return "blob" in body && body.blob ? body.blob.digest : hashContent(JSON.stringify(body.value));
     case "usage":
       return JSON.stringify([body.usage, body.model, body.provider, body.request]);
     case "notice":
@@ -26,7 +26,7 @@ function contentOf(body: BodyInput | Entry): string {
     case "overlay": {
       // Ranges depend on the line at that moment; the replacement does not.
       const { edit } = body;
-      const shown = edit.type === "replace" ? edit.parts.map(partContent) : [];
+      const shown = edit.type === "replace" ? edit.parts.map(serializePart) : [];
       return JSON.stringify([body.reason, edit.type, "target" in edit ? edit.target : null, shown]);
     }
     default:
@@ -34,24 +34,24 @@ function contentOf(body: BodyInput | Entry): string {
   }
 }
 
-function partContent(part: PartInput): Json {
+function serializePart(part: PartInput): Json {
   switch (part.type) {
     case "text":
-      return digestOf(part.text);
+      return hashContent(part.text);
     case "blob":
       return part.digest;
     case "data":
-      return typeof part.data === "string" ? digestOf(Buffer.from(part.data, "base64")) : "a stream";
+      return typeof part.data === "string" ? hashContent(Buffer.from(part.data, "base64")) : "a stream";
     case "tool-result": {
       const output =
         typeof part.output === "string" ? [{ type: "text" as const, text: part.output }] : part.output;
-      return [part.callId, part.isError ?? false, output.map(partContent)];
+      return [part.callId, part.isError ?? false, output.map(serializePart)];
     }
     default:
-      return digestOf(JSON.stringify(part));
+      return hashContent(JSON.stringify(part));
   }
 }
 
-function digestOf(content: string | Uint8Array): string {
+function hashContent(content: string | Uint8Array): string {
   return createHash("sha256").update(content).digest("hex");
 }

@@ -59,7 +59,7 @@ export class OpenCalls {
     return this.#open.size;
   }
 
-  see(message: MessageInput): void {
+  addMessage(message: MessageInput): void {
     for (const part of message.parts ?? []) {
       if (part.type === "tool-call" && this.#open.size < this.#max) this.#open.add(part.callId);
       else if (part.type === "tool-result") this.#open.delete(part.callId);
@@ -68,6 +68,6 @@ export class OpenCalls {
 }
 
 /** Adds counts to a running sum, or subtracts them. */
-export function tallyInto(sum: RunningCounts, counts: Counts, sign: 1 | -1 = 1): void {
+export function tallyCounts(sum: RunningCounts, counts: Counts, sign: 1 | -1 = 1): void {
   for (const key of Object.keys(NO_COUNTS) as (keyof Counts)[]) sum[key] += sign * counts[key];
 }

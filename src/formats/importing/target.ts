@@ -10,22 +10,22 @@ import {
 } from "../../index.ts";
 import type { ProblemItem, RecordItem } from "../item.ts";
 import { Lineage } from "./lineage.ts";
-import { mentioned } from "./mentioned.ts";
-import { Plan } from "./plan.ts";
+import { collectRecordIds } from "./mentioned.ts";
+import { AppendPlan } from "./plan.ts";
 import { NO_COUNTS } from "./report.ts";
 import { resolveBody } from "./resolve.ts";
 import { isSameRecord } from "./same-record.ts";
-import { type RunningCounts, tallyBody, tallyInto } from "./tally.ts";
-import type { TargetItem } from "./target-item.ts";
+import { type RunningCounts, tallyBody, tallyCounts } from "./tally.ts";
+import type { SessionImportItem } from "./target-item.ts";
 
 /** Callbacks of a target. */
-export interface TargetReport {
-  readonly problem: (reason: string, severity: ProblemItem["severity"]) => void;
-  readonly copied: (bytes: number) => void;
+export interface SessionImportCallbacks {
+  readonly onProblem: (reason: string, severity: ProblemItem["severity"]) => void;
+  readonly onCopied: (bytes: number) => void;
 }
 
 /** State that a target stores with its intake. */
-interface TargetProgress {
+interface SessionImportProgress {
   readonly lineage: Json;
   /** Signature of the lineage when the line was last set. */
   readonly chosen: string;
@@ -34,13 +34,13 @@ interface TargetProgress {
 const MAX_TRIES = 100;
 
 /** One session that receives records: finds the new ones, assigns seqs, and keeps the line equal to the source's. */
-export class Target {
+export class SessionImport {
   readonly session: Session;
   readonly found: RunningCounts = { ...NO_COUNTS };
   readonly added: RunningCounts = { ...NO_COUNTS };
   readonly #intake: Intake;
   readonly #author: string;
-  readonly #report: TargetReport;
+  readonly #report: SessionImportCallbacks;
   /** Head at the start of this import: known records above it come from this read. */
   readonly #headAtStart: number;
   readonly #createdAt: number;
@@ -52,7 +52,7 @@ export class Target {
     session: Session;
     intake: Intake;
     author: string;
-    report: TargetReport;
+    report: SessionImportCallbacks;
     head: { seq: number; at: number };
     createdAt: number;
   }) {
@@ -63,15 +63,20 @@ export class Target {
     this.#head = parts.head;
     this.#headAtStart = parts.head.seq;
     this.#createdAt = parts.createdAt;
-    const progress = parts.intake.progress as TargetProgress | undefined;
+    const progress = parts.intake.progress as SessionImportProgress | undefined;
     this.#lineage = new Lineage(progress?.lineage);
     this.#chosen = progress?.chosen ?? "";
   }
 
-  static async open(session: Session, name: string, author: string, report: TargetReport): Promise<Target> {
+  static async open(
+    session: Session,
+    name: string,
+    author: string,
+    report: SessionImportCallbacks,
+  ): Promise<SessionImport> {
     const intake = await session.intake(name);
     const { createdAt } = await session.record();
-    return new Target({ session, intake, author, report, head: await session.head(), createdAt });
+    return new SessionImport({ session, intake, author, report, head: await session.head(), createdAt });
   }
 
   /** The format's state at its last checkpoint. */
@@ -80,19 +85,19 @@ export class Target {
   }
 
   /** Appends the new items, together with the format's state if given. */
-  async take(items: readonly TargetItem[], state?: Json): Promise<void> {
+  async appendItems(items: readonly SessionImportItem[], state?: Json): Promise<void> {
     let offered = items;
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#tryTake(offered, state);
+        return await this.#tryAppend(offered, state);
       } catch (error) {
         if (tries === MAX_TRIES) throw error;
         if (isLonghaulError(error, "ENTRY_TOO_LARGE")) {
-          const smaller = offered.map((item) => this.#withinEntry(item, error.details.maxBytes as number));
+          const smaller = offered.map((item) => this.#shrinkToEntry(item, error.details.maxBytes as number));
           if (smaller.every((item, index) => item === offered[index])) throw error;
           offered = smaller;
         } else if (isLonghaulError(error, "INTAKE_CONFLICT") || isLonghaulError(error, "POSITION_CONFLICT")) {
-          await this.#lookAgain();
+          await this.#reload();
         } else throw error;
       }
     }
@@ -102,7 +107,7 @@ export class Target {
   async chooseLine(): Promise<void> {
     const signature = this.#lineage.signature();
     if (signature === this.#chosen) return;
-    const stretches = this.#lineage.stretches() ?? [[1, this.#head.seq] as const];
+    const stretches = this.#lineage.getRanges() ?? [[1, this.#head.seq] as const];
     const ranges = stretches.map(([from, to]) => ({ session: this.session.id, from, to }));
     try {
       // Use the time of the preceding entry: later records are older than now.
@@ -111,51 +116,58 @@ export class Target {
       this.#head = { seq, at };
     } catch (error) {
       if (!isLonghaulError(error, "LINE_LIMIT")) throw error;
-      this.#report.problem(
+      this.#report.onProblem(
         "the line has too many pieces to be kept; the session shows all branches",
         "damaged",
       );
     }
     this.#chosen = signature;
-    await this.#intake.save({ progress: this.#progress(this.#lineage) });
+    await this.#intake.save({ progress: this.#buildProgress(this.#lineage) });
   }
 
   /** Reloads state after somebody else appended or imported. */
-  async #lookAgain(): Promise<void> {
+  async #reload(): Promise<void> {
     await this.#intake.refresh();
     this.#head = await this.session.head();
-    const progress = this.#intake.progress as TargetProgress | undefined;
+    const progress = this.#intake.progress as SessionImportProgress | undefined;
     this.#lineage = new Lineage(progress?.lineage);
   }
 
   /** Turns a record that is too large for an entry into a raw one, which can be stored as a blob. */
-  #withinEntry(item: TargetItem, maxBytes: number): TargetItem {
+  #shrinkToEntry(item: SessionImportItem, maxBytes: number): SessionImportItem {
     if (item.type !== "record" || item.body.kind === "raw") return item;
     const text = JSON.stringify(item.body);
     if (text.length <= maxBytes / 2) return item;
-    this.#report.problem(`record ${item.id} is too large for an entry; kept as raw`, "damaged");
+    this.#report.onProblem(`record ${item.id} is too large for an entry; kept as raw`, "damaged");
     return { ...item, body: { kind: "raw", value: JSON.parse(text) as Json } };
   }
 
-  async #tryTake(items: readonly TargetItem[], state: Json | undefined): Promise<void> {
-    const plan = new Plan(await this.#intake.find(mentioned(items)), this.#head.seq, this.#timeBefore(items));
+  async #tryAppend(items: readonly SessionImportItem[], state: Json | undefined): Promise<void> {
+    const plan = new AppendPlan(
+      await this.#intake.find(collectRecordIds(items)),
+      this.#head.seq,
+      this.#findStartTime(items),
+    );
     const lineage = new Lineage(this.#lineage.toJSON());
-    for (const item of items) await this.#place(item, plan, lineage);
-    const saved = { progress: this.#progress(lineage), ...(state !== undefined && { checkpoint: state }) };
+    for (const item of items) await this.#placeItem(item, plan, lineage);
+    const saved = {
+      progress: this.#buildProgress(lineage),
+      ...(state !== undefined && { checkpoint: state }),
+    };
     if (plan.items.length > 0) {
       await this.#intake.append(plan.items, { ...saved, expectedHead: this.#head.seq });
       this.#head = { seq: this.#head.seq + plan.items.length, at: Math.max(this.#head.at, plan.lastAt) };
     } else if (state !== undefined) await this.#intake.save(saved);
     this.#lineage = lineage;
-    tallyInto(this.found, plan.found);
-    tallyInto(this.added, plan.added);
-    for (const { reason, severity } of plan.problems) this.#report.problem(reason, severity);
-    if (plan.copiedBytes > 0) this.#report.copied(plan.copiedBytes);
+    tallyCounts(this.found, plan.found);
+    tallyCounts(this.added, plan.added);
+    for (const { reason, severity } of plan.problems) this.#report.onProblem(reason, severity);
+    if (plan.copiedBytes > 0) this.#report.onCopied(plan.copiedBytes);
   }
 
-  async #place(item: TargetItem, plan: Plan, lineage: Lineage): Promise<void> {
+  async #placeItem(item: SessionImportItem, plan: AppendPlan, lineage: Lineage): Promise<void> {
     if (item.type === "rewind") {
-      const to = item.to === null ? 0 : plan.seqOf(item.to);
+      const to = item.to === null ? 0 : plan.findSeq(item.to);
       if (to === undefined)
         plan.problems.push({
           reason: `goes back to ${item.to}, which is not in the source`,
@@ -165,33 +177,33 @@ export class Target {
       return;
     }
     if (item.type === "line") {
-      lineage.set(item.records.flatMap((record) => plan.seqOf(record) ?? []));
+      lineage.set(item.records.flatMap((record) => plan.findSeq(record) ?? []));
       return;
     }
-    const known = plan.taken(item.id);
-    if (!known) return this.#takeNew(item, { id: item.id }, plan, lineage);
+    const known = plan.findRecord(item.id);
+    if (!known) return this.#addNew(item, { id: item.id }, plan, lineage);
     if (item.version !== undefined && item.version !== known.version)
-      return this.#takeNewer(item, known, plan, lineage);
+      return this.#addNewer(item, known, plan, lineage);
     if (known.seq > this.#headAtStart && item.version === undefined)
-      return this.#takeDuplicate(item, known, plan, lineage);
+      return this.#addDuplicate(item, known, plan, lineage);
     lineage.touch(known.seq);
     // A record of this read was counted already.
     if (known.seq <= this.#headAtStart) tallyBody(plan.found, item.body as BodyInput);
   }
 
-  async #takeNew(item: RecordItem, record: NewRecord, plan: Plan, lineage: Lineage): Promise<void> {
-    const body = this.#bodyOf(item, plan, lineage);
-    const parent = this.#parentOf(item, plan);
-    lineage.add(plan.add(this.#intakeItem(item, body, record, plan)), parent);
+  async #addNew(item: RecordItem, record: NewRecord, plan: AppendPlan, lineage: Lineage): Promise<void> {
+    const body = this.#resolveBody(item, plan, lineage);
+    const parent = this.#findParent(item, plan);
+    lineage.add(plan.add(this.#buildIntakeItem(item, body, record, plan)), parent);
     tallyBody(plan.found, body);
     tallyBody(plan.added, body);
   }
 
   /** Appends another version of a known record and puts it in the old one's place on the line. */
-  async #takeNewer(item: RecordItem, known: TakenRecord, plan: Plan, lineage: Lineage): Promise<void> {
-    const body = this.#bodyOf(item, plan, lineage);
-    const before = plan.bodyAt(known.seq) ?? (await this.session.entry(known.seq));
-    const seq = plan.add(this.#intakeItem(item, body, { id: item.id, replaces: true }, plan));
+  async #addNewer(item: RecordItem, known: TakenRecord, plan: AppendPlan, lineage: Lineage): Promise<void> {
+    const body = this.#resolveBody(item, plan, lineage);
+    const before = plan.getBody(known.seq) ?? (await this.session.entry(known.seq));
+    const seq = plan.add(this.#buildIntakeItem(item, body, { id: item.id, replaces: true }, plan));
     lineage.replace(known.seq, seq);
     tallyBody(plan.found, body);
     tallyBody(plan.added, body);
@@ -201,32 +213,38 @@ export class Target {
   }
 
   /** Handles a repeated id within one read: a copy if the content is the same, else a record under another id. */
-  async #takeDuplicate(item: RecordItem, known: TakenRecord, plan: Plan, lineage: Lineage): Promise<void> {
-    const first = plan.bodyAt(known.seq) ?? (await this.session.entry(known.seq));
-    if (first && isSameRecord(first, this.#bodyOf(item, plan, lineage))) {
+  async #addDuplicate(
+    item: RecordItem,
+    known: TakenRecord,
+    plan: AppendPlan,
+    lineage: Lineage,
+  ): Promise<void> {
+    const first = plan.getBody(known.seq) ?? (await this.session.entry(known.seq));
+    if (first && isSameRecord(first, this.#resolveBody(item, plan, lineage))) {
       lineage.touch(known.seq);
       plan.copiedBytes += Buffer.byteLength(JSON.stringify(item.body));
       return;
     }
-    const id = await this.#freeId(item.id, plan);
+    const id = await this.#findFreeId(item.id, plan);
     const reason = `the id ${item.id} was used before for another record; kept as ${id}`;
     plan.problems.push({ reason, severity: "damaged" });
-    await this.#takeNew(item, { id }, plan, lineage);
+    await this.#addNew(item, { id }, plan, lineage);
   }
 
-  async #freeId(id: string, plan: Plan): Promise<string> {
+  async #findFreeId(id: string, plan: AppendPlan): Promise<string> {
     for (let count = 2; ; count++) {
       const candidate = `${id}~${count}`;
-      if (!plan.taken(candidate) && !(await this.#intake.find([candidate])).has(candidate)) return candidate;
+      if (!plan.findRecord(candidate) && !(await this.#intake.find([candidate])).has(candidate))
+        return candidate;
     }
   }
 
-  #bodyOf(item: RecordItem, plan: Plan, lineage: Lineage): BodyInput {
+  #resolveBody(item: RecordItem, plan: AppendPlan, lineage: Lineage): BodyInput {
     const resolution = {
       session: this.session.id,
       author: this.#author,
-      seqOf: (record: string) => plan.seqOf(record),
-      between: (from: number, to?: number) => lineage.between(from, to),
+      seqOf: (record: string) => plan.findSeq(record),
+      between: (from: number, to?: number) => lineage.getRangesBetween(from, to),
     };
     const body = resolveBody(item.body, resolution);
     if (body) return body;
@@ -234,10 +252,10 @@ export class Target {
     return { kind: "raw", format: this.#author, value: item.body as unknown as Json };
   }
 
-  #parentOf(item: RecordItem, plan: Plan): number | undefined {
+  #findParent(item: RecordItem, plan: AppendPlan): number | undefined {
     if (item.parent === undefined) return undefined;
     if (item.parent === null) return 0;
-    const parent = plan.seqOf(item.parent);
+    const parent = plan.findSeq(item.parent);
     if (parent === undefined)
       plan.problems.push({
         reason: `record ${item.id} follows ${item.parent}, which is not before it`,
@@ -246,17 +264,17 @@ export class Target {
     return parent;
   }
 
-  #intakeItem(item: RecordItem, body: BodyInput, record: NewRecord, plan: Plan): IntakeItem {
+  #buildIntakeItem(item: RecordItem, body: BodyInput, record: NewRecord, plan: AppendPlan): IntakeItem {
     const floor = Math.max(this.#head.at, plan.lastAt);
     const at = item.at ?? floor;
     const versioned = item.version === undefined ? record : { ...record, version: item.version };
     // Times in the log never decrease; an earlier time of the source is kept in the body.
-    const kept = item.at !== undefined && item.at < floor ? withTime(body, item.at) : body;
+    const kept = item.at !== undefined && item.at < floor ? addTime(body, item.at) : body;
     return { record: versioned, body: kept, at };
   }
 
   /** Returns the time for leading records without one: that of the first record with a time, or of the conversation. */
-  #timeBefore(items: readonly TargetItem[]): number {
+  #findStartTime(items: readonly SessionImportItem[]): number {
     if (this.#head.seq > 0) return this.#head.at;
     const timed = items.find((item) => item.type === "record" && item.at !== undefined) as
       | RecordItem
@@ -264,12 +282,12 @@ export class Target {
     return timed?.at ?? this.#createdAt;
   }
 
-  #progress(lineage: Lineage): Json {
+  #buildProgress(lineage: Lineage): Json {
     return { lineage: lineage.toJSON(), chosen: this.#chosen };
   }
 }
 
-function withTime(body: BodyInput, at: number): BodyInput {
+function addTime(body: BodyInput, at: number): BodyInput {
   if (body.kind === "message")
     return { ...body, message: { ...body.message, meta: { ...body.message.meta, at } } };
   if (body.kind === "usage") return { ...body, meta: { ...body.meta, at } };

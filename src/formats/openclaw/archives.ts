@@ -2,9 +2,9 @@ import { basename, dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import * as zlib from "node:zlib";
 import { LonghaulError } from "../../index.ts";
-import type { Source } from "../format.ts";
+import type { ImportSource } from "../format.ts";
 import type { Item, ProblemItem } from "../item.ts";
-import { makePiDecoder } from "../pi/decoder.ts";
+import { createPiDecoder } from "../pi/decoder.ts";
 import type { DatabaseRow, SourceDatabase } from "../reading/database.ts";
 import type { Input } from "../reading/input.ts";
 import { type JsonLine, readJsonLines } from "../reading/json-lines.ts";
@@ -33,7 +33,7 @@ const TABLES = [
 ];
 
 /** Lists the archives of a database without their content. */
-export function* archivesOf(database: SourceDatabase): Generator<Archive> {
+export function* listArchives(database: SourceDatabase): Generator<Archive> {
   for (const { table, time, encoding, isFile } of TABLES) {
     const columns = ["session_id", "generation", "archive_name", "archive_blob", time];
     if (!columns.every((column) => database.hasColumn(table, column))) continue;
@@ -41,11 +41,11 @@ export function* archivesOf(database: SourceDatabase): Generator<Archive> {
       `SELECT session_id, generation, archive_name, length(archive_blob) AS size, ${time} AS time,
         ${encoding} AS encoding, ${isFile} AS is_file FROM ${table} ORDER BY ${time}, session_id`,
     ))
-      yield archiveOf(table, row);
+      yield toArchive(table, row);
   }
 }
 
-function archiveOf(table: string, row: DatabaseRow): Archive {
+function toArchive(table: string, row: DatabaseRow): Archive {
   return {
     table,
     session: String(row.session_id),
@@ -61,8 +61,8 @@ function archiveOf(table: string, row: DatabaseRow): Archive {
  * Names the archives by source id: the session's own id if it is unique, else with the generation, because a session
  * may have been reset more than once.
  */
-export function namedArchives(database: SourceDatabase): ReadonlyMap<string, Archive> {
-  const archives = [...archivesOf(database)];
+export function nameArchives(database: SourceDatabase): ReadonlyMap<string, Archive> {
+  const archives = [...listArchives(database)];
   const counts = Map.groupBy(archives, ({ session }) => session);
   const named = new Map<string, Archive>();
   for (const archive of archives) {
@@ -75,18 +75,18 @@ export function namedArchives(database: SourceDatabase): ReadonlyMap<string, Arc
 }
 
 /** Returns the path of an archive's file, if it has one. */
-export function archivePath(database: string, { file }: Archive): string | undefined {
+export function getArchivePath(database: string, { file }: Archive): string | undefined {
   return file === undefined ? undefined : join(dirname(database), "cold", file);
 }
 
 /** Reads the transcript in an archive. */
 export async function* readArchive(
   archive: Archive,
-  source: Source,
+  source: ImportSource,
   input: Input,
   database: SourceDatabase,
 ): AsyncGenerator<Item> {
-  const decoder = makePiDecoder("openclaw");
+  const decoder = createPiDecoder("openclaw");
   const problem = (reason: string, line?: number): ProblemItem => ({
     type: "problem",
     path: source.path,
@@ -94,7 +94,7 @@ export async function* readArchive(
     reason: `archive of ${source.id}: ${reason}`,
     ...(line !== undefined && { line }),
   });
-  const lines = linesOf(archive, source, input, database);
+  const lines = readLines(archive, source, input, database);
   if (typeof lines === "string") return yield problem(lines);
   try {
     for await (const batch of lines) {
@@ -109,25 +109,25 @@ export async function* readArchive(
   }
 }
 
-function linesOf(
+function readLines(
   archive: Archive,
-  source: Source,
+  source: ImportSource,
   input: Input,
   database: SourceDatabase,
 ): AsyncIterable<readonly JsonLine[]> | string {
-  const path = archivePath(source.path, archive);
+  const path = getArchivePath(source.path, archive);
   if (path !== undefined) return input.jsonLines(path);
-  const pieces = piecesOf(archive, database);
+  const pieces = readPieces(archive, database);
   const { maxRecordBytes } = input.limits;
   if (archive.encoding === "identity") return readJsonLines(Readable.from(pieces), maxRecordBytes);
   if (archive.encoding !== "zstd") return `its encoding ${JSON.stringify(archive.encoding)} is not known`;
-  return readJsonLines(unpacked(pieces, input.limits), maxRecordBytes);
+  return readJsonLines(unpackPieces(pieces, input.limits), maxRecordBytes);
 }
 
 const PIECE_BYTES = 1024 * 1024;
 
 /** Yields the bytes of an archive in pieces, because it may be as large as the database allows. */
-function* piecesOf(
+function* readPieces(
   { table, session, generation, sizeBytes }: Archive,
   database: SourceDatabase,
 ): Generator<Buffer> {
@@ -143,7 +143,7 @@ function* piecesOf(
   }
 }
 
-async function* unpacked(pieces: Iterable<Buffer>, limits: ReadLimits): AsyncGenerator<Buffer> {
+async function* unpackPieces(pieces: Iterable<Buffer>, limits: ReadLimits): AsyncGenerator<Buffer> {
   if (typeof zlib.createZstdDecompress !== "function")
     throw new LonghaulError("CODEC_UNAVAILABLE", "zstd needs Node 22.15 or later.");
   let packedBytes = 0;

@@ -1,31 +1,31 @@
 import { basename, dirname } from "node:path";
-import { timeOf } from "../content/fields.ts";
-import type { Source } from "../format.ts";
-import { openDatabase, type SourceDatabase } from "../reading/database.ts";
-import { databaseFault } from "../reading/database-fault.ts";
+import { toTime } from "../content/fields.ts";
+import type { ImportSource } from "../format.ts";
+import { openSourceDatabase, type SourceDatabase } from "../reading/database.ts";
+import { describeDatabaseFault } from "../reading/database-fault.ts";
 import type { FileFacts } from "../reading/folder.ts";
-import { archivePath, namedArchives } from "./archives.ts";
-import { registeredIn } from "./registry.ts";
-import { holdsTranscripts, schemaFault } from "./schema.ts";
-import { describedBy } from "./session-files.ts";
+import { getArchivePath, nameArchives } from "./archives.ts";
+import { readRegisteredSessions } from "./registry.ts";
+import { describeSchemaFault, hasTranscripts } from "./schema.ts";
+import { getSourceFacts } from "./session-files.ts";
 
 /**
  * Finds the conversations in an agent's database. `leftovers` are older session files by session: the sources claim
  * them, but they are not read. If the list is unreadable, an extra source reports the problem when it is read.
  */
-export async function databaseSources(
+export async function findOpenclawDatabaseSources(
   file: FileFacts,
   leftovers: ReadonlyMap<string, string> = new Map(),
-): Promise<readonly Source[]> {
+): Promise<readonly ImportSource[]> {
   const { path } = file;
-  const sources: Source[] = [];
+  const sources: ImportSource[] = [];
   let database: SourceDatabase | undefined;
   try {
-    database = await openDatabase(path);
-    if (!holdsTranscripts(database)) return [];
-    if (schemaFault(database) !== undefined) return [unreadable(file)];
-    const sessions = registeredIn(database);
-    for (const { id, share, modifiedAt } of liveOf(database)) {
+    database = await openSourceDatabase(path);
+    if (!hasTranscripts(database)) return [];
+    if (describeSchemaFault(database) !== undefined) return [buildUnreadableSource(file)];
+    const sessions = readRegisteredSessions(database);
+    for (const { id, share, modifiedAt } of listLiveSessions(database)) {
       sources.push({
         format: "openclaw",
         id,
@@ -33,23 +33,23 @@ export async function databaseSources(
         paths: [path, leftovers.get(id)].filter((one) => one !== undefined),
         sizeBytes: Math.round(share * file.sizeBytes),
         modifiedAt: modifiedAt ?? file.modifiedAt,
-        ...describedBy(sessions.get(id)),
+        ...getSourceFacts(sessions.get(id)),
       });
     }
-    for (const [id, archive] of namedArchives(database)) {
+    for (const [id, archive] of nameArchives(database)) {
       sources.push({
         format: "openclaw",
         id,
         path,
-        paths: [path, archivePath(path, archive)].filter((one) => one !== undefined),
+        paths: [path, getArchivePath(path, archive)].filter((one) => one !== undefined),
         sizeBytes: archive.sizeBytes,
         modifiedAt: archive.archivedAt ?? file.modifiedAt,
-        ...describedBy(sessions.get(archive.session)),
+        ...getSourceFacts(sessions.get(archive.session)),
       });
     }
   } catch (error) {
-    databaseFault(error);
-    sources.push(unreadable(file));
+    describeDatabaseFault(error);
+    sources.push(buildUnreadableSource(file));
   } finally {
     await database?.close();
   }
@@ -57,17 +57,17 @@ export async function databaseSources(
 }
 
 /** Builds a source whose read yields only a problem. */
-function unreadable({ path, sizeBytes, modifiedAt }: FileFacts): Source {
-  const id = `${agentOf(path)}/${basename(path)}`;
+function buildUnreadableSource({ path, sizeBytes, modifiedAt }: FileFacts): ImportSource {
+  const id = `${getAgentName(path)}/${basename(path)}`;
   return { format: "openclaw", id, path, paths: [path], sizeBytes, modifiedAt };
 }
 
-function agentOf(path: string): string {
+function getAgentName(path: string): string {
   const folder = dirname(path);
   return basename(folder) === "agent" ? basename(dirname(folder)) : basename(folder);
 }
 
-function* liveOf(database: SourceDatabase) {
+function* listLiveSessions(database: SourceDatabase) {
   const [all] = database.rows("SELECT count(*) AS count FROM transcript_events");
   const hasTime = database.hasColumn("transcript_events", "created_at");
   for (const { session_id, count, last } of database.rows(
@@ -85,7 +85,7 @@ function* liveOf(database: SourceDatabase) {
       id,
       /** Approximate share of the file. */
       share: Number(count) / Math.max(1, Number(all?.count)),
-      modifiedAt: timeOf(row?.created_at),
+      modifiedAt: toTime(row?.created_at),
     };
   }
 }

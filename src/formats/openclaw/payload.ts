@@ -1,28 +1,30 @@
 import * as zlib from "node:zlib";
-import { objectOf } from "../content/fields.ts";
+import { toObject } from "../content/fields.ts";
 import type { DatabaseRow } from "../reading/database.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { jsonFault, parseJson } from "../reading/parse-json.ts";
+import { describeJsonFault, parseJson } from "../reading/parse-json.ts";
 
 /** Maximum compressed size of an event in OpenClaw. */
 export const MAX_PACKED_BYTES = 4 * 1024 * 1024;
 
 /** An event of a transcript, or the reason why it is unreadable. */
-export type Payload = { readonly event: JsonObject; readonly text: string } | { readonly reason: string };
+export type EventPayload =
+  | { readonly event: JsonObject; readonly text: string }
+  | { readonly reason: string };
 
 /** Parses the event in a row: text, or compressed with zstd. */
-export function payloadOf(row: DatabaseRow, maxBytes: number): Payload {
-  const text = textOfRow(row, maxBytes);
+export function parseEventPayload(row: DatabaseRow, maxBytes: number): EventPayload {
+  const text = readRowText(row, maxBytes);
   if (typeof text !== "string") return text;
   try {
-    const event = objectOf(parseJson(text));
+    const event = toObject(parseJson(text));
     return event ? { event, text } : { reason: "not a JSON object" };
   } catch (error) {
-    return { reason: jsonFault(error) };
+    return { reason: describeJsonFault(error) };
   }
 }
 
-function textOfRow(
+function readRowText(
   { event_json, event_zstd, size }: DatabaseRow,
   maxBytes: number,
 ): string | { reason: string } {

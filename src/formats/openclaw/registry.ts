@@ -1,4 +1,4 @@
-import { definedFields, objectOf, textOf } from "../content/fields.ts";
+import { dropUndefined, toObject, toText } from "../content/fields.ts";
 import type { Leftovers } from "../content/leftovers.ts";
 import type { SourceDatabase } from "../reading/database.ts";
 import { parseJson } from "../reading/parse-json.ts";
@@ -14,49 +14,52 @@ export interface RegisteredSession {
 }
 
 /** Indexes a list of sessions by session id. */
-export function sessionsOf(
+export function indexSessions(
   list: Iterable<readonly [key: string, entry: unknown]>,
 ): Map<string, RegisteredSession> {
   const entries = new Map<string, Leftovers>();
   for (const [key, value] of list) {
-    const entry = objectOf(value);
-    if (entry && textOf(entry.sessionId) !== undefined) entries.set(key, entry as Leftovers);
+    const entry = toObject(value);
+    if (entry && toText(entry.sessionId) !== undefined) entries.set(key, entry as Leftovers);
   }
   const sessions = new Map<string, RegisteredSession>();
   for (const [key, entry] of entries) {
-    const parent = textOf(entries.get(textOf(entry.spawnedBy) ?? "")?.sessionId);
-    const title = textOf(entry.displayName) ?? textOf(entry.label) ?? textOf(entry.subject);
-    const id = textOf(entry.sessionId) as string;
-    sessions.set(id, { key, entry, ...definedFields({ title, parent: parent === id ? undefined : parent }) });
+    const parent = toText(entries.get(toText(entry.spawnedBy) ?? "")?.sessionId);
+    const title = toText(entry.displayName) ?? toText(entry.label) ?? toText(entry.subject);
+    const id = toText(entry.sessionId) as string;
+    sessions.set(id, { key, entry, ...dropUndefined({ title, parent: parent === id ? undefined : parent }) });
   }
   return sessions;
 }
 
 /** Reads the list of sessions from the database. */
-export function registeredIn(database: SourceDatabase): Map<string, RegisteredSession> {
+export function readRegisteredSessions(database: SourceDatabase): Map<string, RegisteredSession> {
   const list: [string, unknown][] = [];
   const hasNodes = ["session_key", "current_session_id", "entry_json"].every((column) =>
     database.hasColumn("session_nodes", column),
   );
   if (hasNodes) {
     for (const row of database.rows("SELECT session_key, current_session_id, entry_json FROM session_nodes"))
-      list.push([String(row.session_key), { ...entryOf(row.entry_json), sessionId: row.current_session_id }]);
+      list.push([
+        String(row.session_key),
+        { ...parseEntry(row.entry_json), sessionId: row.current_session_id },
+      ]);
   }
-  const sessions = sessionsOf(list);
+  const sessions = indexSessions(list);
   if (!database.hasColumn("session_windows", "session_key")) return sessions;
   for (const { session_id, session_key } of database.rows(
     "SELECT session_id, session_key FROM session_windows",
   )) {
-    const id = textOf(session_id);
-    const key = textOf(session_key);
+    const id = toText(session_id);
+    const key = toText(session_key);
     if (id !== undefined && key !== undefined && !sessions.has(id)) sessions.set(id, { key, entry: {} });
   }
   return sessions;
 }
 
-function entryOf(json: unknown): object {
+function parseEntry(json: unknown): object {
   try {
-    return objectOf(parseJson(String(json))) ?? {};
+    return toObject(parseJson(String(json))) ?? {};
   } catch {
     return {};
   }

@@ -1,13 +1,13 @@
 import type { SourceDatabase } from "../reading/database.ts";
 
 /** Tells whether a database is for transcripts; up to 2026.7.1, OpenClaw's databases held only other data. */
-export function holdsTranscripts(database: SourceDatabase): boolean {
+export function hasTranscripts(database: SourceDatabase): boolean {
   const tables = ["transcript_events", "session_windows", "session_entries", "sessions"];
   return tables.some((table) => database.hasTable(table));
 }
 
 /** Describes missing columns of a database; undefined if it is readable. */
-export function schemaFault(database: SourceDatabase): string | undefined {
+export function describeSchemaFault(database: SourceDatabase): string | undefined {
   const columns = ["session_id", "seq", "event_json"];
   const missing = columns.filter((column) => !database.hasColumn("transcript_events", column));
   if (missing.length === 0) return undefined;

@@ -8,7 +8,7 @@ const MAX_CALLS = 4096;
 export class CallIds {
   readonly #used = new Set<string>();
 
-  take(callId: unknown, place: string): string {
+  assignId(callId: unknown, place: string): string {
     const isFree = typeof callId === "string" && callId !== "" && !this.#used.has(callId);
     const id = isFree ? callId : place;
     this.#used.add(id);

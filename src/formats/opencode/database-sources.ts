@@ -1,7 +1,7 @@
-import { definedFields, textOf, timeOf } from "../content/fields.ts";
-import type { Source } from "../format.ts";
-import { openDatabase, type SourceDatabase } from "../reading/database.ts";
-import { databaseFault } from "../reading/database-fault.ts";
+import { dropUndefined, toText, toTime } from "../content/fields.ts";
+import type { ImportSource } from "../format.ts";
+import { openSourceDatabase, type SourceDatabase } from "../reading/database.ts";
+import { describeDatabaseFault } from "../reading/database-fault.ts";
 import type { FileFacts } from "../reading/folder.ts";
 
 /**
@@ -9,19 +9,19 @@ import type { FileFacts } from "../reading/folder.ts";
  * the sources claim them, but they are not read. If the list is unreadable, an extra source named after the file
  * reports the problem when it is read.
  */
-export async function databaseSources(
+export async function findOpencodeDatabaseSources(
   file: FileFacts,
   migrated: ReadonlyMap<string, string> = new Map(),
-): Promise<readonly Source[]> {
-  const sources: Source[] = [];
+): Promise<readonly ImportSource[]> {
+  const sources: ImportSource[] = [];
   let database: SourceDatabase | undefined;
   try {
-    database = await openDatabase(file.path);
-    if (!isOurs(database)) return [];
-    const shareOf = sharesIn(database);
-    const changedAt = changesIn(database);
+    database = await openSourceDatabase(file.path);
+    if (!isOpencode(database)) return [];
+    const shareOf = estimateShares(database);
+    const changedAt = readChanges(database);
     for (const row of database.rows("SELECT * FROM session ORDER BY time_created, id")) {
-      const id = textOf(row.id);
+      const id = toText(row.id);
       if (id === undefined) continue;
       sources.push({
         format: "opencode",
@@ -29,16 +29,16 @@ export async function databaseSources(
         path: file.path,
         paths: [file.path, migrated.get(id)].filter((path) => path !== undefined),
         sizeBytes: Math.round(shareOf(id) * file.sizeBytes),
-        modifiedAt: Math.max(timeOf(row.time_updated) ?? 0, changedAt(id)) || file.modifiedAt,
-        ...definedFields({
-          parent: textOf(row.parent_id),
-          title: textOf(row.title),
-          cwd: textOf(row.directory),
+        modifiedAt: Math.max(toTime(row.time_updated) ?? 0, changedAt(id)) || file.modifiedAt,
+        ...dropUndefined({
+          parent: toText(row.parent_id),
+          title: toText(row.title),
+          cwd: toText(row.directory),
         }),
       });
     }
   } catch (error) {
-    databaseFault(error);
+    describeDatabaseFault(error);
     const { name: id, path, sizeBytes, modifiedAt } = file;
     sources.push({ format: "opencode", id, path, paths: [path], sizeBytes, modifiedAt });
   } finally {
@@ -47,7 +47,7 @@ export async function databaseSources(
   return sources;
 }
 
-function isOurs(database: SourceDatabase): boolean {
+function isOpencode(database: SourceDatabase): boolean {
   return (
     ["session", "message", "part"].every((table) => database.hasTable(table)) &&
     database.hasColumn("session", "time_created") &&
@@ -57,7 +57,7 @@ function isOurs(database: SourceDatabase): boolean {
 }
 
 /** Estimates each session's share of the file; counts messages, because an index covers them. */
-function sharesIn(database: SourceDatabase): (session: string) => number {
+function estimateShares(database: SourceDatabase): (session: string) => number {
   const counts = new Map<unknown, number>();
   let total = 0;
   for (const row of database.rows("SELECT session_id, count(*) AS count FROM message GROUP BY session_id")) {
@@ -68,7 +68,7 @@ function sharesIn(database: SourceDatabase): (session: string) => number {
 }
 
 /** Returns when a conversation last grew: while a reply streams, only its parts are updated. */
-function changesIn(database: SourceDatabase): (session: string) => number {
+function readChanges(database: SourceDatabase): (session: string) => number {
   const tables = ["message", "part"];
   const columns = ["time_created", "time_updated"];
   const isTold = tables.every((table) => columns.every((column) => database.hasColumn(table, column)));
@@ -83,6 +83,6 @@ function changesIn(database: SourceDatabase): (session: string) => number {
       "SELECT max(time_updated) AS time FROM part WHERE message_id = ?",
       String(message.id),
     );
-    return Math.max(timeOf(message.time_updated) ?? 0, timeOf(part?.time) ?? 0);
+    return Math.max(toTime(message.time_updated) ?? 0, toTime(part?.time) ?? 0);
   };
 }

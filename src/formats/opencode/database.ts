@@ -1,17 +1,17 @@
 import type { Json } from "../../index.ts";
-import { objectOf } from "../content/fields.ts";
-import type { Source } from "../format.ts";
+import { toObject } from "../content/fields.ts";
+import type { ImportSource } from "../format.ts";
 import type { ProblemItem } from "../item.ts";
 import type { DatabaseRow, SourceDatabase } from "../reading/database.ts";
-import { databaseFault } from "../reading/database-fault.ts";
+import { describeDatabaseFault } from "../reading/database-fault.ts";
 import type { Input } from "../reading/input.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { jsonFault, parseJson } from "../reading/parse-json.ts";
-import { messageOfRow } from "./session-messages.ts";
-import type { Stored } from "./stored.ts";
+import { describeJsonFault, parseJson } from "../reading/parse-json.ts";
+import { decodeSessionMessage } from "./session-messages.ts";
+import type { StoredItem } from "./stored.ts";
 
 /** Reads one conversation of a database, message by message. */
-export async function* readDatabase(source: Source, input: Input): AsyncGenerator<Stored> {
+export async function* readOpencodeDatabase(source: ImportSource, input: Input): AsyncGenerator<StoredItem> {
   const { path, id } = source;
   let database: SourceDatabase | undefined;
   try {
@@ -22,12 +22,12 @@ export async function* readDatabase(source: Source, input: Input): AsyncGenerato
       yield { type: "problem", path, severity: "lost", reason: `holds no session ${id}` };
       return;
     }
-    yield { type: "session", info: sessionOf(session) };
+    yield { type: "session", info: toSessionInfo(session) };
     const parse = (table: string, row: DatabaseRow): JsonObject | ProblemItem =>
       parseRow(row, table, path, max);
     const order = database.hasColumn("message", "time_created") ? "time_created, id" : "id";
     let hasMessages = false;
-    for (const row of database.rows(messageQuery(max, order), id)) {
+    for (const row of database.rows(buildMessageQuery(max, order), id)) {
       hasMessages = true;
       input.signal?.throwIfAborted();
       const info = parse("message", row);
@@ -36,33 +36,37 @@ export async function* readDatabase(source: Source, input: Input): AsyncGenerato
         continue;
       }
       const parts: JsonObject[] = [];
-      for (const partRow of database.rows(partQuery(max), String(row.id))) {
+      for (const partRow of database.rows(buildPartQuery(max), String(row.id))) {
         const part = parse("part", partRow);
         if (isProblem(part)) yield part;
         else parts.push(part);
       }
       yield { type: "message", message: { info, parts } };
     }
-    if (!hasMessages) yield* laterMessages(database, source, max);
-    yield* todos(database, id);
+    if (!hasMessages) yield* readLaterMessages(database, source, max);
+    yield* readTodos(database, id);
   } catch (error) {
-    yield { type: "problem", path, severity: "lost", reason: databaseFault(error) };
+    yield { type: "problem", path, severity: "lost", reason: describeDatabaseFault(error) };
   } finally {
     await database?.close();
   }
 }
 
 /** Reads messages that exist only in the tables of later versions. */
-function* laterMessages(database: SourceDatabase, { id, path }: Source, max: number): Generator<Stored> {
+function* readLaterMessages(
+  database: SourceDatabase,
+  { id, path }: ImportSource,
+  max: number,
+): Generator<StoredItem> {
   const columns = ["id", "session_id", "type", "time_created", "data"];
   if (!columns.every((column) => database.hasColumn("session_message", column))) return;
   const order = database.hasColumn("session_message", "seq") ? "seq" : "time_created, id";
-  const query = `SELECT id, type, ${boundedData(max)} FROM session_message WHERE session_id = ? ORDER BY ${order}`;
+  const query = `SELECT id, type, ${buildDataColumns(max)} FROM session_message WHERE session_id = ? ORDER BY ${order}`;
   for (const row of database.rows(query, id)) {
     const data = parseRow(row, "session_message", path, max);
     if (isProblem(data)) yield data;
     else {
-      const message = messageOfRow(String(row.id), String(row.type), data);
+      const message = decodeSessionMessage(String(row.id), String(row.type), data);
       const value = { ...data, type: String(row.type) } as Json;
       if (message) yield { type: "message", message };
       else yield { type: "other", name: String(row.id), value };
@@ -71,14 +75,14 @@ function* laterMessages(database: SourceDatabase, { id, path }: Source, max: num
 }
 
 /** Avoids loading text above the limit. */
-const boundedData = (max: number) =>
+const buildDataColumns = (max: number) =>
   `length(data) AS size, CASE WHEN length(data) <= ${Math.trunc(max)} THEN data END AS data`;
 
-const messageQuery = (max: number, order: string) =>
-  `SELECT id, ${boundedData(max)} FROM message WHERE session_id = ? ORDER BY ${order}`;
+const buildMessageQuery = (max: number, order: string) =>
+  `SELECT id, ${buildDataColumns(max)} FROM message WHERE session_id = ? ORDER BY ${order}`;
 
-const partQuery = (max: number) =>
-  `SELECT id, ${boundedData(max)} FROM part WHERE message_id = ? ORDER BY id`;
+const buildPartQuery = (max: number) =>
+  `SELECT id, ${buildDataColumns(max)} FROM part WHERE message_id = ? ORDER BY id`;
 
 function parseRow(row: DatabaseRow, table: string, path: string, max: number): JsonObject | ProblemItem {
   const problem = (reason: string): ProblemItem => ({
@@ -89,10 +93,10 @@ function parseRow(row: DatabaseRow, table: string, path: string, max: number): J
   });
   if (typeof row.data !== "string") return problem(`longer than ${max} characters (${row.size}); not read`);
   try {
-    const data = objectOf(parseJson(row.data));
+    const data = toObject(parseJson(row.data));
     return data ? { ...data, id: row.id } : problem("not a JSON object");
   } catch (error) {
-    return problem(jsonFault(error));
+    return problem(describeJsonFault(error));
   }
 }
 
@@ -101,23 +105,23 @@ function isProblem(value: JsonObject | ProblemItem): value is ProblemItem {
 }
 
 /** Names of columns in session files. */
-const FACTS: Readonly<Record<string, string>> = {
+const FIELD_NAMES: Readonly<Record<string, string>> = {
   project_id: "projectID",
   workspace_id: "workspaceID",
   parent_id: "parentID",
 };
 
 /** Converts a session row to the shape of a session file; columns of later versions are included. */
-function sessionOf(row: DatabaseRow): JsonObject {
+function toSessionInfo(row: DatabaseRow): JsonObject {
   const fields: [string, unknown][] = [];
   const time: [string, unknown][] = [];
   const summary: [string, unknown][] = [];
   for (const [column, value] of Object.entries(row)) {
     if (value === null || value instanceof Uint8Array) continue;
-    const plain = typeof value === "bigint" ? Number(value) : parsed(value);
+    const plain = typeof value === "bigint" ? Number(value) : parseValue(value);
     if (column.startsWith("time_")) time.push([column.slice("time_".length), plain]);
     else if (column.startsWith("summary_")) summary.push([column.slice("summary_".length), plain]);
-    else fields.push([FACTS[column] ?? column, plain]);
+    else fields.push([FIELD_NAMES[column] ?? column, plain]);
   }
   return {
     ...Object.fromEntries(fields),
@@ -127,7 +131,7 @@ function sessionOf(row: DatabaseRow): JsonObject {
 }
 
 /** Parses objects and arrays, which the database stores as text. */
-function parsed(value: string | number): unknown {
+function parseValue(value: string | number): unknown {
   if (typeof value !== "string" || !/^[[{]/.test(value)) return value;
   try {
     return parseJson(value);
@@ -136,7 +140,7 @@ function parsed(value: string | number): unknown {
   }
 }
 
-function* todos(database: SourceDatabase, session: string): Generator<Stored> {
+function* readTodos(database: SourceDatabase, session: string): Generator<StoredItem> {
   if (!database.hasTable("todo") || !database.hasColumn("todo", "session_id")) return;
   const rows = [...database.rows("SELECT * FROM todo WHERE session_id = ?", session)];
   if (rows.length === 0) return;

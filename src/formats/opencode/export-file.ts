@@ -1,12 +1,12 @@
 import type { Json } from "../../index.ts";
-import { arrayOf, objectOf } from "../content/fields.ts";
-import type { Source } from "../format.ts";
+import { toArray, toObject } from "../content/fields.ts";
+import type { ImportSource } from "../format.ts";
 import type { Input } from "../reading/input.ts";
 import type { JsonElement } from "../reading/json-elements.ts";
-import type { Stored } from "./stored.ts";
+import type { StoredItem } from "./stored.ts";
 
 /** Reads a file of `opencode export`: the session and its messages. */
-export async function* readExportFile({ path }: Source, input: Input): AsyncGenerator<Stored> {
+export async function* readExportFile({ path }: ImportSource, input: Input): AsyncGenerator<StoredItem> {
   for await (const element of input.jsonElements(path, ["messages"])) {
     const { field, line, value, problem } = element;
     if (problem !== undefined) {
@@ -15,19 +15,19 @@ export async function* readExportFile({ path }: Source, input: Input): AsyncGene
       yield { type: "problem", path, line, severity, reason: problem };
     }
     if (value === undefined) continue;
-    const stored = field === "messages" && element.index !== undefined ? messageOf(element) : undefined;
+    const stored = field === "messages" && element.index !== undefined ? toMessage(element) : undefined;
     if (stored) yield stored;
-    else if (field === "info" && objectOf(value)) yield { type: "session", info: objectOf(value) ?? {} };
-    else yield otherOf(element);
+    else if (field === "info" && toObject(value)) yield { type: "session", info: toObject(value) ?? {} };
+    else yield toOtherData(element);
   }
 }
 
-function messageOf({ value }: JsonElement): Stored | undefined {
-  const info = objectOf(objectOf(value)?.info);
-  return info && { type: "message", message: { info, parts: arrayOf(objectOf(value)?.parts) } };
+function toMessage({ value }: JsonElement): StoredItem | undefined {
+  const info = toObject(toObject(value)?.info);
+  return info && { type: "message", message: { info, parts: toArray(toObject(value)?.parts) } };
 }
 
-function otherOf({ field, index, value }: JsonElement): Stored {
+function toOtherData({ field, index, value }: JsonElement): StoredItem {
   const name = index === undefined ? field : `${field}#${index}`;
   return { type: "other", name, value: value as Json };
 }

@@ -1,38 +1,38 @@
 import { createHash } from "node:crypto";
 import type { Json, Usage } from "../../index.ts";
-import { arrayOf, definedFields, fieldsBesides, objectOf, textOf, timeOf } from "../content/fields.ts";
+import { dropUndefined, omitFields, toArray, toObject, toText, toTime } from "../content/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
 import type { Item } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { rawItem, recordItem } from "./records.ts";
-import type { Step } from "./steps.ts";
-import { resultItems } from "./tool-results.ts";
-import { oddTotalOf, usageOfTokens } from "./usage.ts";
+import { buildRawItem, buildRecordItem } from "./records.ts";
+import type { OpencodeStep } from "./steps.ts";
+import { decodeToolResult } from "./tool-results.ts";
+import { decodeOpencodeUsage, findOddTotal } from "./usage.ts";
 
 /** A message with its steps. */
-export interface TellableMessage {
+export interface MessageSteps {
   readonly id: string;
   readonly role: "user" | "assistant" | "system";
   readonly info: JsonObject;
-  readonly steps: readonly Step[];
+  readonly steps: readonly OpencodeStep[];
   /** Fields of `info` that are already known. */
   readonly known: readonly string[];
 }
 
 /** Emits a message step by step: text and calls, usage, then tool results. */
-export function* messageItems({ id, role, info, steps, known }: TellableMessage): Generator<Item> {
-  const time = objectOf(info.time);
-  const at = timeOf(time?.created);
-  const { rest, changes, usages, bytes } = leftoversOf(role, info, steps, known);
+export function* decodeOpencodeMessage({ id, role, info, steps, known }: MessageSteps): Generator<Item> {
+  const time = toObject(info.time);
+  const at = toTime(time?.created);
+  const { rest, changes, usages, bytes } = collectLeftovers(role, info, steps, known);
   if (bytes > 0) yield { type: "copy", bytes };
-  if (changes) yield rawItem(`${id}:changes`, changes, { at, version: digestOf(changes) });
-  const who = definedFields({ model: textOf(info.modelID), provider: textOf(info.providerID) });
+  if (changes) yield buildRawItem(`${id}:changes`, changes, { at, version: hashValue(changes) });
+  const who = dropUndefined({ model: toText(info.modelID), provider: toText(info.providerID) });
   let request = 0;
   for (const [index, step] of steps.entries()) {
     const own = index === 0 ? id : `${id}/step${index + 1}`;
-    const version = versionOf(info, step);
+    const version = buildVersion(info, step);
     const { small, large } = splitLeftovers(index === 0 ? rest : { message: id });
-    if (large) yield rawItem(`${own}:extra`, large, { at, version: digestOf(large) });
+    if (large) yield buildRawItem(`${own}:extra`, large, { at, version: hashValue(large) });
     const meta = {
       ...small,
       ...(step.rests.length > 0 && { parts: Object.fromEntries(step.rests) }),
@@ -41,17 +41,21 @@ export function* messageItems({ id, role, info, steps, known }: TellableMessage)
     const message = {
       role,
       parts: step.parts,
-      ...(role === "assistant" && definedFields({ model: who.model })),
+      ...(role === "assistant" && dropUndefined({ model: who.model })),
       ...(Object.keys(meta).length > 0 && { meta: { opencode: meta } }),
     };
-    yield recordItem(own, { kind: "message", message }, { at: index === 0 ? at : undefined, version });
+    yield buildRecordItem(own, { kind: "message", message }, { at: index === 0 ? at : undefined, version });
     for (const usage of index === 0 ? usages : step.usages) {
       const name = `${id}/${++request}`;
-      const ended = step.tools.length === 0 ? timeOf(time?.completed) : undefined;
-      yield recordItem(`${name}:usage`, { kind: "usage", usage, ...who, request: name }, { at: ended ?? at });
+      const ended = step.tools.length === 0 ? toTime(time?.completed) : undefined;
+      yield buildRecordItem(
+        `${name}:usage`,
+        { kind: "usage", usage, ...who, request: name },
+        { at: ended ?? at },
+      );
     }
     for (const { part, state, callId, place } of step.tools)
-      yield* resultItems(part, state, { id: `${place}:result`, callId });
+      yield* decodeToolResult(part, state, { id: `${place}:result`, callId });
   }
 }
 
@@ -64,22 +68,22 @@ interface MessageLeftovers {
   readonly bytes: number;
 }
 
-function leftoversOf(
-  role: TellableMessage["role"],
+function collectLeftovers(
+  role: MessageSteps["role"],
   info: JsonObject,
-  steps: readonly Step[],
+  steps: readonly OpencodeStep[],
   known: readonly string[],
 ): MessageLeftovers {
-  const time = objectOf(info.time) && fieldsBesides(info.time as JsonObject, ["created"]);
+  const time = toObject(info.time) && omitFields(info.time as JsonObject, ["created"]);
   const others = ["id", "sessionID", "role", "time", ...known];
   const restBesides = (fields: readonly string[]): Leftovers => ({
-    ...fieldsBesides(info, [...others, ...fields]),
+    ...omitFields(info, [...others, ...fields]),
     ...(time && { time }),
   });
   if (role !== "assistant") {
-    const summary = objectOf(info.summary);
+    const summary = toObject(info.summary);
     if (!summary) return { rest: restBesides([]), usages: [], bytes: 0 };
-    const hasChanges = arrayOf(summary.diffs).length > 0 || fieldsBesides(summary, ["diffs"]) !== undefined;
+    const hasChanges = toArray(summary.diffs).length > 0 || omitFields(summary, ["diffs"]) !== undefined;
     return {
       rest: restBesides(["summary"]),
       ...(hasChanges && { changes: summary as Json }),
@@ -88,10 +92,10 @@ function leftoversOf(
     };
   }
   const reported = steps.flatMap(({ usages }) => usages);
-  const own = usageOfTokens(info.tokens, info.cost);
+  const own = decodeOpencodeUsage(info.tokens, info.cost);
   if (reported.length === 0) {
-    const total = oddTotalOf(info.tokens);
-    const rest = { ...restBesides(["modelID", "tokens", "cost"]), ...definedFields({ total }) };
+    const total = findOddTotal(info.tokens);
+    const rest = { ...restBesides(["modelID", "tokens", "cost"]), ...dropUndefined({ total }) };
     return { rest, usages: own ? [own] : [], bytes: 0 };
   }
   const usages = steps[0]?.usages ?? [];
@@ -108,12 +112,12 @@ function isSumOf({ cost = 0, ...tokens }: Usage, steps: readonly Usage[]): boole
 }
 
 /** Returns a version that changes when the message grows: opencode rewrites it with every streamed piece. */
-function versionOf(info: JsonObject, { parts, words, states }: Step): string {
-  const completed = timeOf(objectOf(info.time)?.completed) ?? "";
-  const outcome = info.error ? "error" : (textOf(info.finish) ?? "");
+function buildVersion(info: JsonObject, { parts, words, states }: OpencodeStep): string {
+  const completed = toTime(toObject(info.time)?.completed) ?? "";
+  const outcome = info.error ? "error" : (toText(info.finish) ?? "");
   return `${completed}:${outcome}:${parts.length}:${words}:${states}`;
 }
 
-function digestOf(value: Json): string {
+function hashValue(value: Json): string {
   return createHash("sha256").update(JSON.stringify(value)).digest("base64url").slice(0, 16);
 }

@@ -1,22 +1,22 @@
 import type { Json, PartInput, ToolCallPart } from "../../index.ts";
 import { sniffMime } from "../../index.ts";
-import { definedFields, fieldsBesides, objectOf, textOf } from "../content/fields.ts";
+import { dropUndefined, omitFields, toObject, toText } from "../content/fields.ts";
 import type { Leftovers } from "../content/leftovers.ts";
-import { dataPartOfUrl } from "../content/media.ts";
+import { parseDataUrl } from "../content/media.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** A converted part, and opencode's fields that it cannot represent. */
-export interface FoundPart {
+export interface OpencodePart {
   readonly part: PartInput;
   readonly rest?: Leftovers;
 }
 
 /** Ids that repeat on every part. */
-const OWNERS = ["messageID", "sessionID"];
+const OWNER_FIELDS = ["messageID", "sessionID"];
 
 /** Converts a part; unknown parts stay raw. Tools and steps are handled elsewhere. */
-export function partOf(value: unknown): FoundPart {
-  const part = objectOf(value);
+export function decodeOpencodePart(value: unknown): OpencodePart {
+  const part = toObject(value);
   if (!part) return { part: { type: "raw", format: "opencode", value: value as Json } };
   switch (part.type) {
     case "text":
@@ -26,20 +26,22 @@ export function partOf(value: unknown): FoundPart {
       if (typeof part.text !== "string") break;
       return withRest(
         part,
-        { type: "reasoning", text: part.text, ...definedFields({ opaque: part.metadata as Json }) },
+        { type: "reasoning", text: part.text, ...dropUndefined({ opaque: part.metadata as Json }) },
         ["text", "metadata"],
       );
     case "file":
-      return filePart(part);
+      return decodeOpencodeFile(part);
   }
-  return { part: { type: "raw", format: "opencode", value: (fieldsBesides(part, OWNERS) ?? {}) as Json } };
+  return { part: { type: "raw", format: "opencode", value: (omitFields(part, OWNER_FIELDS) ?? {}) as Json } };
 }
 
 /** Converts a file to data if its URL contains the bytes, else keeps it raw: a link's target may have changed since. */
-export function filePart(part: JsonObject): FoundPart {
-  const data = dataPartOfUrl(part.url, textOf(part.filename));
+export function decodeOpencodeFile(part: JsonObject): OpencodePart {
+  const data = parseDataUrl(part.url, toText(part.filename));
   if (!data)
-    return { part: { type: "raw", format: "opencode", value: (fieldsBesides(part, OWNERS) ?? {}) as Json } };
+    return {
+      part: { type: "raw", format: "opencode", value: (omitFields(part, OWNER_FIELDS) ?? {}) as Json },
+    };
   const shown = sniffMime(Buffer.from(String(data.data).slice(0, 64), "base64"));
   return withRest(part, data, [
     "url",
@@ -49,20 +51,20 @@ export function filePart(part: JsonObject): FoundPart {
 }
 
 /** Converts the call of a tool part. */
-export function callOf(part: JsonObject, callId: string): FoundPart {
-  const state = objectOf(part.state) ?? {};
+export function decodeOpencodeCall(part: JsonObject, callId: string): OpencodePart {
+  const state = toObject(part.state) ?? {};
   const hasEnded = isEnded(state);
   const call: ToolCallPart = {
     type: "tool-call",
     callId,
-    name: textOf(part.tool) ?? "",
+    name: toText(part.tool) ?? "",
     input: (state.input ?? {}) as Json,
   };
   const known = ["tool", "state", ...(part.callID === callId ? ["callID"] : [])];
   const { rest } = withRest(part, call, known);
   // The state of a finished call goes with its result.
-  const open = hasEnded ? undefined : fieldsBesides(state, ["input"]);
-  return { part: call, ...definedFields({ rest: open ? { ...rest, state: open } : rest }) };
+  const open = hasEnded ? undefined : omitFields(state, ["input"]);
+  return { part: call, ...dropUndefined({ rest: open ? { ...rest, state: open } : rest }) };
 }
 
 /** Tells whether a tool has finished. */
@@ -70,7 +72,7 @@ export function isEnded(state: JsonObject): boolean {
   return state.status === "completed" || state.status === "error";
 }
 
-function withRest(part: JsonObject, ours: PartInput, known: readonly string[]): FoundPart {
-  const rest = fieldsBesides(part, ["type", ...OWNERS, ...known]);
-  return { part: ours, ...definedFields({ rest }) };
+function withRest(part: JsonObject, ours: PartInput, known: readonly string[]): OpencodePart {
+  const rest = omitFields(part, ["type", ...OWNER_FIELDS, ...known]);
+  return { part: ours, ...dropUndefined({ rest }) };
 }

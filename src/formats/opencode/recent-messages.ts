@@ -16,7 +16,7 @@ export class RecentMessages {
     this.#before.delete(oldest as string);
   }
 
-  recordBefore(message: string): string | undefined {
+  findRecordBefore(message: string): string | undefined {
     return this.#before.get(message);
   }
 }

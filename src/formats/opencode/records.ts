@@ -1,5 +1,5 @@
 import type { Json } from "../../index.ts";
-import { definedFields } from "../content/fields.ts";
+import { dropUndefined } from "../content/fields.ts";
 import type { RecordBody, RecordItem } from "../item.ts";
 
 export interface RecordOptions {
@@ -7,11 +7,11 @@ export interface RecordOptions {
   readonly version?: string | undefined;
 }
 
-export function recordItem(id: string, body: RecordBody, { at, version }: RecordOptions): RecordItem {
-  return { type: "record", id, ...definedFields({ at, version }), body };
+export function buildRecordItem(id: string, body: RecordBody, { at, version }: RecordOptions): RecordItem {
+  return { type: "record", id, ...dropUndefined({ at, version }), body };
 }
 
 /** Builds a raw record. */
-export function rawItem(id: string, value: Json, options: RecordOptions): RecordItem {
-  return recordItem(id, { kind: "raw", value }, options);
+export function buildRawItem(id: string, value: Json, options: RecordOptions): RecordItem {
+  return buildRecordItem(id, { kind: "raw", value }, options);
 }

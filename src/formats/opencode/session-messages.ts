@@ -1,4 +1,4 @@
-import { arrayOf, definedFields, fieldsBesides, numberOf, objectOf, textOf } from "../content/fields.ts";
+import { dropUndefined, omitFields, toArray, toNumber, toObject, toText } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { StoredMessage } from "./stored.ts";
 
@@ -6,9 +6,9 @@ import type { StoredMessage } from "./stored.ts";
  * Converts a row of `session_message`, which replaces `message` and `part` in later versions of opencode, to the shape
  * of those; undefined for rows that are not messages, such as a change of the model.
  */
-export function messageOfRow(id: string, type: string, data: JsonObject): StoredMessage | undefined {
+export function decodeSessionMessage(id: string, type: string, data: JsonObject): StoredMessage | undefined {
   const info = (role: string, ...held: readonly string[]): JsonObject => ({
-    ...fieldsBesides(data, held),
+    ...omitFields(data, held),
     id,
     role,
   });
@@ -16,30 +16,30 @@ export function messageOfRow(id: string, type: string, data: JsonObject): Stored
     case "user":
       return {
         info: info("user", "text", "files"),
-        parts: [textPart(data), ...arrayOf(data.files).map(filePart)],
+        parts: [toTextPart(data), ...toArray(data.files).map(toFilePart)],
       };
     case "synthetic":
     case "skill":
-      return { info: info("user", "text"), parts: [{ ...textPart(data), synthetic: true }] };
+      return { info: info("user", "text"), parts: [{ ...toTextPart(data), synthetic: true }] };
     case "system":
-      return { info: info("system", "text"), parts: [textPart(data)] };
+      return { info: info("system", "text"), parts: [toTextPart(data)] };
     case "shell":
-      return { info: info("user", "command", "output"), parts: shellParts(data) };
+      return { info: info("user", "command", "output"), parts: toShellParts(data) };
     case "assistant": {
-      const model = objectOf(data.model);
-      const who = definedFields({ modelID: textOf(model?.id), providerID: textOf(model?.providerID) });
+      const model = toObject(data.model);
+      const who = dropUndefined({ modelID: toText(model?.id), providerID: toText(model?.providerID) });
       return {
         info: { ...info("assistant", "content"), ...who },
-        parts: arrayOf(data.content).map(contentPart),
+        parts: toArray(data.content).map(toContentPart),
       };
     }
     case "compaction":
-      if (data.status !== "completed" || textOf(data.summary) === undefined) return undefined;
+      if (data.status !== "completed" || toText(data.summary) === undefined) return undefined;
       return {
         // Marks a summary as opencode's older tables do.
         info: { ...info("assistant", "summary", "recent"), summary: true, finish: "stop" },
         parts: [data.summary, data.recent]
-          .filter((text) => textOf(text))
+          .filter((text) => toText(text))
           .map((text) => ({ type: "text", text })),
       };
     default:
@@ -47,12 +47,12 @@ export function messageOfRow(id: string, type: string, data: JsonObject): Stored
   }
 }
 
-function textPart({ text }: JsonObject): JsonObject {
+function toTextPart({ text }: JsonObject): JsonObject {
   return { type: "text", text };
 }
 
-function filePart(value: unknown): JsonObject {
-  const file = objectOf(value) ?? {};
+function toFilePart(value: unknown): JsonObject {
+  const file = toObject(value) ?? {};
   return {
     ...file,
     type: "file",
@@ -62,31 +62,31 @@ function filePart(value: unknown): JsonObject {
   };
 }
 
-function shellParts({ command, output }: JsonObject): readonly JsonObject[] {
-  const said = textOf(output) ?? textOf(objectOf(output)?.output) ?? textOf(objectOf(output)?.text);
+function toShellParts({ command, output }: JsonObject): readonly JsonObject[] {
+  const said = toText(output) ?? toText(toObject(output)?.output) ?? toText(toObject(output)?.text);
   const ran = { type: "text", text: `Ran \`${command}\`` };
   return said === undefined ? [ran] : [ran, { type: "text", text: said }];
 }
 
-function contentPart(value: unknown): unknown {
-  const part = objectOf(value);
+function toContentPart(value: unknown): unknown {
+  const part = toObject(value);
   if (part?.type === "text" || part?.type === "reasoning") {
     const { native, state, ...rest } = part;
-    return { ...rest, ...definedFields({ metadata: native ?? state }) };
+    return { ...rest, ...dropUndefined({ metadata: native ?? state }) };
   }
-  return part?.type === "tool" ? toolPart(part) : value;
+  return part?.type === "tool" ? toToolPart(part) : value;
 }
 
-function toolPart(part: JsonObject): JsonObject {
+function toToolPart(part: JsonObject): JsonObject {
   const { id, name, state: _, time, ...rest } = part;
-  const state = objectOf(part.state) ?? {};
+  const state = toObject(part.state) ?? {};
   const { content, error, ...others } = state;
-  const pieces = arrayOf(content).map((piece) => objectOf(piece) ?? {});
+  const pieces = toArray(content).map((piece) => toObject(piece) ?? {});
   const texts = pieces.flatMap(({ type, text }) =>
     type === "text" && typeof text === "string" ? [text] : [],
   );
-  const files = pieces.filter(({ type }) => type !== "text").map(filePart);
-  const times = objectOf(time);
+  const files = pieces.filter(({ type }) => type !== "text").map(toFilePart);
+  const times = toObject(time);
   return {
     ...rest,
     type: "tool",
@@ -96,13 +96,13 @@ function toolPart(part: JsonObject): JsonObject {
       ...others,
       ...(state.status === "completed" && { output: texts.join("\n") }),
       ...(state.status === "error" && {
-        error: textOf(objectOf(error)?.message) ?? textOf(error) ?? "",
+        error: toText(toObject(error)?.message) ?? toText(error) ?? "",
         cause: error,
       }),
       ...(files.length > 0 && { attachments: files }),
-      time: definedFields({
-        start: numberOf(times?.ran) ?? numberOf(times?.created),
-        end: numberOf(times?.completed),
+      time: dropUndefined({
+        start: toNumber(times?.ran) ?? toNumber(times?.created),
+        end: toNumber(times?.completed),
       }),
     },
   };

@@ -1,10 +1,10 @@
 import type { PartInput, Usage } from "../../index.ts";
-import { definedFields, fieldsBesides, objectOf } from "../content/fields.ts";
+import { dropUndefined, omitFields, toObject } from "../content/fields.ts";
 import type { Leftovers } from "../content/leftovers.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { CallIds } from "./call-ids.ts";
-import { callOf, isEnded, partOf } from "./parts.ts";
-import { oddTotalOf, usageOfTokens } from "./usage.ts";
+import { decodeOpencodeCall, decodeOpencodePart, isEnded } from "./parts.ts";
+import { decodeOpencodeUsage, findOddTotal } from "./usage.ts";
 
 /** A tool call with its result. */
 export interface EndedTool {
@@ -15,7 +15,7 @@ export interface EndedTool {
 }
 
 /** One request to the model and its outcome. Old versions of opencode put several into one message. */
-export interface Step {
+export interface OpencodeStep {
   readonly parts: readonly PartInput[];
   /** Fields that our parts cannot represent, by index of the part. */
   readonly rests: readonly (readonly [index: string, rest: Leftovers])[];
@@ -28,17 +28,23 @@ export interface Step {
   readonly states: string;
 }
 
-type OpenStep = { -readonly [K in keyof Step]: Step[K] extends readonly (infer E)[] ? E[] : Step[K] };
+type OpenStep = {
+  -readonly [K in keyof OpencodeStep]: OpencodeStep[K] extends readonly (infer E)[] ? E[] : OpencodeStep[K];
+};
 
 /** Splits a message into steps: a new step begins when the model is called again after tools have run. */
-export function stepsOf(parts: readonly unknown[], message: string, callIds: CallIds): readonly Step[] {
-  let step = openStep();
+export function splitSteps(
+  parts: readonly unknown[],
+  message: string,
+  callIds: CallIds,
+): readonly OpencodeStep[] {
+  let step = createStep();
   const steps = [step];
   const places = new Set<string>();
   for (const [index, value] of parts.entries()) {
-    const part = objectOf(value);
+    const part = toObject(value);
     if (part?.type === "step-start" && step.parts.some(({ type }) => type === "tool-call")) {
-      step = openStep();
+      step = createStep();
       steps.push(step);
     }
     if (part?.type === "step-start" || part?.type === "step-finish") {
@@ -46,33 +52,33 @@ export function stepsOf(parts: readonly unknown[], message: string, callIds: Cal
       continue;
     }
     const isTool = part?.type === "tool";
-    const place = `${message}/${placeOf(part, index, places)}`;
-    const callId = isTool ? callIds.take(part.callID, place) : "";
-    const found = isTool ? callOf(part, callId) : partOf(value);
+    const place = `${message}/${choosePlace(part, index, places)}`;
+    const callId = isTool ? callIds.assignId(part.callID, place) : "";
+    const found = isTool ? decodeOpencodeCall(part, callId) : decodeOpencodePart(value);
     if (found.rest) step.rests.push([String(step.parts.length), found.rest]);
     step.parts.push(found.part);
     if (typeof part?.text === "string") step.words += part.text.length;
     if (!isTool) continue;
-    const state = objectOf(part.state) ?? {};
+    const state = toObject(part.state) ?? {};
     step.states += String(state.status).slice(0, 1);
     if (isEnded(state)) step.tools.push({ part, state, callId, place });
   }
   return steps;
 }
 
-function openStep(): OpenStep {
+function createStep(): OpenStep {
   return { parts: [], rests: [], marks: [], tools: [], usages: [], words: 0, states: "" };
 }
 
 function markStep(part: JsonObject, step: OpenStep): void {
-  const mark = fieldsBesides(part, ["messageID", "sessionID", "tokens", "cost"]);
-  if (mark) step.marks.push({ ...mark, ...definedFields({ total: oddTotalOf(part.tokens) }) });
-  const usage = part.type === "step-finish" ? usageOfTokens(part.tokens, part.cost) : undefined;
+  const mark = omitFields(part, ["messageID", "sessionID", "tokens", "cost"]);
+  if (mark) step.marks.push({ ...mark, ...dropUndefined({ total: findOddTotal(part.tokens) }) });
+  const usage = part.type === "step-finish" ? decodeOpencodeUsage(part.tokens, part.cost) : undefined;
   if (usage) step.usages.push(usage);
 }
 
 /** Returns opencode's part id, or the index if the id is unusable. */
-function placeOf(part: JsonObject | undefined, index: number, places: Set<string>): string {
+function choosePlace(part: JsonObject | undefined, index: number, places: Set<string>): string {
   const id = part?.id;
   const isGood = typeof id === "string" && id.startsWith("prt_") && !places.has(id);
   const place = isGood ? id : String(index);

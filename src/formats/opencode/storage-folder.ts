@@ -1,15 +1,15 @@
 import { basename, join } from "node:path";
 import type { Json } from "../../index.ts";
-import { arrayOf, definedFields, objectOf, textOf } from "../content/fields.ts";
-import type { Source } from "../format.ts";
+import { dropUndefined, toArray, toObject, toText } from "../content/fields.ts";
+import type { ImportSource } from "../format.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { parseJson } from "../reading/parse-json.ts";
-import type { Stored } from "./stored.ts";
+import type { StoredItem } from "./stored.ts";
 
 /** A layout of opencode's older file tree. */
-interface Layout {
+interface StorageLayout {
   /** Folders with one file per session, relative to the root. */
   sessionFolders(root: Folder): Promise<readonly string[]>;
   readonly messages: string;
@@ -20,7 +20,7 @@ interface Layout {
 }
 
 /** Last layout before the database: `storage/{session/<project>,message/<session>,part/<message>}`. */
-const BY_PROJECT: Layout = {
+const BY_PROJECT: StorageLayout = {
   sessionFolders: async (root) =>
     ((await root.folder("session"))?.folders ?? []).map((project) => join("session", project)),
   messages: "message",
@@ -29,7 +29,7 @@ const BY_PROJECT: Layout = {
 };
 
 /** Earlier layout, below each project: `storage/session/{info,message/<session>,part/<session>/<message>}`. */
-const BY_KIND: Layout = {
+const BY_KIND: StorageLayout = {
   sessionFolders: async () => ["info"],
   messages: "message",
   parts: (session) => join("part", session),
@@ -37,21 +37,21 @@ const BY_KIND: Layout = {
 };
 
 /** Finds the conversations in a folder that is the root of a file tree. */
-export async function storageSources(folder: Folder): Promise<readonly Source[]> {
-  const layout = layoutOf(folder);
+export async function findStorageSources(folder: Folder): Promise<readonly ImportSource[]> {
+  const layout = detectLayout(folder);
   if (!layout) return [];
-  const sources: Source[] = [];
-  for (const file of await sessionFiles(folder)) {
-    const facts = factsOf(await folder.head(file));
-    sources.push({ ...(await sourceOf(file, folder, layout)), ...facts });
+  const sources: ImportSource[] = [];
+  for (const file of await listSessionFiles(folder)) {
+    const facts = parseFacts(await folder.head(file));
+    sources.push({ ...(await buildSource(file, folder, layout)), ...facts });
   }
   return sources;
 }
 
 /** Lists the session files of a file tree; none if the folder is not the root of one. */
-export async function sessionFiles(folder: Folder): Promise<readonly FileFacts[]> {
+export async function listSessionFiles(folder: Folder): Promise<readonly FileFacts[]> {
   const files: FileFacts[] = [];
-  for (const name of (await layoutOf(folder)?.sessionFolders(folder)) ?? []) {
+  for (const name of (await detectLayout(folder)?.sessionFolders(folder)) ?? []) {
     const sessions = await folder.folder(name);
     for (const one of (sessions?.files ?? []).filter((file) => /^ses_\w+\.json$/.test(file.name)))
       files.push(one);
@@ -59,23 +59,23 @@ export async function sessionFiles(folder: Folder): Promise<readonly FileFacts[]
   return files;
 }
 
-function layoutOf({ folders, name }: Folder): Layout | undefined {
+function detectLayout({ folders, name }: Folder): StorageLayout | undefined {
   if (folders.includes("session") && folders.includes("message")) return BY_PROJECT;
   return name === "session" && folders.includes("info") && folders.includes("message") ? BY_KIND : undefined;
 }
 
 /** Reads facts from a session file, if the head contains all of it. */
-function factsOf(head: string): Partial<Pick<Source, "parent" | "title" | "cwd">> {
+function parseFacts(head: string): Partial<Pick<ImportSource, "parent" | "title" | "cwd">> {
   try {
-    const info = objectOf(parseJson(head));
-    const parent = textOf(info?.parentID);
-    return definedFields({ parent, title: textOf(info?.title), cwd: textOf(info?.directory) });
+    const info = toObject(parseJson(head));
+    const parent = toText(info?.parentID);
+    return dropUndefined({ parent, title: toText(info?.title), cwd: toText(info?.directory) });
   } catch {
     return {};
   }
 }
 
-async function sourceOf(file: FileFacts, root: Folder, layout: Layout): Promise<Source> {
+async function buildSource(file: FileFacts, root: Folder, layout: StorageLayout): Promise<ImportSource> {
   const id = basename(file.name, ".json");
   const messages = await root.folder(join(layout.messages, id));
   const files = [file, ...(messages?.files ?? [])];
@@ -96,7 +96,7 @@ async function sourceOf(file: FileFacts, root: Folder, layout: Layout): Promise<
 }
 
 /** Reads one conversation of a file tree. */
-export async function* readStorageFolder(source: Source, input: Input): AsyncGenerator<Stored> {
+export async function* readStorageFolder(source: ImportSource, input: Input): AsyncGenerator<StoredItem> {
   const [file = "", messages = "", parts = "", ...others] = source.paths;
   const session = yield* readObject(file, input);
   if (session) yield { type: "session", info: { ...session, id: source.id } };
@@ -116,26 +116,26 @@ export async function* readStorageFolder(source: Source, input: Input): AsyncGen
     yield {
       type: "message",
       message: isInner
-        ? { info: { ...rest, id }, parts: arrayOf(inner) }
+        ? { info: { ...rest, id }, parts: toArray(inner) }
         : { info: { ...info, id }, parts: found },
     };
   }
   for (const path of others) yield* readOther(path, input);
 }
 
-async function* readObject(path: string, input: Input): AsyncGenerator<Stored, JsonObject | undefined> {
+async function* readObject(path: string, input: Input): AsyncGenerator<StoredItem, JsonObject | undefined> {
   const read = await input.json(path);
   if (read === undefined) return undefined;
   if (!("value" in read)) {
     yield read;
     return undefined;
   }
-  const value = objectOf(read.value);
+  const value = toObject(read.value);
   if (!value) yield { type: "problem", path, severity: "lost", reason: "not a JSON object" };
   return value;
 }
 
-async function* readOther(path: string, input: Input): AsyncGenerator<Stored> {
+async function* readOther(path: string, input: Input): AsyncGenerator<StoredItem> {
   const read = await input.json(path);
   if (read === undefined) return;
   if (!("value" in read)) yield read;

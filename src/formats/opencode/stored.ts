@@ -9,7 +9,7 @@ export interface StoredMessage {
 }
 
 /** Items of a reader, in this order: the session, its messages, other data. */
-export type Stored =
+export type StoredItem =
   | { readonly type: "session"; readonly info: JsonObject }
   | { readonly type: "message"; readonly message: StoredMessage }
   /** Other data of the session in its current state. */

@@ -1,4 +1,4 @@
-import { arrayOf, objectOf } from "../content/fields.ts";
+import { toArray, toObject } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** Shorter strings are kept even if they repeat something. */
@@ -12,10 +12,10 @@ const LINE_NUMBER = /^(?:<(?:content|file)>)?[ \t]*\d+[:|] ?/gm;
  * Creates a predicate for strings in a tool's metadata that repeat its input, its output or each other: opencode stores
  * the output again for display, cut off or without line numbers.
  */
-export function copyFinder(state: JsonObject): (text: string, field: string) => boolean {
+export function createCopyFinder(state: JsonObject): (text: string, field: string) => boolean {
   const output = typeof state.output === "string" ? state.output : "";
-  const said = new Set([...Object.values(objectOf(state.input) ?? {}), state.title]);
-  const diffs = arrayOf(objectOf(state.metadata)?.files).map((file) => objectOf(file)?.diff);
+  const said = new Set([...Object.values(toObject(state.input) ?? {}), state.title]);
+  const diffs = toArray(toObject(state.metadata)?.files).map((file) => toObject(file)?.diff);
   const allDiffs = diffs.length > 0 && diffs.map((diff) => `${diff}\n`).join("");
   let unnumbered: string | undefined;
   return (text, field) => {

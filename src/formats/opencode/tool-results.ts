@@ -1,27 +1,27 @@
 import type { Json, PartInput } from "../../index.ts";
-import { withoutCopies } from "../content/copies.ts";
-import { arrayOf, definedFields, fieldsBesides, objectOf, textOf, timeOf } from "../content/fields.ts";
+import { removeCopies } from "../content/copies.ts";
+import { dropUndefined, omitFields, toArray, toObject, toText, toTime } from "../content/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
 import type { Item } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { filePart } from "./parts.ts";
-import { copyFinder } from "./tool-copies.ts";
+import { decodeOpencodeFile } from "./parts.ts";
+import { createCopyFinder } from "./tool-copies.ts";
 
 /** opencode's replacement for cleared results. */
 const CLEARED = "[Old tool result content cleared]";
 
 /** Emits the result of a finished tool as a message, and the edit if opencode has cleared it since. */
-export function* resultItems(
+export function* decodeToolResult(
   part: JsonObject,
   state: JsonObject,
   { id, callId }: { readonly id: string; readonly callId: string },
 ): Generator<Item> {
-  const time = objectOf(state.time);
-  const at = timeOf(time?.end);
-  const { output, attachments } = outputOf(state);
-  const { rest, bytes } = leftoversOf(state);
+  const time = toObject(state.time);
+  const at = toTime(time?.end);
+  const { output, attachments } = decodeOutput(state);
+  const { rest, bytes } = collectLeftovers(state);
   const { small, large } = splitLeftovers(rest);
-  const base = { type: "record", ...definedFields({ at }) } as const;
+  const base = { type: "record", ...dropUndefined({ at }) } as const;
   if (bytes > 0) yield { type: "copy", bytes };
   if (large) yield { ...base, id: `${id}:extra`, body: { kind: "raw", value: { type: "tool", ...large } } };
   const meta = { ...small, ...(attachments.length > 0 && { attachments }) };
@@ -36,8 +36,8 @@ export function* resultItems(
           {
             type: "tool-result",
             callId,
-            ...definedFields({
-              name: textOf(part.tool),
+            ...dropUndefined({
+              name: toText(part.tool),
               isError: state.status === "error" ? true : undefined,
             }),
             output,
@@ -47,7 +47,7 @@ export function* resultItems(
       },
     },
   };
-  const madeAt = timeOf(time?.compacted);
+  const madeAt = toTime(time?.compacted);
   if (madeAt === undefined) return;
   yield {
     ...base,
@@ -63,7 +63,7 @@ export function* resultItems(
 
 type OutputPart = Exclude<Extract<PartInput, { type: "tool-result" }>["output"], string>[number];
 
-function outputOf(state: JsonObject): {
+function decodeOutput(state: JsonObject): {
   readonly output: readonly OutputPart[];
   readonly attachments: readonly Json[];
 } {
@@ -72,18 +72,21 @@ function outputOf(state: JsonObject): {
   const said = state.status === "error" ? state.error : state.output;
   if (typeof said === "string") output.push({ type: "text", text: said });
   else if (said !== undefined) output.push({ type: "raw", format: "opencode", value: said as Json });
-  for (const file of arrayOf(state.attachments)) {
-    const { part, rest } = filePart(objectOf(file) ?? {});
+  for (const file of toArray(state.attachments)) {
+    const { part, rest } = decodeOpencodeFile(toObject(file) ?? {});
     if (part.type === "data" || part.type === "raw") output.push(part);
     attachments.push(rest ?? {});
   }
   return { output, attachments };
 }
 
-function leftoversOf(state: JsonObject): { readonly rest: Leftovers | undefined; readonly bytes: number } {
+function collectLeftovers(state: JsonObject): {
+  readonly rest: Leftovers | undefined;
+  readonly bytes: number;
+} {
   const held = ["status", "input", "output", "error", "attachments", "time", "metadata"];
-  const time = objectOf(state.time) && fieldsBesides(state.time as JsonObject, ["compacted"]);
-  const { value, bytes } = withoutCopies((state.metadata ?? {}) as Json, copyFinder(state));
-  const metadata = Object.keys(objectOf(value) ?? {}).length > 0 ? value : undefined;
-  return { rest: { ...fieldsBesides(state, held), ...definedFields({ time, metadata }) }, bytes };
+  const time = toObject(state.time) && omitFields(state.time as JsonObject, ["compacted"]);
+  const { value, bytes } = removeCopies((state.metadata ?? {}) as Json, createCopyFinder(state));
+  const metadata = Object.keys(toObject(value) ?? {}).length > 0 ? value : undefined;
+  return { rest: { ...omitFields(state, held), ...dropUndefined({ time, metadata }) }, bytes };
 }

@@ -1,21 +1,21 @@
 import type { Json, ToolResultInput } from "../../index.ts";
 import { sniffMime } from "../../index.ts";
-import { type Content, contentOf, type KnownPart, outputIn } from "../content/blocks.ts";
-import { definedFields } from "../content/fields.ts";
-import { dataPart } from "../content/media.ts";
+import { type Content, decodeBlockContent, decodeBlockOutput, type KnownPart } from "../content/blocks.ts";
+import { dropUndefined } from "../content/fields.ts";
+import { buildDataPart } from "../content/media.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** Converts pi's content, a string or blocks. Unknown blocks become raw parts of `format`. */
-export function contentOfPi(content: unknown, format: string): Content {
-  return contentOf(content, format, partOfBlock);
+export function decodePiContent(content: unknown, format: string): Content {
+  return decodeBlockContent(content, format, decodeBlock);
 }
 
 /** Converts the output of a tool result. Blocks with further fields stay raw. */
-export function outputOfPi(content: unknown, format: string): ToolResultInput["output"] {
-  return outputIn(content, format, partOfBlock);
+export function decodePiOutput(content: unknown, format: string): ToolResultInput["output"] {
+  return decodeBlockOutput(content, format, decodeBlock);
 }
 
-function partOfBlock(block: JsonObject): KnownPart | undefined {
+function decodeBlock(block: JsonObject): KnownPart | undefined {
   switch (block.type) {
     case "text":
       if (typeof block.text !== "string") return undefined;
@@ -26,7 +26,7 @@ function partOfBlock(block: JsonObject): KnownPart | undefined {
         part: {
           type: "reasoning",
           text: block.thinking,
-          ...definedFields({ opaque: block.thinkingSignature as Json }),
+          ...dropUndefined({ opaque: block.thinkingSignature as Json }),
         },
         fields: ["type", "thinking", "thinkingSignature"],
       };
@@ -38,14 +38,14 @@ function partOfBlock(block: JsonObject): KnownPart | undefined {
         fields: ["type", "id", "name", "arguments"],
       };
     case "image":
-      return imageOf(block);
+      return decodeImage(block);
     default:
       return undefined;
   }
 }
 
-function imageOf(block: JsonObject): KnownPart | undefined {
-  const part = dataPart(block.data, block.mimeType);
+function decodeImage(block: JsonObject): KnownPart | undefined {
+  const part = buildDataPart(block.data, block.mimeType);
   if (!part) return undefined;
   const shown = sniffMime(Buffer.from(String(block.data).slice(0, 64), "base64"));
   // The log uses the type that the bytes show; a different label is kept as an extra field.

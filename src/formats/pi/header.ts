@@ -1,4 +1,4 @@
-import { definedFields, objectOf, textOf } from "../content/fields.ts";
+import { dropUndefined, toObject, toText } from "../content/fields.ts";
 import { parseJson } from "../reading/parse-json.ts";
 
 /** First line of a session file. */
@@ -10,20 +10,20 @@ export interface PiHeader {
 }
 
 /** Parses the header from the beginning of a session file; undefined if it is not pi's. */
-export function headerOf(head: string): PiHeader | undefined {
+export function parsePiHeader(head: string): PiHeader | undefined {
   const end = head.indexOf("\n");
   const line = (end < 0 ? head : head.slice(0, end)).trim();
   if (!line.startsWith("{") || !line.includes('"session"')) return undefined;
-  let header: ReturnType<typeof objectOf>;
+  let header: ReturnType<typeof toObject>;
   try {
-    header = objectOf(parseJson(line));
+    header = toObject(parseJson(line));
   } catch {
     return undefined;
   }
-  const id = textOf(header?.id);
-  if (header?.type !== "session" || id === undefined || textOf(header.timestamp) === undefined)
+  const id = toText(header?.id);
+  if (header?.type !== "session" || id === undefined || toText(header.timestamp) === undefined)
     return undefined;
-  const cwd = textOf(header.cwd);
-  const parentSession = textOf(header.parentSession) ?? textOf(header.branchedFrom);
-  return { id, ...definedFields({ cwd, parentSession }) };
+  const cwd = toText(header.cwd);
+  const parentSession = toText(header.parentSession) ?? toText(header.branchedFrom);
+  return { id, ...dropUndefined({ cwd, parentSession }) };
 }

@@ -1,9 +1,9 @@
 import type { Json, PartInput, Role } from "../../index.ts";
-import { withoutCopies } from "../content/copies.ts";
-import { definedFields, fieldsBesides, objectOf, textOf } from "../content/fields.ts";
+import { removeCopies } from "../content/copies.ts";
+import { dropUndefined, omitFields, toObject, toText } from "../content/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { contentOfPi, outputOfPi } from "./blocks.ts";
+import { decodePiContent, decodePiOutput } from "./blocks.ts";
 
 /** A converted pi message. */
 export interface PiMessage {
@@ -22,32 +22,32 @@ export interface PiMessage {
 const MIN_COPY_LENGTH = 256;
 
 /** Converts a message; undefined if its role or shape is unknown. `at` is the time of its entry. */
-export function messageOfPi(
+export function decodePiMessage(
   message: JsonObject,
   format: string,
   at: number | undefined,
 ): PiMessage | undefined {
-  const shaped = shapeOf(message, format);
+  const shaped = decodeShape(message, format);
   if (!shaped) return undefined;
   const known = ["role", ...shaped.fields, ...(message.timestamp === at ? ["timestamp"] : [])];
-  const rest = fieldsBesides(message, known);
-  const { value, bytes } = withoutDetailCopies(rest, shaped.output);
+  const rest = omitFields(message, known);
+  const { value, bytes } = removeDetailCopies(rest, shaped.output);
   const { small, large } = splitLeftovers(value);
   return {
     role: shaped.role,
     parts: shaped.parts,
-    meta: definedFields({
+    meta: dropUndefined({
       role: shaped.isNamed ? undefined : (message.role as string),
       plain: typeof message.content === "string" ? true : undefined,
       extras: shaped.extras,
       message: small,
     }) as Leftovers,
     copiedBytes: bytes,
-    ...definedFields({ model: shaped.model, large, callId: shaped.callId }),
+    ...dropUndefined({ model: shaped.model, large, callId: shaped.callId }),
   };
 }
 
-interface Shaped {
+interface MessageShape {
   readonly role: Role;
   readonly parts: readonly PartInput[];
   readonly extras?: Json;
@@ -61,26 +61,26 @@ interface Shaped {
   readonly isNamed?: boolean;
 }
 
-function shapeOf(message: JsonObject, format: string): Shaped | undefined {
-  const content = () => contentOfPi(message.content, format);
+function decodeShape(message: JsonObject, format: string): MessageShape | undefined {
+  const content = () => decodePiContent(message.content, format);
   switch (message.role) {
     case "user":
     case "system":
       return { role: message.role, ...content(), fields: ["content"], isNamed: true };
     case "assistant": {
-      const model = textOf(message.model);
+      const model = toText(message.model);
       const fields = ["content", "usage", ...(model === undefined ? [] : ["model"])];
-      return { role: "assistant", ...content(), fields, isNamed: true, ...definedFields({ model }) };
+      return { role: "assistant", ...content(), fields, isNamed: true, ...dropUndefined({ model }) };
     }
     case "toolResult":
       return typeof message.toolCallId === "string"
-        ? toolResult(message, message.toolCallId, format)
+        ? decodeToolResult(message, message.toolCallId, format)
         : undefined;
     case "custom":
     case "hookMessage":
       return { role: "user", ...content(), fields: ["content"] };
     case "bashExecution":
-      return bashExecution(message);
+      return decodeBashExecution(message);
     case "branchSummary":
     case "compactionSummary":
       if (typeof message.summary !== "string") return undefined;
@@ -90,9 +90,9 @@ function shapeOf(message: JsonObject, format: string): Shaped | undefined {
   }
 }
 
-function toolResult(message: JsonObject, callId: string, format: string): Shaped {
-  const output = outputOfPi(message.content, format);
-  const name = textOf(message.toolName);
+function decodeToolResult(message: JsonObject, callId: string, format: string): MessageShape {
+  const output = decodePiOutput(message.content, format);
+  const name = toText(message.toolName);
   const isError = typeof message.isError === "boolean" ? message.isError : undefined;
   const fields = ["content", "toolCallId", "usage"];
   if (name !== undefined) fields.push("toolName");
@@ -101,7 +101,7 @@ function toolResult(message: JsonObject, callId: string, format: string): Shaped
     typeof output === "string" ? [output] : output.flatMap((part) => (part.type === "text" ? part.text : []));
   return {
     role: "tool",
-    parts: [{ type: "tool-result", callId, ...definedFields({ name, isError }), output }],
+    parts: [{ type: "tool-result", callId, ...dropUndefined({ name, isError }), output }],
     callId,
     output: texts.join("\n"),
     fields,
@@ -110,7 +110,7 @@ function toolResult(message: JsonObject, callId: string, format: string): Shaped
 }
 
 /** Converts a command that the user ran: the command, then its output. */
-function bashExecution(message: JsonObject): Shaped | undefined {
+function decodeBashExecution(message: JsonObject): MessageShape | undefined {
   const { command, output } = message;
   if (typeof command !== "string" || typeof output !== "string") return undefined;
   const parts: PartInput[] = [{ type: "text", text: `Ran \`${command}\`` }];
@@ -118,12 +118,12 @@ function bashExecution(message: JsonObject): Shaped | undefined {
   return { role: "user", parts, fields: ["command", "output"] };
 }
 
-function withoutDetailCopies(
+function removeDetailCopies(
   rest: Leftovers | undefined,
   output: string | undefined,
 ): { readonly value: Leftovers | undefined; readonly bytes: number } {
   if (!rest || !output) return { value: rest, bytes: 0 };
   const isCopy = (text: string) => text.length >= MIN_COPY_LENGTH && output.includes(text);
-  const { value, bytes } = withoutCopies(rest, isCopy);
-  return { value: objectOf(value) as Leftovers | undefined, bytes };
+  const { value, bytes } = removeCopies(rest, isCopy);
+  return { value: toObject(value) as Leftovers | undefined, bytes };
 }

@@ -1,7 +1,7 @@
 import type { Json } from "../../index.ts";
-import { arrayOf } from "../content/fields.ts";
+import { toArray } from "../content/fields.ts";
 
-interface Recent {
+interface RecentEntry {
   /** The previous entry in the file: null if there is none, undefined if it is no longer known. */
   readonly before: string | null | undefined;
   readonly callId: string | undefined;
@@ -15,17 +15,17 @@ const MAX_ENTRIES = 1024;
 
 /** The latest entries of a file, with their order and the tool calls they answer. */
 export class RecentEntries {
-  readonly #entries = new Map<string, Recent>();
+  readonly #entries = new Map<string, RecentEntry>();
   #last: string | undefined;
 
   constructor(saved?: Json) {
-    for (const entry of arrayOf(saved)) {
-      const [id, callId] = arrayOf(entry);
+    for (const entry of toArray(saved)) {
+      const [id, callId] = toArray(entry);
       if (typeof id === "string") this.add(id, typeof callId === "string" ? callId : undefined);
     }
     // The saved entries may begin in the middle of the file.
     const [first] = this.#entries.keys();
-    if (first !== undefined) this.#entries.set(first, { before: undefined, callId: this.callIdOf(first) });
+    if (first !== undefined) this.#entries.set(first, { before: undefined, callId: this.findCallId(first) });
   }
 
   /** The newest entry; undefined before the first one. */
@@ -42,11 +42,11 @@ export class RecentEntries {
   }
 
   /** Returns the entry before another one: null if there is none, undefined if it is unknown. */
-  before(id: string): string | null | undefined {
+  findEntryBefore(id: string): string | null | undefined {
     return this.#entries.get(id)?.before;
   }
 
-  callIdOf(id: string): string | undefined {
+  findCallId(id: string): string | undefined {
     return this.#entries.get(id)?.callId;
   }
 

@@ -1,5 +1,5 @@
 import type { Json, Usage } from "../../index.ts";
-import { definedFields, fieldsBesides, numberOf, objectOf } from "../content/fields.ts";
+import { dropUndefined, omitFields, toNumber, toObject } from "../content/fields.ts";
 
 /** Usage of a request; `rest` holds fields that our usage cannot represent. */
 export interface PiUsage {
@@ -8,21 +8,21 @@ export interface PiUsage {
 }
 
 /** Converts the usage of a message or entry; undefined if all of it is zero, which pi writes for unknown usage. */
-export function usageOfPi(value: unknown): PiUsage | undefined {
-  const fields = objectOf(value);
+export function decodePiUsage(value: unknown): PiUsage | undefined {
+  const fields = toObject(value);
   if (!fields) return undefined;
-  const cost = objectOf(fields.cost);
-  const usage = definedFields({
-    inputTokens: numberOf(fields.input),
-    outputTokens: numberOf(fields.output),
-    cacheReadTokens: numberOf(fields.cacheRead),
-    cacheWriteTokens: numberOf(fields.cacheWrite),
-    cacheWriteHourTokens: numberOf(fields.cacheWrite1h),
-    reasoningTokens: numberOf(fields.reasoning),
-    cost: numberOf(cost?.total) ?? numberOf(fields.cost),
+  const cost = toObject(fields.cost);
+  const usage = dropUndefined({
+    inputTokens: toNumber(fields.input),
+    outputTokens: toNumber(fields.output),
+    cacheReadTokens: toNumber(fields.cacheRead),
+    cacheWriteTokens: toNumber(fields.cacheWrite),
+    cacheWriteHourTokens: toNumber(fields.cacheWrite1h),
+    reasoningTokens: toNumber(fields.reasoning),
+    cost: toNumber(cost?.total) ?? toNumber(fields.cost),
   });
   if (!Object.values(usage).some((count) => count !== 0)) return undefined;
-  const isSum = numberOf(fields.totalTokens) === totalTokensOf(usage);
+  const isSum = toNumber(fields.totalTokens) === sumTokens(usage);
   const known = [
     "input",
     "output",
@@ -33,15 +33,15 @@ export function usageOfPi(value: unknown): PiUsage | undefined {
     "cost",
     ...(isSum ? ["totalTokens"] : []),
   ];
-  const shares = cost && fieldsBesides(cost, ["total"]);
+  const shares = cost && omitFields(cost, ["total"]);
   const hasShares = Object.values(shares ?? {}).some((share) => share !== 0);
-  const others = fieldsBesides(fields, known);
+  const others = omitFields(fields, known);
   if (!others && !hasShares) return { usage };
   return { usage, rest: { ...others, ...(shares && hasShares && { cost: shares }) } };
 }
 
 /** Computes pi's totalTokens. */
-export function totalTokensOf(usage: Usage): number {
+export function sumTokens(usage: Usage): number {
   const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
   return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
 }

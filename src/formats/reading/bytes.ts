@@ -1,7 +1,7 @@
 import { TextDecoder } from "node:util";
 import type { ReadLimits } from "./limits.ts";
 import { openFile } from "./open-file.ts";
-import { isCompressed, unpackedBytes } from "./unpack.ts";
+import { isCompressed, unpackFile } from "./unpack.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 
@@ -21,12 +21,13 @@ export interface BytesOptions {
  */
 export async function* readBytes(path: string, options: BytesOptions): AsyncGenerator<Buffer> {
   const { from = 0 } = options;
-  if (isCompressed(path)) yield* skip(narrowed(unpackedBytes(path, options)), from);
-  else if (from === 0 || (await isWide(path))) yield* skip(narrowed(plainBytes(path, 0, options)), from);
-  else yield* plainBytes(path, from, options);
+  if (isCompressed(path)) yield* skipBytes(convertToUtf8(unpackFile(path, options)), from);
+  else if (from === 0 || (await isWide(path)))
+    yield* skipBytes(convertToUtf8(readPlainBytes(path, 0, options)), from);
+  else yield* readPlainBytes(path, from, options);
 }
 
-async function* plainBytes(
+async function* readPlainBytes(
   path: string,
   from: number,
   { signal, chunkBytes = CHUNK_BYTES }: Omit<BytesOptions, "limits">,
@@ -56,8 +57,8 @@ async function* plainBytes(
 }
 
 async function isWide(path: string): Promise<boolean> {
-  for await (const chunk of plainBytes(path, 0, { chunkBytes: 4 }))
-    return wideEncodingOf(chunk) !== undefined;
+  for await (const chunk of readPlainBytes(path, 0, { chunkBytes: 4 }))
+    return detectWideEncoding(chunk) !== undefined;
   return false;
 }
 
@@ -65,7 +66,7 @@ async function isWide(path: string): Promise<boolean> {
  * Detects UTF-16, which programs on Windows sometimes write: by its byte order mark, or by the zero next to the first
  * bracket.
  */
-function wideEncodingOf(first: Buffer): "utf-16le" | "utf-16be" | undefined {
+function detectWideEncoding(first: Buffer): "utf-16le" | "utf-16be" | undefined {
   if (first.length < 2) return undefined;
   const [a, b] = first;
   if ((a === 0xff && b === 0xfe) || (b === 0 && (a === 0x7b || a === 0x5b))) return "utf-16le";
@@ -74,11 +75,11 @@ function wideEncodingOf(first: Buffer): "utf-16le" | "utf-16be" | undefined {
 }
 
 /** Converts bytes to UTF-8; the first chunk determines the encoding. */
-async function* narrowed(bytes: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+async function* convertToUtf8(bytes: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   let decoder: TextDecoder | undefined;
   let isFirst = true;
   for await (const chunk of bytes) {
-    const encoding = isFirst ? wideEncodingOf(chunk) : undefined;
+    const encoding = isFirst ? detectWideEncoding(chunk) : undefined;
     isFirst = false;
     decoder ??= encoding && new TextDecoder(encoding);
     yield decoder ? Buffer.from(decoder.decode(chunk, { stream: true })) : chunk;
@@ -86,7 +87,7 @@ async function* narrowed(bytes: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> 
   if (decoder) yield Buffer.from(decoder.decode());
 }
 
-async function* skip(bytes: AsyncGenerator<Buffer>, count: number): AsyncGenerator<Buffer> {
+async function* skipBytes(bytes: AsyncGenerator<Buffer>, count: number): AsyncGenerator<Buffer> {
   let left = count;
   for await (const chunk of bytes) {
     if (left < chunk.length) yield chunk.subarray(left);

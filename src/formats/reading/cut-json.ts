@@ -13,7 +13,7 @@ export function parseCutJson(text: string): unknown {
 }
 
 /** Open brackets at the end of the text, and the last position without an incomplete token. */
-interface Opening {
+interface OpenBrackets {
   readonly closers: string;
   readonly inString: boolean;
   readonly safeEnd: number;
@@ -21,7 +21,7 @@ interface Opening {
 }
 
 function parseClosed(text: string): unknown {
-  const { closers, inString, safeEnd, safeClosers } = openingOf(text);
+  const { closers, inString, safeEnd, safeClosers } = findOpenBrackets(text);
   const withoutHalfEscape = text.replace(/\\(u[0-9a-fA-F]{0,3})?$/, "");
   const tries = [
     inString ? `${withoutHalfEscape}"${closers}` : `${text}${closers}`,
@@ -37,7 +37,7 @@ function parseClosed(text: string): unknown {
   return undefined;
 }
 
-function openingOf(text: string): Opening {
+function findOpenBrackets(text: string): OpenBrackets {
   const open: string[] = [];
   let inString = false;
   let safeEnd = 0;

@@ -1,7 +1,7 @@
 import { LonghaulError } from "../../index.ts";
 
 /** Creates the error for a file that is damaged from some point on; everything read before is valid. */
-export function damaged(path: string, what: string, cause: unknown): LonghaulError {
+export function createDamageError(path: string, what: string, cause: unknown): LonghaulError {
   return new LonghaulError("SOURCE_UNREADABLE", `${path} ${what}: ${(cause as Error).message}.`, {
     cause,
     details: { path, isDamaged: true },
@@ -9,6 +9,6 @@ export function damaged(path: string, what: string, cause: unknown): LonghaulErr
 }
 
 /** Tells whether a read failed because a file is damaged or cut short. */
-export function isDamaged(error: unknown): boolean {
+export function isDamageError(error: unknown): boolean {
   return error instanceof LonghaulError && error.details.isDamaged === true;
 }

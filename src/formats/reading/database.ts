@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { LonghaulError } from "../../index.ts";
-import { damaged } from "./damage.ts";
+import { createDamageError } from "./damage.ts";
 
 export type DatabaseRow = Readonly<Record<string, SQLOutputValue>>;
 
@@ -31,7 +31,7 @@ const JOURNALS = ["-wal", "-journal"];
  * Opens a database without modifying it. Reading in WAL mode writes to the files next to the database, so a database
  * with a journal is copied first; one without is opened as immutable.
  */
-export async function openDatabase(path: string, signal?: AbortSignal): Promise<SourceDatabase> {
+export async function openSourceDatabase(path: string, signal?: AbortSignal): Promise<SourceDatabase> {
   const copies = new DatabaseCopies();
   try {
     const database = await copies.open(path, signal);
@@ -55,12 +55,12 @@ export class DatabaseCopies implements AsyncDisposable {
 
   async open(path: string, signal?: AbortSignal): Promise<SourceDatabase> {
     try {
-      if ((await journalsOf(path)).length === 0) {
+      if ((await listJournals(path)).length === 0) {
         const url = pathToFileURL(path);
         url.searchParams.set("immutable", "1");
-        return wrap(new DatabaseSync(url, { readOnly: true }), path);
+        return wrapDatabase(new DatabaseSync(url, { readOnly: true }), path);
       }
-      return wrap(new DatabaseSync(await this.#copyOf(path, signal)), path);
+      return wrapDatabase(new DatabaseSync(await this.#copyOf(path, signal)), path);
     } catch (error) {
       signal?.throwIfAborted();
       throw new LonghaulError(
@@ -83,7 +83,7 @@ export class DatabaseCopies implements AsyncDisposable {
   }
 
   async #copyOf(path: string, signal: AbortSignal | undefined): Promise<string> {
-    const state = await stateOf(path);
+    const state = await readState(path);
     if (this.#copy?.path !== path || this.#copy.state !== state) {
       await this.close();
       this.#copy = { path, state, folder: await mkdtemp(join(tmpdir(), "longhaul-source-")) };
@@ -99,22 +99,22 @@ async function copyDatabase(path: string, folder: string, signal: AbortSignal | 
   for (let tries = 1; ; tries++) {
     signal?.throwIfAborted();
     for (const suffix of JOURNALS) await rm(copy + suffix, { force: true });
-    const before = await stateOf(path);
+    const before = await readState(path);
     await copyFile(path, copy, constants.COPYFILE_FICLONE);
-    for (const { suffix } of await journalsOf(path))
+    for (const { suffix } of await listJournals(path))
       await copyFile(path + suffix, copy + suffix, constants.COPYFILE_FICLONE).catch(() => undefined);
-    if ((await stateOf(path)) === before || tries === MAX_TRIES) return;
+    if ((await readState(path)) === before || tries === MAX_TRIES) return;
   }
 }
 
 /** Returns a text that changes whenever the database or a journal does. */
-async function stateOf(path: string): Promise<string> {
+async function readState(path: string): Promise<string> {
   const main = await lstat(path);
-  return [main.size, main.mtimeMs, ...(await journalsOf(path)).map(({ state }) => state)].join();
+  return [main.size, main.mtimeMs, ...(await listJournals(path)).map(({ state }) => state)].join();
 }
 
 /** Lists non-empty journals. Links are ignored: the user did not name their targets. */
-async function journalsOf(path: string): Promise<readonly { suffix: string; state: string }[]> {
+async function listJournals(path: string): Promise<readonly { suffix: string; state: string }[]> {
   const facts = JOURNALS.map(async (suffix) => {
     const found = await lstat(path + suffix).catch(() => undefined);
     return found?.isFile() && found.size > 0 ? [{ suffix, state: `${found.size} ${found.mtimeMs}` }] : [];
@@ -122,7 +122,7 @@ async function journalsOf(path: string): Promise<readonly { suffix: string; stat
   return (await Promise.all(facts)).flat();
 }
 
-function wrap(db: DatabaseSync, path: string): SourceDatabase {
+function wrapDatabase(db: DatabaseSync, path: string): SourceDatabase {
   try {
     db.prepare("SELECT count(*) FROM sqlite_schema").get();
   } catch (error) {
@@ -138,7 +138,7 @@ function wrap(db: DatabaseSync, path: string): SourceDatabase {
       try {
         yield* db.prepare(sql).iterate(...values);
       } catch (error) {
-        throw damaged(path, "cannot be read further", error);
+        throw createDamageError(path, "cannot be read further", error);
       }
     },
     hasTable: (name) => has("SELECT 1 FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ?", name),

@@ -34,7 +34,7 @@ export async function* decodeLines(
   makeDecoder: (state: Json | undefined) => LineDecoder,
 ): AsyncGenerator<Item> {
   const resume = input.resume as { readonly position: Position; readonly decoder: Json } | undefined;
-  const from = await input.stillAt(path, resume?.position);
+  const from = await input.validatePosition(path, resume?.position);
   const decoder = makeDecoder(from ? resume?.decoder : undefined);
   let checkpointAt = from?.offset ?? 0;
   const checkpoint = async (line: JsonLine): Promise<Item> => {
@@ -47,10 +47,10 @@ export async function* decodeLines(
   for await (const batch of input.jsonLines(path, from)) {
     for (const line of batch) {
       if (line.isCut) {
-        if (!input.isLive) yield lineProblem(path, line);
+        if (!input.isLive) yield buildLineProblem(path, line);
         continue;
       }
-      if (line.problem !== undefined) yield lineProblem(path, line);
+      if (line.problem !== undefined) yield buildLineProblem(path, line);
       if (line.record)
         yield* decoder.decode({ record: line.record, line: line.line, sizeBytes: line.sizeBytes });
       last = line;
@@ -61,7 +61,7 @@ export async function* decodeLines(
   yield* decoder.end();
 }
 
-function lineProblem(path: string, line: JsonLine): Item {
+function buildLineProblem(path: string, line: JsonLine): Item {
   const severity = line.record ? "damaged" : "lost";
   return { type: "problem", path, line: line.line, severity, reason: line.problem as string };
 }

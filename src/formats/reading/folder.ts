@@ -30,7 +30,7 @@ export interface Folder {
 const HEAD_BYTES = 64 * 1024;
 
 /** Reads the facts of a file; undefined if it is not a plain file. */
-export async function fileFacts(path: string): Promise<FileFacts | undefined> {
+export async function readFileFacts(path: string): Promise<FileFacts | undefined> {
   const stat = await lstat(path).catch(() => undefined);
   if (!stat?.isFile()) return undefined;
   const name = basename(path).replace(/\.(gz|zst)$/i, "");
@@ -77,7 +77,7 @@ export async function listFolder(path: string, options: FolderOptions): Promise<
     if (options.isClaimed(full)) continue;
     if (entry.isDirectory()) folders.push(entry.name);
     else if (entry.isFile()) {
-      const facts = await fileFacts(full);
+      const facts = await readFileFacts(full);
       if (facts) files.push(facts);
     } else if (entry.isSymbolicLink()) {
       const target = await realpath(full).catch(() => undefined);
@@ -91,7 +91,7 @@ export async function listFolder(path: string, options: FolderOptions): Promise<
       }
     }
   }
-  return makeFolder(path, files, folders, (relative) => {
+  return createFolder(path, files, folders, (relative) => {
     const below = join(path, relative);
     return isWithin(below, root) ? listBelow(below, options) : Promise.resolve(undefined);
   });
@@ -104,11 +104,11 @@ async function listBelow(path: string, options: FolderOptions): Promise<Folder |
 }
 
 /** Creates a folder that contains only one file. */
-export function folderOfFile(file: FileFacts, path: string): Folder {
-  return makeFolder(path, [file], [], () => Promise.resolve(undefined));
+export function createFileFolder(file: FileFacts, path: string): Folder {
+  return createFolder(path, [file], [], () => Promise.resolve(undefined));
 }
 
-function makeFolder(
+function createFolder(
   path: string,
   files: readonly FileFacts[],
   folders: readonly string[],

@@ -3,14 +3,14 @@ import { dirname, resolve } from "node:path";
 import { type Json, LonghaulError } from "../../index.ts";
 import type { ProblemItem } from "../item.ts";
 import { readBytes } from "./bytes.ts";
-import { isDamaged } from "./damage.ts";
-import { type DatabaseCopies, openDatabase, type SourceDatabase } from "./database.ts";
-import { type FileFacts, type Folder, fileFacts, isWithin, listFolder } from "./folder.ts";
+import { isDamageError } from "./damage.ts";
+import { type DatabaseCopies, openSourceDatabase, type SourceDatabase } from "./database.ts";
+import { type FileFacts, type Folder, isWithin, listFolder, readFileFacts } from "./folder.ts";
 import { type JsonElement, readJsonElements } from "./json-elements.ts";
-import { CHECK_BYTES, type JsonLine, type Position, positionCheck, readJsonLines } from "./json-lines.ts";
+import { CHECK_BYTES, hashPosition, type JsonLine, type Position, readJsonLines } from "./json-lines.ts";
 import { READ_LIMITS, type ReadLimits } from "./limits.ts";
 import { openFile } from "./open-file.ts";
-import { jsonFault, parseJson } from "./parse-json.ts";
+import { describeJsonFault, parseJson } from "./parse-json.ts";
 import { isCompressed } from "./unpack.ts";
 
 export interface InputOptions {
@@ -54,7 +54,7 @@ export class Input {
 
   /** Reads the records of a JSONL file in batches, from a position or from the beginning. */
   async *jsonLines(path: string, from?: Position): AsyncGenerator<readonly JsonLine[]> {
-    const chunks = this.#bytes(await this.#own(path), from?.offset);
+    const chunks = this.#readBytes(await this.#checkOwn(path), from?.offset);
     let [line, end] = [from?.lines ?? 0, from?.offset ?? 0];
     try {
       for await (const batch of readJsonLines(chunks, this.limits.maxRecordBytes, from)) {
@@ -62,7 +62,7 @@ export class Input {
         yield batch;
       }
     } catch (error) {
-      if (!isDamaged(error)) throw error;
+      if (!isDamageError(error)) throw error;
       yield [{ line: line + 1, end, sizeBytes: 0, problem: (error as Error).message }];
     }
   }
@@ -70,7 +70,7 @@ export class Input {
   /** Reads the elements of a root array, or the fields of a root object with the named arrays element by element. */
   async *jsonElements(path: string, arrays: readonly string[] = []): AsyncGenerator<JsonElement> {
     const { maxRecordBytes } = this.limits;
-    const chunks = this.#bytes(await this.#own(path));
+    const chunks = this.#readBytes(await this.#checkOwn(path));
     let line = 1;
     try {
       for await (const element of readJsonElements(chunks, { arrays, maxRecordBytes })) {
@@ -78,7 +78,7 @@ export class Input {
         yield element;
       }
     } catch (error) {
-      if (!isDamaged(error)) throw error;
+      if (!isDamageError(error)) throw error;
       yield { field: "", line, sizeBytes: 0, problem: (error as Error).message, isCut: true };
     }
   }
@@ -90,7 +90,7 @@ export class Input {
     try {
       return { value: parseJson(text) };
     } catch (error) {
-      return problem(path, jsonFault(error));
+      return buildProblem(path, describeJsonFault(error));
     }
   }
 
@@ -98,19 +98,19 @@ export class Input {
    * Reads a file as text, up to the size limit of a record: undefined if it is missing, a problem if it is too large.
    */
   async text(path: string): Promise<string | ProblemItem | undefined> {
-    if (!(await fileFacts(path))) return undefined;
+    if (!(await readFileFacts(path))) return undefined;
     const pieces: Buffer[] = [];
     let size = 0;
     try {
-      for await (const chunk of this.#bytes(await this.#own(path))) {
+      for await (const chunk of this.#readBytes(await this.#checkOwn(path))) {
         size += chunk.length;
         if (size > this.limits.maxRecordBytes)
-          return problem(path, `longer than ${this.limits.maxRecordBytes} bytes; not read`);
+          return buildProblem(path, `longer than ${this.limits.maxRecordBytes} bytes; not read`);
         pieces.push(Buffer.from(chunk));
       }
     } catch (error) {
-      if (!isDamaged(error)) throw error;
-      return problem(path, (error as Error).message);
+      if (!isDamageError(error)) throw error;
+      return buildProblem(path, (error as Error).message);
     }
     return Buffer.concat(pieces)
       .toString("utf8")
@@ -119,40 +119,40 @@ export class Input {
 
   /** Streams the bytes of a file. */
   async *bytes(path: string): AsyncGenerator<Buffer> {
-    yield* this.#bytes(await this.#own(path));
+    yield* this.#readBytes(await this.#checkOwn(path));
   }
 
   /** Lists a folder of the source; undefined if there is none. */
   async folder(path: string): Promise<Folder | undefined> {
     const real = await realpath(path).catch(() => undefined);
     if (real === undefined) return undefined;
-    if (real !== (await this.#own(path))) throw notOwn(path);
+    if (real !== (await this.#checkOwn(path))) throw createAccessError(path);
     return listFolder(path, { root: this.#root, isClaimed: () => false, report: () => undefined });
   }
 
   /** Opens a SQLite database for reading without modifying the source. The caller must close it. */
   async database(path: string): Promise<SourceDatabase> {
-    if (!(await fileFacts(await this.#own(path)))) throw notOwn(path);
-    return this.#databases ? this.#databases.open(path, this.signal) : openDatabase(path, this.signal);
+    if (!(await readFileFacts(await this.#checkOwn(path)))) throw createAccessError(path);
+    return this.#databases ? this.#databases.open(path, this.signal) : openSourceDatabase(path, this.signal);
   }
 
   /** Returns the position after a line, for a checkpoint. */
   async position(path: string, line: Pick<JsonLine, "end" | "line" | "isOpen">): Promise<Position> {
     // The line break of an open line is still missing; read later as a blank line, it gets this line's number.
     const lines = line.isOpen ? line.line - 1 : line.line;
-    return { offset: line.end, lines, check: await this.#check(await this.#own(path), line.end) };
+    return { offset: line.end, lines, check: await this.#hashBefore(await this.#checkOwn(path), line.end) };
   }
 
   /** Returns the position if the file is unchanged up to it; undefined if it must be read from the beginning. */
-  async stillAt(path: string, position: Position | undefined): Promise<Position | undefined> {
+  async validatePosition(path: string, position: Position | undefined): Promise<Position | undefined> {
     if (!position || !Number.isSafeInteger(position.offset)) return undefined;
-    const own = await this.#own(path);
-    const facts = await fileFacts(own);
+    const own = await this.#checkOwn(path);
+    const facts = await readFileFacts(own);
     if (!facts || (!isCompressed(own) && facts.sizeBytes < position.offset)) return undefined;
-    return (await this.#check(own, position.offset)) === position.check ? position : undefined;
+    return (await this.#hashBefore(own, position.offset)) === position.check ? position : undefined;
   }
 
-  async *#bytes(path: string, from = 0): AsyncGenerator<Buffer> {
+  async *#readBytes(path: string, from = 0): AsyncGenerator<Buffer> {
     const { limits, signal } = this;
     const chunks = readBytes(path, { from, limits, ...(signal && { signal }) });
     for await (const chunk of chunks) {
@@ -161,9 +161,9 @@ export class Input {
     }
   }
 
-  async #check(path: string, offset: number): Promise<string> {
+  async #hashBefore(path: string, offset: number): Promise<string> {
     if (isCompressed(path)) {
-      const facts = (await fileFacts(path)) as FileFacts;
+      const facts = (await readFileFacts(path)) as FileFacts;
       return `${facts.sizeBytes}:${facts.modifiedAt}`;
     }
     const { file } = await openFile(path);
@@ -171,22 +171,22 @@ export class Input {
       const from = Math.max(0, offset - CHECK_BYTES);
       const before = Buffer.alloc(offset - from);
       const { bytesRead } = await file.read(before, 0, before.length, from);
-      return positionCheck(before.subarray(0, bytesRead));
+      return hashPosition(before.subarray(0, bytesRead));
     } finally {
       await file.close();
     }
   }
 
   /** Refuses paths outside the source, and links that lead out of the tree. */
-  async #own(path: string): Promise<string> {
+  async #checkOwn(path: string): Promise<string> {
     const isOwn = resolve(path) === path && this.#paths.some((own) => isWithin(path, own));
     const folder = await realpath(dirname(path)).catch(() => undefined);
     if (isOwn && folder === dirname(path) && isWithin(path, this.#root)) return path;
-    throw notOwn(path);
+    throw createAccessError(path);
   }
 }
 
-function notOwn(path: string): LonghaulError {
+function createAccessError(path: string): LonghaulError {
   return new LonghaulError(
     "SOURCE_UNREADABLE",
     `${path} is not part of what was to be read; name it if it should be.`,
@@ -194,6 +194,6 @@ function notOwn(path: string): LonghaulError {
   );
 }
 
-function problem(path: string, reason: string): ProblemItem {
+function buildProblem(path: string, reason: string): ProblemItem {
   return { type: "problem", path, severity: "lost", reason };
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { jsonFault, parseJson } from "./parse-json.ts";
+import { describeJsonFault, parseJson } from "./parse-json.ts";
 
 /** One value in a JSON file. */
 export interface JsonElement {
@@ -35,7 +35,7 @@ export async function* readJsonElements(
   chunks: AsyncIterable<Buffer>,
   options: { readonly arrays: readonly string[]; readonly maxRecordBytes: number },
 ): AsyncGenerator<JsonElement> {
-  const cutter = new Cutter(options.arrays, options.maxRecordBytes);
+  const cutter = new ElementCutter(options.arrays, options.maxRecordBytes);
   for await (const chunk of chunks) {
     yield* cutter.push(chunk);
     if (cutter.isDone) return;
@@ -44,7 +44,7 @@ export async function* readJsonElements(
 }
 
 /** Finds the boundaries of values by brackets and quotes alone; JSON.parse checks their content. */
-class Cutter {
+class ElementCutter {
   readonly #arrays: ReadonlySet<string>;
   readonly #maxBytes: number;
   #root: "none" | "array" | "object" = "none";
@@ -159,7 +159,7 @@ class Cutter {
     let at = this.#escaped ? from + 1 : from;
     this.#escaped = false;
     for (;;) {
-      const quote = indexOfQuote(chunk, at);
+      const quote = findQuote(chunk, at);
       const end = quote < 0 ? chunk.length : quote;
       let slashes = 0;
       while (end - 1 - slashes >= at && chunk[end - 1 - slashes] === BACKSLASH) slashes++;
@@ -215,7 +215,7 @@ class Cutter {
       if (isUtf8(bytes)) return this.#element({ value });
       return this.#element({ value, problem: "not UTF-8; the wrong bytes were replaced by U+FFFD" });
     } catch (error) {
-      return this.#element({ problem: jsonFault(error) });
+      return this.#element({ problem: describeJsonFault(error) });
     }
   }
 
@@ -244,7 +244,7 @@ class Cutter {
 }
 
 /** Finds a quote. Most strings are short: a loop finds their end before a native search would have started. */
-function indexOfQuote(chunk: Buffer, from: number): number {
+function findQuote(chunk: Buffer, from: number): number {
   const near = Math.min(from + 24, chunk.length);
   for (let at = from; at < near; at++) if (chunk[at] === QUOTE) return at;
   return chunk.indexOf(QUOTE, near);

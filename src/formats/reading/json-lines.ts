@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
-import { cutLines, type LinesStart, type TextLine } from "./lines.ts";
-import { jsonFault, parseJson } from "./parse-json.ts";
+import { type LinesStart, splitTextLines, type TextLine } from "./lines.ts";
+import { describeJsonFault, parseJson } from "./parse-json.ts";
 
 /** An unchecked JSON object from a file. */
 export type JsonObject = { readonly [key: string]: unknown };
@@ -27,7 +27,7 @@ export async function* readJsonLines(
   maxRecordBytes: number,
   start?: LinesStart,
 ): AsyncGenerator<readonly JsonLine[]> {
-  for await (const lines of cutLines(chunks, maxRecordBytes, start)) {
+  for await (const lines of splitTextLines(chunks, maxRecordBytes, start)) {
     const batch: JsonLine[] = [];
     for (const line of lines) {
       const parsed = parseLine(line, maxRecordBytes);
@@ -42,7 +42,7 @@ function parseLine(line: TextLine, maxRecordBytes: number): JsonLine | undefined
   const base = { line: number, end, sizeBytes };
   if (!line.bytes)
     return { ...base, problem: `longer than ${maxRecordBytes} bytes (${sizeBytes}); not read` };
-  const bytes = number === 1 ? withoutMark(line.bytes) : line.bytes;
+  const bytes = number === 1 ? removeByteOrderMark(line.bytes) : line.bytes;
   const text = bytes.toString("utf8");
   if (text.length === 0 || text.trim() === "") return undefined;
   const isDamaged = text.includes("\uFFFD") && !isUtf8(bytes);
@@ -55,11 +55,11 @@ function parseLine(line: TextLine, maxRecordBytes: number): JsonLine | undefined
     return isDamaged ? { ...found, problem: "not UTF-8; the wrong bytes were replaced by U+FFFD" } : found;
   } catch (error) {
     if (!isEnded) return { ...base, problem: "the file ends in the middle of a record", isCut: true };
-    return { ...base, problem: jsonFault(error) };
+    return { ...base, problem: describeJsonFault(error) };
   }
 }
 
-function withoutMark(bytes: Buffer): Buffer {
+function removeByteOrderMark(bytes: Buffer): Buffer {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
@@ -72,6 +72,6 @@ export interface Position extends LinesStart {
 export const CHECK_BYTES = 1024;
 
 /** Hashes the bytes before a position. */
-export function positionCheck(before: Buffer): string {
+export function hashPosition(before: Buffer): string {
   return createHash("sha256").update(before).digest("base64url").slice(0, 16);
 }

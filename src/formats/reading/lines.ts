@@ -19,7 +19,7 @@ export interface LinesStart {
 const NEWLINE = 10;
 
 /** Splits bytes into lines, in batches; never holds more than `maxBytes` of a line. */
-export async function* cutLines(
+export async function* splitTextLines(
   chunks: AsyncIterable<Buffer>,
   maxBytes: number,
   start: LinesStart = { offset: 0, lines: 0 },

@@ -11,7 +11,7 @@ export function parseJson(text: string): unknown {
 }
 
 /** Describes why a text could not be parsed. */
-export function jsonFault(error: unknown): string {
+export function describeJsonFault(error: unknown): string {
   const { message } = error as Error;
   return error instanceof RangeError ? message : `not JSON: ${message.slice(0, 120)}`;
 }

@@ -2,7 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 import type { Transform } from "node:stream";
 import * as zlib from "node:zlib";
 import { LonghaulError } from "../../index.ts";
-import { damaged } from "./damage.ts";
+import { createDamageError } from "./damage.ts";
 import type { ReadLimits } from "./limits.ts";
 import { openFile } from "./open-file.ts";
 
@@ -18,7 +18,7 @@ export function isCompressed(path: string): boolean {
  * Yields the bytes of a compressed file from its beginning. Yields the data before any damage; then throws
  * (`isDamaged`).
  */
-export async function* unpackedBytes(
+export async function* unpackFile(
   path: string,
   { limits, signal }: { readonly limits: ReadLimits; readonly signal?: AbortSignal },
 ): AsyncGenerator<Buffer> {
@@ -27,8 +27,8 @@ export async function* unpackedBytes(
   try {
     // Node stops after the first zstd frame, though a file may hold several; for gzip it reads all members.
     for (let from = 0; from < sizeBytes || from === 0; ) {
-      const unpacker = unpackerOf(path);
-      const feeding = feed(unpacker, file, from);
+      const unpacker = createUnpacker(path);
+      const feeding = feedUnpacker(unpacker, file, from);
       try {
         for await (const chunk of unpacker as AsyncIterable<Buffer>) {
           signal?.throwIfAborted();
@@ -51,14 +51,14 @@ export async function* unpackedBytes(
       from += unpacker.bytesWritten;
     }
   } catch (error) {
-    throw isUnpackError(error) ? damaged(path, "cannot be unpacked further", error) : error;
+    throw isUnpackError(error) ? createDamageError(path, "cannot be unpacked further", error) : error;
   } finally {
     await file.close();
   }
 }
 
 /** Writes a file into an unpacker until the unpacker is destroyed; passes errors to it. */
-async function feed(unpacker: Unpacker, file: FileHandle, from: number): Promise<void> {
+async function feedUnpacker(unpacker: Unpacker, file: FileHandle, from: number): Promise<void> {
   let wake: () => void = () => undefined;
   unpacker.once("close", () => wake());
   const buffer = Buffer.allocUnsafe(PACKED_CHUNK_BYTES);
@@ -84,7 +84,7 @@ function isZstd(path: string): boolean {
   return /\.zst$/i.test(path);
 }
 
-function unpackerOf(path: string): Unpacker {
+function createUnpacker(path: string): Unpacker {
   // The unpacker hands over each chunk before it makes the next, so no unpacked data of a damaged file is lost.
   const options = { chunkSize: UNPACKED_CHUNK_BYTES, readableHighWaterMark: 1 };
   if (!isZstd(path)) return zlib.createGunzip(options);

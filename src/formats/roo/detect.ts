@@ -1,4 +1,4 @@
-import { isUuid, tasksIn } from "../cline/task-files.ts";
+import { groupTasks, isUuid } from "../cline/task-files.ts";
 import type { Folder } from "../reading/folder.ts";
 
 /** VS Code extensions that write Roo's format. */
@@ -10,7 +10,7 @@ const MARKS =
 
 /** Tells Roo's task folders from Cline's, which use the same file names. */
 export async function isRooTask(folder: Folder): Promise<boolean> {
-  const tasks = await tasksIn(folder);
+  const tasks = await groupTasks(folder);
   if (tasks.length === 0) return false;
   if (folder.files.some(({ name }) => name === "history_item.json")) return true;
   if (isUuid(folder.name) || EXTENSIONS.test(`${folder.path}/`)) return true;

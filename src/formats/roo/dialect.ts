@@ -1,36 +1,36 @@
 import type { Json } from "../../index.ts";
-import type { Dialect } from "../cline/read-task.ts";
-import { clineUsage, withoutCached } from "../cline/shown-message.ts";
-import { versionOf } from "../cline/version.ts";
-import { definedFields, fieldsBesides, numberOf } from "../content/fields.ts";
+import type { TaskDialect } from "../cline/read-task.ts";
+import { decodeClineUsage, subtractCachedTokens } from "../cline/shown-message.ts";
+import { hashRecordVersion } from "../cline/version.ts";
+import { dropUndefined, omitFields, toNumber } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { rooMessageOf, TAGS } from "./message.ts";
-import { Tags } from "./tags.ts";
+import { decodeRooMessage, TAG_FIELDS } from "./message.ts";
+import { RooTags } from "./tags.ts";
 
 /** Creates Roo's dialect. */
-export function rooDialect(): Dialect {
-  const tags = new Tags();
-  const names = new Names();
+export function createRooDialect(): TaskDialect {
+  const tags = new RooTags();
+  const names = new MessageNames();
   return {
     format: "roo",
     orderBy: "time",
-    usageOf: (info) => withoutCached(clineUsage(info)),
+    readUsage: (info) => subtractCachedTokens(decodeClineUsage(info)),
     async *begin() {},
-    *message({ index, value }, at) {
-      const id = names.nameOf(index, value);
-      const message = rooMessageOf(value);
+    *decodeMessage({ index, value }, at) {
+      const id = names.assignName(index, value);
+      const message = decodeRooMessage(value);
       yield {
         type: "record",
         id,
-        version: versionOf(fieldsBesides(value, TAGS)),
-        ...definedFields({ at }),
+        version: hashRecordVersion(omitFields(value, TAG_FIELDS)),
+        ...dropUndefined({ at }),
         body: message ? { kind: "message", message } : { kind: "raw", value: { element: value as Json } },
       };
-      yield* tags.see(value, id, at);
+      yield* tags.addMessage(value, id, at);
     },
     *beforeShown() {},
     *afterShown({ value }) {
-      yield* tags.seeShown(value);
+      yield* tags.addShownMessage(value);
     },
     async *end() {
       yield* tags.end();
@@ -43,11 +43,11 @@ export function rooDialect(): Dialect {
  * Names messages by time, because Roo inserts summaries and markers between others and shifts their indexes. If the
  * time may not be unique, the index is added.
  */
-class Names {
+class MessageNames {
   #latest = 0;
 
-  nameOf(index: number, { ts }: JsonObject): string {
-    const time = numberOf(ts);
+  assignName(index: number, { ts }: JsonObject): string {
+    const time = toNumber(ts);
     if (time === undefined) return `#${index}`;
     if (time <= this.#latest) return `${time}#${index}`;
     this.#latest = time;

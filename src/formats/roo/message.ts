@@ -1,40 +1,40 @@
 import type { Json, MessageInput, PartInput } from "../../index.ts";
-import { messageOf } from "../cline/api-message.ts";
+import { decodeClineMessage } from "../cline/api-message.ts";
 import type { Extras } from "../content/blocks.ts";
-import { arrayOf, definedFields, fieldsBesides, objectOf, textOf } from "../content/fields.ts";
+import { dropUndefined, omitFields, toArray, toObject, toText } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** Tags of messages that left the window: they change over time, and overlays represent them. */
-export const TAGS = ["condenseParent", "truncationParent"];
+export const TAG_FIELDS = ["condenseParent", "truncationParent"];
 
 /** Converts a Roo message; undefined if the element is not one. */
-export function rooMessageOf(element: JsonObject): MessageInput | undefined {
-  const value = fieldsBesides(element, TAGS) ?? {};
-  if (value.type === "reasoning" && value.role === undefined) return reasoningItem(value);
-  const message = messageOf(value, "roo");
-  return message && withReasoning(message);
+export function decodeRooMessage(element: JsonObject): MessageInput | undefined {
+  const value = omitFields(element, TAG_FIELDS) ?? {};
+  if (value.type === "reasoning" && value.role === undefined) return decodeReasoningItem(value);
+  const message = decodeClineMessage(value, "roo");
+  return message && decodeReasoningBlocks(message);
 }
 
 /** Converts a separate element with a provider's encrypted reasoning. */
-function reasoningItem(value: { readonly [field: string]: Json }): MessageInput {
-  const summary = arrayOf(value.summary).flatMap((line) => textOf(objectOf(line)?.text) ?? []);
+function decodeReasoningItem(value: { readonly [field: string]: Json }): MessageInput {
+  const summary = toArray(value.summary).flatMap((line) => toText(toObject(line)?.text) ?? []);
   const text = typeof value.text === "string" ? value.text : summary.join("\n");
   const opaque = value.encrypted_content;
   const known = [...(typeof value.text === "string" ? ["text"] : []), "encrypted_content"];
   return {
     role: "assistant",
-    parts: [{ type: "reasoning", text, ...definedFields({ opaque }) }],
-    meta: { roo: fieldsBesides(value, known) ?? {} },
+    parts: [{ type: "reasoning", text, ...dropUndefined({ opaque }) }],
+    meta: { roo: omitFields(value, known) ?? {} },
   };
 }
 
 /** Converts Roo's reasoning blocks to parts and removes a second copy of their text. */
-function withReasoning(message: MessageInput): MessageInput {
+function decodeReasoningBlocks(message: MessageInput): MessageInput {
   const extras: [string, { readonly [field: string]: Json }][] = [];
   const parts = (message.parts ?? []).map((part, index): PartInput => {
-    const block = part.type === "raw" ? objectOf(part.value) : undefined;
+    const block = part.type === "raw" ? toObject(part.value) : undefined;
     if (block?.type !== "reasoning" || typeof block.text !== "string") return part;
-    extras.push([String(index), fieldsBesides(block, ["text"]) ?? {}]);
+    extras.push([String(index), omitFields(block, ["text"]) ?? {}]);
     return { type: "reasoning", text: block.text };
   });
   const own = message.meta?.roo as { readonly [field: string]: Json } & { readonly extras?: Extras };

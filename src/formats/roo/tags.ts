@@ -1,16 +1,16 @@
-import { definedFields, numberOf, objectOf, textOf } from "../content/fields.ts";
+import { dropUndefined, toNumber, toObject, toText } from "../content/fields.ts";
 import type { Item, Span } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** A summary or marker for the messages that refer to it. */
-interface Stand {
+interface WindowMarker {
   readonly type: "condense" | "truncation";
   /** Record of the summary or marker. */
   readonly record: string;
   readonly at: number | undefined;
 }
 
-interface Run {
+interface TaggedRun {
   readonly from: string;
   through: string;
   /** Index of the last message in the run. */
@@ -26,102 +26,102 @@ interface WindowTokens {
  * Roo's window edits: messages carry the id of the summary that replaces them, or of the marker that hides them. A tag
  * applies as long as its summary or marker exists.
  */
-export class Tags {
-  readonly #runs = new Map<string, Run[]>();
-  readonly #stands = new Map<string, Stand>();
+export class RooTags {
+  readonly #runs = new Map<string, TaggedRun[]>();
+  readonly #markers = new Map<string, WindowMarker>();
   readonly #tokens = new Map<string, WindowTokens>();
-  #passed = 0;
+  #messageCount = 0;
   #second: string | undefined;
   #previous: string | undefined;
 
   /** Notes a message of the conversation that was emitted. */
-  *see(message: JsonObject, record: string, at: number | undefined): Generator<Item> {
-    this.#tag(`condense:${textOf(message.condenseParent)}`, message.condenseParent, record);
-    this.#tag(`truncation:${textOf(message.truncationParent)}`, message.truncationParent, record);
-    const [condenseId, truncationId] = [textOf(message.condenseId), textOf(message.truncationId)];
+  *addMessage(message: JsonObject, record: string, at: number | undefined): Generator<Item> {
+    this.#tag(`condense:${toText(message.condenseParent)}`, message.condenseParent, record);
+    this.#tag(`truncation:${toText(message.truncationParent)}`, message.truncationParent, record);
+    const [condenseId, truncationId] = [toText(message.condenseId), toText(message.truncationId)];
     if (message.isSummary === true && condenseId !== undefined)
-      yield* this.#stand(`condense:${condenseId}`, { type: "condense", record, at });
-    else if (message.isSummary === true) yield* this.#oldSummary(record, at);
+      yield* this.#addMarker(`condense:${condenseId}`, { type: "condense", record, at });
+    else if (message.isSummary === true) yield* this.#emitOldSummary(record, at);
     else if (message.isTruncationMarker === true && truncationId !== undefined)
-      yield* this.#stand(`truncation:${truncationId}`, { type: "truncation", record, at });
-    this.#passed++;
-    if (this.#passed === 2) this.#second = record;
+      yield* this.#addMarker(`truncation:${truncationId}`, { type: "truncation", record, at });
+    this.#messageCount++;
+    if (this.#messageCount === 2) this.#second = record;
     this.#previous = record;
   }
 
   /** Reads the window size from the message shown to the person. */
-  *seeShown(shown: JsonObject): Generator<Item> {
-    const condensed = objectOf(shown.contextCondense);
-    const truncated = objectOf(shown.contextTruncation);
-    const [condenseId, truncationId] = [textOf(condensed?.condenseId), textOf(truncated?.truncationId)];
+  *addShownMessage(shown: JsonObject): Generator<Item> {
+    const condensed = toObject(shown.contextCondense);
+    const truncated = toObject(shown.contextTruncation);
+    const [condenseId, truncationId] = [toText(condensed?.condenseId), toText(truncated?.truncationId)];
     const info = condensed ?? truncated;
     const key = condenseId !== undefined ? `condense:${condenseId}` : `truncation:${truncationId}`;
     if (!info || (condenseId === undefined && truncationId === undefined)) return;
     this.#tokens.set(
       key,
-      definedFields({
-        tokensBefore: numberOf(info.prevContextTokens),
-        tokensAfter: numberOf(info.newContextTokens),
+      dropUndefined({
+        tokensBefore: toNumber(info.prevContextTokens),
+        tokensAfter: toNumber(info.newContextTokens),
       }),
     );
-    yield* this.#tryOut(key);
+    yield* this.#tryEmit(key);
   }
 
   /** Emits edits without a shown message. */
   *end(): Generator<Item> {
-    for (const key of [...this.#stands.keys()]) yield* this.#out(key);
+    for (const key of [...this.#markers.keys()]) yield* this.#emit(key);
   }
 
   #tag(key: string, parent: unknown, record: string): void {
-    if (textOf(parent) === undefined) return;
+    if (toText(parent) === undefined) return;
     const runs = this.#runs.get(key) ?? [];
     const last = runs.at(-1);
-    if (last && last.last === this.#passed - 1) {
+    if (last && last.last === this.#messageCount - 1) {
       last.through = record;
-      last.last = this.#passed;
-    } else runs.push({ from: record, through: record, last: this.#passed });
+      last.last = this.#messageCount;
+    } else runs.push({ from: record, through: record, last: this.#messageCount });
     this.#runs.set(key, runs);
   }
 
-  *#stand(key: string, stand: Stand): Generator<Item> {
-    this.#stands.set(key, stand);
-    yield* this.#tryOut(key);
+  *#addMarker(key: string, stand: WindowMarker): Generator<Item> {
+    this.#markers.set(key, stand);
+    yield* this.#tryEmit(key);
   }
 
-  *#tryOut(key: string): Generator<Item> {
-    if (this.#stands.has(key) && this.#tokens.has(key)) yield* this.#out(key);
+  *#tryEmit(key: string): Generator<Item> {
+    if (this.#markers.has(key) && this.#tokens.has(key)) yield* this.#emit(key);
   }
 
-  *#out(key: string): Generator<Item> {
-    const stand = this.#stands.get(key);
+  *#emit(key: string): Generator<Item> {
+    const stand = this.#markers.get(key);
     const spans = this.#runs.get(key)?.map(({ from, through }): Span => ({ from, through }));
-    this.#stands.delete(key);
-    if (stand && spans) yield edit(key, stand, spans, this.#tokens.get(key));
+    this.#markers.delete(key);
+    if (stand && spans) yield buildEditItem(key, stand, spans, this.#tokens.get(key));
   }
 
   /** Old summaries without an id replace everything between the first message and themselves. */
-  *#oldSummary(record: string, at: number | undefined): Generator<Item> {
+  *#emitOldSummary(record: string, at: number | undefined): Generator<Item> {
     if (this.#second === undefined || this.#previous === undefined) return;
     const spans = [{ from: this.#second, through: this.#previous }];
-    yield edit(`condense:${record}`, { type: "condense", record, at }, spans, undefined);
+    yield buildEditItem(`condense:${record}`, { type: "condense", record, at }, spans, undefined);
   }
 }
 
-function edit(
+function buildEditItem(
   key: string,
-  { type, record, at }: Stand,
+  { type, record, at }: WindowMarker,
   spans: readonly Span[],
   tokens: WindowTokens | undefined,
 ): Item {
   return {
     type: "record",
     id: key,
-    ...definedFields({ at }),
+    ...dropUndefined({ at }),
     body: {
       kind: "overlay",
       edit: type === "condense" ? { type: "summarize", spans, record } : { type: "hide", spans },
       reason: key,
-      ...definedFields({ madeAt: at, ...tokens }),
+      ...dropUndefined({ madeAt: at, ...tokens }),
     },
   };
 }

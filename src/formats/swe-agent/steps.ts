@@ -1,12 +1,12 @@
 import { hash } from "node:crypto";
 import type { Json } from "../../index.ts";
-import { arrayOf, fieldsBesides, objectOf } from "../content/fields.ts";
+import { omitFields, toArray, toObject } from "../content/fields.ts";
 import type { Leftovers } from "../content/leftovers.ts";
 import type { Input } from "../reading/input.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** One step of the trajectory: it repeats a turn of the history and adds details. */
-export interface Step {
+export interface TrajectoryStep {
   readonly index: number;
   readonly fields: JsonObject;
 }
@@ -18,22 +18,22 @@ export const ARRAYS: readonly string[] = ["trajectory", "history", "attempts"];
 const MAX_AHEAD = 4;
 
 /** Reads the steps of a trajectory in parallel with the history, whichever comes first in the file. */
-export class Steps {
-  readonly #steps: AsyncGenerator<Step>;
-  #ahead: Step[] = [];
+export class StepReader {
+  readonly #steps: AsyncGenerator<TrajectoryStep>;
+  #ahead: TrajectoryStep[] = [];
 
   constructor(input: Input, path: string) {
     this.#steps = readSteps(input, path);
   }
 
   /** Finds the step of a turn, and the steps before it without a turn; undefined if none of the next steps matches. */
-  async matching(
+  async findStep(
     turn: JsonObject,
-  ): Promise<{ readonly before: readonly Step[]; readonly step: Step } | undefined> {
+  ): Promise<{ readonly before: readonly TrajectoryStep[]; readonly step: TrajectoryStep } | undefined> {
     for (let at = 0; at < MAX_AHEAD; at++) {
       const step = await this.#peek(at);
       if (!step) return undefined;
-      if (isStepOf(step.fields, turn)) {
+      if (isStepOfTurn(step.fields, turn)) {
         const before = this.#ahead.slice(0, at);
         this.#ahead = this.#ahead.slice(at + 1);
         return { before, step };
@@ -43,7 +43,7 @@ export class Steps {
   }
 
   /** Yields the remaining steps. */
-  async *rest(): AsyncGenerator<Step> {
+  async *rest(): AsyncGenerator<TrajectoryStep> {
     yield* this.#ahead;
     yield* this.#steps;
   }
@@ -53,7 +53,7 @@ export class Steps {
     await this.#steps.return(undefined);
   }
 
-  async #peek(at: number): Promise<Step | undefined> {
+  async #peek(at: number): Promise<TrajectoryStep | undefined> {
     while (this.#ahead.length <= at) {
       const { value } = await this.#steps.next();
       if (!value) return undefined;
@@ -63,23 +63,23 @@ export class Steps {
   }
 }
 
-async function* readSteps(input: Input, path: string): AsyncGenerator<Step> {
+async function* readSteps(input: Input, path: string): AsyncGenerator<TrajectoryStep> {
   for await (const { field, index, value } of input.jsonElements(path, ARRAYS)) {
-    const fields = objectOf(value);
+    const fields = toObject(value);
     if (field === "trajectory" && index !== undefined && fields) yield { index, fields };
   }
 }
 
-function isStepOf(step: JsonObject, turn: JsonObject): boolean {
-  if (typeof step.response === "string" && step.response === wordsOf(turn.content)) return true;
+function isStepOfTurn(step: JsonObject, turn: JsonObject): boolean {
+  if (typeof step.response === "string" && step.response === joinContentText(turn.content)) return true;
   return step.action !== undefined && step.action === turn.action && step.thought === turn.thought;
 }
 
 /** Joins the text of a message's content, a string or a list. */
-export function wordsOf(content: unknown): string {
+export function joinContentText(content: unknown): string {
   if (typeof content === "string") return content;
-  return arrayOf(content)
-    .map((part) => objectOf(part)?.text)
+  return toArray(content)
+    .map((part) => toObject(part)?.text)
     .filter((text) => typeof text === "string")
     .join("");
 }
@@ -99,8 +99,8 @@ export class SeenMessages {
 
   /** Remembers a message; returns false if it was known. */
   add(message: unknown): boolean {
-    const { role, content } = objectOf(message) ?? {};
-    const key = hash("sha256", `${String(role)}\n${wordsOf(content)}`, "base64url").slice(0, 22);
+    const { role, content } = toObject(message) ?? {};
+    const key = hash("sha256", `${String(role)}\n${joinContentText(content)}`, "base64url").slice(0, 22);
     if (this.#seen.has(key)) return false;
     if (this.#seen.size < MAX_SEEN) this.#seen.add(key);
     return true;
@@ -108,19 +108,19 @@ export class SeenMessages {
 }
 
 /** The history's turn for a step, and the observation after it. */
-export interface Told {
+export interface HistoryTurn {
   readonly turn?: JsonObject;
   readonly observation?: string;
 }
 
 /** Returns the fields of a step that the log lacks, and the number of bytes that are copies. */
-export function leftoversOfStep(
-  { fields }: Step,
-  { turn, observation }: Told,
+export function collectStepLeftovers(
+  { fields }: TrajectoryStep,
+  { turn, observation }: HistoryTurn,
   seen: SeenMessages,
 ): { readonly left: Leftovers | undefined; readonly copiedBytes: number } {
-  const response = wordsOf(turn?.content ?? fields.response);
-  const asked = arrayOf(fields.query ?? fields.messages).flatMap((message, index) =>
+  const response = joinContentText(turn?.content ?? fields.response);
+  const asked = toArray(fields.query ?? fields.messages).flatMap((message, index) =>
     seen.add(message) ? [{ index, message: message as Json }] : [],
   );
   const isThoughtCopy = fields.thought === turn?.thought || isCutFrom(response, String(fields.thought ?? ""));
@@ -132,17 +132,17 @@ export function leftoversOfStep(
     // Without an observation in the history, the log uses the step's.
     ...(observation === undefined || isObserved ? ["observation"] : []),
   ];
-  const rest = fieldsBesides(fields, [...held, "query", "messages"]);
+  const rest = omitFields(fields, [...held, "query", "messages"]);
   const left = { ...rest, ...(asked.length > 0 && { query: asked }) };
   const copies = held.filter((field) => {
     if (field === "observation") return observation !== undefined;
     return field === "thought" || turn !== undefined;
   });
-  const askedBytes = sizeOf(fields.query ?? fields.messages) - sizeOf(asked);
-  const copiedBytes = copies.reduce((sum, field) => sum + sizeOf(fields[field]), Math.max(0, askedBytes));
+  const askedBytes = countBytes(fields.query ?? fields.messages) - countBytes(asked);
+  const copiedBytes = copies.reduce((sum, field) => sum + countBytes(fields[field]), Math.max(0, askedBytes));
   return { left: Object.keys(left).length > 0 ? left : undefined, copiedBytes };
 }
 
-function sizeOf(value: unknown): number {
+function countBytes(value: unknown): number {
   return value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value));
 }

@@ -1,43 +1,43 @@
 import type { Json, MessageInput, PartInput } from "../../index.ts";
-import { contentOfBlocks } from "../content/anthropic-blocks.ts";
-import { arrayOf, fieldsBesides, textOf } from "../content/fields.ts";
+import { decodeAnthropicBlocks } from "../content/anthropic-blocks.ts";
+import { omitFields, toArray, toText } from "../content/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
-import { callOfChat, chatOutputOf, contentOfChat } from "../content/openai-chat-content.ts";
+import { decodeChatCall, decodeChatContent, decodeChatOutput } from "../content/openai-chat-content.ts";
 import type { RecordItem } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { isCutFrom, type Step, wordsOf } from "./steps.ts";
+import { isCutFrom, joinContentText, type TrajectoryStep } from "./steps.ts";
 
 const NAME = "swe-agent";
 
 /** A call that waits for its observation. */
-export interface OpenCall {
+export interface PendingAction {
   readonly callId: string;
   readonly name: string;
 }
 
 /** An assistant turn: its records and calls. */
-export interface Turn {
+export interface AgentTurn {
   readonly records: readonly RecordItem[];
-  readonly calls: readonly OpenCall[];
+  readonly calls: readonly PendingAction[];
   /** Bytes of the entry that repeat other fields of it. */
   readonly copiedBytes: number;
 }
 
 /** Builds records of messages without calls: system prompt, task, demonstrations. */
-export function messageRecords(entry: JsonObject, id: string, agent: unknown): readonly RecordItem[] {
-  const { parts, extras } = contentOfChat(entry.content, NAME);
+export function buildPlainRecords(entry: JsonObject, id: string, agent: unknown): readonly RecordItem[] {
+  const { parts, extras } = decodeChatContent(entry.content, NAME);
   const role = entry.role === "system" || entry.role === "assistant" ? entry.role : "user";
-  const rest = fieldsBesides(entry, ["role", "content", ...(entry.agent === agent ? ["agent"] : [])]);
-  return recordsOf(id, { role, parts }, { ...rest, ...(extras && { extras: extras as Json }) });
+  const rest = omitFields(entry, ["role", "content", ...(entry.agent === agent ? ["agent"] : [])]);
+  return buildRecords(id, { role, parts }, { ...rest, ...(extras && { extras: extras as Json }) });
 }
 
 /** Builds the records of an assistant turn from the history: its text, and its action or calls. */
-export function turnRecords(entry: JsonObject, id: string, agent: unknown): Turn {
-  const thinking = contentOfBlocks(arrayOf(entry.thinking_blocks), NAME).parts;
-  const { parts: said, extras } = contentOfChat(entry.content === "" ? null : entry.content, NAME);
-  const called = arrayOf(entry.tool_calls).flatMap((value) => callOfChat(value)?.part ?? []);
-  const calls = called.length > 0 ? called : [actionCall(entry.action, id)];
-  const isThoughtCopy = isCutFrom(wordsOf(entry.content), String(entry.thought ?? ""));
+export function buildTurn(entry: JsonObject, id: string, agent: unknown): AgentTurn {
+  const thinking = decodeAnthropicBlocks(toArray(entry.thinking_blocks), NAME).parts;
+  const { parts: said, extras } = decodeChatContent(entry.content === "" ? null : entry.content, NAME);
+  const called = toArray(entry.tool_calls).flatMap((value) => decodeChatCall(value)?.part ?? []);
+  const calls = called.length > 0 ? called : [toActionCall(entry.action, id)];
+  const isThoughtCopy = isCutFrom(joinContentText(entry.content), String(entry.thought ?? ""));
   const known = [
     "role",
     "content",
@@ -46,10 +46,10 @@ export function turnRecords(entry: JsonObject, id: string, agent: unknown): Turn
     ...(isThoughtCopy ? ["thought"] : []),
     ...(entry.agent === agent ? ["agent"] : []),
   ];
-  const left = { ...fieldsBesides(entry, known), ...(extras && { extras: extras as Json }) };
+  const left = { ...omitFields(entry, known), ...(extras && { extras: extras as Json }) };
   const message: MessageInput = { role: "assistant", parts: [...thinking, ...said, ...calls] };
   return {
-    records: recordsOf(id, message, left),
+    records: buildRecords(id, message, left),
     copiedBytes: isThoughtCopy && entry.thought ? Buffer.byteLength(JSON.stringify(entry.thought)) : 0,
     calls: calls.flatMap((part) =>
       part.type === "tool-call" ? [{ callId: part.callId, name: part.name }] : [],
@@ -58,20 +58,20 @@ export function turnRecords(entry: JsonObject, id: string, agent: unknown): Turn
 }
 
 /** Builds an assistant turn that only the trajectory has. */
-export function stepTurn(step: Step): Turn {
+export function buildStepTurn(step: TrajectoryStep): AgentTurn {
   const { response, action } = step.fields;
-  return turnRecords(
-    { role: "assistant", content: textOf(response) ?? "", action },
+  return buildTurn(
+    { role: "assistant", content: toText(response) ?? "", action },
     `step-${step.index}`,
     undefined,
   );
 }
 
 /** Builds the observation's records; `left` holds further fields of the step. */
-export function observationRecords(
+export function buildObservationRecords(
   content: unknown,
   id: string,
-  calls: readonly OpenCall[],
+  calls: readonly PendingAction[],
   more: { readonly version: string; readonly left: Leftovers | undefined },
 ): readonly RecordItem[] {
   const parts: readonly PartInput[] = calls.map(({ callId, name }, index) => ({
@@ -79,21 +79,21 @@ export function observationRecords(
     callId,
     name,
     // One observation answers all calls of a turn; nearly always there is only one.
-    output: index === 0 ? chatOutputOf(content, NAME) : [],
+    output: index === 0 ? decodeChatOutput(content, NAME) : [],
   }));
-  const [message, ...others] = recordsOf(id, { role: "tool", parts }, more.left ?? {});
+  const [message, ...others] = buildRecords(id, { role: "tool", parts }, more.left ?? {});
   return message ? [{ ...message, version: more.version }, ...others] : [];
 }
 
 /** Converts an action, a shell line with extra commands: its first word is the tool's name if it is a valid one. */
-function actionCall(action: unknown, id: string): PartInput & OpenCall {
+function toActionCall(action: unknown, id: string): PartInput & PendingAction {
   const command = typeof action === "string" ? action : "";
   const word = command.trim().split(/\s/)[0] ?? "";
   const name = /^[\w-]{1,64}$/.test(word) ? word : "bash";
   return { type: "tool-call", callId: `action-${id.replace(/\W/g, "")}`, name, input: { command } };
 }
 
-function recordsOf(id: string, message: MessageInput, left: Leftovers): readonly RecordItem[] {
+function buildRecords(id: string, message: MessageInput, left: Leftovers): readonly RecordItem[] {
   const { small, large } = splitLeftovers(Object.keys(left).length > 0 ? left : undefined);
   const body = {
     kind: "message",

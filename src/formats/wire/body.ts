@@ -1,7 +1,7 @@
 import type { Json } from "../../index.ts";
-import { objectOf, textOf } from "../content/fields.ts";
+import { toObject, toText } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import type { Dialect, MessageDecoder, Piece } from "./dialect.ts";
+import type { MessageDecoder, WireDialect, WireRecord } from "./dialect.ts";
 
 /** One value of a request or response: a field, or an element of a message field. */
 export interface BodyElement {
@@ -15,12 +15,12 @@ const REQUEST_FIELDS: readonly string[] = ["request", "request_body", "body"];
 const RESPONSE_FIELDS: readonly string[] = ["response", "response_body"];
 
 /** Maximum length of a field that is kept with the session; larger ones become raw records. */
-const SMALL_CHARACTERS = 2048;
+const MAX_SMALL_CHARACTERS = 2048;
 
 /** Yields the elements of a body in memory, lead fields first. */
-export function* elementsOfBody(
+export function* listBodyElements(
   body: JsonObject,
-  { messageFields, leadFields }: Dialect,
+  { messageFields, leadFields }: WireDialect,
 ): Generator<BodyElement> {
   const names = Object.keys(body);
   const ordered = [
@@ -37,7 +37,7 @@ export function* elementsOfBody(
 
 /** Reads one request, response, or both, element by element. */
 export class BodyReader {
-  readonly #dialect: Dialect;
+  readonly #dialect: WireDialect;
   readonly #decoder: MessageDecoder;
   readonly #prefix: string;
   readonly #responseFields: [string, unknown][] = [];
@@ -45,7 +45,7 @@ export class BodyReader {
   readonly #responses: JsonObject[] = [];
   #responseId: string | undefined;
 
-  constructor(dialect: Dialect, decoder: MessageDecoder, prefix = "") {
+  constructor(dialect: WireDialect, decoder: MessageDecoder, prefix = "") {
     this.#dialect = dialect;
     this.#decoder = decoder;
     this.#prefix = prefix;
@@ -61,10 +61,10 @@ export class BodyReader {
     return this.#restFields;
   }
 
-  *take(element: BodyElement): Generator<Piece> {
+  *readElement(element: BodyElement): Generator<WireRecord> {
     const { field, index, value } = element;
     const { leadFields, responseFields, messageFields } = this.#dialect;
-    const body = objectOf(value);
+    const body = toObject(value);
     if (index !== undefined) yield* this.#message(value, `${this.#placeOf(field)}#${index}`);
     else if (leadFields.includes(field)) yield* this.#dialect.decodeLead(value, this.#named(field));
     else if (messageFields.includes(field) && typeof value === "string")
@@ -76,9 +76,9 @@ export class BodyReader {
   }
 
   /** Emits held messages and the response. */
-  *end(): Generator<Piece> {
+  *end(): Generator<WireRecord> {
     const fields: JsonObject = Object.fromEntries(this.#responseFields);
-    this.#responseId = textOf(fields.id);
+    this.#responseId = toText(fields.id);
     const response = [...this.#dialect.decodeResponse(fields, this.#named("response"), this.#decoder)];
     yield* response;
     // Without a response, these fields belong to the request.
@@ -86,7 +86,7 @@ export class BodyReader {
       for (const [field, value] of this.#responseFields) yield* this.#keep(field, value);
     for (const body of this.#responses) {
       const response = new BodyReader(this.#dialect, this.#decoder, this.#named("response"));
-      for (const element of elementsOfBody(body, this.#dialect)) yield* response.take(element);
+      for (const element of listBodyElements(body, this.#dialect)) yield* response.readElement(element);
       yield* response.end();
       this.#responseId = response.#responseId ?? this.#responseId;
       for (const one of response.#restFields) this.#restFields.push(one);
@@ -94,17 +94,17 @@ export class BodyReader {
     yield* this.#decoder.end();
   }
 
-  *#keep(field: string, value: unknown): Generator<Piece> {
+  *#keep(field: string, value: unknown): Generator<WireRecord> {
     if (isSmall(value)) this.#restFields.push([field, value as Json]);
     else yield { id: this.#named(field), body: { kind: "raw", value: { [field]: value as Json } } };
   }
 
-  *#request(body: JsonObject): Generator<Piece> {
-    for (const element of elementsOfBody(body, this.#dialect)) yield* this.take(element);
+  *#request(body: JsonObject): Generator<WireRecord> {
+    for (const element of listBodyElements(body, this.#dialect)) yield* this.readElement(element);
   }
 
-  *#message(value: unknown, place: string): Generator<Piece> {
-    const message = objectOf(value);
+  *#message(value: unknown, place: string): Generator<WireRecord> {
+    const message = toObject(value);
     if (message && this.#dialect.isMessage(message)) yield* this.#decoder.decode(message, place);
     else yield { id: place, body: { kind: "raw", value: value as Json } };
   }
@@ -121,6 +121,6 @@ export class BodyReader {
 }
 
 function isSmall(value: unknown): boolean {
-  if (value === null || typeof value !== "object") return String(value).length <= SMALL_CHARACTERS;
-  return JSON.stringify(value).length <= SMALL_CHARACTERS;
+  if (value === null || typeof value !== "object") return String(value).length <= MAX_SMALL_CHARACTERS;
+  return JSON.stringify(value).length <= MAX_SMALL_CHARACTERS;
 }

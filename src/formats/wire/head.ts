@@ -2,11 +2,11 @@ import { parseCutJson } from "../reading/cut-json.ts";
 import type { FileFacts } from "../reading/folder.ts";
 
 /** Layout of a file: one JSON value, or one per line. */
-export type Layout = "whole" | "lines";
+export type FileLayout = "whole" | "lines";
 
 /** The beginning of a file. */
-export interface Head {
-  readonly layout: Layout;
+export interface FileHead {
+  readonly layout: FileLayout;
   /** The root, or the values of the first lines. */
   readonly values: readonly unknown[];
   /** True if the last value, or the last one inside it, may be truncated. */
@@ -21,7 +21,7 @@ export function isJsonName(name: string): boolean {
 }
 
 /** Parses the layout and first values of a file; undefined if it is not JSON. */
-export function parseHead(text: string, { name }: Pick<FileFacts, "name">): Head | undefined {
+export function parseFileHead(text: string, { name }: Pick<FileFacts, "name">): FileHead | undefined {
   const begin = text.trimStart()[0];
   if (begin !== "[" && begin !== "{") return undefined;
   const lines = text.split("\n").filter((line) => line.trim() !== "");

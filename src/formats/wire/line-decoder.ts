@@ -1,27 +1,28 @@
 import type { Json } from "../../index.ts";
-import { objectOf } from "../content/fields.ts";
+import { toObject } from "../content/fields.ts";
 import type { LineDecoder } from "../reading/decode-lines.ts";
-import type { Dialect } from "./dialect.ts";
-import { DistinctIds, recordOf } from "./records.ts";
-import { Requests } from "./requests.ts";
+import type { WireDialect } from "./dialect.ts";
+import { DistinctIds, toRecordItem } from "./records.ts";
+import { RequestLog } from "./requests.ts";
 
 /** Creates a decoder for a JSONL file whose lines are messages, or requests, responses, or both. */
-export function makeLineDecoder(dialect: Dialect, state: Json | undefined): LineDecoder {
+export function createWireLineDecoder(dialect: WireDialect, state: Json | undefined): LineDecoder {
   const messages = dialect.makeDecoder();
-  const requests = new Requests(dialect, objectOf(state)?.requests as Json | undefined);
+  const requests = new RequestLog(dialect, toObject(state)?.requests as Json | undefined);
   const ids = new DistinctIds();
   return {
     *decode(line) {
-      if (!dialect.isMessage(line.record)) return yield* requests.take(line);
+      if (!dialect.isMessage(line.record)) return yield* requests.readRequest(line);
       const place = `L${line.line}`;
-      for (const piece of messages.decode(line.record, place)) yield recordOf(ids.apart(piece, place));
+      for (const piece of messages.decode(line.record, place))
+        yield toRecordItem(ids.makeDistinct(piece, place));
     },
     get isSettled() {
       return messages.isSettled;
     },
     state: () => ({ requests: requests.state() }),
     *end() {
-      for (const piece of messages.end()) yield recordOf(piece);
+      for (const piece of messages.end()) yield toRecordItem(piece);
     },
   };
 }

@@ -1,6 +1,6 @@
-import { arrayOf, objectOf } from "../content/fields.ts";
+import { toArray, toObject } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import type { Head } from "./head.ts";
+import type { FileHead } from "./head.ts";
 
 export type WireName = "anthropic" | "openai-chat" | "openai-responses" | "ai-sdk";
 
@@ -8,7 +8,7 @@ export type WireName = "anthropic" | "openai-chat" | "openai-responses" | "ai-sd
  * Evidence of a message: its format if it is unambiguous; "plain" if several fit; "blocks" for an assistant message
  * with only text, but in blocks; undefined if it is not a message.
  */
-type Sign = WireName | "plain" | "blocks" | undefined;
+type FormatSign = WireName | "plain" | "blocks" | undefined;
 
 const MAX_SAMPLE = 50;
 const ROLES = new Set(["system", "developer", "user", "assistant", "tool", "function"]);
@@ -54,40 +54,42 @@ export const RESPONSES_ITEMS: ReadonlySet<string> = new Set([
 ]);
 
 /** Recognizes the wire format from the beginning of a file; undefined if it is not a conversation. */
-export function recogniseWire({ layout, values, isCut }: Head): WireName | undefined {
-  if (layout === "whole") return bodySign(values[0], isCut);
-  return decide(wholeOnes(values, isCut).map((line) => messageSign(line) ?? bodySign(line, false)));
+export function recognizeWire({ layout, values, isCut }: FileHead): WireName | undefined {
+  if (layout === "whole") return recognizeBody(values[0], isCut);
+  return decideFormat(
+    dropCutValue(values, isCut).map((line) => classifyMessage(line) ?? recognizeBody(line, false)),
+  );
 }
 
 /** Drops a truncated last value unless it is the only one. */
-function wholeOnes(values: readonly unknown[], isCut: boolean): readonly unknown[] {
+function dropCutValue(values: readonly unknown[], isCut: boolean): readonly unknown[] {
   return isCut && values.length > 1 ? values.slice(0, -1) : values;
 }
 
 /** Recognizes an array of messages, a request, a response, or both. */
-function bodySign(value: unknown, isCut: boolean): WireName | undefined {
-  if (Array.isArray(value)) return messagesSign(value, isCut);
-  const body = objectOf(value);
+function recognizeBody(value: unknown, isCut: boolean): WireName | undefined {
+  if (Array.isArray(value)) return recognizeMessages(value, isCut);
+  const body = toObject(value);
   if (!body) return undefined;
-  const nested = objectOf(body.request) ?? objectOf(body.request_body) ?? objectOf(body.body);
-  if (nested) return bodySign(nested, isCut);
-  const response = objectOf(body.response) ?? objectOf(body.response_body);
-  if (response && !Array.isArray(body.messages)) return bodySign(response, isCut);
+  const nested = toObject(body.request) ?? toObject(body.request_body) ?? toObject(body.body);
+  if (nested) return recognizeBody(nested, isCut);
+  const response = toObject(body.response) ?? toObject(body.response_body);
+  if (response && !Array.isArray(body.messages)) return recognizeBody(response, isCut);
 
-  if (isNonEmpty(body.input)) return messagesSign(body.input, isCut);
+  if (isNonEmpty(body.input)) return recognizeMessages(body.input, isCut);
   if (typeof body.input === "string" && typeof body.model === "string" && !("messages" in body))
     return "openai-responses";
-  if (isNonEmpty(body.messages)) return requestSign(body, isCut);
+  if (isNonEmpty(body.messages)) return recognizeRequest(body, isCut);
   if (isNonEmpty(body.output) && body.object === "response") return "openai-responses";
-  if (isNonEmpty(body.choices) && objectOf(objectOf(body.choices[0])?.message)) return "openai-chat";
-  const sign = decide([messageSign(body)]);
+  if (isNonEmpty(body.choices) && toObject(toObject(body.choices[0])?.message)) return "openai-chat";
+  const sign = decideFormat([classifyMessage(body)]);
   if (sign) return sign;
-  return typeof body.model === "string" ? toolsSign(body) : undefined;
+  return typeof body.model === "string" ? recognizeTools(body) : undefined;
 }
 
-function requestSign(body: JsonObject, isCut: boolean): WireName | undefined {
-  const signs = sampleSigns(arrayOf(body.messages), isCut);
-  const sign = decide(signs);
+function recognizeRequest(body: JsonObject, isCut: boolean): WireName | undefined {
+  const signs = sampleMessages(toArray(body.messages), isCut);
+  const sign = decideFormat(signs);
   const isAnthropic =
     body.system !== undefined ||
     body.anthropic_version !== undefined ||
@@ -95,20 +97,20 @@ function requestSign(body: JsonObject, isCut: boolean): WireName | undefined {
   return isAnthropic && sign === "openai-chat" && signs.every(isUnsure) ? "anthropic" : sign;
 }
 
-function messagesSign(messages: readonly unknown[], isCut: boolean): WireName | undefined {
-  return decide(sampleSigns(messages, isCut));
+function recognizeMessages(messages: readonly unknown[], isCut: boolean): WireName | undefined {
+  return decideFormat(sampleMessages(messages, isCut));
 }
 
-function sampleSigns(messages: readonly unknown[], isCut: boolean): readonly Sign[] {
-  return wholeOnes(messages, isCut).slice(0, MAX_SAMPLE).map(messageSign);
+function sampleMessages(messages: readonly unknown[], isCut: boolean): readonly FormatSign[] {
+  return dropCutValue(messages, isCut).slice(0, MAX_SAMPLE).map(classifyMessage);
 }
 
-function isUnsure(sign: Sign): boolean {
+function isUnsure(sign: FormatSign): boolean {
   return sign === "plain" || sign === "blocks";
 }
 
 /** Returns the format if all values are messages and none contradicts it. */
-function decide(signs: readonly Sign[]): WireName | undefined {
+function decideFormat(signs: readonly FormatSign[]): WireName | undefined {
   if (signs.length === 0 || signs.includes(undefined)) return undefined;
   const sure = signs.filter((sign): sign is WireName => !isUnsure(sign));
   // Lists of Responses items also contain messages that look like those of other formats.
@@ -117,12 +119,12 @@ function decide(signs: readonly Sign[]): WireName | undefined {
   return sure.every((sign) => sign === first) ? first : undefined;
 }
 
-function messageSign(value: unknown): Sign {
-  const message = objectOf(value);
+function classifyMessage(value: unknown): FormatSign {
+  const message = toObject(value);
   if (!message) return undefined;
   if (typeof message.type === "string" && RESPONSES_ITEMS.has(message.type)) return "openai-responses";
   if (typeof message.role !== "string" || !ROLES.has(message.role)) return undefined;
-  if (Array.isArray(message.parts) && message.parts.every((part) => typeof objectOf(part)?.type === "string"))
+  if (Array.isArray(message.parts) && message.parts.every((part) => typeof toObject(part)?.type === "string"))
     return "ai-sdk";
   if (message.type === "message" && "stop_reason" in message) return "anthropic";
   if (isNonEmpty(message.tool_calls) || typeof message.tool_call_id === "string") return "openai-chat";
@@ -131,33 +133,33 @@ function messageSign(value: unknown): Sign {
   if (typeof content === "string" || content === null)
     return message.type === "message" ? "openai-responses" : "plain";
   if (!Array.isArray(content)) return undefined;
-  const signs = content.map(partSign);
+  const signs = content.map(classifyPart);
   if (signs.includes(undefined)) return undefined;
   const speaks = message.role === "assistant" && signs.length > 0 ? "blocks" : "plain";
   return signs.find((sign) => sign !== "plain") ?? speaks;
 }
 
-function partSign(value: unknown): Sign {
-  const part = objectOf(value);
+function classifyPart(value: unknown): FormatSign {
+  const part = toObject(value);
   if (!part || typeof part.type !== "string") return undefined;
   const { type } = part;
   if (AI_SDK_PARTS.has(type) && typeof (part.toolCallId ?? part.approvalId) === "string") return "ai-sdk";
   if (type === "reasoning" && typeof part.text === "string") return "ai-sdk";
   if (typeof part.mediaType === "string" || (type === "image" && "image" in part)) return "ai-sdk";
   if (ANTHROPIC_BLOCKS.has(type)) return "anthropic";
-  if (type === "image" && objectOf(part.source)) return "anthropic";
-  if (CHAT_PARTS.has(type) || (type === "file" && objectOf(part.file))) return "openai-chat";
+  if (type === "image" && toObject(part.source)) return "anthropic";
+  if (CHAT_PARTS.has(type) || (type === "file" && toObject(part.file))) return "openai-chat";
   if (RESPONSES_PARTS.has(type)) return "openai-responses";
   return type === "text" && typeof part.text === "string" ? "plain" : undefined;
 }
 
 /** Recognizes a request by its tool definitions, whose shape differs by format, if its messages are out of sight. */
-function toolsSign(body: JsonObject): WireName | undefined {
-  const tool = objectOf(arrayOf(body.tools)[0]);
+function recognizeTools(body: JsonObject): WireName | undefined {
+  const tool = toObject(toArray(body.tools)[0]);
   if (!tool) return undefined;
-  if (objectOf(tool.input_schema)) return "anthropic";
+  if (toObject(tool.input_schema)) return "anthropic";
   if (tool.type !== "function") return undefined;
-  return objectOf(tool.function) ? "openai-chat" : "openai-responses";
+  return toObject(tool.function) ? "openai-chat" : "openai-responses";
 }
 
 function isNonEmpty(value: unknown): value is readonly unknown[] {

@@ -1,29 +1,29 @@
 import type { Json, Usage } from "../../index.ts";
-import { definedFields, fieldsBesides, numberOf, objectOf } from "../content/fields.ts";
+import { dropUndefined, omitFields, toNumber, toObject } from "../content/fields.ts";
 import type { RecordBody } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** Request id and model of a call. */
-export interface Call {
+export interface UsageCall {
   readonly request?: string | undefined;
   readonly model?: string | undefined;
 }
 
 /** Converts Anthropic's usage; undefined if there is none. */
-export function anthropicUsage(value: unknown, call: Call): RecordBody | undefined {
-  const usage = objectOf(value);
+export function decodeAnthropicUsage(value: unknown, call: UsageCall): RecordBody | undefined {
+  const usage = toObject(value);
   if (!usage) return undefined;
-  const hour = numberOf(objectOf(usage.cache_creation)?.ephemeral_1h_input_tokens);
-  return usageBody(
+  const hour = toNumber(toObject(usage.cache_creation)?.ephemeral_1h_input_tokens);
+  return buildUsageBody(
     {
-      inputTokens: numberOf(usage.input_tokens),
-      outputTokens: numberOf(usage.output_tokens),
-      cacheReadTokens: numberOf(usage.cache_read_input_tokens),
-      cacheWriteTokens: numberOf(usage.cache_creation_input_tokens),
+      inputTokens: toNumber(usage.input_tokens),
+      outputTokens: toNumber(usage.output_tokens),
+      cacheReadTokens: toNumber(usage.cache_read_input_tokens),
+      cacheWriteTokens: toNumber(usage.cache_creation_input_tokens),
       cacheWriteHourTokens: hour === 0 ? undefined : hour,
     },
     call,
-    fieldsBesides(usage, [
+    omitFields(usage, [
       "input_tokens",
       "output_tokens",
       "cache_read_input_tokens",
@@ -34,27 +34,27 @@ export function anthropicUsage(value: unknown, call: Call): RecordBody | undefin
 }
 
 /** Converts usage of OpenAI and compatible servers, in Chat Completions or Responses; undefined if there is none. */
-export function openaiUsage(value: unknown, call: Call): RecordBody | undefined {
-  const usage = objectOf(value);
+export function decodeOpenaiUsage(value: unknown, call: UsageCall): RecordBody | undefined {
+  const usage = toObject(value);
   if (!usage) return undefined;
-  const input = numberOf(usage.prompt_tokens) ?? numberOf(usage.input_tokens);
-  const inputDetails = objectOf(usage.prompt_tokens_details) ?? objectOf(usage.input_tokens_details) ?? {};
+  const input = toNumber(usage.prompt_tokens) ?? toNumber(usage.input_tokens);
+  const inputDetails = toObject(usage.prompt_tokens_details) ?? toObject(usage.input_tokens_details) ?? {};
   const outputDetails =
-    objectOf(usage.completion_tokens_details) ?? objectOf(usage.output_tokens_details) ?? {};
-  const cached = numberOf(inputDetails.cached_tokens) ?? numberOf(usage.prompt_cache_hit_tokens);
-  const written = numberOf(inputDetails.cache_write_tokens);
-  return usageBody(
+    toObject(usage.completion_tokens_details) ?? toObject(usage.output_tokens_details) ?? {};
+  const cached = toNumber(inputDetails.cached_tokens) ?? toNumber(usage.prompt_cache_hit_tokens);
+  const written = toNumber(inputDetails.cache_write_tokens);
+  return buildUsageBody(
     {
       // Their input includes cached tokens.
       inputTokens: input === undefined ? undefined : Math.max(0, input - (cached ?? 0) - (written ?? 0)),
-      outputTokens: numberOf(usage.completion_tokens) ?? numberOf(usage.output_tokens),
+      outputTokens: toNumber(usage.completion_tokens) ?? toNumber(usage.output_tokens),
       cacheReadTokens: cached,
       cacheWriteTokens: written,
-      reasoningTokens: numberOf(outputDetails.reasoning_tokens),
-      cost: numberOf(usage.cost),
+      reasoningTokens: toNumber(outputDetails.reasoning_tokens),
+      cost: toNumber(usage.cost),
     },
     call,
-    fieldsBesides(usage, [
+    omitFields(usage, [
       "prompt_tokens",
       "completion_tokens",
       "input_tokens",
@@ -72,35 +72,35 @@ export function openaiUsage(value: unknown, call: Call): RecordBody | undefined 
 }
 
 /** Converts usage of any version of the AI SDK; undefined if there is none. */
-export function aiSdkUsage(value: unknown, call: Call): RecordBody | undefined {
-  const usage = objectOf(value);
+export function decodeAiSdkUsage(value: unknown, call: UsageCall): RecordBody | undefined {
+  const usage = toObject(value);
   if (!usage) return undefined;
-  const input = numberOf(usage.inputTokens) ?? numberOf(usage.promptTokens);
-  const inputDetails: JsonObject = objectOf(usage.inputTokenDetails) ?? {};
-  const outputDetails: JsonObject = objectOf(usage.outputTokenDetails) ?? {};
-  const cached = numberOf(inputDetails.cacheReadTokens) ?? numberOf(usage.cachedInputTokens);
-  const written = numberOf(inputDetails.cacheWriteTokens);
-  const outputTokens = numberOf(usage.outputTokens) ?? numberOf(usage.completionTokens);
+  const input = toNumber(usage.inputTokens) ?? toNumber(usage.promptTokens);
+  const inputDetails: JsonObject = toObject(usage.inputTokenDetails) ?? {};
+  const outputDetails: JsonObject = toObject(usage.outputTokenDetails) ?? {};
+  const cached = toNumber(inputDetails.cacheReadTokens) ?? toNumber(usage.cachedInputTokens);
+  const written = toNumber(inputDetails.cacheWriteTokens);
+  const outputTokens = toNumber(usage.outputTokens) ?? toNumber(usage.completionTokens);
   if (input === undefined && outputTokens === undefined) return undefined;
-  return usageBody(
+  return buildUsageBody(
     {
       inputTokens: input === undefined ? undefined : Math.max(0, input - (cached ?? 0) - (written ?? 0)),
       outputTokens,
       cacheReadTokens: cached,
       cacheWriteTokens: written,
-      reasoningTokens: numberOf(outputDetails.reasoningTokens) ?? numberOf(usage.reasoningTokens),
+      reasoningTokens: toNumber(outputDetails.reasoningTokens) ?? toNumber(usage.reasoningTokens),
     },
     call,
     undefined,
   );
 }
 
-function usageBody(
+function buildUsageBody(
   counts: { readonly [K in keyof Usage]?: Usage[K] | undefined },
-  { request, model }: Call,
+  { request, model }: UsageCall,
   rest: { readonly [key: string]: Json } | undefined,
 ): RecordBody {
-  const usage = definedFields(counts) as Usage;
+  const usage = dropUndefined(counts) as Usage;
   return {
     kind: "usage",
     usage,

@@ -1,44 +1,52 @@
-import { textOf, timeOf } from "../content/fields.ts";
-import type { Source } from "../format.ts";
+import { toText, toTime } from "../content/fields.ts";
+import type { ImportSource } from "../format.ts";
 import type { Item, SessionItem } from "../item.ts";
 import type { Input } from "../reading/input.ts";
 import type { JsonElement } from "../reading/json-elements.ts";
 import { BodyReader } from "./body.ts";
-import type { Dialect, Piece } from "./dialect.ts";
-import { DistinctIds, recordOf } from "./records.ts";
+import type { WireDialect, WireRecord } from "./dialect.ts";
+import { DistinctIds, toRecordItem } from "./records.ts";
 
 /** Reads a JSON file with an array of messages, a request, a response, or both. */
-export async function* readWholeFile(dialect: Dialect, source: Source, input: Input): AsyncGenerator<Item> {
+export async function* readWholeFile(
+  dialect: WireDialect,
+  source: ImportSource,
+  input: Input,
+): AsyncGenerator<Item> {
   const body = new BodyReader(dialect, dialect.makeDecoder());
   const ids = new DistinctIds();
   const leads = new Set<string>();
   let places = 0;
-  const records = function* (pieces: Iterable<Piece>): Generator<Item> {
-    for (const piece of pieces) yield recordOf(ids.apart(piece, `@${places++}`));
+  const records = function* (pieces: Iterable<WireRecord>): Generator<Item> {
+    for (const piece of pieces) yield toRecordItem(ids.makeDistinct(piece, `@${places++}`));
   };
 
   for await (const element of input.jsonElements(source.path, dialect.messageFields)) {
     if (element.problem !== undefined && !(element.isCut && input.isLive))
-      yield problemOf(source.path, element);
+      yield buildProblem(source.path, element);
     if (element.value === undefined) continue;
     if (element.index !== undefined && element.field !== "" && leads.size === 0) {
       leads.add("");
       // The system prompt comes first, even if the file has it last.
-      for await (const lead of leadElements(dialect, source, input)) {
+      for await (const lead of readLeadElements(dialect, source, input)) {
         leads.add(lead.field);
-        yield* records(body.take({ field: lead.field, value: lead.value }));
+        yield* records(body.readElement({ field: lead.field, value: lead.value }));
       }
     }
     if (leads.has(element.field) && element.field !== "") continue;
     if (dialect.leadFields.includes(element.field)) leads.add(element.field);
     const { field, index, value } = element;
-    yield* records(body.take(index === undefined ? { field, value } : { field, index, value }));
+    yield* records(body.readElement(index === undefined ? { field, value } : { field, index, value }));
   }
   yield* records(body.end());
-  yield* sessionOf(dialect.name, body.rest);
+  yield* buildSessionItems(dialect.name, body.rest);
 }
 
-async function* leadElements(dialect: Dialect, source: Source, input: Input): AsyncGenerator<JsonElement> {
+async function* readLeadElements(
+  dialect: WireDialect,
+  source: ImportSource,
+  input: Input,
+): AsyncGenerator<JsonElement> {
   if (dialect.leadFields.length === 0) return;
   for await (const element of input.jsonElements(source.path, dialect.messageFields)) {
     const isLead = element.index === undefined && dialect.leadFields.includes(element.field);
@@ -47,11 +55,11 @@ async function* leadElements(dialect: Dialect, source: Source, input: Input): As
 }
 
 /** Builds the session item from a request's parameters. */
-export function* sessionOf(name: string, rest: BodyReader["rest"]): Generator<SessionItem> {
+export function* buildSessionItems(name: string, rest: BodyReader["rest"]): Generator<SessionItem> {
   if (rest.length === 0) return;
   const fields = Object.fromEntries(rest);
-  const title = textOf(fields.title) ?? textOf(fields.name);
-  const createdAt = timeOf(fields.createdAt ?? fields.created_at);
+  const title = toText(fields.title) ?? toText(fields.name);
+  const createdAt = toTime(fields.createdAt ?? fields.created_at);
   yield {
     type: "session",
     ...(title !== undefined && { title }),
@@ -60,7 +68,7 @@ export function* sessionOf(name: string, rest: BodyReader["rest"]): Generator<Se
   };
 }
 
-function problemOf(path: string, { line, problem, value }: JsonElement): Item {
+function buildProblem(path: string, { line, problem, value }: JsonElement): Item {
   const severity = value === undefined ? "lost" : "damaged";
   return { type: "problem", path, line, severity, reason: problem as string };
 }

@@ -1,9 +1,16 @@
 import type { Message, ToolResultPart } from "../../index.ts";
-import { objectOf, textOf } from "../content/fields.ts";
+import { toObject, toText } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { contentPieces, jsonOf, plainText, rawUiPart, reasoningPart, uiExtra } from "./ai-sdk-parts.ts";
-import { jsonArrayPieces } from "./json-text.ts";
-import { allowedName, isMedia, type Piece, type SpokenTurn, turnsOf } from "./turns.ts";
+import {
+  encodeContentPieces,
+  encodeRawUiPart,
+  encodeReasoningPart,
+  getPlainText,
+  parseOptionalJson,
+  toUiExtra,
+} from "./ai-sdk-parts.ts";
+import { writeJsonArray } from "./json-text.ts";
+import { isMedia, type MessagePiece, type MessageTurn, readRequestTurns, toAllowedName } from "./turns.ts";
 import type { ExportedSession, Writer } from "./writer.ts";
 
 const NAME = "ai-sdk";
@@ -16,84 +23,90 @@ export const aiSdkUiWriter: Writer = {
   name: "ai-sdk-ui",
   title: "AI SDK UIMessages",
   isFolder: false,
-  write: (session) => jsonArrayPieces("messages.json", messagesOf(session)),
+  write: (session) => writeJsonArray("messages.json", encodeMessages(session)),
 };
 
 /** The current message: its parts, and the indexes of open calls among them. */
-interface Draft {
+interface UiMessageDraft {
   readonly id: string;
   readonly metadata: JsonObject;
   readonly parts: JsonObject[];
   readonly calls: Map<string, number>;
 }
 
-async function* messagesOf(session: ExportedSession): AsyncGenerator<JsonObject> {
-  let draft: Draft | undefined;
+async function* encodeMessages(session: ExportedSession): AsyncGenerator<JsonObject> {
+  let draft: UiMessageDraft | undefined;
   let count = 0;
   const flush = function* (): Generator<JsonObject> {
     if (draft && draft.parts.length > 0)
       yield { id: draft.id, role: "assistant", ...draft.metadata, parts: draft.parts };
     draft = undefined;
   };
-  for await (const turn of turnsOf(session, NAME)) {
+  for await (const turn of readRequestTurns(session, NAME)) {
     // UIMessages can represent a call without a result.
     if (turn.role === "missing") continue;
     if (turn.role === "tool") {
-      for (const piece of turn.pieces) if (draft) await answer(draft, piece, session);
+      for (const piece of turn.pieces) if (draft) await addAnswer(draft, piece, session);
       continue;
     }
     count++;
-    const own = objectOf(turn.message.meta?.[NAME]) ?? {};
+    const own = toObject(turn.message.meta?.[NAME]) ?? {};
     if (turn.role !== "assistant" || own.id !== undefined) yield* flush();
     if (turn.role === "assistant") {
-      draft ??= { ...headOf(turn.message, count), parts: [], calls: new Map() };
+      draft ??= { ...buildHead(turn.message, count), parts: [], calls: new Map() };
       await addStep(draft, turn, session);
     } else {
-      const parts = await saidParts(turn.pieces, session);
+      const parts = await encodeParts(turn.pieces, session);
       if (parts.length === 0) continue;
-      const { id, metadata } = headOf(turn.message, count);
+      const { id, metadata } = buildHead(turn.message, count);
       yield { id, role: turn.role, ...metadata, parts };
     }
   }
   yield* flush();
 }
 
-function headOf(message: Message, count: number): Pick<Draft, "id" | "metadata"> {
-  const own = objectOf(message.meta?.[NAME]) ?? {};
+function buildHead(message: Message, count: number): Pick<UiMessageDraft, "id" | "metadata"> {
+  const own = toObject(message.meta?.[NAME]) ?? {};
   const metadata = own.metadata === undefined ? {} : { metadata: own.metadata };
-  return { id: textOf(own.id) ?? `message-${count}`, metadata };
+  return { id: toText(own.id) ?? `message-${count}`, metadata };
 }
 
-async function addStep(draft: Draft, turn: SpokenTurn, session: ExportedSession): Promise<void> {
+async function addStep(draft: UiMessageDraft, turn: MessageTurn, session: ExportedSession): Promise<void> {
   draft.parts.push({ type: "step-start" });
   for (const piece of turn.pieces) {
     const { part } = piece;
     if (part.type === "tool-call") draft.calls.set(part.callId, draft.parts.length);
-    const written = await uiPart(piece, session);
+    const written = await encodeUiPart(piece, session);
     if (written) draft.parts.push(written);
   }
 }
 
-async function saidParts(pieces: readonly Piece[], session: ExportedSession): Promise<readonly JsonObject[]> {
+async function encodeParts(
+  pieces: readonly MessagePiece[],
+  session: ExportedSession,
+): Promise<readonly JsonObject[]> {
   const parts: JsonObject[] = [];
   for (const piece of pieces) {
-    const part = await uiPart(piece, session);
+    const part = await encodeUiPart(piece, session);
     if (part) parts.push(part);
   }
   return parts;
 }
 
-async function uiPart(piece: Piece, session: ExportedSession): Promise<JsonObject | undefined> {
+async function encodeUiPart(piece: MessagePiece, session: ExportedSession): Promise<JsonObject | undefined> {
   const { part } = piece;
-  const extra = uiExtra(piece.extra, part.type === "tool-call" ? "callProviderMetadata" : "providerMetadata");
+  const extra = toUiExtra(
+    piece.extra,
+    part.type === "tool-call" ? "callProviderMetadata" : "providerMetadata",
+  );
   switch (part.type) {
     case "text":
       return { type: "text", text: part.text, ...extra };
     case "reasoning":
-      return reasoningPart(part, "providerMetadata", extra);
+      return encodeReasoningPart(part, "providerMetadata", extra);
     case "tool-call": {
       const { dynamic, ...rest } = extra;
-      const isDynamic = dynamic === true || allowedName(part.name) !== part.name;
+      const isDynamic = dynamic === true || toAllowedName(part.name) !== part.name;
       const kind = isDynamic ? { type: "dynamic-tool", toolName: part.name } : { type: `tool-${part.name}` };
       return { ...kind, toolCallId: part.callId, state: "input-available", input: part.input, ...rest };
     }
@@ -104,33 +117,37 @@ async function uiPart(piece: Piece, session: ExportedSession): Promise<JsonObjec
       return { type: "file", mediaType: part.mime, ...filename, url, ...extra };
     }
     case "raw":
-      return rawUiPart(part);
+      return encodeRawUiPart(part);
     case "tool-result":
       return undefined;
   }
 }
 
 /** Puts a result into the part of its call. */
-async function answer(draft: Draft, piece: Piece<ToolResultPart>, session: ExportedSession): Promise<void> {
+async function addAnswer(
+  draft: UiMessageDraft,
+  piece: MessagePiece<ToolResultPart>,
+  session: ExportedSession,
+): Promise<void> {
   const at = draft.calls.get(piece.part.callId);
   const call = at === undefined ? undefined : draft.parts[at];
   if (at === undefined || !call) return;
   draft.calls.delete(piece.part.callId);
   if (call.state === "output-denied") return;
-  draft.parts[at] = { ...call, ...(await answerFields(piece, session)) };
+  draft.parts[at] = { ...call, ...(await encodeAnswer(piece, session)) };
 }
 
-async function answerFields(
-  { part, extra }: Piece<ToolResultPart>,
+async function encodeAnswer(
+  { part, extra }: MessagePiece<ToolResultPart>,
   session: ExportedSession,
 ): Promise<JsonObject> {
-  const text = plainText(part);
+  const text = getPlainText(part);
   if (part.isError && text !== undefined) return { state: "output-error", errorText: text };
-  const isJson = objectOf(extra?.output)?.type === "json";
-  const json = isJson ? jsonOf(text) : undefined;
+  const isJson = toObject(extra?.output)?.type === "json";
+  const json = isJson ? parseOptionalJson(text) : undefined;
   const pieces = {
     type: "content",
-    value: await contentPieces(part, session),
+    value: await encodeContentPieces(part, session),
     ...(part.isError && { isError: true }),
   };
   return { state: "output-available", output: json ? json.value : (text ?? pieces) };

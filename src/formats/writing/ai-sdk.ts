@@ -1,10 +1,10 @@
 import type { Message } from "../../index.ts";
-import { objectOf } from "../content/fields.ts";
+import { toObject } from "../content/fields.ts";
 import { NO_RESULT } from "../content/marks.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { modelPart, resultPart } from "./ai-sdk-parts.ts";
-import { jsonArrayPieces } from "./json-text.ts";
-import { type SpokenTurn, type Turn, turnsOf } from "./turns.ts";
+import { encodeModelPart, encodeResultPart } from "./ai-sdk-parts.ts";
+import { writeJsonArray } from "./json-text.ts";
+import { type MessageTurn, type RequestTurn, readRequestTurns } from "./turns.ts";
 import type { ExportedSession, Writer } from "./writer.ts";
 
 const NAME = "ai-sdk";
@@ -17,14 +17,14 @@ export const aiSdkWriter: Writer = {
   name: "ai-sdk",
   title: "AI SDK ModelMessages",
   isFolder: false,
-  write: (session) => jsonArrayPieces("messages.json", messagesOf(session)),
+  write: (session) => writeJsonArray("messages.json", encodeMessages(session)),
 };
 
-async function* messagesOf(session: ExportedSession): AsyncGenerator<JsonObject> {
-  for await (const turn of turnsOf(session, NAME)) yield* messagesOfTurn(turn, session);
+async function* encodeMessages(session: ExportedSession): AsyncGenerator<JsonObject> {
+  for await (const turn of readRequestTurns(session, NAME)) yield* encodeTurn(turn, session);
 }
 
-async function* messagesOfTurn(turn: Turn, session: ExportedSession): AsyncGenerator<JsonObject> {
+async function* encodeTurn(turn: RequestTurn, session: ExportedSession): AsyncGenerator<JsonObject> {
   switch (turn.role) {
     case "missing": {
       const content = turn.calls.map(({ callId, name }) => ({
@@ -37,30 +37,30 @@ async function* messagesOfTurn(turn: Turn, session: ExportedSession): AsyncGener
     }
     case "tool": {
       const content: JsonObject[] = [];
-      for (const answer of turn.pieces) content.push(await resultPart(answer, session));
-      return yield { role: "tool", content, ...ownOptions(turn.message) };
+      for (const answer of turn.pieces) content.push(await encodeResultPart(answer, session));
+      return yield { role: "tool", content, ...getOwnOptions(turn.message) };
     }
     case "system":
       // A system message's content is a string, so each part becomes a message.
       for (const { part, extra } of turn.pieces)
         if (part.type === "text")
-          yield { role: "system", content: part.text, ...extra, ...ownOptions(turn.message) };
+          yield { role: "system", content: part.text, ...extra, ...getOwnOptions(turn.message) };
       return;
     default: {
-      const content = await contentOf(turn, session);
-      if (content !== undefined) yield { role: turn.role, content, ...ownOptions(turn.message) };
+      const content = await encodeContent(turn, session);
+      if (content !== undefined) yield { role: turn.role, content, ...getOwnOptions(turn.message) };
     }
   }
 }
 
 /** Builds content: a string if it suffices, else parts. */
-async function contentOf(
-  turn: SpokenTurn,
+async function encodeContent(
+  turn: MessageTurn,
   session: ExportedSession,
 ): Promise<string | JsonObject[] | undefined> {
   const content: JsonObject[] = [];
   for (const piece of turn.pieces) {
-    const part = await modelPart(piece, session);
+    const part = await encodeModelPart(piece, session);
     if (part) content.push(part);
   }
   const [first] = content;
@@ -70,7 +70,7 @@ async function contentOf(
 }
 
 /** Returns the message's own options, as imported. */
-function ownOptions(message: Message): JsonObject {
-  const options = objectOf(message.meta?.[NAME])?.providerOptions;
+function getOwnOptions(message: Message): JsonObject {
+  const options = toObject(message.meta?.[NAME])?.providerOptions;
   return options === undefined ? {} : { providerOptions: options };
 }

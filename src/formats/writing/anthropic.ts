@@ -1,10 +1,10 @@
 import type { Message, Part } from "../../index.ts";
-import { objectOf } from "../content/fields.ts";
+import { toObject } from "../content/fields.ts";
 import { NO_RESULT } from "../content/marks.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { blocksOfParts } from "./anthropic-blocks.ts";
-import { jsonArrayPieces } from "./json-text.ts";
-import { allowedName, type Piece, type Turn, turnsOf } from "./turns.ts";
+import { encodeAnthropicBlocks } from "./anthropic-blocks.ts";
+import { writeJsonArray } from "./json-text.ts";
+import { type MessagePiece, type RequestTurn, readRequestTurns, toAllowedName } from "./turns.ts";
 import type { ExportedSession, Writer } from "./writer.ts";
 
 const NAME = "anthropic";
@@ -24,11 +24,11 @@ export const anthropicWriter: Writer = {
   title: "Anthropic Messages",
   isFolder: false,
   async *write(session) {
-    const turns = turnsOf(session, NAME);
+    const turns = readRequestTurns(session, NAME);
     const system: JsonObject[] = [];
     let next = await turns.next();
     while (!next.done && next.value.role === "system") {
-      for (const one of await blocksOfTurn(next.value, session)) system.push(one);
+      for (const one of await encodeTurn(next.value, session)) system.push(one);
       next = await turns.next();
     }
     const before = `{${system.length > 0 ? `"system":${JSON.stringify(system)},` : ""}"messages":`;
@@ -37,12 +37,15 @@ export const anthropicWriter: Writer = {
       if (!first.done) yield first.value;
       yield* turns;
     };
-    yield* jsonArrayPieces(FILE, messagesOf(rest(), session), before, "}");
+    yield* writeJsonArray(FILE, encodeMessages(rest(), session), before, "}");
   },
 };
 
 /** Yields messages with alternating roles; holds only the current one. */
-async function* messagesOf(turns: AsyncIterable<Turn>, session: ExportedSession): AsyncGenerator<JsonObject> {
+async function* encodeMessages(
+  turns: AsyncIterable<RequestTurn>,
+  session: ExportedSession,
+): AsyncGenerator<JsonObject> {
   let role = "";
   let content: JsonObject[] = [];
   /** System messages after an assistant message: they may only follow a user message. */
@@ -56,7 +59,7 @@ async function* messagesOf(turns: AsyncIterable<Turn>, session: ExportedSession)
     }
   };
   for await (const turn of turns) {
-    const blocks = await blocksOfTurn(turn, session);
+    const blocks = await encodeTurn(turn, session);
     if (blocks.length === 0) continue;
     const turnRole = turn.role === "tool" || turn.role === "missing" ? "user" : turn.role;
     if (turnRole === "system") {
@@ -74,20 +77,20 @@ async function* messagesOf(turns: AsyncIterable<Turn>, session: ExportedSession)
   for (const blocks of delayed) yield { role: "system", content: blocks };
 }
 
-async function blocksOfTurn(turn: Turn, session: ExportedSession): Promise<readonly JsonObject[]> {
+async function encodeTurn(turn: RequestTurn, session: ExportedSession): Promise<readonly JsonObject[]> {
   if (turn.role === "missing") {
     return turn.calls.map(({ callId }) => ({
       type: "tool_result",
-      tool_use_id: allowedId(callId),
+      tool_use_id: toAllowedId(callId),
       content: NO_RESULT,
       is_error: true,
     }));
   }
-  const pieces: readonly Piece[] = turn.pieces;
+  const pieces: readonly MessagePiece[] = turn.pieces;
   const blocks: JsonObject[] = [];
   for (const { part, extra } of pieces) {
     if (!isAccepted(part, turn.message)) continue;
-    const [block] = await blocksOfParts([allowed(part)], session);
+    const [block] = await encodeAnthropicBlocks([toAllowedPart(part)], session);
     if (block) blocks.push({ ...block, ...extra });
   }
   return blocks;
@@ -102,7 +105,7 @@ function isAccepted(part: Part, message: Message): boolean {
   if (part.type === "raw") return OWN_FORMATS.includes(part.format);
   // Messages imported from an Anthropic request are exported unchanged; other tools also use providers that do not sign.
   if (part.type !== "reasoning" || message.meta?.[NAME] !== undefined) return true;
-  if (typeof objectOf(part.opaque)?.redacted === "string") return true;
+  if (typeof toObject(part.opaque)?.redacted === "string") return true;
   return typeof part.opaque === "string" && isSignature(part.opaque);
 }
 
@@ -112,16 +115,16 @@ function isSignature(text: string): boolean {
 }
 
 /** Makes ids, names and inputs valid for Anthropic; those of its own formats always are. */
-function allowed(part: Part): Part {
+function toAllowedPart(part: Part): Part {
   if (part.type === "tool-call") {
-    const input = objectOf(part.input) ? part.input : { input: part.input };
-    return { ...part, callId: allowedId(part.callId), name: allowedName(part.name), input };
+    const input = toObject(part.input) ? part.input : { input: part.input };
+    return { ...part, callId: toAllowedId(part.callId), name: toAllowedName(part.name), input };
   }
   if (part.type !== "tool-result") return part;
   const output = part.output.filter((piece) => piece.type !== "raw" || OWN_FORMATS.includes(piece.format));
-  return { ...part, callId: allowedId(part.callId), output };
+  return { ...part, callId: toAllowedId(part.callId), output };
 }
 
-function allowedId(id: string): string {
+function toAllowedId(id: string): string {
   return id.replace(/[^\w-]/g, "_");
 }

@@ -1,13 +1,13 @@
-import { objectOf, textOf } from "../content/fields.ts";
+import { toObject, toText } from "../content/fields.ts";
 import {
-  agentFactsOf,
-  agentIdentityOf,
-  agentIdOf,
-  type Identity,
-  identityOf,
-  sessionIdOf,
+  buildAgentIdentity,
+  buildTranscriptIdentity,
+  getAgentFacts,
+  getAgentId,
+  getTranscriptId,
+  type TranscriptIdentity,
 } from "./claude-code/identity.ts";
-import { Transcript } from "./claude-code/transcript.ts";
+import { TranscriptWriter } from "./claude-code/transcript.ts";
 import type { ExportedSession, OutputPiece, Writer } from "./writer.ts";
 
 /** Writes a session in Claude Code's format, for a project folder in `~/.claude/projects`. */
@@ -16,14 +16,14 @@ export const claudeCodeWriter: Writer = {
   title: "Claude Code",
   isFolder: true,
   async *write(session) {
-    const id = sessionIdOf(session.record);
-    const identity = identityOf(session.record, id);
+    const id = getTranscriptId(session.record);
+    const identity = buildTranscriptIdentity(session.record, id);
     yield* writeTranscript(session, identity, `${id}.jsonl`, id);
-    for await (const agent of descendantsOf(session)) {
-      const agentId = agentIdOf(agent.record);
+    for await (const agent of readDescendants(session)) {
+      const agentId = getAgentId(agent.record);
       const file = `${id}/subagents/agent-${agentId}`;
-      yield* writeTranscript(agent, agentIdentityOf(agent.record, identity), `${file}.jsonl`, id);
-      const facts = agentFactsOf(agent.record);
+      yield* writeTranscript(agent, buildAgentIdentity(agent.record, identity), `${file}.jsonl`, id);
+      const facts = getAgentFacts(agent.record);
       if (facts !== undefined) yield { file: `${file}.meta.json`, text: JSON.stringify(facts) };
     }
   },
@@ -32,26 +32,26 @@ export const claudeCodeWriter: Writer = {
 /** Writes the file of a conversation, then the files of its large tool results. */
 async function* writeTranscript(
   session: ExportedSession,
-  identity: Identity,
+  identity: TranscriptIdentity,
   file: string,
   id: string,
 ): AsyncGenerator<OutputPiece> {
-  const transcript = await Transcript.of(session, identity);
+  const transcript = await TranscriptWriter.of(session, identity);
   for await (const text of transcript.text()) yield { file, text };
   const files = new Set(transcript.files);
   if (files.size === 0) return;
   for await (const entry of session.entries("log")) {
     if (entry.kind !== "raw" || !files.has(entry.seq)) continue;
-    const { name, text } = objectOf(objectOf(await session.raw(entry))?.toolResultFile) ?? {};
-    const safe = /^[\w.-]+$/.exec(textOf(name) ?? "")?.[0];
+    const { name, text } = toObject(toObject(await session.raw(entry))?.toolResultFile) ?? {};
+    const safe = /^[\w.-]+$/.exec(toText(name) ?? "")?.[0];
     if (safe !== undefined && typeof text === "string") yield { file: `${id}/tool-results/${safe}`, text };
   }
 }
 
 /** Yields all sub-agents at any depth; they share one folder. */
-async function* descendantsOf(session: ExportedSession): AsyncGenerator<ExportedSession> {
+async function* readDescendants(session: ExportedSession): AsyncGenerator<ExportedSession> {
   for await (const child of session.children()) {
     yield child;
-    yield* descendantsOf(child);
+    yield* readDescendants(child);
   }
 }

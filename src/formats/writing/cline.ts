@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import type { SessionRecord } from "../../index.ts";
-import { contextHistory } from "./cline/context-file.ts";
-import { deletedRange, withDeletedRange } from "./cline/deleted-range.ts";
-import { sentElements } from "./cline/sent-file.ts";
-import { shownAlone } from "./cline/shown-alone.ts";
-import { shownMessages } from "./cline/shown-file.ts";
-import { otherFiles } from "./cline/side-files.ts";
-import { folderName, taskOrigin } from "./cline/task-session.ts";
-import { jsonArrayPieces } from "./json-text.ts";
+import { buildContextHistory } from "./cline/context-file.ts";
+import { addDeletedRange, findDeletedRange } from "./cline/deleted-range.ts";
+import { encodeSentElements } from "./cline/sent-file.ts";
+import { prepareShownAlone } from "./cline/shown-alone.ts";
+import { writeShownMessages } from "./cline/shown-file.ts";
+import { writeSideFiles } from "./cline/side-files.ts";
+import { findTaskOrigin, toFolderName } from "./cline/task-session.ts";
+import { writeJsonArray } from "./json-text.ts";
 import type { ExportedSession, OutputPiece, Writer } from "./writer.ts";
 
 const FORMAT = "cline";
@@ -25,15 +25,16 @@ export const clineWriter: Writer = {
 };
 
 async function* writeTask(exported: ExportedSession): AsyncGenerator<OutputPiece> {
-  const origin = taskOrigin(exported.record, FORMAT);
-  const folder = folderName(origin?.id ?? newTaskId(exported.record));
-  const { session, isShownAlone } = await shownAlone(exported, FORMAT);
-  if (!isShownAlone) yield* jsonArrayPieces(`${folder}/api_conversation_history.json`, sentElements(session));
-  const shown = withDeletedRange(shownMessages(session, FORMAT), await deletedRange(session));
-  yield* jsonArrayPieces(`${folder}/ui_messages.json`, shown);
-  const context = await contextHistory(session);
+  const origin = findTaskOrigin(exported.record, FORMAT);
+  const folder = toFolderName(origin?.id ?? createTaskId(exported.record));
+  const { session, isShownAlone } = await prepareShownAlone(exported, FORMAT);
+  if (!isShownAlone)
+    yield* writeJsonArray(`${folder}/api_conversation_history.json`, encodeSentElements(session));
+  const shown = addDeletedRange(writeShownMessages(session, FORMAT), await findDeletedRange(session));
+  yield* writeJsonArray(`${folder}/ui_messages.json`, shown);
+  const context = await buildContextHistory(session);
   if (context) yield { file: `${folder}/context_history.json`, text: `${JSON.stringify(context)}\n` };
-  const files = otherFiles(session, FORMAT, folder);
+  const files = writeSideFiles(session, FORMAT, folder);
   let hasMetadata = origin !== undefined;
   for await (const piece of files) {
     hasMetadata ||= piece.file.endsWith("/task_metadata.json");
@@ -48,7 +49,7 @@ const NO_METADATA = { files_in_context: [], model_usage: [], environment_history
 /**
  * Builds a task id. Cline uses the task's first millisecond; three more digits distinguish sessions of the same time.
  */
-function newTaskId({ id, createdAt }: SessionRecord): string {
+function createTaskId({ id, createdAt }: SessionRecord): string {
   const digits = createHash("sha256").update(id).digest().readUInt16BE() % 1000;
   return `${createdAt}${String(digits).padStart(3, "0")}`;
 }

@@ -1,7 +1,7 @@
 import type { OutputPiece } from "./writer.ts";
 
 /** Writes a JSON file with one array element per line; `before` and `after` surround the array. */
-export async function* jsonArrayPieces(
+export async function* writeJsonArray(
   file: string,
   elements: AsyncIterable<unknown>,
   before = "",

@@ -1,7 +1,7 @@
 import type { Entry, Message, OverlayBody } from "../../index.ts";
-import { factLines, saidAt, timeText } from "./markdown/facts.ts";
-import { folded, partText } from "./markdown/parts.ts";
-import { inline, quoted } from "./markdown/text.ts";
+import { formatUtcTime, getMessageTime, renderFactLines } from "./markdown/facts.ts";
+import { renderFolded, renderMarkdownPart } from "./markdown/parts.ts";
+import { escapeInline, formatQuote } from "./markdown/text.ts";
 import type { ExportedSession, OutputPiece, Writer } from "./writer.ts";
 
 const FILE = "conversation.md";
@@ -14,17 +14,21 @@ export const markdownWriter: Writer = {
   async *write(session) {
     const { record } = session;
     const piece = (text: string): OutputPiece => ({ file: FILE, text });
-    yield piece(`# ${inline(record.title ?? record.id)}\n\n${(await factLines(session)).join("\n")}\n`);
+    yield piece(
+      `# ${escapeInline(record.title ?? record.id)}\n\n${(await renderFactLines(session)).join("\n")}\n`,
+    );
     let number = 0;
     for await (const entry of session.entries("line")) {
-      if (entry.kind === "message") yield piece(headingOf(entry, ++number));
-      for await (const text of textsOf(entry, session)) yield piece(`\n${text}\n`);
+      if (entry.kind === "message") yield piece(renderHeading(entry, ++number));
+      for await (const text of renderEntry(entry, session)) yield piece(`\n${text}\n`);
     }
     let isFirst = true;
     for await (const child of session.children()) {
       if (isFirst) yield piece("\n## Sub-agents\n\n");
       isFirst = false;
-      yield piece(`- ${inline(child.record.title ?? child.record.id)} (${inline(child.record.id)})\n`);
+      yield piece(
+        `- ${escapeInline(child.record.title ?? child.record.id)} (${escapeInline(child.record.id)})\n`,
+      );
     }
   },
 };
@@ -36,31 +40,31 @@ const SPEAKERS: Record<Message["role"], string> = {
   tool: "Tool",
 };
 
-function headingOf(entry: Entry & { readonly kind: "message" }, number: number): string {
+function renderHeading(entry: Entry & { readonly kind: "message" }, number: number): string {
   const { message } = entry;
   const facts = [
-    timeText(saidAt(entry)),
-    ...(message.model === undefined ? [] : [inline(message.model)]),
+    formatUtcTime(getMessageTime(entry)),
+    ...(message.model === undefined ? [] : [escapeInline(message.model)]),
     ...(message.interrupted ? ["interrupted"] : []),
   ];
   return `\n## ${number}. ${SPEAKERS[message.role]}\n\n*${facts.join(" · ")}*\n`;
 }
 
 /** Yields the Markdown of an entry in pieces; nothing for entries that people do not need. */
-async function* textsOf(entry: Entry, session: ExportedSession): AsyncGenerator<string> {
+async function* renderEntry(entry: Entry, session: ExportedSession): AsyncGenerator<string> {
   switch (entry.kind) {
     case "message":
       if (entry.message.role === "system")
-        return yield folded("Instructions", await messageText(entry.message, session));
+        return yield renderFolded("Instructions", await renderMessage(entry.message, session));
       for (const part of entry.message.parts) {
-        const text = await partText(part, session);
+        const text = await renderMarkdownPart(part, session);
         if (text !== "") yield text;
       }
       return;
     case "notice":
-      return yield `> **Note**\n>\n${quoted(entry.text)}`;
+      return yield `> **Note**\n>\n${formatQuote(entry.text)}`;
     case "overlay":
-      return yield overlayText(entry, session);
+      return yield renderOverlay(entry, session);
     case "redacted":
       return yield "*(removed on request)*";
     case "damaged":
@@ -69,9 +73,9 @@ async function* textsOf(entry: Entry, session: ExportedSession): AsyncGenerator<
   }
 }
 
-async function messageText(message: Message, session: ExportedSession): Promise<string> {
+async function renderMessage(message: Message, session: ExportedSession): Promise<string> {
   const texts: string[] = [];
-  for (const part of message.parts) texts.push(await partText(part, session));
+  for (const part of message.parts) texts.push(await renderMarkdownPart(part, session));
   return texts.filter((text) => text !== "").join("\n\n");
 }
 
@@ -83,13 +87,13 @@ const EDITS: Record<OverlayBody["edit"]["type"], string> = {
   revert: "An earlier change of the window was taken back here",
 };
 
-async function overlayText(overlay: OverlayBody, session: ExportedSession): Promise<string> {
+async function renderOverlay(overlay: OverlayBody, session: ExportedSession): Promise<string> {
   const { edit, author, reason, tokensBefore, tokensAfter } = overlay;
   const tokens = [tokensBefore, tokensAfter].flatMap((count) => count?.toLocaleString("en") ?? []);
   const size = tokens.length === 0 ? "" : `, ${tokens.join(" → ")} tokens`;
-  const line = `---\n\n**${EDITS[edit.type]}** by ${inline(author)} (${inline(reason)}${size})`;
+  const line = `---\n\n**${EDITS[edit.type]}** by ${escapeInline(author)} (${escapeInline(reason)}${size})`;
   const texts: string[] = [];
   if (edit.type === "summarize")
-    for (const message of edit.messages ?? []) texts.push(await messageText(message, session));
-  return texts.length === 0 ? line : `${line}\n\n${folded("Summary", texts.join("\n\n"), true)}`;
+    for (const message of edit.messages ?? []) texts.push(await renderMessage(message, session));
+  return texts.length === 0 ? line : `${line}\n\n${renderFolded("Summary", texts.join("\n\n"), true)}`;
 }

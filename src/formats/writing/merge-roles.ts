@@ -21,7 +21,7 @@ export function mergeRoles(format: MergeableFormat, first: Fields, second: Field
   if (!canMergeRoles(format, first, second)) return undefined;
   const fields = mergeFields(format, first, second);
   if (!fields) return undefined;
-  const carried = format === "ai-sdk" ? withOptionsOnLastPart(first) : first;
+  const carried = format === "ai-sdk" ? moveOptionsToLastPart(first) : first;
   return { ...fields, content: mergeContents(format, carried, second) };
 }
 
@@ -71,7 +71,7 @@ function mergeContents(format: MergeableFormat, first: Fields, second: Fields): 
   const blocks = [...toBlocks(format, first), ...toBlocks(format, second)];
   if (format !== "anthropic" || first.role !== "user") return blocks;
   // Anthropic requires results before all other blocks.
-  const isResult = (block: unknown) => typeOf(block) === "tool_result";
+  const isResult = (block: unknown) => getBlockType(block) === "tool_result";
   return [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))];
 }
 
@@ -82,7 +82,7 @@ function toBlocks(format: MergeableFormat, { role, content }: Fields): readonly 
 }
 
 /** Moves the options of an AI SDK message, such as a cache marker, to the part that they apply to. */
-function withOptionsOnLastPart(message: Fields): Fields {
+function moveOptionsToLastPart(message: Fields): Fields {
   const { providerOptions, content } = message;
   if (providerOptions === undefined) return message;
   const parts = toBlocks("ai-sdk", message);
@@ -94,10 +94,10 @@ function withOptionsOnLastPart(message: Fields): Fields {
 }
 
 function hasBlock({ content }: Fields, types: readonly unknown[]): boolean {
-  return Array.isArray(content) && content.some((block) => types.includes(typeOf(block)));
+  return Array.isArray(content) && content.some((block) => types.includes(getBlockType(block)));
 }
 
-function typeOf(block: unknown): unknown {
+function getBlockType(block: unknown): unknown {
   return typeof block === "object" && block !== null ? (block as Fields).type : undefined;
 }
 

@@ -1,13 +1,13 @@
 import type { ToolCallPart } from "../../index.ts";
-import { objectOf } from "../content/fields.ts";
+import { toObject } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** An entry of `tool_calls`, or a `function_call`, with the input of an edited part; its other fields stay. */
 export function editedChatCall(own: JsonObject, { input }: ToolCallPart): JsonObject {
-  const custom = objectOf(own.custom);
+  const custom = toObject(own.custom);
   const text = typeof input === "string" && custom ? input : JSON.stringify(input);
   if (custom) return { ...own, custom: { ...custom, input: text } };
-  const target = objectOf(own.function);
+  const target = toObject(own.function);
   return target ? { ...own, function: { ...target, arguments: text } } : { ...own, arguments: text };
 }
 

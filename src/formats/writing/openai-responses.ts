@@ -1,15 +1,23 @@
 import type { BlobPart, Message, Part, ReasoningPart, ToolCallPart, ToolResultPart } from "../../index.ts";
-import { objectOf, textOf } from "../content/fields.ts";
+import { toObject, toText } from "../content/fields.ts";
 import { NO_RESULT, TOOL_ERROR, withErrorMark } from "../content/marks.ts";
 import { isMessageContent } from "../content/openai-responses-content.ts";
 import { CALL_FIELDS } from "../content/openai-responses-items.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { jsonArrayPieces } from "./json-text.ts";
-import { allowedName, isMedia, type Piece, piecesOf, type SpokenTurn, type Turn, turnsOf } from "./turns.ts";
+import { writeJsonArray } from "./json-text.ts";
+import {
+  isMedia,
+  type MessagePiece,
+  type MessageTurn,
+  type RequestTurn,
+  readRequestTurns,
+  restorePieces,
+  toAllowedName,
+} from "./turns.ts";
 import type { ExportedSession, Writer } from "./writer.ts";
 
 /** The functions that load media and large parts. */
-type Stored = Pick<ExportedSession, "base64" | "restore">;
+type PartReader = Pick<ExportedSession, "base64" | "restore">;
 
 const NAME = "openai-responses";
 const FILE = "conversation.json";
@@ -24,49 +32,52 @@ export const openaiResponsesWriter: Writer = {
   title: "OpenAI Responses",
   isFolder: false,
   async *write(session) {
-    const turns = turnsOf(session, NAME);
+    const turns = readRequestTurns(session, NAME);
     const first = await turns.next();
-    const instructions = first.done ? undefined : instructionsOf(first.value);
+    const instructions = first.done ? undefined : findInstructions(first.value);
     const before = `{${instructions === undefined ? "" : `"instructions":${JSON.stringify(instructions)},`}"input":`;
     const rest = async function* (): AsyncGenerator<JsonObject> {
-      if (!first.done && instructions === undefined) yield* itemsOfTurn(first.value, session);
-      for await (const turn of turns) yield* itemsOfTurn(turn, session);
+      if (!first.done && instructions === undefined) yield* encodeTurn(first.value, session);
+      for await (const turn of turns) yield* encodeTurn(turn, session);
     };
-    yield* jsonArrayPieces(FILE, rest(), before, "}");
+    yield* writeJsonArray(FILE, rest(), before, "}");
   },
 };
 
 /** Converts one message of the log to items. */
-export async function itemsOfMessage(message: Message, session: Stored): Promise<readonly JsonObject[]> {
-  const pieces = await piecesOf(message, session, NAME);
+export async function encodeResponsesItems(
+  message: Message,
+  session: PartReader,
+): Promise<readonly JsonObject[]> {
+  const pieces = await restorePieces(message, session, NAME);
   const items: JsonObject[] = [];
   for (const { part, extra } of pieces)
-    if (part.type === "tool-result") items.push(await outputItem(part, extra, session));
+    if (part.type === "tool-result") items.push(await encodeOutputItem(part, extra, session));
   const said = pieces.filter(({ part }) => part.type !== "tool-result");
   const role = message.role === "tool" ? "user" : message.role;
-  for await (const item of spokenItems({ role, message, pieces: said }, session)) items.push(item);
+  for await (const item of encodeMessageItems({ role, message, pieces: said }, session)) items.push(item);
   return items;
 }
 
-function instructionsOf(turn: Turn): string | undefined {
-  if (turn.role !== "system" || ownMeta(turn.message).field !== "instructions") return undefined;
+function findInstructions(turn: RequestTurn): string | undefined {
+  if (turn.role !== "system" || getOwnMeta(turn.message).field !== "instructions") return undefined;
   const [only] = turn.pieces;
   return turn.pieces.length === 1 && only?.part.type === "text" ? only.part.text : undefined;
 }
 
-async function* itemsOfTurn(turn: Turn, session: Stored): AsyncGenerator<JsonObject> {
+async function* encodeTurn(turn: RequestTurn, session: PartReader): AsyncGenerator<JsonObject> {
   if (turn.role === "missing") {
     for (const { callId } of turn.calls)
       yield { type: "function_call_output", call_id: callId, output: NO_RESULT };
   } else if (turn.role === "tool") {
-    for (const { part, extra } of turn.pieces) yield await outputItem(part, extra, session);
-  } else yield* spokenItems(turn, session);
+    for (const { part, extra } of turn.pieces) yield await encodeOutputItem(part, extra, session);
+  } else yield* encodeMessageItems(turn, session);
 }
 
 /** Yields a message per stretch of content, and an item for every other part, in order. */
-async function* spokenItems(turn: SpokenTurn, session: Stored): AsyncGenerator<JsonObject> {
+async function* encodeMessageItems(turn: MessageTurn, session: PartReader): AsyncGenerator<JsonObject> {
   const { role, message, pieces } = turn;
-  const speaker = role === "system" && ownMeta(message).role === "developer" ? "developer" : role;
+  const speaker = role === "system" && getOwnMeta(message).role === "developer" ? "developer" : role;
   const isOwn = message.meta?.[NAME] !== undefined;
   let content: JsonObject[] = [];
   let beside: JsonObject = {};
@@ -78,14 +89,16 @@ async function* spokenItems(turn: SpokenTurn, session: Stored): AsyncGenerator<J
   for (const piece of pieces) {
     const { item: own, ...extra } = piece.extra ?? {};
     const isMade = role === "assistant" && isMedia(piece.part) && piece.part.mime.startsWith("image/");
-    const written = isMade ? undefined : await contentPart(piece.part, role === "assistant", session);
+    const written = isMade ? undefined : await encodeContentPart(piece.part, role === "assistant", session);
     if (written) {
-      if (objectOf(own)) yield* flush();
-      beside = objectOf(own) ?? beside;
+      if (toObject(own)) yield* flush();
+      beside = toObject(own) ?? beside;
       content.push({ ...written, ...extra });
       continue;
     }
-    const item = isMedia(piece.part) ? await imageItem(piece.part, extra, session) : itemOf(piece, isOwn);
+    const item = isMedia(piece.part)
+      ? await encodeImageItem(piece.part, extra, session)
+      : encodeItem(piece, isOwn);
     if (!item) continue;
     yield* flush();
     yield item;
@@ -93,14 +106,14 @@ async function* spokenItems(turn: SpokenTurn, session: Stored): AsyncGenerator<J
   yield* flush();
 }
 
-function itemOf({ part, extra }: Piece, isOwn: boolean): JsonObject | undefined {
-  if (part.type === "tool-call") return callItem(part, extra);
-  if (part.type === "raw" && part.format === NAME) return objectOf(part.value);
-  return part.type === "reasoning" ? reasoningItem(part, extra, isOwn) : undefined;
+function encodeItem({ part, extra }: MessagePiece, isOwn: boolean): JsonObject | undefined {
+  if (part.type === "tool-call") return encodeCallItem(part, extra);
+  if (part.type === "raw" && part.format === NAME) return toObject(part.value);
+  return part.type === "reasoning" ? encodeReasoningItem(part, extra, isOwn) : undefined;
 }
 
 /** Builds a separate item, which is the only way to represent an image that the model generated. */
-async function imageItem(part: BlobPart, extra: JsonObject, session: Stored): Promise<JsonObject> {
+async function encodeImageItem(part: BlobPart, extra: JsonObject, session: PartReader): Promise<JsonObject> {
   const id = `ig_${part.digest.slice(0, 32)}`;
   return {
     type: "image_generation_call",
@@ -111,12 +124,12 @@ async function imageItem(part: BlobPart, extra: JsonObject, session: Stored): Pr
   };
 }
 
-function reasoningItem(
+function encodeReasoningItem(
   { text, opaque }: ReasoningPart,
   extra: JsonObject = {},
   isOwn: boolean,
 ): JsonObject | undefined {
-  const { summary, content, ...fields } = { ...objectOf(opaque), ...extra };
+  const { summary, content, ...fields } = { ...toObject(opaque), ...extra };
   // Items of this API, also in Codex's files, have an id or hold the reasoning itself.
   const isItem = isOwn || typeof fields.id === "string" || Array.isArray(content);
   if (typeof fields.encrypted_content !== "string" && (text === "" || !isItem)) return undefined;
@@ -129,23 +142,23 @@ function reasoningItem(
   };
 }
 
-function callItem({ callId, name, input }: ToolCallPart, extra: JsonObject = {}): JsonObject {
+function encodeCallItem({ callId, name, input }: ToolCallPart, extra: JsonObject = {}): JsonObject {
   const { arguments: written, type, ...rest } = extra;
-  const field = CALL_FIELDS.get(textOf(type) ?? "");
+  const field = CALL_FIELDS.get(toText(type) ?? "");
   if (field !== undefined)
     return { type, call_id: callId, ...(type === "custom_tool_call" && { name }), [field]: input, ...rest };
   const text = typeof written === "string" ? written : JSON.stringify(input);
-  return { type: "function_call", call_id: callId, name: allowedName(name), arguments: text, ...rest };
+  return { type: "function_call", call_id: callId, name: toAllowedName(name), arguments: text, ...rest };
 }
 
-async function outputItem(
+async function encodeOutputItem(
   part: ToolResultPart,
   extra: JsonObject = {},
-  session: Stored,
+  session: PartReader,
 ): Promise<JsonObject> {
   const pieces: JsonObject[] = [];
   for (const piece of part.output) {
-    const written = await contentPart(piece, false, session);
+    const written = await encodeContentPart(piece, false, session);
     if (written) pieces.push(written);
   }
   const [first] = pieces;
@@ -156,32 +169,32 @@ async function outputItem(
       ? withErrorMark(text)
       : text
     : part.isError
-      ? [errorPiece, ...pieces]
+      ? [ERROR_PIECE, ...pieces]
       : pieces;
   return { type: "function_call_output", ...extra, call_id: part.callId, output };
 }
 
-const errorPiece: JsonObject = { type: "input_text", text: TOOL_ERROR };
+const ERROR_PIECE: JsonObject = { type: "input_text", text: TOOL_ERROR };
 
-async function contentPart(
+async function encodeContentPart(
   part: Part,
   isAssistant: boolean,
-  session: Stored,
+  session: PartReader,
 ): Promise<JsonObject | undefined> {
   if (part.type === "text") return { type: isAssistant ? "output_text" : "input_text", text: part.text };
   if (part.type === "raw") {
-    const value = part.format === NAME ? objectOf(part.value) : undefined;
+    const value = part.format === NAME ? toObject(part.value) : undefined;
     return value && isMessageContent(value) ? value : undefined;
   }
-  return isMedia(part) ? mediaPart(part, session) : undefined;
+  return isMedia(part) ? encodeMediaPart(part, session) : undefined;
 }
 
-async function mediaPart(part: BlobPart, session: Stored): Promise<JsonObject> {
+async function encodeMediaPart(part: BlobPart, session: PartReader): Promise<JsonObject> {
   const url = `data:${part.mime};base64,${await session.base64(part)}`;
   if (part.mime.startsWith("image/")) return { type: "input_image", image_url: url };
   return { type: "input_file", ...(part.name !== undefined && { filename: part.name }), file_data: url };
 }
 
-function ownMeta(message: Message): JsonObject {
-  return objectOf(message.meta?.[NAME]) ?? {};
+function getOwnMeta(message: Message): JsonObject {
+  return toObject(message.meta?.[NAME]) ?? {};
 }

@@ -2,7 +2,7 @@ import {
   type Edit,
   type Entry,
   type EntryId,
-  entryId,
+  formatEntryId,
   type OverlayBody,
   revertedOverlays,
   type SeqRange,
@@ -27,7 +27,7 @@ export async function revertedIn(
   const marks = await overlayMarks(session, "log");
   const inLog = revertedOverlays(marks);
   for (const mark of marks) {
-    const id = entryId(mark.session, mark.seq);
+    const id = formatEntryId(mark.session, mark.seq);
     if (inLog.has(id) && !isIn(mark, session.line)) reverted.add(id);
   }
   return reverted;

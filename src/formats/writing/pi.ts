@@ -1,7 +1,7 @@
 import type { SessionRecord } from "../../index.ts";
-import { objectOf, textOf } from "../content/fields.ts";
+import { toObject, toText } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { OWN_FORMATS } from "./pi/own-meta.ts";
+import { PI_FORMATS } from "./pi/own-meta.ts";
 import { SessionLines } from "./pi/session-lines.ts";
 import { surveySession } from "./pi/survey.ts";
 import type { Writer } from "./writer.ts";
@@ -14,39 +14,39 @@ export const piWriter: Writer = {
 
   async *write(session) {
     const { record } = session;
-    const header = headerOf(record);
+    const header = buildHeader(record);
     const stamp = String(header.timestamp).replace(/[:.]/g, "-");
     const file = `${stamp}_${String(header.id).replace(/[^\w.-]/g, "-")}.jsonl`;
     const lineOf = (line: JsonObject) => ({ file, text: `${JSON.stringify(line)}\n` });
     yield lineOf(header);
     const survey = await surveySession(session);
-    const title = ownOf(record) ? undefined : record.title;
+    const title = findSessionMeta(record) ? undefined : record.title;
     for await (const line of new SessionLines(session, survey).lines(title)) yield lineOf(line);
   },
 };
 
 /** Returns the session meta that the reader of pi stored. */
-function ownOf({ meta }: SessionRecord): JsonObject | undefined {
-  return OWN_FORMATS.map((format) => objectOf(meta?.[format])).find((own) => own !== undefined);
+function findSessionMeta({ meta }: SessionRecord): JsonObject | undefined {
+  return PI_FORMATS.map((format) => toObject(meta?.[format])).find((own) => own !== undefined);
 }
 
-function headerOf(record: SessionRecord): JsonObject {
-  const own = ownOf(record);
+function buildHeader(record: SessionRecord): JsonObject {
+  const own = findSessionMeta(record);
   return {
     type: "session",
     ...own,
     version: 3,
-    id: textOf(own?.id) ?? record.id.replace(/[^\w.-]/g, "-"),
-    timestamp: textOf(own?.timestamp) ?? new Date(record.createdAt).toISOString(),
-    cwd: textOf(own?.cwd) ?? cwdOf(record),
+    id: toText(own?.id) ?? record.id.replace(/[^\w.-]/g, "-"),
+    timestamp: toText(own?.timestamp) ?? new Date(record.createdAt).toISOString(),
+    cwd: toText(own?.cwd) ?? findCwd(record),
   };
 }
 
 /** Finds the working folder in the meta of any tool. */
-function cwdOf({ meta }: SessionRecord): string {
+function findCwd({ meta }: SessionRecord): string {
   for (const facts of Object.values(meta ?? {})) {
-    const fields = objectOf(facts);
-    const cwd = textOf(fields?.cwd) ?? textOf(fields?.directory);
+    const fields = toObject(facts);
+    const cwd = toText(fields?.cwd) ?? toText(fields?.directory);
     if (cwd !== undefined) return cwd;
   }
   return "";

@@ -1,10 +1,10 @@
-import { shownAlone } from "./cline/shown-alone.ts";
-import { shownMessages } from "./cline/shown-file.ts";
-import { otherFiles } from "./cline/side-files.ts";
-import { folderName, taskOrigin } from "./cline/task-session.ts";
-import { jsonArrayPieces } from "./json-text.ts";
-import { historyItem, rooTaskId } from "./roo/history-file.ts";
-import { rooElements } from "./roo/sent-file.ts";
+import { prepareShownAlone } from "./cline/shown-alone.ts";
+import { writeShownMessages } from "./cline/shown-file.ts";
+import { writeSideFiles } from "./cline/side-files.ts";
+import { findTaskOrigin, toFolderName } from "./cline/task-session.ts";
+import { writeJsonArray } from "./json-text.ts";
+import { buildHistoryItem, getRooTaskId } from "./roo/history-file.ts";
+import { encodeRooElements } from "./roo/sent-file.ts";
 import type { ExportedSession, OutputPiece, Writer } from "./writer.ts";
 
 const FORMAT = "roo";
@@ -22,16 +22,17 @@ export const rooWriter: Writer = {
 };
 
 async function* writeTask(exported: ExportedSession): AsyncGenerator<OutputPiece> {
-  const origin = taskOrigin(exported.record, FORMAT);
-  const folder = folderName(rooTaskId(exported.record));
-  const { session, isShownAlone } = await shownAlone(exported, FORMAT);
-  if (!isShownAlone) yield* jsonArrayPieces(`${folder}/api_conversation_history.json`, rooElements(session));
-  yield* jsonArrayPieces(`${folder}/ui_messages.json`, shownMessages(session, FORMAT));
+  const origin = findTaskOrigin(exported.record, FORMAT);
+  const folder = toFolderName(getRooTaskId(exported.record));
+  const { session, isShownAlone } = await prepareShownAlone(exported, FORMAT);
+  if (!isShownAlone)
+    yield* writeJsonArray(`${folder}/api_conversation_history.json`, encodeRooElements(session));
+  yield* writeJsonArray(`${folder}/ui_messages.json`, writeShownMessages(session, FORMAT));
   const hadItem = Object.keys(origin?.history ?? {}).length > 0;
   if (hadItem || !origin) {
-    const item = await historyItem(session);
+    const item = await buildHistoryItem(session);
     yield { file: `${folder}/history_item.json`, text: `${JSON.stringify(item, null, 2)}\n` };
   }
-  yield* otherFiles(session, FORMAT, folder);
+  yield* writeSideFiles(session, FORMAT, folder);
   for await (const child of exported.children()) yield* writeTask(child);
 }

@@ -1,30 +1,30 @@
 import type { BlobPart, Message, Part, ToolResultPart } from "../../index.ts";
-import { objectOf } from "../content/fields.ts";
+import { toObject } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { ExportedSession } from "./writer.ts";
 
 /** A restored part, with fields that an import kept. */
-export interface Piece<P extends Part = Part> {
+export interface MessagePiece<P extends Part = Part> {
   readonly part: P;
   readonly extra?: JsonObject;
 }
 
 /** Pieces of one message, without tool results. */
-export interface SpokenTurn {
+export interface MessageTurn {
   readonly role: "system" | "user" | "assistant";
   readonly message: Message;
-  readonly pieces: readonly Piece[];
+  readonly pieces: readonly MessagePiece[];
 }
 
 /** Results of one message that answer open calls, at a place that is valid in a request. */
 export interface ResultsTurn {
   readonly role: "tool";
   readonly message: Message;
-  readonly pieces: readonly Answer[];
+  readonly pieces: readonly ResultPiece[];
 }
 
 /** A result with the name of its call. */
-export interface Answer extends Piece<ToolResultPart> {
+export interface ResultPiece extends MessagePiece<ToolResultPart> {
   readonly callName: string;
 }
 
@@ -41,7 +41,7 @@ export interface OpenCall {
 }
 
 /** One step of a conversation in the order that providers require. */
-export type Turn = SpokenTurn | ResultsTurn | MissingTurn;
+export type RequestTurn = MessageTurn | ResultsTurn | MissingTurn;
 
 /**
  * Yields the active line as turns that make a valid request: results directly after their calls, before any other
@@ -49,15 +49,18 @@ export type Turn = SpokenTurn | ResultsTurn | MissingTurn;
  * messages before its results come. Extras are those of imports from `format`. Only messages that arrive while calls
  * are open are held.
  */
-export async function* turnsOf(session: ExportedSession, format: string): AsyncGenerator<Turn> {
+export async function* readRequestTurns(
+  session: ExportedSession,
+  format: string,
+): AsyncGenerator<RequestTurn> {
   const open = new Map<string, OpenCall>();
-  let held: SpokenTurn[] = [];
+  let held: MessageTurn[] = [];
   /** True while only the model has spoken since its calls: its turn may continue. */
   let isCalling = false;
   for await (const entry of session.entries("line")) {
     if (entry.kind !== "message") continue;
     const { message } = entry;
-    const pieces = await piecesOf(message, session, format);
+    const pieces = await restorePieces(message, session, format);
     const said = pieces.filter(({ part }) => part.type !== "tool-result");
     if (message.role === "assistant") {
       if (open.size > 0 && !isCalling) {
@@ -71,10 +74,10 @@ export async function* turnsOf(session: ExportedSession, format: string): AsyncG
         if (part.type === "tool-call") open.set(part.callId, { callId: part.callId, name: part.name });
     }
     const results = pieces.filter(
-      (piece): piece is Piece<ToolResultPart> => piece.part.type === "tool-result",
+      (piece): piece is MessagePiece<ToolResultPart> => piece.part.type === "tool-result",
     );
     isCalling = message.role === "assistant" && results.length === 0;
-    const answers = results.flatMap((piece): Answer[] => {
+    const answers = results.flatMap((piece): ResultPiece[] => {
       const call = open.get(piece.part.callId);
       open.delete(piece.part.callId);
       return call ? [{ ...piece, callName: call.name }] : [];
@@ -82,7 +85,7 @@ export async function* turnsOf(session: ExportedSession, format: string): AsyncG
     if (answers.length > 0) yield { role: "tool", message, pieces: answers };
     const late = results
       .filter(({ part }) => !answers.some((answer) => answer.part === part))
-      .flatMap(wordsOfLateResult);
+      .flatMap(toLateResultText);
     if (late.length > 0) held.push({ role: "user", message, pieces: late });
     if (message.role !== "assistant" && said.length > 0)
       held.push({ role: message.role === "system" ? "system" : "user", message, pieces: said });
@@ -96,28 +99,28 @@ export async function* turnsOf(session: ExportedSession, format: string): AsyncG
 }
 
 /** Converts the result of a call that is no longer open to text, because providers refuse it as a result. */
-function wordsOfLateResult({ part }: Piece<ToolResultPart>): readonly Piece[] {
+function toLateResultText({ part }: MessagePiece<ToolResultPart>): readonly MessagePiece[] {
   const title = `[${part.isError ? "error" : "result"} of the call ${part.callId}]`;
   return [{ part: { type: "text", text: title } }, ...part.output.map((piece) => ({ part: piece }))];
 }
 
 /** Restores the parts of a message, with the extras of a format. */
-export async function piecesOf(
+export async function restorePieces(
   message: Message,
   session: Pick<ExportedSession, "restore">,
   format: string,
-): Promise<readonly Piece[]> {
-  const extras = objectOf(objectOf(message.meta?.[format])?.extras);
-  const pieces: Piece[] = [];
+): Promise<readonly MessagePiece[]> {
+  const extras = toObject(toObject(message.meta?.[format])?.extras);
+  const pieces: MessagePiece[] = [];
   for (const [index, stored] of message.parts.entries()) {
-    const extra = objectOf(extras?.[String(index)]);
-    const part = await restored(stored, session);
+    const extra = toObject(extras?.[String(index)]);
+    const part = await restorePart(stored, session);
     pieces.push(extra ? { part, extra } : { part });
   }
   return pieces;
 }
 
-async function restored(stored: Part, session: Pick<ExportedSession, "restore">): Promise<Part> {
+async function restorePart(stored: Part, session: Pick<ExportedSession, "restore">): Promise<Part> {
   const part = await session.restore(stored);
   if (part.type !== "tool-result") return part;
   const output: ToolResultPart["output"][number][] = [];
@@ -132,6 +135,6 @@ export function isMedia(part: Part): part is BlobPart {
 }
 
 /** Makes a tool's name valid for providers. */
-export function allowedName(name: string): string {
+export function toAllowedName(name: string): string {
   return /^[\w-]{1,128}$/.test(name) ? name : name.replace(/[^\w-]/g, "_").slice(0, 128) || "tool";
 }

@@ -1,21 +1,21 @@
-import { capUsage } from "./anthropic/cap-usage.ts";
-import { decode, NAME } from "./anthropic/decode.ts";
-import { encode } from "./anthropic/encode.ts";
-import { faultBody, faultEvent } from "./anthropic/faults.ts";
-import { makeReader } from "./anthropic/reader.ts";
+import { capAnthropicUsage } from "./anthropic/cap-usage.ts";
+import { ANTHROPIC_NAME, decodeAnthropic } from "./anthropic/decode.ts";
+import { encodeAnthropic } from "./anthropic/encode.ts";
+import { encodeAnthropicFault, encodeAnthropicFaultEvent } from "./anthropic/faults.ts";
+import { createAnthropicReader } from "./anthropic/reader.ts";
 import type { Api } from "./api.ts";
 
 /** Anthropic's Messages API. The system prompt is a field; system messages in the list count as messages. */
-export const anthropic: Api = {
-  name: NAME,
+export const anthropicApi: Api = {
+  name: ANTHROPIC_NAME,
   path: "/messages",
   messagesField: "messages",
   leadFields: ["system"],
   isLead: () => false,
-  decode,
-  encode,
-  makeReader,
-  capUsage,
-  faultBody,
-  faultEvent,
+  decode: decodeAnthropic,
+  encode: encodeAnthropic,
+  createReader: createAnthropicReader,
+  capUsage: capAnthropicUsage,
+  encodeFault: encodeAnthropicFault,
+  encodeFaultEvent: encodeAnthropicFaultEvent,
 };

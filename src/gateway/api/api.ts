@@ -4,29 +4,29 @@ import type { BlobPart, Json, Message, MessageInput, Part, ProviderFailure, Usag
 export type ApiName = "anthropic" | "openai-chat" | "openai-responses";
 
 /** A JSON object with unknown fields. */
-export type JsonObject = { readonly [field: string]: unknown };
+export type WireObject = { readonly [field: string]: unknown };
 
 /** A decoded message, and the range of list elements that it was made from; `to` is exclusive. */
-export interface SaidMessage {
+export interface DecodedMessage {
   readonly input: MessageInput;
   readonly from: number;
   readonly to: number;
 }
 
 /** A message of a request before it was edited. */
-export interface OwnMessage {
+export interface ClientMessage {
   /** The message as the client wrote it; its ids and unknown fields must be kept. */
-  readonly elements: readonly JsonObject[];
+  readonly elements: readonly WireObject[];
   /** The logged version that was edited. */
   readonly original: Message;
 }
 
 /** Returns media as base64; undefined if they are unavailable. */
-export type Base64Of = (digest: string) => Promise<string | undefined>;
+export type LoadBase64 = (digest: string) => Promise<string | undefined>;
 
 /** Access to the large contents of logged messages. */
-export interface LoggedBytes {
-  readonly base64Of: Base64Of;
+export interface LoggedContent {
+  readonly loadBase64: LoadBase64;
   /** Restores a part that was stored as a blob. */
   readonly restore: (part: BlobPart) => Promise<Part>;
 }
@@ -47,7 +47,7 @@ export interface ReplyReader {
   /** The message so far, without incomplete tool calls; undefined while it is empty. */
   message(): MessageInput | undefined;
   /** The elements that the provider stores, if requests may refer to them instead of repeating them. */
-  items?(): readonly JsonObject[];
+  items?(): readonly WireObject[];
   /** The latest usage that the provider has reported. */
   readonly usage: Usage | undefined;
   /** True once the reply itself has ended, not merely its bytes. */
@@ -63,7 +63,7 @@ export interface ReplyReader {
 }
 
 /** An error reply, independent of any API. */
-export interface Fault {
+export interface WireFault {
   readonly status: number;
   readonly kind:
     | "invalid_request"
@@ -90,30 +90,34 @@ export interface Api {
   /** Fields of a request that precede all messages: the system prompt. */
   readonly leadFields: readonly string[];
   /** True for an instruction, provided that no message precedes it. */
-  isLead(element: JsonObject): boolean;
+  isLead(element: WireObject): boolean;
   /**
    * Decodes elements in order; an empty element belongs to no message. Appending elements can only extend the last
    * message, so any run that begins at a message can be decoded on its own.
    */
-  decode(elements: readonly JsonObject[]): readonly SaidMessage[];
+  decode(elements: readonly WireObject[]): readonly DecodedMessage[];
   /**
    * Encodes an edited message, or a note, which has no `own`. Unedited parts stay as the client wrote them, including
    * ids and unknown fields.
    */
-  encode(message: Message, own: OwnMessage | undefined, base64Of: Base64Of): Promise<readonly JsonObject[]>;
+  encode(
+    message: Message,
+    own: ClientMessage | undefined,
+    base64Of: LoadBase64,
+  ): Promise<readonly WireObject[]>;
   /**
    * Encodes a logged message, as far as a request can contain it. Only for APIs whose requests may rely on messages
    * stored at the provider.
    */
-  writeLogged?(message: Message, bytes: LoggedBytes): Promise<readonly JsonObject[]>;
-  makeReader(): ReplyReader;
+  encodeLogged?(message: Message, bytes: LoggedContent): Promise<readonly WireObject[]>;
+  createReader(): ReplyReader;
   /**
    * Returns an event or body with its input tokens, including cached ones, reduced to `most`; undefined if it reports
    * no more than that.
    */
   capUsage(data: string, most: number): string | undefined;
   /** The body of an error in the provider's format. */
-  faultBody(fault: Fault): Json;
+  encodeFault(fault: WireFault): Json;
   /** An error for a stream that has begun: all its events in wire format, each with its blank line. */
-  faultEvent(fault: Fault): string;
+  encodeFaultEvent(fault: WireFault): string;
 }

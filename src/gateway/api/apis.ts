@@ -1,17 +1,17 @@
-import { anthropic } from "./anthropic.ts";
+import { anthropicApi } from "./anthropic.ts";
 import type { Api, ApiName } from "./api.ts";
-import { openaiChat } from "./openai-chat.ts";
-import { openaiResponses } from "./openai-responses.ts";
+import { openaiChatApi } from "./openai-chat.ts";
+import { openaiResponsesApi } from "./openai-responses.ts";
 
 /** All supported APIs. */
-export const APIS: readonly Api[] = [anthropic, openaiChat, openaiResponses];
+export const APIS: readonly Api[] = [anthropicApi, openaiChatApi, openaiResponsesApi];
 
-const byName: Readonly<Record<ApiName, Api>> = {
-  anthropic,
-  "openai-chat": openaiChat,
-  "openai-responses": openaiResponses,
+const API_BY_NAME: Readonly<Record<ApiName, Api>> = {
+  anthropic: anthropicApi,
+  "openai-chat": openaiChatApi,
+  "openai-responses": openaiResponsesApi,
 };
 
-export function apiOf(name: ApiName): Api {
-  return byName[name];
+export function getApi(name: ApiName): Api {
+  return API_BY_NAME[name];
 }

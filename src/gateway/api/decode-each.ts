@@ -1,14 +1,14 @@
 import type { MessageInput } from "../../index.ts";
-import type { JsonObject, SaidMessage } from "./api.ts";
-import { isNothingSaid } from "./nothing-said.ts";
+import type { DecodedMessage, WireObject } from "./api.ts";
+import { isEmptyMessage } from "./nothing-said.ts";
 
 /** Decodes elements into one message each; empty ones are omitted. */
-export function decodeEach(
-  elements: readonly JsonObject[],
-  messageOf: (element: JsonObject) => MessageInput,
-): readonly SaidMessage[] {
+export function decodeElements(
+  elements: readonly WireObject[],
+  messageOf: (element: WireObject) => MessageInput,
+): readonly DecodedMessage[] {
   return elements.flatMap((element, from) => {
     const input = messageOf(element);
-    return isNothingSaid(input) ? [] : [{ input, from, to: from + 1 }];
+    return isEmptyMessage(input) ? [] : [{ input, from, to: from + 1 }];
   });
 }

@@ -1,23 +1,23 @@
 import type { Api } from "./api.ts";
-import { capUsage } from "./openai/cap-usage.ts";
-import { errorOf } from "./openai/faults.ts";
-import { decode, isLead, NAME } from "./openai-chat/decode.ts";
-import { encode } from "./openai-chat/encode.ts";
-import { makeReader } from "./openai-chat/reader.ts";
+import { capOpenaiUsage } from "./openai/cap-usage.ts";
+import { toOpenaiError } from "./openai/faults.ts";
+import { decodeChat, isChatLead, OPENAI_CHAT_NAME } from "./openai-chat/decode.ts";
+import { encodeChat } from "./openai-chat/encode.ts";
+import { createChatReader } from "./openai-chat/reader.ts";
 
 const FIELD = "messages";
 
 /** OpenAI's Chat Completions API, and the many compatible ones. */
-export const openaiChat: Api = {
-  name: NAME,
+export const openaiChatApi: Api = {
+  name: OPENAI_CHAT_NAME,
   path: "/chat/completions",
   messagesField: FIELD,
   leadFields: [],
-  isLead,
-  decode,
-  encode,
-  makeReader,
-  capUsage,
-  faultBody: (fault) => ({ error: errorOf(fault, FIELD) }),
-  faultEvent: (fault) => `data: ${JSON.stringify({ error: errorOf(fault, FIELD) })}\n\n`,
+  isLead: isChatLead,
+  decode: decodeChat,
+  encode: encodeChat,
+  createReader: createChatReader,
+  capUsage: capOpenaiUsage,
+  encodeFault: (fault) => ({ error: toOpenaiError(fault, FIELD) }),
+  encodeFaultEvent: (fault) => `data: ${JSON.stringify({ error: toOpenaiError(fault, FIELD) })}\n\n`,
 };

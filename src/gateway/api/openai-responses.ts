@@ -1,26 +1,26 @@
 import type { Api } from "./api.ts";
-import { capUsage } from "./openai/cap-usage.ts";
-import { errorOf } from "./openai/faults.ts";
-import { decode, isLead, NAME } from "./openai-responses/decode.ts";
-import { encode } from "./openai-responses/encode.ts";
-import { FIELD, faultEvent } from "./openai-responses/faults.ts";
-import { makeReader } from "./openai-responses/reader.ts";
-import { writeLogged } from "./openai-responses/write-logged.ts";
+import { capOpenaiUsage } from "./openai/cap-usage.ts";
+import { toOpenaiError } from "./openai/faults.ts";
+import { decodeResponses, isResponsesLead, OPENAI_RESPONSES_NAME } from "./openai-responses/decode.ts";
+import { encodeResponses } from "./openai-responses/encode.ts";
+import { encodeResponsesFaultEvent, INPUT_FIELD } from "./openai-responses/faults.ts";
+import { createResponsesReader } from "./openai-responses/reader.ts";
+import { encodeLoggedMessage } from "./openai-responses/write-logged.ts";
 
-export { itemsOfInput } from "./openai-responses/decode.ts";
+export { parseInputItems } from "./openai-responses/decode.ts";
 
 /** OpenAI's Responses API. */
-export const openaiResponses: Api = {
-  name: NAME,
+export const openaiResponsesApi: Api = {
+  name: OPENAI_RESPONSES_NAME,
   path: "/responses",
-  messagesField: FIELD,
+  messagesField: INPUT_FIELD,
   leadFields: ["instructions"],
-  isLead,
-  decode,
-  encode,
-  writeLogged,
-  makeReader,
-  capUsage,
-  faultBody: (fault) => ({ error: errorOf(fault, FIELD) }),
-  faultEvent,
+  isLead: isResponsesLead,
+  decode: decodeResponses,
+  encode: encodeResponses,
+  encodeLogged: encodeLoggedMessage,
+  createReader: createResponsesReader,
+  capUsage: capOpenaiUsage,
+  encodeFault: (fault) => ({ error: toOpenaiError(fault, INPUT_FIELD) }),
+  encodeFaultEvent: encodeResponsesFaultEvent,
 };

@@ -1,52 +1,56 @@
-import { numberOf, objectOf } from "../../formats/content/fields.ts";
-import type { JsonObject } from "./api.ts";
-import { objectIn } from "./replies/event-json.ts";
+import { toNumber, toObject } from "../../formats/content/fields.ts";
+import type { WireObject } from "./api.ts";
+import { parseObject } from "./replies/event-json.ts";
 
 /** Returns the usage with fewer input tokens; undefined if it is within the limit. */
-export type Cap = (usage: JsonObject) => JsonObject | undefined;
+export type UsageCap = (usage: WireObject) => WireObject | undefined;
 
 /**
  * Caps the usage in an event or body, at all given paths; undefined if nothing changes. Most events report no usage and
  * are recognized without parsing.
  */
-export function capUsageAt(
+export function capUsageAtPaths(
   data: string,
   paths: readonly (readonly string[])[],
-  cap: Cap,
+  cap: UsageCap,
 ): string | undefined {
   if (!data.includes('_tokens"')) return undefined;
-  const event = objectIn(data);
+  const event = parseObject(data);
   if (!event) return undefined;
-  let capped: JsonObject = event;
+  let capped: WireObject = event;
   for (const path of paths) capped = capAt(capped, path, cap) ?? capped;
   return capped === event ? undefined : JSON.stringify(capped);
 }
 
-function capAt(value: JsonObject, [field, ...rest]: readonly string[], cap: Cap): JsonObject | undefined {
+function capAt(
+  value: WireObject,
+  [field, ...rest]: readonly string[],
+  cap: UsageCap,
+): WireObject | undefined {
   if (field === undefined) return cap(value);
   const inner = value[field];
   if (Array.isArray(inner)) {
     const capped = inner.map((element) => {
-      const object = objectOf(element);
+      const object = toObject(element);
       return (object && capAt(object, rest, cap)) ?? element;
     });
     return capped.some((element, index) => element !== inner[index])
       ? { ...value, [field]: capped }
       : undefined;
   }
-  const object = objectOf(inner);
+  const object = toObject(inner);
   const capped = object && capAt(object, rest, cap);
   return capped && { ...value, [field]: capped };
 }
 
 /** Scales the counts of some fields down proportionally to a sum of `most`; fields without a number are omitted. */
-export function shrinkCounts(
-  counts: JsonObject,
+export function scaleCounts(
+  counts: WireObject,
   fields: readonly string[],
   most: number,
 ): { readonly [field: string]: number } {
   const known = fields.flatMap((field) => {
-    const count = numberOf(counts[field]);
+    const count = toNumber(counts[field]);
     return count === undefined ? [] : [[field, count] as const];
   });
   const sum = known.reduce((total, [, count]) => total + count, 0);
@@ -62,6 +66,6 @@ export function shrinkCounts(
   );
 }
 
-export function sumOf(counts: JsonObject, fields: readonly string[]): number {
-  return fields.reduce((total, field) => total + (numberOf(counts[field]) ?? 0), 0);
+export function sumCounts(counts: WireObject, fields: readonly string[]): number {
+  return fields.reduce((total, field) => total + (toNumber(counts[field]) ?? 0), 0);
 }

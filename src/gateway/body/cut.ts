@@ -1,8 +1,8 @@
 import { finish, type Steps } from "../../base/turns.ts";
-import type { JsonObject } from "../api/api.ts";
+import type { WireObject } from "../api/api.ts";
 
 /** A range of bytes; `to` is exclusive. */
-export interface Range {
+export interface ByteRange {
   readonly from: number;
   readonly to: number;
 }
@@ -11,22 +11,22 @@ export interface Range {
 export interface CutBody {
   readonly bytes: Buffer;
   /** Top-level values by name. */
-  readonly fields: ReadonlyMap<string, Range>;
+  readonly fields: ReadonlyMap<string, ByteRange>;
   /** Start of the list; undefined if the field is absent or not a list. */
   readonly listFrom: number | undefined;
-  readonly elements: readonly Range[];
+  readonly elements: readonly ByteRange[];
   /** Number of leading elements that are byte-identical to those of `like`. */
   readonly same: number;
   /** The earlier body with the same beginning. */
   readonly like: CutBody | undefined;
   /** Resolves an element that is only a reference to content stored at the provider. */
-  readonly referenced?: (id: string) => JsonObject | undefined;
+  readonly referenced?: (id: string) => WireObject | undefined;
   /** Large fields, parsed without their large values. */
   readonly largeFields?: ReadonlyMap<string, unknown>;
 }
 
 /** Finds an earlier body whose list may begin like the one at `from`. */
-export type FindLike = (bytes: Buffer, from: number) => CutBody | undefined;
+export type FindSimilarBody = (bytes: Buffer, from: number) => CutBody | undefined;
 
 /** The error for a body that is not a JSON object of the form that every API requires. */
 export class BodyError extends Error {}
@@ -35,7 +35,7 @@ export class BodyError extends Error {}
 export class OddBodyError extends BodyError {}
 
 /** Maximum nesting depth. */
-const DEEPEST = 1_000;
+const MAX_DEPTH = 1_000;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -50,12 +50,12 @@ const COLON = 0x3a;
  * Locates the fields of a body and the elements of its list. Clients repeat the whole conversation with every request:
  * the part that equals an earlier body is only compared, which is cheap, and only the rest is scanned.
  */
-export function cutBody(bytes: Buffer, list: string, findLike?: FindLike): CutBody {
+export function cutBody(bytes: Buffer, list: string, findLike?: FindSimilarBody): CutBody {
   return finish(cutSteps(bytes, list, findLike));
 }
 
 /** Like `cutBody`, with a pause after each `STEP_BYTES`, so that a large body does not delay other requests. */
-export function cutSteps(bytes: Buffer, list: string, findLike?: FindLike): Steps<CutBody> {
+export function cutSteps(bytes: Buffer, list: string, findLike?: FindSimilarBody): Steps<CutBody> {
   return new Cutter(bytes).cut(list, findLike);
 }
 
@@ -81,15 +81,15 @@ class Cutter {
     this.#mayBeOdd = mayBeOdd;
   }
 
-  *cut(list: string, findLike: FindLike | undefined): Steps<CutBody> {
+  *cut(list: string, findLike: FindSimilarBody | undefined): Steps<CutBody> {
     const bytes = this.#bytes;
-    const fields = new Map<string, Range>();
-    let listed: Pick<CutBody, "listFrom" | "elements" | "same" | "like"> = NOT_LISTED;
+    const fields = new Map<string, ByteRange>();
+    let listed: Pick<CutBody, "listFrom" | "elements" | "same" | "like"> = NO_LIST;
     this.#expect(OPEN_OBJECT);
     for (let isFirst = true; this.#next() !== CLOSE_OBJECT; isFirst = false) {
       if (!isFirst) this.#expect(COMMA);
       const name = this.#name();
-      if (!this.#mayBeOdd && fields.has(name)) throw twice(name, list);
+      if (!this.#mayBeOdd && fields.has(name)) throw duplicateFieldError(name, list);
       this.#expect(COLON);
       this.#next();
       const from = this.#at;
@@ -107,9 +107,9 @@ class Cutter {
     from: number,
     candidate: CutBody | undefined,
   ): Steps<Pick<CutBody, "listFrom" | "elements" | "same" | "like">> {
-    const same = candidate ? sameElements(this.#bytes, from, candidate) : 0;
+    const same = candidate ? countSameElements(this.#bytes, from, candidate) : 0;
     const like = same > 0 ? candidate : undefined;
-    const elements = like ? moved(like.elements.slice(0, same), from - (like.listFrom ?? 0)) : [];
+    const elements = like ? shiftRanges(like.elements.slice(0, same), from - (like.listFrom ?? 0)) : [];
     this.#at = elements.at(-1)?.to ?? from + 1;
     while (this.#next() !== CLOSE_LIST) {
       if (elements.length > 0) this.#expect(COMMA);
@@ -141,7 +141,7 @@ class Cutter {
     if (this.#next() !== QUOTE) throw this.#unexpected();
     const from = this.#at;
     this.#string();
-    return parsed(this.#bytes, { from, to: this.#at }) as string;
+    return parseRange(this.#bytes, { from, to: this.#at }) as string;
   }
 
   #string(): void {
@@ -201,8 +201,8 @@ class Cutter {
       }
       this.#at++;
       if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
-        if (++depth > DEEPEST && !this.#mayBeOdd)
-          throw new OddBodyError(`values are nested more than ${DEEPEST} deep`);
+        if (++depth > MAX_DEPTH && !this.#mayBeOdd)
+          throw new OddBodyError(`values are nested more than ${MAX_DEPTH} deep`);
       } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
         if (--depth === 0) {
           this.#depth = 0;
@@ -235,18 +235,18 @@ class Cutter {
  * The destination and the stored content of a request must not depend on the parser, so duplicates of these fields are
  * errors.
  */
-function twice(name: string, list: string): BodyError {
+function duplicateFieldError(name: string, list: string): BodyError {
   const message = `the field ${JSON.stringify(name)} stands there twice`;
   return name === list || name === "model" ? new BodyError(message) : new OddBodyError(message);
 }
 
-const NOT_LISTED = { listFrom: undefined, elements: [], same: 0, like: undefined } as const;
+const NO_LIST = { listFrom: undefined, elements: [], same: 0, like: undefined } as const;
 
 /**
  * Number of leading elements that both lists share, byte for byte; a binary search, since comparing is cheap and
  * scanning is not.
  */
-function sameElements(bytes: Buffer, from: number, like: CutBody): number {
+function countSameElements(bytes: Buffer, from: number, like: CutBody): number {
   if (like.listFrom === undefined) return 0;
   const ends = like.elements;
   const origin = like.listFrom;
@@ -278,11 +278,11 @@ function sameElements(bytes: Buffer, from: number, like: CutBody): number {
 }
 
 /** True if a range of an earlier body equals the bytes at the range shifted by `by`. */
-export function isSameRange(bytes: Buffer, earlier: Buffer, { from, to }: Range, by: number): boolean {
+export function isSameRange(bytes: Buffer, earlier: Buffer, { from, to }: ByteRange, by: number): boolean {
   return to + by <= bytes.length && bytes.compare(earlier, from, to, from + by, to + by) === 0;
 }
 
-function moved(ranges: readonly Range[], by: number): Range[] {
+function shiftRanges(ranges: readonly ByteRange[], by: number): ByteRange[] {
   return by === 0 ? [...ranges] : ranges.map(({ from, to }) => ({ from: from + by, to: to + by }));
 }
 
@@ -290,11 +290,11 @@ function moved(ranges: readonly Range[], by: number): Range[] {
 export function fieldValue({ bytes, fields, largeFields }: CutBody, name: string): unknown {
   const range = fields.get(name);
   if (!range) return undefined;
-  return largeFields?.has(name) ? largeFields.get(name) : parsed(bytes, range);
+  return largeFields?.has(name) ? largeFields.get(name) : parseRange(bytes, range);
 }
 
 /** The value at a range. */
-export function parsed(bytes: Buffer, { from, to }: Range): unknown {
+export function parseRange(bytes: Buffer, { from, to }: ByteRange): unknown {
   try {
     return JSON.parse(bytes.toString("utf8", from, to));
   } catch (error) {

@@ -1,4 +1,4 @@
-import { BodyError, type Range } from "./cut.ts";
+import { BodyError, type ByteRange } from "./cut.ts";
 
 const SLICE_BYTES = 256 * 1_024;
 /** Bytes of the longest escape, that of a surrogate pair. */
@@ -17,7 +17,7 @@ export interface TextSlice {
 }
 
 /** Decodes a JSON string slice by slice, without a copy of the whole string; `range` includes the quotes. */
-export function* textSlices(bytes: Buffer, { from, to }: Range): Generator<TextSlice> {
+export function* textSlices(bytes: Buffer, { from, to }: ByteRange): Generator<TextSlice> {
   const end = to - 1;
   for (let at = from + 1; at < end; ) {
     const next = sliceEnd(bytes, at, end);
@@ -30,12 +30,12 @@ export function* textSlices(bytes: Buffer, { from, to }: Range): Generator<TextS
 }
 
 /** The bytes of a value in slices. */
-export function* rawSlices(bytes: Buffer, { from, to }: Range): Generator<Uint8Array> {
+export function* rawSlices(bytes: Buffer, { from, to }: ByteRange): Generator<Uint8Array> {
   for (let at = from; at < to; at += SLICE_BYTES) yield bytes.subarray(at, Math.min(to, at + SLICE_BYTES));
 }
 
 /** Decodes the base64 of a JSON string slice by slice; in a data URL, only the part after the comma. */
-export function* base64Slices(bytes: Buffer, range: Range): Generator<Uint8Array> {
+export function* base64Slices(bytes: Buffer, range: ByteRange): Generator<Uint8Array> {
   let rest = "";
   let isFirst = true;
   for (const { text } of textSlices(bytes, range)) {

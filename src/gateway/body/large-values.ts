@@ -1,8 +1,8 @@
 import type { Steps } from "../../base/turns.ts";
-import { BodyError, OddBodyError, type Range } from "./cut.ts";
+import { BodyError, type ByteRange, OddBodyError } from "./cut.ts";
 
 /** A JSON value that is too large to parse: a string with its quotes, an object or a list. */
-export interface LargeValue extends Range {
+export interface LargeValue extends ByteRange {
   readonly isText: boolean;
 }
 
@@ -51,7 +51,7 @@ interface Container {
  */
 export function* findLargeValues(
   bytes: Buffer,
-  { from, to }: Range,
+  { from, to }: ByteRange,
   { minBytes, mayLift }: LargeOptions,
 ): Steps<readonly LargeValue[]> {
   const found: LargeValue[] = [];

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Turns } from "../../base/turns.ts";
-import { OddBodyError, parsed, type Range } from "./cut.ts";
+import { type ByteRange, OddBodyError, parseRange } from "./cut.ts";
 import { rawSlices, textSlices } from "./json-text.ts";
 import { findLargeValues, type LargeOptions, type LargeValue } from "./large-values.ts";
 
@@ -52,7 +52,7 @@ export function hasMark(text: string): boolean {
  */
 export async function lift(
   bytes: Buffer,
-  range: Range,
+  range: ByteRange,
   turns: Turns,
   mostSmaller = MAX_SMALLER,
 ): Promise<Lifted> {
@@ -81,7 +81,7 @@ const WHOLE_FIELDS: LargeOptions = { minBytes: LARGE_BYTES, mayLift: (_, depth) 
 /** Tried in order until the rest is small enough. */
 const MANNERS: readonly LargeOptions[] = [USUAL, SMALLER, WHOLE_FIELDS];
 
-function restOf({ from, to }: Range, found: readonly Range[]): number {
+function restOf({ from, to }: ByteRange, found: readonly ByteRange[]): number {
   return found.reduce((rest, value) => rest - (value.to - value.from), to - from);
 }
 
@@ -121,7 +121,7 @@ async function liftedValue(bytes: Buffer, value: LargeValue, turns: Turns): Prom
 
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
-function withPlaceholders(bytes: Buffer, range: Range, lifted: readonly LiftedValue[]): Lifted {
+function withPlaceholders(bytes: Buffer, range: ByteRange, lifted: readonly LiftedValue[]): Lifted {
   const pieces: Uint8Array[] = [];
   const values = new Map<string, LiftedValue>();
   let at = range.from;
@@ -132,5 +132,5 @@ function withPlaceholders(bytes: Buffer, range: Range, lifted: readonly LiftedVa
   }
   pieces.push(bytes.subarray(at, range.to));
   const whole = Buffer.concat(pieces);
-  return { value: parsed(whole, { from: 0, to: whole.length }), values };
+  return { value: parseRange(whole, { from: 0, to: whole.length }), values };
 }

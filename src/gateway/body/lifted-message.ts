@@ -2,7 +2,7 @@ import { createHash, hash } from "node:crypto";
 import type { Turns } from "../../base/turns.ts";
 import type { BlobInput, Json, MessageInput, PartInput, ToolResultInput } from "../../index.ts";
 import { sniffMime } from "../../index.ts";
-import { canonicalKey } from "../identity/canonical-key.ts";
+import { buildCanonicalKey } from "../identity/canonical-key.ts";
 import { base64Slices } from "./json-text.ts";
 import { hasMark, type LiftedValue, MARK } from "./lift.ts";
 import { markedIn, type Placeholders, shortened, standsFor, undone } from "./placeholders.ts";
@@ -44,7 +44,7 @@ export async function liftedMessage(read: MessageInput, source: LiftedSource): P
   }
   const lead = { ...message, ...(meta && { meta }) };
   const brief = { ...lead, parts: said.map(briefPart) };
-  return { key: canonicalKey({ ...lead, parts: keyed }), input: { ...lead, parts }, brief };
+  return { key: buildCanonicalKey({ ...lead, parts: keyed }), input: { ...lead, parts }, brief };
 }
 
 function shortenedMeta(meta: NonNullable<MessageInput["meta"]>): NonNullable<MessageInput["meta"]> {

@@ -1,5 +1,5 @@
-import { numberOf, objectOf } from "../../formats/content/fields.ts";
-import type { JsonObject } from "../api/api.ts";
+import { toNumber, toObject } from "../../formats/content/fields.ts";
+import type { WireObject } from "../api/api.ts";
 
 /** Fields of the three APIs that limit the output of a request. */
 export const OUTPUT_FIELDS: readonly string[] = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
@@ -9,7 +9,7 @@ const MIN_REPLY_TOKENS = 1_024;
 const MIN_BUDGET_TOKENS = 1_024;
 
 /** Fields that limit reasoning: Anthropic's and OpenRouter's. */
-const BUDGETS = [
+const REASONING_BUDGETS = [
   ["thinking", "budget_tokens"],
   ["reasoning", "max_tokens"],
 ] as const;
@@ -18,19 +18,19 @@ const BUDGETS = [
  * The changed fields that limit the output of a request to `most`; empty if it asks for no more, or cannot ask for
  * less. A reasoning budget below the output limit stays below it.
  */
-export function lowerOutputFields(fields: JsonObject, most: number): ReadonlyMap<string, unknown> {
+export function lowerOutputFields(fields: WireObject, most: number): ReadonlyMap<string, unknown> {
   const changed = new Map<string, unknown>();
-  const limits = OUTPUT_FIELDS.flatMap((name) => numberOf(fields[name]) ?? []);
+  const limits = OUTPUT_FIELDS.flatMap((name) => toNumber(fields[name]) ?? []);
   const limit = Math.max(...limits);
   if (!(limit > most)) return changed;
-  for (const [field, name] of BUDGETS) {
-    const settings = objectOf(fields[field]);
-    const budget = numberOf(settings?.[name]);
+  for (const [field, name] of REASONING_BUDGETS) {
+    const settings = toObject(fields[field]);
+    const budget = toNumber(settings?.[name]);
     // Some clients ask for more reasoning than output, which then spreads over several replies.
     if (budget === undefined || budget >= limit || budget <= most - MIN_REPLY_TOKENS) continue;
     if (most - MIN_REPLY_TOKENS < MIN_BUDGET_TOKENS) return new Map();
     changed.set(field, { ...settings, [name]: most - MIN_REPLY_TOKENS });
   }
-  for (const name of OUTPUT_FIELDS) if ((numberOf(fields[name]) ?? 0) > most) changed.set(name, most);
+  for (const name of OUTPUT_FIELDS) if ((toNumber(fields[name]) ?? 0) > most) changed.set(name, most);
   return changed;
 }

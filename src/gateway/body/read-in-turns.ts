@@ -1,20 +1,20 @@
 import type { Turns } from "../../base/turns.ts";
 import type { MessageInput } from "../../index.ts";
-import type { Api, JsonObject, SaidMessage } from "../api/api.ts";
-import { canonicalKey } from "../identity/canonical-key.ts";
-import type { CutBody, Range } from "./cut.ts";
+import type { Api, DecodedMessage, WireObject } from "../api/api.ts";
+import { buildCanonicalKey } from "../identity/canonical-key.ts";
+import type { ByteRange, CutBody } from "./cut.ts";
 import { LIFT_FROM_BYTES, type Lifted, type LiftedValue, lift } from "./lift.ts";
 import { type LiftedMessage, liftedMessage } from "./lifted-message.ts";
 import { withRedactedBlobs } from "./redacted-blobs.ts";
 import {
-  elementAt,
   elementOf,
+  findSharedMessages,
   type KnownMessage,
-  type Reading,
-  sameIn,
-  UnreadMessage,
-  type WireMessage,
-  type WireMessages,
+  LazyMessage,
+  type MessageReading,
+  parseElement,
+  type RequestMessage,
+  type RequestMessages,
 } from "./wire-message.ts";
 
 /** Maximum number and bytes of elements that are parsed before they are decoded. */
@@ -22,7 +22,7 @@ const RUN_ELEMENTS = 256;
 const RUN_BYTES = 1_024 * 1_024;
 
 interface Element {
-  readonly value: JsonObject;
+  readonly value: WireObject;
   readonly lifted: Lifted | undefined;
 }
 
@@ -31,17 +31,17 @@ interface Element {
  * messages are kept, not their parsed content; large values stay in the body.
  */
 export async function readInTurns(
-  reading: Reading,
+  reading: MessageReading,
   cut: CutBody,
   turns: Turns,
-  earlier?: WireMessages<KnownMessage>,
-): Promise<WireMessages> {
+  earlier?: RequestMessages<KnownMessage>,
+): Promise<RequestMessages> {
   const { api } = reading;
-  const known = earlier && earlier.cut === cut.like ? sameIn(earlier, cut) : undefined;
-  const messages: WireMessage[] = [];
-  for (const message of known?.messages ?? []) messages.push(new UnreadMessage(reading, cut, message));
+  const known = earlier && earlier.cut === cut.like ? findSharedMessages(earlier, cut) : undefined;
+  const messages: RequestMessage[] = [];
+  for (const message of known?.messages ?? []) messages.push(new LazyMessage(reading, cut, message));
   let lead = known?.lead ?? 0;
-  const leadElements: JsonObject[] = [];
+  const leadElements: WireObject[] = [];
   let isLeading = !known && !reading.hasNoLead;
   let at = messages.at(-1)?.to ?? lead;
   let run: Element[] = [];
@@ -50,7 +50,7 @@ export async function readInTurns(
   const end = cut.elements.length;
   while (at < end) {
     for (let { elements, bytes } = more; elements > 0 && bytes > 0 && at + run.length < end; elements--) {
-      const { from, to } = cut.elements[at + run.length] as Range;
+      const { from, to } = cut.elements[at + run.length] as ByteRange;
       run.push(await elementIn(cut, at + run.length, turns));
       bytes -= to - from;
       await turns.rest();
@@ -84,7 +84,7 @@ function decoded(
   api: Api,
   run: readonly Element[],
   isLast: boolean,
-): { readonly messages: readonly SaidMessage[]; readonly next: number } {
+): { readonly messages: readonly DecodedMessage[]; readonly next: number } {
   const said = api.decode(run.map(({ value }) => value));
   if (isLast) return { messages: said, next: run.length };
   const last = said.at(-1);
@@ -92,13 +92,13 @@ function decoded(
 }
 
 async function elementIn(cut: CutBody, index: number, turns: Turns): Promise<Element> {
-  const range = cut.elements[index] as Range;
-  if (range.to - range.from < LIFT_FROM_BYTES) return { value: elementAt(cut, index), lifted: undefined };
+  const range = cut.elements[index] as ByteRange;
+  if (range.to - range.from < LIFT_FROM_BYTES) return { value: parseElement(cut, index), lifted: undefined };
   const lifted = await lift(cut.bytes, range, turns);
   return { value: elementOf(lifted.value, cut, index), lifted };
 }
 
-interface Decoded extends SaidMessage {
+interface Decoded extends DecodedMessage {
   readonly run: readonly Element[];
   /** Index of the run's first element. */
   readonly at: number;
@@ -107,20 +107,20 @@ interface Decoded extends SaidMessage {
 }
 
 async function messageOf(
-  reading: Reading,
+  reading: MessageReading,
   cut: CutBody,
   { input, from, to, run, at, index }: Decoded,
   turns: Turns,
-): Promise<WireMessage> {
+): Promise<RequestMessage> {
   await turns.rest();
   const place = { role: input.role, index, from: at + from, to: at + to };
   const lifted = run.slice(from, to).flatMap((element) => element.lifted ?? []);
   if (lifted.every(({ values }) => values.size === 0)) {
-    const key = canonicalKey(input);
+    const key = buildCanonicalKey(input);
     // Redaction needs the content before the message is stored, so that a worker can do it.
     if (reading.isRedacting?.())
       return { ...place, key, raw: input, input: () => reading.stored(input, key) };
-    return new UnreadMessage(reading, cut, { ...place, key });
+    return new LazyMessage(reading, cut, { ...place, key });
   }
   const values = new Map<string, LiftedValue>();
   for (const one of lifted) for (const [mark, value] of one.values) values.set(mark, value);
@@ -130,9 +130,9 @@ async function messageOf(
 
 /** The content fields of a `WireMessage` with large values; its blobs are redacted if redaction is on. */
 export function liftedFields(
-  { stored, prepareStored, isRedacting }: Reading,
+  { stored, prepareStored, isRedacting }: MessageReading,
   { key, input, brief }: LiftedMessage,
-): Pick<WireMessage, "key" | "input" | "brief"> {
+): Pick<RequestMessage, "key" | "input" | "brief"> {
   const storedInput = (): MessageInput => {
     if (!isRedacting?.()) return stored(input, key);
     const clean = withRedactedBlobs(input, async (part) => {

@@ -1,8 +1,8 @@
-import type { Range } from "./cut.ts";
+import type { ByteRange } from "./cut.ts";
 
 /** A replacement of a range of bytes, in one or more pieces. */
-export interface Change {
-  readonly range: Range;
+export interface ByteChange {
+  readonly range: ByteRange;
   readonly bytes: Uint8Array | readonly Uint8Array[];
 }
 
@@ -10,7 +10,7 @@ export interface Change {
  * A body with changes, as pieces to be sent in order; the unchanged pieces are slices of the original. Throws
  * RangeError if changes overlap.
  */
-export function splice(body: Buffer, changes: readonly Change[]): readonly Uint8Array[] {
+export function spliceBody(body: Buffer, changes: readonly ByteChange[]): readonly Uint8Array[] {
   const pieces: Uint8Array[] = [];
   let at = 0;
   for (const { range, bytes } of changes.toSorted((one, other) => one.range.from - other.range.from)) {
@@ -25,13 +25,13 @@ export function splice(body: Buffer, changes: readonly Change[]): readonly Uint8
 }
 
 /** Total bytes of all pieces. */
-export function lengthOf(pieces: readonly Uint8Array[]): number {
+export function countBytes(pieces: readonly Uint8Array[]): number {
   return pieces.reduce((sum, { length }) => sum + length, 0);
 }
 
 /** True if two bodies in pieces have the same bytes. */
 export function isSameBody(one: readonly Uint8Array[], other: readonly Uint8Array[]): boolean {
-  if (lengthOf(one) !== lengthOf(other)) return false;
+  if (countBytes(one) !== countBytes(other)) return false;
   let [index, at] = [0, 0];
   // Compares in place, because a joined copy would be as large as the request.
   for (const piece of one) {

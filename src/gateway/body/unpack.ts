@@ -3,17 +3,17 @@ import { promisify } from "node:util";
 import * as zlib from "node:zlib";
 
 /** The result of decompressing a body. */
-export type Unpacked =
+export type DecompressResult =
   | { readonly type: "unpacked"; readonly bytes: Buffer }
   | { readonly type: "too-large" }
   | { readonly type: "damaged" };
 
-type Unpack = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Promise<Buffer>;
+type Decompress = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Promise<Buffer>;
 
-const inflate: Unpack = promisify(zlib.inflate);
-const inflateRaw: Unpack = promisify(zlib.inflateRaw);
+const inflate: Decompress = promisify(zlib.inflate);
+const inflateRaw: Decompress = promisify(zlib.inflateRaw);
 
-const UNPACK: Readonly<Record<string, Unpack | undefined>> = {
+const DECOMPRESSORS: Readonly<Record<string, Decompress | undefined>> = {
   gzip: promisify(zlib.gunzip),
   br: promisify(zlib.brotliDecompress),
   deflate: (bytes, options) => (isZlib(bytes) ? inflate : inflateRaw)(bytes, options),
@@ -21,13 +21,13 @@ const UNPACK: Readonly<Record<string, Unpack | undefined>> = {
 };
 
 /** True for a supported content coding. */
-export function canUnpack(coding: string): boolean {
-  return Object.hasOwn(UNPACK, coding) && UNPACK[coding] !== undefined;
+export function canDecompress(coding: string): boolean {
+  return Object.hasOwn(DECOMPRESSORS, coding) && DECOMPRESSORS[coding] !== undefined;
 }
 
 /** Undoes one content coding on another thread; stops as soon as the output exceeds `maxBytes`. */
-export async function unpack(bytes: Buffer, coding: string, maxBytes: number): Promise<Unpacked> {
-  const undo = canUnpack(coding) ? UNPACK[coding] : undefined;
+export async function decompress(bytes: Buffer, coding: string, maxBytes: number): Promise<DecompressResult> {
+  const undo = canDecompress(coding) ? DECOMPRESSORS[coding] : undefined;
   if (!undo) return { type: "damaged" };
   try {
     return { type: "unpacked", bytes: await undo(bytes, { maxOutputLength: maxBytes }) };

@@ -1,8 +1,8 @@
-import type { Given } from "../../conversation/conversation.ts";
+import type { CallerMessage } from "../../conversation/conversation.ts";
 import type { MessageInput, Role } from "../../index.ts";
-import type { Api, JsonObject } from "../api/api.ts";
-import { canonicalKey } from "../identity/canonical-key.ts";
-import { BodyError, type CutBody, parsed, type Range } from "./cut.ts";
+import type { Api, WireObject } from "../api/api.ts";
+import { buildCanonicalKey } from "../identity/canonical-key.ts";
+import { BodyError, type ByteRange, type CutBody, parseRange } from "./cut.ts";
 
 /** Facts about a message that has been read: the key of its content, and its range of list elements. */
 export interface KnownMessage {
@@ -16,11 +16,11 @@ export interface KnownMessage {
 }
 
 /** A message of a request. */
-export interface WireMessage extends KnownMessage, Given {
+export interface RequestMessage extends KnownMessage, CallerMessage {
   /** The message before redaction; absent if the body was not read for it. */
   readonly raw?: MessageInput;
   /** Elements to send in place of those of the body. */
-  readonly written?: readonly JsonObject[];
+  readonly written?: readonly WireObject[];
   /** True for a message that the client did not repeat; it is sent from the log. */
   readonly isLogged?: true;
   /** True for a message without elements of its own; the elements of the next message include it. */
@@ -30,19 +30,19 @@ export interface WireMessage extends KnownMessage, Given {
 }
 
 /** The messages of a body. */
-export interface WireMessages<Kind extends KnownMessage = WireMessage> {
+export interface RequestMessages<Kind extends KnownMessage = RequestMessage> {
   readonly cut: CutBody;
   /** Number of leading instruction elements. */
   readonly lead: number;
   readonly messages: readonly Kind[];
   /** Elements that are never sent unchanged. */
-  readonly left?: ReadonlySet<number>;
+  readonly dropped?: ReadonlySet<number>;
   /** The instruction elements without their large values; only set for large bodies. */
-  readonly leadElements?: readonly JsonObject[];
+  readonly leadElements?: readonly WireObject[];
 }
 
 /** Settings for reading messages. */
-export interface Reading {
+export interface MessageReading {
   readonly api: Api;
   /** Converts a message to its stored form. */
   readonly stored: (input: MessageInput, key: string) => MessageInput;
@@ -55,8 +55,8 @@ export interface Reading {
 }
 
 /** Parses the element at an index; a known reference to an item at the provider is replaced by the item. */
-export function elementAt(body: Elements, index: number): JsonObject {
-  return elementOf(parsed(body.bytes, body.elements[index] as Range), body, index);
+export function parseElement(body: Elements, index: number): WireObject {
+  return elementOf(parseRange(body.bytes, body.elements[index] as ByteRange), body, index);
 }
 
 /** Converts a value to an element, with references resolved. Throws `BodyError` if the value is not an object. */
@@ -64,9 +64,9 @@ export function elementOf(
   value: unknown,
   { referenced }: Pick<CutBody, "referenced">,
   index: number,
-): JsonObject {
+): WireObject {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-    const element = value as JsonObject;
+    const element = value as WireObject;
     if (element.type !== "item_reference" || typeof element.id !== "string") return element;
     return referenced?.(element.id) ?? element;
   }
@@ -74,20 +74,20 @@ export function elementOf(
 }
 
 /** Reads the messages of a body. Those shared with an earlier body are taken from it without parsing. */
-export function wireMessages(
-  reading: Reading,
+export function readMessages(
+  reading: MessageReading,
   cut: CutBody,
-  earlier?: WireMessages<KnownMessage>,
-): WireMessages {
+  earlier?: RequestMessages<KnownMessage>,
+): RequestMessages {
   const { api, stored } = reading;
-  const known = earlier && earlier.cut === cut.like ? sameIn(earlier, cut) : undefined;
-  const parsedLead: JsonObject[] = [];
-  const lead = known?.lead ?? (reading.hasNoLead ? 0 : leadOf(api, cut, parsedLead));
-  const messages: WireMessage[] = [];
-  for (const message of known?.messages ?? []) messages.push(new UnreadMessage(reading, cut, message));
+  const known = earlier && earlier.cut === cut.like ? findSharedMessages(earlier, cut) : undefined;
+  const parsedLead: WireObject[] = [];
+  const lead = known?.lead ?? (reading.hasNoLead ? 0 : countLead(api, cut, parsedLead));
+  const messages: RequestMessage[] = [];
+  for (const message of known?.messages ?? []) messages.push(new LazyMessage(reading, cut, message));
   const start = messages.at(-1)?.to ?? lead;
-  for (const { input, from, to } of api.decode(elementsOf(cut, start, cut.elements.length, parsedLead))) {
-    const key = canonicalKey(input);
+  for (const { input, from, to } of api.decode(parseElements(cut, start, cut.elements.length, parsedLead))) {
+    const key = buildCanonicalKey(input);
     messages.push({
       raw: input,
       input: () => stored(input, key),
@@ -102,7 +102,10 @@ export function wireMessages(
 }
 
 /** A message with some facts changed; also works for class instances, which a spread would not copy. */
-export function changedMessage(message: WireMessage, changes: Partial<WireMessage>): WireMessage {
+export function withMessageChanges(
+  message: RequestMessage,
+  changes: Partial<RequestMessage>,
+): RequestMessage {
   const { key, role, index, from, to, written, isLogged, isWithNext, brief } = message;
   const input = () => message.input();
   return {
@@ -116,17 +119,17 @@ export function changedMessage(message: WireMessage, changes: Partial<WireMessag
 }
 
 /** A copy for keeping, with its own bytes, so that the request itself is not retained. */
-export function keptMessages(
-  { cut, lead, messages }: WireMessages,
+export function copyMessages(
+  { cut, lead, messages }: RequestMessages,
   bytes: Buffer,
-): WireMessages<KnownMessage> {
+): RequestMessages<KnownMessage> {
   const { fields, listFrom, elements } = cut;
   const own: CutBody = { bytes, fields, listFrom, elements, same: 0, like: undefined };
-  return { cut: own, lead, messages: messages.map(knownOf) };
+  return { cut: own, lead, messages: messages.map(toKnownMessage) };
 }
 
-function knownOf(message: WireMessage): KnownMessage {
-  if (message instanceof UnreadMessage) return message.known;
+function toKnownMessage(message: RequestMessage): KnownMessage {
+  if (message instanceof LazyMessage) return message.known;
   const { key, role, index, from, to } = message;
   return { key, role, index, from, to };
 }
@@ -134,17 +137,17 @@ function knownOf(message: WireMessage): KnownMessage {
 type Elements = Pick<CutBody, "bytes" | "elements" | "referenced">;
 
 /** A message that is parsed on demand. */
-export class UnreadMessage implements WireMessage {
+export class LazyMessage implements RequestMessage {
   readonly known: KnownMessage;
   readonly key: string;
   readonly role: Role;
   readonly index: number;
   readonly from: number;
   readonly to: number;
-  readonly #reading: Reading;
+  readonly #reading: MessageReading;
   readonly #body: Elements;
 
-  constructor(reading: Reading, body: Elements, known: KnownMessage) {
+  constructor(reading: MessageReading, body: Elements, known: KnownMessage) {
     this.known = known;
     this.key = known.key;
     this.role = known.role;
@@ -157,25 +160,28 @@ export class UnreadMessage implements WireMessage {
 
   input(): MessageInput {
     const { api, stored } = this.#reading;
-    const [said] = api.decode(elementsOf(this.#body, this.from, this.to));
+    const [said] = api.decode(parseElements(this.#body, this.from, this.to));
     return stored(said?.input ?? { role: "user", parts: [] }, this.key);
   }
 }
 
 /** Elements of a body, parsed; `first` holds leading elements that were parsed before. */
-function elementsOf(
+function parseElements(
   cut: Elements,
   from: number,
   to: number,
-  first: readonly JsonObject[] = [],
-): readonly JsonObject[] {
-  return Array.from({ length: to - from }, (_, index) => first[from + index] ?? elementAt(cut, from + index));
+  first: readonly WireObject[] = [],
+): readonly WireObject[] {
+  return Array.from(
+    { length: to - from },
+    (_, index) => first[from + index] ?? parseElement(cut, from + index),
+  );
 }
 
 /** Counts the leading instruction elements; adds every parsed element to `parsedLead`. */
-function leadOf(api: Api, cut: CutBody, parsedLead: JsonObject[]): number {
+function countLead(api: Api, cut: CutBody, parsedLead: WireObject[]): number {
   while (parsedLead.length < cut.elements.length) {
-    const element = elementAt(cut, parsedLead.length);
+    const element = parseElement(cut, parsedLead.length);
     parsedLead.push(element);
     if (!api.isLead(element)) return parsedLead.length - 1;
   }
@@ -183,10 +189,10 @@ function leadOf(api: Api, cut: CutBody, parsedLead: JsonObject[]): number {
 }
 
 /** The messages of an earlier body that this one repeats, without the last one, which may have grown. */
-export function sameIn(
-  { lead, messages }: WireMessages<KnownMessage>,
+export function findSharedMessages(
+  { lead, messages }: RequestMessages<KnownMessage>,
   cut: CutBody,
-): Pick<WireMessages<KnownMessage>, "lead" | "messages"> | undefined {
+): Pick<RequestMessages<KnownMessage>, "lead" | "messages"> | undefined {
   if (lead >= cut.same) return undefined;
   return { lead, messages: messages.filter(({ to }) => to < cut.same) };
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { compactionBlock } from "../api/anthropic/compaction-block.ts";
+import { buildCompactionBlock } from "../api/anthropic/compaction-block.ts";
 import type { AppliedEdit } from "../edits/applied-edits.ts";
-import { blockEvents, COMPACTION_USAGE } from "./tell-compaction.ts";
+import { COMPACTION_USAGE, encodeBlockEvents } from "./tell-compaction.ts";
 
 /** A reply that contains only a summary. */
-export interface PausedReply {
+export interface SummaryReply {
   readonly text: string;
   readonly model: string;
   readonly applied: readonly AppliedEdit[];
@@ -20,10 +20,10 @@ const USAGE = {
 };
 
 /** The body of a reply for a client that asked to continue by itself after a compaction. */
-export function pausedBody({ text, model, applied }: PausedReply): string {
+export function encodeSummaryReply({ text, model, applied }: SummaryReply): string {
   return JSON.stringify({
-    ...headOf(model),
-    content: [compactionBlock(text)],
+    ...buildHead(model),
+    content: [buildCompactionBlock(text)],
     stop_reason: STOP_REASON,
     stop_sequence: null,
     usage: { ...USAGE, iterations: [COMPACTION_USAGE] },
@@ -32,8 +32,8 @@ export function pausedBody({ text, model, applied }: PausedReply): string {
 }
 
 /** The same reply as an event stream. */
-export function pausedStream({ text, model, applied }: PausedReply): string {
-  const message = { ...headOf(model), content: [], stop_reason: null, stop_sequence: null, usage: USAGE };
+export function encodeSummaryReplyStream({ text, model, applied }: SummaryReply): string {
+  const message = { ...buildHead(model), content: [], stop_reason: null, stop_sequence: null, usage: USAGE };
   const end = {
     type: "message_delta",
     delta: { stop_reason: STOP_REASON, stop_sequence: null },
@@ -44,9 +44,9 @@ export function pausedStream({ text, model, applied }: PausedReply): string {
   const [first = "", ...last] = events.map(
     (event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`,
   );
-  return [first, blockEvents(compactionBlock(text)), ...last].join("");
+  return [first, encodeBlockEvents(buildCompactionBlock(text)), ...last].join("");
 }
 
-function headOf(model: string) {
+function buildHead(model: string) {
   return { id: `msg_${randomBytes(12).toString("hex")}`, type: "message", role: "assistant", model };
 }

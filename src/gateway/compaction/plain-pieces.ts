@@ -1,18 +1,21 @@
 import type { CutBody } from "../body/cut.ts";
-import type { Piece } from "../thread/outgoing.ts";
-import type { FoundCompactions } from "./find-compactions.ts";
-import { summaryElement } from "./summary.ts";
+import type { OutgoingPiece } from "../thread/outgoing.ts";
+import type { CompactionBlocks } from "./find-compactions.ts";
+import { buildSummaryElement } from "./summary.ts";
 
 /**
  * Rewrites a request for a provider without compaction blocks: the last summary as a user message, and everything after
  * it.
  */
-export function plainPieces({ elements }: CutBody, { last, bare }: FoundCompactions): readonly Piece[] {
-  const pieces: Piece[] = last ? [{ elements: [summaryElement(last.text)] }] : [];
+export function buildPlainPieces(
+  { elements }: CutBody,
+  { last, stripped: bare }: CompactionBlocks,
+): readonly OutgoingPiece[] {
+  const pieces: OutgoingPiece[] = last ? [{ elements: [buildSummaryElement(last.text)] }] : [];
   for (let index = last?.element ?? 0; index < elements.length; index++) {
     const before = pieces.at(-1);
     if (bare.has(index)) {
-      const element = index === last?.element ? last.behind : bare.get(index);
+      const element = index === last?.element ? last.rest : bare.get(index);
       if (element) pieces.push({ elements: [element], index });
     } else if (before && "from" in before && before.to === index)
       pieces[pieces.length - 1] = { from: before.from, to: index + 1 };

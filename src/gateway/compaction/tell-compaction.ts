@@ -1,15 +1,15 @@
-import { arrayOf, objectOf } from "../../formats/content/fields.ts";
-import { type CompactionBlock, compactionBlock } from "../api/anthropic/compaction-block.ts";
-import type { JsonObject } from "../api/api.ts";
-import { BodyError, type CutBody, cutBody, parsed } from "../body/cut.ts";
-import { type Change, splice } from "../body/splice.ts";
+import { toArray, toObject } from "../../formats/content/fields.ts";
+import { buildCompactionBlock, type CompactionBlock } from "../api/anthropic/compaction-block.ts";
+import type { WireObject } from "../api/api.ts";
+import { BodyError, type CutBody, cutBody, parseRange } from "../body/cut.ts";
+import { type ByteChange, spliceBody } from "../body/splice.ts";
 
 /** Inserts a summary at the beginning of a reply; the rest stays as the provider wrote it, byte for byte. */
-export interface ToldCompaction {
+export interface SummaryInserter {
   /** Returns a stream event or a reply body with the block inserted; undefined if nothing changes. */
   change(data: string): string | undefined;
   /** Events to insert after a stream event. */
-  behind(data: string): string;
+  eventsAfter(data: string): string;
 }
 
 /** Usage of the compaction itself: zero, because no model was called. */
@@ -31,31 +31,32 @@ const COUNTS = [
 ] as const;
 
 /** Inserts the summary of older messages into a reply for a client of Anthropic's Messages API. */
-export function tellCompaction(text: string): ToldCompaction {
-  const block = compactionBlock(text);
+export function createSummaryInserter(text: string): SummaryInserter {
+  const block = buildCompactionBlock(text);
   let isTold = false;
-  let usage: JsonObject = {};
+  let usage: WireObject = {};
   return {
     change(data) {
-      const cut = cutOf(data);
-      const type = cut && fieldOf(cut, "type");
+      const cut = cutOrUndefined(data);
+      const type = cut && parseField(cut, "type");
       if (!cut || typeof type !== "string") return undefined;
-      if (type === "message_start") usage = objectOf(objectOf(fieldOf(cut, "message"))?.usage) ?? {};
-      if (type.startsWith("content_block_")) return isTold ? shifted(cut) : undefined;
-      if (type === "message") return changed(cut, [...inFront(cut, block), ...counted(cut, {})]);
-      return type === "message_delta" && isTold ? changed(cut, counted(cut, usage)) : undefined;
+      if (type === "message_start") usage = toObject(toObject(parseField(cut, "message"))?.usage) ?? {};
+      if (type.startsWith("content_block_")) return isTold ? shiftIndex(cut) : undefined;
+      if (type === "message")
+        return applyChanges(cut, [...insertBlock(cut, block), ...addUsageSteps(cut, {})]);
+      return type === "message_delta" && isTold ? applyChanges(cut, addUsageSteps(cut, usage)) : undefined;
     },
-    behind(data) {
-      const cut = isTold ? undefined : cutOf(data);
-      if (!cut || fieldOf(cut, "type") !== "message_start") return "";
+    eventsAfter(data) {
+      const cut = isTold ? undefined : cutOrUndefined(data);
+      if (!cut || parseField(cut, "type") !== "message_start") return "";
       isTold = true;
-      return blockEvents(block);
+      return encodeBlockEvents(block);
     },
   };
 }
 
 /** The events of a compaction block at the beginning of a stream. */
-export function blockEvents({ type, content }: CompactionBlock): string {
+export function encodeBlockEvents({ type, content }: CompactionBlock): string {
   return [
     { type: "content_block_start", index: 0, content_block: { type, content: null } },
     { type: "content_block_delta", index: 0, delta: { type: "compaction_delta", content } },
@@ -65,7 +66,7 @@ export function blockEvents({ type, content }: CompactionBlock): string {
     .join("");
 }
 
-function cutOf(data: string): CutBody | undefined {
+function cutOrUndefined(data: string): CutBody | undefined {
   try {
     return cutBody(Buffer.from(data), "content");
   } catch (error) {
@@ -74,25 +75,25 @@ function cutOf(data: string): CutBody | undefined {
   }
 }
 
-function fieldOf({ bytes, fields }: CutBody, name: string): unknown {
+function parseField({ bytes, fields }: CutBody, name: string): unknown {
   const range = fields.get(name);
-  return range && parsed(bytes, range);
+  return range && parseRange(bytes, range);
 }
 
-function changed({ bytes }: CutBody, changes: readonly Change[]): string | undefined {
-  return changes.length === 0 ? undefined : Buffer.concat(splice(bytes, changes)).toString("utf8");
+function applyChanges({ bytes }: CutBody, changes: readonly ByteChange[]): string | undefined {
+  return changes.length === 0 ? undefined : Buffer.concat(spliceBody(bytes, changes)).toString("utf8");
 }
 
 /** An event of a later block, with its index raised by one. */
-function shifted(cut: CutBody): string | undefined {
+function shiftIndex(cut: CutBody): string | undefined {
   const range = cut.fields.get("index");
-  const index = fieldOf(cut, "index");
+  const index = parseField(cut, "index");
   if (!range || typeof index !== "number") return undefined;
-  return changed(cut, [{ range, bytes: Buffer.from(String(index + 1)) }]);
+  return applyChanges(cut, [{ range, bytes: Buffer.from(String(index + 1)) }]);
 }
 
 /** Inserts the block before all others of a complete reply. */
-function inFront({ listFrom, elements }: CutBody, block: CompactionBlock): readonly Change[] {
+function insertBlock({ listFrom, elements }: CutBody, block: CompactionBlock): readonly ByteChange[] {
   if (listFrom === undefined) return [];
   const at = listFrom + 1;
   const text = `${JSON.stringify(block)}${elements.length > 0 ? "," : ""}`;
@@ -100,13 +101,13 @@ function inFront({ listFrom, elements }: CutBody, block: CompactionBlock): reado
 }
 
 /** Adds the usage of each step: the summary and the reply. */
-function counted(cut: CutBody, before: JsonObject): readonly Change[] {
+function addUsageSteps(cut: CutBody, before: WireObject): readonly ByteChange[] {
   const range = cut.fields.get("usage");
-  const usage = objectOf(fieldOf(cut, "usage"));
+  const usage = toObject(parseField(cut, "usage"));
   if (!range || !usage) return [];
   const whole = { ...before, ...usage };
   const own = Object.fromEntries(COUNTS.flatMap((name) => (name in whole ? [[name, whole[name]]] : [])));
-  const steps = Array.isArray(usage.iterations) ? arrayOf(usage.iterations) : [{ type: "message", ...own }];
+  const steps = Array.isArray(usage.iterations) ? toArray(usage.iterations) : [{ type: "message", ...own }];
   const bytes = Buffer.from(JSON.stringify({ ...usage, iterations: [COMPACTION_USAGE, ...steps] }));
   return [{ range, bytes }];
 }

@@ -2,7 +2,7 @@ import type { GatewayConfig, TokenConfig } from "./config.ts";
 import { isLoopback } from "./loopback.ts";
 import type { ConfigProblem } from "./problem.ts";
 import type { Environment } from "./settings.ts";
-import { TOKEN_BITS, tokenBits } from "./token.ts";
+import { estimateTokenBits, MIN_TOKEN_BITS } from "./token.ts";
 
 const NEW_TOKEN = '"longhaul serve --new-token" makes a good one';
 
@@ -10,10 +10,10 @@ const NEW_TOKEN = '"longhaul serve --new-token" makes a good one';
 export function checkConfig(config: GatewayConfig, env: Environment): readonly ConfigProblem[] {
   const { host, tokens, upstreams } = config;
   const problems = [
-    ...tokens.flatMap((token, index) => tokenProblems(token, index, env)),
-    ...repeated(tokens, "name", "tokens"),
-    ...repeated(upstreams, "name", "upstreams"),
-    ...repeated(upstreams, "prefix", "upstreams"),
+    ...tokens.flatMap((token, index) => findTokenProblems(token, index, env)),
+    ...findRepeated(tokens, "name", "tokens"),
+    ...findRepeated(upstreams, "name", "upstreams"),
+    ...findRepeated(upstreams, "prefix", "upstreams"),
   ];
   if (!isLoopback(host) && tokens.length === 0) {
     problems.push({
@@ -25,7 +25,7 @@ export function checkConfig(config: GatewayConfig, env: Environment): readonly C
 }
 
 /** Warnings about valid settings that are risky. */
-export function warningsOf({ upstreams }: GatewayConfig): readonly string[] {
+export function findConfigWarnings({ upstreams }: GatewayConfig): readonly string[] {
   return upstreams.flatMap(({ name, baseUrl }) => {
     const { protocol, hostname } = new URL(baseUrl);
     const isOpen = protocol === "http:" && !isLoopback(hostname);
@@ -35,7 +35,7 @@ export function warningsOf({ upstreams }: GatewayConfig): readonly string[] {
   });
 }
 
-function tokenProblems(
+function findTokenProblems(
   { env: variable, sha256 }: TokenConfig,
   index: number,
   env: Environment,
@@ -51,12 +51,12 @@ function tokenProblems(
   if (!token) return problem(`${key}.env names ${variable}, which is not set; set it (${NEW_TOKEN}).`);
   if (!/^[\x21-\x7e]+$/.test(token))
     return problem(`${variable} holds characters that cannot stand in a header; ${NEW_TOKEN}.`);
-  if (tokenBits(token) < TOKEN_BITS)
-    return problem(`${variable} is too easy to guess: less than ${TOKEN_BITS} bits; ${NEW_TOKEN}.`);
+  if (estimateTokenBits(token) < MIN_TOKEN_BITS)
+    return problem(`${variable} is too easy to guess: less than ${MIN_TOKEN_BITS} bits; ${NEW_TOKEN}.`);
   return [];
 }
 
-function repeated<Field extends string>(
+function findRepeated<Field extends string>(
   things: readonly { readonly [Key in Field]?: string }[],
   field: Field,
   list: string,

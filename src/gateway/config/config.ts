@@ -2,22 +2,32 @@ import { z } from "zod";
 import { limitsSchema } from "./limits.ts";
 import { modelsSchema } from "./models.ts";
 import { upstreamSchema } from "./upstream.ts";
-import { API_NAMES, address, flag, milliseconds, oneOf, policyName, text, texts, whole } from "./values.ts";
+import {
+  API_NAMES,
+  addressSchema,
+  flagSchema,
+  millisecondsSchema,
+  oneOfSchema,
+  policyNameSchema,
+  textListSchema,
+  textSchema,
+  wholeSchema,
+} from "./values.ts";
 
 const VARIABLE = "the name of an environment variable";
 
 const tokenSchema = z.strictObject(
   {
-    name: text("a name for whoever uses the token").describe(
+    name: textSchema("a name for whoever uses the token").describe(
       "name of the token's user, shown in logs and pages; not secret",
     ),
-    env: text(VARIABLE).describe("environment variable that contains the token").exactOptional(),
+    env: textSchema(VARIABLE).describe("environment variable that contains the token").exactOptional(),
     sha256: z
       .string()
       .regex(/^[0-9a-f]{64}$/i, { error: "64 hexadecimal digits" })
       .describe("or the SHA-256 of the token, in hexadecimal digits")
       .exactOptional(),
-    passthrough: flag()
+    passthrough: flagSchema()
       .describe(
         "allow access to everything the provider stores under the gateway's key: files, batches, lists",
       )
@@ -28,18 +38,20 @@ const tokenSchema = z.strictObject(
 
 const recallSchema = z.strictObject(
   {
-    tools: flag().default(false).describe("offer the model recall tools, which the gateway runs itself"),
-    context: flag().default(false).describe("add content that matches the question after it"),
+    tools: flagSchema()
+      .default(false)
+      .describe("offer the model recall tools, which the gateway runs itself"),
+    context: flagSchema().default(false).describe("add content that matches the question after it"),
   },
   { error: "an object" },
 );
 
 const routeSchema = z.strictObject(
   {
-    policy: policyName().describe("instead of `policy`").exactOptional(),
+    policy: policyNameSchema().describe("instead of `policy`").exactOptional(),
     recall: z
       .strictObject(
-        { tools: flag().exactOptional(), context: flag().exactOptional() },
+        { tools: flagSchema().exactOptional(), context: flagSchema().exactOptional() },
         { error: "an object" },
       )
       .describe("instead of `recall`")
@@ -51,29 +63,29 @@ const routeSchema = z.strictObject(
 /** All settings with their defaults; each error message states the expected value. */
 export const configSchema = z.strictObject(
   {
-    $schema: text("an address").describe("address of the schema, for editors").exactOptional(),
-    host: text("an address or name to listen on").default("127.0.0.1").describe("address to listen on"),
-    port: whole(0, 65_535).default(4747).describe("port to listen on; 0 picks a free port"),
+    $schema: textSchema("an address").describe("address of the schema, for editors").exactOptional(),
+    host: textSchema("an address or name to listen on").default("127.0.0.1").describe("address to listen on"),
+    port: wholeSchema(0, 65_535).default(4747).describe("port to listen on; 0 picks a free port"),
     tokens: z
       .array(tokenSchema, { error: "a list of objects" })
       .default([])
       .describe("tokens that grant access; without any, everyone who reaches the address has access"),
-    allowedHosts: texts("a host name, with :port where it has one")
+    allowedHosts: textListSchema("a host name, with :port where it has one")
       .default([])
       .describe("names accepted in the Host header, in addition to loopback and `host`"),
-    allowedOrigins: texts("an origin as https://tool.example")
+    allowedOrigins: textListSchema("an origin as https://tool.example")
       .default([])
       .describe("other origins whose pages may call the gateway from a browser"),
     upstreams: z
       .array(upstreamSchema, { error: "a list of objects" })
       .min(1, { error: "at least one upstream" })
       .describe("destinations of requests; a list here replaces the default ones"),
-    policy: policyName().default("longhaul").describe("window policy; none leaves requests unchanged"),
-    dryRun: flag().default(false).describe("plan and report edits, change nothing"),
-    threshold: whole(5, 100, "(percent)")
+    policy: policyNameSchema().default("longhaul").describe("window policy; none leaves requests unchanged"),
+    dryRun: flagSchema().default(false).describe("plan and report edits, change nothing"),
+    threshold: wholeSchema(5, 100, "(percent)")
       .default(75)
       .describe("fill level of the client's window, in percent, at which the window is edited at the latest"),
-    paging: flag()
+    paging: flagSchema()
       .default(true)
       .describe("return removed content to the window when the newest message asks for it"),
     routes: z
@@ -81,25 +93,25 @@ export const configSchema = z.strictObject(
       .default({})
       .describe("other settings for one API"),
     recall: recallSchema.prefault({}).describe("recall for agents without longhaul support"),
-    redact: flag().default(false).describe("remove secrets from stored content"),
+    redact: flagSchema().default(false).describe("remove secrets from stored content"),
     models: modelsSchema,
     limits: limitsSchema,
     breaker: z
       .strictObject(
         {
-          requests: whole(1, 1_000_000)
+          requests: wholeSchema(1, 1_000_000)
             .default(100)
             .describe("identical requests of a session before it is stopped"),
-          compactions: whole(1, 1_000_000)
+          compactions: wholeSchema(1, 1_000_000)
             .default(5)
             .describe("compactions in a row before they are stopped"),
-          overflows: whole(1, 1_000_000)
+          overflows: wholeSchema(1, 1_000_000)
             .default(4)
             .describe("overflow errors in a row that a client gets before it is stopped"),
-          withinMs: milliseconds()
+          withinMs: millisecondsSchema()
             .default(600_000)
             .describe("period in which requests, compactions and overflows are counted"),
-          coolMs: milliseconds().default(60_000).describe("duration of a stop"),
+          coolMs: millisecondsSchema().default(60_000).describe("duration of a stop"),
         },
         { error: "an object" },
       )
@@ -108,8 +120,8 @@ export const configSchema = z.strictObject(
     log: z
       .strictObject(
         {
-          level: oneOf(["silent", "error", "info", "debug"]).default("info").describe("log level"),
-          content: flag().default(false).describe("include the content of messages"),
+          level: oneOfSchema(["silent", "error", "info", "debug"]).default("info").describe("log level"),
+          content: flagSchema().default(false).describe("include the content of messages"),
         },
         { error: "an object" },
       )
@@ -118,10 +130,10 @@ export const configSchema = z.strictObject(
     telemetry: z
       .strictObject(
         {
-          endpoint: address()
+          endpoint: addressSchema()
             .describe("address that receives spans (OTLP over HTTP); without it, none are sent")
             .exactOptional(),
-          content: flag().default(false).describe("include the content of messages"),
+          content: flagSchema().default(false).describe("include the content of messages"),
         },
         { error: "an object" },
       )
@@ -143,6 +155,6 @@ export type UpstreamConfig = GatewayConfig["upstreams"][number];
 export type TokenConfig = GatewayConfig["tokens"][number];
 
 /** The JSON Schema of the configuration file, for editors. */
-export function configSchemaJson(): object {
+export function getConfigSchemaJson(): object {
   return { title: "longhaul gateway", ...z.toJSONSchema(configSchema, { io: "input" }) };
 }

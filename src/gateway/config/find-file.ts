@@ -1,10 +1,10 @@
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { readOwnedFile } from "./owned-file.ts";
-import { configInvalid } from "./problem.ts";
+import { createConfigInvalidError } from "./problem.ts";
 import type { Environment } from "./settings.ts";
 
-const NAMES = ["longhaul.json", "longhaul.gateway.json"];
+const FILE_NAMES = ["longhaul.json", "longhaul.gateway.json"];
 const PATH_VARIABLE = "LONGHAUL_CONFIG";
 
 /** Places to look for configuration files. */
@@ -20,7 +20,7 @@ export interface FilePlaces {
 }
 
 /** The file named by --config or LONGHAUL_CONFIG. */
-function namedFile({ path, cwd, env }: FilePlaces): string | undefined {
+function findNamedFile({ path, cwd, env }: FilePlaces): string | undefined {
   const named = path ?? (env[PATH_VARIABLE] || undefined);
   return named === undefined ? undefined : resolve(cwd, named);
 }
@@ -29,38 +29,38 @@ function namedFile({ path, cwd, env }: FilePlaces): string | undefined {
  * The folder whose files count as the user's own: the store's, unless the store is inside the working folder. A
  * repository or an agent can put files there, so `~/.longhaul` is used instead.
  */
-export function userFolder({ store, cwd, home }: Omit<FilePlaces, "env">): string | undefined {
+export function findUserFolder({ store, cwd, home }: Omit<FilePlaces, "env">): string | undefined {
   const usual = home === undefined ? undefined : join(home, ".longhaul");
   if (store === undefined) return undefined;
-  const [folder, work] = [realPath(store), realPath(cwd)];
-  if (usual !== undefined && folder === realPath(usual)) return store;
+  const [folder, work] = [resolveRealPath(store), resolveRealPath(cwd)];
+  if (usual !== undefined && folder === resolveRealPath(usual)) return store;
   // A working folder that contains the home folder is not a project: "/" in a container, or the home folder itself.
-  const isProject = home === undefined || !contains(work, realPath(home));
-  return isProject && contains(work, folder) ? usual : store;
+  const isProject = home === undefined || !isInside(work, resolveRealPath(home));
+  return isProject && isInside(work, folder) ? usual : store;
 }
 
 /** The user's configuration files in order of precedence; only the first that exists is read. */
-export function userFiles(places: FilePlaces): readonly string[] {
-  const named = namedFile(places);
+export function listUserFiles(places: FilePlaces): readonly string[] {
+  const named = findNamedFile(places);
   if (named !== undefined) return [named];
-  const folder = userFolder(places);
-  return folder === undefined ? [] : NAMES.map((name) => join(folder, name));
+  const folder = findUserFolder(places);
+  return folder === undefined ? [] : FILE_NAMES.map((name) => join(folder, name));
 }
 
 /** The user's configuration file; undefined if there is none. */
 export function findUserFile(places: FilePlaces): string | undefined {
-  const isNamed = namedFile(places) !== undefined;
-  return userFiles(places).find((path) => isNamed || existsSync(path));
+  const isNamed = findNamedFile(places) !== undefined;
+  return listUserFiles(places).find((path) => isNamed || existsSync(path));
 }
 
 /** Configuration files in the working folder or in a store inside it. */
-export function projectFiles(places: FilePlaces): readonly string[] {
-  const own = userFiles(places).map(realPath);
-  const folder = userFolder(places);
+export function listProjectFiles(places: FilePlaces): readonly string[] {
+  const own = listUserFiles(places).map(resolveRealPath);
+  const folder = findUserFolder(places);
   const isForeignStore = places.store !== undefined && folder !== places.store;
   const folders = [places.cwd, ...(isForeignStore ? [places.store] : [])];
-  const paths = folders.flatMap((one) => NAMES.map((name) => resolve(one, name)));
-  return [...new Set(paths)].filter((path) => existsSync(path) && !own.includes(realPath(path)));
+  const paths = folders.flatMap((one) => FILE_NAMES.map((name) => resolve(one, name)));
+  return [...new Set(paths)].filter((path) => existsSync(path) && !own.includes(resolveRealPath(path)));
 }
 
 /** Parses a user's configuration file; CONFIG_INVALID states why it cannot be used. */
@@ -75,7 +75,9 @@ export function readUserFile(path: string): unknown {
         : error instanceof SyntaxError
           ? `it is no JSON: ${message}`
           : message;
-    throw configInvalid([{ key: "--config", message: `${path} cannot be read: ${why.replace(/\.$/, "")}.` }]);
+    throw createConfigInvalidError([
+      { key: "--config", message: `${path} cannot be read: ${why.replace(/\.$/, "")}.` },
+    ]);
   }
 }
 
@@ -84,7 +86,7 @@ export function parseConfig(bytes: Buffer): unknown {
   return JSON.parse(bytes.toString("utf8").replace(/^\uFEFF/, ""));
 }
 
-function contains(folder: string, path: string): boolean {
+function isInside(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return (
     way === "" || !(way === ".." || way.startsWith(`..${way.includes("\\") ? "\\" : "/"}`) || isAbsolute(way))
@@ -92,11 +94,11 @@ function contains(folder: string, path: string): boolean {
 }
 
 /** The path without symbolic links; for a missing path, that of the nearest existing folder plus the rest. */
-function realPath(path: string): string {
+function resolveRealPath(path: string): string {
   try {
     return realpathSync(path);
   } catch {
     const above = dirname(path);
-    return above === path ? path : join(realPath(above), relative(above, path));
+    return above === path ? path : join(resolveRealPath(above), relative(above, path));
   }
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { GatewayConfig } from "./config.ts";
 
 /** Settings that decide who is admitted, where requests and keys go, and which data leaves the machine. */
-export const GUARDED = [
+export const GUARDED_KEYS = [
   "upstreams",
   "tokens",
   "allowedOrigins",
@@ -11,15 +11,17 @@ export const GUARDED = [
   "redact",
 ] as const satisfies readonly (keyof GatewayConfig)[];
 
-type Guarded = (typeof GUARDED)[number];
+type GuardedKey = (typeof GUARDED_KEYS)[number];
 
 /** Guarded settings that saving the file does not change: all of them, unless the change only restricts something. */
-export function heldChanges(now: GatewayConfig, next: GatewayConfig): readonly Guarded[] {
-  return GUARDED.filter((key) => !isDeepStrictEqual(now[key], next[key]) && !narrows(key, now, next));
+export function findGuardedChanges(now: GatewayConfig, next: GatewayConfig): readonly GuardedKey[] {
+  return GUARDED_KEYS.filter(
+    (key) => !isDeepStrictEqual(now[key], next[key]) && !isNarrowing(key, now, next),
+  );
 }
 
 /** True if a change admits fewer callers or sends out less data. */
-function narrows(key: Guarded, now: GatewayConfig, next: GatewayConfig): boolean {
+function isNarrowing(key: GuardedKey, now: GatewayConfig, next: GatewayConfig): boolean {
   switch (key) {
     case "tokens":
       // Removing the last token would open the gateway to everyone.

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { milliseconds, whole } from "./values.ts";
+import { millisecondsSchema, wholeSchema } from "./values.ts";
 
 const MIB = 1_024 * 1_024;
-const bytes = (max: number) => whole(1_024, max, "(bytes)");
+const bytes = (max: number) => wholeSchema(1_024, max, "(bytes)");
 
 /** Limits on memory, sizes, connections and waiting times. */
 export const limitsSchema = z
@@ -17,17 +17,21 @@ export const limitsSchema = z
       maxHeaderBytes: bytes(MIB)
         .default(64 * 1_024)
         .describe("maximum size of a request head"),
-      headersMs: milliseconds().default(15_000).describe("maximum time to receive the head of a request"),
-      bodyMs: milliseconds().default(120_000).describe("maximum time to receive a whole request"),
-      connectMs: milliseconds().default(10_000).describe("maximum time to connect to an upstream"),
-      firstByteMs: milliseconds().default(900_000).describe("maximum time until an upstream begins to reply"),
-      idleMs: milliseconds().default(300_000).describe("maximum silence within a reply"),
-      keepAliveMs: milliseconds().default(65_000).describe("time before an idle connection is closed"),
-      drainMs: milliseconds()
+      headersMs: millisecondsSchema()
+        .default(15_000)
+        .describe("maximum time to receive the head of a request"),
+      bodyMs: millisecondsSchema().default(120_000).describe("maximum time to receive a whole request"),
+      connectMs: millisecondsSchema().default(10_000).describe("maximum time to connect to an upstream"),
+      firstByteMs: millisecondsSchema()
+        .default(900_000)
+        .describe("maximum time until an upstream begins to reply"),
+      idleMs: millisecondsSchema().default(300_000).describe("maximum silence within a reply"),
+      keepAliveMs: millisecondsSchema().default(65_000).describe("time before an idle connection is closed"),
+      drainMs: millisecondsSchema()
         .default(30_000)
         .describe("maximum time for open requests to finish on shutdown"),
-      maxConnections: whole(1, 1_000_000).default(4_096).describe("maximum simultaneous connections"),
-      maxThreads: whole(1, 1_000_000)
+      maxConnections: wholeSchema(1, 1_000_000).default(4_096).describe("maximum simultaneous connections"),
+      maxThreads: wholeSchema(1, 1_000_000)
         .default(1_000)
         .describe("maximum conversations in memory; name tables are sized accordingly"),
       maxThreadBytes: bytes(64 * 1_024 * MIB)

@@ -1,13 +1,13 @@
 import type { LonghaulError } from "../../index.ts";
-import { configInvalid } from "./problem.ts";
+import { createConfigInvalidError } from "./problem.ts";
 
 /** The error for an address that cannot be listened on, with advice; undefined for failures of another kind. */
-export function listenFailure(
+export function toListenError(
   error: unknown,
   { host, port }: { readonly host: string; readonly port: number },
 ): LonghaulError | undefined {
   const { code } = error instanceof Error ? (error as NodeJS.ErrnoException) : { code: undefined };
-  const about = (key: string, message: string) => configInvalid([{ key, message }]);
+  const about = (key: string, message: string) => createConfigInvalidError([{ key, message }]);
   if (code === "EADDRINUSE")
     return about(
       "port",

@@ -1,12 +1,12 @@
-import { checkConfig, warningsOf } from "./check-config.ts";
-import { chosenUpstreams } from "./chosen-upstreams.ts";
+import { checkConfig, findConfigWarnings } from "./check-config.ts";
+import { chooseUpstreams } from "./chosen-upstreams.ts";
 import { configSchema, type GatewayConfig, type UpstreamConfig } from "./config.ts";
 import { type FilePlaces, findUserFile, readUserFile } from "./find-file.ts";
-import { configInvalid } from "./problem.ts";
+import { createConfigInvalidError } from "./problem.ts";
 import { type ProjectConfig, readProject } from "./project-file.ts";
-import { type GivenAs, schemaProblems } from "./schema-problems.ts";
-import { type ConfigFlags, setValues } from "./settings.ts";
-import { usualUpstreams } from "./usual-upstreams.ts";
+import { toConfigProblems, type ValueOrigin } from "./schema-problems.ts";
+import { type ConfigFlags, collectGivenValues } from "./settings.ts";
+import { listDefaultUpstreams } from "./usual-upstreams.ts";
 
 /**
  * The sources of settings, in order of precedence: options, environment variables, the trusted settings of the project,
@@ -44,45 +44,53 @@ export function loadConfig(
   const path = findUserFile(request);
   const file = path === undefined ? {} : readUserFile(path);
   if (typeof file !== "object" || file === null || Array.isArray(file))
-    throw configInvalid([{ key: "the file", message: "the file is no JSON object; expected { … }." }], path);
+    throw createConfigInvalidError(
+      [{ key: "the file", message: "the file is no JSON object; expected { … }." }],
+      path,
+    );
   const raw: Record<string, unknown> = structuredClone(file) as Record<string, unknown>;
   const from = new Map<string, ConfigSource>(Object.keys(raw).map((key) => [key, "file"]));
-  const given = new Map<string, GivenAs>();
+  const given = new Map<string, ValueOrigin>();
   for (const [key, value] of Object.entries(project.settings)) {
     raw[key] = value;
     from.set(key, "project");
     given.set(key, { label: `${key} of ${project.path}` });
   }
-  for (const { path: keys, value, from: source, as } of setValues(flags, env)) {
-    put(raw, keys, value);
+  for (const { path: keys, value, from: source, as } of collectGivenValues(flags, env)) {
+    setValueAt(raw, keys, value);
     from.set(keys[0], source);
     given.set(keys.join("."), as);
   }
-  const listed = raw.upstreams ?? usualUpstreams(env);
-  const chosen = Array.isArray(listed) ? chosenUpstreams(listed, flags, env) : undefined;
+  const listed = raw.upstreams ?? listDefaultUpstreams(env);
+  const chosen = Array.isArray(listed) ? chooseUpstreams(listed, flags, env) : undefined;
   raw.upstreams = chosen?.upstreams ?? listed;
   for (const [key, as] of chosen?.given ?? []) given.set(key, as);
   if (chosen?.from) from.set("upstreams", chosen.from);
   if (env[TOKEN_VARIABLE] && addToken(raw)) from.set("tokens", "environment");
 
   const parsed = configSchema.safeParse(raw);
-  if (!parsed.success) throw configInvalid(schemaProblems(parsed.error.issues, raw, given), path);
+  if (!parsed.success)
+    throw createConfigInvalidError(toConfigProblems(parsed.error.issues, raw, given), path);
   const { $schema: _, ...settings } = parsed.data;
   const config: GatewayConfig = { ...settings, upstreams: settings.upstreams.map(withDefaults) };
   const problems = checkConfig(config, env);
-  if (problems.length > 0) throw configInvalid(problems, path);
+  if (problems.length > 0) throw createConfigInvalidError(problems, path);
   const sources = Object.fromEntries(Object.keys(config).map((key) => [key, from.get(key) ?? "defaults"]));
   return {
     config,
     sources: sources as LoadedConfig["sources"],
     path,
     project,
-    warnings: [...(chosen?.warnings ?? []), ...warningsOf(config)],
+    warnings: [...(chosen?.warnings ?? []), ...findConfigWarnings(config)],
   };
 }
 
 /** Sets a value, inside an object for a nested key; a non-object there is left for the schema to report. */
-function put(raw: Record<string, unknown>, keys: readonly [string, ...string[]], value: unknown): void {
+function setValueAt(
+  raw: Record<string, unknown>,
+  keys: readonly [string, ...string[]],
+  value: unknown,
+): void {
   const [first, second] = keys;
   if (second === undefined) raw[first] = value;
   else {

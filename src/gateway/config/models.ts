@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { policyName, whole } from "./values.ts";
+import { policyNameSchema, wholeSchema } from "./values.ts";
 
 const PRICE = "US dollars per million tokens";
 const price = () => z.number({ error: PRICE }).min(0, { error: PRICE }).exactOptional();
-const tokens = () => whole(1, 1_000_000_000, "(tokens)");
+const tokens = () => wholeSchema(1, 1_000_000_000, "(tokens)");
 
 /** Overrides of model facts, by model id or by a prefix of ids followed by "*". */
 export const modelsSchema = z
@@ -26,12 +26,12 @@ export const modelsSchema = z
           )
           .describe(PRICE)
           .exactOptional(),
-        threshold: whole(5, 100, "(percent)").describe("instead of `threshold`").exactOptional(),
-        reserveTokens: whole(0, 1_000_000_000, "(tokens)")
+        threshold: wholeSchema(5, 100, "(percent)").describe("instead of `threshold`").exactOptional(),
+        reserveTokens: wholeSchema(0, 1_000_000_000, "(tokens)")
           .describe("tokens reserved for the reply")
           .exactOptional(),
-        maxMessages: whole(2, 1_000_000_000).describe("maximum messages in a window").exactOptional(),
-        policy: policyName().describe("instead of `policy`").exactOptional(),
+        maxMessages: wholeSchema(2, 1_000_000_000).describe("maximum messages in a window").exactOptional(),
+        policy: policyNameSchema().describe("instead of `policy`").exactOptional(),
       },
       { error: "an object" },
     ),

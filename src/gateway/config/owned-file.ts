@@ -9,7 +9,7 @@ const STICKY = 0o1000;
 /** Reads a file that only its owner can change; throws if it belongs to another user or is writable by others. */
 export function readOwnedFile(path: string): Buffer {
   return readFileOnce(path, (stats) => {
-    const problem = ownerProblem(stats, path) ?? ownerProblem(statSync(dirname(path)), dirname(path));
+    const problem = findOwnerProblem(stats, path) ?? findOwnerProblem(statSync(dirname(path)), dirname(path));
     if (problem !== undefined) throw new Error(problem);
   });
 }
@@ -42,7 +42,7 @@ function readFileOnce(path: string, check: (stats: Stats) => void, flags = 0): B
 }
 
 /** States who, other than this user and the administrator, can change a file or folder. */
-function ownerProblem({ uid, mode }: Stats, path: string): string | undefined {
+function findOwnerProblem({ uid, mode }: Stats, path: string): string | undefined {
   const own = process.geteuid?.();
   if (own === undefined) return undefined;
   if (uid !== own && uid !== 0)

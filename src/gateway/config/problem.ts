@@ -21,7 +21,10 @@ export class ConfigInvalidError extends LonghaulError {
 }
 
 /** Combines all problems into one error. */
-export function configInvalid(problems: readonly ConfigProblem[], path?: string): ConfigInvalidError {
+export function createConfigInvalidError(
+  problems: readonly ConfigProblem[],
+  path?: string,
+): ConfigInvalidError {
   const [first] = problems;
   const place = path === undefined ? "" : ` (${path})`;
   const message =
@@ -32,7 +35,7 @@ export function configInvalid(problems: readonly ConfigProblem[], path?: string)
 }
 
 /** A path into the configuration in written form, such as upstreams[1].baseUrl. */
-export function keyAt(path: readonly PropertyKey[]): string {
+export function formatKey(path: readonly PropertyKey[]): string {
   return path.reduce<string>((key, step) => {
     if (typeof step === "number") return `${key}[${step}]`;
     if (!/^[$\w]+$/.test(String(step))) return `${key}[${JSON.stringify(String(step))}]`;

@@ -1,8 +1,8 @@
 import { configSchema } from "./config.ts";
-import { type FilePlaces, parseConfig, projectFiles, userFolder } from "./find-file.ts";
+import { type FilePlaces, findUserFolder, listProjectFiles, parseConfig } from "./find-file.ts";
 import { readForeignFile } from "./owned-file.ts";
-import { configInvalid } from "./problem.ts";
-import { schemaProblems } from "./schema-problems.ts";
+import { createConfigInvalidError } from "./problem.ts";
+import { toConfigProblems } from "./schema-problems.ts";
 import { isTrusted } from "./trust.ts";
 
 /** Settings that a project may decide: none of them affects where keys, conversations or requests go. */
@@ -29,7 +29,7 @@ export interface ProjectSettings {
  * error.
  */
 export function readProject(places: FilePlaces): ProjectConfig {
-  const [path, ...others] = projectFiles(places);
+  const [path, ...others] = listProjectFiles(places);
   const notices = others.map((other) => `${other} was ignored: ${path} comes first.`);
   if (path === undefined) return { settings: {}, path, notices };
   const ignore = (notice: string): ProjectConfig => ({
@@ -48,7 +48,7 @@ export function readProject(places: FilePlaces): ProjectConfig {
     );
   }
   const { settings, ignored } = split;
-  const owner = userFolder(places);
+  const owner = findUserFolder(places);
   const isKnown = owner !== undefined && isTrusted(owner, path, bytes);
   const usable = Object.keys(settings);
   if (!isKnown && usable.length > 0)
@@ -57,14 +57,14 @@ export function readProject(places: FilePlaces): ProjectConfig {
     );
   if (ignored.length > 0)
     notices.unshift(
-      `${path}: ${ignored.join(", ")} ignored. A working folder may only set ${PROJECT_KEYS.join(", ")}; put the rest into ${ownFile(owner)} or name the file with --config.`,
+      `${path}: ${ignored.join(", ")} ignored. A working folder may only set ${PROJECT_KEYS.join(", ")}; put the rest into ${describeUserFile(owner)} or name the file with --config.`,
     );
   return { settings, path: usable.length > 0 ? path : undefined, notices };
 }
 
 /** Reads a project file that the user wants to trust; CONFIG_INVALID if its settings cannot be used. */
-export function readTrustable(path: string): ProjectSettings & { readonly content: Buffer } {
-  const refuse = (key: string, message: string) => configInvalid([{ key, message }], path);
+export function readTrustableFile(path: string): ProjectSettings & { readonly content: Buffer } {
+  const refuse = (key: string, message: string) => createConfigInvalidError([{ key, message }], path);
   let content: Buffer;
   let split: ProjectSettings;
   try {
@@ -75,7 +75,7 @@ export function readTrustable(path: string): ProjectSettings & { readonly conten
   }
   const parsed = configSchema.pick({ policy: true, threshold: true, dryRun: true }).safeParse(split.settings);
   if (!parsed.success)
-    throw configInvalid(schemaProblems(parsed.error.issues, split.settings, new Map()), path);
+    throw createConfigInvalidError(toConfigProblems(parsed.error.issues, split.settings, new Map()), path);
   if (Object.keys(split.settings).length === 0)
     throw refuse("the file", `${path} sets nothing that a project may decide (${PROJECT_KEYS.join(", ")}).`);
   return { ...split, content };
@@ -93,6 +93,6 @@ export function splitSettings(file: unknown): ProjectSettings {
   };
 }
 
-function ownFile(owner: string | undefined): string {
+function describeUserFile(owner: string | undefined): string {
   return owner === undefined ? "your own configuration" : `${owner}/longhaul.json`;
 }

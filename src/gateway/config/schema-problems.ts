@@ -1,10 +1,10 @@
 import type { z } from "zod";
-import { nearestWords } from "../../index.ts";
-import { configSchemaJson } from "./config.ts";
-import { type ConfigProblem, keyAt } from "./problem.ts";
+import { findNearestWords } from "../../index.ts";
+import { getConfigSchemaJson } from "./config.ts";
+import { type ConfigProblem, formatKey } from "./problem.ts";
 
 /** The option or variable that a value was given by, if not by its key in the file. */
-export interface GivenAs {
+export interface ValueOrigin {
   readonly label: string;
   /** The expected value, if it differs from that in the file. */
   readonly expected?: string;
@@ -20,26 +20,27 @@ interface SchemaNode {
 }
 
 /** Schema issues as messages for people. `given` holds the values from options and variables, by key. */
-export function schemaProblems(
+export function toConfigProblems(
   issues: readonly Issue[],
   raw: unknown,
-  given: ReadonlyMap<string, GivenAs>,
+  given: ReadonlyMap<string, ValueOrigin>,
 ): readonly ConfigProblem[] {
   return issues.flatMap((issue): readonly ConfigProblem[] => {
-    if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownKey(issue.path, key));
+    if (issue.code === "unrecognized_keys")
+      return issue.keys.map((key) => describeUnknownKey(issue.path, key));
     const inner = issue.code === "invalid_key" ? issue.issues[0]?.message : undefined;
-    const name = keyAt(issue.path);
+    const name = formatKey(issue.path);
     const as = given.get(name);
     const key = as?.label ?? (name === "" ? "the file" : name);
     const expected = as?.expected ?? inner ?? issue.message;
-    const value = inner === undefined ? shownAt(raw, issue.path) : "a key that cannot be";
+    const value = inner === undefined ? describeValue(raw, issue.path) : "a key that cannot be";
     return [{ key, message: `${key} is ${value}; expected ${expected}.` }];
   });
 }
 
-function unknownKey(path: readonly PropertyKey[], key: string): ConfigProblem {
-  const known = knownKeys(path).filter((one) => one !== "$schema");
-  const [nearest] = nearestWords(key, known);
+function describeUnknownKey(path: readonly PropertyKey[], key: string): ConfigProblem {
+  const known = listKnownKeys(path).filter((one) => one !== "$schema");
+  const [nearest] = findNearestWords(key, known);
   const hint =
     nearest === undefined
       ? `there are ${known.join(", ")}.`
@@ -47,20 +48,20 @@ function unknownKey(path: readonly PropertyKey[], key: string): ConfigProblem {
   const secret = /token|key|secret|password/i.test(key)
     ? " Secrets are never written here: name the variable that holds them."
     : "";
-  const place = path.length === 0 ? "there is no setting" : `${keyAt(path)} has no setting`;
-  return { key: keyAt([...path, key]), message: `${place} ${JSON.stringify(key)}; ${hint}${secret}` };
+  const place = path.length === 0 ? "there is no setting" : `${formatKey(path)} has no setting`;
+  return { key: formatKey([...path, key]), message: `${place} ${JSON.stringify(key)}; ${hint}${secret}` };
 }
 
-function knownKeys(path: readonly PropertyKey[]): readonly string[] {
+function listKnownKeys(path: readonly PropertyKey[]): readonly string[] {
   const node = path.reduce<SchemaNode | undefined>((above, step) => {
     const other = typeof above?.additionalProperties === "object" ? above.additionalProperties : undefined;
     return typeof step === "number" ? above?.items : (above?.properties?.[String(step)] ?? other);
-  }, configSchemaJson());
+  }, getConfigSchemaJson());
   return Object.keys(node?.properties ?? {}).concat(node?.propertyNames?.enum ?? []);
 }
 
 /** A value for display, without possible secrets. */
-function shownAt(raw: unknown, path: readonly PropertyKey[]): string {
+function describeValue(raw: unknown, path: readonly PropertyKey[]): string {
   if (path[0] === "tokens" && path.length > 2) return "something else";
   let value: unknown = raw;
   for (const step of path) value = (value as Record<PropertyKey, unknown> | undefined)?.[step];

@@ -1,4 +1,4 @@
-import type { GivenAs } from "./schema-problems.ts";
+import type { ValueOrigin } from "./schema-problems.ts";
 
 /** Settings of the command line, as typed. */
 export interface ConfigFlags {
@@ -26,54 +26,54 @@ interface Setting {
   read(given: string | boolean): unknown;
 }
 
-const RECALLED: Readonly<Record<string, object>> = {
+const RECALL_VALUES: Readonly<Record<string, object>> = {
   all: { tools: true, context: true },
   none: { tools: false, context: false },
   tools: { tools: true, context: false },
   context: { tools: false, context: true },
 };
-const TRUTHS: Readonly<Record<string, boolean>> = { "1": true, true: true, "0": false, false: false };
+const BOOLEAN_VALUES: Readonly<Record<string, boolean>> = { "1": true, true: true, "0": false, false: false };
 
-const asIs = (given: string | boolean) => given;
-const number = (given: string | boolean) => (/^\d+$/.test(String(given)) ? Number(given) : given);
-const truth = (given: string | boolean) => TRUTHS[String(given)] ?? given;
+const keepValue = (given: string | boolean) => given;
+const parseNumber = (given: string | boolean) => (/^\d+$/.test(String(given)) ? Number(given) : given);
+const parseBoolean = (given: string | boolean) => BOOLEAN_VALUES[String(given)] ?? given;
 
 /** Settings available without a file. An unreadable value is passed on unchanged, so that the schema reports it. */
 const SETTINGS: readonly Setting[] = [
-  { path: ["host"], flag: "host", option: "--host", variable: "LONGHAUL_HOST", read: asIs },
-  { path: ["port"], flag: "port", option: "--port", variable: "LONGHAUL_PORT", read: number },
-  { path: ["policy"], flag: "policy", option: "--policy", variable: "LONGHAUL_POLICY", read: asIs },
-  { path: ["dryRun"], flag: "dryRun", option: "--dry-run", variable: "LONGHAUL_DRY_RUN", read: truth },
+  { path: ["host"], flag: "host", option: "--host", variable: "LONGHAUL_HOST", read: keepValue },
+  { path: ["port"], flag: "port", option: "--port", variable: "LONGHAUL_PORT", read: parseNumber },
+  { path: ["policy"], flag: "policy", option: "--policy", variable: "LONGHAUL_POLICY", read: keepValue },
+  { path: ["dryRun"], flag: "dryRun", option: "--dry-run", variable: "LONGHAUL_DRY_RUN", read: parseBoolean },
   {
     path: ["threshold"],
     flag: "threshold",
     option: "--threshold",
     variable: "LONGHAUL_THRESHOLD",
-    read: number,
+    read: parseNumber,
   },
   {
     path: ["recall"],
     flag: "recall",
     option: "--recall",
     variable: "LONGHAUL_RECALL",
-    expected: `one of ${Object.keys(RECALLED).join(", ")}`,
-    read: (given) => RECALLED[String(given)] ?? given,
+    expected: `one of ${Object.keys(RECALL_VALUES).join(", ")}`,
+    read: (given) => RECALL_VALUES[String(given)] ?? given,
   },
-  { path: ["redact"], flag: "redact", option: "--redact", variable: "LONGHAUL_REDACT", read: truth },
-  { path: ["log", "level"], flag: "log", option: "--log", variable: "LONGHAUL_LOG", read: asIs },
+  { path: ["redact"], flag: "redact", option: "--redact", variable: "LONGHAUL_REDACT", read: parseBoolean },
+  { path: ["log", "level"], flag: "log", option: "--log", variable: "LONGHAUL_LOG", read: keepValue },
 ];
 
 /** A value set by an option or a variable. */
-export interface SetValue {
+export interface GivenValue {
   readonly path: readonly [string, ...string[]];
   readonly value: unknown;
   readonly from: "flags" | "environment";
-  readonly as: GivenAs;
+  readonly as: ValueOrigin;
 }
 
 /** Values set by options and variables; options take precedence. */
-export function setValues(flags: ConfigFlags, env: Environment): readonly SetValue[] {
-  return SETTINGS.flatMap(({ path, flag, option, variable, expected, read }): readonly SetValue[] => {
+export function collectGivenValues(flags: ConfigFlags, env: Environment): readonly GivenValue[] {
+  return SETTINGS.flatMap(({ path, flag, option, variable, expected, read }): readonly GivenValue[] => {
     const given = flags[flag];
     const other = env[variable];
     const more = expected === undefined ? {} : { expected };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { parseConfig } from "./find-file.ts";
 import { readForeignFile, readOwnedFile } from "./owned-file.ts";
-import { configInvalid } from "./problem.ts";
+import { createConfigInvalidError } from "./problem.ts";
 
 /** A project file that the user trusts as long as its content stays the same. */
 export interface TrustedFile {
@@ -15,21 +15,21 @@ export interface TrustedFile {
   readonly at: number;
 }
 
-const FILE = "trusted.json";
+const FILE_NAME = "trusted.json";
 const fileSchema = z.object({
   trusted: z.array(z.object({ path: z.string(), sha256: z.string(), at: z.number() })),
 });
 
 /** Lists the trusted files; CONFIG_INVALID if the list is damaged or others could have written it. */
 export function listTrusted(folder: string): readonly TrustedFile[] {
-  const path = join(folder, FILE);
+  const path = join(folder, FILE_NAME);
   if (!existsSync(path)) return [];
   try {
     return fileSchema.parse(parseConfig(readOwnedFile(path))).trusted;
   } catch (error) {
     const why = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
     const message = `${path} cannot be used: ${why}. Delete it and trust the files again.`;
-    throw configInvalid([{ key: "trust", message }], path);
+    throw createConfigInvalidError([{ key: "trust", message }], path);
   }
 }
 
@@ -40,7 +40,7 @@ export function isTrusted(folder: string, path: string, content: Buffer): boolea
 }
 
 /** Compares a trusted file with its current content; it takes effect only while unchanged. */
-export function trustState({ path, sha256 }: TrustedFile): "in effect" | "changed" | "gone" {
+export function getTrustState({ path, sha256 }: TrustedFile): "in effect" | "changed" | "gone" {
   try {
     return digestOf(readForeignFile(path)) === sha256 ? "in effect" : "changed";
   } catch {
@@ -51,7 +51,7 @@ export function trustState({ path, sha256 }: TrustedFile): "in effect" | "change
 /** Trusts the content of a file, replacing earlier trust in the same file. */
 export function trustContent(folder: string, path: string, content: Buffer, at: number): TrustedFile {
   const trusted = { path: realpathSync(path), sha256: digestOf(content), at };
-  save(folder, [...listTrusted(folder).filter((one) => one.path !== trusted.path), trusted]);
+  writeTrusted(folder, [...listTrusted(folder).filter((one) => one.path !== trusted.path), trusted]);
   return trusted;
 }
 
@@ -61,7 +61,7 @@ export function removeTrust(folder: string, path: string): TrustedFile | undefin
   const all = listTrusted(folder);
   const removed = all.find((one) => one.path === real || one.path === path);
   if (removed)
-    save(
+    writeTrusted(
       folder,
       all.filter((one) => one !== removed),
     );
@@ -72,9 +72,9 @@ function digestOf(content: Buffer): string {
   return hash("sha256", content);
 }
 
-function save(folder: string, trusted: readonly TrustedFile[]): void {
+function writeTrusted(folder: string, trusted: readonly TrustedFile[]): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const path = join(folder, FILE);
+  const path = join(folder, FILE_NAME);
   const fresh = `${path}.${randomUUID()}`;
   try {
     writeFileSync(fresh, `${JSON.stringify({ trusted }, undefined, 2)}\n`, { mode: 0o600, flag: "wx" });

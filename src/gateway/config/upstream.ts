@@ -1,28 +1,28 @@
 import { z } from "zod";
-import { API_NAMES, address, oneOf, text, texts, whole } from "./values.ts";
+import { API_NAMES, addressSchema, oneOfSchema, textListSchema, textSchema, wholeSchema } from "./values.ts";
 
 /** Configuration of one upstream. */
 export const upstreamSchema = z.strictObject(
   {
-    name: text("a name").describe("name in logs and on the status page"),
-    baseUrl: address().describe("its address; may end in /v1 or another version"),
+    name: textSchema("a name").describe("name in logs and on the status page"),
+    baseUrl: addressSchema().describe("its address; may end in /v1 or another version"),
     apis: z
-      .array(oneOf(API_NAMES), { error: `a list of ${API_NAMES.join(", ")}` })
+      .array(oneOfSchema(API_NAMES), { error: `a list of ${API_NAMES.join(", ")}` })
       .min(1, { error: `at least one of ${API_NAMES.join(", ")}` })
       .describe("APIs that it supports"),
-    prefix: text("the beginning of model names, as openrouter/")
+    prefix: textSchema("the beginning of model names, as openrouter/")
       .describe("requests for models with this prefix go here; the prefix is removed")
       .exactOptional(),
-    models: texts("a model, or the beginning of names followed by *")
+    models: textListSchema("a model, or the beginning of names followed by *")
       .describe("models served here: names, or prefixes that end in *")
       .exactOptional(),
-    keyEnv: text("the name of an environment variable")
+    keyEnv: textSchema("the name of an environment variable")
       .describe("environment variable that contains its key; if not set, the client's own key is used")
       .exactOptional(),
-    window: whole(1_000, 100_000_000, "(tokens)")
+    window: wholeSchema(1_000, 100_000_000, "(tokens)")
       .describe("window that it enforces, if smaller than the model's")
       .exactOptional(),
-    contextManagement: oneOf(["upstream", "gateway"])
+    contextManagement: oneOfSchema(["upstream", "gateway"])
       .describe("executor of `context_management`: upstream for Anthropic's own API, otherwise gateway")
       .exactOptional(),
   },

@@ -3,30 +3,30 @@ import type { Environment } from "./settings.ts";
 import { API_NAMES } from "./values.ts";
 
 /** A well-known provider that needs only its key or its address to be configured. */
-export interface UsualUpstream extends Omit<UpstreamConfig, "keyEnv"> {
+export interface WellKnownUpstream extends Omit<UpstreamConfig, "keyEnv"> {
   /** Environment variables that may hold its key; the first one set is used. */
   readonly keys: readonly string[];
   /** The variable that holds its address, for servers without a fixed address. */
   readonly addressEnv?: string;
   /** Available without a key, because the client's own key is forwarded. */
-  readonly isAlways?: true;
+  readonly isDefault?: true;
 }
 
 /** Providers that are known by name. */
-export const USUAL_UPSTREAMS: readonly UsualUpstream[] = [
+export const WELL_KNOWN_UPSTREAMS: readonly WellKnownUpstream[] = [
   {
     name: "anthropic",
     baseUrl: "https://api.anthropic.com",
     apis: ["anthropic"],
     keys: ["ANTHROPIC_API_KEY"],
-    isAlways: true,
+    isDefault: true,
   },
   {
     name: "openai",
     baseUrl: "https://api.openai.com",
     apis: ["openai-chat", "openai-responses"],
     keys: ["OPENAI_API_KEY"],
-    isAlways: true,
+    isDefault: true,
   },
   {
     name: "google",
@@ -62,27 +62,27 @@ export const USUAL_UPSTREAMS: readonly UsualUpstream[] = [
 ];
 
 /** The default upstreams, as the environment defines them. */
-export function usualUpstreams(env: Environment): readonly UpstreamConfig[] {
-  return USUAL_UPSTREAMS.filter(
-    ({ isAlways, addressEnv, keys }) =>
+export function listDefaultUpstreams(env: Environment): readonly UpstreamConfig[] {
+  return WELL_KNOWN_UPSTREAMS.filter(
+    ({ isDefault: isAlways, addressEnv, keys }) =>
       isAlways || (addressEnv === undefined ? keys.some((key) => env[key]) : env[addressEnv]),
-  ).map((usual) => usualUpstream(usual, env));
+  ).map((usual) => configureUpstream(usual, env));
 }
 
 /** One of the well-known upstreams, configured from the environment. */
-export function usualUpstream(usual: UsualUpstream, env: Environment): UpstreamConfig {
-  const { keys, addressEnv, isAlways: _, ...upstream } = usual;
+export function configureUpstream(usual: WellKnownUpstream, env: Environment): UpstreamConfig {
+  const { keys, addressEnv, isDefault: _, ...upstream } = usual;
   const given = addressEnv === undefined ? undefined : env[addressEnv];
   const keyEnv = keys.find((key) => env[key]) ?? keys[0];
   return {
     ...upstream,
-    ...(given && { baseUrl: reachable(given, upstream.baseUrl) }),
+    ...(given && { baseUrl: toReachableUrl(given, upstream.baseUrl) }),
     ...(keyEnv !== undefined && { keyEnv }),
   };
 }
 
 /** Converts the address that a server listens on, such as "0.0.0.0" or "box:11434", to a URL that can be called. */
-function reachable(given: string, usual: string): string {
+function toReachableUrl(given: string, usual: string): string {
   const text = /^[a-z]+:\/\//i.test(given) ? given : `http://${given}`;
   if (!URL.canParse(text)) return given;
   const url = new URL(text);

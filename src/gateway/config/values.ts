@@ -6,33 +6,34 @@ import type { ApiName } from "../api/api.ts";
 export const API_NAMES = ["anthropic", "openai-chat", "openai-responses"] as const satisfies ApiName[];
 
 /** Text that is not empty. Every error message of these schemas is the expected value; the reporter adds the key. */
-export const text = (expected: string) => z.string({ error: expected }).min(1, { error: expected });
+export const textSchema = (expected: string) => z.string({ error: expected }).min(1, { error: expected });
 
-export const flag = () => z.boolean({ error: "true or false" });
+export const flagSchema = () => z.boolean({ error: "true or false" });
 
 /** A whole number within a range, inclusive. */
-export const whole = (min: number, max: number, unit = "") => {
+export const wholeSchema = (min: number, max: number, unit = "") => {
   const error = `a whole number from ${min} to ${max}${unit && ` ${unit}`}`;
   return z.int({ error }).min(min, { error }).max(max, { error });
 };
 
 /** A time in milliseconds, up to one day. */
-export const milliseconds = () => whole(1, 86_400_000, "(milliseconds)");
+export const millisecondsSchema = () => wholeSchema(1, 86_400_000, "(milliseconds)");
 
 /** One of several words. */
-export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
+export const oneOfSchema = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   z.enum(words, { error: `one of ${words.join(", ")}` });
 
-export const texts = (expected: string) => z.array(text(expected), { error: `a list, each ${expected}` });
+export const textListSchema = (expected: string) =>
+  z.array(textSchema(expected), { error: `a list, each ${expected}` });
 
 const POLICY_NAMES = POLICIES.map(({ name }) => name) as [string, ...string[]];
 
-export const policyName = () => oneOf(POLICY_NAMES);
+export const policyNameSchema = () => oneOfSchema(POLICY_NAMES);
 
 const ADDRESS = "an address as https://host or http://host:port/v1, without user name, ? or #";
 
 /** The address of an upstream. */
-export const address = () =>
+export const addressSchema = () =>
   z.string({ error: ADDRESS }).refine(isAddress, { error: ADDRESS }).meta({ format: "uri" });
 
 function isAddress(value: string): boolean {

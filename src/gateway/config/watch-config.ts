@@ -2,13 +2,13 @@ import { statSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { checkConfig } from "./check-config.ts";
 import type { GatewayConfig } from "./config.ts";
-import { userFiles } from "./find-file.ts";
-import { heldChanges } from "./held-changes.ts";
+import { listUserFiles } from "./find-file.ts";
+import { findGuardedChanges } from "./held-changes.ts";
 import { type ConfigRequest, type LoadedConfig, loadConfig } from "./load-config.ts";
 import { ConfigInvalidError, type ConfigProblem } from "./problem.ts";
 
 /** The result of reloading the configuration. */
-export interface Reloaded {
+export interface ReloadResult {
   readonly outcome: "unchanged" | "changed" | "refused";
   /** Messages for people; empty if nothing changed. */
   readonly messages: readonly string[];
@@ -21,7 +21,7 @@ export interface LiveConfig {
   /** The configuration in force. */
   current(): GatewayConfig;
   /** Reloads at once on the user's request: guarded settings change too, and the project's file is read again. */
-  reload(): Reloaded;
+  reload(): ReloadResult;
   close(): void;
 }
 
@@ -29,35 +29,35 @@ export interface WatchConfigOptions {
   readonly request: ConfigRequest;
   readonly loaded: LoadedConfig;
   /** Called for every reload with a result other than "unchanged"; the same refusal is reported once per saved file. */
-  readonly onReload?: (reloaded: Reloaded) => void;
+  readonly onReload?: (reloaded: ReloadResult) => void;
   /** Interval between checks of the files, default one second. */
   readonly everyMs?: number;
 }
 
-const LOOK_EVERY_MS = 1_000;
+const CHECK_EVERY_MS = 1_000;
 /** Settings that cannot change while the server runs. */
-const FIXED = ["host", "port"] as const;
+const FIXED_KEYS = ["host", "port"] as const;
 
 /**
  * Follows the user's configuration file. An invalid file changes nothing; a saved file changes guarded settings only
  * where that restricts something. The project's file is not followed.
  */
 export function watchConfig(options: WatchConfigOptions): LiveConfig {
-  const { request, loaded, onReload, everyMs = LOOK_EVERY_MS } = options;
+  const { request, loaded, onReload, everyMs = CHECK_EVERY_MS } = options;
   let { config, project } = loaded;
   /** State of the files at the last check, and at the last refused one. */
   let seen: string | undefined;
   let refused: string | undefined;
 
-  const reload = (isAsked: boolean): Reloaded => {
-    seen = stampOfAll(request);
+  const reload = (isAsked: boolean): ReloadResult => {
+    seen = stampFiles(request);
     const reloaded = look(isAsked);
     const isRefused = reloaded.outcome === "refused";
     if (reloaded.outcome !== "unchanged" && !(isRefused && refused === seen)) onReload?.(reloaded);
     refused = isRefused ? seen : undefined;
     return reloaded;
   };
-  const look = (isAsked: boolean): Reloaded => {
+  const look = (isAsked: boolean): ReloadResult => {
     let next: LoadedConfig;
     try {
       next = isAsked ? loadConfig(request) : loadConfig(request, project);
@@ -69,11 +69,11 @@ export function watchConfig(options: WatchConfigOptions): LiveConfig {
     }
     const notices = isAsked ? next.project.notices : [];
     project = next.project;
-    const changed = changedKeys(config, next.config);
+    const changed = findChangedKeys(config, next.config);
     if (changed.length === 0) return { outcome: "unchanged", messages: [] };
-    const fixed = FIXED.filter((key) => changed.includes(key));
+    const fixed = FIXED_KEYS.filter((key) => changed.includes(key));
     const opens = config.tokens.length > 0 && next.config.tokens.length === 0;
-    const held = isAsked ? (opens ? (["tokens"] as const) : []) : heldChanges(config, next.config);
+    const held = isAsked ? (opens ? (["tokens"] as const) : []) : findGuardedChanges(config, next.config);
     const kept = [...fixed, ...held];
     const rest = changed.filter((key) => !kept.some((one) => one === key));
     const merged = { ...next.config, ...Object.fromEntries(kept.map((key) => [key, config[key]])) };
@@ -87,7 +87,7 @@ export function watchConfig(options: WatchConfigOptions): LiveConfig {
       messages: [
         ...(rest.length > 0 ? [`The configuration has changed: ${rest.join(", ")}.`] : []),
         ...fixed.map((key) => `${key} is now ${JSON.stringify(next.config[key])}: restart needed.`),
-        ...held.map((key) => heldMessage(key, opens)),
+        ...held.map((key) => describeHeldKey(key, opens)),
         ...next.warnings,
         ...notices,
       ],
@@ -96,7 +96,7 @@ export function watchConfig(options: WatchConfigOptions): LiveConfig {
   // Polling each file is cheaper than watching: editors replace files, and the folder of a store changes constantly.
   // The first check finds files saved since the configuration was loaded.
   const timer = setInterval(() => {
-    if (stampOfAll(request) !== seen) reload(false);
+    if (stampFiles(request) !== seen) reload(false);
   }, everyMs);
   timer.unref();
   return {
@@ -107,23 +107,23 @@ export function watchConfig(options: WatchConfigOptions): LiveConfig {
 }
 
 /** The top-level settings that differ. */
-export function changedKeys(one: GatewayConfig, other: GatewayConfig): readonly (keyof GatewayConfig)[] {
+export function findChangedKeys(one: GatewayConfig, other: GatewayConfig): readonly (keyof GatewayConfig)[] {
   const keys = Object.keys(one) as (keyof GatewayConfig)[];
   return keys.filter((key) => !isDeepStrictEqual(one[key], other[key]));
 }
 
-function heldMessage(key: string, opens: boolean): string {
+function describeHeldKey(key: string, opens: boolean): string {
   return key === "tokens" && opens
     ? "tokens is now empty, which would let everyone in: restart needed."
     : `${key} changed but is not in effect: send SIGHUP or restart the gateway to apply it.`;
 }
 
-function stampOfAll(request: ConfigRequest): string {
-  return userFiles(request).map(stampOf).join("\n");
+function stampFiles(request: ConfigRequest): string {
+  return listUserFiles(request).map(stampFile).join("\n");
 }
 
 /** Identifies the state of a file; an inaccessible file counts as missing. */
-function stampOf(path: string): string {
+function stampFile(path: string): string {
   try {
     const { ino, mtimeMs, size } = statSync(path);
     return `${ino} ${mtimeMs} ${size}`;

@@ -1,18 +1,24 @@
-import type { ApiName, Fault } from "../api/api.ts";
-import { type ContentEncoding, checkContentType, encodingOf } from "./content.ts";
+import type { ApiName, WireFault } from "../api/api.ts";
+import { type ContentEncoding, checkContentType, readContentEncoding } from "./content.ts";
 import type { DoorConfig } from "./door-config.ts";
 import { checkFraming, hasBody } from "./framing.ts";
 import { checkHost } from "./host.ts";
-import { allowedHeaders, isPreflight, originOf, preflightHeaders } from "./origin.ts";
-import { type Principal, principalOf } from "./principal.ts";
-import { badRequest, forbidden, type Refusal, type ReplyHeaders, shown } from "./refusal.ts";
-import { headerOf, type RequestFacts } from "./request-facts.ts";
-import { type Route, routeOf } from "./route.ts";
-import { readTarget, type TargetParts } from "./target.ts";
-import { credentialsOf, matchToken } from "./token.ts";
+import { buildAllowedHeaders, buildPreflightHeaders, checkOrigin, isPreflight } from "./origin.ts";
+import { identifyPrincipal, type Principal } from "./principal.ts";
+import {
+  type DoorRefusal,
+  quoteSafely,
+  type ReplyHeaders,
+  refuseForbidden,
+  refuseRequest,
+} from "./refusal.ts";
+import { getHeadHeader, type RequestHead } from "./request-facts.ts";
+import { findRoute, type Route } from "./route.ts";
+import { parseTarget, type RequestTarget } from "./target.ts";
+import { matchToken, readCredentials } from "./token.ts";
 
 /** The destination of an admitted request. */
-export interface Target extends TargetParts {
+export interface RoutedTarget extends RequestTarget {
   readonly route: Exclude<Route, { readonly type: "unknown" }>;
 }
 
@@ -21,7 +27,7 @@ export type Admission =
   | {
       readonly type: "admitted";
       readonly principal: Principal;
-      readonly target: Target;
+      readonly target: RoutedTarget;
       readonly hasBody: boolean;
       readonly encoding: ContentEncoding;
       readonly headers: ReplyHeaders;
@@ -31,7 +37,7 @@ export type Admission =
   /** `api` decides the format of the error reply; undefined if the path does not determine it. */
   | {
       readonly type: "refused";
-      readonly fault: Fault;
+      readonly fault: WireFault;
       readonly headers: ReplyHeaders;
       readonly api: ApiName | undefined;
     };
@@ -46,60 +52,64 @@ const OPEN_PAGES: readonly string[] = ["front", "healthz", "readyz"];
  * the body.
  */
 export function admit(
-  request: RequestFacts,
+  request: RequestHead,
   config: DoorConfig,
   environment: NodeJS.ProcessEnv = process.env,
 ): Admission {
   const misdirected = checkHost(request, config);
-  if (misdirected) return refused(request, misdirected);
-  const origin = originOf(request, config);
-  if (origin.type === "refused") return refused(request, origin.refusal);
-  const headers = origin.type === "allowed" ? allowedHeaders(origin.origin) : {};
+  if (misdirected) return buildRefusal(request, misdirected);
+  const origin = checkOrigin(request, config);
+  if (origin.type === "refused") return buildRefusal(request, origin.refusal);
+  const headers = origin.type === "allowed" ? buildAllowedHeaders(origin.origin) : {};
   if (origin.type === "allowed" && isPreflight(request))
-    return { type: "preflight", headers: preflightHeaders(request, origin.origin) };
-  const parts = readTarget(request.target);
-  if ("fault" in parts) return refused(request, parts, headers);
-  if (!METHODS.includes(request.method)) return refused(request, wrongMethod(METHODS), headers);
-  const route = routeOf(request.method, parts.path, hintOf(request));
-  const principal = whoAsks(request, route, config, environment);
-  if ("fault" in principal) return refused(request, principal, headers);
+    return { type: "preflight", headers: buildPreflightHeaders(request, origin.origin) };
+  const parts = parseTarget(request.target);
+  if ("fault" in parts) return buildRefusal(request, parts, headers);
+  if (!METHODS.includes(request.method)) return buildRefusal(request, refuseMethod(METHODS), headers);
+  const route = findRoute(request.method, parts.path, readApiHint(request));
+  const principal = identifyCaller(request, route, config, environment);
+  if ("fault" in principal) return buildRefusal(request, principal, headers);
   if (route.type === "unknown")
-    return refused(request, route.allow ? wrongMethod(route.allow) : notFound(parts.path), headers);
-  if (route.type !== "page" && isNavigation(request)) return refused(request, noPage(), headers);
+    return buildRefusal(
+      request,
+      route.allow ? refuseMethod(route.allow) : refuseUnknownPath(parts.path),
+      headers,
+    );
+  if (route.type !== "page" && isNavigation(request)) return buildRefusal(request, refuseBrowser(), headers);
   const encoding = checkBody(request, route, config);
-  if (typeof encoding === "object") return refused(request, encoding, headers);
+  if (typeof encoding === "object") return buildRefusal(request, encoding, headers);
   const target = { ...parts, route };
   return { type: "admitted", principal, target, hasBody: hasBody(request), encoding, headers };
 }
 
-function whoAsks(
-  request: RequestFacts,
+function identifyCaller(
+  request: RequestHead,
   route: Route,
   config: DoorConfig,
   environment: NodeJS.ProcessEnv,
-): Principal | Refusal {
-  const credentials = credentialsOf(request);
+): Principal | DoorRefusal {
+  const credentials = readCredentials(request);
   if ("fault" in credentials) return credentials;
   const match = matchToken(credentials, config.tokens, environment);
   const isOpen = config.tokens.length === 0 || (route.type === "page" && OPEN_PAGES.includes(route.name));
-  return match || isOpen ? principalOf(match, credentials) : unauthorized(credentials.length > 0);
+  return match || isOpen ? identifyPrincipal(match, credentials) : refuseUnauthorized(credentials.length > 0);
 }
 
-function checkBody(request: RequestFacts, route: Route, config: DoorConfig): ContentEncoding | Refusal {
+function checkBody(request: RequestHead, route: Route, config: DoorConfig): ContentEncoding | DoorRefusal {
   const misframed = checkFraming(request, config.limits.maxBodyBytes);
   if (misframed) return misframed;
   if (!hasBody(request)) return "identity";
-  return checkContentType(request, route) ?? encodingOf(request);
+  return checkContentType(request, route) ?? readContentEncoding(request);
 }
 
 /** The header of a provider decides for endpoints that several providers share. */
-function hintOf(request: RequestFacts): ApiName | undefined {
+function readApiHint(request: RequestHead): ApiName | undefined {
   return request.headers.has("anthropic-version") ? "anthropic" : undefined;
 }
 
-function refused(request: RequestFacts, refusal: Refusal, headers: ReplyHeaders = {}): Admission {
+function buildRefusal(request: RequestHead, refusal: DoorRefusal, headers: ReplyHeaders = {}): Admission {
   const path = request.target.split("?", 1)[0] ?? "";
-  const route = routeOf(request.method, path, hintOf(request));
+  const route = findRoute(request.method, path, readApiHint(request));
   return {
     type: "refused",
     fault: refusal.fault,
@@ -108,7 +118,7 @@ function refused(request: RequestFacts, refusal: Refusal, headers: ReplyHeaders 
   };
 }
 
-function unauthorized(wasSent: boolean): Refusal {
+function refuseUnauthorized(wasSent: boolean): DoorRefusal {
   const message = wasSent
     ? "The token is none of this gateway's; check the variable that it comes from."
     : "The gateway asks for a token: send it as Authorization: Bearer, x-api-key or x-longhaul-token.";
@@ -118,25 +128,25 @@ function unauthorized(wasSent: boolean): Refusal {
   };
 }
 
-function wrongMethod(allow: readonly string[]): Refusal {
+function refuseMethod(allow: readonly string[]): DoorRefusal {
   const list = allow.join(", ");
-  return { ...badRequest(`The method is not one of ${list}.`, 405), headers: { allow: list } };
+  return { ...refuseRequest(`The method is not one of ${list}.`, 405), headers: { allow: list } };
 }
 
 /**
  * True for a request whose reply a browser may display: content of a provider must not run in the origin of our pages.
  */
-function isNavigation(request: RequestFacts): boolean {
-  const mode = headerOf(request, "sec-fetch-mode");
+function isNavigation(request: RequestHead): boolean {
+  const mode = getHeadHeader(request, "sec-fetch-mode");
   if (mode !== undefined) return mode === "navigate" || mode === "no-cors" || mode === "websocket";
-  return headerOf(request, "upgrade-insecure-requests") !== undefined;
+  return getHeadHeader(request, "upgrade-insecure-requests") !== undefined;
 }
 
-function noPage(): Refusal {
-  return forbidden("This endpoint is for programs; a browser does not open it.");
+function refuseBrowser(): DoorRefusal {
+  return refuseForbidden("This endpoint is for programs; a browser does not open it.");
 }
 
-function notFound(path: string): Refusal {
-  const message = `There is nothing at ${shown(path)}; the gateway serves /v1/messages, /v1/chat/completions, /v1/responses and /v1/models.`;
+function refuseUnknownPath(path: string): DoorRefusal {
+  const message = `There is nothing at ${quoteSafely(path)}; the gateway serves /v1/messages, /v1/chat/completions, /v1/responses and /v1/models.`;
   return { fault: { status: 404, kind: "not_found", message } };
 }

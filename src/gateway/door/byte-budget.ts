@@ -1,13 +1,13 @@
 /** Bodies up to this size may use twice the limit, so that they need not wait for large ones. */
 const SMALL_BYTES = 1_024 * 1_024;
 
-interface Waiting {
-  readonly share: Share;
+interface WaitingShare {
+  readonly share: ByteCount;
   readonly bytes: number;
   readonly grant: () => void;
 }
 
-interface Share {
+interface ByteCount {
   bytes: number;
 }
 
@@ -18,8 +18,8 @@ interface Share {
 export class ByteBudget {
   readonly #limit: () => number;
   #held = 0;
-  readonly #small: Waiting[] = [];
-  readonly #large: Waiting[] = [];
+  readonly #small: WaitingShare[] = [];
+  readonly #large: WaitingShare[] = [];
 
   constructor(limit: () => number) {
     this.#limit = limit;
@@ -31,12 +31,12 @@ export class ByteBudget {
   }
 
   /** A new share of 0 bytes. */
-  share(): ByteShare {
+  openShare(): ByteShare {
     return new ByteShare(this);
   }
 
   /** Raises a share to `bytes`, immediately or as soon as there is room; aborting the signal ends the wait. */
-  raise(share: Share, bytes: number, signal: AbortSignal | undefined): Promise<void> | undefined {
+  raise(share: ByteCount, bytes: number, signal: AbortSignal | undefined): Promise<void> | undefined {
     const isSmall = bytes <= SMALL_BYTES;
     const queue = isSmall ? this.#small : this.#large;
     if (queue.length === 0 && this.#fits(share, bytes)) {
@@ -54,7 +54,7 @@ export class ByteBudget {
         const at = queue.indexOf(waiting);
         if (at >= 0) queue.splice(at, 1);
         end(false);
-        this.#letIn();
+        this.#grantWaiting();
       };
       if (signal?.aborted) return end(false);
       signal?.addEventListener("abort", leave, { once: true });
@@ -63,21 +63,21 @@ export class ByteBudget {
   }
 
   /** Sets the size of a share, even if there is no room. */
-  set(share: Share, bytes: number): void {
+  set(share: ByteCount, bytes: number): void {
     const isLess = bytes < share.bytes;
     this.#held += bytes - share.bytes;
     share.bytes = bytes;
-    if (isLess) this.#letIn();
+    if (isLess) this.#grantWaiting();
   }
 
   /** A share that no other competes with always fits, however large, since it would otherwise wait forever. */
-  #fits(share: Share, bytes: number): boolean {
+  #fits(share: ByteCount, bytes: number): boolean {
     const others = this.#held - share.bytes;
     const limit = this.#limit() * (bytes <= SMALL_BYTES ? 2 : 1);
     return others === 0 || others + bytes <= limit;
   }
 
-  #letIn(): void {
+  #grantWaiting(): void {
     for (const queue of [this.#small, this.#large])
       for (let next = queue[0]; next && this.#fits(next.share, next.bytes); next = queue[0]) {
         queue.shift();
@@ -89,7 +89,7 @@ export class ByteBudget {
 /** The part of the budget that one request holds. */
 export class ByteShare {
   readonly #budget: ByteBudget;
-  readonly #share: Share = { bytes: 0 };
+  readonly #share: ByteCount = { bytes: 0 };
 
   constructor(budget: ByteBudget) {
     this.#budget = budget;
@@ -110,7 +110,7 @@ export class ByteShare {
   }
 
   /** Releases the whole share. Idempotent. */
-  give(): void {
+  release(): void {
     this.settle(0);
   }
 }

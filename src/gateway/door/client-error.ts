@@ -7,23 +7,23 @@ const STATUS: Readonly<Record<string, string>> = {
 };
 
 /** A reply that repeats no text of the request; the connection closes after it. */
-export function bareAnswer(status: string, headers = ""): string {
+export function formatBareReply(status: string, headers = ""): string {
   return `HTTP/1.1 ${status}\r\n${headers}Connection: close\r\nContent-Length: 0\r\n\r\n`;
 }
 
 /** The reply to bytes that are not a valid request, by Node's error code. */
-export function clientErrorAnswer(code: string | undefined): string {
+export function formatErrorReply(code: string | undefined): string {
   const status = code !== undefined && Object.hasOwn(STATUS, code) ? STATUS[code] : undefined;
-  return bareAnswer(status ?? "400 Bad Request");
+  return formatBareReply(status ?? "400 Bad Request");
 }
 
-const LAST_WORD_MS = 1_000;
+const FINAL_REPLY_MS = 1_000;
 
 /** Sends a final reply if the socket is still writable, then closes the connection. */
-export function hangUp(socket: Duplex, answer: string): void {
+export function endSocket(socket: Duplex, answer: string): void {
   socket.on("error", () => {});
   const end = () => socket.destroy();
   if (!socket.writable) return void end();
-  setTimeout(end, LAST_WORD_MS).unref();
+  setTimeout(end, FINAL_REPLY_MS).unref();
   socket.end(answer, end);
 }

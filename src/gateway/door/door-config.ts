@@ -1,5 +1,5 @@
 /** A token in the configuration: its secret is in an environment variable, or only its SHA-256 is known. */
-export interface TokenConfig {
+export interface DoorToken {
   readonly name: string;
   readonly env?: string | undefined;
   readonly sha256?: string | undefined;
@@ -8,7 +8,7 @@ export interface TokenConfig {
 /** The part of the gateway's configuration that the door uses. */
 export interface DoorConfig {
   readonly host: string;
-  readonly tokens: readonly TokenConfig[];
+  readonly tokens: readonly DoorToken[];
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
   readonly limits: DoorLimits;

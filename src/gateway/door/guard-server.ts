@@ -1,12 +1,12 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { bareAnswer, clientErrorAnswer, hangUp } from "./client-error.ts";
+import { endSocket, formatBareReply, formatErrorReply } from "./client-error.ts";
 import type { DoorConfig } from "./door-config.ts";
 
 /** Connections accepted beyond the limit while evicted ones are still closing. */
 const HEADROOM = 64;
-const MOST_HEADERS = 200;
+const MAX_HEADERS = 200;
 
 /** Connection counts of a guarded server. */
 export interface ServerGuard {
@@ -58,10 +58,10 @@ export function guardServer(server: Server, config: () => DoorConfig, handle: Re
   const answerError = (error: NodeJS.ErrnoException, socket: Duplex) => {
     const isAnswering = [...(answering.get(socket) ?? [])].some(({ headersSent }) => headersSent);
     if (isAnswering || error.code === "ECONNRESET") socket.destroy();
-    else hangUp(socket, clientErrorAnswer(error.code));
+    else endSocket(socket, formatErrorReply(error.code));
   };
 
-  server.maxHeadersCount = MOST_HEADERS;
+  server.maxHeadersCount = MAX_HEADERS;
   server.maxConnections = config().limits.maxConnections + HEADROOM;
   server.on("connection", admitConnection);
   server.on("request", begin).on("checkContinue", begin);
@@ -70,10 +70,10 @@ export function guardServer(server: Server, config: () => DoorConfig, handle: Re
   });
   server.on("clientError", answerError);
   server.on("upgrade", (_request: IncomingMessage, socket: Duplex) =>
-    hangUp(socket, bareAnswer("426 Upgrade Required", "Upgrade: HTTP/1.1\r\n")),
+    endSocket(socket, formatBareReply("426 Upgrade Required", "Upgrade: HTTP/1.1\r\n")),
   );
   server.on("connect", (_request: IncomingMessage, socket: Duplex) =>
-    hangUp(socket, bareAnswer("405 Method Not Allowed")),
+    endSocket(socket, formatBareReply("405 Method Not Allowed")),
   );
   return {
     get connections() {

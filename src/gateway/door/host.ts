@@ -1,6 +1,6 @@
 import type { DoorConfig } from "./door-config.ts";
-import { badRequest, forbidden, type Refusal, shown } from "./refusal.ts";
-import type { RequestFacts } from "./request-facts.ts";
+import { type DoorRefusal, quoteSafely, refuseForbidden, refuseRequest } from "./refusal.ts";
+import type { RequestHead } from "./request-facts.ts";
 
 interface HostAndPort {
   readonly host: string;
@@ -15,24 +15,24 @@ const DEFAULT_PORT = "80";
  * Admits only requests whose Host names this gateway. A page whose name was rebound to our address sends its own name,
  * so a name must be configured; an address literal must be the address that the client connected to.
  */
-export function checkHost(request: RequestFacts, config: DoorConfig): Refusal | undefined {
+export function checkHost(request: RequestHead, config: DoorConfig): DoorRefusal | undefined {
   const sent = request.headers.get("host") ?? [];
   if (sent.length !== 1 || !sent[0])
-    return badRequest("A request needs exactly one Host header that is not empty.");
+    return refuseRequest("A request needs exactly one Host header that is not empty.");
   const named = parseHost(sent[0]);
-  if (!named) return badRequest("The Host header is no host name with an optional port.");
+  if (!named) return refuseRequest("The Host header is no host name with an optional port.");
   if (isOurs(named, request, config)) return undefined;
-  return forbidden(
-    `The gateway does not answer to the host ${shown(sent[0])}; use the address it listens on, or add the name to allowedHosts.`,
+  return refuseForbidden(
+    `The gateway does not answer to the host ${quoteSafely(sent[0])}; use the address it listens on, or add the name to allowedHosts.`,
   );
 }
 
-function isOurs(named: HostAndPort, request: RequestFacts, config: DoorConfig): boolean {
+function isOurs(named: HostAndPort, request: RequestHead, config: DoorConfig): boolean {
   const allowed = config.allowedHosts.map(parseHost).filter((host) => host !== undefined);
   if (allowed.some(({ host, port }) => host === named.host && (port ?? named.port) === named.port))
     return true;
   if ((named.port ?? DEFAULT_PORT) !== String(request.localPort)) return false;
-  const ours = [...LOOPBACK, literal(config.host), literal(request.localAddress ?? "")];
+  const ours = [...LOOPBACK, toHostLiteral(config.host), toHostLiteral(request.localAddress ?? "")];
   return ours.includes(named.host) && !WILDCARDS.includes(named.host);
 }
 
@@ -45,7 +45,7 @@ export function parseHost(text: string): HostAndPort | undefined {
 }
 
 /** An address as written in a Host header: IPv6 in brackets, IPv4-mapped IPv6 as IPv4. */
-function literal(address: string): string {
+function toHostLiteral(address: string): string {
   const plain = address.toLowerCase().replace(/^::ffff:(?=\d+\.)/, "");
   return plain.includes(":") && !plain.startsWith("[") ? `[${plain}]` : plain;
 }

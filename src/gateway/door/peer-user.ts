@@ -15,7 +15,7 @@ const NOBODY: PeerUser = { type: "nobody" };
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 
 /** Finds the user whose process holds the other end of a loopback connection, from the tables of the Linux kernel. */
-export async function peerUser(socket: Socket): Promise<PeerUser> {
+export async function findPeerUser(socket: Socket): Promise<PeerUser> {
   const { remoteAddress, remotePort, localAddress, localPort } = socket;
   if (process.platform !== "linux" || process.getuid === undefined) return UNKNOWN;
   if (remoteAddress === undefined || localAddress === undefined) return NOBODY;
@@ -23,8 +23,8 @@ export async function peerUser(socket: Socket): Promise<PeerUser> {
     Number(port).toString(16).toUpperCase().padStart(4, "0"),
   );
   const wanted = new Set(
-    formsOf(remoteAddress).flatMap((remote) =>
-      formsOf(localAddress).map((local) => `${remote}:${ends[0]} ${local}:${ends[1]}`),
+    toTableForms(remoteAddress).flatMap((remote) =>
+      toTableForms(localAddress).map((local) => `${remote}:${ends[0]} ${local}:${ends[1]}`),
     ),
   );
   let isReadable = false;
@@ -32,14 +32,14 @@ export async function peerUser(socket: Socket): Promise<PeerUser> {
     const text = await readFile(table, "latin1").catch(() => undefined);
     if (text === undefined) continue;
     isReadable = true;
-    const uid = uidIn(text, wanted);
+    const uid = findUid(text, wanted);
     if (uid !== undefined) return uid;
   }
   return isReadable ? NOBODY : UNKNOWN;
 }
 
 /** Finds a connection in a kernel table. Columns: local and remote end, state, queues, timers, uid, timeout, inode. */
-export function uidIn(table: string, wanted: ReadonlySet<string>): PeerUser | undefined {
+export function findUid(table: string, wanted: ReadonlySet<string>): PeerUser | undefined {
   for (const ends of wanted) {
     const at = table.indexOf(ends);
     if (at < 0) continue;
@@ -55,21 +55,21 @@ export function uidIn(table: string, wanted: ReadonlySet<string>): PeerUser | un
  * An address in the notation of the tables: 32-bit words in host byte order; an IPv4 address in the forms of both
  * tables.
  */
-export function formsOf(address: string): readonly string[] {
+export function toTableForms(address: string): readonly string[] {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, "");
   if (isIPv4(plain)) {
-    const short = wordsOf(plain.split(".").map(Number));
-    return [short, `0000000000000000${wordsOf([0, 0, 0xff, 0xff])}${short}`];
+    const short = toHexWords(plain.split(".").map(Number));
+    return [short, `0000000000000000${toHexWords([0, 0, 0xff, 0xff])}${short}`];
   }
   const [head = "", tail] = plain.split("%")[0]?.split("::") ?? [];
   const groups = (part: string) =>
     part === "" ? [] : part.split(":").map((group) => Number.parseInt(group, 16));
   const [first, last] = [groups(head), groups(tail ?? "")];
   const all = [...first, ...Array<number>(Math.max(0, 8 - first.length - last.length)).fill(0), ...last];
-  return [wordsOf(all.flatMap((group) => [group >> 8, group & 0xff]))];
+  return [toHexWords(all.flatMap((group) => [group >> 8, group & 0xff]))];
 }
 
-function wordsOf(bytes: readonly number[]): string {
+function toHexWords(bytes: readonly number[]): string {
   const buffer = Buffer.from(bytes);
   if (new Uint8Array(new Uint32Array([1]).buffer)[0] === 1) buffer.swap32();
   return buffer.toString("hex").toUpperCase();

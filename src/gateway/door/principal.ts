@@ -21,7 +21,10 @@ const DIGITS = 16;
  * machine that shares the store, and keys of 128 bits or more cannot be guessed from a digest. Its 64 bits are enough
  * to tell principals apart, and too few to identify a key that leaked elsewhere with certainty.
  */
-export function principalOf(match: TokenMatch | undefined, credentials: readonly Credential[]): Principal {
+export function identifyPrincipal(
+  match: TokenMatch | undefined,
+  credentials: readonly Credential[],
+): Principal {
   if (match)
     return {
       id: digestOf(match.credential.secret),

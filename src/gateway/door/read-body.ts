@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Fault } from "../api/api.ts";
+import type { WireFault } from "../api/api.ts";
 import { ByteCollector } from "../body/byte-collector.ts";
-import { unpack } from "../body/unpack.ts";
+import { decompress } from "../body/unpack.ts";
 import type { ByteShare } from "./byte-budget.ts";
 import type { ContentEncoding } from "./content.ts";
-import { badRequest, tooLarge } from "./refusal.ts";
+import { refuseRequest, refuseTooLarge } from "./refusal.ts";
 
 /** The result of reading a body; "gone" if the client left before its end. */
-export type BodyRead =
+export type BodyReadResult =
   | {
       readonly type: "read";
       /** Decompressed; the same buffer as `raw` if the body was not compressed. */
@@ -15,7 +15,7 @@ export type BodyRead =
       /** The bytes as received. */
       readonly raw: Buffer;
     }
-  | { readonly type: "refused"; readonly fault: Fault }
+  | { readonly type: "refused"; readonly fault: WireFault }
   | { readonly type: "gone" };
 
 /** Maximum bytes of a body, compressed as well as decompressed, and maximum time until its last byte. */
@@ -42,40 +42,45 @@ const FIRST_SHARE = 65_536;
 const MAX_TINY_CHUNKS = 65_536;
 const TINY_BYTES = 64;
 
-type RawRead =
+type RawReadResult =
   | { readonly type: "whole"; readonly raw: Buffer }
-  | Exclude<BodyRead, { readonly type: "read" }>;
+  | Exclude<BodyReadResult, { readonly type: "read" }>;
 
 /** Reads the body of an admitted request within its limits. Never throws. */
-export async function readBody(
+export async function readRequestBody(
   request: IncomingMessage,
   limits: BodyLimits,
   options: ReadBodyOptions = {},
-): Promise<BodyRead> {
+): Promise<BodyReadResult> {
   const read = await readRaw(request, limits, options);
   if (read.type !== "whole") return read;
   const { encoding = "identity", share, signal } = options;
   if (encoding === "identity") return { type: "read", body: read.raw, raw: read.raw };
   const { length } = read.raw;
   await share?.raise(length + Math.min(limits.maxBodyBytes, length * USUAL_RATIO), signal);
-  const unpacked = await unpack(read.raw, encoding, limits.maxBodyBytes);
+  const unpacked = await decompress(read.raw, encoding, limits.maxBodyBytes);
   share?.settle(length + (unpacked.type === "unpacked" ? unpacked.bytes.length : 0));
-  if (unpacked.type === "too-large") return { type: "refused", fault: tooLarge(limits.maxBodyBytes).fault };
+  if (unpacked.type === "too-large")
+    return { type: "refused", fault: refuseTooLarge(limits.maxBodyBytes).fault };
   if (unpacked.type === "unpacked") return { type: "read", body: unpacked.bytes, raw: read.raw };
   return {
     type: "refused",
-    fault: badRequest("The body is not packed as its Content-Encoding says.").fault,
+    fault: refuseRequest("The body is not packed as its Content-Encoding says.").fault,
   };
 }
 
-function readRaw(request: IncomingMessage, limits: BodyLimits, options: ReadBodyOptions): Promise<RawRead> {
+function readRaw(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  options: ReadBodyOptions,
+): Promise<RawReadResult> {
   const declared = Number(request.headers["content-length"] ?? 0);
   const collected = new ByteCollector(declared);
   const waiting = new AbortController();
   let chunks = 0;
   let isWaiting = false;
   return new Promise((resolve) => {
-    const settle = (read: RawRead) => {
+    const settle = (read: RawReadResult) => {
       clearTimeout(timer);
       waiting.abort();
       options.signal?.removeEventListener("abort", leave);
@@ -87,9 +92,9 @@ function readRaw(request: IncomingMessage, limits: BodyLimits, options: ReadBody
     const take = (chunk: Buffer) => {
       const bytes = collected.length + chunk.length;
       if (bytes > limits.maxBodyBytes)
-        settle({ type: "refused", fault: tooLarge(limits.maxBodyBytes).fault });
+        settle({ type: "refused", fault: refuseTooLarge(limits.maxBodyBytes).fault });
       else if (++chunks > MAX_TINY_CHUNKS && bytes < chunks * TINY_BYTES)
-        settle({ type: "refused", fault: tooFine() });
+        settle({ type: "refused", fault: refuseTinyChunks() });
       else {
         collected.add(chunk);
         reserve(Math.min(2 * bytes, limits.maxBodyBytes), bytes);
@@ -114,7 +119,7 @@ function readRaw(request: IncomingMessage, limits: BodyLimits, options: ReadBody
     };
     const leave = () => settle({ type: "gone" });
     const timer = setTimeout(() => {
-      settle({ type: "refused", fault: isWaiting ? noRoom() : tooSlow(limits.bodyMs) });
+      settle({ type: "refused", fault: isWaiting ? refuseForRoom() : refuseSlowBody(limits.bodyMs) });
     }, limits.bodyMs);
     timer.unref();
     if (request.destroyed || options.signal?.aborted) return leave();
@@ -135,18 +140,18 @@ function expectsContinue(request: IncomingMessage): boolean {
   return /100-continue/i.test(request.headers.expect ?? "");
 }
 
-function tooFine(): Fault {
+function refuseTinyChunks(): WireFault {
   const message = `The body comes in more than ${MAX_TINY_CHUNKS} chunks of less than ${TINY_BYTES} bytes; send larger ones.`;
-  return badRequest(message).fault;
+  return refuseRequest(message).fault;
 }
 
-function noRoom(): Fault {
+function refuseForRoom(): WireFault {
   const message =
     "Other large requests are under way and take all the room that limits.maxHeldBytes gives; try again later.";
   return { status: 503, kind: "unavailable", message };
 }
 
-function tooSlow(bodyMs: number): Fault {
+function refuseSlowBody(bodyMs: number): WireFault {
   return {
     status: 408,
     kind: "timeout",

@@ -1,26 +1,26 @@
-import type { Fault } from "../api/api.ts";
+import type { WireFault } from "../api/api.ts";
 
 /** Headers of a reply by name. */
 export type ReplyHeaders = Readonly<Record<string, string>>;
 
 /** The error reply to a refused request. */
-export interface Refusal {
-  readonly fault: Fault;
+export interface DoorRefusal {
+  readonly fault: WireFault;
   readonly headers?: ReplyHeaders;
 }
 
 /** A refusal of a request that violates a rule of HTTP or of the gateway. */
-export function badRequest(message: string, status = 400): Refusal {
+export function refuseRequest(message: string, status = 400): DoorRefusal {
   return { fault: { status, kind: "invalid_request", message } };
 }
 
 /** A refusal of a request by its host or origin. */
-export function forbidden(message: string): Refusal {
+export function refuseForbidden(message: string): DoorRefusal {
   return { fault: { status: 403, kind: "forbidden", message } };
 }
 
 /** A refusal of a body that exceeds the limit. */
-export function tooLarge(maxBodyBytes: number): Refusal {
+export function refuseTooLarge(maxBodyBytes: number): DoorRefusal {
   return {
     fault: {
       status: 413,
@@ -33,6 +33,6 @@ export function tooLarge(maxBodyBytes: number): Refusal {
 /**
  * Text of a client for use in an error message; replaced unless short and plain, so that nothing harmful is reflected.
  */
-export function shown(value: string): string {
+export function quoteSafely(value: string): string {
   return /^[\w.:[\]/-]{1,100}$/.test(value) ? `"${value}"` : "that was sent";
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 
 /** The parts of a request that the door checks: its head and the address it arrived at, never its body. */
-export interface RequestFacts {
+export interface RequestHead {
   readonly method: string;
   /** The request target as sent, including the query. */
   readonly target: string;
@@ -14,19 +14,19 @@ export interface RequestFacts {
 }
 
 /** Collects the facts of a request; duplicate headers that Node would merge or drop stay visible. */
-export function factsOf(request: IncomingMessage): RequestFacts {
+export function readRequestHead(request: IncomingMessage): RequestHead {
   return {
     method: request.method ?? "",
     target: request.url ?? "",
     httpVersion: request.httpVersion,
-    headers: headersOf(request.rawHeaders),
+    headers: groupHeaders(request.rawHeaders),
     localAddress: request.socket.localAddress,
     localPort: request.socket.localPort,
   };
 }
 
 /** Groups Node's flat list of names and values by lower-case name. */
-export function headersOf(raw: readonly string[]): ReadonlyMap<string, readonly string[]> {
+export function groupHeaders(raw: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const headers = new Map<string, string[]>();
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = (raw[at] ?? "").toLowerCase();
@@ -39,6 +39,6 @@ export function headersOf(raw: readonly string[]): ReadonlyMap<string, readonly 
 }
 
 /** The value of a header, or the first value if it was sent several times; undefined if it is absent. */
-export function headerOf(request: RequestFacts, name: string): string | undefined {
+export function getHeadHeader(request: RequestHead, name: string): string | undefined {
   return request.headers.get(name)?.[0];
 }

@@ -28,11 +28,11 @@ export type Route =
   /** `allow` lists the methods of a path that exists for other methods only. */
   | { readonly type: "unknown"; readonly allow?: readonly string[] };
 
-const READ = ["GET", "HEAD"];
-const ANY = ["GET", "HEAD", "POST", "DELETE"];
+const READ_METHODS = ["GET", "HEAD"];
+const ALL_METHODS = ["GET", "HEAD", "POST", "DELETE"];
 
 /** Endpoints that the gateway processes. */
-const CREATED: Readonly<Record<string, { api: ApiName; action: "create" | "count" }>> = {
+const PROCESSED_ENDPOINTS: Readonly<Record<string, { api: ApiName; action: "create" | "count" }>> = {
   "/messages": { api: "anthropic", action: "create" },
   "/messages/count_tokens": { api: "anthropic", action: "count" },
   "/chat/completions": { api: "openai-chat", action: "create" },
@@ -41,15 +41,15 @@ const CREATED: Readonly<Record<string, { api: ApiName; action: "create" | "count
 };
 
 const PAGES: Readonly<Record<string, { name: PageName; methods: readonly string[] }>> = {
-  "/": { name: "front", methods: READ },
-  "/healthz": { name: "healthz", methods: READ },
-  "/readyz": { name: "readyz", methods: READ },
-  "/metrics": { name: "metrics", methods: READ },
+  "/": { name: "front", methods: READ_METHODS },
+  "/healthz": { name: "healthz", methods: READ_METHODS },
+  "/readyz": { name: "readyz", methods: READ_METHODS },
+  "/metrics": { name: "metrics", methods: READ_METHODS },
 };
 const API_PAGES: readonly PageName[] = ["status", "import", "recall", "replay", "sessions"];
 
 /** First segments of endpoints that are forwarded, with their API where only one has them. */
-const PASSED: Readonly<Record<string, ApiName | undefined>> = {
+const PASSED_ENDPOINTS: Readonly<Record<string, ApiName | undefined>> = {
   messages: "anthropic",
   complete: "anthropic",
   skills: "anthropic",
@@ -83,12 +83,12 @@ const VERSION = /^(?:(?:\/v1(?=\/|$)){1,2}|\/v1beta\/openai(?=\/|$))/;
  * Finds the route of a path. Endpoints may have or lack /v1 and may follow a provider's name; that name and `hint`
  * decide only for endpoints that several APIs share.
  */
-export function routeOf(method: string, path: string, hint?: ApiName): Route {
+export function findRoute(method: string, path: string, hint?: ApiName): Route {
   const whole = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
-  return pageOf(method, whole) ?? endpointOf(method, whole, hint);
+  return findPage(method, whole) ?? findEndpoint(method, whole, hint);
 }
 
-function pageOf(method: string, path: string): Route | undefined {
+function findPage(method: string, path: string): Route | undefined {
   const page = Object.hasOwn(PAGES, path) ? PAGES[path] : undefined;
   if (page) {
     if (!page.methods.includes(method)) return { type: "unknown", allow: page.methods };
@@ -97,25 +97,31 @@ function pageOf(method: string, path: string): Route | undefined {
   const [, api, segment, ...rest] = path.split("/");
   const name = api === "api" ? API_PAGES.find((one) => one === segment) : undefined;
   if (!name) return undefined;
-  return ANY.includes(method) ? { type: "page", name, rest } : { type: "unknown", allow: ANY };
+  return ALL_METHODS.includes(method)
+    ? { type: "page", name, rest }
+    : { type: "unknown", allow: ALL_METHODS };
 }
 
-function endpointOf(method: string, path: string, hint: ApiName | undefined): Route {
+function findEndpoint(method: string, path: string, hint: ApiName | undefined): Route {
   const prefix = PREFIX.exec(path);
   const inside = prefix ? path.slice(prefix[0].length) : path;
   const rest = inside.replace(VERSION, "");
-  const created = Object.hasOwn(CREATED, rest) ? CREATED[rest] : undefined;
+  const created = Object.hasOwn(PROCESSED_ENDPOINTS, rest) ? PROCESSED_ENDPOINTS[rest] : undefined;
   if (created && method === "POST") return { type: "api", ...created, path: rest };
   const segment = rest.split("/")[1] ?? "";
-  if (!Object.hasOwn(PASSED, segment)) return { type: "unknown" };
+  if (!Object.hasOwn(PASSED_ENDPOINTS, segment)) return { type: "unknown" };
   if (created && !(method === "GET" && rest === "/chat/completions"))
     return { type: "unknown", allow: ["POST"] };
-  const api = PASSED[segment] ?? (prefix ? apiOfPrefix(prefix[1]) : hint) ?? "openai-chat";
+  const api = PASSED_ENDPOINTS[segment] ?? (prefix ? getPrefixApi(prefix[1]) : hint) ?? "openai-chat";
   if (rest === "/models")
-    return READ.includes(method) ? { type: "models", api, path: rest } : { type: "unknown", allow: READ };
-  return ANY.includes(method) ? { type: "pass", api, path: rest } : { type: "unknown", allow: ANY };
+    return READ_METHODS.includes(method)
+      ? { type: "models", api, path: rest }
+      : { type: "unknown", allow: READ_METHODS };
+  return ALL_METHODS.includes(method)
+    ? { type: "pass", api, path: rest }
+    : { type: "unknown", allow: ALL_METHODS };
 }
 
-function apiOfPrefix(prefix: string | undefined): ApiName {
+function getPrefixApi(prefix: string | undefined): ApiName {
   return prefix === "anthropic" ? "anthropic" : "openai-chat";
 }

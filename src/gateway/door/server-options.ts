@@ -1,8 +1,8 @@
 import type { ServerOptions } from "node:http";
 import type { DoorConfig } from "./door-config.ts";
 
-const CHECKS_A_TIMEOUT = 4;
-const MOST_CHECK_MS = 1_000;
+const CHECKS_PER_TIMEOUT = 4;
+const MAX_CHECK_MS = 1_000;
 const SLACK_MS = 1_000;
 
 /**
@@ -10,7 +10,7 @@ const SLACK_MS = 1_000;
  * since Node checks only every 30 seconds by default. `readBody` enforces the body timeout; Node's request timeout is a
  * second line of defense.
  */
-export function httpServerOptions(config: DoorConfig): ServerOptions {
+export function buildServerOptions(config: DoorConfig): ServerOptions {
   const { headersMs, bodyMs, keepAliveMs, maxHeaderBytes } = config.limits;
   return {
     insecureHTTPParser: false,
@@ -20,7 +20,7 @@ export function httpServerOptions(config: DoorConfig): ServerOptions {
     headersTimeout: headersMs,
     requestTimeout: headersMs + bodyMs + SLACK_MS,
     keepAliveTimeout: keepAliveMs,
-    connectionsCheckingInterval: Math.max(50, Math.min(MOST_CHECK_MS, headersMs / CHECKS_A_TIMEOUT)),
+    connectionsCheckingInterval: Math.max(50, Math.min(MAX_CHECK_MS, headersMs / CHECKS_PER_TIMEOUT)),
     noDelay: true,
     keepAlive: true,
   };

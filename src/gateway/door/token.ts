@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from "node:crypto";
-import type { TokenConfig } from "./door-config.ts";
-import { badRequest, type Refusal } from "./refusal.ts";
-import type { RequestFacts } from "./request-facts.ts";
+import type { DoorToken } from "./door-config.ts";
+import { type DoorRefusal, refuseRequest } from "./refusal.ts";
+import type { RequestHead } from "./request-facts.ts";
 
 export type CredentialHeader = "x-longhaul-token" | "authorization" | "x-api-key";
 
@@ -23,17 +23,17 @@ interface TokenDigest {
 }
 
 const HEADERS: readonly CredentialHeader[] = ["x-longhaul-token", "authorization", "x-api-key"];
-const MOST_CHARACTERS = 8_192;
+const MAX_CHARACTERS = 8_192;
 
 /** The credentials of a request. A header sent twice is refused, because the next reader may use the other value. */
-export function credentialsOf(request: RequestFacts): readonly Credential[] | Refusal {
+export function readCredentials(request: RequestHead): readonly Credential[] | DoorRefusal {
   const found: Credential[] = [];
   for (const header of HEADERS) {
     const values = request.headers.get(header) ?? [];
-    if (values.length > 1) return badRequest(`${header} was sent more than once.`);
-    const secret = secretOf(header, values[0] ?? "");
-    if (secret.length > MOST_CHARACTERS)
-      return badRequest(`${header} is longer than ${MOST_CHARACTERS} characters.`);
+    if (values.length > 1) return refuseRequest(`${header} was sent more than once.`);
+    const secret = parseSecret(header, values[0] ?? "");
+    if (secret.length > MAX_CHARACTERS)
+      return refuseRequest(`${header} is longer than ${MAX_CHARACTERS} characters.`);
     if (secret) found.push({ header, secret });
   }
   return found;
@@ -42,7 +42,7 @@ export function credentialsOf(request: RequestFacts): readonly Credential[] | Re
 /**
  * Keeps a scheme other than Bearer as a prefix: such a credential identifies a principal, but never matches a token.
  */
-function secretOf(header: CredentialHeader, value: string): string {
+function parseSecret(header: CredentialHeader, value: string): string {
   if (header !== "authorization" || value === "") return value;
   return /^Bearer +(.*)$/i.exec(value)?.[1] ?? `other ${value}`;
 }
@@ -54,10 +54,10 @@ function secretOf(header: CredentialHeader, value: string): string {
  */
 export function matchToken(
   credentials: readonly Credential[],
-  tokens: readonly TokenConfig[],
+  tokens: readonly DoorToken[],
   environment: NodeJS.ProcessEnv,
 ): TokenMatch | undefined {
-  const digests = digestsOf(tokens, environment);
+  const digests = digestTokens(tokens, environment);
   if (digests.length === 0) return undefined;
   const own = credentials.filter(({ header }) => header === "x-longhaul-token");
   let match: TokenMatch | undefined;
@@ -70,18 +70,18 @@ export function matchToken(
 }
 
 /** Digests by token list; reloading the configuration creates a new list. */
-const known = new WeakMap<readonly TokenConfig[], readonly TokenDigest[]>();
+const knownDigests = new WeakMap<readonly DoorToken[], readonly TokenDigest[]>();
 
 /** A token without a secret or with an invalid digest matches nothing. */
-function digestsOf(tokens: readonly TokenConfig[], environment: NodeJS.ProcessEnv): readonly TokenDigest[] {
-  const cached = known.get(tokens);
+function digestTokens(tokens: readonly DoorToken[], environment: NodeJS.ProcessEnv): readonly TokenDigest[] {
+  const cached = knownDigests.get(tokens);
   if (cached) return cached;
   const digests = tokens.flatMap(({ name, env, sha256: hex }) => {
     const secret = env === undefined ? "" : (environment[env] ?? "");
     if (secret) return [{ name, digest: sha256(secret) }];
     return hex && /^[0-9a-f]{64}$/i.test(hex) ? [{ name, digest: Buffer.from(hex, "hex") }] : [];
   });
-  known.set(tokens, digests);
+  knownDigests.set(tokens, digests);
   return digests;
 }
 

@@ -3,25 +3,25 @@
  * finish sooner, and each would hold its body and everything derived from it. The bodies of waiting requests stay with
  * their senders.
  */
-export class Turnstile {
-  readonly #most: number;
+export class Semaphore {
+  readonly #maxInside: number;
   readonly #waiting: (() => void)[] = [];
   #inside = 0;
 
   constructor(most: number) {
-    this.#most = most;
+    this.#maxInside = most;
   }
 
   /** A new place, not yet taken. */
-  place(): Place {
-    return new Place(
+  createPermit(): SemaphorePermit {
+    return new SemaphorePermit(
       () => this.#enter(),
       () => this.#leave(),
     );
   }
 
   #enter(): Promise<void> | undefined {
-    if (this.#inside >= this.#most) return new Promise((resolve) => this.#waiting.push(resolve));
+    if (this.#inside >= this.#maxInside) return new Promise((resolve) => this.#waiting.push(resolve));
     this.#inside++;
     return undefined;
   }
@@ -35,7 +35,7 @@ export class Turnstile {
 }
 
 /** The place of one request. */
-export class Place {
+export class SemaphorePermit {
   readonly #enter: () => Promise<void> | undefined;
   readonly #leave: () => void;
   #isTaken = false;
@@ -46,14 +46,14 @@ export class Place {
   }
 
   /** Waits for room; returns at once if the place is already taken. */
-  async take(): Promise<void> {
+  async acquire(): Promise<void> {
     if (this.#isTaken) return;
     await this.#enter();
     this.#isTaken = true;
   }
 
   /** Releases the place to the next request. Idempotent; the place may be taken again. */
-  give(): void {
+  release(): void {
     if (!this.#isTaken) return;
     this.#isTaken = false;
     this.#leave();

@@ -1,50 +1,57 @@
-import type { JsonObject } from "../api/api.ts";
-import { blocksOf, isEmptyText, isThinking } from "./blocks.ts";
-import { MOST_MARKERS, markersIn } from "./markers.ts";
+import type { WireObject } from "../api/api.ts";
+import { getContentBlocks, isEmptyText, isThinking } from "./blocks.ts";
+import { findMarkers, MAX_MARKERS } from "./markers.ts";
 import type { Violation } from "./violation.ts";
 
 /** Consecutive messages of one role, which the provider treats as one. */
-interface Said {
+interface RoleRun {
   readonly role: unknown;
-  readonly elements: readonly { readonly element: number; readonly own: JsonObject }[];
+  readonly elements: readonly { readonly element: number; readonly own: WireObject }[];
 }
 
 /**
  * Rules of Anthropic's Messages API that the elements violate; `leadMarkers` counts the cache markers outside the
  * messages.
  */
-export function anthropicViolations(elements: readonly JsonObject[], leadMarkers = 0): readonly Violation[] {
-  const turns = turnsOf(elements);
-  const markers = markersIn(elements);
+export function findAnthropicViolations(
+  elements: readonly WireObject[],
+  leadMarkers = 0,
+): readonly Violation[] {
+  const turns = groupRoleRuns(elements);
+  const markers = findMarkers(elements);
   const found: Violation[] = turns.flatMap((turn, place) =>
-    pairing(turn, turns[place - 1], turns[place + 1]),
+    findPairingViolations(turn, turns[place - 1], turns[place + 1]),
   );
   for (const [element, own] of elements.entries()) {
-    const blocks = blocksOf(own);
+    const blocks = getContentBlocks(own);
     if (blocks.some(isEmptyText)) found.push({ rule: "empty-text", element });
     if (blocks.length === 0) found.push({ rule: "empty-message", element });
   }
   const [first] = turns;
   const opening = first?.elements[0];
   if (opening && first.role !== "user") found.push({ rule: "first-not-user", element: opening.element });
-  if (leadMarkers + markers.length > MOST_MARKERS)
+  if (leadMarkers + markers.length > MAX_MARKERS)
     found.push({ rule: "too-many-markers", element: markers.at(-1)?.element ?? 0 });
   return found;
 }
 
 /** The serialized thinking blocks of the latest assistant message. */
-export function latestThinking(elements: readonly JsonObject[]): string {
+export function serializeLatestThinking(elements: readonly WireObject[]): string {
   const latest = elements.findLast(({ role }) => role === "assistant");
-  return JSON.stringify(latest ? blocksOf(latest).filter(isThinking) : []);
+  return JSON.stringify(latest ? getContentBlocks(latest).filter(isThinking) : []);
 }
 
-function pairing(turn: Said, before: Said | undefined, after: Said | undefined): readonly Violation[] {
+function findPairingViolations(
+  turn: RoleRun,
+  before: RoleRun | undefined,
+  after: RoleRun | undefined,
+): readonly Violation[] {
   const found: Violation[] = [];
   const seen = new Set<string>();
-  const called = before?.role === "assistant" ? idsIn(before, "tool_use") : undefined;
-  const answered = after?.role === "user" ? idsIn(after, "tool_result") : undefined;
+  const called = before?.role === "assistant" ? collectIds(before, "tool_use") : undefined;
+  const answered = after?.role === "user" ? collectIds(after, "tool_result") : undefined;
   for (const { element, own } of turn.elements) {
-    for (const { type, id, tool_use_id: of } of blocksOf(own)) {
+    for (const { type, id, tool_use_id: of } of getContentBlocks(own)) {
       if (type === "tool_use" && typeof id === "string" && !answered?.has(id))
         found.push({ rule: "call-without-result", element, id });
       if (type !== "tool_result" || typeof of !== "string") continue;
@@ -56,14 +63,14 @@ function pairing(turn: Said, before: Said | undefined, after: Said | undefined):
   return found;
 }
 
-function idsIn({ elements }: Said, type: "tool_use" | "tool_result"): ReadonlySet<unknown> {
-  const blocks = elements.flatMap(({ own }) => blocksOf(own).filter((block) => block.type === type));
+function collectIds({ elements }: RoleRun, type: "tool_use" | "tool_result"): ReadonlySet<unknown> {
+  const blocks = elements.flatMap(({ own }) => getContentBlocks(own).filter((block) => block.type === type));
   return new Set(blocks.map(({ id, tool_use_id }) => (type === "tool_use" ? id : tool_use_id)));
 }
 
 /** System messages may stand anywhere and do not form a turn. */
-function turnsOf(elements: readonly JsonObject[]): readonly Said[] {
-  const turns: { role: unknown; elements: { element: number; own: JsonObject }[] }[] = [];
+function groupRoleRuns(elements: readonly WireObject[]): readonly RoleRun[] {
+  const turns: { role: unknown; elements: { element: number; own: WireObject }[] }[] = [];
   for (const [element, own] of elements.entries()) {
     if (own.role === "system") continue;
     const last = turns.at(-1);

@@ -1,5 +1,5 @@
-import { type Cleared, clearedIn, type Slot } from "../../index.ts";
-import type { ApiName, JsonObject } from "../api/api.ts";
+import { type ClearedContent, countClearedContent, type Slot } from "../../index.ts";
+import type { ApiName, WireObject } from "../api/api.ts";
 import { isObject } from "./blocks.ts";
 import { CONTEXT_MANAGEMENT, type ContextEdit } from "./context-edit.ts";
 
@@ -20,13 +20,16 @@ export type AppliedEdit =
 /**
  * The requested edits that are visible in a window, with estimated tokens; excludes edits that the client made itself.
  */
-export function appliedEdits(edits: readonly ContextEdit[], slots: readonly Slot[]): readonly AppliedEdit[] {
+export function findAppliedEdits(
+  edits: readonly ContextEdit[],
+  slots: readonly Slot[],
+): readonly AppliedEdit[] {
   if (edits.length === 0) return [];
-  const cleared = clearedIn(slots);
+  const cleared = countClearedContent(slots);
   return edits.flatMap(({ type }) => REPORTS[type](cleared) ?? []);
 }
 
-const REPORTS: Readonly<Record<ContextEdit["type"], (cleared: Cleared) => AppliedEdit | undefined>> = {
+const REPORTS: Readonly<Record<ContextEdit["type"], (cleared: ClearedContent) => AppliedEdit | undefined>> = {
   clear_tool_uses_20250919: ({ toolUses, toolTokens }) =>
     toolUses === 0
       ? undefined
@@ -55,9 +58,9 @@ export function withAppliedEdits(
   data: string,
   applied: readonly AppliedEdit[],
 ): string | undefined {
-  if (!MAY_TELL[api].test(data)) return undefined;
-  const told = objectIn(data);
-  if (!told || !TELLS[api](told)) return undefined;
+  if (!REPORT_HINTS[api].test(data)) return undefined;
+  const told = parseReport(data);
+  if (!told || !IS_REPORT[api](told)) return undefined;
   const report = { applied_edits: applied };
   const { response } = told;
   if (isObject(response))
@@ -68,13 +71,13 @@ export function withAppliedEdits(
 }
 
 /** A cheap test, because most events of a stream carry no report. */
-const MAY_TELL: Readonly<Record<ApiName, RegExp>> = {
+const REPORT_HINTS: Readonly<Record<ApiName, RegExp>> = {
   anthropic: /"message(?:_delta)?"/,
   "openai-chat": /"finish_reason"\s*:\s*"/,
   "openai-responses": /"object"\s*:\s*"response"/,
 };
 
-const TELLS: Readonly<Record<ApiName, (told: JsonObject) => boolean>> = {
+const IS_REPORT: Readonly<Record<ApiName, (told: WireObject) => boolean>> = {
   anthropic: ({ type }) => type === "message" || type === "message_delta",
   "openai-chat": ({ choices }) => Array.isArray(choices) && choices.some(hasFinished),
   "openai-responses": ({ type, object }) =>
@@ -88,7 +91,7 @@ function hasFinished(choice: unknown): boolean {
   return isObject(choice) && typeof choice.finish_reason === "string";
 }
 
-function objectIn(data: string): JsonObject | undefined {
+function parseReport(data: string): WireObject | undefined {
   try {
     const value: unknown = JSON.parse(data);
     return isObject(value) ? value : undefined;

@@ -1,7 +1,7 @@
-import type { ApiName, JsonObject } from "../api/api.ts";
-import { anthropicViolations, latestThinking } from "./anthropic-rules.ts";
-import { chatViolations, itemsWithoutReasoning, responsesViolations } from "./openai-rules.ts";
-import { newRepeatedRoles } from "./role-rules.ts";
+import type { ApiName, WireObject } from "../api/api.ts";
+import { findAnthropicViolations, serializeLatestThinking } from "./anthropic-rules.ts";
+import { findChatViolations, findLostReasoning, findResponsesViolations } from "./openai-rules.ts";
+import { findNewRepeatedRoles } from "./role-rules.ts";
 import type { Violation } from "./violation.ts";
 
 /** Facts about a request other than the elements of its messages. */
@@ -11,50 +11,50 @@ export interface RulesContext {
 }
 
 /** Rules of the provider that the elements of a request violate, whether edited or not. */
-export function violationsIn(
+export function findViolations(
   api: ApiName,
-  elements: readonly JsonObject[],
+  elements: readonly WireObject[],
   { leadMarkers }: RulesContext = {},
 ): readonly Violation[] {
   switch (api) {
     case "anthropic":
-      return anthropicViolations(elements, leadMarkers);
+      return findAnthropicViolations(elements, leadMarkers);
     case "openai-chat":
-      return chatViolations(elements);
+      return findChatViolations(elements);
     case "openai-responses":
-      return responsesViolations(elements);
+      return findResponsesViolations(elements);
   }
 }
 
 /** Rules that an edited request violates and the client's own request did not; such a request must not be sent. */
-export function newViolations(
+export function findNewViolations(
   api: ApiName,
-  before: readonly JsonObject[],
-  after: readonly JsonObject[],
+  before: readonly WireObject[],
+  after: readonly WireObject[],
   context: RulesContext = {},
 ): readonly Violation[] {
   const known = new Map<string, number>();
-  for (const violation of violationsIn(api, before, context))
-    known.set(keyOf(violation), (known.get(keyOf(violation)) ?? 0) + 1);
-  const found = violationsIn(api, after, context).filter((violation) => {
-    const left = known.get(keyOf(violation)) ?? 0;
-    known.set(keyOf(violation), left - 1);
+  for (const violation of findViolations(api, before, context))
+    known.set(toViolationKey(violation), (known.get(toViolationKey(violation)) ?? 0) + 1);
+  const found = findViolations(api, after, context).filter((violation) => {
+    const left = known.get(toViolationKey(violation)) ?? 0;
+    known.set(toViolationKey(violation), left - 1);
     return left <= 0;
   });
-  return [...found, ...changes(api, before, after), ...newRepeatedRoles(api, before, after)];
+  return [...found, ...findChangeViolations(api, before, after), ...findNewRepeatedRoles(api, before, after)];
 }
 
 /** Violations that only a comparison reveals. */
-function changes(
+function findChangeViolations(
   api: ApiName,
-  before: readonly JsonObject[],
-  after: readonly JsonObject[],
+  before: readonly WireObject[],
+  after: readonly WireObject[],
 ): readonly Violation[] {
-  if (api === "openai-responses") return itemsWithoutReasoning(before, after);
-  if (api !== "anthropic" || latestThinking(before) === latestThinking(after)) return [];
+  if (api === "openai-responses") return findLostReasoning(before, after);
+  if (api !== "anthropic" || serializeLatestThinking(before) === serializeLatestThinking(after)) return [];
   return [{ rule: "thinking-changed", element: after.findLastIndex(({ role }) => role === "assistant") }];
 }
 
-function keyOf({ rule, id = "" }: Violation): string {
+function toViolationKey({ rule, id = "" }: Violation): string {
   return `${rule} ${id}`;
 }

@@ -1,5 +1,5 @@
 /** Clears results of old tool calls; tokens are in the provider's count. */
-export interface ClearToolUses {
+export interface ClearToolUsesEdit {
   readonly type: "clear_tool_uses_20250919";
   readonly trigger: { readonly tokens: number } | { readonly calls: number };
   /** Number of latest calls that keep their results. */
@@ -10,13 +10,13 @@ export interface ClearToolUses {
 }
 
 /** Clears old reasoning. */
-export interface ClearThinking {
+export interface ClearThinkingEdit {
   readonly type: "clear_thinking_20251015";
   readonly keep: "all" | number;
 }
 
 /** Replaces old messages by a summary. */
-export interface Compact {
+export interface CompactEdit {
   readonly type: "compact_20260112";
   readonly triggerTokens: number;
   readonly instructions?: string;
@@ -24,7 +24,7 @@ export interface Compact {
 }
 
 /** An edit of Anthropic's `context_management`, with its defaults filled in. */
-export type ContextEdit = ClearToolUses | ClearThinking | Compact;
+export type ContextEdit = ClearToolUsesEdit | ClearThinkingEdit | CompactEdit;
 
 /** The field of a request that asks for edits, and of a reply that reports them. */
 export const CONTEXT_MANAGEMENT = "context_management";

@@ -1,6 +1,6 @@
 import { type ClientEdits, clientEdits, type Policy } from "../../index.ts";
 import type { ApiName } from "../api/api.ts";
-import type { ClearThinking, ClearToolUses, Compact, ContextEdit } from "./context-edit.ts";
+import type { ClearThinkingEdit, ClearToolUsesEdit, CompactEdit, ContextEdit } from "./context-edit.ts";
 
 /** Facts about the request that asks for edits. */
 export interface EditsPolicyOptions {
@@ -13,32 +13,32 @@ export interface EditsPolicyOptions {
  * A policy that carries out the edits and falls back to the base when they do not meet the budget. Returns the base
  * itself if the edits change nothing, as with `keep: "all"`.
  */
-export function policyOfContextManagement(
+export function buildEditsPolicy(
   edits: readonly ContextEdit[],
   base: Policy,
   options: EditsPolicyOptions,
 ): Policy {
-  const wanted = wantedOf(edits, options.api);
+  const wanted = toClientEdits(edits, options.api);
   if (Object.keys(wanted).length === 0) return base;
   const { windowTokens } = options;
   return clientEdits(wanted, { base, ...(windowTokens !== undefined && { windowTokens }) });
 }
 
-function wantedOf(edits: readonly ContextEdit[], api: ApiName): ClientEdits {
+function toClientEdits(edits: readonly ContextEdit[], api: ApiName): ClientEdits {
   const find = <T extends ContextEdit["type"]>(type: T) =>
     edits.find((edit): edit is Extract<ContextEdit, { type: T }> => edit.type === type);
-  const results: ClearToolUses | undefined = find("clear_tool_uses_20250919");
-  const thinking: ClearThinking | undefined = find("clear_thinking_20251015");
-  const summary: Compact | undefined = find("compact_20260112");
+  const results: ClearToolUsesEdit | undefined = find("clear_tool_uses_20250919");
+  const thinking: ClearThinkingEdit | undefined = find("clear_thinking_20251015");
+  const summary: CompactEdit | undefined = find("compact_20260112");
   // The Responses API refuses a call without its reasoning.
   const isClearing = thinking !== undefined && thinking.keep !== "all" && api !== "openai-responses";
   return {
     ...(isClearing && { reasoning: { keepTurns: thinking.keep as number } }),
-    ...(results && { results: resultsOf(results) }),
+    ...(results && { results: toResultOptions(results) }),
     ...(summary && { compact: { tokens: summary.triggerTokens, instructions: summary.instructions } }),
   };
 }
 
-function resultsOf({ type: _, ...options }: ClearToolUses): NonNullable<ClientEdits["results"]> {
+function toResultOptions({ type: _, ...options }: ClearToolUsesEdit): NonNullable<ClientEdits["results"]> {
   return options;
 }

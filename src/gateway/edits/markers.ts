@@ -1,31 +1,31 @@
-import type { JsonObject } from "../api/api.ts";
-import { type Block, blocksOf, isEmptyText, isObject } from "./blocks.ts";
+import type { WireObject } from "../api/api.ts";
+import { type ContentBlock, getContentBlocks, isEmptyText, isObject } from "./blocks.ts";
 
 /** Maximum number of cache markers in a request: system, tools and messages together. */
-export const MOST_MARKERS = 4;
+export const MAX_MARKERS = 4;
 
 /** A cache marker: the element and block that carry it, and its value. */
-export interface Marker {
+export interface CacheMarker {
   readonly element: number;
   readonly block: number;
-  readonly value: JsonObject;
+  readonly value: WireObject;
 }
 
 /** An element to be sent, in its final form except for markers. */
-export interface Survivor {
-  readonly element: JsonObject;
+export interface SentElement {
+  readonly element: WireObject;
   /** Index of the client's element; undefined for an element that the client did not send. */
   readonly index?: number;
   readonly isEdited: boolean;
 }
 
 /** The markers of elements in order. A marker inside a tool result counts as one on the result. */
-export function markersIn(elements: readonly JsonObject[]): readonly Marker[] {
+export function findMarkers(elements: readonly WireObject[]): readonly CacheMarker[] {
   return elements.flatMap((content, element) =>
-    blocksOf(content).flatMap((own, block) => {
+    getContentBlocks(content).flatMap((own, block) => {
       const inner = Array.isArray(own.content) ? own.content.filter(isObject) : [];
-      return [own, ...inner].flatMap((one): readonly Marker[] => {
-        const value = markerOn(one);
+      return [own, ...inner].flatMap((one): readonly CacheMarker[] => {
+        const value = getMarker(one);
         return value ? [{ element, block, value }] : [];
       });
     }),
@@ -39,17 +39,17 @@ export function markersIn(elements: readonly JsonObject[]): readonly Marker[] {
  * than `most`, and the latest assistant message gets none.
  */
 export function placeMarkers(
-  before: readonly JsonObject[],
-  survivors: readonly Survivor[],
-  most: number = MOST_MARKERS,
-): readonly Marker[] {
+  before: readonly WireObject[],
+  survivors: readonly SentElement[],
+  most: number = MAX_MARKERS,
+): readonly CacheMarker[] {
   const placeOf = new Map<number, number>();
   for (const [place, { index }] of survivors.entries()) if (index !== undefined) placeOf.set(index, place);
   const latest = survivors.findLastIndex(({ element }) => element.role === "assistant");
   const taken = new Set<string>();
-  const staying: Marker[] = [];
-  const moving: Marker[] = [];
-  for (const marker of markersIn(before)) {
+  const staying: CacheMarker[] = [];
+  const moving: CacheMarker[] = [];
+  for (const marker of findMarkers(before)) {
     const place = placeOf.get(marker.element);
     const isLeftAlone = place !== undefined && survivors[place]?.isEdited === false;
     if (!isLeftAlone) moving.push(marker);
@@ -59,14 +59,14 @@ export function placeMarkers(
     }
   }
   const room = Math.max(0, most - staying.length);
-  const moved: Marker[] = [];
+  const moved: CacheMarker[] = [];
   for (const { element, block, value } of moving) {
     const own = placeOf.get(element);
     const from = own ?? survivors.findLastIndex(({ index = -1 }) => index >= 0 && index < element);
     // Notes that replace removed elements also come before the marker.
-    const last = own ?? lastBefore(survivors, from, element);
+    const last = own ?? findLastBefore(survivors, from, element);
     const lastBlock = own === undefined ? Number.POSITIVE_INFINITY : block;
-    const spot = spotAtOrBefore(survivors, { element: last, block: lastBlock }, latest, taken);
+    const spot = findSpot(survivors, { element: last, block: lastBlock }, latest, taken);
     if (!spot) continue;
     taken.add(`${spot.element} ${spot.block}`);
     moved.push({ ...spot, value });
@@ -78,85 +78,88 @@ export function placeMarkers(
  * The survivors with their markers in place. An unedited survivor that gets another marker counts as edited; all other
  * unedited ones stay the same objects.
  */
-export function withMovedMarkers(
-  before: readonly JsonObject[],
-  survivors: readonly Survivor[],
-  most: number = MOST_MARKERS,
-): readonly Survivor[] {
+export function moveMarkers(
+  before: readonly WireObject[],
+  survivors: readonly SentElement[],
+  most: number = MAX_MARKERS,
+): readonly SentElement[] {
   const byPlace = Map.groupBy(placeMarkers(before, survivors, most), ({ element }) => element);
   return survivors.map((survivor, place) => {
     const markers = byPlace.get(place) ?? [];
     const isOwn = survivor.index !== undefined && !survivor.isEdited;
     if (isOwn && markers.length === 0) return survivor;
-    const all = isOwn ? [...markersIn([survivor.element]), ...markers] : markers;
-    return { ...survivor, element: withMarkers(survivor.element, all), isEdited: true };
+    const all = isOwn ? [...findMarkers([survivor.element]), ...markers] : markers;
+    return { ...survivor, element: setMarkers(survivor.element, all), isEdited: true };
   });
 }
 
 /** The element with exactly these markers; plain text becomes a block if it gets one. */
-export function withMarkers(element: JsonObject, markers: readonly Omit<Marker, "element">[]): JsonObject {
-  if (markers.length === 0 && markersIn([element]).length === 0) return element;
+export function setMarkers(
+  element: WireObject,
+  markers: readonly Omit<CacheMarker, "element">[],
+): WireObject {
+  if (markers.length === 0 && findMarkers([element]).length === 0) return element;
   const valueAt = new Map(markers.map(({ block, value }) => [block, value]));
-  const blocks = blocksOf(element).map((own, index) => {
+  const blocks = getContentBlocks(element).map((own, index) => {
     const value = valueAt.get(index);
-    const bare = withoutMarker(own);
+    const bare = removeMarkers(own);
     return value ? { ...bare, cache_control: value } : bare;
   });
   return { ...element, content: blocks };
 }
 
 /** Index of the last survivor before the position of the client's element. */
-function lastBefore(survivors: readonly Survivor[], from: number, element: number): number {
+function findLastBefore(survivors: readonly SentElement[], from: number, element: number): number {
   let last = from;
   for (let place = from + 1; place < survivors.length; place++) {
-    const { index } = survivors[place] as Survivor;
+    const { index } = survivors[place] as SentElement;
     if (index !== undefined && index > element) break;
     last = place;
   }
   return last;
 }
 
-interface Spot {
+interface MarkerSpot {
   readonly element: number;
   readonly block: number;
 }
 
 /** Never moves past an existing marker, which already covers everything before it; markers would change their order. */
-function spotAtOrBefore(
-  survivors: readonly Survivor[],
-  last: Spot,
+function findSpot(
+  survivors: readonly SentElement[],
+  last: MarkerSpot,
   latest: number,
   taken: ReadonlySet<string>,
-): Spot | undefined {
+): MarkerSpot | undefined {
   for (let element = last.element; element >= 0; element--) {
-    const { element: own } = survivors[element] as Survivor;
-    const blocks = blocksOf(own);
+    const { element: own } = survivors[element] as SentElement;
+    const blocks = getContentBlocks(own);
     const from = element === last.element ? Math.min(blocks.length - 1, last.block) : blocks.length - 1;
     for (let block = from; block >= 0; block--) {
       if (taken.has(`${element} ${block}`)) return undefined;
-      if (element !== latest && canCarry(own, blocks[block] as Block)) return { element, block };
+      if (element !== latest && canCarry(own, blocks[block] as ContentBlock)) return { element, block };
     }
   }
   return undefined;
 }
 
-const CARRYING = ["text", "image", "document", "search_result", "tool_use", "tool_result"];
+const CARRYING_TYPES = ["text", "image", "document", "search_result", "tool_use", "tool_result"];
 
-function canCarry({ role, content }: JsonObject, block: Block): boolean {
+function canCarry({ role, content }: WireObject, block: ContentBlock): boolean {
   // Some providers accept tool results of OpenAI's chat format only as plain text.
   if (role === "tool" && typeof content === "string") return false;
-  return CARRYING.includes(String(block.type)) && !isEmptyText(block);
+  return CARRYING_TYPES.includes(String(block.type)) && !isEmptyText(block);
 }
 
-function markerOn({ cache_control }: Block): JsonObject | undefined {
+function getMarker({ cache_control }: ContentBlock): WireObject | undefined {
   return isObject(cache_control) ? cache_control : undefined;
 }
 
-function withoutMarker(block: Block): Block {
+function removeMarkers(block: ContentBlock): ContentBlock {
   const { cache_control: _, ...bare } = block;
   const own = "cache_control" in block ? bare : block;
   if (!Array.isArray(own.content) || !own.content.some((one) => isObject(one) && "cache_control" in one))
     return own;
-  const content = own.content.map((one) => (isObject(one) ? withoutMarker(one) : one));
+  const content = own.content.map((one) => (isObject(one) ? removeMarkers(one) : one));
   return { ...own, content };
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../api/api.ts";
+import type { WireObject } from "../api/api.ts";
 import { isObject } from "./blocks.ts";
 import type { Violation } from "./violation.ts";
 
@@ -6,7 +6,7 @@ import type { Violation } from "./violation.ts";
  * Rules of OpenAI's Chat Completions API that messages violate: results directly follow their calls, and every result
  * has a call.
  */
-export function chatViolations(elements: readonly JsonObject[]): readonly Violation[] {
+export function findChatViolations(elements: readonly WireObject[]): readonly Violation[] {
   const found: Violation[] = [];
   let open = new Map<string, number>();
   let called = new Set<string>();
@@ -34,17 +34,17 @@ export function chatViolations(elements: readonly JsonObject[]): readonly Violat
 }
 
 /** True for an item that the model produced. */
-const isOutput = ({ type, role }: JsonObject): boolean =>
+const isOutput = ({ type, role }: WireObject): boolean =>
   type === undefined || type === "message" ? role === "assistant" : String(type).endsWith("_call");
 
-const isCall = ({ type, call_id }: JsonObject) =>
+const isCall = ({ type, call_id }: WireObject) =>
   String(type).endsWith("_call") && typeof call_id === "string";
-const isAnswer = ({ type, call_id }: JsonObject) =>
+const isAnswer = ({ type, call_id }: WireObject) =>
   String(type).endsWith("_output") && typeof call_id === "string";
-const isReasoning = ({ type }: JsonObject) => type === "reasoning";
+const isReasoning = ({ type }: WireObject) => type === "reasoning";
 
 /** Rules of OpenAI's Responses API that items violate. */
-export function responsesViolations(elements: readonly JsonObject[]): readonly Violation[] {
+export function findResponsesViolations(elements: readonly WireObject[]): readonly Violation[] {
   const found: Violation[] = [];
   const called = new Set<unknown>();
   // A call may be among the items that are only referenced.
@@ -66,11 +66,11 @@ export function responsesViolations(elements: readonly JsonObject[]): readonly V
 }
 
 /** Items that have lost the reasoning before them; the provider refuses stored items without it. */
-export function itemsWithoutReasoning(
-  before: readonly JsonObject[],
-  after: readonly JsonObject[],
+export function findLostReasoning(
+  before: readonly WireObject[],
+  after: readonly WireObject[],
 ): readonly Violation[] {
-  const reasonOf = (elements: readonly JsonObject[]) =>
+  const reasonOf = (elements: readonly WireObject[]) =>
     new Map(
       elements.flatMap((own, element): readonly (readonly [string, string])[] => {
         const previous = elements[element - 1];

@@ -1,8 +1,15 @@
-import type { Given, Placed, PlacedMessage } from "../../conversation/conversation.ts";
-import { type EntryId, entryId, type Fitted, type Message, type SessionId, type Slot } from "../../index.ts";
+import type { CallerMessage, PlacedMessage, PlacedMessages } from "../../conversation/conversation.ts";
+import {
+  type EntryId,
+  type FittedWindow,
+  formatEntryId,
+  type Message,
+  type SessionId,
+  type Slot,
+} from "../../index.ts";
 
 /** A message of a request, with its index. */
-export interface GivenMessage extends Given {
+export interface IndexedMessage extends CallerMessage {
   readonly index: number;
   /** True for a message from the log that the client did not repeat. */
   readonly isLogged?: true;
@@ -11,7 +18,7 @@ export interface GivenMessage extends Given {
 }
 
 /** One position of an outgoing window. */
-export type Outgoing =
+export type OutgoingSlot =
   /** A message of the client, unchanged. */
   | { readonly type: "same"; readonly index: number }
   /** An edited message; `original` is the logged version. */
@@ -27,36 +34,36 @@ export type Outgoing =
   | { readonly type: "note"; readonly message: Message };
 
 /** The input for planning an outgoing window. */
-export interface OutgoingSource<G extends GivenMessage> extends Pick<Fitted, "slots" | "messages"> {
+export interface OutgoingSource<G extends IndexedMessage> extends Pick<FittedWindow, "slots" | "messages"> {
   readonly session: SessionId;
-  readonly placed: Placed<G>;
+  readonly placed: PlacedMessages<G>;
   /** The key of a logged message, comparable to those of the given messages. */
   readonly keyOf: (message: Message) => string;
 }
 
 /** True if a window equals the client's messages, so that the request can be sent unchanged. */
-export function isAsSaid<G extends GivenMessage>(
-  { slots, parts }: Pick<Fitted, "slots" | "parts">,
-  { given, last }: Pick<Placed<G>, "last"> & { readonly given: readonly G[] },
+export function isUnchangedWindow<G extends IndexedMessage>(
+  { slots, parts }: Pick<FittedWindow, "slots" | "parts">,
+  { given, last }: Pick<PlacedMessages<G>, "last"> & { readonly given: readonly G[] },
   session: SessionId,
 ): boolean {
   const end = slots.at(-1);
   // A lasting summary does not count as a note.
   if (!end || slots.length !== given.length || parts.summaries > 0) return false;
-  if (entryIdOf(end, session) !== last) return false;
+  if (getSlotEntry(end, session) !== last) return false;
   for (const { isNote, original, logged } of slots) if (isNote || original || logged) return false;
   for (const { isLogged, written } of given) if (isLogged || written) return false;
   return true;
 }
 
 /** The messages of a fitted window in order; unchanged messages are the client's own. */
-export function planOutgoing<G extends GivenMessage>(source: OutgoingSource<G>): readonly Outgoing[] {
+export function planOutgoing<G extends IndexedMessage>(source: OutgoingSource<G>): readonly OutgoingSlot[] {
   const { slots, messages, keyOf } = source;
-  return slots.map((slot, place): Outgoing => {
+  return slots.map((slot, place): OutgoingSlot => {
     const message = messages[place] ?? slot.message;
-    const own = slot.isNote ? undefined : ownOf(slot, source);
-    if (!own || own.given.isLogged) return { type: "note", message };
-    const { given, parts } = own;
+    const own = slot.isNote ? undefined : findClientMessage(slot, source);
+    if (!own || own.callerMessage.isLogged) return { type: "note", message };
+    const { callerMessage: given, partCount: parts } = own;
     const { index } = given;
     const original = slot.logged ?? slot.original;
     if (original && !isEqual(original, slot.message)) return { type: "changed", index, message, original };
@@ -67,17 +74,17 @@ export function planOutgoing<G extends GivenMessage>(source: OutgoingSource<G>):
 }
 
 /** The client's message that a slot shows. */
-function ownOf<G extends GivenMessage>(
+function findClientMessage<G extends IndexedMessage>(
   slot: Slot,
   { placed, session }: Pick<OutgoingSource<G>, "placed" | "session">,
 ): PlacedMessage<G> | undefined {
   const own = slot.cite === undefined ? placed.bySeq?.get(slot.seq) : undefined;
-  return own ?? placed.byId.get(entryIdOf(slot, session));
+  return own ?? placed.byId.get(getSlotEntry(slot, session));
 }
 
 /** The entry that a slot of a session shows. */
-export function entryIdOf({ seq, cite }: Pick<Slot, "seq" | "cite">, session: SessionId): EntryId {
-  if (cite === undefined) return entryId(session, seq);
+export function getSlotEntry({ seq, cite }: Pick<Slot, "seq" | "cite">, session: SessionId): EntryId {
+  if (cite === undefined) return formatEntryId(session, seq);
   return cite.startsWith("#") ? `${session}${cite}` : cite;
 }
 

@@ -1,9 +1,9 @@
 import { canMergeRoles } from "../../formats/writing/merge-roles.ts";
-import type { ApiName, JsonObject } from "../api/api.ts";
+import type { ApiName, WireObject } from "../api/api.ts";
 import type { Violation } from "./violation.ts";
 
 /** Elements that repeat the role of the previous one; strict chat templates refuse them. */
-export function repeatedRoles(api: ApiName, elements: readonly JsonObject[]): readonly Violation[] {
+export function findRepeatedRoles(api: ApiName, elements: readonly WireObject[]): readonly Violation[] {
   return elements.flatMap((own, element): readonly Violation[] => {
     const previous = elements[element - 1];
     return previous && canMergeRoles(api, previous, own) ? [{ rule: "roles-repeat", element }] : [];
@@ -11,11 +11,11 @@ export function repeatedRoles(api: ApiName, elements: readonly JsonObject[]): re
 }
 
 /** Repeated roles in an edited request of a client whose own request alternated. */
-export function newRepeatedRoles(
+export function findNewRepeatedRoles(
   api: ApiName,
-  before: readonly JsonObject[],
-  after: readonly JsonObject[],
+  before: readonly WireObject[],
+  after: readonly WireObject[],
 ): readonly Violation[] {
-  const found = repeatedRoles(api, after);
-  return found.length === 0 || repeatedRoles(api, before).length > 0 ? [] : found;
+  const found = findRepeatedRoles(api, after);
+  return found.length === 0 || findRepeatedRoles(api, before).length > 0 ? [] : found;
 }

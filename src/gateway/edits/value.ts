@@ -1,53 +1,54 @@
 /** Reports the path of an invalid value, and the expected value. */
-export class Unreadable extends Error {}
+export class InvalidValueError extends Error {}
 
 /** A value of a request with its path, for error messages. Null counts as missing. */
-export interface Value {
+export interface CheckedValue {
   readonly path: string;
   readonly isObject: boolean;
   readonly isList: boolean;
   is(word: string): boolean;
   /** Returns itself; throws `Unreadable` if it is not an object. */
-  object(): Value;
+  object(): CheckedValue;
   /** A field of an object. */
-  field(name: string): Value;
+  field(name: string): CheckedValue;
   /** The elements of a field; empty if it is missing. */
-  list<T>(name: string, read: (element: Value) => T): readonly T[];
+  list<T>(name: string, read: (element: CheckedValue) => T): readonly T[];
   text(): string;
   optionalText(): string | undefined;
   texts(): readonly string[] | undefined;
   flag(expected?: string): boolean | undefined;
   /** Reads `{ type, value }`, if present. */
-  measure(types: readonly string[], least?: number): Measure | undefined;
+  measure(types: readonly string[], least?: number): TypedNumber | undefined;
 }
 
 /** A typed number, such as a token count. */
-export interface Measure {
+export interface TypedNumber {
   readonly type: string;
   readonly value: number;
 }
 
 /** A value at a path of the request. */
-export function valueAt(path: string, given: unknown): Value {
+export function createCheckedValue(path: string, given: unknown): CheckedValue {
   const isMissing = given === undefined || given === null;
   const isList = Array.isArray(given);
   const isObject = typeof given === "object" && given !== null && !isList;
   const refuse = (expected: string): never => {
-    throw new Unreadable(`${path}: expected ${expected}, got ${shown(given)}`);
+    throw new InvalidValueError(`${path}: expected ${expected}, got ${formatValue(given)}`);
   };
-  const value: Value = {
+  const value: CheckedValue = {
     path,
     isObject,
     isList,
     is: (word) => given === word,
     object: () => (isObject ? value : refuse("an object")),
     field: (name) =>
-      valueAt(`${path}.${name}`, isObject ? (given as Record<string, unknown>)[name] : undefined),
+      createCheckedValue(`${path}.${name}`, isObject ? (given as Record<string, unknown>)[name] : undefined),
     list(name, read) {
       const own = (given as Record<string, unknown>)[name];
       if (own === undefined || own === null) return [];
-      if (!Array.isArray(own)) throw new Unreadable(`${path}.${name}: expected a list, got ${shown(own)}`);
-      return own.map((element, index) => read(valueAt(`${path}.${name}.${index}`, element)));
+      if (!Array.isArray(own))
+        throw new InvalidValueError(`${path}.${name}: expected a list, got ${formatValue(own)}`);
+      return own.map((element, index) => read(createCheckedValue(`${path}.${name}.${index}`, element)));
     },
     text: () => (typeof given === "string" ? given : refuse("a text")),
     optionalText: () => (isMissing ? undefined : value.text()),
@@ -74,8 +75,10 @@ export function valueAt(path: string, given: unknown): Value {
   return value;
 }
 
-const MOST_SHOWN = 80;
+const MAX_SHOWN_CHARACTERS = 80;
 
-function shown(value: unknown): string {
-  return value === undefined ? "nothing" : JSON.stringify(value).slice(0, MOST_SHOWN).toWellFormed();
+function formatValue(value: unknown): string {
+  return value === undefined
+    ? "nothing"
+    : JSON.stringify(value).slice(0, MAX_SHOWN_CHARACTERS).toWellFormed();
 }

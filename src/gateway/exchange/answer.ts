@@ -1,18 +1,18 @@
 import type { Api } from "../api/api.ts";
 import { ByteCollector } from "../body/byte-collector.ts";
-import { type RelayOptions, relay } from "../stream/relay.ts";
+import { type RelayOptions, relayResponse } from "../stream/relay.ts";
 import type { SseEvent } from "../stream/sse-event.ts";
 import { SseSplitter } from "../stream/sse-splitter.ts";
-import type { Recorder } from "../thread/recorder.ts";
-import { answerHeaders, filterHeaders, headerOf } from "../upstream/hop-by-hop.ts";
-import { readWhole } from "../upstream/read-whole.ts";
-import type { UpstreamAnswer } from "../upstream/send-upstream.ts";
-import type { Admitted, ExchangeParts } from "./parts.ts";
+import type { ReplyRecorder } from "../thread/recorder.ts";
+import { filterHeaders, findRawHeader, getForwardedHeaders } from "../upstream/hop-by-hop.ts";
+import { readUpstreamBody } from "../upstream/read-whole.ts";
+import type { UpstreamResponse } from "../upstream/send-upstream.ts";
+import type { Incoming, Services } from "./parts.ts";
 
 /** Settings for relaying a response. */
-export interface Answering {
+export interface RelaySettings {
   readonly api: Api;
-  readonly recorder: Recorder;
+  readonly recorder: ReplyRecorder;
   /** Maximum input tokens to report to the client; undefined leaves every byte unchanged. */
   readonly mostTokens: number | undefined;
   /** Further changes to the data of an event or body. */
@@ -22,21 +22,23 @@ export interface Answering {
 }
 
 /** Relays a response to the client while it is recorded. */
-export async function answer(
-  admitted: Admitted,
-  parts: ExchangeParts,
-  upstream: UpstreamAnswer,
-  answering: Answering,
+export async function relayReply(
+  admitted: Incoming,
+  parts: Services,
+  upstream: UpstreamResponse,
+  answering: RelaySettings,
 ): Promise<void> {
   const { trace, response, signal } = admitted;
   const { idleMs } = parts.config().limits;
   trace.status = upstream.status;
-  const isStream = /^\s*text\/event-stream\b/i.test(headerOf(upstream.rawHeaders, "content-type") ?? "");
+  const isStream = /^\s*text\/event-stream\b/i.test(findRawHeader(upstream.rawHeaders, "content-type") ?? "");
   try {
     if (!isStream && answering.mostTokens !== undefined)
-      return await answerWhole(admitted, parts, upstream, answering);
-    const how: Partial<RelayOptions> = isStream ? ofStream(answering) : ofBody(answering, parts);
-    const { ending, bytes, firstByteMs, failure } = await relay({
+      return await relayWholeBody(admitted, parts, upstream, answering);
+    const how: Partial<RelayOptions> = isStream
+      ? buildStreamOptions(answering)
+      : buildBodyOptions(answering, parts);
+    const { ending, bytes, firstByteMs, failure } = await relayResponse({
       answer: upstream,
       response,
       signal,
@@ -53,7 +55,13 @@ export async function answer(
   }
 }
 
-function ofStream({ api, recorder, mostTokens, change, behind }: Answering): Partial<RelayOptions> {
+function buildStreamOptions({
+  api,
+  recorder,
+  mostTokens,
+  change,
+  behind,
+}: RelaySettings): Partial<RelayOptions> {
   if (mostTokens === undefined) {
     const splitter = new SseSplitter();
     const take = (event: SseEvent) => {
@@ -68,14 +76,14 @@ function ofStream({ api, recorder, mostTokens, change, behind }: Answering): Par
       const capped = api.capUsage(data, mostTokens);
       const changed = change?.(capped ?? data) ?? capped;
       const more = behind?.(data) ?? "";
-      if (changed !== undefined) return eventBytes(event.event, changed) + more;
+      if (changed !== undefined) return formatEvent(event.event, changed) + more;
       return more === "" ? event.raw : Buffer.concat([event.raw, Buffer.from(more)]);
     },
   };
 }
 
 /** Records a body that is not a stream while it is relayed. */
-function ofBody({ recorder }: Answering, parts: ExchangeParts): Partial<RelayOptions> {
+function buildBodyOptions({ recorder }: RelaySettings, parts: Services): Partial<RelayOptions> {
   const collected = new ByteCollector();
   let isTooLarge = false;
   const { maxBodyBytes } = parts.config().limits;
@@ -85,7 +93,7 @@ function ofBody({ recorder }: Answering, parts: ExchangeParts): Partial<RelayOpt
       if (isTooLarge) collected.clear();
       else collected.add(bytes);
     },
-    continues: () => {
+    keepsOpen: () => {
       if (!isTooLarge) recorder.takeWhole(collected.take().toString("utf8"));
       return false;
     },
@@ -93,33 +101,33 @@ function ofBody({ recorder }: Answering, parts: ExchangeParts): Partial<RelayOpt
 }
 
 /** Sends a body whose usage may have to change once it is complete. */
-async function answerWhole(
-  { response, trace, signal }: Admitted,
-  parts: ExchangeParts,
-  upstream: UpstreamAnswer,
-  { api, recorder, mostTokens = 0, change }: Answering,
+async function relayWholeBody(
+  { response, trace, signal }: Incoming,
+  parts: Services,
+  upstream: UpstreamResponse,
+  { api, recorder, mostTokens = 0, change }: RelaySettings,
 ): Promise<void> {
   const { idleMs, maxBodyBytes } = parts.config().limits;
-  const { raw, decoded } = await readWhole(upstream.body, maxBodyBytes, { idleMs, signal });
+  const { raw, decoded } = await readUpstreamBody(upstream.body, maxBodyBytes, { idleMs, signal });
   const text = decoded?.toString("utf8");
   if (text !== undefined) recorder.takeWhole(text);
   const capped = text === undefined ? undefined : api.capUsage(text, mostTokens);
   const changed = text === undefined ? undefined : (change?.(capped ?? text) ?? capped);
-  sendWhole(response, upstream, raw, changed);
+  sendWholeBody(response, upstream, raw, changed);
   trace.ending = "complete";
   trace.bytesOut = changed === undefined ? raw.length : Buffer.byteLength(changed);
 }
 
 /** Sends a response that has been read, with `changed` in place of its body if given. */
-export function sendWhole(
-  response: Admitted["response"],
-  { status, statusMessage, rawHeaders }: UpstreamAnswer,
+export function sendWholeBody(
+  response: Incoming["response"],
+  { status, statusMessage, rawHeaders }: UpstreamResponse,
   raw: Buffer,
   changed?: string,
 ): void {
   const isOfBytes = (name: string) =>
     name === "content-length" || (changed !== undefined && name === "content-encoding");
-  const headers = filterHeaders(answerHeaders(rawHeaders), (name) => !isOfBytes(name));
+  const headers = filterHeaders(getForwardedHeaders(rawHeaders), (name) => !isOfBytes(name));
   const body = changed === undefined ? raw : Buffer.from(changed);
   response.sendDate = false;
   response.writeHead(status, statusMessage, [...headers, "Content-Length", String(body.length)]);
@@ -127,6 +135,6 @@ export function sendWhole(
 }
 
 /** An event in wire format. */
-export function eventBytes(name: string | undefined, data: string): string {
+export function formatEvent(name: string | undefined, data: string): string {
   return `${name === undefined ? "" : `event: ${name}\n`}data: ${data}\n\n`;
 }

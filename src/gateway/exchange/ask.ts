@@ -4,31 +4,31 @@ import { estimateBytes } from "../body/estimate-bytes.ts";
 import { LIFT_FROM_BYTES } from "../body/lift.ts";
 import { findCompactions } from "../compaction/find-compactions.ts";
 import type { UpstreamConfig } from "../config/config.ts";
-import { contextManagementKey, readContextManagement } from "../edits/context-management.ts";
-import { policyOfContextManagement } from "../edits/edits-policy.ts";
-import { managedBy } from "../edits/managed-by.ts";
-import type { Asked, FrameText, Room } from "../thread/asked.ts";
+import { buildEditsKey, readContextManagement } from "../edits/context-management.ts";
+import { buildEditsPolicy } from "../edits/edits-policy.ts";
+import { getContextManager } from "../edits/managed-by.ts";
+import type { CallRequest, FrameText, TokenLimits } from "../thread/asked.ts";
 import { isChained } from "../thread/chain.ts";
-import { leadBytes, leadOf, leadRanges } from "./body-facts.ts";
+import { countLeadBytes, leadRanges, readLead } from "./body-facts.ts";
 import type { Destination } from "./destination.ts";
 import { FaultError } from "./fault-error.ts";
-import type { Admitted, ExchangeParts } from "./parts.ts";
-import type { ReadRequest } from "./read-request.ts";
+import type { Incoming, Services } from "./parts.ts";
+import type { ParsedRequest } from "./read-request.ts";
 
 /** Builds the request to a thread. Throws `FaultError` for edits that cannot be carried out. */
-export function askedOf(
+export function buildCallRequest(
   api: Api,
-  { said, fields }: ReadRequest,
+  { said, fields }: ParsedRequest,
   destination: Destination,
-  { signal }: Pick<Admitted, "signal">,
-  parts: Pick<ExchangeParts, "config" | "rooms">,
-): Asked {
+  { signal }: Pick<Incoming, "signal">,
+  parts: Pick<Services, "config" | "rooms">,
+): CallRequest {
   const { upstream, model } = destination;
   const config = parts.config();
-  const room = parts.rooms.roomOf(destination, config.threshold);
+  const room = parts.rooms.getLimits(destination, config.threshold);
   const isMore = isChained(api, fields.all);
   const compactions = api.name === "anthropic" ? findCompactions(said.cut) : undefined;
-  const isManagedHere = managedBy(upstream) === "gateway";
+  const isManagedHere = getContextManager(upstream) === "gateway";
   // A body that cannot be split into messages has no window to manage.
   const isWhole = isMore || (said.cut.listFrom !== undefined && said.messages.length > 0);
   // Neither has one whose beginning the upstream has summarized itself and does not count.
@@ -37,7 +37,7 @@ export function askedOf(
   const isCompacted = compactions && isManagedHere && policyName !== "none" && !config.dryRun;
   // Only the upstream can clear content that it stores.
   const { context_management } = fields.all;
-  const management = policyFor(api, context_management, upstream, isMore ? "none" : policyName, room);
+  const management = choosePolicy(api, context_management, upstream, isMore ? "none" : policyName, room);
   const tools = said.cut.fields.get("tools");
   return {
     api,
@@ -51,10 +51,10 @@ export function askedOf(
     frame: {
       model,
       maxTokens: fields.maxTokens,
-      leadBytes: leadBytes(api, said),
+      leadBytes: countLeadBytes(api, said),
       toolsBytes: tools ? tools.to - tools.from : 0,
-      lead: () => leadTokens(api, said) ?? leadOf(api, said),
-      tools: () => (tools ? textOrTokens(said.cut.bytes.subarray(tools.from, tools.to)) : ""),
+      readLead: () => leadTokens(api, said) ?? readLead(api, said),
+      readTools: () => (tools ? textOrTokens(said.cut.bytes.subarray(tools.from, tools.to)) : ""),
     },
   };
 }
@@ -64,29 +64,29 @@ function textOrTokens(bytes: Buffer): FrameText {
 }
 
 /** Estimated tokens of a system prompt that is too large to be parsed whole; undefined for any other. */
-function leadTokens(api: Api, said: ReadRequest["said"]): number | undefined {
+function leadTokens(api: Api, said: ParsedRequest["said"]): number | undefined {
   const ranges = leadRanges(api, said);
   if (ranges.every(({ from, to }) => to - from < LIFT_FROM_BYTES)) return undefined;
   return ranges.reduce((sum, { from, to }) => sum + estimateBytes(said.cut.bytes.subarray(from, to)), 0);
 }
 
-function policyFor(
+function choosePolicy(
   api: Api,
   management: unknown,
   upstream: UpstreamConfig,
   name: string,
-  room: Room,
-): Pick<Asked, "policy" | "policyKey" | "edits" | "room"> {
+  room: TokenLimits,
+): Pick<CallRequest, "policy" | "policyKey" | "edits" | "room"> {
   const base = POLICIES.find((policy) => policy.name === name);
-  const read = readContextManagement(management, { api: api.name, by: managedBy(upstream) });
+  const read = readContextManagement(management, { api: api.name, by: getContextManager(upstream) });
   if (read.type === "fault") throw new FaultError(read.fault);
   if (read.type === "none" || !base || name === "none") return { policy: name, policyKey: name, room };
   const { edits } = read;
-  const policy = policyOfContextManagement(edits, base, { api: api.name, windowTokens: room.window });
+  const policy = buildEditsPolicy(edits, base, { api: api.name, windowTokens: room.window });
   // Edits without effect stay in the request, where only Anthropic's own API supports them.
   if (policy === base)
     return { policy: name, policyKey: name, room, ...(api.name !== "anthropic" && { edits }) };
   // The client's edits come first; the policy after them only enforces the limit.
   const whole = { ...room, threshold: room.window };
-  return { policy, policyKey: `${name} ${contextManagementKey(edits)}`, edits, room: whole };
+  return { policy, policyKey: `${name} ${buildEditsKey(edits)}`, edits, room: whole };
 }

@@ -1,18 +1,18 @@
 import type { CallSpan } from "../observe/spans.ts";
 import { filterHeaders, type RawHeaders } from "../upstream/hop-by-hop.ts";
-import { upstreamUrl } from "../upstream/upstream-url.ts";
+import { buildUpstreamUrl } from "../upstream/upstream-url.ts";
 import type { Destination } from "./destination.ts";
-import type { Admitted, ExchangeParts } from "./parts.ts";
+import type { Incoming, Services } from "./parts.ts";
 
 /** Starts the span of a model call; undefined if telemetry is off. */
 export function startSpan(
-  { request, route, trace }: Admitted,
-  { spans }: Pick<ExchangeParts, "spans">,
+  { request, route, trace }: Incoming,
+  { spans }: Pick<Services, "spans">,
   { upstream, model }: Destination,
 ): CallSpan | undefined {
   if (!spans.isOn) return undefined;
   const { traceparent, tracestate } = request.headers;
-  const { hostname: host, port } = upstreamUrl(upstream, route.path);
+  const { hostname: host, port } = buildUpstreamUrl(upstream, route.path);
   return spans.start({
     api: route.api,
     model,
@@ -24,25 +24,25 @@ export function startSpan(
     kind: trace.kind,
     client: trace.client,
     isStreamed: trace.isStreamed,
-    traceparent: first(traceparent),
-    tracestate: first(tracestate),
+    traceparent: getFirst(traceparent),
+    tracestate: getFirst(tracestate),
   });
 }
 
 /** Ends a span with the facts of the trace. */
-export function endSpan(span: CallSpan | undefined, { trace }: Pick<Admitted, "trace">): void {
+export function endSpan(span: CallSpan | undefined, { trace }: Pick<Incoming, "trace">): void {
   const { isPlanned, ...rest } = trace;
   span?.end({ ...rest, isEdited: isPlanned });
 }
 
 /** The headers of a request with its span in place of the client's, so that the trace continues at the upstream. */
-export function spanHeaders(rawHeaders: RawHeaders, span: CallSpan | undefined): RawHeaders {
+export function withSpanHeaders(rawHeaders: RawHeaders, span: CallSpan | undefined): RawHeaders {
   if (!span) return rawHeaders;
   const others = filterHeaders(rawHeaders, (name) => name !== "traceparent" && name !== "tracestate");
   const state = span.tracestate === undefined ? [] : ["tracestate", span.tracestate];
   return [...others, "traceparent", span.traceparent, ...state];
 }
 
-function first(value: string | string[] | undefined): string | undefined {
+function getFirst(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }

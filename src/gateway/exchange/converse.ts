@@ -1,178 +1,188 @@
-import { type Overflow, outputOverflowOf, overflowOf, type ProviderFailure } from "../../index.ts";
-import type { Api, JsonObject } from "../api/api.ts";
+import { detectOutputOverflow, detectOverflow, type Overflow, type ProviderFailure } from "../../index.ts";
+import type { Api, WireObject } from "../api/api.ts";
 import { lowerOutputFields } from "../body/output-fields.ts";
-import { isSameBody, lengthOf } from "../body/splice.ts";
-import { summaryToTell } from "../compaction/summary-to-tell.ts";
-import { type ToldCompaction, tellCompaction } from "../compaction/tell-compaction.ts";
-import { appliedEdits, withAppliedEdits } from "../edits/applied-edits.ts";
+import { countBytes, isSameBody } from "../body/splice.ts";
+import { findNewSummary } from "../compaction/summary-to-tell.ts";
+import { createSummaryInserter, type SummaryInserter } from "../compaction/tell-compaction.ts";
+import { findAppliedEdits, withAppliedEdits } from "../edits/applied-edits.ts";
 import { CONTEXT_MANAGEMENT } from "../edits/context-edit.ts";
-import { familyOf } from "../loops/family-of.ts";
+import { getLoopFamily } from "../loops/family-of.ts";
 import type { CallSpan } from "../observe/spans.ts";
-import { answerRounds } from "../recall/answer-rounds.ts";
-import { joinedReader } from "../recall/joined-reader.ts";
-import type { RecallTurn } from "../recall/recall-turn.ts";
-import { RoundsOfCall } from "../recall/rounds-of-call.ts";
-import type { Call } from "../thread/call.ts";
+import { relayRounds } from "../recall/answer-rounds.ts";
+import { createMergedReader } from "../recall/joined-reader.ts";
+import type { RequestRecall } from "../recall/recall-turn.ts";
+import { CallRounds } from "../recall/rounds-of-call.ts";
+import type { ThreadCall } from "../thread/call.ts";
 import { CHAIN_FIELDS } from "../thread/chain.ts";
-import { elementsOf } from "../thread/outgoing.ts";
-import type { Recorder } from "../thread/recorder.ts";
-import type { UpstreamAnswer } from "../upstream/send-upstream.ts";
-import { answer, sendWhole } from "./answer.ts";
+import { listPieceElements } from "../thread/outgoing.ts";
+import type { ReplyRecorder } from "../thread/recorder.ts";
+import type { UpstreamResponse } from "../upstream/send-upstream.ts";
+import { relayReply, sendWholeBody } from "./answer.ts";
 import type { Destination } from "./destination.ts";
-import { nameReply } from "./name-reply.ts";
-import { type BodyChanges, outgoingBody } from "./outgoing-body.ts";
-import type { Admitted, ExchangeParts } from "./parts.ts";
-import type { ReadRequest } from "./read-request.ts";
-import { type Answered, refusalOf } from "./refusal.ts";
-import { send } from "./send.ts";
+import { createReplyNamer } from "./name-reply.ts";
+import { type BodyChanges, buildOutgoingBody } from "./outgoing-body.ts";
+import type { Incoming, Services } from "./parts.ts";
+import type { ParsedRequest } from "./read-request.ts";
+import { findRefusal, type UpstreamResult } from "./refusal.ts";
+import { sendRequest } from "./send.ts";
 import { traceBody, traceCall } from "./trace-call.ts";
 
 /** Shorter requests do not overflow the window of any provider that streams its errors. */
 const LONG_BYTES = 32 * 1_024;
 
 /** A call on its way to an upstream. */
-export interface Conversing {
+export interface OutboundCall {
   readonly api: Api;
-  readonly read: ReadRequest;
+  readonly request: ParsedRequest;
   readonly destination: Destination;
-  readonly call: Call;
-  readonly recalled: RecallTurn | undefined;
+  readonly call: ThreadCall;
+  readonly recall: RequestRecall | undefined;
   readonly span: CallSpan | undefined;
 }
 
 /** Sends a call until it is answered, and relays the response; returns the recorder of the reply, if there was one. */
-export async function converse(
-  admitted: Admitted,
-  parts: ExchangeParts,
-  conversing: Conversing,
-): Promise<Recorder | undefined> {
-  const { api, destination, call, recalled } = conversing;
-  const told = parts.rooms.told(destination);
-  const { answer: answered, refusal } = await sendHealed(admitted, parts, conversing);
-  if (refusal && overflowOf(refusal.failure)) {
-    noteRefused(parts, call);
-    parts.rooms.takeBack(destination, told);
+export async function sendAndRelay(
+  admitted: Incoming,
+  parts: Services,
+  conversing: OutboundCall,
+): Promise<ReplyRecorder | undefined> {
+  const { api, destination, call, recall: recalled } = conversing;
+  const told = parts.rooms.getLearned(destination);
+  const { response: answered, refusal } = await sendUntilAccepted(admitted, parts, conversing);
+  if (refusal && detectOverflow(refusal.failure)) {
+    recordOverflow(parts, call);
+    parts.rooms.restoreLearned(destination, told);
   }
   if (refusal?.raw) {
     admitted.trace.status = answered.status;
     admitted.trace.ending = "refused";
-    sendWhole(admitted.response, answered, refusal.raw);
+    sendWholeBody(admitted.response, answered, refusal.raw);
     return undefined;
   }
-  const sendAgain = (elements: readonly JsonObject[]) => sendHealed(admitted, parts, conversing, elements);
+  const sendAgain = (elements: readonly WireObject[]) =>
+    sendUntilAccepted(admitted, parts, conversing, elements);
   const rounds = recalled?.hasTools
-    ? new RoundsOfCall(admitted, parts, { call, recalled, sendAgain })
+    ? new CallRounds(admitted, parts, { call, recall: recalled, sendAgain })
     : undefined;
-  const reader = rounds && joinedReader(api, parts.kernel, rounds);
-  const name = nameReply(admitted.principal.id, parts, conversing.read, call);
-  const recorder = call.recorder(reader, name);
+  const reader = rounds && createMergedReader(api, parts.kernel, rounds);
+  const name = createReplyNamer(admitted.principal.id, parts, conversing.request, call);
+  const recorder = call.createRecorder(reader, name);
   // Edits and additions must not make a client believe that its own window is full.
-  const isOurs = isEditing(call) || recalled !== undefined;
-  const mostTokens = isOurs ? parts.rooms.clientWindow(destination) : undefined;
-  const summary = await tellSummary(admitted, parts, call);
-  const answering = { api, recorder, mostTokens, change: tellEdits(call, summary), behind: summary?.behind };
-  if (rounds) await answerRounds(admitted, parts, answered, answering, rounds);
-  else await answer(admitted, parts, answered, answering);
+  const isOurs = canEdit(call) || recalled !== undefined;
+  const mostTokens = isOurs ? parts.rooms.getClientWindow(destination) : undefined;
+  const summary = await prepareSummary(admitted, parts, call);
+  const answering = {
+    api,
+    recorder,
+    mostTokens,
+    change: createEditReporter(call, summary),
+    behind: summary?.eventsAfter,
+  };
+  if (rounds) await relayRounds(admitted, parts, answered, answering, rounds);
+  else await relayReply(admitted, parts, answered, answering);
   return recorder;
 }
 
 /** Sends a request, with the `elements` of a later round appended, until it is answered or cannot be repaired. */
-async function sendHealed(
-  admitted: Admitted,
-  parts: ExchangeParts,
-  conversing: Conversing,
-  elements?: readonly JsonObject[],
-): Promise<Answered> {
-  const { api, call, recalled } = conversing;
-  let body = bodyOf(conversing, elements);
+async function sendUntilAccepted(
+  admitted: Incoming,
+  parts: Services,
+  conversing: OutboundCall,
+  elements?: readonly WireObject[],
+): Promise<UpstreamResult> {
+  const { api, call, recall: recalled } = conversing;
+  let body = buildBody(conversing, elements);
   for (;;) {
-    if (!elements) call.sendsBesides(recalled?.tokens() ?? 0);
+    if (!elements) call.setExtraTokens(recalled?.countTokens() ?? 0);
     const { answered, isLong } = await sendOnce(admitted, parts, conversing, body, elements !== undefined);
-    const isWatched = isEditing(call) || recalled !== undefined;
+    const isWatched = canEdit(call) || recalled !== undefined;
     const { config } = parts;
-    const refusal = isWatched ? await refusalOf(api, answered, admitted, { config, isLong }) : undefined;
-    if (!refusal) return { answer: answered };
-    if (!(await mends(admitted, parts, conversing, refusal.failure, elements)))
-      return { answer: answered, refusal };
+    const refusal = isWatched ? await findRefusal(api, answered, admitted, { config, isLong }) : undefined;
+    if (!refusal) return { response: answered };
+    if (!(await repairRequest(admitted, parts, conversing, refusal.failure, elements)))
+      return { response: answered, refusal };
     const refused = body;
-    body = bodyOf(conversing, elements);
+    body = buildBody(conversing, elements);
     // The provider would give the same reply to the same bytes.
-    if (isSameBody(refused, body)) return { answer: answered, refusal };
+    if (isSameBody(refused, body)) return { response: answered, refusal };
     answered.body.destroy();
   }
 }
 
-function bodyOf(conversing: Conversing, elements: readonly JsonObject[] | undefined): readonly Uint8Array[] {
-  const changes = changesOf(conversing);
-  return outgoingBody(conversing.read.said, conversing.recalled?.changes(changes, elements) ?? changes);
+function buildBody(
+  conversing: OutboundCall,
+  elements: readonly WireObject[] | undefined,
+): readonly Uint8Array[] {
+  const changes = buildChanges(conversing);
+  return buildOutgoingBody(conversing.request.said, conversing.recall?.addTo(changes, elements) ?? changes);
 }
 
 /** Records an overflow that reaches the client, so that it is not repaired again and a looping client is stopped. */
-function noteRefused({ loops }: ExchangeParts, { thread, asked }: Call): void {
-  thread.inVain.note(asked);
-  loops.refused(familyOf(thread.session.id));
+function recordOverflow({ loops }: Services, { thread, request: asked }: ThreadCall): void {
+  thread.hopeless.record(asked);
+  loops.recordOverflow(getLoopFamily(thread.session.id));
 }
 
 async function sendOnce(
-  admitted: Admitted,
-  parts: ExchangeParts,
-  conversing: Conversing,
+  admitted: Incoming,
+  parts: Services,
+  conversing: OutboundCall,
   body: readonly Uint8Array[],
   isLaterRound: boolean,
-): Promise<{ readonly answered: UpstreamAnswer; readonly isLong: boolean }> {
-  const { read, destination, call, span } = conversing;
+): Promise<{ readonly answered: UpstreamResponse; readonly isLong: boolean }> {
+  const { request: read, destination, call, span } = conversing;
   const isSame = body[0] === read.said.cut.bytes;
   const cameBytes = admitted.body.length;
   // Content sent in place of the provider's stored messages was never part of the client's body.
-  if (!isLaterRound) traceBody(admitted.trace, cameBytes, call.isFromLog ? cameBytes : lengthOf(body));
-  const whole = isSame && !isEditing(call) ? [admitted.raw] : body;
-  const isEdited = !isSame || isEditing(call);
+  if (!isLaterRound) traceBody(admitted.trace, cameBytes, call.isFromLog ? cameBytes : countBytes(body));
+  const whole = isSame && !canEdit(call) ? [admitted.raw] : body;
+  const isEdited = !isSame || canEdit(call);
   const sent = { upstream: destination.upstream, body: whole, isEdited, span };
-  const isLong = call.asked.chain !== undefined || lengthOf(body) > LONG_BYTES;
-  return { answered: await send(admitted, parts, sent), isLong };
+  const isLong = call.request.chain !== undefined || countBytes(body) > LONG_BYTES;
+  return { answered: await sendRequest(admitted, parts, sent), isLong };
 }
 
 /** True if another request must be tried: one without the gateway's additions, or one with a different window. */
-async function mends(
-  { trace }: Admitted,
-  { rooms, config }: ExchangeParts,
-  { call, destination, recalled }: Conversing,
+async function repairRequest(
+  { trace }: Incoming,
+  { rooms, config }: Services,
+  { call, destination, recall: recalled }: OutboundCall,
   failure: ProviderFailure,
-  elements: readonly JsonObject[] | undefined,
+  elements: readonly WireObject[] | undefined,
 ): Promise<boolean> {
-  const told = overflowOf(failure) ?? outputOverflowOf(failure);
-  const overflow = told && call.believed(told);
+  const told = detectOverflow(failure) ?? detectOutputOverflow(failure);
+  const overflow = told && call.checkOverflow(told);
   if (overflow?.limitTokens !== undefined) rooms.learn(destination, overflow.limitTokens);
   // The client's messages must not be cut for content that it did not ask for.
-  if (overflow && !isOfOutput(overflow) && !elements && recalled?.drop()) return true;
-  if (elements) call.sendsBesides(recalled?.tokens(elements) ?? 0);
-  if (await call.heals(failure, rooms.roomOf(destination, config().threshold))) {
+  if (overflow && !isOutputOverflow(overflow) && !elements && recalled?.drop()) return true;
+  if (elements) call.setExtraTokens(recalled?.countTokens(elements) ?? 0);
+  if (await call.repair(failure, rooms.getLimits(destination, config().threshold))) {
     if (call.fitted?.maxOutputTokens !== undefined) rooms.learnOutputCounts(destination);
     traceCall(trace, call);
     return true;
   }
-  if (elements) call.sendsBesides(recalled?.tokens() ?? 0);
+  if (elements) call.setExtraTokens(recalled?.countTokens() ?? 0);
   return false;
 }
 
 /** True if the messages alone would fit, according to the provider. */
-function isOfOutput({ limitTokens, requestedTokens, outputTokens }: Overflow): boolean {
+function isOutputOverflow({ limitTokens, requestedTokens, outputTokens }: Overflow): boolean {
   if (limitTokens === undefined || outputTokens === undefined) return false;
   return (requestedTokens ?? outputTokens) - outputTokens < limitTokens;
 }
 
 /** True if the gateway may change the window of a call. */
-function isEditing({ asked }: Call): boolean {
+function canEdit({ request: asked }: ThreadCall): boolean {
   return asked.policy !== "none" && !asked.isDryRun;
 }
 
 /** Adds the report that the client asked for to the reply: the edits made, and the summary if there is one. */
-function tellEdits(
-  { asked, fitted }: Call,
-  told: ToldCompaction | undefined,
+function createEditReporter(
+  { request: asked, fitted }: ThreadCall,
+  told: SummaryInserter | undefined,
 ): ((data: string) => string | undefined) | undefined {
   if (!asked.edits || asked.isDryRun) return undefined;
-  const applied = appliedEdits(asked.edits, fitted?.slots ?? []);
+  const applied = findAppliedEdits(asked.edits, fitted?.slots ?? []);
   return (data) => {
     const changed = told?.change(data);
     return withAppliedEdits(asked.api.name, changed ?? data, applied) ?? changed;
@@ -180,32 +190,32 @@ function tellEdits(
 }
 
 /** The summary to insert before the reply; stored before the client gets it. */
-async function tellSummary(
-  { principal }: Admitted,
-  { compactions }: ExchangeParts,
-  call: Call,
-): Promise<ToldCompaction | undefined> {
+async function prepareSummary(
+  { principal }: Incoming,
+  { compactions }: Services,
+  call: ThreadCall,
+): Promise<SummaryInserter | undefined> {
   const { thread, last } = call;
-  const text = summaryToTell(call);
+  const text = findNewSummary(call);
   if (text === undefined || last === undefined) return undefined;
-  await compactions.tell(principal.id, text, thread, last);
-  return tellCompaction(text);
+  await compactions.store(principal.id, text, thread, last);
+  return createSummaryInserter(text);
 }
 
 /** Changes to apply to the request body. */
-function changesOf({ read, destination, call }: Conversing): BodyChanges {
+function buildChanges({ request: read, destination, call }: OutboundCall): BodyChanges {
   const { model, clientModel } = destination;
-  const { pieces, isFromLog, asked } = call;
+  const { pieces, isFromLog, request: asked } = call;
   const { api, said } = asked;
   const fields = new Map<string, unknown>();
   if (model !== clientModel) fields.set("model", model);
   const { maxOutputTokens } = call;
-  if (maxOutputTokens !== undefined && isEditing(call))
+  if (maxOutputTokens !== undefined && canEdit(call))
     for (const [name, value] of lowerOutputFields(read.fields.all, maxOutputTokens)) fields.set(name, value);
   // A plain text becomes a list if more messages are sent.
   if (isFromLog && said.cut.listFrom === undefined)
-    fields.set(api.messagesField, elementsOf(said.cut, pieces ?? []));
+    fields.set(api.messagesField, listPieceElements(said.cut, pieces ?? []));
   const without = asked.edits && !asked.isDryRun ? [CONTEXT_MANAGEMENT] : [];
   if (isFromLog) without.push(...CHAIN_FIELDS.filter((name) => (read.fields.all[name] ?? null) !== null));
-  return { pieces, without, ...(fields.size > 0 && { fields }) };
+  return { pieces, removed: without, ...(fields.size > 0 && { fields }) };
 }

@@ -1,15 +1,15 @@
-import { apiOf } from "../api/apis.ts";
+import { getApi } from "../api/apis.ts";
 import { BodyError, type CutBody, cutBody } from "../body/cut.ts";
-import { type KnownMessage, type WireMessages, wireMessages } from "../body/wire-message.ts";
+import { type KnownMessage, type RequestMessages, readMessages } from "../body/wire-message.ts";
 import { findCompactions } from "../compaction/find-compactions.ts";
-import { plainPieces } from "../compaction/plain-pieces.ts";
+import { buildPlainPieces } from "../compaction/plain-pieces.ts";
 import { CONTEXT_MANAGEMENT } from "../edits/context-edit.ts";
-import { managedBy } from "../edits/managed-by.ts";
-import type { Piece } from "../thread/outgoing.ts";
-import { piecesAsSent } from "../thread/sent-pieces.ts";
+import { getContextManager } from "../edits/managed-by.ts";
+import type { OutgoingPiece } from "../thread/outgoing.ts";
+import { repeatSentPieces } from "../thread/sent-pieces.ts";
 import type { Destination } from "./destination.ts";
-import { outgoingBody } from "./outgoing-body.ts";
-import type { Admitted, ExchangeParts } from "./parts.ts";
+import { buildOutgoingBody } from "./outgoing-body.ts";
+import type { Incoming, Services } from "./parts.ts";
 
 /** A body to be counted. */
 export interface CountedBody {
@@ -22,30 +22,32 @@ export interface CountedBody {
  * A body as it would be sent for a reply, as far as known: if edits apply, with those of the conversation that it
  * extends.
  */
-export function countedBody(
-  { route, body, principal }: Admitted,
-  { bodies, stored }: Pick<ExchangeParts, "bodies" | "stored">,
+export function buildCountedBody(
+  { route, body, principal }: Incoming,
+  { bodies, stored }: Pick<Services, "bodies" | "stored">,
   { upstream, model, clientModel }: Destination,
   isEdited: boolean,
 ): CountedBody {
-  const api = apiOf(route.api);
+  const api = getApi(route.api);
   const { name, messagesField } = api;
   try {
     const who = `${principal.id} ${name}`;
-    let earlier: WireMessages<KnownMessage> | undefined;
+    let earlier: RequestMessages<KnownMessage> | undefined;
     const cut = cutBody(body, messagesField, (bytes, from) => {
       earlier = bodies.find(who, bytes, from);
       return earlier?.cut;
     });
-    const isOurs = isEdited && managedBy(upstream) === "gateway";
+    const isOurs = isEdited && getContextManager(upstream) === "gateway";
     const isManaged = isOurs && cut.fields.has(CONTEXT_MANAGEMENT);
     const edited =
-      isEdited && earlier ? piecesAsSent(wireMessages({ api, stored }, cut, earlier), earlier) : undefined;
-    const sent = outgoingBody(
+      isEdited && earlier
+        ? repeatSentPieces(readMessages({ api, stored }, cut, earlier), earlier)
+        : undefined;
+    const sent = buildOutgoingBody(
       { cut },
       {
-        pieces: edited ?? (isOurs ? withoutCompactions(cut) : undefined),
-        without: isManaged ? [CONTEXT_MANAGEMENT] : [],
+        pieces: edited ?? (isOurs ? stripCompactions(cut) : undefined),
+        removed: isManaged ? [CONTEXT_MANAGEMENT] : [],
         ...(model !== clientModel && { fields: new Map([["model", model]]) }),
       },
     );
@@ -60,7 +62,7 @@ export function countedBody(
 /**
  * The elements of a body with compaction blocks, for an upstream that does not support them; undefined for any other.
  */
-function withoutCompactions(cut: CutBody): readonly Piece[] | undefined {
+function stripCompactions(cut: CutBody): readonly OutgoingPiece[] | undefined {
   const found = findCompactions(cut);
-  return found && plainPieces(cut, found);
+  return found && buildPlainPieces(cut, found);
 }

@@ -2,7 +2,7 @@ import type { ApiName } from "../api/api.ts";
 import type { UpstreamConfig } from "../config/config.ts";
 import { chooseUpstream } from "../upstream/choose-upstream.ts";
 import { FaultError } from "./fault-error.ts";
-import type { Admitted, ExchangeParts } from "./parts.ts";
+import type { Incoming, Services } from "./parts.ts";
 
 /** The upstream and the model name for a request. */
 export interface Destination {
@@ -18,18 +18,18 @@ export interface Destination {
 const MILLION_BETA = /(?:^|,)\s*context-1m-/;
 
 /** Placeholder for a request without a model: some servers have only one, and stored prompts may name it. */
-export const UNNAMED = "unnamed";
+export const UNNAMED_MODEL = "unnamed";
 
 /** The destination of a request. Throws `FaultError` if no upstream speaks the API, or if no model is named. */
-export function destinationOf(
+export function chooseDestination(
   api: ApiName,
   clientModel: string | undefined,
-  { config }: Pick<ExchangeParts, "config">,
-  { request }: Pick<Admitted, "request">,
+  { config }: Pick<Services, "config">,
+  { request }: Pick<Incoming, "request">,
 ): Destination {
   const chosen = chooseUpstream(config().upstreams, {
     api,
-    model: clientModel === UNNAMED ? undefined : clientModel,
+    model: clientModel === UNNAMED_MODEL ? undefined : clientModel,
   });
   if (chosen.fault) throw new FaultError(chosen.fault);
   if (clientModel === undefined)

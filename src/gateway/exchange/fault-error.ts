@@ -1,10 +1,10 @@
-import type { Fault } from "../api/api.ts";
+import type { WireFault } from "../api/api.ts";
 
 /** Ends a request with a fault that is reported to the client. */
 export class FaultError extends Error {
-  readonly fault: Fault;
+  readonly fault: WireFault;
 
-  constructor(fault: Fault, cause?: unknown) {
+  constructor(fault: WireFault, cause?: unknown) {
     super(fault.message, { cause });
     this.fault = fault;
   }

@@ -1,58 +1,63 @@
 import type { IncomingMessage } from "node:http";
-import { textOf } from "../../formats/content/fields.ts";
+import { toText } from "../../formats/content/fields.ts";
 import type { ProviderFailure } from "../../index.ts";
 import type { Api } from "../api/api.ts";
-import { objectIn } from "../api/replies/event-json.ts";
-import { failureOf } from "../api/replies/failure.ts";
+import { parseObject } from "../api/replies/event-json.ts";
+import { readFailureReply } from "../api/replies/failure.ts";
 import type { SseEvent } from "../stream/sse-event.ts";
 import { SseSplitter } from "../stream/sse-splitter.ts";
 
 /** A longer beginning is not an error. */
-const MOST_BYTES = 64 * 1_024;
+const MAX_BYTES = 64 * 1_024;
 /** Maximum delay of the response head if the first event is late. */
-const MOST_MS = 1_000;
+const MAX_DELAY_MS = 1_000;
 /** Events that a provider sends before it has checked the request. */
-const BEFORE: readonly string[] = ["ping", "response.created", "response.queued", "response.in_progress"];
+const PRELIMINARY_EVENTS: readonly string[] = [
+  "ping",
+  "response.created",
+  "response.queued",
+  "response.in_progress",
+];
 
 /**
  * The error at the beginning of an event stream, before any content; undefined if there is none. Some providers send
  * status 200 and then refuse; if `isLong`, waits past events without content. The bytes read stay available.
  */
-export async function firstFailure(
+export async function findFirstFailure(
   api: Api,
   body: IncomingMessage,
   { signal, isLong }: { readonly signal: AbortSignal; readonly isLong: boolean },
 ): Promise<ProviderFailure | undefined> {
-  const reader = api.makeReader();
+  const reader = api.createReader();
   const splitter = new SseSplitter();
   let failure: ProviderFailure | undefined;
   let isBegun = false;
   let size = 0;
-  await beginning(body, signal, (bytes) => {
+  await peekBody(body, signal, (bytes) => {
     size += bytes.length;
-    if (size > MOST_BYTES) return true;
+    if (size > MAX_BYTES) return true;
     for (const event of splitter.push(bytes)) {
       if (event.hasData) reader.take(event);
-      failure ??= fieldFailure(event);
-      isBegun ||= event.hasData && !isBefore(event);
+      failure ??= readFieldFailure(event);
+      isBegun ||= event.hasData && !isPreliminary(event);
     }
     return !isLong || isBegun || reader.failure !== undefined || failure !== undefined;
   });
   return reader.hasBegun ? undefined : (reader.failure ?? failure);
 }
 
-function isBefore({ event, data }: SseEvent): boolean {
-  return BEFORE.includes(textOf(objectIn(data)?.type) ?? event ?? "");
+function isPreliminary({ event, data }: SseEvent): boolean {
+  return PRELIMINARY_EVENTS.includes(toText(parseObject(data)?.type) ?? event ?? "");
 }
 
 /** Some llama.cpp servers wrote errors to a field that no client reads. */
-function fieldFailure({ hasData, raw }: SseEvent): ProviderFailure | undefined {
+function readFieldFailure({ hasData, raw }: SseEvent): ProviderFailure | undefined {
   const [, error] = hasData ? [] : (/^error: (\{.*)/.exec(raw.toString("utf8")) ?? []);
-  return error === undefined ? undefined : failureOf(400, error);
+  return error === undefined ? undefined : readFailureReply(400, error);
 }
 
 /** Passes the first bytes of a body to `isEnough` as they arrive, until it returns true; all bytes stay available. */
-function beginning(
+function peekBody(
   body: IncomingMessage,
   signal: AbortSignal,
   isEnough: (bytes: Buffer) => boolean,
@@ -78,7 +83,7 @@ function beginning(
       // Put back at once: a body that has been read completely ends in the next tick.
       body.unshift(chunk);
     };
-    const late = setTimeout(done, MOST_MS).unref();
+    const late = setTimeout(done, MAX_DELAY_MS).unref();
     if (body.readableEnded || body.destroyed || signal.aborted) return done();
     body.on("readable", look).once("end", done).once("close", done).once("error", done);
     signal.addEventListener("abort", done, { once: true });

@@ -1,14 +1,14 @@
-import type { JsonObject } from "../api/api.ts";
+import type { WireObject } from "../api/api.ts";
 import type { UpstreamConfig } from "../config/config.ts";
-import { readWhole } from "../upstream/read-whole.ts";
-import type { Admitted, ExchangeParts } from "./parts.ts";
+import { readUpstreamBody } from "../upstream/read-whole.ts";
+import type { Incoming, Services } from "./parts.ts";
 import { passThrough } from "./pass-through.ts";
-import { send } from "./send.ts";
+import { sendRequest } from "./send.ts";
 
-const MOST_BYTES = 16 * 1_024 * 1_024;
+const MAX_BYTES = 16 * 1_024 * 1_024;
 
 /** Lists the models: those of a single upstream as it reports them, those of several in one list. */
-export async function listModels(admitted: Admitted, parts: ExchangeParts): Promise<void> {
+export async function listModels(admitted: Incoming, parts: Services): Promise<void> {
   const { route, response, trace } = admitted;
   const isAnthropic = route.api === "anthropic";
   const speaking = parts
@@ -16,7 +16,7 @@ export async function listModels(admitted: Admitted, parts: ExchangeParts): Prom
     .upstreams.filter(({ apis }) => apis.some((api) => (api === "anthropic") === isAnthropic));
   const [first, ...others] = speaking;
   if (first && others.length === 0) return passThrough(admitted, parts, first);
-  const lists = await Promise.all(speaking.map((upstream) => modelsOf(admitted, parts, upstream)));
+  const lists = await Promise.all(speaking.map((upstream) => fetchModels(admitted, parts, upstream)));
   const data = lists.flat();
   const [earliest, latest] = [data[0]?.id ?? null, data.at(-1)?.id ?? null];
   const body = isAnthropic
@@ -30,19 +30,19 @@ export async function listModels(admitted: Admitted, parts: ExchangeParts): Prom
 }
 
 /** The models of one upstream, with the prefix by which the gateway selects it; empty if it cannot list them. */
-async function modelsOf(
-  admitted: Admitted,
-  parts: ExchangeParts,
+async function fetchModels(
+  admitted: Incoming,
+  parts: Services,
   upstream: UpstreamConfig,
-): Promise<readonly JsonObject[]> {
+): Promise<readonly WireObject[]> {
   const { prefix = "" } = upstream;
   try {
-    const answered = await send(admitted, parts, { upstream, body: undefined, isEdited: true });
+    const answered = await sendRequest(admitted, parts, { upstream, body: undefined, isEdited: true });
     const { idleMs } = parts.config().limits;
-    const { decoded } = await readWhole(answered.body, MOST_BYTES, { idleMs, signal: admitted.signal });
+    const { decoded } = await readUpstreamBody(answered.body, MAX_BYTES, { idleMs, signal: admitted.signal });
     const { data } = JSON.parse(decoded?.toString("utf8") ?? "");
     if (answered.status !== 200 || !Array.isArray(data)) return [];
-    return data.map((model: JsonObject) => ({ ...model, id: `${prefix}${model.id}` }));
+    return data.map((model: WireObject) => ({ ...model, id: `${prefix}${model.id}` }));
   } catch {
     return [];
   }

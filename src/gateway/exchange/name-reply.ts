@@ -1,37 +1,37 @@
 import type { MessageInput } from "../../index.ts";
 import type { Api } from "../api/api.ts";
-import { elementAt } from "../body/wire-message.ts";
-import { canonicalKey } from "../identity/canonical-key.ts";
-import type { Call } from "../thread/call.ts";
-import { isKeptThere } from "../thread/chain.ts";
+import { parseElement } from "../body/wire-message.ts";
+import { buildCanonicalKey } from "../identity/canonical-key.ts";
+import type { ThreadCall } from "../thread/call.ts";
+import { isStoredByProvider } from "../thread/chain.ts";
 import type { NameReply } from "../thread/recorder.ts";
 import type { ResponsePlace } from "../thread/response-place.ts";
 import type { Thread } from "../thread/thread.ts";
-import type { ExchangeParts } from "./parts.ts";
-import type { ReadRequest } from "./read-request.ts";
+import type { Services } from "./parts.ts";
+import type { ParsedRequest } from "./read-request.ts";
 
 /** Instructions of a request, and the response that they are stored with. */
-interface KeptLead {
+interface StoredLead {
   readonly key: string;
   readonly response: string;
 }
 
-const keptLeads = new WeakMap<Thread, KeptLead>();
+const keptLeads = new WeakMap<Thread, StoredLead>();
 
 /** Records the id of a call's reply, so that a request can continue from it; undefined if none can. */
-export function nameReply(
+export function createReplyNamer(
   principal: string,
-  { responses, items, stored }: Pick<ExchangeParts, "responses" | "items" | "stored">,
-  read: ReadRequest,
-  { asked, thread, last }: Call,
+  { responses, items, stored }: Pick<Services, "responses" | "items" | "stored">,
+  read: ParsedRequest,
+  { request: asked, thread, last }: ThreadCall,
 ): NameReply | undefined {
   const { api, chain } = asked;
-  if (!isKeptThere(api, read.fields.all)) return undefined;
-  const isKept = mayBeNamed(read) || chain !== undefined;
-  const lead = chain ? [] : leadMessages(api, read, stored);
-  const key = lead.map(canonicalKey).join(" ");
+  if (!isStoredByProvider(api, read.fields.all)) return undefined;
+  const isKept = canBeReferenced(read) || chain !== undefined;
+  const lead = chain ? [] : readLeadMessages(api, read, stored);
+  const key = lead.map(buildCanonicalKey).join(" ");
   return (response, entry, said) => {
-    if (read.fields.all.store !== false) items.note(principal, said);
+    if (read.fields.all.store !== false) items.add(principal, said);
     const known = keptLeads.get(thread);
     const isKnown = known?.key === key;
     const keptWith = chain ? chain.lead : lead.length === 0 ? undefined : isKnown ? known.response : response;
@@ -42,27 +42,27 @@ export function nameReply(
       if (behind === undefined) return undefined;
       return {
         session: thread.session.id,
-        home: thread.home,
+        home: thread.threadKey,
         entry: behind,
         isWhole: id !== undefined && isLeadKept && (chain?.isWhole ?? true) === true,
         ...(keptWith !== undefined && { lead: keptWith }),
       };
     });
-    return responses.note(principal, response, { place, isKept, ...(keptWith === response && { lead }) });
+    return responses.add(principal, response, { place, isKept, ...(keptWith === response && { lead }) });
   };
 }
 
 /** False for a client that stores nothing and repeats all messages itself, which never refers to a reply. */
-function mayBeNamed({ said, fields }: ReadRequest): boolean {
+function canBeReferenced({ said, fields }: ParsedRequest): boolean {
   return fields.all.store !== false || !said.messages.some(({ role }) => role === "assistant");
 }
 
 /** Instructions among the items of a request: not part of the messages, but a chain continues from them. */
-function leadMessages(
+function readLeadMessages(
   api: Api,
-  { said: { cut, lead } }: ReadRequest,
-  stored: ExchangeParts["stored"],
+  { said: { cut, lead } }: ParsedRequest,
+  stored: Services["stored"],
 ): readonly MessageInput[] {
-  const elements = Array.from({ length: lead }, (_, index) => elementAt(cut, index));
-  return api.decode(elements).map(({ input }) => stored(input, canonicalKey(input)));
+  const elements = Array.from({ length: lead }, (_, index) => parseElement(cut, index));
+  return api.decode(elements).map(({ input }) => stored(input, buildCanonicalKey(input)));
 }

@@ -1,8 +1,8 @@
 import type { UpstreamConfig } from "../config/config.ts";
-import { keyOf } from "../upstream/credential.ts";
+import { getUpstreamKey } from "../upstream/credential.ts";
 import { FaultError } from "./fault-error.ts";
-import type { Admitted, ExchangeParts } from "./parts.ts";
-import { findReferences, type Reference } from "./references.ts";
+import type { Incoming, Services } from "./parts.ts";
+import { findReferences, type StoredReference } from "./references.ts";
 
 /** Endpoints that neither store nor reveal anything at the provider, by method and path. */
 const STATELESS =
@@ -10,29 +10,37 @@ const STATELESS =
 /** Operations on one stored response. */
 const OWN_RESPONSE = /^(?:GET|HEAD|DELETE|POST) \/responses\/([^/]+)(?:\/(?:cancel|input_items))?$/;
 
-type Parts = Pick<ExchangeParts, "config" | "env" | "responses" | "items">;
-type Request = Pick<Admitted, "principal" | "route" | "request" | "body">;
+type OwnershipDeps = Pick<Services, "config" | "env" | "responses" | "items">;
+type OwnedRequest = Pick<Incoming, "principal" | "route" | "request" | "body">;
 
 /**
  * True if the request uses a key that several tokens share, so that the provider cannot tell their owners apart. A
  * token with `passthrough` may use everything stored under the key.
  */
-function isShared({ principal }: Request, { config, env }: Parts, upstream: UpstreamConfig): boolean {
-  if (principal.token === undefined || keyOf(upstream, env) === undefined) return false;
+function hasSharedKey(
+  { principal }: OwnedRequest,
+  { config, env }: OwnershipDeps,
+  upstream: UpstreamConfig,
+): boolean {
+  if (principal.token === undefined || getUpstreamKey(upstream, env) === undefined) return false;
   return !config().tokens.some(({ name, passthrough }) => name === principal.token && passthrough === true);
 }
 
 /** Throws `FaultError` if another endpoint of a provider would reveal or change content stored for other tokens. */
-export async function checkEndpoint(request: Request, parts: Parts, upstream: UpstreamConfig): Promise<void> {
-  if (!isShared(request, parts, upstream)) return;
+export async function checkEndpointAccess(
+  request: OwnedRequest,
+  parts: OwnershipDeps,
+  upstream: UpstreamConfig,
+): Promise<void> {
+  if (!hasSharedKey(request, parts, upstream)) return;
   const { principal, route } = request;
   const called = `${request.request.method} ${route.path}`;
   const response = OWN_RESPONSE.exec(called)?.[1];
   if (response !== undefined) {
-    if (await isOwn({ type: "response", id: response }, principal.id, parts)) return;
-    throw notFound(response);
+    if (await isOwnReference({ type: "response", id: response }, principal.id, parts)) return;
+    throw createNotFoundFault(response);
   }
-  if (STATELESS.test(called)) return checkReferences(request, parts, upstream);
+  if (STATELESS.test(called)) return checkReferenceAccess(request, parts, upstream);
   throw new FaultError({
     status: 403,
     kind: "forbidden",
@@ -42,25 +50,30 @@ export async function checkEndpoint(request: Request, parts: Parts, upstream: Up
 }
 
 /** Throws `FaultError` if a request refers to content stored at the provider that does not belong to its token. */
-export async function checkReferences(
-  request: Request,
-  parts: Parts,
+export async function checkReferenceAccess(
+  request: OwnedRequest,
+  parts: OwnershipDeps,
   upstream: UpstreamConfig,
 ): Promise<void> {
-  if (!isShared(request, parts, upstream)) return;
+  if (!hasSharedKey(request, parts, upstream)) return;
   const isForm = !/json/i.test(request.request.headers["content-type"] ?? "json");
   const references = isForm ? [] : findReferences(request.body);
-  if (references === "unreadable") throw unreadable();
+  if (references === "unreadable") throw createUnreadableFault();
   for (const reference of references)
-    if (!(await isOwn(reference, request.principal.id, parts))) throw notFound(reference.id);
+    if (!(await isOwnReference(reference, request.principal.id, parts)))
+      throw createNotFoundFault(reference.id);
 }
 
 /** Throws `FaultError` for a body with ambiguous fields, which might refer to another token's content. */
-export function checkReadable(request: Request, parts: Parts, upstream: UpstreamConfig): void {
-  if (isShared(request, parts, upstream)) throw unreadable();
+export function checkBodyReadable(
+  request: OwnedRequest,
+  parts: OwnershipDeps,
+  upstream: UpstreamConfig,
+): void {
+  if (hasSharedKey(request, parts, upstream)) throw createUnreadableFault();
 }
 
-function unreadable(): FaultError {
+function createUnreadableFault(): FaultError {
   return new FaultError({
     status: 400,
     kind: "invalid_request",
@@ -69,17 +82,17 @@ function unreadable(): FaultError {
   });
 }
 
-async function isOwn(
-  { type, id }: Reference,
+async function isOwnReference(
+  { type, id }: StoredReference,
   principal: string,
-  { responses, items }: Parts,
+  { responses, items }: OwnershipDeps,
 ): Promise<boolean> {
   if (type === "response") return (await responses.find(principal, id)) !== undefined;
   return type === "item" && items.find(principal, id) !== undefined;
 }
 
 /** The same reply for content of others and for content that does not exist. */
-function notFound(id: string): FaultError {
+function createNotFoundFault(id: string): FaultError {
   const shown = /^[\w.-]{1,100}$/.test(id) ? `"${id}"` : "that was named";
   return new FaultError({
     status: 404,

@@ -9,37 +9,37 @@ import type { LoopStates } from "../loops/loop-states.ts";
 import type { Spans } from "../observe/spans.ts";
 import type { Trace } from "../observe/trace.ts";
 import type { Threads } from "../thread/threads.ts";
-import type { Agents } from "../upstream/agents.ts";
+import type { ConnectionAgents } from "../upstream/agents.ts";
 import type { ReferencedItems } from "./referenced-items.ts";
 import type { ResponseIds } from "./response-ids.ts";
-import type { Rooms } from "./rooms.ts";
+import type { ModelLimits } from "./rooms.ts";
 
 /** Services that all requests of a gateway share. */
-export interface ExchangeParts {
+export interface Services {
   readonly kernel: Kernel;
   readonly config: () => GatewayConfig;
   readonly env: NodeJS.ProcessEnv;
   readonly threads: Threads;
   readonly bodies: RecentBodies;
-  readonly rooms: Rooms;
+  readonly rooms: ModelLimits;
   readonly loops: LoopStates;
   readonly responses: ResponseIds;
   readonly items: ReferencedItems;
   readonly compactions: KnownCompactions;
-  readonly agents: Agents;
+  readonly agents: ConnectionAgents;
   readonly spans: Spans;
   /** Converts a message to its stored form. */
   readonly stored: (message: MessageInput, key: string) => MessageInput;
   /** Redacts large messages in a worker, so that `stored` finds them ready. */
   readonly prepareStored: (messages: readonly MessageInput[], signal?: AbortSignal) => Promise<void>;
   /** Called when a request continues although the store fails. */
-  readonly onStoreTrouble: (error: unknown) => void;
+  readonly onStoreFailure: (error: unknown) => void;
   /** True for a token of the gateway itself. */
   readonly isGatewayToken: (credential: string) => boolean;
 }
 
 /** An admitted request with its body. */
-export interface Admitted {
+export interface Incoming {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly principal: Principal;

@@ -1,25 +1,25 @@
 import type { UpstreamConfig } from "../config/config.ts";
-import { relay } from "../stream/relay.ts";
-import type { Admitted, ExchangeParts } from "./parts.ts";
-import { send } from "./send.ts";
+import { relayResponse } from "../stream/relay.ts";
+import type { Incoming, Services } from "./parts.ts";
+import { sendRequest } from "./send.ts";
 
 /** Forwards a request unchanged, or `changed` in its place, and relays the response; neither is parsed. */
 export async function passThrough(
-  admitted: Admitted,
-  parts: ExchangeParts,
+  admitted: Incoming,
+  parts: Services,
   upstream: UpstreamConfig,
   changed?: readonly Uint8Array[],
 ): Promise<void> {
   const { response, raw, request, signal, trace } = admitted;
   const hasBody = raw.length > 0 || request.headers["content-length"] !== undefined;
-  const answer = await send(admitted, parts, {
+  const answer = await sendRequest(admitted, parts, {
     upstream,
     body: changed ?? (hasBody ? [raw] : undefined),
     isEdited: changed !== undefined,
   });
   trace.status = answer.status;
   const { idleMs } = parts.config().limits;
-  const relayed = await relay({ answer, response, signal, idleMs, startedAt: trace.startedMs });
+  const relayed = await relayResponse({ answer, response, signal, idleMs, startedAt: trace.startedMs });
   trace.ending = relayed.ending;
   trace.bytesOut = relayed.bytes;
   if (relayed.firstByteMs !== undefined) trace.firstByteMs = relayed.firstByteMs;

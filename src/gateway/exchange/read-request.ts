@@ -1,27 +1,32 @@
 import { Turns } from "../../base/turns.ts";
 import type { MessageInput } from "../../index.ts";
 import type { Api } from "../api/api.ts";
-import { BodyError, type CutBody, cutSteps, OddBodyError, parsed, type Range } from "../body/cut.ts";
+import { BodyError, type ByteRange, type CutBody, cutSteps, OddBodyError, parseRange } from "../body/cut.ts";
 import { LIFT_FROM_BYTES, lift } from "../body/lift.ts";
 import { liftedMessage } from "../body/lifted-message.ts";
 import { liftedFields, readInTurns } from "../body/read-in-turns.ts";
-import { type KnownMessage, type Reading, type WireMessages, wireMessages } from "../body/wire-message.ts";
-import { canonicalKey } from "../identity/canonical-key.ts";
+import {
+  type KnownMessage,
+  type MessageReading,
+  type RequestMessages,
+  readMessages,
+} from "../body/wire-message.ts";
+import { buildCanonicalKey } from "../identity/canonical-key.ts";
 import { isChained } from "../thread/chain.ts";
-import { type BodyFacts, bodyFacts } from "./body-facts.ts";
+import { type BodyFacts, readBodyFacts } from "./body-facts.ts";
 import { FaultError } from "./fault-error.ts";
-import type { ExchangeParts } from "./parts.ts";
-import { type RequestFields, requestFields } from "./request-fields.ts";
+import type { Services } from "./parts.ts";
+import { parseRequestFields, type RequestFields } from "./request-fields.ts";
 
 /** A request, parsed as far as needed. */
-export interface ReadRequest {
-  readonly said: WireMessages;
+export interface ParsedRequest {
+  readonly said: RequestMessages;
   readonly fields: RequestFields;
   readonly facts: BodyFacts;
 }
 
-type ReadParts = Pick<ExchangeParts, "bodies" | "items" | "stored" | "config"> &
-  Partial<Pick<ExchangeParts, "prepareStored">>;
+type ReadParts = Pick<Services, "bodies" | "items" | "stored" | "config"> &
+  Partial<Pick<Services, "prepareStored">>;
 
 /** Reads a body. Throws `FaultError` if the API does not accept it, `OddBodyError` if only the provider can decide. */
 export async function readRequest(
@@ -29,8 +34,8 @@ export async function readRequest(
   body: Buffer,
   principal: string,
   { bodies, items, stored, prepareStored, config }: ReadParts,
-): Promise<ReadRequest> {
-  const reading: Reading = {
+): Promise<ParsedRequest> {
+  const reading: MessageReading = {
     api,
     stored,
     isRedacting: () => config().redact,
@@ -38,7 +43,7 @@ export async function readRequest(
   };
   const turns = new Turns();
   const who = `${principal} ${api.name}`;
-  let earlier: WireMessages<KnownMessage> | undefined;
+  let earlier: RequestMessages<KnownMessage> | undefined;
   try {
     const plain = await turns.finish(
       cutSteps(body, api.messagesField, (bytes, from) => {
@@ -48,20 +53,20 @@ export async function readRequest(
     );
     const largeFields = await readLargeFields(api, plain, turns);
     const cut: CutBody = { ...plain, largeFields, referenced: (id) => items.find(principal, id) };
-    const fields = requestFields(api, cut);
+    const fields = parseRequestFields(api, cut);
     // In the middle of a conversation, instructions are ordinary messages.
     const isMore = isChained(api, fields.all);
     const own = { ...reading, hasNoLead: isMore };
     const before = isMore ? undefined : earlier;
     const isLarge = body.length >= LIFT_FROM_BYTES;
     if (cut.listFrom === undefined) {
-      const said = await plainInput(reading, cut, turns);
-      return { said, fields, facts: bodyFacts(api, said) };
+      const said = await readPlainInput(reading, cut, turns);
+      return { said, fields, facts: readBodyFacts(api, said) };
     }
-    const said = isLarge ? await readInTurns(own, cut, turns, before) : wireMessages(own, cut, before);
-    return { said, fields, facts: bodyFacts(api, said) };
+    const said = isLarge ? await readInTurns(own, cut, turns, before) : readMessages(own, cut, before);
+    return { said, fields, facts: readBodyFacts(api, said) };
   } catch (error) {
-    if (!(error instanceof BodyError) || isOdd(error, body)) throw error;
+    if (!(error instanceof BodyError) || isValidJson(error, body)) throw error;
     const message = `The body is not what ${api.name} takes: ${error.message}.`;
     throw new FaultError({ status: 400, kind: "invalid_request", message }, error);
   }
@@ -82,7 +87,7 @@ async function readLargeFields(
 }
 
 /** Parses a large field without its large values; undefined if its small values alone are too large. */
-async function readLargeField(bytes: Buffer, range: Range, turns: Turns): Promise<unknown> {
+async function readLargeField(bytes: Buffer, range: ByteRange, turns: Turns): Promise<unknown> {
   try {
     return (await lift(bytes, range, turns, Number.POSITIVE_INFINITY)).value;
   } catch (error) {
@@ -91,12 +96,12 @@ async function readLargeField(bytes: Buffer, range: Range, turns: Turns): Promis
   }
 }
 
-function isLargeRange({ from, to }: Range): boolean {
+function isLargeRange({ from, to }: ByteRange): boolean {
   return to - from >= LIFT_FROM_BYTES;
 }
 
 /** True for an odd body that is valid JSON; a large one is not checked and left to the provider. */
-function isOdd(error: BodyError, body: Buffer): boolean {
+function isValidJson(error: BodyError, body: Buffer): boolean {
   if (!(error instanceof OddBodyError)) return false;
   if (body.length >= LIFT_FROM_BYTES) return true;
   try {
@@ -108,10 +113,10 @@ function isOdd(error: BodyError, body: Buffer): boolean {
 }
 
 /** Reads a body without a list: the Responses API also accepts plain text. */
-async function plainInput(reading: Reading, cut: CutBody, turns: Turns): Promise<WireMessages> {
+async function readPlainInput(reading: MessageReading, cut: CutBody, turns: Turns): Promise<RequestMessages> {
   const range = cut.fields.get(reading.api.messagesField);
   const lifted = range && isLargeRange(range) ? await lift(cut.bytes, range, turns) : undefined;
-  const text = lifted ? lifted.value : range && parsed(cut.bytes, range);
+  const text = lifted ? lifted.value : range && parseRange(cut.bytes, range);
   if (typeof text !== "string") return { cut, lead: 0, messages: [] };
   const place = { role: "user", index: 0, from: 0, to: 0 } as const;
   const input: MessageInput = { role: "user", text };
@@ -120,6 +125,6 @@ async function plainInput(reading: Reading, cut: CutBody, turns: Turns): Promise
     const fields = liftedFields(reading, await liftedMessage(input, source));
     return { cut, lead: 0, messages: [{ ...place, ...fields }] };
   }
-  const key = canonicalKey(input);
+  const key = buildCanonicalKey(input);
   return { cut, lead: 0, messages: [{ ...place, raw: input, input: () => reading.stored(input, key), key }] };
 }

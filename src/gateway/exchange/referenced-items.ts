@@ -1,4 +1,4 @@
-import type { JsonObject } from "../api/api.ts";
+import type { WireObject } from "../api/api.ts";
 
 /** Maximum number and total bytes of the items in memory. */
 export interface ItemBounds {
@@ -32,7 +32,7 @@ export class ReferencedItems {
     return this.#sizeBytes;
   }
 
-  note(principal: string, items: readonly JsonObject[]): void {
+  add(principal: string, items: readonly WireObject[]): void {
     for (const item of items) {
       if (typeof item.id !== "string") continue;
       const name = `${principal} ${item.id}`;
@@ -48,7 +48,7 @@ export class ReferencedItems {
     }
   }
 
-  find(principal: string, id: string): JsonObject | undefined {
+  find(principal: string, id: string): WireObject | undefined {
     const json = this.#items.get(`${principal} ${id}`);
     return json === undefined ? undefined : JSON.parse(json);
   }

@@ -1,11 +1,11 @@
 /** A reference to content stored at the provider. */
-export interface Reference {
+export interface StoredReference {
   readonly type: "response" | "item" | "other";
   readonly id: string;
 }
 
 /** Fields that refer to stored content, anywhere in a body. */
-const FIELDS: ReadonlyMap<string, Reference["type"]> = new Map([
+const REFERENCE_FIELDS: ReadonlyMap<string, StoredReference["type"]> = new Map([
   ["previous_response_id", "response"],
   ["previous_message_id", "response"],
   ["file_id", "other"],
@@ -16,7 +16,7 @@ const FIELDS: ReadonlyMap<string, Reference["type"]> = new Map([
   ["input_file_id", "other"],
 ]);
 /** Fields that do so only at the top level; elsewhere they are data of a tool. */
-const TOP_FIELDS: ReadonlyMap<string, Reference["type"]> = new Map([
+const TOP_FIELDS: ReadonlyMap<string, StoredReference["type"]> = new Map([
   ["conversation", "other"],
   ["container", "other"],
   ["prompt", "other"],
@@ -27,7 +27,7 @@ const SLICE = 1_000_000;
 const OVERLAP = 32;
 
 /** All references in a body; "unreadable" if it cannot be parsed. */
-export function findReferences(body: Buffer): readonly Reference[] | "unreadable" {
+export function findReferences(body: Buffer): readonly StoredReference[] | "unreadable" {
   if (!hasHint(body)) return [];
   let value: unknown;
   try {
@@ -35,7 +35,7 @@ export function findReferences(body: Buffer): readonly Reference[] | "unreadable
   } catch {
     return "unreadable";
   }
-  return referencesIn(value);
+  return collectReferences(value);
 }
 
 function hasHint(body: Buffer): boolean {
@@ -44,9 +44,9 @@ function hasHint(body: Buffer): boolean {
   return false;
 }
 
-function referencesIn(top: unknown): readonly Reference[] {
-  const found: Reference[] = [];
-  const add = (type: Reference["type"], value: unknown) => {
+function collectReferences(top: unknown): readonly StoredReference[] {
+  const found: StoredReference[] = [];
+  const add = (type: StoredReference["type"], value: unknown) => {
     for (const one of Array.isArray(value) ? value : [value]) {
       const id = typeof one === "object" && one !== null ? (one as { readonly id?: unknown }).id : one;
       if (typeof id === "string") found.push({ type, id });
@@ -67,7 +67,7 @@ function referencesIn(top: unknown): readonly Reference[] {
     const isTop = value === top;
     for (const [name, inner] of Object.entries(fields)) {
       const isText = name === "prompt" && typeof inner === "string";
-      const type = FIELDS.get(name) ?? (isTop && !isText ? TOP_FIELDS.get(name) : undefined);
+      const type = REFERENCE_FIELDS.get(name) ?? (isTop && !isText ? TOP_FIELDS.get(name) : undefined);
       if (type !== undefined) add(type, inner);
       if (isTop || !isOwnData(fields, name)) waiting.push(inner ?? null);
     }

@@ -1,11 +1,11 @@
-import type { Api, JsonObject } from "../api/api.ts";
-import { type CutBody, parsed, type Range } from "../body/cut.ts";
+import type { Api, WireObject } from "../api/api.ts";
+import { type ByteRange, type CutBody, parseRange } from "../body/cut.ts";
 import { OUTPUT_FIELDS } from "../body/output-fields.ts";
 
 /** Fields of a request, other than messages, tools and system prompt, that the gateway reads. */
 export interface RequestFields {
   /** All short fields. */
-  readonly all: JsonObject;
+  readonly all: WireObject;
   readonly model: string | undefined;
   readonly isStreamed: boolean;
   /** Maximum tokens of the reply. */
@@ -13,14 +13,17 @@ export interface RequestFields {
 }
 
 /** Longer fields hold content. */
-const MOST_BYTES = 16 * 1_024;
+const MAX_FIELD_BYTES = 16 * 1_024;
 
 /** Parses the short fields of a body. Throws `BodyError` if one is not valid JSON. */
-export function requestFields({ messagesField, leadFields }: Api, { bytes, fields }: CutBody): RequestFields {
+export function parseRequestFields(
+  { messagesField, leadFields }: Api,
+  { bytes, fields }: CutBody,
+): RequestFields {
   const all: Record<string, unknown> = {};
   for (const [name, range] of fields) {
     const isContent = name === messagesField || name === "tools" || leadFields.includes(name);
-    if (!isContent && range.to - range.from <= MOST_BYTES) all[name] = parsed(bytes, range);
+    if (!isContent && range.to - range.from <= MAX_FIELD_BYTES) all[name] = parseRange(bytes, range);
   }
   const limit = OUTPUT_FIELDS.map((name) => all[name]).find((value) => typeof value === "number");
   return {
@@ -32,12 +35,12 @@ export function requestFields({ messagesField, leadFields }: Api, { bytes, field
 }
 
 /** The text of a system prompt in any form. */
-export function leadText(value: unknown): string {
+export function getLeadText(value: unknown): string {
   if (typeof value === "string") return value;
-  if (Array.isArray(value)) return value.map(leadText).join("\n");
+  if (Array.isArray(value)) return value.map(getLeadText).join("\n");
   if (typeof value !== "object" || value === null) return "";
-  const { text, content } = value as JsonObject;
-  return typeof text === "string" ? text : leadText(content);
+  const { text, content } = value as WireObject;
+  return typeof text === "string" ? text : getLeadText(content);
 }
 
 /** True if two bodies have the same bytes in a field. */
@@ -45,9 +48,9 @@ export function isSameField(one: CutBody, other: CutBody, name: string): boolean
   const mine = one.fields.get(name);
   const theirs = other.fields.get(name);
   if (!mine || !theirs) return mine === theirs;
-  return isSameRange(one, mine, other, theirs);
+  return areSameBytes(one, mine, other, theirs);
 }
 
-function isSameRange(one: CutBody, mine: Range, other: CutBody, theirs: Range): boolean {
+function areSameBytes(one: CutBody, mine: ByteRange, other: CutBody, theirs: ByteRange): boolean {
   return one.bytes.compare(other.bytes, theirs.from, theirs.to, mine.from, mine.to) === 0;
 }

@@ -1,8 +1,8 @@
 import type { Json, Kernel, MessageInput } from "../../index.ts";
-import { placeJson, placeOf, type ResponsePlace } from "../thread/response-place.ts";
+import { encodeResponsePlace, parseResponsePlace, type ResponsePlace } from "../thread/response-place.ts";
 
 /** A reply that a client may name in a later request. */
-export interface NamedReply {
+export interface ReplyReference {
   /** Undefined if the log does not contain the reply. */
   readonly place: Promise<ResponsePlace | undefined>;
   /** False for a reply that is known only as long as the gateway runs. */
@@ -11,7 +11,7 @@ export interface NamedReply {
   readonly lead?: readonly MessageInput[] | undefined;
 }
 
-interface Noted {
+interface NotedReply {
   readonly place: Promise<ResponsePlace | undefined>;
   readonly written: Promise<void>;
 }
@@ -24,7 +24,7 @@ export class ResponseIds {
   readonly #kernel: Kernel;
   readonly #onError: (error: unknown) => void;
   readonly #most: () => number;
-  readonly #noted = new Map<string, Noted>();
+  readonly #replies = new Map<string, NotedReply>();
 
   /** `most` places are held in memory; others are read from the store. */
   constructor(kernel: Kernel, onError: (error: unknown) => void, most: () => number) {
@@ -34,36 +34,36 @@ export class ResponseIds {
   }
 
   /** Records the place of a reply; later requests can refer to it at once. Resolves when it is stored. */
-  note(principal: string, response: string, { place, isKept, lead }: NamedReply): Promise<void> {
-    const name = nameOf(principal, response);
+  add(principal: string, response: string, { place, isKept, lead }: ReplyReference): Promise<void> {
+    const name = buildIntakeName(principal, response);
     // The caller that awaits the reply itself handles its errors.
     const known = place.catch(() => undefined);
     const written = known
       .then((found) => (found && isKept ? this.#keep(name, found, lead) : undefined))
       .catch(this.#onError);
-    this.#noted.delete(name);
-    this.#noted.set(name, { place: known, written });
-    for (const oldest of this.#noted.keys()) {
-      if (this.#noted.size <= this.#most()) break;
-      this.#noted.delete(oldest);
+    this.#replies.delete(name);
+    this.#replies.set(name, { place: known, written });
+    for (const oldest of this.#replies.keys()) {
+      if (this.#replies.size <= this.#most()) break;
+      this.#replies.delete(oldest);
     }
     return written;
   }
 
   /** The place of a reply; undefined if unknown. */
   async find(principal: string, response: string): Promise<ResponsePlace | undefined> {
-    const name = nameOf(principal, response);
-    const noted = this.#noted.get(name);
+    const name = buildIntakeName(principal, response);
+    const noted = this.#replies.get(name);
     if (noted) return noted.place;
     const kept = await this.#kernel.intake(name);
-    return kept && placeOf(kept.session, kept.checkpoint);
+    return kept && parseResponsePlace(kept.session, kept.checkpoint);
   }
 
   /** The instructions stored with a reply. */
   async lead(principal: string, response: string | undefined): Promise<readonly MessageInput[]> {
     if (response === undefined) return [];
-    const name = nameOf(principal, response);
-    await this.#noted.get(name)?.written;
+    const name = buildIntakeName(principal, response);
+    await this.#replies.get(name)?.written;
     const lead = (await this.#kernel.intake(name))?.progress;
     return Array.isArray(lead) ? (lead as unknown as readonly MessageInput[]) : [];
   }
@@ -74,7 +74,10 @@ export class ResponseIds {
     if (known?.checkpoint === null) return;
     if (known && known.session !== place.session) return known.save({ checkpoint: null });
     const intake = known ?? (await this.#open(name, place));
-    await intake.save({ checkpoint: placeJson(place), ...(lead && { progress: lead as unknown as Json }) });
+    await intake.save({
+      checkpoint: encodeResponsePlace(place),
+      ...(lead && { progress: lead as unknown as Json }),
+    });
   }
 
   async #open(name: string, { session }: ResponsePlace) {
@@ -83,6 +86,6 @@ export class ResponseIds {
   }
 }
 
-function nameOf(principal: string, response: string): string {
+function buildIntakeName(principal: string, response: string): string {
   return `gateway response ${principal} ${response}`;
 }

@@ -1,20 +1,20 @@
-import { lengthOf } from "../body/splice.ts";
+import { countBytes } from "../body/splice.ts";
 import type { UpstreamConfig } from "../config/config.ts";
 import type { CallSpan } from "../observe/spans.ts";
-import { informClient } from "../stream/inform-client.ts";
-import { keyOf, missingCredential } from "../upstream/credential.ts";
-import { faultOfUpstream } from "../upstream/fault-of.ts";
-import { withoutForeignPlaces } from "../upstream/foreign-places.ts";
-import { sendUpstream, type UpstreamAnswer } from "../upstream/send-upstream.ts";
+import { createInformationForwarder } from "../stream/inform-client.ts";
+import { findMissingCredential, getUpstreamKey } from "../upstream/credential.ts";
+import { toUpstreamFault } from "../upstream/fault-of.ts";
+import { removeForeignLocation } from "../upstream/foreign-places.ts";
+import { sendUpstream, type UpstreamResponse } from "../upstream/send-upstream.ts";
 import { UpstreamError } from "../upstream/upstream-error.ts";
-import { upstreamHeaders } from "../upstream/upstream-headers.ts";
-import { upstreamUrl } from "../upstream/upstream-url.ts";
-import { spanHeaders } from "./call-span.ts";
+import { buildUpstreamHeaders } from "../upstream/upstream-headers.ts";
+import { buildUpstreamUrl } from "../upstream/upstream-url.ts";
+import { withSpanHeaders } from "./call-span.ts";
 import { FaultError } from "./fault-error.ts";
-import type { Admitted, ExchangeParts } from "./parts.ts";
+import type { Incoming, Services } from "./parts.ts";
 
 /** A request to be sent upstream. */
-export interface Sent {
+export interface UpstreamSend {
   readonly upstream: UpstreamConfig;
   /** Undefined for a request without a body. */
   readonly body: readonly Uint8Array[] | undefined;
@@ -24,19 +24,23 @@ export interface Sent {
 }
 
 /** Sends a request to its upstream and waits for the head of the response. Throws `FaultError`. */
-export async function send(admitted: Admitted, parts: ExchangeParts, sent: Sent): Promise<UpstreamAnswer> {
+export async function sendRequest(
+  admitted: Incoming,
+  parts: Services,
+  sent: UpstreamSend,
+): Promise<UpstreamResponse> {
   const { request, response, route, query, signal, trace } = admitted;
   const { upstream, body, isEdited, span } = sent;
-  const url = upstreamUrl(upstream, route.path, query);
-  const rawHeaders = upstreamHeaders(spanHeaders(request.rawHeaders, span), {
+  const url = buildUpstreamUrl(upstream, route.path, query);
+  const rawHeaders = buildUpstreamHeaders(withSpanHeaders(request.rawHeaders, span), {
     api: route.api,
     host: url.host,
-    key: keyOf(upstream, parts.env),
+    key: getUpstreamKey(upstream, parts.env),
     isGatewayToken: parts.isGatewayToken,
-    bodyLength: body && lengthOf(body),
+    bodyLength: body && countBytes(body),
     isEdited,
   });
-  const missing = missingCredential(upstream, rawHeaders);
+  const missing = findMissingCredential(upstream, rawHeaders);
   if (missing) throw new FaultError(missing);
   trace.upstream = upstream.name;
   trace.host = url.host;
@@ -53,11 +57,11 @@ export async function send(admitted: Admitted, parts: ExchangeParts, sent: Sent)
       body: body ?? [],
       signal,
       limits,
-      onInformation: informClient(request, response),
+      onInformation: createInformationForwarder(request, response),
     });
-    return { ...answer, rawHeaders: withoutForeignPlaces(answer.rawHeaders, url.host) };
+    return { ...answer, rawHeaders: removeForeignLocation(answer.rawHeaders, url.host) };
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
-    throw new FaultError(faultOfUpstream(error, upstream), error);
+    throw new FaultError(toUpstreamFault(error, upstream), error);
   }
 }

@@ -2,7 +2,7 @@ import { type ErrorCode, isLonghaulError } from "../../index.ts";
 import type { Threads } from "../thread/threads.ts";
 
 /** Failures of the store that do not concern the client, because its request can still be answered. */
-const TROUBLE: readonly ErrorCode[] = [
+const STORE_FAILURES: readonly ErrorCode[] = [
   "BLOB_CORRUPT",
   "BLOB_NOT_FOUND",
   "DISK_FULL",
@@ -14,15 +14,15 @@ const TROUBLE: readonly ErrorCode[] = [
 ];
 
 /** The code of a store failure; undefined for any other error. */
-export function storeTroubleOf(error: unknown): ErrorCode | undefined {
-  return TROUBLE.find((code) => isLonghaulError(error, code));
+export function findStoreFailure(error: unknown): ErrorCode | undefined {
+  return STORE_FAILURES.find((code) => isLonghaulError(error, code));
 }
 
 /**
  * Runs work that needs the store. If a session was deleted, its conversation is restarted from the client's messages.
  * On any other store failure, calls `onTrouble` and returns undefined, so that the request continues without the store.
  */
-export async function survivingStore<T>(
+export async function runWithStore<T>(
   work: () => Promise<T>,
   threads: Pick<Threads, "renew">,
   onTrouble: (error: unknown, code: ErrorCode) => void,
@@ -31,16 +31,16 @@ export async function survivingStore<T>(
     try {
       return await work();
     } catch (error) {
-      const code = storeTroubleOf(error);
+      const code = findStoreFailure(error);
       if (code === undefined) throw error;
-      if (code === "SESSION_NOT_FOUND" && !isSecond && (await isRenewed(threads, error))) continue;
+      if (code === "SESSION_NOT_FOUND" && !isSecond && (await tryRenew(threads, error))) continue;
       onTrouble(error, code);
       return undefined;
     }
   }
 }
 
-async function isRenewed(threads: Pick<Threads, "renew">, error: unknown): Promise<boolean> {
+async function tryRenew(threads: Pick<Threads, "renew">, error: unknown): Promise<boolean> {
   const session = isLonghaulError(error) ? error.details.session : undefined;
   return typeof session === "string" && (await threads.renew(session));
 }

@@ -1,9 +1,9 @@
 import type { ReplyReader } from "../api/api.ts";
 import type { Trace } from "../observe/trace.ts";
-import type { Call } from "../thread/call.ts";
+import type { ThreadCall } from "../thread/call.ts";
 
 /** Records the edits of a request. */
-export function traceCall(trace: Trace, { fitted, healed, asked }: Call): void {
+export function traceCall(trace: Trace, { fitted, healed, request: asked }: ThreadCall): void {
   if (asked.isDryRun) trace.isDryRun = true;
   if (healed > 0) trace.healed = healed;
   if (!fitted) return;

@@ -1,20 +1,25 @@
-import { type Alignment, alignWhole, leftOut, samePrefix } from "../../conversation/align.ts";
+import {
+  type Alignment,
+  alignMessages,
+  countCommonPrefix,
+  findOmittedPlaces,
+} from "../../conversation/align.ts";
 import type { Role } from "../../index.ts";
 
 /** A sequence of messages, each as its canonical key and its role. */
-export interface Said {
+export interface KeyedMessages {
   readonly keys: readonly string[];
   readonly roles: readonly Role[];
 }
 
 /** Compares a line with a request, which carries the client's whole copy of the conversation. */
-export function alignRequest(line: Said, request: Said): Alignment {
-  const places = leftOut(line.keys, request.keys) ?? trimmedBeforeReply(line, request)?.places;
-  return places ? { type: "drop", places } : alignWhole(line.keys, request.keys);
+export function alignRequest(line: KeyedMessages, request: KeyedMessages): Alignment {
+  const places = findOmittedPlaces(line.keys, request.keys) ?? findTrimmedTurn(line, request)?.places;
+  return places ? { type: "drop", places } : alignMessages(line.keys, request.keys);
 }
 
 /** A request whose client has trimmed the conversation and continues differently after the last reply it still has. */
-export interface TrimmedBeforeReply {
+export interface TrimmedTurn {
   /** Positions on the line that the request omits. */
   readonly places: readonly number[];
   /** Number of the line's messages that the request still contains. */
@@ -26,15 +31,15 @@ export interface TrimmedBeforeReply {
  * Returns undefined if no message was omitted before that turn, or if the request contains a message there that the
  * line lacks.
  */
-export function trimmedBeforeReply(line: Said, request: Said): TrimmedBeforeReply | undefined {
+export function findTrimmedTurn(line: KeyedMessages, request: KeyedMessages): TrimmedTurn | undefined {
   // A trailing assistant message is a prefill for the model to continue.
   const answered = request.roles.slice(0, -1).lastIndexOf("assistant") + 1;
   const last = request.keys[answered - 1];
-  if (last === undefined || samePrefix(line.keys, request.keys) >= answered) return undefined;
+  if (last === undefined || countCommonPrefix(line.keys, request.keys) >= answered) return undefined;
   const end = line.keys.lastIndexOf(last) + 1;
-  const before = leftOut(line.keys.slice(0, end), request.keys.slice(0, answered));
+  const before = findOmittedPlaces(line.keys.slice(0, end), request.keys.slice(0, answered));
   if (!before) return undefined;
-  const asked = samePrefix(line.keys.slice(end), request.keys.slice(answered));
+  const asked = countCommonPrefix(line.keys.slice(end), request.keys.slice(answered));
   const after = Array.from({ length: line.keys.length - end - asked }, (_, index) => end + asked + index);
   return { places: [...before, ...after], kept: end - before.length + asked };
 }

@@ -1,4 +1,4 @@
-import { type Headers, headerOf } from "./headers.ts";
+import { findHeader, type RequestHeaders } from "./headers.ts";
 
 /** Patterns of client names in user agents, most specific first, because some clients are built on others. */
 const USER_AGENTS: readonly (readonly [RegExp, string])[] = [
@@ -37,7 +37,7 @@ const OWN_HEADERS: readonly (readonly [string, string])[] = [
 ];
 
 /** Names in the system prompts of clients that send the user agent of a library. */
-const LEADS: readonly (readonly [RegExp, string])[] = [
+const LEAD_MARKS: readonly (readonly [RegExp, string])[] = [
   [/\binside pi\b|\bpi coding agent\b/i, "pi"],
   [/\bClaude Code\b|\bClaude Agent SDK\b/, "claude-code"],
   [/\bOpenClaw\b/, "openclaw"],
@@ -51,15 +51,15 @@ const LEADS: readonly (readonly [RegExp, string])[] = [
 const LEAD_HEAD = 1_000;
 
 /** The name of the client, used for labels and to interpret its cache keys. `lead` is the system prompt. */
-export function clientOf(headers: Headers, lead = ""): string | undefined {
+export function detectClient(headers: RequestHeaders, lead = ""): string | undefined {
   const said = ["originator", "user-agent", "x-title", "x-openrouter-title", "x-client-name"]
-    .map((name) => headerOf(headers, name) ?? "")
+    .map((name) => findHeader(headers, name) ?? "")
     .join("\n")
     .toLowerCase();
   const byAgent = USER_AGENTS.find(([mark]) => mark.test(said));
   if (byAgent) return byAgent[1];
-  const byHeader = OWN_HEADERS.find(([name]) => headerOf(headers, name) !== undefined);
+  const byHeader = OWN_HEADERS.find(([name]) => findHeader(headers, name) !== undefined);
   if (byHeader) return byHeader[1];
   const head = lead.slice(0, LEAD_HEAD);
-  return LEADS.find(([mark]) => mark.test(head))?.[1];
+  return LEAD_MARKS.find(([mark]) => mark.test(head))?.[1];
 }

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../api/api.ts";
-import { clientOf } from "./client.ts";
-import { type Headers, headerOf } from "./headers.ts";
+import type { WireObject } from "../api/api.ts";
+import { detectClient } from "./client.ts";
+import { findHeader, type RequestHeaders } from "./headers.ts";
 
 /** The ids by which a request names its own conversation. */
 export interface ExplicitId {
@@ -48,7 +48,7 @@ const BODY_FIELDS = ["session_id", "conversation_id", "thread_id", "litellm_sess
 const METADATA_FIELDS = ["session_id", "conversation_id", "thread_id", "sessionId", "chat_id"];
 const PARENT_HEADERS = ["x-parent-session-id", "x-codex-parent-thread-id", "x-claude-code-parent-agent-id"];
 
-const MOST_LENGTH = 256;
+const MAX_LENGTH = 256;
 
 /** Values that clients send in place of a missing id. */
 const PLACEHOLDERS = new Set(
@@ -56,17 +56,17 @@ const PLACEHOLDERS = new Set(
 );
 
 /** The id of the session that a request names; undefined if it names none. Ids of people are never accepted. */
-export function explicitIdOf(request: {
-  readonly headers: Headers;
-  readonly fields: JsonObject;
+export function findExplicitId(request: {
+  readonly headers: RequestHeaders;
+  readonly fields: WireObject;
 }): ExplicitId | undefined {
   const { headers, fields } = request;
-  const client = clientOf(headers);
-  const found = namedId(headers, fields, client !== undefined);
+  const client = detectClient(headers);
+  const found = findNamedId(headers, fields, client !== undefined);
   if (!found) return undefined;
-  const parent = PARENT_HEADERS.map((name) => plainId(headerOf(headers, name))).find(isDefined);
-  const purpose = plainId(headerOf(headers, "x-openai-subagent"));
-  const agent = agentOf(headers, found.id, purpose);
+  const parent = PARENT_HEADERS.map((name) => parseId(findHeader(headers, name))).find(isDefined);
+  const purpose = parseId(findHeader(headers, "x-openai-subagent"));
+  const agent = findAgentId(headers, found.id, purpose);
   return {
     ...found,
     ...(client !== undefined && { client }),
@@ -76,14 +76,18 @@ export function explicitIdOf(request: {
   };
 }
 
-type Named = Pick<ExplicitId, "id" | "source">;
+type NamedId = Pick<ExplicitId, "id" | "source">;
 
-function namedId(headers: Headers, fields: JsonObject, isKnownClient: boolean): Named | undefined {
-  const own = plainId(headerOf(headers, SESSION_HEADER));
+function findNamedId(
+  headers: RequestHeaders,
+  fields: WireObject,
+  isKnownClient: boolean,
+): NamedId | undefined {
+  const own = parseId(findHeader(headers, SESSION_HEADER));
   if (own !== undefined) return { id: own, source: SESSION_HEADER };
   const people = new Set([fields.user, fields.safety_identifier, objectOf(fields.metadata).user_id]);
-  const take = (source: string, value: unknown): Named | undefined => {
-    const id = plainId(value);
+  const take = (source: string, value: unknown): NamedId | undefined => {
+    const id = parseId(value);
     if (id === undefined || people.has(id) || id.toLowerCase() === source) return undefined;
     return PLACEHOLDERS.has(id.toLowerCase()) ? undefined : { id, source };
   };
@@ -92,19 +96,19 @@ function namedId(headers: Headers, fields: JsonObject, isKnownClient: boolean): 
 
   const metadata = objectOf(fields.metadata);
   return (
-    first(ID_HEADERS, (name) => headerOf(headers, name)) ??
-    take("metadata.user_id", sessionInUserId(metadata.user_id)) ??
+    first(ID_HEADERS, (name) => findHeader(headers, name)) ??
+    take("metadata.user_id", parseUserIdSession(metadata.user_id)) ??
     take("conversation", objectOf(fields.conversation).id ?? fields.conversation) ??
     first(BODY_FIELDS, (name) => fields[name]) ??
     first(METADATA_FIELDS, (name) => metadata[name], "metadata.") ??
     first(METADATA_FIELDS, (name) => objectOf(fields.client_metadata)[name], "client_metadata.") ??
-    (isKnownClient ? take("prompt_cache_key", uniqueOnly(fields.prompt_cache_key)) : undefined)
+    (isKnownClient ? take("prompt_cache_key", keepUnique(fields.prompt_cache_key)) : undefined)
   );
 }
 
 /** Claude Code puts its session into the user id: as JSON, or as "user_…_account_…_session_…". */
-function sessionInUserId(value: unknown): unknown {
-  if (typeof value !== "string" || value.length > 4 * MOST_LENGTH) return undefined;
+function parseUserIdSession(value: unknown): unknown {
+  if (typeof value !== "string" || value.length > 4 * MAX_LENGTH) return undefined;
   if (value.startsWith("{")) {
     try {
       return objectOf(JSON.parse(value)).session_id;
@@ -119,7 +123,7 @@ function sessionInUserId(value: unknown): unknown {
  * A program may use one cache key for all its requests. The key therefore counts only for known agents and only if it
  * looks unique; other conversations are told apart by their messages.
  */
-function uniqueOnly(value: unknown): unknown {
+function keepUnique(value: unknown): unknown {
   if (typeof value !== "string") return undefined;
   const digits = value.match(/\d/g)?.length ?? 0;
   const isUuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-/i.test(value);
@@ -127,23 +131,27 @@ function uniqueOnly(value: unknown): unknown {
 }
 
 /** Sub-agents share the session's id; Claude Code and Codex also send the id of the sub-agent. */
-function agentOf(headers: Headers, session: string, purpose: string | undefined): string | undefined {
-  const claude = plainId(headerOf(headers, "x-claude-code-agent-id"));
+function findAgentId(
+  headers: RequestHeaders,
+  session: string,
+  purpose: string | undefined,
+): string | undefined {
+  const claude = parseId(findHeader(headers, "x-claude-code-agent-id"));
   if (claude !== undefined) return claude;
-  const isChild = purpose !== undefined || headerOf(headers, "x-codex-parent-thread-id") !== undefined;
+  const isChild = purpose !== undefined || findHeader(headers, "x-codex-parent-thread-id") !== undefined;
   if (!isChild || purpose === "compact") return undefined;
-  const thread = plainId(headerOf(headers, "thread-id")) ?? plainId(headerOf(headers, "conversation_id"));
+  const thread = parseId(findHeader(headers, "thread-id")) ?? parseId(findHeader(headers, "conversation_id"));
   return thread !== undefined && thread !== session ? thread : purpose;
 }
 
-function plainId(value: unknown): string | undefined {
+function parseId(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
   const id = value.trim();
-  return id.length > 0 && id.length <= MOST_LENGTH && !/\p{C}/u.test(id) ? id : undefined;
+  return id.length > 0 && id.length <= MAX_LENGTH && !/\p{C}/u.test(id) ? id : undefined;
 }
 
-function objectOf(value: unknown): JsonObject {
-  return typeof value === "object" && value !== null ? (value as JsonObject) : {};
+function objectOf(value: unknown): WireObject {
+  return typeof value === "object" && value !== null ? (value as WireObject) : {};
 }
 
 function isDefined<T>(value: T | undefined): value is T {

@@ -1,8 +1,8 @@
 /** Headers of a request, by lower-case name. */
-export type Headers = { readonly [name: string]: string | readonly string[] | undefined };
+export type RequestHeaders = { readonly [name: string]: string | readonly string[] | undefined };
 
 /** The value of a header, or the first value if it was sent several times. */
-export function headerOf(headers: Headers, name: string): string | undefined {
+export function findHeader(headers: RequestHeaders, name: string): string | undefined {
   const value = headers[name];
   return typeof value === "string" ? value : value?.[0];
 }

@@ -1,6 +1,6 @@
 import type { MessageInput } from "../../index.ts";
-import { lastWords, type RequestFacts } from "./request-facts.ts";
-import { hasHistory, hasOwnLead, hasToolsTakenAway, isAskedAside } from "./request-form.ts";
+import { getLastUserText, type RequestFacts } from "./request-facts.ts";
+import { hasHistory, hasOwnLead, isSideQuestion, lacksKnownTools } from "./request-form.ts";
 
 /** Minimum score at which a request of the right form counts as the client's own compaction. */
 const COMPACTION_SCORE = 5;
@@ -9,15 +9,15 @@ const SUMMARY =
   "summar(?:y|ies|i[sz]e[sd]?|i[sz]ing|i[sz]ation)|compact(?:ion|ing|ed|or)?|condens\\w+|compress(?:ion|ing|es)?|recap|checkpoint|hand-?off|state_snapshot|distil\\w*";
 const TALK =
   "conversations?|sessions?|chat|history|context|messages|transcript|dialog(?:ue)?|discussion|thread|events|what (?:we|was|has)|work so far";
-const ASKS = new RegExp(
+const SUMMARY_REQUEST = new RegExp(
   `(?:${SUMMARY})[\\s\\S]{0,80}?(?:${TALK})|(?:${TALK})[\\s\\S]{0,80}?(?:${SUMMARY})`,
   "i",
 );
-const ASKS_CHINESE =
+const SUMMARY_REQUEST_CHINESE =
   /(?:总结|摘要|概括|压缩|提炼)[\s\S]{0,40}(?:对话|会话|上下文|历史|聊天)|(?:对话|会话|上下文|历史|聊天)[\s\S]{0,40}(?:总结|摘要|概括|压缩|提炼)/;
 
 /** States the purpose of the summary: the next model has nothing else to continue from. */
-const TO_GO_ON =
+const CONTINUATION_WORDS =
   /\b(?:continu\w+|resum(?:e|es|ing)|carry on|pick up|hand(?:ed)?[- ]?off|another (?:llm|model|agent|assistant|instance|coding)|next (?:llm|agent|model|assistant)|context (?:window|limit)|running out|will be (?:replaced|lost|discarded|removed)|(?:only|sole|only context|the only) (?:memory|context)|without losing|continuity|context-aware|previous summary)|继续|恢复/i;
 
 const FORBIDS_TOOLS =
@@ -55,32 +55,32 @@ const READ = 6_000;
  * is one that no person would write. Otherwise the request is a turn of the conversation, and is recognized as a
  * compaction once the client continues from the reply.
  */
-export function isCompaction(facts: RequestFacts): boolean {
-  const last = lastWords(facts.messages);
+export function isCompactionRequest(facts: RequestFacts): boolean {
+  const last = getLastUserText(facts.messages);
   if (last === "") return false;
-  if (hasHistory(facts) && beginsWithBan(facts.messages)) return true;
-  const isAskedByLead = hasOwnLead(facts) && isAsked(ends(facts.lead));
-  if (!isAskedByLead && !isAskedAside(facts)) return false;
-  const asked = `${ends(last)}\n${ends(facts.lead)}`;
+  if (hasHistory(facts) && hasToolBan(facts.messages)) return true;
+  const isAskedByLead = hasOwnLead(facts) && asksForSummary(readEnds(facts.lead));
+  if (!isAskedByLead && !isSideQuestion(facts)) return false;
+  const asked = `${readEnds(last)}\n${readEnds(facts.lead)}`;
   if (hasHistory(facts)) {
-    const isApart = isAskedByLead || hasToolsTakenAway(facts);
-    return isApart && scoreOf(facts, asked, last) >= COMPACTION_SCORE;
+    const isApart = isAskedByLead || lacksKnownTools(facts);
+    return isApart && scoreCompaction(facts, asked, last) >= COMPACTION_SCORE;
   }
   // Somebody who pastes a transcript wants to read the summary; a client that has only the transcript wants to continue
   // from it.
-  const isWhole = hasTranscript(asked) && (TO_GO_ON.test(asked) || isAskedByLead);
-  return facts.toolNames.length === 0 && isWhole && scoreOf(facts, asked, last) >= COMPACTION_SCORE;
+  const isWhole = hasTranscript(asked) && (CONTINUATION_WORDS.test(asked) || isAskedByLead);
+  return facts.toolNames.length === 0 && isWhole && scoreCompaction(facts, asked, last) >= COMPACTION_SCORE;
 }
 
 /** Score of the evidence that the request asks for a summary to continue from. */
-function scoreOf(facts: RequestFacts, asked: string, last: string): number {
+function scoreCompaction(facts: RequestFacts, asked: string, last: string): number {
   const hasTools = facts.toolNames.length > 0;
-  const said = ends(last);
-  const instruction = COMMANDS.test(said) ? said : ends(facts.lead);
+  const said = readEnds(last);
+  const instruction = COMMANDS.test(said) ? said : readEnds(facts.lead);
   const length = Math.max(last.length, facts.lead.length);
   const points: readonly (readonly [boolean, number])[] = [
-    [isAsked(asked), 2],
-    [TO_GO_ON.test(asked), 1],
+    [asksForSummary(asked), 2],
+    [CONTINUATION_WORDS.test(asked), 1],
     [FORBIDS_TOOLS.test(said), 1],
     [!hasTools, 1],
     [COMMANDS.test(instruction), 1],
@@ -89,11 +89,11 @@ function scoreOf(facts: RequestFacts, asked: string, last: string): number {
     [length > VERY_LONG, 1],
     [(asked.match(SECTION)?.length ?? 0) >= 3, 1],
   ];
-  return isAsked(asked) ? points.reduce((sum, [holds, worth]) => sum + (holds ? worth : 0), 0) : 0;
+  return asksForSummary(asked) ? points.reduce((sum, [holds, worth]) => sum + (holds ? worth : 0), 0) : 0;
 }
 
-function isAsked(text: string): boolean {
-  return ASKS.test(text) || ASKS_CHINESE.test(text);
+function asksForSummary(text: string): boolean {
+  return SUMMARY_REQUEST.test(text) || SUMMARY_REQUEST_CHINESE.test(text);
 }
 
 function hasTranscript(text: string): boolean {
@@ -101,7 +101,7 @@ function hasTranscript(text: string): boolean {
 }
 
 /** True if the last message has a long text that begins by asking for text only and forbidding tools. */
-function beginsWithBan(messages: readonly MessageInput[]): boolean {
+function hasToolBan(messages: readonly MessageInput[]): boolean {
   const last = messages.findLast(({ role }) => role !== "system");
   if (!last || last.role === "assistant") return false;
   const texts = [
@@ -114,6 +114,6 @@ function beginsWithBan(messages: readonly MessageInput[]): boolean {
   });
 }
 
-function ends(text: string): string {
+function readEnds(text: string): string {
   return text.length <= 2 * READ ? text : `${text.slice(0, READ)}\n${text.slice(-READ)}`;
 }

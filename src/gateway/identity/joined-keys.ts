@@ -1,6 +1,6 @@
-import { soundIn } from "../../formats/content/openai-chat-media-fields.ts";
+import { findAudio } from "../../formats/content/openai-chat-media-fields.ts";
 import type { Message, Part } from "../../index.ts";
-import { canonicalKey } from "./canonical-key.ts";
+import { buildCanonicalKey } from "./canonical-key.ts";
 
 /** Ways in which clients join a text and its continuation. */
 const SEAMS: readonly ((one: string, next: string) => string)[] = [
@@ -13,23 +13,26 @@ const SEAMS: readonly ((one: string, next: string) => string)[] = [
  * Keys of the message by which clients represent one reply or several consecutive replies, in every form that clients
  * use: some keep only the words of a spoken reply.
  */
-export function joinedKeys(replies: readonly Message[]): readonly string[] {
-  const inWords = replies.map((reply) => ({ ...reply, parts: reply.parts.filter((part) => !soundIn(part)) }));
-  return [...new Set([...keysOf(replies), ...keysOf(inWords)])];
+export function buildMergedKeys(replies: readonly Message[]): readonly string[] {
+  const inWords = replies.map((reply) => ({
+    ...reply,
+    parts: reply.parts.filter((part) => !findAudio(part)),
+  }));
+  return [...new Set([...buildKeys(replies), ...buildKeys(inWords)])];
 }
 
-function keysOf(replies: readonly Message[]): readonly string[] {
+function buildKeys(replies: readonly Message[]): readonly string[] {
   const [first, ...others] = replies;
   if (!first) return [];
-  const keyOf = (parts: readonly Part[]) => canonicalKey({ ...first, parts });
+  const keyOf = (parts: readonly Part[]) => buildCanonicalKey({ ...first, parts });
   const inText = SEAMS.map((seam) =>
-    keyOf(others.reduce((parts, { parts: next }) => joinedParts(parts, next, seam), first.parts)),
+    keyOf(others.reduce((parts, { parts: next }) => joinParts(parts, next, seam), first.parts)),
   );
   return [...inText, keyOf(replies.flatMap(({ parts }) => parts))];
 }
 
 /** Joins two lists of parts; the last text of the first continues with the first text of the second. */
-function joinedParts(
+function joinParts(
   parts: readonly Part[],
   next: readonly Part[],
   seam: (one: string, next: string) => string,

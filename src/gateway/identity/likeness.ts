@@ -1,6 +1,6 @@
-import { leftOut, samePrefix } from "../../conversation/align.ts";
-import { type Said, trimmedBeforeReply } from "./align-request.ts";
-import { isAlike } from "./canonical-key.ts";
+import { countCommonPrefix, findOmittedPlaces } from "../../conversation/align.ts";
+import { findTrimmedTurn, type KeyedMessages } from "./align-request.ts";
+import { isSimilarKey } from "./canonical-key.ts";
 
 /** The comparison of a thread with a request. */
 export interface Likeness {
@@ -21,21 +21,21 @@ export interface Likeness {
 /** Share of messages that may have changed in a long conversation. */
 const CHANGED_SHARE = 1 / 8;
 /** Messages that a client may insert, such as a partial reply that it kept. */
-const MOST_INSERTED = 2;
+const MAX_INSERTED = 2;
 /** Messages that were sent with one request only. */
-const MOST_VANISHED = 8;
+const MAX_VANISHED = 8;
 /** Number of common messages at the end that proves a cut before them. */
-const LEAST_BEHIND_CUT = 3;
+const MIN_AFTER_CUT = 3;
 /** Number of common messages at the end that proves a replaced beginning. */
-const LEAST_TAIL = 4;
+const MIN_TAIL = 4;
 const TAIL_SHARE = 0.6;
 /** Number of remaining messages that identifies a conversation from which a client has only removed messages. */
-const MIN_STILL_SAID = 2;
+const MIN_REMAINING = 2;
 
 /** Compares the line of a thread with a request. */
-export function likenessOf(line: Said, request: Said): Likeness {
-  const prefix = samePrefix(line.keys, request.keys);
-  const alike = alikePrefix(line.keys, request.keys, prefix);
+export function compareToThread(line: KeyedMessages, request: KeyedMessages): Likeness {
+  const prefix = countCommonPrefix(line.keys, request.keys);
+  const alike = countSimilarPrefix(line.keys, request.keys, prefix);
   const known = request.roles.lastIndexOf("assistant") + 1;
   const isWhole = alike === line.keys.length;
   // A trailing assistant message is a prefill by the client, not a known reply.
@@ -51,14 +51,14 @@ export function likenessOf(line: Said, request: Said): Likeness {
     ...{ prefix, same, left: line.keys.length - same, isNext },
     ...{ isBeyond: false, isAnotherEnd: hasOtherEnd },
   });
-  const still = stillSaid(line, request, known);
-  if (still >= MIN_STILL_SAID) return compared(still, true);
-  const kept = trimmedBeforeReply(line, request)?.kept ?? 0;
-  if (kept >= MIN_STILL_SAID) return compared(kept, false, true);
+  const still = countRemaining(line, request, known);
+  if (still >= MIN_REMAINING) return compared(still, true);
+  const kept = findTrimmedTurn(line, request)?.kept ?? 0;
+  if (kept >= MIN_REMAINING) return compared(kept, false, true);
   // The thread ends with the reply that the request follows, or with the message that the request repeats.
   const ends = [known, request.keys.length].map((end) => ({
     end,
-    tail: alikeSuffix(line.keys, request.keys, end, alike),
+    tail: countSimilarSuffix(line.keys, request.keys, end, alike),
   }));
   const { end, tail } = ends.reduce((best, one) => (one.tail > best.tail ? one : best));
   return compared(alike + tail, tail > 0 && isExplained(line, alike, tail, end));
@@ -67,38 +67,38 @@ export function likenessOf(line: Said, request: Said): Likeness {
 /**
  * Number of the line's messages in a request that only removes messages and continues at the end of the line; else 0.
  */
-function stillSaid({ keys }: Said, request: Said, known: number): number {
+function countRemaining({ keys }: KeyedMessages, request: KeyedMessages, known: number): number {
   const last = keys.at(-1);
   if (last === undefined || request.keys.lastIndexOf(last) < known - 1) return 0;
-  const places = leftOut(keys, request.keys);
+  const places = findOmittedPlaces(keys, request.keys);
   return places ? keys.length - places.length : 0;
 }
 
 /** True if known client behavior explains the difference between the common beginning and the common end. */
-function isExplained(line: Said, prefix: number, tail: number, end: number): boolean {
+function isExplained(line: KeyedMessages, prefix: number, tail: number, end: number): boolean {
   const length = line.keys.length;
   const shorter = Math.min(length, end);
-  if (prefix === 0) return tail >= LEAST_TAIL && tail >= TAIL_SHARE * shorter;
+  if (prefix === 0) return tail >= MIN_TAIL && tail >= TAIL_SHARE * shorter;
   const lost = length - prefix - tail;
   const added = end - prefix - tail;
   const few = Math.floor(shorter * CHANGED_SHARE);
-  if (lost <= few && added <= Math.max(few, MOST_INSERTED)) return true;
+  if (lost <= few && added <= Math.max(few, MAX_INSERTED)) return true;
   if (added > few) return false;
-  if (tail >= LEAST_BEHIND_CUT) return true;
+  if (tail >= MIN_AFTER_CUT) return true;
   const gone = line.roles.slice(prefix, length - tail);
-  return added === 0 && lost <= MOST_VANISHED && gone.every((role) => role === "user" || role === "system");
+  return added === 0 && lost <= MAX_VANISHED && gone.every((role) => role === "user" || role === "system");
 }
 
 /** Length of the common beginning, given that the first `from` messages match. */
-function alikePrefix(line: readonly string[], request: readonly string[], from: number): number {
+function countSimilarPrefix(line: readonly string[], request: readonly string[], from: number): number {
   const most = Math.min(line.length, request.length);
   let same = from;
-  while (same < most && isAlike(line[same] as string, request[same] as string)) same++;
+  while (same < most && isSimilarKey(line[same] as string, request[same] as string)) same++;
   return same;
 }
 
 /** Length of the common end of the line and of the request's first `end` messages, after their common beginning. */
-function alikeSuffix(
+function countSimilarSuffix(
   line: readonly string[],
   request: readonly string[],
   end: number,
@@ -106,7 +106,10 @@ function alikeSuffix(
 ): number {
   const most = Math.min(line.length, end) - prefix;
   let same = 0;
-  while (same < most && isAlike(line[line.length - 1 - same] as string, request[end - 1 - same] as string))
+  while (
+    same < most &&
+    isSimilarKey(line[line.length - 1 - same] as string, request[end - 1 - same] as string)
+  )
     same++;
   return same;
 }

@@ -14,7 +14,7 @@ export interface RequestFacts {
   /** The purpose found by `explicitIdOf`. */
   readonly purpose?: string;
   /** True if the same client has a conversation with tools under the same id. */
-  readonly isBesideMain?: boolean;
+  readonly hasMainConversation?: boolean;
   /** The conversation whose messages the request repeats, if one is known. */
   readonly known?: KnownConversation;
 }
@@ -26,7 +26,7 @@ export interface KnownConversation {
 }
 
 /** The texts of a message, without tool results. */
-export function wordsOf(message: MessageInput | undefined): string {
+export function getMessageText(message: MessageInput | undefined): string {
   if (!message) return "";
   const texts = (message.parts ?? []).flatMap((part) => (part.type === "text" ? [part.text] : []));
   return [...(message.text === undefined ? [] : [message.text]), ...texts].join("\n\n");
@@ -36,7 +36,7 @@ export function wordsOf(message: MessageInput | undefined): string {
  * The text of the last message that is not the model's. System messages after it belong to the same instruction and are
  * skipped.
  */
-export function lastWords(messages: readonly MessageInput[]): string {
+export function getLastUserText(messages: readonly MessageInput[]): string {
   const last = messages.findLast(({ role }) => role !== "system") ?? messages.at(-1);
-  return last?.role === "assistant" ? "" : wordsOf(last);
+  return last?.role === "assistant" ? "" : getMessageText(last);
 }

@@ -9,7 +9,7 @@ export function hasHistory({ messages }: RequestFacts): boolean {
 }
 
 /** True if a request repeats a conversation that offers tools, but offers none itself. */
-export function hasToolsTakenAway({ toolNames, known }: RequestFacts): boolean {
+export function lacksKnownTools({ toolNames, known }: RequestFacts): boolean {
   return toolNames.length === 0 && known?.hasTools === true;
 }
 
@@ -24,9 +24,9 @@ export function hasOwnLead(facts: RequestFacts): boolean {
 }
 
 /** True if a request has the form of a question that a client asks for itself, regardless of its words. */
-export function isAskedAside(facts: RequestFacts): boolean {
+export function isSideQuestion(facts: RequestFacts): boolean {
   if (facts.toolNames.length > 0) return false;
-  const isBeside = facts.isBesideMain === true && !hasHistory(facts);
+  const isBeside = facts.hasMainConversation === true && !hasHistory(facts);
   const isShort = (facts.maxTokens ?? Number.POSITIVE_INFINITY) <= FEW_TOKENS;
-  return isBeside || hasToolsTakenAway(facts) || isShort || facts.hasOutputFormat === true;
+  return isBeside || lacksKnownTools(facts) || isShort || facts.hasOutputFormat === true;
 }

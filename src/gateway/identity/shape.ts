@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
-import { steadyText } from "./steady-text.ts";
+import { toStableText } from "./steady-text.ts";
 
 /** Features shared by all requests of one agent of a client and by no other agent. */
-export interface Shape {
+export interface AgentShape {
   readonly digest: string;
   /** Fingerprints of word runs in the head of the system prompt. */
   readonly lead: readonly number[];
@@ -17,47 +17,56 @@ const RAW = 4_000;
 const RUN_WORDS = 6;
 
 /** Minimum likeness of two shapes of the same agent. */
-const SAME = 0.6;
+const MIN_SAME = 0.6;
 /** Minimum likeness of two system prompts of the same agent. */
-const SAME_LEAD = 0.4;
+const MIN_SAME_LEAD = 0.4;
 
 /** The shape of a request; `lead` is the system prompt. */
-export function shapeOf(request: { readonly lead: string; readonly toolNames: readonly string[] }): Shape {
-  const lead = steadyText(request.lead.slice(0, RAW)).slice(0, SAMPLE);
-  const tools = ownTools(request.toolNames);
-  return { digest: digestOf(JSON.stringify([lead.slice(0, HEAD), tools])), lead: runsOf(lead), tools };
+export function buildShape(request: {
+  readonly lead: string;
+  readonly toolNames: readonly string[];
+}): AgentShape {
+  const lead = toStableText(request.lead.slice(0, RAW)).slice(0, SAMPLE);
+  const tools = listOwnTools(request.toolNames);
+  return {
+    digest: digestOf(JSON.stringify([lead.slice(0, HEAD), tools])),
+    lead: fingerprintRuns(lead),
+    tools,
+  };
 }
 
 /** Likeness of two shapes, from 0 to 1. */
-export function shapeLikeness(one: Shape, other: Shape): number {
+export function compareShapes(one: AgentShape, other: AgentShape): number {
   if (one.digest === other.digest) return 1;
-  return 0.6 * shared(one.lead, other.lead, "all") + 0.4 * shared(one.tools, other.tools, "smaller");
+  return (
+    0.6 * computeShared(one.lead, other.lead, "all") + 0.4 * computeShared(one.tools, other.tools, "smaller")
+  );
 }
 
 /** True for requests of the same agent, even if tools were added or the end of the system prompt changed. */
-export function isSameShape(one: Shape, other: Shape): boolean {
+export function isSameShape(one: AgentShape, other: AgentShape): boolean {
   const isBare = one.tools.length === 0 || other.tools.length === 0;
   if (isBare && one.tools.length !== other.tools.length) return false;
   if (one.lead.length === 0 && other.lead.length === 0)
-    return shared(one.tools, other.tools, "smaller") > 0.5;
-  return shapeLikeness(one, other) >= SAME && hasSameLead(one, other);
+    return computeShared(one.tools, other.tools, "smaller") > 0.5;
+  return compareShapes(one, other) >= MIN_SAME && hasSameLead(one, other);
 }
 
 /** True if two system prompts begin alike, or both are missing. */
-export function hasSameLead(one: Shape, other: Shape): boolean {
-  return shared(one.lead, other.lead, "all") >= SAME_LEAD;
+export function hasSameLead(one: AgentShape, other: AgentShape): boolean {
+  return computeShared(one.lead, other.lead, "all") >= MIN_SAME_LEAD;
 }
 
-function ownTools(names: readonly string[]): readonly string[] {
+function listOwnTools(names: readonly string[]): readonly string[] {
   const all = [...new Set(names)].sort();
   const own = all.filter((name) => !/^mcp[_-]|__/i.test(name));
   return own.length > 0 ? own : all;
 }
 
 /** Fingerprints of overlapping word runs: a local change leaves most of them intact. */
-function runsOf(text: string): readonly number[] {
+function fingerprintRuns(text: string): readonly number[] {
   const words = text.split(" ").filter((word) => word !== "" && word !== "#");
-  const prints = words.map(fingerprint);
+  const prints = words.map(hashWord);
   const last = Math.max(prints.length - RUN_WORDS, 0);
   const runs = new Set<number>();
   for (let from = 0; from <= last && prints.length > 0; from++)
@@ -66,14 +75,14 @@ function runsOf(text: string): readonly number[] {
 }
 
 /** FNV-1a: fast, and collisions do no harm. */
-function fingerprint(word: string): number {
+function hashWord(word: string): number {
   let print = 0x811c9dc5;
   for (let at = 0; at < word.length; at++) print = Math.imul(print ^ word.charCodeAt(at), 0x01000193);
   return print;
 }
 
 /** Share of common items, relative to the union or to the smaller list. */
-function shared<T>(one: readonly T[], other: readonly T[], of: "all" | "smaller"): number {
+function computeShared<T>(one: readonly T[], other: readonly T[], of: "all" | "smaller"): number {
   if (one.length === 0 && other.length === 0) return 1;
   const others = new Set(other);
   const both = one.filter((item) => others.has(item)).length;

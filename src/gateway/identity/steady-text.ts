@@ -1,5 +1,5 @@
 /** Text that differs between requests of the same agent: times, paths, ids, numbers; in order of replacement. */
-const UNSTEADY: readonly (readonly [RegExp, string])[] = [
+const UNSTABLE_TEXT: readonly (readonly [RegExp, string])[] = [
   [/x-anthropic-billing-header:[^\n]*/gi, " "],
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, "#"],
   [/\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(?:mon|tue|wed|thu|fri|sat|sun)\b,?/gi, "#"],
@@ -16,8 +16,8 @@ const UNSTEADY: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** A text in lower case, with everything that changes between requests replaced. */
-export function steadyText(text: string): string {
-  return UNSTEADY.reduce((steady, [mark, instead]) => steady.replace(mark, instead), text)
+export function toStableText(text: string): string {
+  return UNSTABLE_TEXT.reduce((steady, [mark, instead]) => steady.replace(mark, instead), text)
     .trim()
     .toLowerCase();
 }

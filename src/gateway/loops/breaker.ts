@@ -1,4 +1,4 @@
-import type { Fault } from "../api/api.ts";
+import type { WireFault } from "../api/api.ts";
 
 /** Limits beyond which a client counts as looping. */
 export interface LoopLimits {
@@ -46,43 +46,48 @@ export const NO_LOOP: LoopState = {
   fewestSince: Number.POSITIVE_INFINITY,
 };
 
-const MOST_KEYS = 8;
+const MAX_KEYS = 8;
 /** Growth of a line since the last compaction that counts as progress, regardless of its earlier length. */
-const MUCH = 12;
+const MIN_PROGRESS = 12;
 
 /** A request with a complete reply. */
-export interface AnsweredRequest {
+export interface RepeatableRequest {
   /** Identifies the content of the request. */
   readonly key: string;
   /** When the request arrived, and when its reply was complete. */
-  readonly askedAt: number;
-  readonly answeredAt: number;
+  readonly requestedAt: number;
+  readonly repliedAt: number;
 }
 
 /** Updates the state after a complete reply. */
-export function afterAnswer(
+export function applyReply(
   state: LoopState,
-  { key, askedAt, answeredAt: now }: AnsweredRequest,
+  { key, requestedAt: askedAt, repliedAt: now }: RepeatableRequest,
   limits: LoopLimits,
 ): LoopState {
   const known = state.answered.find((one) => one.key === key)?.at ?? [];
   // A loop sends one request at a time; a client that asks again before the last reply wants several replies.
   const isStep = askedAt >= (known.at(-1) ?? 0);
-  const at = [...(isStep ? within(known, now, limits) : []), now].slice(-limits.requests - 1);
+  const at = [...(isStep ? filterRecent(known, now, limits) : []), now].slice(-limits.requests - 1);
   const others = state.answered.filter((one) => one.key !== key && isRecent(one.at, now, limits));
-  const next = { ...state, answered: [...others, { key, at }].slice(-MOST_KEYS) };
-  return at.length > limits.requests ? stop(next, "request", at, now, limits) : next;
+  const next = { ...state, answered: [...others, { key, at }].slice(-MAX_KEYS) };
+  return at.length > limits.requests ? stopLoop(next, "request", at, now, limits) : next;
 }
 
 /** Updates the state after a request of the main thread with `messages` messages. */
-export function afterMain(state: LoopState, messages: number): LoopState {
+export function applyMainRequest(state: LoopState, messages: number): LoopState {
   return messages < state.fewestSince ? { ...state, fewestSince: messages } : state;
 }
 
 /** Updates the state when a client asks for a compaction of a line with `messages` messages. */
-export function atCompaction(state: LoopState, messages: number, now: number, limits: LoopLimits): LoopState {
-  const isProgress = messages > state.lineAtLast || messages - state.fewestSince >= MUCH;
-  const known = isProgress ? [] : within(state.compactions, now, limits);
+export function applyCompaction(
+  state: LoopState,
+  messages: number,
+  now: number,
+  limits: LoopLimits,
+): LoopState {
+  const isProgress = messages > state.lineAtLast || messages - state.fewestSince >= MIN_PROGRESS;
+  const known = isProgress ? [] : filterRecent(state.compactions, now, limits);
   const compactions = [...known, now].slice(-limits.compactions - 1);
   const next = {
     ...state,
@@ -90,23 +95,25 @@ export function atCompaction(state: LoopState, messages: number, now: number, li
     lineAtLast: messages,
     fewestSince: Number.POSITIVE_INFINITY,
   };
-  return compactions.length > limits.compactions ? stop(next, "compaction", compactions, now, limits) : next;
+  return compactions.length > limits.compactions
+    ? stopLoop(next, "compaction", compactions, now, limits)
+    : next;
 }
 
 /** Updates the state after an overflow error that reached the client. */
-export function afterOverflow(state: LoopState, now: number, limits: LoopLimits): LoopState {
-  const overflows = [...within(state.overflows, now, limits), now].slice(-limits.overflows);
+export function applyOverflow(state: LoopState, now: number, limits: LoopLimits): LoopState {
+  const overflows = [...filterRecent(state.overflows, now, limits), now].slice(-limits.overflows);
   const next = { ...state, overflows };
-  return overflows.length >= limits.overflows ? stop(next, "overflow", overflows, now, limits) : next;
+  return overflows.length >= limits.overflows ? stopLoop(next, "overflow", overflows, now, limits) : next;
 }
 
 /** Updates the state after a successful turn, which ends a series of overflow errors. */
-export function afterAccepted(state: LoopState): LoopState {
+export function applySuccess(state: LoopState): LoopState {
   return state.overflows.length > 0 ? { ...state, overflows: [] } : state;
 }
 
 /** The fault for the next request while the client is stopped; undefined otherwise. */
-export function loopFault({ stopped }: LoopState, now: number): Fault | undefined {
+export function findLoopFault({ stopped }: LoopState, now: number): WireFault | undefined {
   if (!stopped || now >= stopped.until) return undefined;
   const { loop, count, since, until } = stopped;
   // A retryable status, or a message that clients read as a full window, would keep the loop going.
@@ -114,14 +121,14 @@ export function loopFault({ stopped }: LoopState, now: number): Fault | undefine
     status: 400,
     kind: "stopped",
     message:
-      `longhaul has stopped this conversation because the client runs in a circle: ${WHAT[loop](count)} since ${timeOf(since)}. ` +
-      `Stop the client, or say something else; requests pass again from ${timeOf(until)} on. ` +
+      `longhaul has stopped this conversation because the client runs in a circle: ${LOOP_TEXTS[loop](count)} since ${formatTime(since)}. ` +
+      `Stop the client, or say something else; requests pass again from ${formatTime(until)} on. ` +
       `If this is meant, raise breaker.${SETTINGS[loop]} in the gateway's configuration.`,
   };
 }
 
 /** Resets the state once a stop is over. */
-export function afterCooling(state: LoopState, now: number): LoopState {
+export function resetAfterCooling(state: LoopState, now: number): LoopState {
   return state.stopped && now >= state.stopped.until ? NO_LOOP : state;
 }
 
@@ -131,13 +138,13 @@ const SETTINGS: Readonly<Record<Loop, "requests" | "compactions" | "overflows">>
   overflow: "overflows",
 };
 
-const WHAT: Readonly<Record<Loop, (count: number) => string>> = {
+const LOOP_TEXTS: Readonly<Record<Loop, (count: number) => string>> = {
   request: (count) => `the same request was answered ${count} times`,
   compaction: (count) => `it asked ${count} times for a summary and the conversation went no further`,
   overflow: (count) => `the provider refused ${count} requests in a row, however small they were made,`,
 };
 
-function stop(
+function stopLoop(
   state: LoopState,
   loop: Loop,
   at: readonly number[],
@@ -147,14 +154,14 @@ function stop(
   return { ...state, stopped: { loop, count: at.length, since: at[0] ?? now, until: now + coolMs } };
 }
 
-function within(times: readonly number[], now: number, { withinMs }: LoopLimits): readonly number[] {
+function filterRecent(times: readonly number[], now: number, { withinMs }: LoopLimits): readonly number[] {
   return times.filter((at) => now - at < withinMs);
 }
 
 function isRecent(times: readonly number[], now: number, limits: LoopLimits): boolean {
-  return within(times, now, limits).length > 0;
+  return filterRecent(times, now, limits).length > 0;
 }
 
-function timeOf(at: number): string {
+function formatTime(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }

@@ -1,24 +1,24 @@
-import type { Fault } from "../api/api.ts";
+import type { WireFault } from "../api/api.ts";
 import {
-  type AnsweredRequest,
-  afterAccepted,
-  afterAnswer,
-  afterCooling,
-  afterMain,
-  afterOverflow,
-  atCompaction,
+  applyCompaction,
+  applyMainRequest,
+  applyOverflow,
+  applyReply,
+  applySuccess,
+  findLoopFault,
   type LoopLimits,
   type LoopState,
-  loopFault,
   NO_LOOP,
+  type RepeatableRequest,
+  resetAfterCooling,
 } from "./breaker.ts";
 
 /** Dependencies and size of `LoopStates`. */
-export interface LoopStatesParts {
+export interface LoopStatesDeps {
   readonly limits: () => LoopLimits;
   readonly now: () => number;
   /** Maximum number of watched threads and families; the least recently changed are dropped first. */
-  readonly most: () => number;
+  readonly maxStates: () => number;
 }
 
 interface Watched {
@@ -28,12 +28,12 @@ interface Watched {
 
 /** Loop states of all clients, by thread or family. */
 export class LoopStates {
-  readonly #parts: LoopStatesParts;
+  readonly #deps: LoopStatesDeps;
   /** Most recently changed last. */
   readonly #states = new Map<string, Watched>();
 
-  constructor(parts: LoopStatesParts) {
-    this.#parts = parts;
+  constructor(parts: LoopStatesDeps) {
+    this.#deps = parts;
   }
 
   get size(): number {
@@ -41,44 +41,44 @@ export class LoopStates {
   }
 
   /** The fault for the next request of a thread or family; undefined if it may be sent. */
-  fault(name: string): Fault | undefined {
+  findFault(name: string): WireFault | undefined {
     const watched = this.#states.get(name);
-    return watched && loopFault(watched.state, this.#parts.now());
+    return watched && findLoopFault(watched.state, this.#deps.now());
   }
 
   /** Records a complete reply to a request of a thread. */
-  answered(thread: string, request: AnsweredRequest): void {
-    this.#change(thread, (state, _, limits) => afterAnswer(state, request, limits));
+  recordReply(thread: string, request: RepeatableRequest): void {
+    this.#change(thread, (state, _, limits) => applyReply(state, request, limits));
   }
 
   /** Records the number of messages in a request of a family's main thread. */
-  said(family: string, messages: number): void {
+  recordRequest(family: string, messages: number): void {
     // A family without compactions needs no state.
-    if (this.#states.has(family)) this.#change(family, (state) => afterMain(state, messages));
+    if (this.#states.has(family)) this.#change(family, (state) => applyMainRequest(state, messages));
   }
 
   /** Records a request for a compaction of a line with `messages` messages; returns a fault if it must not be sent. */
-  compacts(family: string, messages: number): Fault | undefined {
-    const known = this.fault(family);
+  recordCompaction(family: string, messages: number): WireFault | undefined {
+    const known = this.findFault(family);
     if (known) return known;
-    this.#change(family, (state, now, limits) => atCompaction(state, messages, now, limits));
-    return this.fault(family);
+    this.#change(family, (state, now, limits) => applyCompaction(state, messages, now, limits));
+    return this.findFault(family);
   }
 
   /** Records an overflow error that reached a family's client. */
-  refused(family: string): void {
-    this.#change(family, afterOverflow);
+  recordOverflow(family: string): void {
+    this.#change(family, applyOverflow);
   }
 
   /** Records a successful turn of a family. */
-  accepted(family: string): void {
-    if (this.#states.has(family)) this.#change(family, afterAccepted);
+  recordSuccess(family: string): void {
+    if (this.#states.has(family)) this.#change(family, applySuccess);
   }
 
   #change(name: string, change: (state: LoopState, now: number, limits: LoopLimits) => LoopState): void {
-    const now = this.#parts.now();
-    const limits = this.#parts.limits();
-    const state = afterCooling(this.#states.get(name)?.state ?? NO_LOOP, now);
+    const now = this.#deps.now();
+    const limits = this.#deps.limits();
+    const state = resetAfterCooling(this.#states.get(name)?.state ?? NO_LOOP, now);
     this.#states.delete(name);
     this.#states.set(name, { state: change(state, now, limits), changedAt: now });
     this.#forget(now, limits);
@@ -86,7 +86,7 @@ export class LoopStates {
 
   /** Drops expired states, and the oldest ones beyond the maximum. */
   #forget(now: number, { withinMs }: LoopLimits): void {
-    const most = this.#parts.most();
+    const most = this.#deps.maxStates();
     for (const [name, { state, changedAt }] of this.#states) {
       const isOver = now - changedAt >= withinMs && now >= (state.stopped?.until ?? 0);
       if (this.#states.size <= most && !isOver) return;

@@ -1,4 +1,4 @@
-import { jsonLine, type LogFields, type LogLevel, prettyLine } from "./log-line.ts";
+import { formatJsonLine, formatPrettyLine, type LogFields, type LogLevel } from "./log-line.ts";
 
 /** Logs events as lines, without content of conversations. */
 export interface GatewayLog {
@@ -26,10 +26,10 @@ export interface GatewayLogOptions {
 }
 
 const RANK: Readonly<Record<LogLevel, number>> = { silent: 0, error: 1, info: 2, debug: 3 };
-const MOST_WAITING = 1024 * 1024;
+const MAX_WAITING = 1024 * 1024;
 
 /** A log on a stream. While more than 1 MiB waits to be written, lines are dropped and counted. */
-export function makeGatewayLog(options: GatewayLogOptions): GatewayLog {
+export function createGatewayLog(options: GatewayLogOptions): GatewayLog {
   const {
     level,
     content = () => false,
@@ -37,11 +37,11 @@ export function makeGatewayLog(options: GatewayLogOptions): GatewayLog {
     stream = process.stderr,
     now = () => new Date(),
   } = options;
-  const lineOf = form === "json" ? jsonLine : prettyLine;
+  const lineOf = form === "json" ? formatJsonLine : formatPrettyLine;
   let leftOut = 0;
   const write = (rank: "error" | "info" | "debug", event: string, fields: LogFields = {}) => {
     if (RANK[rank] > RANK[level()]) return;
-    if ((stream.writableLength ?? 0) > MOST_WAITING) {
+    if ((stream.writableLength ?? 0) > MAX_WAITING) {
       leftOut++;
       return;
     }

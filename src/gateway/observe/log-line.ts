@@ -47,62 +47,67 @@ export interface LogLine {
 }
 
 type Field = keyof LogFields;
-type Told = readonly [Field, string | number | boolean];
+type FieldEntry = readonly [Field, string | number | boolean];
 
 const ORDER: readonly Field[] = Object.values(FIELDS).flat();
-const MOST_CHARACTERS = 300;
-const MOST_CONTENT_CHARACTERS = 16_384;
+const MAX_CHARACTERS = 300;
+const MAX_CONTENT_CHARACTERS = 16_384;
 
 /** One line of JSON. Secrets found in fields are removed; long fields are cut. */
-export function jsonLine({ time, level, event, fields }: LogLine): string {
-  return JSON.stringify({ time: time.toISOString(), level, event, ...Object.fromEntries(entriesOf(fields)) });
+export function formatJsonLine({ time, level, event, fields }: LogLine): string {
+  return JSON.stringify({
+    time: time.toISOString(),
+    level,
+    event,
+    ...Object.fromEntries(listEntries(fields)),
+  });
 }
 
 /** One line for a terminal. Text from clients cannot move the cursor or change colors. */
-export function prettyLine({ time, level, event, fields }: LogLine): string {
+export function formatPrettyLine({ time, level, event, fields }: LogLine): string {
   const at = time.toISOString().slice(11, 23);
-  const told = entriesOf(fields).map(([name, value]) => `${name}=${pretty(value)}`);
+  const told = listEntries(fields).map(([name, value]) => `${name}=${formatPretty(value)}`);
   return [at, level.padEnd(5), event, ...told].join(" ");
 }
 
-function entriesOf(fields: LogFields): readonly Told[] {
-  return ORDER.flatMap((name): readonly Told[] => {
+function listEntries(fields: LogFields): readonly FieldEntry[] {
+  return ORDER.flatMap((name): readonly FieldEntry[] => {
     const value = fields[name];
-    if (typeof value === "number") return Number.isFinite(value) ? [[name, rounded(value)]] : [];
-    if (typeof value === "string") return [[name, cleaned(name, value)]];
+    if (typeof value === "number") return Number.isFinite(value) ? [[name, roundNumber(value)]] : [];
+    if (typeof value === "string") return [[name, getClean(name, value)]];
     return typeof value === "boolean" ? [[name, value]] : [];
   });
 }
 
-function rounded(value: number): number {
+function roundNumber(value: number): number {
   return Math.round(value * 1e6) / 1e6;
 }
 
 /** Cache: the same names recur with every request of a conversation. */
 const CLEANED = new Map<string, string>();
-const MOST_CLEANED = 1_000;
-const MOST_KEPT_CHARACTERS = 200;
+const MAX_CACHED = 1_000;
+const MAX_CACHED_CHARACTERS = 200;
 
-function cleaned(name: Field, value: string): string {
+function getClean(name: Field, value: string): string {
   // The gateway's own id, which is different each time.
   if (name === "request") return value;
-  if (value.length > MOST_KEPT_CHARACTERS) return clean(name, value);
+  if (value.length > MAX_CACHED_CHARACTERS) return clean(name, value);
   const known = CLEANED.get(value);
   if (known !== undefined) return known;
   const text = clean(name, value);
-  if (CLEANED.size >= MOST_CLEANED) CLEANED.clear();
+  if (CLEANED.size >= MAX_CACHED) CLEANED.clear();
   CLEANED.set(value, text);
   return text;
 }
 
 function clean(name: Field, value: string): string {
-  const most = name === "content" ? MOST_CONTENT_CHARACTERS : MOST_CHARACTERS;
+  const most = name === "content" ? MAX_CONTENT_CHARACTERS : MAX_CHARACTERS;
   // Secrets are removed before the text is cut, because half a secret would not be recognized.
   const { text } = redactSecrets(value.slice(0, 4 * most));
   return text.length > most ? `${text.slice(0, most).toWellFormed()}…` : text.toWellFormed();
 }
 
-function pretty(value: string | number | boolean): string {
+function formatPretty(value: string | number | boolean): string {
   if (typeof value !== "string") return String(value);
   const isPlain = /^[\w./:@…-]+$/.test(value);
   // JSON does not escape control characters beyond ASCII and marks of writing direction.

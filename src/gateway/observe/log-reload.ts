@@ -1,8 +1,8 @@
-import type { Reloaded } from "../config/watch-config.ts";
+import type { ReloadResult } from "../config/watch-config.ts";
 import type { GatewayLog } from "./gateway-log.ts";
 
 /** Logs the result of a reload: one line for each invalid setting, or one for each message. */
-export function logReload(log: GatewayLog, { outcome, messages, problems }: Reloaded): void {
+export function logReload(log: GatewayLog, { outcome, messages, problems }: ReloadResult): void {
   if (problems) {
     for (const { key, message } of problems)
       log.error("config.refused", { key, message: `The configuration is unchanged: ${message}` });

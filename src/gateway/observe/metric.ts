@@ -18,53 +18,53 @@ export interface Histogram<L extends string> extends Metric {
 /**
  * Maximum number of label sets. Clients supply model names and similar labels, so all further sets are counted as one.
  */
-export const MOST_SERIES = 200;
+export const MAX_SERIES = 200;
 const OTHER = "other";
-const MOST_LABEL_CHARACTERS = 100;
+const MAX_LABEL_CHARACTERS = 100;
 /** Labels that need no escaping. */
 const PLAIN = /^[\w./:@ -]{0,60}$/;
 
 /** A counter, or a gauge that is moved up and down. */
-export function makeCounter<L extends string>(
+export function createCounterMetric<L extends string>(
   name: string,
   help: string,
   labels: readonly L[],
   type: "counter" | "gauge" = "counter",
 ): Counter<L> {
-  const series = makeSeries(labels, () => ({ value: 0 }));
+  const series = createSeries(labels, () => ({ value: 0 }));
   return {
     add(values, amount = 1) {
       const isWrong = !Number.isFinite(amount) || (type === "counter" && amount < 0);
       if (!isWrong) series.of(values).value += amount;
     },
     render: () =>
-      lines(
+      formatMetric(
         name,
         help,
         type,
-        [...series.all()].map(([text, { value }]) => `${name}${braced(text)} ${value}`),
+        [...series.all()].map(([text, { value }]) => `${name}${formatLabels(text)} ${value}`),
       ),
   };
 }
 
 /** A gauge whose value is read when it is rendered. */
-export function makeGauge(
+export function createGaugeMetric(
   name: string,
   help: string,
   read: () => number,
   type: "gauge" | "counter" = "gauge",
 ): Metric {
-  return { render: () => lines(name, help, type, [`${name} ${read()}`]) };
+  return { render: () => formatMetric(name, help, type, [`${name} ${read()}`]) };
 }
 
 /** A histogram with the given bounds, in ascending order. */
-export function makeHistogram<L extends string>(
+export function createHistogramMetric<L extends string>(
   name: string,
   help: string,
   labels: readonly L[],
   bounds: readonly number[],
 ): Histogram<L> {
-  const series = makeSeries(labels, () => ({ counts: bounds.map(() => 0), sum: 0, count: 0 }));
+  const series = createSeries(labels, () => ({ counts: bounds.map(() => 0), sum: 0, count: 0 }));
   return {
     observe(values, value) {
       if (!Number.isFinite(value)) return;
@@ -75,7 +75,7 @@ export function makeHistogram<L extends string>(
       into.count++;
     },
     render: () =>
-      lines(
+      formatMetric(
         name,
         help,
         "histogram",
@@ -83,27 +83,27 @@ export function makeHistogram<L extends string>(
           let below = 0;
           const buckets = bounds.map((bound, at) => {
             below += counts[at] ?? 0;
-            return `${name}_bucket${braced(text, `le="${bound}"`)} ${below}`;
+            return `${name}_bucket${formatLabels(text, `le="${bound}"`)} ${below}`;
           });
           return [
             ...buckets,
-            `${name}_bucket${braced(text, 'le="+Inf"')} ${count}`,
-            `${name}_sum${braced(text)} ${sum}`,
-            `${name}_count${braced(text)} ${count}`,
+            `${name}_bucket${formatLabels(text, 'le="+Inf"')} ${count}`,
+            `${name}_sum${formatLabels(text)} ${sum}`,
+            `${name}_count${formatLabels(text)} ${count}`,
           ];
         }),
       ),
   };
 }
 
-function makeSeries<L extends string, S>(labels: readonly L[], make: () => S) {
+function createSeries<L extends string, S>(labels: readonly L[], make: () => S) {
   const series = new Map<string, S>();
   const textOf = (values: (label: L) => string) =>
-    labels.map((label) => `${label}="${escaped(values(label))}"`).join(",");
+    labels.map((label) => `${label}="${escapeLabel(values(label))}"`).join(",");
   return {
     of(values: Labels<L>): S {
       const own = textOf((label) => values[label]);
-      const key = series.has(own) || series.size < MOST_SERIES ? own : textOf(() => OTHER);
+      const key = series.has(own) || series.size < MAX_SERIES ? own : textOf(() => OTHER);
       const known = series.get(key) ?? make();
       series.set(key, known);
       return known;
@@ -112,19 +112,19 @@ function makeSeries<L extends string, S>(labels: readonly L[], make: () => S) {
   };
 }
 
-function lines(name: string, help: string, type: string, samples: readonly string[]): string {
+function formatMetric(name: string, help: string, type: string, samples: readonly string[]): string {
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...samples, ""].join("\n");
 }
 
-function braced(...texts: readonly string[]): string {
+function formatLabels(...texts: readonly string[]): string {
   const inside = texts.filter((text) => text !== "").join(",");
   return inside === "" ? "" : `{${inside}}`;
 }
 
-function escaped(value: string): string {
+function escapeLabel(value: string): string {
   if (PLAIN.test(value)) return value;
   return value
-    .slice(0, MOST_LABEL_CHARACTERS)
+    .slice(0, MAX_LABEL_CHARACTERS)
     .toWellFormed()
     .replaceAll("\\", "\\\\")
     .replaceAll('"', '\\"')

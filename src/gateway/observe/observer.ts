@@ -3,22 +3,22 @@ import type { GatewayLog } from "./gateway-log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Trace } from "./trace.ts";
 
-export interface ObserverParts {
+export interface ObserverDeps {
   readonly log: GatewayLog;
   readonly metrics: Metrics;
   /** The window size that a client assumes for a model. */
-  readonly clientWindow: (model: string) => number;
+  readonly getClientWindow: (model: string) => number;
 }
 
-type Changing<T> = { -readonly [Key in keyof T]: T[Key] };
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** Maximum number of conversations on the status page. */
-const MOST_THREADS = 100;
+const MAX_THREADS = 100;
 
 /** Turns finished requests into log lines, metrics and the status page. */
 export class Observer {
-  readonly #parts: ObserverParts;
-  readonly #totals: Changing<GatewayTotals> = {
+  readonly #deps: ObserverDeps;
+  readonly #totals: Mutable<GatewayTotals> = {
     requests: 0,
     failures: 0,
     edits: 0,
@@ -26,11 +26,11 @@ export class Observer {
     savedTokens: 0,
     savedCost: 0,
   };
-  readonly #upstreams = new Map<string, Changing<UpstreamStatus>>();
-  readonly #threads = new Map<string, Changing<ThreadStatus>>();
+  readonly #upstreams = new Map<string, Mutable<UpstreamStatus>>();
+  readonly #threads = new Map<string, Mutable<ThreadStatus>>();
 
-  constructor(parts: ObserverParts) {
-    this.#parts = parts;
+  constructor(parts: ObserverDeps) {
+    this.#deps = parts;
   }
 
   get totals(): GatewayTotals {
@@ -47,13 +47,13 @@ export class Observer {
   }
 
   /** Records a finished request. */
-  ended(trace: Trace): void {
+  recordEnd(trace: Trace): void {
     this.#count(trace);
     this.#measure(trace);
     if (trace.session !== undefined) this.#follow(trace, trace.session);
-    const { log } = this.#parts;
+    const { log } = this.#deps;
     const isBad = trace.error !== undefined || (trace.status ?? 0) >= 500;
-    log[isBad ? "error" : "info"]("request", linesOf(trace));
+    log[isBad ? "error" : "info"]("request", toLogFields(trace));
   }
 
   #count(trace: Trace): void {
@@ -62,7 +62,7 @@ export class Observer {
     if (isFailed) this.#totals.failures++;
     if (trace.isPlanned && !trace.isDryRun) this.#totals.edits++;
     this.#totals.healed += trace.healed ?? 0;
-    this.#totals.savedTokens += savedTokens(trace);
+    this.#totals.savedTokens += countSavedTokens(trace);
     this.#totals.savedCost += trace.savedDollars ?? 0;
     if (trace.upstream === undefined) return;
     const known = this.#upstreams.get(trace.upstream) ?? { name: trace.upstream, requests: 0, failures: 0 };
@@ -73,7 +73,7 @@ export class Observer {
   }
 
   #measure(trace: Trace): void {
-    const { metrics } = this.#parts;
+    const { metrics } = this.#deps;
     const { api, upstream, usage = {} } = trace;
     metrics.requests.add({ api, status: String(trace.status ?? 0) });
     metrics.duration.observe({ api }, ((trace.endedMs ?? performance.now()) - trace.startedMs) / 1_000);
@@ -86,7 +86,7 @@ export class Observer {
     metrics.tokens.add({ api, type: "output" }, usage.outputTokens ?? 0);
     metrics.tokens.add({ api, type: "cache_read" }, usage.cacheReadTokens ?? 0);
     metrics.tokens.add({ api, type: "cache_write" }, usage.cacheWriteTokens ?? 0);
-    metrics.removedTokens.add({ api }, savedTokens(trace));
+    metrics.removedTokens.add({ api }, countSavedTokens(trace));
     metrics.savedDollars.add({ api }, trace.savedDollars ?? 0);
     if (trace.isPlanned && !trace.isDryRun) metrics.edits.add({ api });
     if (trace.healed) metrics.healed.add({ api, what: "overflow" }, trace.healed);
@@ -106,23 +106,23 @@ export class Observer {
       model,
       ...(client !== undefined && { client }),
       tokens: trace.tokensAfter ?? known?.tokens ?? 0,
-      window: this.#parts.clientWindow(model),
+      window: this.#deps.getClientWindow(model),
       requests: (known?.requests ?? 0) + 1,
-      savedTokens: (known?.savedTokens ?? 0) + savedTokens(trace),
+      savedTokens: (known?.savedTokens ?? 0) + countSavedTokens(trace),
       savedCost: (known?.savedCost ?? 0) + (trace.savedDollars ?? 0),
       lastAt: Date.now(),
       inFlight: 0,
     });
     const [oldest] = this.#threads.keys();
-    if (this.#threads.size > MOST_THREADS && oldest !== undefined) this.#threads.delete(oldest);
+    if (this.#threads.size > MAX_THREADS && oldest !== undefined) this.#threads.delete(oldest);
   }
 }
 
-function savedTokens({ tokensBefore = 0, tokensAfter = 0 }: Trace): number {
+function countSavedTokens({ tokensBefore = 0, tokensAfter = 0 }: Trace): number {
   return Math.max(0, tokensBefore - tokensAfter);
 }
 
-function linesOf(trace: Trace) {
+function toLogFields(trace: Trace) {
   const { id, usage = {}, startedMs, endedMs = performance.now(), isPlanned, ...rest } = trace;
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
   return {

@@ -62,19 +62,19 @@ const PROVIDERS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** The provider's name in the conventions, or the upstream's own name if they have none. */
-export function providerName(host: string, upstream: string): string {
+export function getProviderName(host: string, upstream: string): string {
   return PROVIDERS.find(([pattern]) => pattern.test(host.toLowerCase()))?.[1] ?? upstream;
 }
 
 /** Attributes known before a call, per OpenTelemetry's conventions for generative AI. */
-export function startAttributes(call: CallStart, hasContent: boolean): SpanValues {
-  return defined({
+export function buildStartAttributes(call: CallStart, hasContent: boolean): SpanValues {
+  return omitUndefined({
     "gen_ai.operation.name": "chat",
-    "gen_ai.provider.name": providerName(call.host, call.upstream),
+    "gen_ai.provider.name": getProviderName(call.host, call.upstream),
     "gen_ai.request.model": call.model,
     "gen_ai.request.stream": call.isStreamed,
     "gen_ai.conversation.id": call.session,
-    "openai.api.type": apiType(call.api),
+    "openai.api.type": getApiType(call.api),
     "server.address": call.host,
     "server.port": call.port,
     "longhaul.request.id": call.request,
@@ -87,9 +87,9 @@ export function startAttributes(call: CallStart, hasContent: boolean): SpanValue
 }
 
 /** Attributes known after a call. */
-export function endAttributes(end: CallEnd, hasContent: boolean): SpanValues {
-  return defined({
-    ...usageAttributes(end.usage),
+export function buildEndAttributes(end: CallEnd, hasContent: boolean): SpanValues {
+  return omitUndefined({
+    ...buildUsageAttributes(end.usage),
     "gen_ai.response.model": end.responseModel,
     "gen_ai.response.id": end.responseId,
     "gen_ai.response.finish_reasons": end.stopReason === undefined ? undefined : [end.stopReason],
@@ -108,7 +108,7 @@ export function endAttributes(end: CallEnd, hasContent: boolean): SpanValues {
 }
 
 /** The conventions include cached tokens in the input; our counts never overlap. */
-function usageAttributes(usage: Usage | undefined): Record<string, number | undefined> {
+function buildUsageAttributes(usage: Usage | undefined): Record<string, number | undefined> {
   if (!usage) return {};
   const { inputTokens, cacheReadTokens, cacheWriteTokens } = usage;
   const hasInput = [inputTokens, cacheReadTokens, cacheWriteTokens].some((tokens) => tokens !== undefined);
@@ -123,11 +123,11 @@ function usageAttributes(usage: Usage | undefined): Record<string, number | unde
   };
 }
 
-function apiType(api: ApiName): string | undefined {
+function getApiType(api: ApiName): string | undefined {
   if (api === "anthropic") return undefined;
   return api === "openai-chat" ? "chat_completions" : "responses";
 }
 
-function defined(values: Record<string, SpanValues[string] | undefined>): SpanValues {
+function omitUndefined(values: Record<string, SpanValues[string] | undefined>): SpanValues {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as SpanValues;
 }

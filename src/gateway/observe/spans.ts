@@ -1,5 +1,5 @@
 import type { SpanContext } from "@opentelemetry/api";
-import { type CallEnd, type CallStart, endAttributes, startAttributes } from "./span-attributes.ts";
+import { buildEndAttributes, buildStartAttributes, type CallEnd, type CallStart } from "./span-attributes.ts";
 import { loadTelemetry } from "./telemetry-packages.ts";
 import { formatTraceParent, parseTraceParent } from "./traceparent.ts";
 
@@ -32,24 +32,24 @@ export interface SpansOptions {
   readonly environment?: NodeJS.ProcessEnv;
 }
 
-const OFF: Spans = {
+const NO_SPANS: Spans = {
   isOn: false,
   start: () => undefined,
   flush: async () => {},
   close: async () => {},
 };
-const MOST_WAITING_SPANS = 2_048;
+const MAX_WAITING_SPANS = 2_048;
 const BATCH_SPANS = 256;
 const DELAY_MS = 2_000;
 const EXPORT_MS = 5_000;
 const CLOSE_MS = 5_000;
-const MOST_VALUE_CHARACTERS = 65_536;
+const MAX_VALUE_CHARACTERS = 65_536;
 
 /** Connects to a telemetry receiver, if one is configured. Throws PACKAGE_MISSING if OpenTelemetry is not installed. */
 export async function openSpans(options: SpansOptions): Promise<Spans> {
   const environment = options.environment ?? process.env;
-  const url = tracesUrl(options.endpoint, environment);
-  if (url === undefined) return OFF;
+  const url = findTracesUrl(options.endpoint, environment);
+  if (url === undefined) return NO_SPANS;
   const { api, sdk, exporter: otlp, resources } = await loadTelemetry();
   const { trace, ROOT_CONTEXT, SpanKind, SpanStatusCode, createTraceState } = api;
   const exporter = new otlp.OTLPTraceExporter({ url, timeoutMillis: EXPORT_MS });
@@ -61,11 +61,11 @@ export async function openSpans(options: SpansOptions): Promise<Spans> {
       }),
     ),
     sampler: new sdk.ParentBasedSampler({ root: new sdk.AlwaysOnSampler() }),
-    spanLimits: { attributeValueLengthLimit: MOST_VALUE_CHARACTERS },
+    spanLimits: { attributeValueLengthLimit: MAX_VALUE_CHARACTERS },
     spanProcessors: [
       new sdk.BatchSpanProcessor({
         exporter,
-        maxQueueSize: MOST_WAITING_SPANS,
+        maxQueueSize: MAX_WAITING_SPANS,
         maxExportBatchSize: BATCH_SPANS,
         scheduledDelayMillis: DELAY_MS,
         exportTimeoutMillis: EXPORT_MS,
@@ -89,7 +89,7 @@ export async function openSpans(options: SpansOptions): Promise<Spans> {
   return {
     isOn: true,
     start(call) {
-      const attributes = startAttributes(call, options.content);
+      const attributes = buildStartAttributes(call, options.content);
       const span = tracer.startSpan(
         `chat ${call.model}`,
         { kind: SpanKind.CLIENT, attributes },
@@ -101,26 +101,26 @@ export async function openSpans(options: SpansOptions): Promise<Spans> {
         tracestate: traceState?.serialize(),
         end(end) {
           if (!span.isRecording()) return;
-          span.setAttributes(endAttributes(end, options.content));
+          span.setAttributes(buildEndAttributes(end, options.content));
           if (end.error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR });
           span.end();
         },
       };
     },
     flush: () => provider.forceFlush().catch(() => {}),
-    close: () => within(CLOSE_MS, provider.shutdown()),
+    close: () => waitAtMost(CLOSE_MS, provider.shutdown()),
   };
 }
 
 /** Limits the wait, so that an unreachable receiver does not delay the end of the process. */
-async function within(ms: number, work: Promise<void>): Promise<void> {
+async function waitAtMost(ms: number, work: Promise<void>): Promise<void> {
   const late = Promise.withResolvers<void>();
   const timer = setTimeout(late.resolve, ms);
   await Promise.race([work.catch(() => {}), late.promise]);
   clearTimeout(timer);
 }
 
-function tracesUrl(endpoint: string | undefined, environment: NodeJS.ProcessEnv): string | undefined {
+function findTracesUrl(endpoint: string | undefined, environment: NodeJS.ProcessEnv): string | undefined {
   if (environment.OTEL_SDK_DISABLED === "true") return undefined;
   if (!endpoint && environment.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT)
     return environment.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT;

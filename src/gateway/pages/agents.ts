@@ -7,7 +7,7 @@ export interface AgentLines {
 }
 
 /** The gateway's address, as agents reach it. */
-export interface Reached {
+export interface GatewayAddress {
   readonly url: string;
   /** True if the gateway requires a token; agents send it next to their own key. */
   readonly needsToken: boolean;
@@ -16,7 +16,7 @@ export interface Reached {
 const HEADER = "x-longhaul-token";
 
 /** The lines to paste for each agent. No line contains a secret: tokens and keys are named by their variable. */
-export function connectLines({ url, needsToken }: Reached): readonly AgentLines[] {
+export function buildAgentLines({ url, needsToken }: GatewayAddress): readonly AgentLines[] {
   const versioned = `${url}/v1`;
   const headers = (variable: string) => (needsToken ? { headers: { [HEADER]: variable } } : {});
   const claudeHeader = needsToken ? `ANTHROPIC_CUSTOM_HEADERS="${HEADER}: $LONGHAUL_TOKEN" ` : "";

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 
 /** The response of a page. */
-export interface PageAnswer {
+export interface PageReply {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** A JSON value, unless `text` is set. */
@@ -10,7 +10,7 @@ export interface PageAnswer {
 }
 
 /** Prevents caching, content sniffing, framing and access by other origins. */
-const GUARDS = {
+const GUARD_HEADERS = {
   "cache-control": "no-store",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
   "cross-origin-opener-policy": "same-origin",
@@ -21,12 +21,12 @@ const GUARDS = {
 };
 
 /** Sends a response, without its body for a HEAD request. */
-export function send(response: ServerResponse, answer: PageAnswer, isHeadOnly: boolean): void {
+export function sendPage(response: ServerResponse, answer: PageReply, isHeadOnly: boolean): void {
   if (response.headersSent || response.destroyed) return;
   const { status = 200, headers = {}, json, text = `${JSON.stringify(json)}\n` } = answer;
   response.writeHead(status, {
     "content-type": "application/json; charset=utf-8",
-    ...GUARDS,
+    ...GUARD_HEADERS,
     ...headers,
     "content-length": Buffer.byteLength(text),
   });

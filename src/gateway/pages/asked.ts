@@ -1,7 +1,7 @@
-import { PageFault, wrongArgument } from "./page-fault.ts";
+import { createArgumentFault, PageFault } from "./page-fault.ts";
 
 /** A request for a page. */
-export interface PageQuestion {
+export interface PageRequest {
   readonly method: string;
   /** The decoded path after the name of the page; an id may contain slashes. */
   readonly rest: string;
@@ -13,7 +13,7 @@ export interface PageQuestion {
 }
 
 /** Throws METHOD_NOT_ALLOWED unless the page supports the method. */
-export function checkMethod({ method }: PageQuestion, ...allowed: readonly string[]): void {
+export function checkMethod({ method }: PageRequest, ...allowed: readonly string[]): void {
   if (allowed.includes(method)) return;
   const list = allowed.join(", ");
   throw new PageFault(405, "METHOD_NOT_ALLOWED", `This page supports ${list}, not ${method}.`, {
@@ -22,8 +22,8 @@ export function checkMethod({ method }: PageQuestion, ...allowed: readonly strin
 }
 
 /** A whole number from the query; throws ARGUMENT_INVALID outside 1 to `max`. */
-export function wholeArgument(
-  { query }: PageQuestion,
+export function readWholeArgument(
+  { query }: PageRequest,
   name: string,
   { otherwise, max }: { readonly otherwise: number; readonly max: number },
 ): number {
@@ -31,18 +31,18 @@ export function wholeArgument(
   if (text === null) return otherwise;
   const value = /^\d{1,9}$/.test(text) ? Number(text) : 0;
   if (value >= 1 && value <= max) return value;
-  throw wrongArgument(name, text, `a whole number from 1 to ${max}`);
+  throw createArgumentFault(name, text, `a whole number from 1 to ${max}`);
 }
 
 /** The session id after the name of a page; throws if it is missing or not the reader's. */
-export function sessionArgument({ rest, prefix }: PageQuestion): string {
+export function readSessionArgument({ rest, prefix }: PageRequest): string {
   if (rest === "") throw new PageFault(400, "ARGUMENT_INVALID", "Name a session; /api/sessions lists them.");
-  if (!rest.startsWith(prefix)) throw noSession(rest);
+  if (!rest.startsWith(prefix)) throw createNoSessionFault(rest);
   return rest;
 }
 
 /** The fault for a session that does not exist or belongs to another reader, without telling which. */
-export function noSession(id: string): PageFault {
+export function createNoSessionFault(id: string): PageFault {
   const message = `There is no session ${JSON.stringify(id.slice(0, 200))}; /api/sessions lists them.`;
   return new PageFault(404, "SESSION_NOT_FOUND", message);
 }

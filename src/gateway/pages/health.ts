@@ -1,25 +1,25 @@
 import type { Kernel } from "../../index.ts";
-import type { PageAnswer } from "./answer.ts";
+import type { PageReply } from "./answer.ts";
 import type { GatewayStatus } from "./status.ts";
 
 /** Liveness check. */
-export function healthPage(): PageAnswer {
+export function buildHealthPage(): PageReply {
   return { json: { status: "ok" } };
 }
 
 const MAX_PROBE_MS = 2_000;
 
 /** Readiness check: fails while the gateway drains, or while its store cannot be written. */
-export async function readyPage(kernel: Kernel, status: GatewayStatus): Promise<PageAnswer> {
+export async function buildReadyPage(kernel: Kernel, status: GatewayStatus): Promise<PageReply> {
   const reasons: string[] = [];
   if (!status.isOpen) reasons.push("draining");
-  await withinTime(kernel.probe()).catch(() => reasons.push("store"));
+  await waitForProbe(kernel.probe()).catch(() => reasons.push("store"));
   const isReady = reasons.length === 0;
   return { status: isReady ? 200 : 503, json: { status: isReady ? "ready" : "not ready", reasons } };
 }
 
 /** Rejects if the store takes too long for a health check. */
-async function withinTime(probe: Promise<void>): Promise<void> {
+async function waitForProbe(probe: Promise<void>): Promise<void> {
   const late = Promise.withResolvers<void>();
   const timer = setTimeout(() => late.reject(new Error("The store takes too long.")), MAX_PROBE_MS);
   try {

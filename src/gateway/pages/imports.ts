@@ -1,15 +1,15 @@
 import {
   FORMATS,
+  findSourcePlaces,
   type ImportProgress,
+  type ImportTotals,
   importSources,
   type System,
-  type Totals,
-  wellKnownPlaces,
 } from "../../formats/index.ts";
 import type { Kernel } from "../../index.ts";
-import type { PageAnswer } from "./answer.ts";
-import { checkMethod, type PageQuestion } from "./asked.ts";
-import { PageFault, wrongArgument } from "./page-fault.ts";
+import type { PageReply } from "./answer.ts";
+import { checkMethod, type PageRequest } from "./asked.ts";
+import { createArgumentFault, PageFault } from "./page-fault.ts";
 
 /** The progress of an import of local histories. */
 export interface ImportState {
@@ -17,8 +17,8 @@ export interface ImportState {
   readonly startedAt?: number;
   readonly endedAt?: number;
   readonly progress?: ImportProgress;
-  readonly totals?: Totals;
-  readonly formats?: Readonly<Record<string, Totals>>;
+  readonly totals?: ImportTotals;
+  readonly formats?: Readonly<Record<string, ImportTotals>>;
   /** Number of records that were lost or damaged. */
   readonly problems?: number;
   readonly error?: string;
@@ -41,7 +41,7 @@ export class HistoryImport {
   }
 
   /** GET returns the state, POST starts a run, DELETE stops it. */
-  async page(asked: PageQuestion): Promise<PageAnswer> {
+  async page(asked: PageRequest): Promise<PageReply> {
     checkMethod(asked, "GET", "HEAD", "POST", "DELETE");
     if (asked.prefix !== "")
       throw new PageFault(
@@ -65,7 +65,7 @@ export class HistoryImport {
     const formats = names?.split(",").map((name) => {
       const format = FORMATS.find((one) => one.name === name.trim());
       if (format) return format;
-      throw wrongArgument("format", name, `one of ${FORMATS.map((one) => one.name).join(", ")}`);
+      throw createArgumentFault("format", name, `one of ${FORMATS.map((one) => one.name).join(", ")}`);
     });
     if (this.#state.state === "running") return;
     const startedAt = Date.now();
@@ -82,7 +82,7 @@ export class HistoryImport {
 
   async #run(startedAt: number, formats: (typeof FORMATS)[number][] | undefined): Promise<void> {
     const { signal } = this.#stop;
-    const places = await wellKnownPlaces(this.#system);
+    const places = await findSourcePlaces(this.#system);
     const wanted = places.filter(({ format }) => !formats || formats.includes(format));
     const report = await importSources(this.#kernel, [...new Set(wanted.map(({ path }) => path))], {
       ...(formats && { formats }),

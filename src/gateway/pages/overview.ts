@@ -1,12 +1,12 @@
 import type { GatewayConfig } from "../config/config.ts";
 import type { Environment } from "../config/settings.ts";
-import { USUAL_UPSTREAMS } from "../config/usual-upstreams.ts";
-import { connectLines } from "./agents.ts";
-import type { PageAnswer } from "./answer.ts";
+import { WELL_KNOWN_UPSTREAMS } from "../config/usual-upstreams.ts";
+import { buildAgentLines } from "./agents.ts";
+import type { PageReply } from "./answer.ts";
 import type { GatewayStatus } from "./status.ts";
 
 /** All data of the status page. */
-export function overviewPage(
+export function buildOverviewPage(
   {
     config,
     status,
@@ -19,7 +19,7 @@ export function overviewPage(
     readonly version: string;
   },
   prefix: string,
-): PageAnswer {
+): PageReply {
   const { policy, dryRun, threshold, recall, redact, tokens } = config;
   const known = new Map(status.upstreams.map((one) => [one.name, one]));
   return {
@@ -41,22 +41,22 @@ export function overviewPage(
         keyEnv,
         hasKey: keyEnv !== undefined && Boolean(env[keyEnv]),
       })),
-      missing: missingUpstreams(config, env),
+      missing: findMissingUpstreams(config, env),
       // Totals over all principals would reveal one reader's activity to another.
       totals: prefix === "" ? status.totals : undefined,
       threads: status.threads.filter(({ session }) => session.startsWith(prefix)),
-      agents: connectLines({ url: status.url, needsToken: tokens.length > 0 }),
+      agents: buildAgentLines({ url: status.url, needsToken: tokens.length > 0 }),
     },
   };
 }
 
 /** Well-known upstreams that become available by setting a variable. */
-export function missingUpstreams(
+export function findMissingUpstreams(
   { upstreams }: GatewayConfig,
   env: Environment,
 ): readonly { readonly name: string; readonly variable: string }[] {
   const names = new Set(upstreams.map(({ name }) => name));
-  return USUAL_UPSTREAMS.flatMap(({ name, keys, addressEnv }) => {
+  return WELL_KNOWN_UPSTREAMS.flatMap(({ name, keys, addressEnv }) => {
     const variable = addressEnv ?? keys[0];
     if (variable === undefined) return [];
     const isKnown = names.has(name) && (addressEnv !== undefined || keys.some((key) => env[key]));

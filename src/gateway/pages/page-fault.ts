@@ -15,7 +15,7 @@ export class PageFault extends Error {
 }
 
 /** The reply to a failed request for a page. */
-export interface FaultAnswer {
+export interface PageFaultReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly error: { readonly code: string; readonly message: string; readonly details: ErrorDetails };
@@ -30,7 +30,7 @@ const STATUS: Readonly<Record<string, number>> = {
 };
 
 /** The reply to a failure of a page. Unexpected errors reveal no internals. */
-export function faultAnswer(error: unknown): FaultAnswer {
+export function toFaultReply(error: unknown): PageFaultReply {
   if (error instanceof PageFault) {
     const { status, code, message, headers } = error;
     return { status, headers, error: { code, message, details: {} } };
@@ -44,7 +44,7 @@ export function faultAnswer(error: unknown): FaultAnswer {
 }
 
 /** The fault for an invalid query argument. */
-export function wrongArgument(name: string, value: string, expected: string): PageFault {
+export function createArgumentFault(name: string, value: string, expected: string): PageFault {
   return new PageFault(
     400,
     "ARGUMENT_INVALID",

@@ -3,16 +3,16 @@ import type { System } from "../../formats/index.ts";
 import type { Kernel } from "../../index.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import type { Environment } from "../config/settings.ts";
-import { type PageAnswer, send } from "./answer.ts";
-import { checkMethod, type PageQuestion } from "./asked.ts";
-import { frontPage } from "./front/front-page.ts";
-import { healthPage, readyPage } from "./health.ts";
+import { type PageReply, sendPage } from "./answer.ts";
+import { checkMethod, type PageRequest } from "./asked.ts";
+import { buildFrontPage } from "./front/front-page.ts";
+import { buildHealthPage, buildReadyPage } from "./health.ts";
 import { HistoryImport } from "./imports.ts";
-import { overviewPage } from "./overview.ts";
-import { faultAnswer, PageFault } from "./page-fault.ts";
-import { recallPage } from "./recall.ts";
-import { Replays } from "./replay.ts";
-import { sessionsPage } from "./sessions.ts";
+import { buildOverviewPage } from "./overview.ts";
+import { PageFault, toFaultReply } from "./page-fault.ts";
+import { buildRecallPage } from "./recall.ts";
+import { ReplayPage } from "./replay.ts";
+import { buildSessionsPage } from "./sessions.ts";
 import type { GatewayStatus } from "./status.ts";
 
 export interface PagesOptions {
@@ -33,7 +33,7 @@ export interface PageReader {
   readonly prefix?: string;
 }
 
-type Handler = (asked: PageQuestion) => PageAnswer | Promise<PageAnswer>;
+type Handler = (asked: PageRequest) => PageReply | Promise<PageReply>;
 
 /**
  * The gateway's own pages. Access is checked before: except for "/", /healthz and /readyz, which reveal no data of any
@@ -46,7 +46,7 @@ export class Pages {
 
   constructor(options: PagesOptions) {
     const { kernel, config, status, env, version, system } = options;
-    const replays = new Replays(kernel);
+    const replays = new ReplayPage(kernel);
     const imports = new HistoryImport(kernel, system);
     const readOnly =
       (handler: Handler): Handler =>
@@ -57,14 +57,14 @@ export class Pages {
     this.#options = options;
     this.#imports = imports;
     this.#handlers = {
-      "/": readOnly(frontPage),
-      "/healthz": readOnly(healthPage),
-      "/readyz": readOnly(() => readyPage(kernel, status())),
+      "/": readOnly(buildFrontPage),
+      "/healthz": readOnly(buildHealthPage),
+      "/readyz": readOnly(() => buildReadyPage(kernel, status())),
       "/api/status": readOnly(({ prefix }) =>
-        overviewPage({ config: config(), status: status(), env, version }, prefix),
+        buildOverviewPage({ config: config(), status: status(), env, version }, prefix),
       ),
-      "/api/sessions": (asked) => sessionsPage(kernel, asked),
-      "/api/recall": (asked) => recallPage(kernel, asked),
+      "/api/sessions": (asked) => buildSessionsPage(kernel, asked),
+      "/api/recall": (asked) => buildRecallPage(kernel, asked),
       "/api/replay": (asked) => replays.page(asked),
       "/api/import": (asked) => imports.page(asked),
     };
@@ -88,13 +88,13 @@ export class Pages {
     request.resume();
     try {
       const query = new URLSearchParams(url.slice(path.length));
-      const rest = restOf(path, name);
-      const asked: PageQuestion = { method, rest, query, prefix, signal: left.signal };
-      send(response, await handler(asked), method === "HEAD");
+      const rest = decodeRest(path, name);
+      const asked: PageRequest = { method, rest, query, prefix, signal: left.signal };
+      sendPage(response, await handler(asked), method === "HEAD");
     } catch (error) {
-      const { status, headers, error: told } = faultAnswer(error);
+      const { status, headers, error: told } = toFaultReply(error);
       if (told.code === "UNEXPECTED") this.#options.onError?.(error);
-      send(response, { status, headers, json: { error: told } }, method === "HEAD");
+      sendPage(response, { status, headers, json: { error: told } }, method === "HEAD");
     } finally {
       response.off("close", leave);
     }
@@ -113,7 +113,7 @@ export class Pages {
   }
 }
 
-function restOf(path: string, name: string): string {
+function decodeRest(path: string, name: string): string {
   const rest = path.slice(name.length).replace(/^\//, "");
   try {
     return decodeURIComponent(rest);

@@ -1,15 +1,15 @@
 import {
   POLICIES,
   type Policy,
+  type RecordedMessage,
   type ReplayScore,
   type Retention,
   replay,
-  type SaidMessage,
 } from "../../index.ts";
 
 /** The input of a replay. */
 export interface ReplayTask {
-  readonly conversation: readonly SaidMessage[];
+  readonly conversation: readonly RecordedMessage[];
   readonly window: number;
   /** Names of policies. */
   readonly policies: readonly string[];
@@ -33,8 +33,8 @@ export interface ReplayScores {
 }
 
 /** Replays a conversation under several policies. */
-export function replayScores(
-  conversation: readonly SaidMessage[],
+export function scorePolicies(
+  conversation: readonly RecordedMessage[],
   window: number,
   policies: readonly Policy[],
 ): ReplayScores {
@@ -46,13 +46,13 @@ export function replayScores(
       policy: policy.name,
       ...rest,
       costShare: rest.cost / Math.max(1, unbounded?.cost ?? 1),
-      identifiers: share(identifiers),
-      lines: share(lines),
+      identifiers: getShare(identifiers),
+      lines: getShare(lines),
     };
   });
   return { unbounded, policies: scores };
 }
 
-function share({ used, kept }: Retention): number {
+function getShare({ used, kept }: Retention): number {
   return used === 0 ? 1 : kept / used;
 }

@@ -1,11 +1,11 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { POLICIES } from "../../index.ts";
-import { type ReplayTask, replayScores } from "./replay-scores.ts";
+import { type ReplayTask, scorePolicies } from "./replay-scores.ts";
 
 /** Replays in a worker thread, so that the main thread, which relays requests, does not wait. */
 const { conversation, window, policies } = workerData as ReplayTask;
 parentPort?.postMessage(
-  replayScores(
+  scorePolicies(
     conversation,
     window,
     POLICIES.filter(({ name }) => policies.includes(name)),

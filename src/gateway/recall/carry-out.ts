@@ -1,17 +1,17 @@
-import { numberOf, textOf } from "../../formats/content/fields.ts";
+import { toNumber, toText } from "../../formats/content/fields.ts";
 import type { AgentMemory, SessionId } from "../../index.ts";
-import type { OwnAnswer, OwnCall } from "./rounds/joiner.ts";
-import { EXPAND, MOST_RESULTS } from "./tools.ts";
-import { withinTime } from "./within-time.ts";
+import type { RecallCall, RecallCallResult } from "./rounds/joiner.ts";
+import { EXPAND_TOOL, MAX_RESULTS } from "./tools.ts";
+import { runWithTimeout } from "./within-time.ts";
 
 /** Limits of one round: calls carried out, and time for all of them together. */
-const MOST_CALLS = 8;
+const MAX_CALLS = 8;
 const TIMEOUT_MS = 8_000;
 /** The part of that time reserved for indexing new entries. */
 const WAIT_MS = 2_000;
 
 /** The memory to query, and the conversation that queries it. */
-export interface Asking {
+export interface RecallCallContext {
   readonly memory: Pick<AgentMemory, "recall" | "expand">;
   /** The conversation, for references that name only an entry of it. */
   readonly session: SessionId;
@@ -21,16 +21,19 @@ export interface Asking {
 }
 
 /** Carries out the calls of one round. Failures become a sentence for the model; never throws. */
-export async function carryOut(calls: readonly OwnCall[], asking: Asking): Promise<readonly OwnAnswer[]> {
+export async function runRecallCalls(
+  calls: readonly RecallCall[],
+  asking: RecallCallContext,
+): Promise<readonly RecallCallResult[]> {
   const { signal, isLast } = asking;
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
-  const answers: OwnAnswer[] = [];
+  const answers: RecallCallResult[] = [];
   for (const [index, call] of calls.entries()) {
     const text =
-      index < MOST_CALLS
-        ? ((await withinTime(TIMEOUT_MS, deadline, (late) => answerTo(call, asking, late))) ??
+      index < MAX_CALLS
+        ? ((await runWithTimeout(TIMEOUT_MS, deadline, (late) => runRecallCall(call, asking, late))) ??
           "Memory did not answer; go on without it.")
-        : `Not carried out: at most ${MOST_CALLS} at once.`;
+        : `Not carried out: at most ${MAX_CALLS} at once.`;
     answers.push({
       call,
       text: isLast ? `${text}\nThis was the last time in this reply; answer now.` : text,
@@ -39,15 +42,19 @@ export async function carryOut(calls: readonly OwnCall[], asking: Asking): Promi
   return answers;
 }
 
-async function answerTo({ name, input }: OwnCall, asking: Asking, signal: AbortSignal): Promise<string> {
+async function runRecallCall(
+  { name, input }: RecallCall,
+  asking: RecallCallContext,
+  signal: AbortSignal,
+): Promise<string> {
   const { memory, session } = asking;
-  if (name === EXPAND) {
-    const entry = textOf(input.entry) ?? "";
-    const from = numberOf(input.from);
+  if (name === EXPAND_TOOL) {
+    const entry = toText(input.entry) ?? "";
+    const from = toNumber(input.from);
     const isWhole = from !== undefined && Number.isInteger(from) && from >= 0;
     return memory.expand(entry.startsWith("#") ? `${session}${entry}` : entry, { ...(isWhole && { from }) });
   }
-  const limit = numberOf(input.limit);
-  const k = limit === undefined ? undefined : Math.min(MOST_RESULTS, Math.max(1, Math.round(limit)));
-  return memory.recall(textOf(input.query) ?? "", { signal, waitMs: WAIT_MS, ...(k !== undefined && { k }) });
+  const limit = toNumber(input.limit);
+  const k = limit === undefined ? undefined : Math.min(MAX_RESULTS, Math.max(1, Math.round(limit)));
+  return memory.recall(toText(input.query) ?? "", { signal, waitMs: WAIT_MS, ...(k !== undefined && { k }) });
 }

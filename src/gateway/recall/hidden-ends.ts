@@ -9,7 +9,7 @@ export interface HiddenEnd {
   readonly unanswered: readonly string[];
 }
 
-const MOST = 64;
+const MAX_ENDS = 64;
 
 /** Actual ends by the reply id that the client saw, for replies that the client saw only in part. */
 export class HiddenEnds {
@@ -23,6 +23,6 @@ export class HiddenEnds {
     if (end.last === shown && end.unanswered.length === 0) return;
     this.#ends.set(shown, end);
     const [oldest] = this.#ends.keys();
-    if (this.#ends.size > MOST && oldest !== undefined) this.#ends.delete(oldest);
+    if (this.#ends.size > MAX_ENDS && oldest !== undefined) this.#ends.delete(oldest);
   }
 }

@@ -1,23 +1,23 @@
-import { anthropicUsage, openaiUsage } from "../../formats/wire/usage.ts";
-import { costOfUsage, type Kernel, type ModelFacts, type Usage } from "../../index.ts";
-import type { Api, ApiName, JsonObject, ReplyReader } from "../api/api.ts";
+import { decodeAnthropicUsage, decodeOpenaiUsage } from "../../formats/wire/usage.ts";
+import { computeUsageCost, type Kernel, type ModelFacts, type Usage } from "../../index.ts";
+import type { Api, ApiName, ReplyReader, WireObject } from "../api/api.ts";
 
 /**
  * A reader of the reply that the client sees for several rounds. Its usage is that of the first round sent with the
  * current window, with the output tokens and cost of all rounds.
  */
-export function joinedReader(
+export function createMergedReader(
   api: Api,
   kernel: Pick<Kernel, "modelFacts">,
-  rounds: { readonly usages: readonly JsonObject[]; readonly windowRound: number },
+  rounds: { readonly usages: readonly WireObject[]; readonly windowRound: number },
 ): ReplyReader {
-  const reader = api.makeReader();
+  const reader = api.createReader();
   const get = (): Usage | undefined => {
     const { usages, windowRound } = rounds;
     if (usages.length <= 1) return reader.usage;
     const facts = reader.model === undefined ? undefined : kernel.modelFacts(reader.model);
-    return sumOf(
-      usages.map((usage) => usageOf(api.name, usage)),
+    return sumUsage(
+      usages.map((usage) => parseUsage(api.name, usage)),
       windowRound,
       facts && !facts.arePricesAssumed ? facts : undefined,
     );
@@ -25,12 +25,12 @@ export function joinedReader(
   return Object.create(reader, { usage: { get, enumerable: true } });
 }
 
-function usageOf(api: ApiName, usage: JsonObject): Usage | undefined {
-  const body = api === "anthropic" ? anthropicUsage(usage, {}) : openaiUsage(usage, {});
+function parseUsage(api: ApiName, usage: WireObject): Usage | undefined {
+  const body = api === "anthropic" ? decodeAnthropicUsage(usage, {}) : decodeOpenaiUsage(usage, {});
   return body?.kind === "usage" ? body.usage : undefined;
 }
 
-function sumOf(
+function sumUsage(
   rounds: readonly (Usage | undefined)[],
   windowRound: number,
   facts: ModelFacts | undefined,
@@ -39,7 +39,7 @@ function sumOf(
   const first = rounds[windowRound] ?? usages[0];
   if (!first) return undefined;
   const output = usages.map(({ outputTokens }) => outputTokens ?? 0);
-  const costs = usages.map((usage) => usage.cost ?? (facts && costOfUsage(usage, facts)));
+  const costs = usages.map((usage) => usage.cost ?? (facts && computeUsageCost(usage, facts)));
   const isPriced = costs.every((cost) => cost !== undefined);
   return {
     ...first,

@@ -1,19 +1,19 @@
 import { estimateText, type Hit, type Memory, retrieveContext, shouldRetrieve } from "../../index.ts";
-import type { Admitted, ExchangeParts } from "../exchange/parts.ts";
+import type { Incoming, Services } from "../exchange/parts.ts";
 import type { Trace } from "../observe/trace.ts";
-import type { Asked } from "../thread/asked.ts";
+import type { CallRequest } from "../thread/asked.ts";
 import type { Thread } from "../thread/thread.ts";
-import { ownWords } from "./own-words.ts";
-import { reachOf, talksWithin } from "./reach.ts";
-import { recallSettings } from "./settings.ts";
-import { threadRecall } from "./thread-recall.ts";
-import { withinTime } from "./within-time.ts";
+import { findPersonText } from "./own-words.ts";
+import { buildToolScope, narrowToConversations } from "./reach.ts";
+import { getRecallSettings } from "./settings.ts";
+import { getThreadRecall } from "./thread-recall.ts";
+import { runWithTimeout } from "./within-time.ts";
 
 /** Search results for a new message of the user. */
-export interface LookedBack {
+export interface MemorySearch {
   /** Index of the message in the request. */
-  readonly place: number;
-  readonly words: string;
+  readonly messageIndex: number;
+  readonly query: string;
   /** Best first. */
   readonly hits: readonly Hit[];
 }
@@ -22,37 +22,37 @@ const TIMEOUT_MS = 5_000;
 /** The part of that time reserved for indexing new entries. */
 const WAIT_MS = 1_000;
 /** Far more than is shown, because content of the window is removed later. */
-const MOST_TOKENS = 20_000;
+const MAX_TOKENS = 20_000;
 
 /**
  * Searches memory for the content that a new message of the user refers to. Runs before the message is stored, since it
  * would otherwise find itself. Undefined if context is off, if the message refers to nothing, or if it was searched for
  * before.
  */
-export async function lookBack(
-  { principal, trace, signal }: Pick<Admitted, "principal" | "trace" | "signal">,
-  { kernel, config }: ExchangeParts,
-  { api, said }: Asked,
+export async function searchMemory(
+  { principal, trace, signal }: Pick<Incoming, "principal" | "trace" | "signal">,
+  { kernel, config }: Services,
+  { api, said }: CallRequest,
   thread: Thread,
-): Promise<LookedBack | undefined> {
-  if (!recallSettings(config(), api.name, thread.kind).context) return undefined;
+): Promise<MemorySearch | undefined> {
+  if (!getRecallSettings(config(), api.name, thread.kind).context) return undefined;
   const { messages } = said;
-  const last = messages.at(-1 - thread.remindersIn(said));
-  if (last?.role !== "user" || threadRecall(thread).told.knows(messages, last)) return undefined;
-  const words = ownWords(last.input());
+  const last = messages.at(-1 - thread.countReminders(said));
+  if (last?.role !== "user" || getThreadRecall(thread).contextTexts.has(messages, last)) return undefined;
+  const words = findPersonText(last.input());
   if (words === undefined || !shouldRetrieve(words)) return undefined;
   trace.recalls = (trace.recalls ?? 0) + 1;
-  const found = await withinTime(TIMEOUT_MS, signal, async (late) => {
-    const scope = await talksWithin(reachOf(principal.id, config()), kernel);
+  const found = await runWithTimeout(TIMEOUT_MS, signal, async (late) => {
+    const scope = await narrowToConversations(buildToolScope(principal.id, config()), kernel);
     const waitMs = WAIT_MS;
-    const options = { tokensOf: estimateText, budgetTokens: MOST_TOKENS, scope, signal: late, waitMs };
-    return retrieveContext(tracing(kernel.memory, trace), words, options);
+    const options = { tokensOf: estimateText, budgetTokens: MAX_TOKENS, scope, signal: late, waitMs };
+    return retrieveContext(traceRecalls(kernel.memory, trace), words, options);
   });
-  return { place: last.index, words, hits: found?.hits ?? [] };
+  return { messageIndex: last.index, query: words, hits: found?.hits ?? [] };
 }
 
 /** A memory whose recalls record in the trace how many entries were not yet indexed. */
-function tracing(memory: Pick<Memory, "recall">, trace: Trace): Pick<Memory, "recall"> {
+function traceRecalls(memory: Pick<Memory, "recall">, trace: Trace): Pick<Memory, "recall"> {
   return {
     recall: async (question, options) => {
       const recalled = await memory.recall(question, options);

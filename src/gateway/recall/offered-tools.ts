@@ -1,41 +1,41 @@
 import { estimateText } from "../../index.ts";
 import type { ApiName } from "../api/api.ts";
 import type { GatewayConfig } from "../config/config.ts";
-import type { ReadRequest } from "../exchange/read-request.ts";
+import type { ParsedRequest } from "../exchange/read-request.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
-import { type Asked, joinedText } from "../thread/asked.ts";
-import { mayOffer } from "./may-offer.ts";
-import { recallSettings } from "./settings.ts";
-import { toolsFor } from "./tools.ts";
+import { type CallRequest, joinedText } from "../thread/asked.ts";
+import { canOfferTools } from "./may-offer.ts";
+import { getRecallSettings } from "./settings.ts";
+import { encodeRecallTools } from "./tools.ts";
 
 /** Maximum share of a window for the gateway's tools; a smaller window gets none. */
-const SHARE = 0.05;
+const MAX_SHARE = 0.05;
 
 /**
  * Adds the gateway's tools to a request, so that they count in its window. Returns the same object if the model gets
  * none.
  */
-export function withOfferedTools(
-  asked: Asked,
-  read: Pick<ReadRequest, "said" | "fields" | "facts">,
+export function offerTools(
+  asked: CallRequest,
+  read: Pick<ParsedRequest, "said" | "fields" | "facts">,
   config: GatewayConfig,
   kind: ThreadKind,
-): Asked {
+): CallRequest {
   const { api, frame, room } = asked;
-  if (!recallSettings(config, api.name, kind).tools || !mayOffer(read)) return asked;
-  const text = textFor(api.name);
-  if (estimateText(text) > room.window * SHARE) return asked;
+  if (!getRecallSettings(config, api.name, kind).tools || !canOfferTools(read)) return asked;
+  const text = serializeTools(api.name);
+  if (estimateText(text) > room.window * MAX_SHARE) return asked;
   return {
     ...asked,
     frame: {
       ...frame,
       toolsBytes: frame.toolsBytes + text.length,
-      tools: () => joinedText(frame.tools(), text, "behind"),
-      ownTools: toolsFor(api.name),
+      readTools: () => joinedText(frame.readTools(), text, "behind"),
+      recallTools: encodeRecallTools(api.name),
     },
   };
 }
 
-function textFor(api: ApiName): string {
-  return JSON.stringify(toolsFor(api));
+function serializeTools(api: ApiName): string {
+  return JSON.stringify(encodeRecallTools(api));
 }

@@ -1,7 +1,7 @@
 import type { MessageInput } from "../../index.ts";
 
 /** Elements that agents add to user messages: reminders, editor state, machine state. */
-const ADDED =
+const ADDED_ELEMENTS =
   /<((?:system|environment|ide|local-command|editor|workspace)[-_][\w-]*|user_instructions|command-(?:name|message)|INSTRUCTIONS)\b[^>]*>[\s\S]*?<\/\1>/gi;
 const COMMAND = /^\s*\/context\s/;
 
@@ -9,12 +9,12 @@ const COMMAND = /^\s*\/context\s/;
  * The text that a person wrote in a message, without the agent's additions; undefined if nothing is left, or if the
  * message has tool results. A part that begins with "/context" replaces the whole text.
  */
-export function ownWords({ role, text, parts = [] }: MessageInput): string | undefined {
+export function findPersonText({ role, text, parts = [] }: MessageInput): string | undefined {
   if (role !== "user" || parts.some(({ type }) => type === "tool-result")) return undefined;
   const texts = [
     ...(text === undefined ? [] : [text]),
     ...parts.flatMap((part) => (part.type === "text" ? [part.text] : [])),
   ];
-  const own = texts.map((one) => one.replace(ADDED, " ").trim()).filter((one) => one !== "");
+  const own = texts.map((one) => one.replace(ADDED_ELEMENTS, " ").trim()).filter((one) => one !== "");
   return own.find((one) => COMMAND.test(one)) ?? (own.length > 0 ? own.join("\n\n") : undefined);
 }

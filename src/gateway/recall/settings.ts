@@ -8,14 +8,14 @@ export interface RecallSettings {
   readonly context: boolean;
 }
 
-const NOTHING: RecallSettings = { tools: false, context: false };
+const NO_RECALL: RecallSettings = { tools: false, context: false };
 
 /** The settings for requests of an API. Requests that a client makes for itself get no recall. */
-export function recallSettings(
+export function getRecallSettings(
   { recall, routes, dryRun }: GatewayConfig,
   api: ApiName,
   kind: ThreadKind,
 ): RecallSettings {
   const isTalk = kind === "main" || kind === "agent";
-  return dryRun || !isTalk ? NOTHING : { ...recall, ...routes[api]?.recall };
+  return dryRun || !isTalk ? NO_RECALL : { ...recall, ...routes[api]?.recall };
 }

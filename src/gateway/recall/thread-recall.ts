@@ -1,32 +1,33 @@
 import { AgentMemory, type Kernel, type MemoryScope } from "../../index.ts";
 import type { Thread } from "../thread/thread.ts";
 import { HiddenEnds } from "./hidden-ends.ts";
-import { ToldTexts } from "./told-texts.ts";
+import { ContextTexts } from "./told-texts.ts";
 
 /** Recall state of a thread between its requests. */
 export class ThreadRecall {
-  readonly told = new ToldTexts();
+  readonly contextTexts = new ContextTexts();
   readonly hiddenEnds = new HiddenEnds();
   #memory: { readonly memory: AgentMemory; readonly reach: string } | undefined;
 
   /** The memory that the tools search; it resolves the references that it has shown. */
-  memory(kernel: Kernel, principal: string, scope: MemoryScope): AgentMemory {
+  getMemory(kernel: Kernel, principal: string, scope: MemoryScope): AgentMemory {
     const reach = JSON.stringify(scope);
-    if (this.#memory?.reach !== reach) this.#memory = { memory: openMemory(kernel, principal, scope), reach };
+    if (this.#memory?.reach !== reach)
+      this.#memory = { memory: createAgentMemory(kernel, principal, scope), reach };
     return this.#memory.memory;
   }
 }
 
-const known = new WeakMap<Thread, ThreadRecall>();
+const knownStates = new WeakMap<Thread, ThreadRecall>();
 
 /** The recall state of a thread. */
-export function threadRecall(thread: Thread): ThreadRecall {
-  const found = known.get(thread) ?? new ThreadRecall();
-  known.set(thread, found);
+export function getThreadRecall(thread: Thread): ThreadRecall {
+  const found = knownStates.get(thread) ?? new ThreadRecall();
+  knownStates.set(thread, found);
   return found;
 }
 
-function openMemory(kernel: Kernel, principal: string, scope: MemoryScope): AgentMemory {
+function createAgentMemory(kernel: Kernel, principal: string, scope: MemoryScope): AgentMemory {
   return new AgentMemory({
     memory: kernel.memory,
     // An agent's own memories are always shown, so each principal is a separate agent, never "default".

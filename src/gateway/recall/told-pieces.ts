@@ -1,24 +1,24 @@
-import { arrayOf } from "../../formats/content/fields.ts";
-import type { ApiName, JsonObject } from "../api/api.ts";
-import { elementAt, type WireMessages } from "../body/wire-message.ts";
-import type { Piece } from "../thread/outgoing.ts";
+import { toArray } from "../../formats/content/fields.ts";
+import type { ApiName, WireObject } from "../api/api.ts";
+import { parseElement, type RequestMessages } from "../body/wire-message.ts";
+import type { OutgoingPiece } from "../thread/outgoing.ts";
 
 /** A user element with a text appended to its content. */
-export function withTextBehind(api: ApiName, element: JsonObject, text: string): JsonObject {
+export function appendTextToElement(api: ApiName, element: WireObject, text: string): WireObject {
   const { content } = element;
-  if (typeof content === "string") return { ...element, content: textBehind(content, text) };
+  if (typeof content === "string") return { ...element, content: appendText(content, text) };
   const type = api === "openai-responses" ? "input_text" : "text";
-  return { ...element, content: [...arrayOf(content), { type, text }] };
+  return { ...element, content: [...toArray(content), { type, text }] };
 }
 
-export function textBehind(said: string, text: string): string {
+export function appendText(said: string, text: string): string {
   return `${said}\n\n${text}`;
 }
 
 /** The texts whose message is sent, by the index of the message; all of them if the request is sent unchanged. */
-export function sentTexts(
-  { messages }: WireMessages,
-  pieces: readonly Piece[] | undefined,
+export function findSentTexts(
+  { messages }: RequestMessages,
+  pieces: readonly OutgoingPiece[] | undefined,
   told: ReadonlyMap<number, string>,
 ): ReadonlyMap<number, string> {
   if (!pieces || told.size === 0) return told;
@@ -35,25 +35,25 @@ export function sentTexts(
  * The pieces of a request with texts appended to some messages, given by index; all other messages stay slices of the
  * body.
  */
-export function toldPieces(
+export function addContextToPieces(
   api: ApiName,
-  { cut, messages }: WireMessages,
-  pieces: readonly Piece[],
+  { cut, messages }: RequestMessages,
+  pieces: readonly OutgoingPiece[],
   told: ReadonlyMap<number, string>,
-): readonly Piece[] {
+): readonly OutgoingPiece[] {
   const texts = new Map<number, string>();
   for (const [place, text] of told) {
     const message = messages[place];
     if (message && message.to > message.from) texts.set(message.to - 1, text);
   }
-  return pieces.flatMap((piece): readonly Piece[] => {
-    if ("elements" in piece) return [toldElements(api, piece, texts)];
-    const split: Piece[] = [];
+  return pieces.flatMap((piece): readonly OutgoingPiece[] => {
+    if ("elements" in piece) return [addContextToElements(api, piece, texts)];
+    const split: OutgoingPiece[] = [];
     let from = piece.from;
     for (const index of [...texts.keys()].sort((one, other) => one - other)) {
       if (index < piece.from || index >= piece.to) continue;
       if (index > from) split.push({ from, to: index });
-      const element = withTextBehind(api, elementAt(cut, index), texts.get(index) as string);
+      const element = appendTextToElement(api, parseElement(cut, index), texts.get(index) as string);
       split.push({ elements: [element], index });
       from = index + 1;
     }
@@ -62,16 +62,16 @@ export function toldPieces(
   });
 }
 
-function toldElements(
+function addContextToElements(
   api: ApiName,
-  piece: Extract<Piece, { readonly elements: unknown }>,
+  piece: Extract<OutgoingPiece, { readonly elements: unknown }>,
   texts: ReadonlyMap<number, string>,
-): Piece {
+): OutgoingPiece {
   const { elements, index } = piece;
   if (index === undefined) return piece;
   const told = elements.map((element, at) => {
     const text = texts.get(index + at);
-    return text === undefined ? element : withTextBehind(api, element, text);
+    return text === undefined ? element : appendTextToElement(api, element, text);
   });
   return { elements: told, index };
 }

@@ -1,5 +1,5 @@
 /** Runs `work` with a timeout; undefined if it takes too long, fails, or the signal aborts. */
-export async function withinTime<Result>(
+export async function runWithTimeout<Result>(
   timeoutMs: number,
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<Result>,

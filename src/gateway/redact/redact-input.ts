@@ -1,6 +1,6 @@
 import type { Json, MessageInput, PartInput } from "../../index.ts";
 import { findAssigned } from "../../model/secrets/find-assigned.ts";
-import { MARK } from "../../model/secrets/found-secret.ts";
+import { REDACTION_MARK } from "../../model/secrets/found-secret.ts";
 import { type RedactedText, redactSecrets } from "../../model/secrets/redact-secrets.ts";
 
 /** A message without its secrets. */
@@ -83,7 +83,7 @@ function redactFields(fields: { readonly [key: string]: Json }, text: RedactText
 /** In JSON, the name of a secret is separate from its value, so both are joined for the check. */
 function redactNamed(name: string, value: string, text: RedactText): string {
   const clean = text(value);
-  if (clean !== value || value.length > 512 || clean.includes(MARK)) return clean;
+  if (clean !== value || value.length > 512 || clean.includes(REDACTION_MARK)) return clean;
   const assigned = findAssigned(`${name}: "${value}"`);
   return assigned.length === 1 ? text(`${name}: "${value}"`).slice(name.length + 3, -1) : clean;
 }

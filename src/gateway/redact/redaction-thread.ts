@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import { moduleFile } from "../../base/package-files.ts";
+import { resolveModuleFile } from "../../base/package-files.ts";
 import { throwIfAborted } from "../../model/errors.ts";
 import { type RedactedText, redactSecrets } from "../../model/secrets/redact-secrets.ts";
-import { Turnstile } from "../door/turnstile.ts";
+import { Semaphore } from "../door/turnstile.ts";
 import type { WorkerReply, WorkerRequest } from "./redact-worker.ts";
 
 /** Idle time after which the worker is terminated. */
@@ -11,21 +11,21 @@ const IDLE_MS = 5_000;
 
 /** Redacts texts in a worker thread, one list at a time. The worker starts with the first list. */
 export class RedactionThread {
-  readonly #turnstile = new Turnstile(1);
+  readonly #turnstile = new Semaphore(1);
   #worker: Worker | undefined;
   #idle: NodeJS.Timeout | undefined;
 
   /** Redacts texts in order; on this thread if the worker dies. Throws if `signal` aborts. */
   async redact(texts: readonly string[], signal?: AbortSignal): Promise<readonly RedactedText[]> {
-    const place = this.#turnstile.place();
+    const place = this.#turnstile.createPermit();
     try {
-      await place.take();
+      await place.acquire();
       throwIfAborted(signal);
       const reply = await this.#ask(texts, signal);
       throwIfAborted(signal);
       return reply ? fromReply(texts, reply) : redactHere(texts, signal);
     } finally {
-      place.give();
+      place.release();
     }
   }
 
@@ -67,7 +67,7 @@ export class RedactionThread {
 }
 
 function startWorker(): Worker {
-  return new Worker(moduleFile("gateway/redact/redact-worker"));
+  return new Worker(resolveModuleFile("gateway/redact/redact-worker"));
 }
 
 function fromReply(texts: readonly string[], reply: WorkerReply): readonly RedactedText[] {

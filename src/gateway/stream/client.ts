@@ -1,9 +1,9 @@
 import type { ServerResponse } from "node:http";
 import { ByteCollector } from "../body/byte-collector.ts";
-import type { Listening } from "./listening.ts";
+import type { ListenerGroup } from "./listening.ts";
 
 /** How long a client may take to accept the bytes already sent after its response is cut off. */
-const LAST_WORDS_MS = 1_000;
+const FINAL_BYTES_MS = 1_000;
 
 /** Number of chunks written individually per turn of the event loop; later small chunks are joined. */
 const MAX_SINGLE_PIECES = 64;
@@ -11,7 +11,7 @@ const SMALL_BYTES = 512;
 const JOINED_BYTES = 16_384;
 
 /** Events at the client's side. */
-export interface ClientEvents {
+export interface RelayClientEvents {
   /** The client accepts bytes again. */
   onReady(): void;
   /** The client disconnected, or no longer accepts bytes. */
@@ -21,7 +21,7 @@ export interface ClientEvents {
 }
 
 /** The client's side of a relay. */
-export interface Client {
+export interface RelayClient {
   /** Body bytes sent. */
   readonly bytes: number;
   /** Time of the first body byte, as from `performance.now()`. */
@@ -40,12 +40,12 @@ export interface Client {
 }
 
 /** Opens the client's side of a relay; it stops listening when `listening` ends. */
-export function openClient(
+export function openRelayClient(
   response: ServerResponse,
   idleMs: number,
-  listening: Listening,
-  { onReady, onLost, onFinished }: ClientEvents,
-): Client {
+  listening: ListenerGroup,
+  { onReady, onLost, onFinished }: RelayClientEvents,
+): RelayClient {
   const { socket } = response.req;
   const usualMs = socket.timeout ?? 0;
   let bytes = 0;
@@ -56,7 +56,7 @@ export function openClient(
   const crumbs = new ByteCollector();
 
   const write = (piece: Uint8Array | string) => {
-    writeTogether(response);
+    corkWrites(response);
     if (!response.write(piece)) wait();
   };
   const flush = () => {
@@ -97,7 +97,7 @@ export function openClient(
       return isFull;
     },
     gather() {
-      writeTogether(response);
+      corkWrites(response);
     },
     send(piece) {
       if (piece.length === 0) return;
@@ -116,13 +116,13 @@ export function openClient(
     flush,
     end(rawTrailers) {
       flush();
-      if (rawTrailers.length > 0 && response.chunkedEncoding) response.addTrailers(pairsOf(rawTrailers));
+      if (rawTrailers.length > 0 && response.chunkedEncoding) response.addTrailers(toPairs(rawTrailers));
       wait();
       response.end();
     },
     cut() {
       flush();
-      const timer = setTimeout(() => response.destroy(), LAST_WORDS_MS).unref();
+      const timer = setTimeout(() => response.destroy(), FINAL_BYTES_MS).unref();
       socket.once("close", () => clearTimeout(timer));
       if (response.socket) response.socket.destroySoon();
       else response.destroy();
@@ -131,13 +131,13 @@ export function openClient(
 }
 
 /** Combines all writes of one turn of the event loop, so that head, events and end take one system call. */
-function writeTogether({ socket }: ServerResponse): void {
+function corkWrites({ socket }: ServerResponse): void {
   if (!socket || socket.writableCorked > 0) return;
   socket.cork();
   setImmediate(() => socket.uncork());
 }
 
-function pairsOf(raw: readonly string[]): [string, string][] {
+function toPairs(raw: readonly string[]): [string, string][] {
   const pairs: [string, string][] = [];
   for (let at = 0; at + 1 < raw.length; at += 2) pairs.push([raw[at] as string, raw[at + 1] as string]);
   return pairs;

@@ -1,11 +1,11 @@
 import type { Readable, Writable } from "node:stream";
-import { codingsOf, type DecodingStream, openDecoder } from "../upstream/encoding.ts";
+import { type DecodingStream, openDecoder, parseCodings } from "../upstream/encoding.ts";
 import type { RawHeaders } from "../upstream/hop-by-hop.ts";
-import { headerOf } from "../upstream/hop-by-hop.ts";
+import { findRawHeader } from "../upstream/hop-by-hop.ts";
 import { UpstreamError } from "../upstream/upstream-error.ts";
 
 /** A chain of streams that undo the content codings of a body. */
-export interface Decoding {
+export interface BodyDecoder {
   /** Takes the bytes as received. */
   readonly input: Writable;
   /** Yields the decoded bytes. */
@@ -14,12 +14,12 @@ export interface Decoding {
 }
 
 /** Opens the decoding of a response; undefined if it has no coding. Throws `UpstreamError` for an unknown coding. */
-export function openDecoding(
+export function openBodyDecoder(
   rawHeaders: RawHeaders,
   onFailure: (error: UpstreamError) => void,
-): Decoding | undefined {
+): BodyDecoder | undefined {
   const streams: DecodingStream[] = [];
-  for (const coding of codingsOf(headerOf(rawHeaders, "content-encoding")).toReversed()) {
+  for (const coding of parseCodings(findRawHeader(rawHeaders, "content-encoding")).toReversed()) {
     const stream = openDecoder(coding);
     if (!stream) {
       for (const opened of streams) opened.destroy();

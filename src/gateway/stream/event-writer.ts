@@ -28,13 +28,13 @@ export function openEventWriter(
   };
   return {
     push(bytes) {
-      const events = failureOr(() => splitter.push(bytes));
+      const events = catchUpstreamError(() => splitter.push(bytes));
       if (events instanceof UpstreamError) return events;
       write(events);
       return undefined;
     },
     end() {
-      const rest = failureOr(() => splitter.end());
+      const rest = catchUpstreamError(() => splitter.end());
       if (rest instanceof UpstreamError) return rest;
       if (rest.event) write([rest.event]);
       return undefined;
@@ -42,7 +42,7 @@ export function openEventWriter(
   };
 }
 
-function failureOr<Result>(work: () => Result): Result | UpstreamError {
+function catchUpstreamError<Result>(work: () => Result): Result | UpstreamError {
   try {
     return work();
   } catch (error) {

@@ -3,7 +3,7 @@ import type { EventEmitter } from "node:events";
 type Listener = Parameters<EventEmitter["on"]>[1];
 
 /** A group of listeners that are removed together. */
-export class Listening {
+export class ListenerGroup {
   readonly #undo: (() => void)[] = [];
   #isOver = false;
 

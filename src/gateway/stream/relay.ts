@@ -1,17 +1,22 @@
 import type { ServerResponse } from "node:http";
-import { answerHeaders, filterHeaders, headerOf, type RawHeaders } from "../upstream/hop-by-hop.ts";
-import type { UpstreamAnswer } from "../upstream/send-upstream.ts";
+import {
+  filterHeaders,
+  findRawHeader,
+  getForwardedHeaders,
+  type RawHeaders,
+} from "../upstream/hop-by-hop.ts";
+import type { UpstreamResponse } from "../upstream/send-upstream.ts";
 import type { UpstreamError } from "../upstream/upstream-error.ts";
-import { openClient } from "./client.ts";
-import { type Decoding, openDecoding } from "./decoding.ts";
+import { openRelayClient } from "./client.ts";
+import { type BodyDecoder, openBodyDecoder } from "./decoding.ts";
 import { openEventWriter } from "./event-writer.ts";
-import { Listening } from "./listening.ts";
-import { openSource } from "./source.ts";
+import { ListenerGroup } from "./listening.ts";
+import { openRelaySource } from "./source.ts";
 import type { SseEvent } from "./sse-event.ts";
 import { openTap } from "./tap.ts";
 
 /** How a relay ended. */
-export type Ending =
+export type RelayOutcome =
   | "complete"
   /** The upstream's connection closed before its response was complete. */
   | "upstream-cut"
@@ -24,7 +29,7 @@ export type Ending =
 
 /** The response to relay, and hooks into the relay. */
 export interface RelayOptions {
-  readonly answer: UpstreamAnswer;
+  readonly answer: UpstreamResponse;
   readonly response: ServerResponse;
   /** Headers to send; by default those of the response without hop-by-hop headers. */
   readonly rawHeaders?: RawHeaders | undefined;
@@ -37,11 +42,11 @@ export interface RelayOptions {
   /** Receives the relayed bytes without their content encoding; must not modify them. */
   readonly tap?: ((bytes: Buffer) => void) | undefined;
   /** Returns bytes to send before the client's connection is closed because the upstream failed. */
-  readonly lastWords?: ((failure: UpstreamError) => Uint8Array | string | undefined) | undefined;
+  readonly finalBytes?: ((failure: UpstreamError) => Uint8Array | string | undefined) | undefined;
   /** Called after the whole response: true keeps the client's response open for another relay, which sends no head. */
-  readonly continues?: (() => boolean) | undefined;
+  readonly keepsOpen?: (() => boolean) | undefined;
   /** Called when the upstream's response broke off: true keeps the client's response open, for the caller to end it. */
-  readonly mends?: ((failure: UpstreamError) => boolean) | undefined;
+  readonly keepsOpenAfterFailure?: ((failure: UpstreamError) => boolean) | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Maximum silence of the upstream, and maximum time without the client accepting bytes. */
   readonly idleMs: number;
@@ -50,8 +55,8 @@ export interface RelayOptions {
 }
 
 /** The result of a relay. */
-export interface Relayed {
-  readonly ending: Ending;
+export interface RelayResult {
+  readonly ending: RelayOutcome;
   /** Body bytes sent. */
   readonly bytes: number;
   readonly firstByteMs: number | undefined;
@@ -66,17 +71,17 @@ export interface Relayed {
  * listeners remain on either side, and an unfinished response of the upstream has been destroyed. Throws only the
  * errors of `transform`.
  */
-export async function relay(options: RelayOptions): Promise<Relayed> {
+export async function relayResponse(options: RelayOptions): Promise<RelayResult> {
   const { answer, response, tap: take, signal, idleMs, startedAt = performance.now() } = options;
   const { body } = answer;
   const { transform, decoding } = openTransform(options, (error) => source.fail(error));
-  const listening = new Listening();
-  const over = Promise.withResolvers<Ending>();
+  const listening = new ListenerGroup();
+  const over = Promise.withResolvers<RelayOutcome>();
   let failure: UpstreamError | undefined;
-  let broken: Ending | undefined;
+  let broken: RelayOutcome | undefined;
   let isTapFull = false;
 
-  const lose = (ending: Ending) => {
+  const lose = (ending: RelayOutcome) => {
     body.destroy();
     response.destroy();
     over.resolve(broken ?? ending);
@@ -84,7 +89,7 @@ export async function relay(options: RelayOptions): Promise<Relayed> {
   const resume = () => {
     if (!client.isFull && !isTapFull) source.resume();
   };
-  const client = openClient(response, idleMs, listening, {
+  const client = openRelayClient(response, idleMs, listening, {
     onReady: resume,
     onLost: lose,
     onFinished: () => over.resolve("complete"),
@@ -104,7 +109,7 @@ export async function relay(options: RelayOptions): Promise<Relayed> {
       lose("stopped");
     }
   };
-  const source = openSource(body, decoding, idleMs, listening, {
+  const source = openRelaySource(body, decoding, idleMs, listening, {
     onBytes: (bytes) =>
       guarded(() => {
         client.gather();
@@ -124,15 +129,15 @@ export async function relay(options: RelayOptions): Promise<Relayed> {
   });
   const finish = () => {
     client.flush();
-    if (options.continues?.()) over.resolve("complete");
+    if (options.keepsOpen?.()) over.resolve("complete");
     else client.end(body.rawTrailers);
   };
   const breakOff = (why: UpstreamError) => {
     if (why.reason === "aborted") return lose(goneOrStopped());
     client.flush();
-    if (options.mends?.(why)) return over.resolve("complete");
+    if (options.keepsOpenAfterFailure?.(why)) return over.resolve("complete");
     broken = why.reason === "idle" ? "upstream-idle" : "upstream-cut";
-    const words = options.lastWords?.(why);
+    const words = options.finalBytes?.(why);
     if (words !== undefined) client.send(words);
     client.cut();
   };
@@ -166,10 +171,11 @@ export async function relay(options: RelayOptions): Promise<Relayed> {
 function openTransform(
   { answer: { rawHeaders }, transform }: RelayOptions,
   onFailure: (error: UpstreamError) => void,
-): { readonly transform?: NonNullable<RelayOptions["transform"]>; readonly decoding?: Decoding } {
-  if (!transform || !/^\s*text\/event-stream\b/i.test(headerOf(rawHeaders, "content-type") ?? "")) return {};
+): { readonly transform?: NonNullable<RelayOptions["transform"]>; readonly decoding?: BodyDecoder } {
+  if (!transform || !/^\s*text\/event-stream\b/i.test(findRawHeader(rawHeaders, "content-type") ?? ""))
+    return {};
   try {
-    const decoding = openDecoding(rawHeaders, onFailure);
+    const decoding = openBodyDecoder(rawHeaders, onFailure);
     return decoding ? { transform, decoding } : { transform };
   } catch {
     return {};
@@ -178,14 +184,14 @@ function openTransform(
 
 function sendHead({ answer, response, rawHeaders }: RelayOptions, isChanged: boolean): void {
   if (response.headersSent) return;
-  const headers = answerHeaders(rawHeaders ?? answer.rawHeaders);
-  const sent = isChanged ? filterHeaders(headers, (name) => !OF_THE_BYTES.has(name)) : headers;
+  const headers = getForwardedHeaders(rawHeaders ?? answer.rawHeaders);
+  const sent = isChanged ? filterHeaders(headers, (name) => !BYTE_HEADERS.has(name)) : headers;
   response.sendDate = false;
   response.writeHead(answer.status, answer.statusMessage, sent);
 }
 
 /** Headers that are valid only for the exact bytes received. */
-const OF_THE_BYTES: ReadonlySet<string> = new Set([
+const BYTE_HEADERS: ReadonlySet<string> = new Set([
   "content-length",
   "content-encoding",
   "content-md5",

@@ -1,17 +1,17 @@
 import type { IncomingMessage } from "node:http";
-import { cutError, UpstreamError } from "../upstream/upstream-error.ts";
-import type { Decoding } from "./decoding.ts";
-import type { Listening } from "./listening.ts";
+import { toCutError, UpstreamError } from "../upstream/upstream-error.ts";
+import type { BodyDecoder } from "./decoding.ts";
+import type { ListenerGroup } from "./listening.ts";
 
 /** Events at the upstream's side. */
-export interface SourceEvents {
+export interface RelaySourceEvents {
   onBytes(bytes: Buffer): void;
   /** No more bytes follow; `failure` is undefined if the response is complete. */
   onEnd(failure: UpstreamError | undefined): void;
 }
 
 /** The upstream's side of a relay. */
-export interface Source {
+export interface RelaySource {
   /** Stops reading; the idle timeout does not run until `resume`. */
   pause(): void;
   resume(): void;
@@ -23,13 +23,13 @@ export interface Source {
  * Opens the upstream's side of a relay, decoded if there is a decoding. It reports no more events when `listening`
  * ends.
  */
-export function openSource(
+export function openRelaySource(
   body: IncomingMessage,
-  decoding: Decoding | undefined,
+  decoding: BodyDecoder | undefined,
   idleMs: number,
-  listening: Listening,
-  { onBytes, onEnd }: SourceEvents,
-): Source {
+  listening: ListenerGroup,
+  { onBytes, onEnd }: RelaySourceEvents,
+): RelaySource {
   const output = decoding?.output ?? body;
   let isPaused = false;
   /** True when the upstream sends no more bytes, though some may still have to be decoded. */
@@ -58,11 +58,11 @@ export function openSource(
   listening.atEnd(() => clearTimeout(idle));
 
   const isRead = body.readableEnded;
-  if (isRead || body.destroyed) queueMicrotask(() => stop(isRead ? undefined : cutError(body.errored)));
-  listening.on(body, "end", () => stop(body.complete ? undefined : cutError(undefined)));
-  listening.on(body, "error", (error: Error) => stop(cutError(error)));
+  if (isRead || body.destroyed) queueMicrotask(() => stop(isRead ? undefined : toCutError(body.errored)));
+  listening.on(body, "end", () => stop(body.complete ? undefined : toCutError(undefined)));
+  listening.on(body, "error", (error: Error) => stop(toCutError(error)));
   listening.on(body, "close", () => {
-    if (!isOver) stop(cutError(body.errored));
+    if (!isOver) stop(toCutError(body.errored));
   });
   if (decoding) {
     listening.on(output, "end", end);

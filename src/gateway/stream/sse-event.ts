@@ -23,8 +23,8 @@ export class SseEvent {
     let lines = 0;
     let firstFrom = 0;
     let firstTo = 0;
-    eachLine(raw, from, (start, end) => {
-      const value = dataFrom(raw, start, end);
+    forEachLine(raw, from, (start, end) => {
+      const value = findDataStart(raw, start, end);
       if (value >= 0) {
         if (lines === 0) {
           firstFrom = value;
@@ -32,7 +32,7 @@ export class SseEvent {
         }
         lines += 1;
       } else {
-        const at = nameFrom(raw, start, end);
+        const at = findNameStart(raw, start, end);
         if (at >= 0) name = raw.toString("utf8", at, end);
       }
     });
@@ -47,52 +47,52 @@ export class SseEvent {
   get data(): string {
     this.#data ??= this.#isOneLine
       ? this.raw.toString("utf8", this.#firstFrom, this.#firstTo)
-      : dataLines(this.raw, this.#firstFrom, this.#firstTo);
+      : joinDataLines(this.raw, this.#firstFrom, this.#firstTo);
     return this.#data;
   }
 }
 
 /** Joins the first line of data with the lines after it. */
-function dataLines(raw: Buffer, firstFrom: number, firstTo: number): string {
+function joinDataLines(raw: Buffer, firstFrom: number, firstTo: number): string {
   const lines = [raw.toString("utf8", firstFrom, firstTo)];
-  eachLine(raw, firstTo, (start, end) => {
-    const from = dataFrom(raw, start, end);
+  forEachLine(raw, firstTo, (start, end) => {
+    const from = findDataStart(raw, start, end);
     if (from >= 0) lines.push(raw.toString("utf8", from, end));
   });
   return lines.join("\n");
 }
 
 /** Start of the value in a data line; -1 for other lines. */
-function dataFrom(raw: Buffer, at: number, end: number): number {
+function findDataStart(raw: Buffer, at: number, end: number): number {
   const isData = raw[at] === 0x64 && raw[at + 1] === 0x61 && raw[at + 2] === 0x74 && raw[at + 3] === 0x61;
-  return isData ? valueFrom(raw, at + 4, end) : -1;
+  return isData ? findValueStart(raw, at + 4, end) : -1;
 }
 
 /** Start of the value in a line that names the event; -1 for other lines. */
-function nameFrom(raw: Buffer, at: number, end: number): number {
+function findNameStart(raw: Buffer, at: number, end: number): number {
   const isName =
     raw[at] === 0x65 &&
     raw[at + 1] === 0x76 &&
     raw[at + 2] === 0x65 &&
     raw[at + 3] === 0x6e &&
     raw[at + 4] === 0x74;
-  return isName ? valueFrom(raw, at + 5, end) : -1;
+  return isName ? findValueStart(raw, at + 5, end) : -1;
 }
 
 /** Start of the value after a field name that ends at `after`; -1 if the name is longer. */
-function valueFrom(raw: Buffer, after: number, end: number): number {
+function findValueStart(raw: Buffer, after: number, end: number): number {
   if (after >= end) return after === end ? end : -1;
   if (raw[after] !== COLON) return -1;
   return raw[after + 1] === SPACE && after + 1 < end ? after + 2 : after + 1;
 }
 
 /** Calls `take` with the bounds of each line, without its line ending. */
-function eachLine(raw: Buffer, from: number, take: (start: number, end: number) => void): void {
+function forEachLine(raw: Buffer, from: number, take: (start: number, end: number) => void): void {
   let carriage = raw.indexOf(CR, from);
   let feed = raw.indexOf(LF, from);
   let start = from;
   while (start < raw.length) {
-    const end = nearest(carriage, feed);
+    const end = findNearest(carriage, feed);
     take(start, end < 0 ? raw.length : end);
     if (end < 0) return;
     start = end + (end === carriage && feed === end + 1 ? 2 : 1);
@@ -102,7 +102,7 @@ function eachLine(raw: Buffer, from: number, take: (start: number, end: number) 
 }
 
 /** The smaller of two indexes, where -1 means none. */
-export function nearest(one: number, other: number): number {
+export function findNearest(one: number, other: number): number {
   if (one < 0) return other;
   return other < 0 || one < other ? one : other;
 }

@@ -1,5 +1,5 @@
 import { UpstreamError } from "../upstream/upstream-error.ts";
-import { nearest, SseEvent } from "./sse-event.ts";
+import { findNearest, SseEvent } from "./sse-event.ts";
 
 const LF = 10;
 const CR = 13;
@@ -65,7 +65,7 @@ export class SseSplitter {
     let feed = chunk.indexOf(LF, at);
     let carriage = chunk.indexOf(CR, at);
     while (at < chunk.length) {
-      const end = nearest(feed, carriage);
+      const end = findNearest(feed, carriage);
       if (end < 0) {
         this.#isLineEmpty = false;
         break;

@@ -1,5 +1,5 @@
 import type { RawHeaders } from "../upstream/hop-by-hop.ts";
-import { type Decoding, openDecoding } from "./decoding.ts";
+import { type BodyDecoder, openBodyDecoder } from "./decoding.ts";
 
 /** Passes the decoded bytes of a response to an observer. A failure ends the tap, never the relay. */
 export interface Tap {
@@ -16,7 +16,7 @@ export interface Tap {
 /** Opens a tap on a response. */
 export function openTap(rawHeaders: RawHeaders, take: (bytes: Buffer) => void, onReady: () => void): Tap {
   let failure: unknown;
-  let decoding: Decoding | undefined;
+  let decoding: BodyDecoder | undefined;
   const ended = Promise.withResolvers<void>();
   const fail = (error: unknown) => {
     failure ??= error;
@@ -33,7 +33,7 @@ export function openTap(rawHeaders: RawHeaders, take: (bytes: Buffer) => void, o
     }
   };
   try {
-    decoding = openDecoding(rawHeaders, fail);
+    decoding = openBodyDecoder(rawHeaders, fail);
   } catch (error) {
     failure = error;
   }

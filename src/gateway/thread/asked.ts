@@ -1,13 +1,13 @@
-import { estimateText, type Fitted, type Policy } from "../../index.ts";
-import type { Api, JsonObject } from "../api/api.ts";
-import type { WireMessages } from "../body/wire-message.ts";
-import type { FoundCompactions } from "../compaction/find-compactions.ts";
+import { estimateText, type FittedWindow, type Policy } from "../../index.ts";
+import type { Api, WireObject } from "../api/api.ts";
+import type { RequestMessages } from "../body/wire-message.ts";
+import type { CompactionBlocks } from "../compaction/find-compactions.ts";
 import type { ContextEdit } from "../edits/context-edit.ts";
 import type { Chain } from "./chain.ts";
-import type { Piece } from "./outgoing.ts";
+import type { OutgoingPiece } from "./outgoing.ts";
 
 /** The parts of a request other than its messages that its window depends on. */
-export interface Frame {
+export interface RequestFrame {
   /** The model, as the upstream names it. */
   readonly model: string;
   /** Maximum output tokens that the client asks for. */
@@ -15,10 +15,10 @@ export interface Frame {
   /** Sizes of the system prompt and the tools; their text is read only if the sizes have changed much. */
   readonly leadBytes: number;
   readonly toolsBytes: number;
-  readonly lead: () => FrameText;
-  readonly tools: () => FrameText;
+  readonly readLead: () => FrameText;
+  readonly readTools: () => FrameText;
   /** Tools of ours that go with it; they are counted among the tools. */
-  readonly ownTools?: readonly JsonObject[];
+  readonly recallTools?: readonly WireObject[];
 }
 
 /** A text, or how many tokens it takes where it is too large to be handed around. */
@@ -31,7 +31,7 @@ export function joinedText(own: FrameText, text: string, place: "behind" | "befo
 }
 
 /** Limits of the window of a request. */
-export interface Room {
+export interface TokenLimits {
   /** Maximum tokens that the upstream accepts. */
   readonly window: number;
   /** Size at which the client would start to compact by itself. */
@@ -44,20 +44,20 @@ export interface Room {
 const UNCERTAIN_SHARE = 0.02;
 
 /** Maximum output tokens that fit next to the messages; undefined if the upstream does not check it. */
-export function outputWithin(
-  { window, isOutputCounted }: Room,
-  fitted: Pick<Fitted, "tokens"> | undefined,
+export function limitOutput(
+  { window, isOutputCounted }: TokenLimits,
+  fitted: Pick<FittedWindow, "tokens"> | undefined,
 ): number | undefined {
   if (!isOutputCounted || !fitted) return undefined;
   return Math.max(1, Math.floor(window - fitted.tokens * (1 + UNCERTAIN_SHARE)));
 }
 
 /** A request to a thread. */
-export interface Asked {
+export interface CallRequest {
   readonly api: Api;
-  readonly said: WireMessages;
-  readonly frame: Frame;
-  readonly room: Room;
+  readonly said: RequestMessages;
+  readonly frame: RequestFrame;
+  readonly room: TokenLimits;
   /** "none" leaves the request unchanged. */
   readonly policy: string | Policy;
   /** False if evicted content must not be paged back in; default true. */
@@ -67,11 +67,11 @@ export interface Asked {
   /** Edits requested with Anthropic's `context_management`, if the gateway carries them out. */
   readonly edits?: readonly ContextEdit[];
   /** Compaction blocks of the request, if the upstream does not support them. */
-  readonly compactions?: FoundCompactions;
+  readonly compactions?: CompactionBlocks;
   /** The elements to send when there is no edited window, where the original body would be refused. */
-  readonly plain?: () => readonly Piece[];
+  readonly buildPlainPieces?: () => readonly OutgoingPiece[];
   /** Called once the log contains the messages of the request. */
-  readonly onTaken?: () => Promise<void>;
+  readonly onStored?: () => Promise<void>;
   /** Set if the request contains only new messages, because the provider stores the rest. */
   readonly chain?: Chain | undefined;
   /** True to plan without changing anything. */

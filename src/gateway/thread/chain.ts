@@ -1,11 +1,11 @@
-import { objectOf } from "../../formats/content/fields.ts";
+import { toObject } from "../../formats/content/fields.ts";
 import type { EntryId, MessageInput, ProviderFailure } from "../../index.ts";
-import type { Api, JsonObject } from "../api/api.ts";
+import type { Api, WireObject } from "../api/api.ts";
 
 /** The stored state at the provider that a request continues while it contains only new messages. */
 export interface Chain {
   /** The entry that the request follows; undefined for the end of the conversation. */
-  readonly behind?: EntryId;
+  readonly afterEntry?: EntryId;
   /** True if the log contains everything said before; "perhaps" if clients may have bypassed the gateway. */
   readonly isWhole: boolean | "perhaps";
   /** Id of the response that the conversation's first instructions are stored with. */
@@ -21,9 +21,12 @@ export const CHAIN_FIELDS = ["previous_response_id", "conversation"];
  * The reply that a request continues: a response in OpenAI's Responses API, a message of a thread in Anthropic's
  * Messages API.
  */
-export function previousOf({ name }: Api, { previous_response_id, thread }: JsonObject): string | undefined {
+export function findPreviousReply(
+  { name }: Api,
+  { previous_response_id, thread }: WireObject,
+): string | undefined {
   if (name === "anthropic") {
-    const { type, previous_message_id: previous } = objectOf(thread) ?? {};
+    const { type, previous_message_id: previous } = toObject(thread) ?? {};
     return type === "continue" && typeof previous === "string" ? previous : undefined;
   }
   const isNamed = name === "openai-responses" && typeof previous_response_id === "string";
@@ -31,19 +34,19 @@ export function previousOf({ name }: Api, { previous_response_id, thread }: Json
 }
 
 /** True if a request contains only new messages. */
-export function isChained(api: Api, fields: JsonObject): boolean {
-  if (previousOf(api, fields) !== undefined) return true;
+export function isChained(api: Api, fields: WireObject): boolean {
+  if (findPreviousReply(api, fields) !== undefined) return true;
   const { conversation } = fields;
   return api.name === "openai-responses" && conversation !== undefined && conversation !== null;
 }
 
 /** True if a later request with only new messages may refer to the reply of this one. */
-export function isKeptThere({ name }: Api, { thread }: JsonObject): boolean {
-  return name === "openai-responses" || (name === "anthropic" && objectOf(thread) !== undefined);
+export function isStoredByProvider({ name }: Api, { thread }: WireObject): boolean {
+  return name === "openai-responses" || (name === "anthropic" && toObject(thread) !== undefined);
 }
 
-const STATUSES: readonly (number | undefined)[] = [undefined, 400, 404, 410, 422, 501];
-const MOST_LENGTH = 20_000;
+const MISSING_STATUSES: readonly (number | undefined)[] = [undefined, 400, 404, 410, 422, 501];
+const MAX_LENGTH = 20_000;
 
 /**
  * True if a provider refused a request because of the response that it refers to: it has expired, was never stored,
@@ -51,8 +54,8 @@ const MOST_LENGTH = 20_000;
  * client has not seen, lack results.
  */
 export function isPreviousMissing({ status, body, message = "" }: ProviderFailure): boolean {
-  if (!STATUSES.includes(status)) return false;
-  const text = `${typeof body === "string" ? body : JSON.stringify(body)} ${message}`.slice(0, MOST_LENGTH);
+  if (!MISSING_STATUSES.includes(status)) return false;
+  const text = `${typeof body === "string" ? body : JSON.stringify(body)} ${message}`.slice(0, MAX_LENGTH);
   return /previous[ _-]?response|response with id\b.{0,200}\bnot found|no tool output found for function call/i.test(
     text,
   );

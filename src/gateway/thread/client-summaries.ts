@@ -1,5 +1,5 @@
 import type { MessageInput } from "../../index.ts";
-import { isContinuedFrom, placeOfSummary } from "../identity/continued.ts";
+import { findSummaryIndex, hasSummary } from "../identity/continued.ts";
 import { type ClientSummary, linkSummary } from "./client-summary.ts";
 import type { Thread } from "./thread.ts";
 
@@ -27,14 +27,14 @@ export class ClientSummaries {
 
   /** The summary that a request with this opening continues from. */
   find(opening: () => readonly MessageInput[]): ClientSummary | undefined {
-    return this.#summaries.find(({ text }) => isContinuedFrom(text, opening()));
+    return this.#summaries.find(({ text }) => hasSummary(text, opening()));
   }
 
   /** The last reply of a conversation, if a restarted conversation contains it in a message that is not the model's. */
   findReply(of: Thread, opening: () => readonly MessageInput[]): ClientSummary | undefined {
     if (this.#lastReply?.of !== of) return undefined;
     const messages = opening();
-    const place = placeOfSummary(this.#lastReply.text, messages);
+    const place = findSummaryIndex(this.#lastReply.text, messages);
     return place !== undefined && messages[place]?.role !== "assistant" ? this.#lastReply : undefined;
   }
 

@@ -1,14 +1,14 @@
 import type { LineMessage } from "../../conversation/known-line.ts";
 import type { BlobPart, EntryId, Message, Part, Session } from "../../index.ts";
-import { changedMessage, type WireMessage, type WireMessages } from "../body/wire-message.ts";
-import type { Said } from "../identity/align-request.ts";
-import { joinedKeys } from "../identity/joined-keys.ts";
+import { type RequestMessage, type RequestMessages, withMessageChanges } from "../body/wire-message.ts";
+import type { KeyedMessages } from "../identity/align-request.ts";
+import { buildMergedKeys } from "../identity/joined-keys.ts";
 
 /**
  * A message of a request that combines several consecutive replies of the line, because one reply was continued; or a
  * single reply in another form.
  */
-export interface JoinedRun {
+export interface MergedRun {
   /** Position of the first reply on the line. */
   readonly place: number;
   /** Index of the message in the request. */
@@ -18,14 +18,14 @@ export interface JoinedRun {
 }
 
 /** Maximum number of replies that are joined. */
-const MOST_JOINED = 8;
+const MAX_MERGED = 8;
 /** A request with more unknown messages is a different conversation. */
-const MOST_OTHERS = 4;
+const MAX_UNKNOWN = 4;
 /** Maximum number of cached runs. */
-const MOST_RUNS = 256;
+const MAX_RUNS = 256;
 
 /** Recognizes replies that a client has joined: it prefilled a reply, or had a truncated one continued. */
-export class JoinedReplies {
+export class MergedReplies {
   readonly #session: Pick<Session, "entry">;
   readonly #restore: (part: BlobPart) => Promise<Part>;
   readonly #keys = new Map<string, readonly string[]>();
@@ -36,11 +36,11 @@ export class JoinedReplies {
   }
 
   /** Finds the messages of a request that combine several replies of the line. */
-  async runs(
-    line: Said & { readonly messages: readonly LineMessage[] },
-    request: Said,
-  ): Promise<readonly JoinedRun[]> {
-    const runs: JoinedRun[] = [];
+  async findRuns(
+    line: KeyedMessages & { readonly messages: readonly LineMessage[] },
+    request: KeyedMessages,
+  ): Promise<readonly MergedRun[]> {
+    const runs: MergedRun[] = [];
     let place = 0;
     let others = 0;
     for (let at = 0; at < request.keys.length && place < line.keys.length; at++) {
@@ -52,7 +52,7 @@ export class JoinedReplies {
       const length =
         request.roles[at] === "assistant" ? await this.#lengthOf(line.messages, place, key) : undefined;
       if (length !== undefined) runs.push({ place, at, length });
-      else if (++others > MOST_OTHERS) break;
+      else if (++others > MAX_UNKNOWN) break;
       place += length ?? 1;
     }
     return runs;
@@ -60,7 +60,7 @@ export class JoinedReplies {
 
   /** Number of replies, from `place` on, that a message of this key combines; undefined if it does not match. */
   async #lengthOf(messages: readonly LineMessage[], place: number, key: string): Promise<number | undefined> {
-    for (let length = 1; length <= MOST_JOINED; length++) {
+    for (let length = 1; length <= MAX_MERGED; length++) {
       if (messages[place]?.role !== "assistant" || messages[place + length - 1]?.role !== "assistant") break;
       const run = messages.slice(place, place + length).map(({ id }) => id);
       if ((await this.#keysOf(run)).includes(key)) return length;
@@ -70,11 +70,12 @@ export class JoinedReplies {
 
   async #keysOf(run: readonly EntryId[]): Promise<readonly string[]> {
     const name = run.join(" ");
-    const keys = this.#keys.get(name) ?? joinedKeys(await Promise.all(run.map((id) => this.#message(id))));
+    const keys =
+      this.#keys.get(name) ?? buildMergedKeys(await Promise.all(run.map((id) => this.#message(id))));
     this.#keys.delete(name);
     this.#keys.set(name, keys);
     const [oldest] = this.#keys.keys();
-    if (this.#keys.size > MOST_RUNS && oldest !== undefined) this.#keys.delete(oldest);
+    if (this.#keys.size > MAX_RUNS && oldest !== undefined) this.#keys.delete(oldest);
     return keys;
   }
 
@@ -89,7 +90,11 @@ export class JoinedReplies {
 }
 
 /** The line with each run replaced by the request's single message. */
-export function withRunsJoined(line: Said, request: Said, runs: readonly JoinedRun[]): Said {
+export function mergeRuns(
+  line: KeyedMessages,
+  request: KeyedMessages,
+  runs: readonly MergedRun[],
+): KeyedMessages {
   const keys = [...line.keys];
   const roles = [...line.roles];
   for (const { place, at, length } of runs.toReversed()) {
@@ -102,22 +107,22 @@ export function withRunsJoined(line: Said, request: Said, runs: readonly JoinedR
 /**
  * The request with each joined message split into the replies of the line; the last of them keeps the elements of all.
  */
-export function withRunsApart(
-  said: WireMessages,
+export function splitRuns(
+  said: RequestMessages,
   line: readonly LineMessage[],
-  runs: readonly JoinedRun[],
-): WireMessages {
+  runs: readonly MergedRun[],
+): RequestMessages {
   if (runs.length === 0) return said;
   const byPlace = new Map(runs.map((run) => [run.at, run]));
-  const messages = said.messages.flatMap((message, at): readonly WireMessage[] => {
+  const messages = said.messages.flatMap((message, at): readonly RequestMessage[] => {
     const run = byPlace.get(at);
     if (!run) return [message];
     const replies = line.slice(run.place, run.place + run.length);
     return replies.map(({ key, role }, order) => {
-      if (order === run.length - 1) return changedMessage(message, { key });
+      if (order === run.length - 1) return withMessageChanges(message, { key });
       const input = () => ({ role, parts: [] });
-      return changedMessage(message, { key, from: message.to, input, isWithNext: true });
+      return withMessageChanges(message, { key, from: message.to, input, isWithNext: true });
     });
   });
-  return { ...said, messages: messages.map((message, index) => changedMessage(message, { index })) };
+  return { ...said, messages: messages.map((message, index) => withMessageChanges(message, { index })) };
 }

@@ -1,58 +1,65 @@
-import type { JsonObject } from "../api/api.ts";
-import type { CutBody, Range } from "../body/cut.ts";
-import { elementAt } from "../body/wire-message.ts";
-import { leadMarkers } from "../edits/lead-markers.ts";
-import { MOST_MARKERS, type Survivor, withMovedMarkers } from "../edits/markers.ts";
-import type { Piece } from "./outgoing.ts";
+import type { WireObject } from "../api/api.ts";
+import type { ByteRange, CutBody } from "../body/cut.ts";
+import { parseElement } from "../body/wire-message.ts";
+import { countLeadMarkers } from "../edits/lead-markers.ts";
+import { MAX_MARKERS, moveMarkers, type SentElement } from "../edits/markers.ts";
+import type { OutgoingPiece } from "./outgoing.ts";
 
-const MARK = Buffer.from('"cache_control"');
+const CACHE_MARK = Buffer.from('"cache_control"');
 const BACKSLASH = 0x5c;
 
 /**
  * Moves the cache markers of edited or removed elements to elements before them. Elements are parsed only if a marker
  * was lost; clients mark their latest messages, which usually stay.
  */
-export function movedMarkers(cut: CutBody, pieces: readonly Piece[]): readonly Piece[] {
+export function moveLostMarkers(cut: CutBody, pieces: readonly OutgoingPiece[]): readonly OutgoingPiece[] {
   const { elements } = cut;
   const [only] = pieces;
   if (only && "from" in only && only.from === 0 && only.to === elements.length) return pieces;
-  const marked = markedElements(cut);
+  const marked = findMarkedElements(cut);
   if (
     marked.every((index) =>
       pieces.some((piece) => "from" in piece && piece.from <= index && index < piece.to),
     )
   )
     return pieces;
-  const most = Math.max(0, MOST_MARKERS - leadMarkers(cut));
-  const before = elements.map((_, index) => elementAt(cut, index));
-  return piecesOf(withMovedMarkers(before, survivorsOf(before, pieces), most));
+  const most = Math.max(0, MAX_MARKERS - countLeadMarkers(cut));
+  const before = elements.map((_, index) => parseElement(cut, index));
+  return toPieces(moveMarkers(before, listSentElements(before, pieces), most));
 }
 
 /** Indexes of the elements with a marker. */
-function markedElements({ bytes, elements }: CutBody): readonly number[] {
+function findMarkedElements({ bytes, elements }: CutBody): readonly number[] {
   const first = elements[0];
   const last = elements.at(-1);
   if (!first || !last) return [];
   let index = 0;
   const marked = new Set<number>();
-  for (const at of marksIn(bytes, { from: first.from, to: last.to })) {
-    while (index < elements.length - 1 && (elements[index] as Range).to <= at) index++;
+  for (const at of findMarks(bytes, { from: first.from, to: last.to })) {
+    while (index < elements.length - 1 && (elements[index] as ByteRange).to <= at) index++;
     marked.add(index);
   }
   return [...marked];
 }
 
 /** Positions of markers; in text that merely mentions a marker, the quotes are escaped. */
-function marksIn(bytes: Buffer, range: Range): readonly number[] {
+function findMarks(bytes: Buffer, range: ByteRange): readonly number[] {
   const found: number[] = [];
-  for (let at = bytes.indexOf(MARK, range.from); at >= 0 && at < range.to; at = bytes.indexOf(MARK, at + 1))
+  for (
+    let at = bytes.indexOf(CACHE_MARK, range.from);
+    at >= 0 && at < range.to;
+    at = bytes.indexOf(CACHE_MARK, at + 1)
+  )
     if (bytes[at - 1] !== BACKSLASH) found.push(at);
   return found;
 }
 
 /** The outgoing elements, one by one. */
-function survivorsOf(before: readonly JsonObject[], pieces: readonly Piece[]): readonly Survivor[] {
-  return pieces.flatMap((piece): readonly Survivor[] => {
+function listSentElements(
+  before: readonly WireObject[],
+  pieces: readonly OutgoingPiece[],
+): readonly SentElement[] {
+  return pieces.flatMap((piece): readonly SentElement[] => {
     if ("from" in piece)
       return before
         .slice(piece.from, piece.to)
@@ -66,8 +73,8 @@ function survivorsOf(before: readonly JsonObject[], pieces: readonly Piece[]): r
   });
 }
 
-function piecesOf(survivors: readonly Survivor[]): readonly Piece[] {
-  const pieces: Piece[] = [];
+function toPieces(survivors: readonly SentElement[]): readonly OutgoingPiece[] {
+  const pieces: OutgoingPiece[] = [];
   for (const { element, index, isEdited } of survivors) {
     const last = pieces.at(-1);
     if (isEdited || index === undefined)

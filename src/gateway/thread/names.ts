@@ -6,7 +6,7 @@ const MAX_ID = 160;
 const DIGEST_DIGITS = 32;
 
 /** The caller of a request, as far as it identifies the conversation. */
-export interface Caller {
+export interface CallerIdentity {
   /** Digest of the credential; principals never share sessions. */
   readonly principal: string;
   readonly api: ApiName;
@@ -19,42 +19,42 @@ export interface Caller {
 }
 
 /** The key of the family that a caller's conversation belongs to. */
-export function familyKey({ principal, api, explicit }: Caller, firstKey: string): string {
+export function buildFamilyKey({ principal, api, explicit }: CallerIdentity, firstKey: string): string {
   return explicit === undefined ? `${principal} ${api} first ${firstKey}` : `${principal} id ${explicit}`;
 }
 
 /** The prefix of all session ids of a principal. */
-export function sessionPrefix(principal: string): string {
+export function getSessionPrefix(principal: string): string {
   return `${principal}/`;
 }
 
 /** Session id of a conversation; the same for the same caller, so that it is found again after a restart. */
-export function rootId(caller: Caller, firstKey: string, ordinal: number): string {
+export function buildRootId(caller: CallerIdentity, firstKey: string, ordinal: number): string {
   const { principal, api, client = api, explicit } = caller;
   const own = explicit ?? `${firstKey.slice(0, 16)}${ordinal > 1 ? `-${ordinal}` : ""}`;
-  return `${sessionPrefix(principal)}${client}:${shortened(own)}`;
+  return `${getSessionPrefix(principal)}${client}:${shortenId(own)}`;
 }
 
 /** Shortens long ids and adds a digest of the whole, to keep them distinct. */
-function shortened(id: string): string {
+function shortenId(id: string): string {
   if (id.length <= MAX_ID) return id;
   return `${id.slice(0, MAX_ID - DIGEST_DIGITS - 1)}~${hash("sha256", id).slice(0, DIGEST_DIGITS)}`;
 }
 
 /** Session id of a secondary conversation. */
-export function childId(root: string, kind: string, firstKey: string, ordinal: number): string {
+export function buildChildId(root: string, kind: string, firstKey: string, ordinal: number): string {
   return `${root}/${kind}-${firstKey.slice(0, 8)}${ordinal > 1 ? `-${ordinal}` : ""}`;
 }
 
 /** The first child id that no session has. */
-export async function freeChildId(
+export async function findFreeChildId(
   kernel: Pick<Kernel, "find">,
   root: string,
   kind: string,
   firstKey: string,
 ): Promise<string> {
   for (let ordinal = 1; ; ordinal++) {
-    const id = childId(root, kind, firstKey, ordinal);
+    const id = buildChildId(root, kind, firstKey, ordinal);
     if (!(await kernel.find(id))) return id;
   }
 }

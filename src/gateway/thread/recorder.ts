@@ -1,11 +1,11 @@
 import type { Draft, Entry, EntryId, MessageInput, Session } from "../../index.ts";
-import type { JsonObject, ReplyReader, WireEvent } from "../api/api.ts";
+import type { ReplyReader, WireEvent, WireObject } from "../api/api.ts";
 
 /** Called with the id of a reply and its future entry; the entry is undefined if the reply is incomplete. */
 export type NameReply = (
   response: string,
   entry: Promise<EntryId | undefined>,
-  items: readonly JsonObject[],
+  items: readonly WireObject[],
 ) => Promise<void>;
 
 /** Minimum time between two updates of a draft. */
@@ -15,7 +15,7 @@ const DRAFT_MS = 1_000;
 export type AppendReply = (session: Session) => Promise<Entry | undefined>;
 
 /** The place in the conversation where a reply belongs. */
-export interface ReplyPlace {
+export interface RecorderDeps {
   /** Runs `append` after the message that the reply answers. */
   append(append: AppendReply, reader: ReplyReader): Promise<void>;
   /** Stores the usage; the final step of a reply. */
@@ -27,28 +27,28 @@ export interface ReplyPlace {
 }
 
 /** Stores a reply while it is relayed: first as a draft, then as a message once the reply itself has ended. */
-export class Recorder {
+export class ReplyRecorder {
   readonly reader: ReplyReader;
   /** When the reply was complete, as from `performance.now()`. */
   completedMs: number | undefined;
   readonly #session: Session;
-  readonly #place: ReplyPlace;
+  readonly #deps: RecorderDeps;
   #draft: Draft | undefined;
   #draftedMs = performance.now();
   #isDrafting = false;
   #appended: Promise<void> | undefined;
   #ended: Promise<void> | undefined;
 
-  constructor(session: Session, reader: ReplyReader, place: ReplyPlace) {
+  constructor(session: Session, reader: ReplyReader, place: RecorderDeps) {
     this.reader = reader;
     this.#session = session;
-    this.#place = place;
+    this.#deps = place;
   }
 
   take(event: WireEvent): void {
     this.reader.take(event);
     if (this.reader.isComplete) this.#appendSoon();
-    else this.#drafted();
+    else this.#updateDraft();
   }
 
   takeWhole(body: string): void {
@@ -58,7 +58,7 @@ export class Recorder {
 
   /** Ends the reply, complete or not; its content so far stays. Idempotent. */
   end(): Promise<void> {
-    this.#ended ??= this.#append().then(() => this.#place.report(this.reader));
+    this.#ended ??= this.#append().then(() => this.#deps.report(this.reader));
     return this.#ended;
   }
 
@@ -74,7 +74,7 @@ export class Recorder {
 
   #append(): Promise<void> {
     if (this.#appended) return this.#appended;
-    this.#appended = this.#place.append((session) => this.#write(session), this.reader);
+    this.#appended = this.#deps.append((session) => this.#write(session), this.reader);
     // `end` reports the error; until then there is no listener.
     this.#appended.catch(() => undefined);
     return this.#appended;
@@ -93,16 +93,16 @@ export class Recorder {
     return undefined;
   }
 
-  #drafted(): void {
+  #updateDraft(): void {
     const now = performance.now();
     if (this.#appended || this.#isDrafting || now - this.#draftedMs < DRAFT_MS) return;
     this.#draftedMs = now;
     this.#isDrafting = true;
     // A draft that fails is made up for by the reply itself, whose failure is told.
-    this.#updateDraft().catch(() => undefined);
+    this.#writeDraft().catch(() => undefined);
   }
 
-  async #updateDraft(): Promise<void> {
+  async #writeDraft(): Promise<void> {
     try {
       const message = await this.#message();
       if (!message || this.#appended) return;
@@ -116,7 +116,7 @@ export class Recorder {
   async #message(): Promise<MessageInput | undefined> {
     const message = this.reader.message();
     if (!message) return undefined;
-    await this.#place.prepare(message);
-    return this.#place.stored(message);
+    await this.#deps.prepare(message);
+    return this.#deps.stored(message);
   }
 }

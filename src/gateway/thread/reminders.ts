@@ -1,9 +1,14 @@
-import type { Align } from "../../conversation/conversation.ts";
+import type { Aligner } from "../../conversation/conversation.ts";
 import type { MessageInput } from "../../index.ts";
-import type { WireMessage } from "../body/wire-message.ts";
+import type { RequestMessage } from "../body/wire-message.ts";
 import { alignRequest } from "../identity/align-request.ts";
-import { countAlike, mayRemind, type ReminderMark, reminderMark } from "../identity/reminder.ts";
-import { wordsOf } from "../identity/request-facts.ts";
+import {
+  buildReminderMark,
+  canBeReminder,
+  countSimilarReminders,
+  type ReminderMark,
+} from "../identity/reminder.ts";
+import { getMessageText } from "../identity/request-facts.ts";
 
 /** Number of vanished reminders after which the next one is not taken for a person's message. */
 const MIN_LEARNED = 2;
@@ -11,7 +16,7 @@ const MIN_LEARNED = 2;
  * Number after which the next one is stored as a note, because every message that leaves the line makes the line's
  * description longer.
  */
-const MIN_SETTLED = 32;
+const MIN_NOTED = 32;
 /** Longer reminders stay messages. */
 const MAX_NOTE = 16_000;
 
@@ -32,45 +37,45 @@ export class Reminders {
   #next: RequestEnd | undefined;
 
   /** Records the end of a request before its messages are stored. */
-  expect(messages: readonly WireMessage[]): void {
+  expect(messages: readonly RequestMessage[]): void {
     this.#end = this.#next;
-    const mark = markOf(messages);
-    this.#next = mark && { key: (messages.at(-1) as WireMessage).key, mark };
+    const mark = findMark(messages);
+    this.#next = mark && { key: (messages.at(-1) as RequestMessage).key, mark };
     const kept = this.#end && messages.findLast(({ key }) => key === this.#end?.key);
     // A client that keeps one reminder may keep the next.
     if (kept && kept !== messages.at(-1)) this.#vanished = [];
   }
 
   /** Compares a line with a request, and records a reminder that has vanished. */
-  readonly align: Align<WireMessage> = (line, given) => {
+  readonly align: Aligner<RequestMessage> = (line, given) => {
     const alignment = alignRequest(line, {
       keys: given.map(({ key }) => key),
       roles: given.map(({ role }) => role),
     });
     const [place] = alignment.type === "drop" && alignment.places.length === 1 ? alignment.places : [];
     if (place !== undefined && this.#end && line.keys[place] === this.#end.key) {
-      this.#vanished = [this.#end.mark, ...this.#vanished].slice(0, MIN_SETTLED);
+      this.#vanished = [this.#end.mark, ...this.#vanished].slice(0, MIN_NOTED);
       this.#end = undefined;
     }
     return alignment;
   };
 
   /** True if a request ends with a message that resembles vanished reminders. */
-  isReminder(messages: readonly WireMessage[]): boolean {
-    return this.#alike(messages) >= MIN_LEARNED;
+  isReminder(messages: readonly RequestMessage[]): boolean {
+    return this.#countSimilar(messages) >= MIN_LEARNED;
   }
 
   /** The text of a final reminder to store as a note; undefined if there is none. */
-  noteIn(messages: readonly WireMessage[]): string | undefined {
-    if (this.#alike(messages) < MIN_SETTLED) return undefined;
-    const input = (messages.at(-1) as WireMessage).input();
-    const words = isPlain(input) ? wordsOf(input) : "";
+  findNote(messages: readonly RequestMessage[]): string | undefined {
+    if (this.#countSimilar(messages) < MIN_NOTED) return undefined;
+    const input = (messages.at(-1) as RequestMessage).input();
+    const words = isPlain(input) ? getMessageText(input) : "";
     return words === "" || words.length > MAX_NOTE ? undefined : words;
   }
 
-  #alike(messages: readonly WireMessage[]): number {
-    const mark = this.#vanished.length > 0 ? markOf(messages) : undefined;
-    return mark ? countAlike(this.#vanished, mark) : 0;
+  #countSimilar(messages: readonly RequestMessage[]): number {
+    const mark = this.#vanished.length > 0 ? findMark(messages) : undefined;
+    return mark ? countSimilarReminders(this.#vanished, mark) : 0;
   }
 }
 
@@ -78,8 +83,10 @@ function isPlain({ parts = [] }: MessageInput): boolean {
   return parts.every(({ type }) => type === "text");
 }
 
-function markOf(messages: readonly WireMessage[]): ReminderMark | undefined {
+function findMark(messages: readonly RequestMessage[]): ReminderMark | undefined {
   const last = messages.at(-1);
   const before = messages.at(-2);
-  return last && before && mayRemind(last.role, before.role) ? reminderMark(last.input()) : undefined;
+  return last && before && canBeReminder(last.role, before.role)
+    ? buildReminderMark(last.input())
+    : undefined;
 }

@@ -1,6 +1,6 @@
-import { callIdsOf, type PartInput } from "../../index.ts";
-import type { WireMessage } from "../body/wire-message.ts";
-import { isAlike } from "../identity/canonical-key.ts";
+import { listCallIds, type PartInput } from "../../index.ts";
+import type { RequestMessage } from "../body/wire-message.ts";
+import { isSimilarKey } from "../identity/canonical-key.ts";
 
 /** Calls of a reply in the log. */
 export interface LoggedCalls {
@@ -13,29 +13,29 @@ export interface LoggedCalls {
  * Restores the logged call ids in the results of a request: some clients rewrite ids, and a result with an unknown id
  * would count as one without a call. `logged` describes the last reply of the log.
  */
-export function withLoggedIds(
-  messages: readonly WireMessage[],
+export function restoreCallIds(
+  messages: readonly RequestMessage[],
   logged: LoggedCalls | undefined,
-): readonly WireMessage[] {
+): readonly RequestMessage[] {
   const at = messages.findLastIndex(({ role }) => role === "assistant");
   const last = messages[at];
-  if (!last || !logged || logged.ids.length === 0 || !isAlike(last.key, logged.key)) return messages;
-  const own = callIdsOf(last.input());
+  if (!last || !logged || logged.ids.length === 0 || !isSimilarKey(last.key, logged.key)) return messages;
+  const own = listCallIds(last.input());
   const isRenamed = own.length === logged.ids.length && own.some((id, order) => id !== logged.ids[order]);
   if (!isRenamed) return messages;
   const names = new Map(own.map((id, order) => [id, logged.ids[order] as string]));
-  return messages.map((message, index) => (index > at ? renamed(message, names) : message));
+  return messages.map((message, index) => (index > at ? renameResults(message, names) : message));
 }
 
-function renamed(message: WireMessage, names: ReadonlyMap<string, string>): WireMessage {
+function renameResults(message: RequestMessage, names: ReadonlyMap<string, string>): RequestMessage {
   const input = () => {
     const said = message.input();
-    return said.parts ? { ...said, parts: said.parts.map((part) => named(part, names)) } : said;
+    return said.parts ? { ...said, parts: said.parts.map((part) => renameResult(part, names)) } : said;
   };
   return Object.create(message, { input: { value: input } });
 }
 
-function named(part: PartInput, names: ReadonlyMap<string, string>): PartInput {
+function renameResult(part: PartInput, names: ReadonlyMap<string, string>): PartInput {
   if (part.type !== "tool-result") return part;
   return { ...part, callId: names.get(part.callId) ?? part.callId };
 }

@@ -1,12 +1,12 @@
 import type { MessageInput, Role } from "../../index.ts";
 import type { RequestFacts } from "../identity/request-facts.ts";
-import type { Shape } from "../identity/shape.ts";
-import type { Caller } from "./names.ts";
+import type { AgentShape } from "../identity/shape.ts";
+import type { CallerIdentity } from "./names.ts";
 
 /** Facts of a request that are known before its thread. */
-export interface Request {
-  readonly caller: Caller;
-  readonly shape: Shape;
+export interface ThreadLookup {
+  readonly caller: CallerIdentity;
+  readonly shape: AgentShape;
   /** Keys of the messages. */
   readonly keys: readonly string[];
   /** The key by which conversations with the same beginning are looked up. */

@@ -2,7 +2,7 @@ import type { EntryId, Json, SessionId } from "../../index.ts";
 import type { ApiName } from "../api/api.ts";
 
 /** The facts by which the family of a thread is found. */
-export interface Home {
+export interface ThreadKey {
   readonly api: ApiName;
   readonly client?: string | undefined;
   readonly explicit?: string | undefined;
@@ -10,7 +10,10 @@ export interface Home {
 }
 
 /** The home of a caller's conversation with a given first message. */
-export function homeOf({ api, client, explicit }: Omit<Home, "firstKey">, firstKey: string): Home {
+export function buildThreadKey(
+  { api, client, explicit }: Omit<ThreadKey, "firstKey">,
+  firstKey: string,
+): ThreadKey {
   return {
     api,
     firstKey,
@@ -25,7 +28,7 @@ export function homeOf({ api, client, explicit }: Omit<Home, "firstKey">, firstK
  */
 export interface ResponsePlace {
   readonly session: SessionId;
-  readonly home: Home;
+  readonly home: ThreadKey;
   /** The entry that such a request follows. */
   readonly entry: EntryId;
   /** True if the log contains everything up to that entry. */
@@ -35,12 +38,12 @@ export interface ResponsePlace {
 }
 
 /** A place as stored; the session is stored separately. */
-export function placeJson({ home, entry, isWhole, lead }: ResponsePlace): Json {
+export function encodeResponsePlace({ home, entry, isWhole, lead }: ResponsePlace): Json {
   return { entry, isWhole, home: { ...home } as Json, ...(lead !== undefined && { lead }) };
 }
 
 /** Parses a stored place; undefined if it is invalid. */
-export function placeOf(session: SessionId, kept: Json | undefined): ResponsePlace | undefined {
+export function parseResponsePlace(session: SessionId, kept: Json | undefined): ResponsePlace | undefined {
   const { entry, isWhole, home, lead } = objectOf(kept);
   const { api, client, explicit, firstKey } = objectOf(home);
   if (typeof entry !== "string" || typeof api !== "string" || typeof firstKey !== "string") return undefined;

@@ -1,11 +1,11 @@
 import type { Json } from "../../index.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
-import type { Shape } from "../identity/shape.ts";
+import type { AgentShape } from "../identity/shape.ts";
 
 /** Facts about a thread, stored in its session's metadata. */
-export interface SessionMark {
+export interface ThreadMeta {
   readonly kind: ThreadKind;
-  readonly shape: Shape;
+  readonly shape: AgentShape;
   readonly firstKey: string;
   /** The sub-agent of the conversation, as the client names it. */
   readonly agent?: string;
@@ -14,13 +14,13 @@ export interface SessionMark {
 }
 
 /** The mark as session metadata. */
-export function metaOf(mark: SessionMark): { readonly [key: string]: Json } {
+export function encodeThreadMeta(mark: ThreadMeta): { readonly [key: string]: Json } {
   return { gateway: mark as unknown as Json };
 }
 
 /** The mark of a session; undefined if the gateway did not create it. */
-export function markOf(meta: { readonly [key: string]: Json } | undefined): SessionMark | undefined {
-  const mark = meta?.gateway as Partial<SessionMark> | undefined;
+export function parseThreadMeta(meta: { readonly [key: string]: Json } | undefined): ThreadMeta | undefined {
+  const mark = meta?.gateway as Partial<ThreadMeta> | undefined;
   if (typeof mark !== "object" || mark === null) return undefined;
   const { kind, shape, firstKey, agent, isOurs } = mark;
   if (typeof kind !== "string" || typeof shape?.digest !== "string" || typeof firstKey !== "string")

@@ -1,18 +1,18 @@
 import type { SessionId } from "../../index.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
-import { isContinuedFrom } from "../identity/continued.ts";
+import { hasSummary } from "../identity/continued.ts";
 import type { ClientSummary } from "./client-summary.ts";
-import { Family, type FamilyParts } from "./family.ts";
-import { Holding } from "./holding.ts";
-import { type Caller, familyKey } from "./names.ts";
-import type { Request } from "./request.ts";
+import { ThreadFamily, type ThreadFamilyDeps } from "./family.ts";
+import { RetentionShare } from "./holding.ts";
+import { buildFamilyKey, type CallerIdentity } from "./names.ts";
+import type { ThreadLookup } from "./request.ts";
 import type { ResponsePlace } from "./response-place.ts";
-import { quotedThread, repeatedThread } from "./summarised.ts";
+import { findQuotedThread, findRepeatedThread } from "./summarised.ts";
 import type { Thread } from "./thread.ts";
-import { storedOpenings, trimmedThread } from "./trimmed-thread.ts";
+import { findTrimmedThread, listStoredOpenings } from "./trimmed-thread.ts";
 
 /** Number of summaries by which restarted conversations are recognized. */
-const MOST_SUMMARIES = 64;
+const MAX_SUMMARIES = 64;
 
 interface KnownSummary {
   readonly principal: string;
@@ -22,9 +22,9 @@ interface KnownSummary {
 }
 
 /** A family, with its size at the last use. */
-interface Held {
+interface HeldFamily {
   readonly key: string;
-  readonly family: Family;
+  readonly family: ThreadFamily;
   threads: number;
   sizeBytes: number;
 }
@@ -40,17 +40,17 @@ export interface ThreadLimits {
 
 /** All active conversations; the least recently used are closed, and found again in the store. */
 export class Threads {
-  readonly #parts: Omit<FamilyParts, "onSummary" | "quoted">;
+  readonly #deps: Omit<ThreadFamilyDeps, "onSummary" | "quoted">;
   readonly #limits: () => ThreadLimits;
   /** Most recently used last. */
-  readonly #families = new Map<string, Held>();
-  readonly #holding = new Holding(() => this.#limits().leftThreads);
+  readonly #families = new Map<string, HeldFamily>();
+  readonly #retention = new RetentionShare(() => this.#limits().leftThreads);
   #count = 0;
   #sizeBytes = 0;
   #summaries: KnownSummary[] = [];
 
-  constructor(parts: Omit<FamilyParts, "onSummary" | "quoted">, limits: () => ThreadLimits) {
-    this.#parts = parts;
+  constructor(parts: Omit<ThreadFamilyDeps, "onSummary" | "quoted">, limits: () => ThreadLimits) {
+    this.#deps = parts;
     this.#limits = limits;
   }
 
@@ -66,27 +66,27 @@ export class Threads {
 
   /** Share of the memory limit that pays off. */
   get share(): number {
-    return this.#holding.share;
+    return this.#retention.share;
   }
 
   /** Finds or creates the thread of a request, and reserves it. */
-  async threadFor(request: Request): Promise<Thread> {
+  async find(request: ThreadLookup): Promise<Thread> {
     const held = this.#hold(request.caller, request.firstKey);
-    const continued = () => this.#continued(request);
-    const known = mayBeTrimmed(request)
-      ? ((await held.family.knownThreadFor(request, continued)) ?? (await this.#trimmed(request)))
+    const continued = () => this.#findContinued(request);
+    const known = canBeTrimmed(request)
+      ? ((await held.family.findKnownThread(request, continued)) ?? (await this.#findTrimmed(request)))
       : undefined;
-    const thread = known ?? (await held.family.threadFor(request, continued));
-    await this.#weighed(held);
+    const thread = known ?? (await held.family.findThread(request, continued));
+    await this.#updateSize(held);
     return thread;
   }
 
   /** Finds and reserves the thread of the reply that a request follows; undefined if its session is gone. */
-  async threadBehind(principal: string, place: ResponsePlace): Promise<Thread | undefined> {
+  async findAfter(principal: string, place: ResponsePlace): Promise<Thread | undefined> {
     const { api, client, explicit, firstKey } = place.home;
     const held = this.#hold({ principal, api, client, explicit, agent: undefined }, firstKey);
-    const thread = await held.family.threadBehind(place);
-    await this.#weighed(held);
+    const thread = await held.family.findThreadAfter(place);
+    await this.#updateSize(held);
     return thread;
   }
 
@@ -102,35 +102,35 @@ export class Threads {
     this.#families.clear();
   }
 
-  #hold(caller: Caller, firstKey: string): Held {
-    const key = familyKey(caller, firstKey);
+  #hold(caller: CallerIdentity, firstKey: string): HeldFamily {
+    const key = buildFamilyKey(caller, firstKey);
     const known = this.#families.get(key);
-    this.#holding.asked(key, known !== undefined, this.#sizeBytes, this.#limits().maxThreadBytes);
+    this.#retention.recordLookup(key, known !== undefined, this.#sizeBytes, this.#limits().maxThreadBytes);
     const held = known ?? { key, family: this.#open(caller, firstKey), threads: 0, sizeBytes: 0 };
     this.#families.delete(key);
     this.#families.set(key, held);
     return held;
   }
 
-  #open(caller: Caller, firstKey: string): Family {
+  #open(caller: CallerIdentity, firstKey: string): ThreadFamily {
     const { principal } = caller;
     const onSummary = (summary: Omit<KnownSummary, "principal">) => {
-      this.#summaries = [{ ...summary, principal }, ...this.#summaries].slice(0, MOST_SUMMARIES);
+      this.#summaries = [{ ...summary, principal }, ...this.#summaries].slice(0, MAX_SUMMARIES);
     };
-    const quoted = (words: string) => quotedThread(this.#threadsOf(caller, "main"), words);
-    return new Family({ ...this.#parts, onSummary, quoted }, caller, firstKey);
+    const quoted = (words: string) => findQuotedThread(this.#threadsOf(caller, "main"), words);
+    return new ThreadFamily({ ...this.#deps, onSummary, quoted }, caller, firstKey);
   }
 
-  async #weighed(held: Held): Promise<void> {
+  async #updateSize(held: HeldFamily): Promise<void> {
     const { threads, sizeBytes, isIdle } = held.family;
-    this.#weigh(held, threads.length, sizeBytes);
+    this.#setSize(held, threads.length, sizeBytes);
     // Every request of a sliding window begins differently; families without threads are removed.
     if (threads.length === 0 && isIdle && this.#families.get(held.key) === held)
       this.#families.delete(held.key);
-    await this.#letGo();
+    await this.#evict();
   }
 
-  #weigh(held: Held, threads: number, sizeBytes: number): void {
+  #setSize(held: HeldFamily, threads: number, sizeBytes: number): void {
     this.#count += threads - held.threads;
     this.#sizeBytes += sizeBytes - held.sizeBytes;
     held.threads = threads;
@@ -138,52 +138,52 @@ export class Threads {
   }
 
   /** The conversation that a client without ids continues after its own summary, under a different first message. */
-  async #continued(request: Request): Promise<ClientSummary | undefined> {
+  async #findContinued(request: ThreadLookup): Promise<ClientSummary | undefined> {
     const { principal, explicit } = request.caller;
     if (explicit !== undefined) return undefined;
     // A summary may have been relayed completely but not stored yet.
     await Promise.all(this.#threadsOf(request.caller, "compaction").map((thread) => thread.line()));
     const summary = this.#summaries.find(
-      (known) => known.principal === principal && isContinuedFrom(known.text, request.opening()),
+      (known) => known.principal === principal && hasSummary(known.text, request.opening()),
     );
     if (!summary) return undefined;
-    const of = summary.of ?? (await repeatedThread(this.#threadsOf(request.caller, "main"), request));
+    const of = summary.of ?? (await findRepeatedThread(this.#threadsOf(request.caller, "main"), request));
     return of && { text: summary.text, of };
   }
 
   /** Finds and reserves the thread of a conversation whose client has removed the beginning. */
-  async #trimmed(request: Request): Promise<Thread | undefined> {
+  async #findTrimmed(request: ThreadLookup): Promise<Thread | undefined> {
     const { caller } = request;
-    const thread = await trimmedThread(this.#threadsOf(caller, "main"), request);
+    const thread = await findTrimmedThread(this.#threadsOf(caller, "main"), request);
     const openings = thread
-      ? [thread.mark.firstKey]
-      : await storedOpenings(this.#parts.kernel, caller.principal, request);
+      ? [thread.meta.firstKey]
+      : await listStoredOpenings(this.#deps.kernel, caller.principal, request);
     for (const firstKey of openings) {
       const held = this.#hold(caller, firstKey);
-      const found = await held.family.trimmedThreadFor(request);
-      await this.#weighed(held);
+      const found = await held.family.findTrimmedThread(request);
+      await this.#updateSize(held);
       if (found) return found;
     }
     return undefined;
   }
 
   /** Conversations of one kind of a caller without ids, most recently used first. */
-  #threadsOf(caller: Caller, wanted: ThreadKind): readonly Thread[] {
-    const beginning = familyKey({ ...caller, explicit: undefined }, "");
+  #threadsOf(caller: CallerIdentity, wanted: ThreadKind): readonly Thread[] {
+    const beginning = buildFamilyKey({ ...caller, explicit: undefined }, "");
     const families = [...this.#families].filter(([key]) => key.startsWith(beginning)).toReversed();
     return families.flatMap(([, { family }]) => family.threads.filter(({ kind }) => kind === wanted));
   }
 
-  async #letGo(): Promise<void> {
+  async #evict(): Promise<void> {
     const { maxThreads, maxThreadBytes } = this.#limits();
-    const room = maxThreadBytes * this.#holding.share;
+    const room = maxThreadBytes * this.#retention.share;
     for (const [key, held] of this.#families) {
       if (this.#count <= maxThreads && this.#sizeBytes <= room) return;
       const { family } = held;
       if (!family.isIdle) continue;
       this.#families.delete(key);
-      this.#holding.letGo(key, held.sizeBytes);
-      this.#weigh(held, 0, 0);
+      this.#retention.recordEviction(key, held.sizeBytes);
+      this.#setSize(held, 0, 0);
       this.#summaries = this.#summaries.filter(({ of }) => !of || !family.threads.includes(of));
       await family.close();
     }
@@ -191,6 +191,6 @@ export class Threads {
 }
 
 /** True for a request without an id that contains replies by which it may be found. */
-function mayBeTrimmed({ caller, isMain, roles }: Request): boolean {
+function canBeTrimmed({ caller, isMain, roles }: ThreadLookup): boolean {
   return caller.explicit === undefined && !isMain && roles.includes("assistant");
 }

@@ -1,16 +1,15 @@
 import type { MessageInput } from "../../index.ts";
 
-const MOST_CHARACTERS = 80;
-const MOST_READ = 20_000;
+const MAX_CHARACTERS = 80;
+const MAX_READ = 20_000;
 
 /** A title for a conversation: the beginning of the first user message, without the client's additions. */
-export function titleOf(messages: readonly MessageInput[]): string | undefined {
+export function buildTitle(messages: readonly MessageInput[]): string | undefined {
   for (const { role, text, parts = [] } of messages) {
     if (role !== "user") continue;
     const texts = [text ?? "", ...parts.flatMap((part) => (part.type === "text" ? [part.text] : []))];
-    const own = texts.map(withoutTags).find((words) => words !== "" && !words.startsWith("<"));
-    if (own !== undefined)
-      return own.length > MOST_CHARACTERS ? `${own.slice(0, MOST_CHARACTERS - 1)}…` : own;
+    const own = texts.map(removeTags).find((words) => words !== "" && !words.startsWith("<"));
+    if (own !== undefined) return own.length > MAX_CHARACTERS ? `${own.slice(0, MAX_CHARACTERS - 1)}…` : own;
   }
   return undefined;
 }
@@ -19,8 +18,8 @@ export function titleOf(messages: readonly MessageInput[]): string | undefined {
 const MAX_UNCLOSED = 64;
 
 /** Removes tagged elements, which clients add themselves. */
-function withoutTags(text: string): string {
-  const read = text.slice(0, MOST_READ);
+function removeTags(text: string): string {
+  const read = text.slice(0, MAX_READ);
   const lower = read.toLowerCase();
   const unclosed = new Set<string>();
   const opening = /<([a-z][\w-]{0,63})(?![\w-])[^<>]*>/gi;

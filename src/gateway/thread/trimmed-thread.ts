@@ -1,15 +1,15 @@
 import type { Kernel } from "../../index.ts";
-import type { Said } from "../identity/align-request.ts";
-import { likenessOf } from "../identity/likeness.ts";
-import { isSameShape, type Shape } from "../identity/shape.ts";
-import { sessionPrefix } from "./names.ts";
-import { markOf } from "./session-mark.ts";
-import { keyOf } from "./stored.ts";
+import type { KeyedMessages } from "../identity/align-request.ts";
+import { compareToThread } from "../identity/likeness.ts";
+import { type AgentShape, isSameShape } from "../identity/shape.ts";
+import { getSessionPrefix } from "./names.ts";
+import { parseThreadMeta } from "./session-mark.ts";
+import { getMessageKey } from "./stored.ts";
 import type { Thread } from "./thread.ts";
 
 /** A request that may continue a conversation without containing its beginning. */
-export interface TrimmedRequest extends Said {
-  readonly shape: Shape;
+export interface TrimmedRequest extends KeyedMessages {
+  readonly shape: AgentShape;
 }
 
 /** Maximum number of conversations with the same ending to compare. */
@@ -20,24 +20,24 @@ const MAX_STORED = 100;
 const LAST_MESSAGES = 6;
 
 /** The key of the last reply in a request. */
-export function lastReplyKey({ keys, roles }: Said): string | undefined {
+export function getLastReplyKey({ keys, roles }: KeyedMessages): string | undefined {
   return keys[roles.lastIndexOf("assistant")];
 }
 
 /** The conversation whose end a request contains, among threads sorted by last use. */
-export async function trimmedThread(
+export async function findTrimmedThread(
   threads: readonly Thread[],
   request: TrimmedRequest,
 ): Promise<Thread | undefined> {
-  const reply = lastReplyKey(request);
+  const reply = getLastReplyKey(request);
   const ending = threads.filter(
     (thread) =>
-      reply !== undefined && thread.hasReplied(reply) && isSameShape(thread.mark.shape, request.shape),
+      reply !== undefined && thread.hasReplied(reply) && isSameShape(thread.meta.shape, request.shape),
   );
   let best: { readonly thread: Thread; readonly same: number } | undefined;
   for (const thread of ending.slice(0, MAX_COMPARED)) {
-    const { isNext, isAnotherEnd, same } = likenessOf(
-      await thread.candidate(undefined, undefined, request),
+    const { isNext, isAnotherEnd, same } = compareToThread(
+      await thread.describeCandidate(undefined, undefined, request),
       request,
     );
     if ((isNext || isAnotherEnd) && same > (best?.same ?? 0)) best = { thread, same };
@@ -46,23 +46,23 @@ export async function trimmedThread(
 }
 
 /** First keys of a principal's stored conversations, without ids, whose end a request may contain. */
-export async function storedOpenings(
+export async function listStoredOpenings(
   kernel: Kernel,
   principal: string,
   request: TrimmedRequest,
 ): Promise<readonly string[]> {
-  const reply = lastReplyKey(request);
+  const reply = getLastReplyKey(request);
   const openings = new Set<string>();
   for (const { id, meta } of await kernel.sessions({ limit: MAX_STORED })) {
-    const mark = markOf(meta);
-    const isOwn = mark?.kind === "main" && id.startsWith(sessionPrefix(principal));
+    const mark = parseThreadMeta(meta);
+    const isOwn = mark?.kind === "main" && id.startsWith(getSessionPrefix(principal));
     // Sessions with explicit ids are named after them and found by them.
     if (!isOwn || !id.includes(`:${mark.firstKey.slice(0, 16)}`)) continue;
     if (!isSameShape(mark.shape, request.shape)) continue;
     const session = await kernel.session(id);
     const { entries } = await session.page({ kinds: ["message"], limit: LAST_MESSAGES });
     await session.close();
-    if (entries.some((entry) => entry.kind === "message" && keyOf(entry.message) === reply))
+    if (entries.some((entry) => entry.kind === "message" && getMessageKey(entry.message) === reply))
       openings.add(mark.firstKey);
   }
   return [...openings];

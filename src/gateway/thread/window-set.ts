@@ -1,63 +1,63 @@
 import type { Session, SessionWindow } from "../../index.ts";
-import type { Asked } from "./asked.ts";
+import type { CallRequest } from "./asked.ts";
 
 /** Maximum number of idle windows; concurrent requests open more. */
-const MOST_IDLE = 2;
+const MAX_IDLE = 2;
 /** Share by which system prompt and tools may differ from those of an existing window, as dates and counters do. */
 const CHANGED_SHARE = 0.02;
 const CHANGED_BYTES = 400;
 
 /** The properties of a request that its window depends on. */
-export type Made = Pick<Asked, "policyKey" | "room" | "isPaging"> & {
-  readonly frame: Pick<Asked["frame"], "model" | "maxTokens" | "leadBytes" | "toolsBytes">;
+export type WindowKey = Pick<CallRequest, "policyKey" | "room" | "isPaging"> & {
+  readonly frame: Pick<CallRequest["frame"], "model" | "maxTokens" | "leadBytes" | "toolsBytes">;
 };
 
-interface Idle {
+interface IdleWindow {
   readonly window: SessionWindow;
-  readonly made: Made;
+  readonly made: WindowKey;
 }
 
 /** A window in use by one request. */
-export interface TakenWindow {
+export interface WindowLease {
   readonly window: SessionWindow;
-  readonly giveBack: () => void;
+  readonly release: () => void;
 }
 
 /** The windows of a thread: one for each request in progress, reused for the next similar one. */
 export class WindowSet {
   readonly #session: Session;
-  #idle: Idle[] = [];
+  #idle: IdleWindow[] = [];
 
   constructor(session: Session) {
     this.#session = session;
   }
 
   /** A window for one request; reuses an idle one that matches. */
-  take(asked: Asked): TakenWindow {
-    const index = this.#idle.findIndex((idle) => isAlike(idle.made, asked));
+  take(asked: CallRequest): WindowLease {
+    const index = this.#idle.findIndex((idle) => isSimilarWindow(idle.made, asked));
     const [idle] = index < 0 ? [] : this.#idle.splice(index, 1);
-    const { window, made } = idle ?? { window: this.#open(asked), made: madeFor(asked) };
+    const { window, made } = idle ?? { window: this.#open(asked), made: buildWindowKey(asked) };
     const giveBack = () => {
-      this.#idle = [{ window, made }, ...this.#idle].slice(0, MOST_IDLE);
+      this.#idle = [{ window, made }, ...this.#idle].slice(0, MAX_IDLE);
     };
-    return { window, giveBack };
+    return { window, release: giveBack };
   }
 
   /** A shared window that is never fitted and only receives reported usage. */
-  share(asked: Asked): TakenWindow {
+  share(asked: CallRequest): WindowLease {
     const taken = this.take({ ...asked, policyKey: "not fitted" });
-    taken.giveBack();
-    return { ...taken, giveBack: () => undefined };
+    taken.release();
+    return { ...taken, release: () => undefined };
   }
 
-  #open({ frame, room, policy, isPaging = true }: Asked): SessionWindow {
+  #open({ frame, room, policy, isPaging = true }: CallRequest): SessionWindow {
     const { model, maxTokens } = frame;
     const { window, threshold } = room;
     return this.#session.window({
       model,
       policy,
-      system: frame.lead(),
-      tools: frame.tools(),
+      system: frame.readLead(),
+      tools: frame.readTools(),
       oversize: "clip",
       paging: isPaging,
       threshold: Math.min(100, Math.max(5, (100 * threshold) / Math.max(1, window))),
@@ -68,13 +68,13 @@ export class WindowSet {
 }
 
 /** Copies only sizes, so that no request body is retained. */
-export function madeFor({ policyKey, room, frame, isPaging = true }: Asked): Made {
+export function buildWindowKey({ policyKey, room, frame, isPaging = true }: CallRequest): WindowKey {
   const { model, maxTokens, leadBytes, toolsBytes } = frame;
   return { policyKey, room, isPaging, frame: { model, maxTokens, leadBytes, toolsBytes } };
 }
 
 /** True if a window made for one request also suits the other. */
-export function isAlike(one: Made, other: Made): boolean {
+export function isSimilarWindow(one: WindowKey, other: WindowKey): boolean {
   return (
     one.frame.model === other.frame.model &&
     one.policyKey === other.policyKey &&

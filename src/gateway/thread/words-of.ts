@@ -1,7 +1,7 @@
 import type { MessageInput } from "../../index.ts";
 
 /** The plain text of a reply. */
-export function wordsOf(message: MessageInput | undefined): string {
+export function getReplyText(message: MessageInput | undefined): string {
   const texts = message?.parts?.flatMap((part) => (part.type === "text" ? [part.text] : []));
   return message?.text ?? texts?.join("\n") ?? "";
 }

@@ -2,7 +2,7 @@ import { type AgentOptions, Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent, type AgentOptions as TlsOptions } from "node:https";
 
 /** The connections of a gateway to its upstreams. */
-export interface Agents {
+export interface ConnectionAgents {
   /** Reuse connections for later requests. */
   readonly kept: AgentPair;
   /** Open a new connection for each request. */
@@ -28,12 +28,12 @@ export interface AgentsOptions {
 }
 
 /** Creates the agents of one gateway; `closeAgents` closes them. */
-export function openAgents({
+export function createAgents({
   maxSockets = 1_024,
   maxFreeSockets = 64,
   keepAliveMs = 60_000,
   certificates,
-}: AgentsOptions = {}): Agents {
+}: AgentsOptions = {}): ConnectionAgents {
   // Node's default of 250 ms per address of a host is too short for slow networks.
   const plain: AgentOptions = { maxSockets, autoSelectFamilyAttemptTimeout: 2_000 };
   const secure: TlsOptions = {
@@ -49,7 +49,7 @@ export function openAgents({
 }
 
 /** Closes all connections at once, including those in use. */
-export function closeAgents({ kept, fresh }: Agents): void {
+export function closeAgents({ kept, fresh }: ConnectionAgents): void {
   for (const { http, https } of [kept, fresh]) {
     http.destroy();
     https.destroy();

@@ -1,11 +1,11 @@
-import type { ApiName, Fault } from "../api/api.ts";
+import type { ApiName, WireFault } from "../api/api.ts";
 import type { UpstreamConfig } from "../config/config.ts";
 
 /** The part of an upstream's configuration that decides the choice. */
 export type Upstream = Pick<UpstreamConfig, "name" | "baseUrl" | "apis" | "prefix" | "models" | "keyEnv">;
 
 /** The API and the model that a request asks for. */
-export interface Wanted {
+export interface WantedModel {
   readonly api: ApiName;
   /** The model as the client names it; undefined if the request names none. */
   readonly model: string | undefined;
@@ -14,7 +14,7 @@ export interface Wanted {
 /** The upstream for a request, or the fault to report if there is none. */
 export type ChosenUpstream<Kind extends Upstream = Upstream> =
   | { readonly upstream: Kind; readonly model: string | undefined; readonly fault?: never }
-  | { readonly fault: Fault };
+  | { readonly fault: WireFault };
 
 /**
  * Chooses among the upstreams that speak the API: first by the longest matching prefix of the model, then by the best
@@ -23,21 +23,21 @@ export type ChosenUpstream<Kind extends Upstream = Upstream> =
  */
 export function chooseUpstream<Kind extends Upstream>(
   upstreams: readonly Kind[],
-  { api, model }: Wanted,
+  { api, model }: WantedModel,
 ): ChosenUpstream<Kind> {
   const speaking = upstreams.filter(({ apis }) => apis.includes(api));
   if (model !== undefined) {
-    const prefixed = longest(speaking, ({ prefix }) =>
+    const prefixed = findLongest(speaking, ({ prefix }) =>
       prefix && model.length > prefix.length && model.startsWith(prefix) ? prefix.length : 0,
     );
     if (prefixed) return { upstream: prefixed, model: model.slice(prefixed.prefix?.length) };
-    const listed = longest(speaking, ({ models = [] }) =>
-      Math.max(0, ...models.map((pattern) => matchedLength(pattern, model))),
+    const listed = findLongest(speaking, ({ models = [] }) =>
+      Math.max(0, ...models.map((pattern) => measureMatch(pattern, model))),
     );
     if (listed) return { upstream: listed, model };
   }
   const upstream = speaking.find(({ prefix, models }) => !prefix && !models) ?? speaking[0];
-  return upstream ? { upstream, model } : { fault: nobodySpeaks(api, upstreams) };
+  return upstream ? { upstream, model } : { fault: createNoUpstreamFault(api, upstreams) };
 }
 
 /** An example upstream per API, for error messages. */
@@ -48,7 +48,7 @@ const EXAMPLES: Readonly<Record<ApiName, Pick<Upstream, "name" | "baseUrl" | "ke
 };
 
 /** The first item with the greatest length above 0. */
-function longest<Kind>(list: readonly Kind[], lengthOf: (one: Kind) => number): Kind | undefined {
+function findLongest<Kind>(list: readonly Kind[], lengthOf: (one: Kind) => number): Kind | undefined {
   let best: Kind | undefined;
   let most = 0;
   for (const one of list) {
@@ -61,12 +61,12 @@ function longest<Kind>(list: readonly Kind[], lengthOf: (one: Kind) => number): 
 }
 
 /** Length of the match between a pattern and a model; a full name beats any prefix pattern. */
-function matchedLength(pattern: string, model: string): number {
+function measureMatch(pattern: string, model: string): number {
   if (pattern === model) return model.length + 2;
   return pattern.endsWith("*") && model.startsWith(pattern.slice(0, -1)) ? pattern.length : 0;
 }
 
-function nobodySpeaks(api: ApiName, upstreams: readonly Upstream[]): Fault {
+function createNoUpstreamFault(api: ApiName, upstreams: readonly Upstream[]): WireFault {
   const example = JSON.stringify({ ...EXAMPLES[api], apis: [api] });
   const others = upstreams.map(({ name, apis }) => `${name} speaks ${apis.join(", ")}`).join("; ");
   return {

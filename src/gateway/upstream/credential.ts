@@ -1,4 +1,4 @@
-import type { ApiName, Fault } from "../api/api.ts";
+import type { ApiName, WireFault } from "../api/api.ts";
 import type { Upstream } from "./choose-upstream.ts";
 import type { RawHeaders } from "./hop-by-hop.ts";
 
@@ -11,7 +11,7 @@ export const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 /** The key of an upstream, if its environment variable is set. */
-export function keyOf(
+export function getUpstreamKey(
   { keyEnv }: Pick<Upstream, "keyEnv">,
   environment: Readonly<Record<string, string | undefined>>,
 ): string | undefined {
@@ -19,7 +19,7 @@ export function keyOf(
 }
 
 /** The headers that carry a configured key to an upstream. */
-export function keyHeaders(api: ApiName, host: string, key: string): string[] {
+export function buildKeyHeaders(api: ApiName, host: string, key: string): string[] {
   const bearer = ["Authorization", `Bearer ${key}`];
   if (api !== "anthropic") return bearer;
   // Other servers with Anthropic's API accept either header; Anthropic itself must not get both.
@@ -27,12 +27,12 @@ export function keyHeaders(api: ApiName, host: string, key: string): string[] {
 }
 
 /** The credential in a header value, without the scheme. */
-export function credentialIn(value: string): string {
+export function parseCredential(value: string): string {
   return value.replace(/^\s*(?:bearer|basic|token)\s+/i, "").trim();
 }
 
 /** The fault to report if a request would go out without a credential to an upstream that needs one. */
-export function missingCredential(upstream: Upstream, outgoing: RawHeaders): Fault | undefined {
+export function findMissingCredential(upstream: Upstream, outgoing: RawHeaders): WireFault | undefined {
   const isSent = outgoing.some((name, at) => at % 2 === 0 && CREDENTIAL_HEADERS.has(name.toLowerCase()));
   if (isSent || upstream.keyEnv === undefined) return undefined;
   return {

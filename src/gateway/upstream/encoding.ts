@@ -1,8 +1,8 @@
 import zlib from "node:zlib";
-import { unpack } from "../body/unpack.ts";
+import { decompress } from "../body/unpack.ts";
 
 /** The content codings of a body, in order of application, without "identity". */
-export function codingsOf(contentEncoding: string | undefined): readonly string[] {
+export function parseCodings(contentEncoding: string | undefined): readonly string[] {
   return (contentEncoding ?? "")
     .toLowerCase()
     .split(",")
@@ -11,14 +11,14 @@ export function codingsOf(contentEncoding: string | undefined): readonly string[
 }
 
 /** The decoded bytes; undefined if a coding is unknown or invalid, or if the result exceeds `maxBytes`. */
-export async function decodeWhole(
+export async function decompressBody(
   bytes: Buffer,
   contentEncoding: string | undefined,
   maxBytes: number,
 ): Promise<Buffer | undefined> {
   let decoded = bytes;
-  for (const coding of codingsOf(contentEncoding).toReversed()) {
-    const unpacked = await unpack(decoded, coding, maxBytes);
+  for (const coding of parseCodings(contentEncoding).toReversed()) {
+    const unpacked = await decompress(decoded, coding, maxBytes);
     if (unpacked.type !== "unpacked") return undefined;
     decoded = unpacked.bytes;
   }

@@ -1,7 +1,7 @@
-import type { Fault } from "../api/api.ts";
+import type { WireFault } from "../api/api.ts";
 import type { UpstreamError, UpstreamReason } from "./upstream-error.ts";
 
-const FAULTS: Readonly<Record<UpstreamReason, Pick<Fault, "status" | "kind">>> = {
+const FAULTS: Readonly<Record<UpstreamReason, Pick<WireFault, "status" | "kind">>> = {
   connect: { status: 502, kind: "unavailable" },
   tls: { status: 502, kind: "unavailable" },
   timeout: { status: 504, kind: "timeout" },
@@ -13,6 +13,6 @@ const FAULTS: Readonly<Record<UpstreamReason, Pick<Fault, "status" | "kind">>> =
 };
 
 /** The fault that reports a failure of an upstream to a client. */
-export function faultOfUpstream(error: UpstreamError, upstream: { readonly name: string }): Fault {
+export function toUpstreamFault(error: UpstreamError, upstream: { readonly name: string }): WireFault {
   return { ...FAULTS[error.reason], message: `${upstream.name}: ${error.message}` };
 }

@@ -1,8 +1,8 @@
-import { filterHeaders, headerOf, type RawHeaders } from "./hop-by-hop.ts";
+import { filterHeaders, findRawHeader, type RawHeaders } from "./hop-by-hop.ts";
 
 /** Removes a Location header that would send a client, and its key, to a host other than the upstream's. */
-export function withoutForeignPlaces(rawHeaders: RawHeaders, host: string): RawHeaders {
-  if (!isForeign(headerOf(rawHeaders, "location"), host)) return rawHeaders;
+export function removeForeignLocation(rawHeaders: RawHeaders, host: string): RawHeaders {
+  if (!isForeign(findRawHeader(rawHeaders, "location"), host)) return rawHeaders;
   return filterHeaders(rawHeaders, (name) => name !== "location");
 }
 

@@ -12,7 +12,7 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 ]);
 
 /** Headers that a Connection header cannot remove, because the message would not be the same without them. */
-const KEPT: ReadonlySet<string> = new Set([
+const PROTECTED_HEADERS: ReadonlySet<string> = new Set([
   "accept-encoding",
   "authorization",
   "content-encoding",
@@ -23,18 +23,19 @@ const KEPT: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns a predicate for the hop-by-hop headers among these; it takes names in lower case. */
-export function hopByHopOf(rawHeaders: RawHeaders): (name: string) => boolean {
+export function createHopByHopTest(rawHeaders: RawHeaders): (name: string) => boolean {
   const named = new Set<string>();
   for (let at = 0; at < rawHeaders.length; at += 2) {
     if (rawHeaders[at]?.toLowerCase() !== "connection") continue;
     for (const name of (rawHeaders[at + 1] ?? "").split(",")) named.add(name.trim().toLowerCase());
   }
-  return (name) => HOP_BY_HOP.has(name) || name.startsWith("proxy-") || (named.has(name) && !KEPT.has(name));
+  return (name) =>
+    HOP_BY_HOP.has(name) || name.startsWith("proxy-") || (named.has(name) && !PROTECTED_HEADERS.has(name));
 }
 
 /** The headers of a response that are forwarded to the client: all except hop-by-hop headers. */
-export function answerHeaders(rawHeaders: RawHeaders): string[] {
-  const isHopByHop = hopByHopOf(rawHeaders);
+export function getForwardedHeaders(rawHeaders: RawHeaders): string[] {
+  const isHopByHop = createHopByHopTest(rawHeaders);
   return filterHeaders(rawHeaders, (name) => !isHopByHop(name));
 }
 
@@ -49,7 +50,7 @@ export function filterHeaders(rawHeaders: RawHeaders, isWanted: (name: string) =
 }
 
 /** The value of the first header with a name, given in lower case. */
-export function headerOf(rawHeaders: RawHeaders, wanted: string): string | undefined {
+export function findRawHeader(rawHeaders: RawHeaders, wanted: string): string | undefined {
   for (let at = 0; at + 1 < rawHeaders.length; at += 2)
     if (rawHeaders[at]?.toLowerCase() === wanted) return rawHeaders[at + 1];
   return undefined;

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { ByteCollector } from "../body/byte-collector.ts";
-import { decodeWhole } from "./encoding.ts";
-import { cutError, UpstreamError } from "./upstream-error.ts";
+import { decompressBody } from "./encoding.ts";
+import { toCutError, UpstreamError } from "./upstream-error.ts";
 
 /** A complete body. */
-export interface WholeBody {
+export interface UpstreamBody {
   /** The bytes as received. */
   readonly raw: Buffer;
   /**
@@ -13,20 +13,20 @@ export interface WholeBody {
   readonly decoded: Buffer | undefined;
 }
 
-export interface WholeOptions {
+export interface ReadBodyLimits {
   /** Maximum time between two chunks. */
   readonly idleMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Reads a body to its end. Throws `UpstreamError` if the body is cut, stalls or exceeds `maxBytes`. */
-export async function readWhole(
+export async function readUpstreamBody(
   body: IncomingMessage,
   maxBytes: number,
-  { idleMs, signal }: WholeOptions = {},
-): Promise<WholeBody> {
+  { idleMs, signal }: ReadBodyLimits = {},
+): Promise<UpstreamBody> {
   const raw = await readRaw(body, maxBytes, idleMs, signal);
-  return { raw, decoded: await decodeWhole(raw, body.headers["content-encoding"], maxBytes) };
+  return { raw, decoded: await decompressBody(raw, body.headers["content-encoding"], maxBytes) };
 }
 
 async function readRaw(
@@ -57,11 +57,11 @@ async function readRaw(
     }
   } catch (error) {
     body.destroy();
-    throw cutError(error);
+    throw toCutError(error);
   } finally {
     clearTimeout(idle);
     signal?.removeEventListener("abort", onAbort);
   }
-  if (!body.complete) throw cutError(undefined);
+  if (!body.complete) throw toCutError(undefined);
   return collected.take();
 }

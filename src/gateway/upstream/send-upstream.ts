@@ -6,17 +6,17 @@ import {
 } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { Socket } from "node:net";
-import type { AgentPair, Agents } from "./agents.ts";
+import type { AgentPair, ConnectionAgents } from "./agents.ts";
 import type { RawHeaders } from "./hop-by-hop.ts";
-import { UpstreamError, upstreamErrorOf } from "./upstream-error.ts";
+import { toUpstreamError, UpstreamError } from "./upstream-error.ts";
 import type { UpstreamUrl } from "./upstream-url.ts";
 
 /** Maximum size of a response head. */
-const MOST_HEAD_BYTES = 64 * 1_024;
+const MAX_HEAD_BYTES = 64 * 1_024;
 
 /** A request to an upstream. */
 export interface UpstreamRequest {
-  readonly agents: Agents;
+  readonly agents: ConnectionAgents;
   readonly url: UpstreamUrl;
   readonly method: string;
   readonly rawHeaders: RawHeaders;
@@ -30,7 +30,7 @@ export interface UpstreamRequest {
 }
 
 /** A response whose body has yet to be read; the owner must read it to the end or destroy it. */
-export interface UpstreamAnswer {
+export interface UpstreamResponse {
   readonly status: number;
   readonly statusMessage: string;
   readonly rawHeaders: RawHeaders;
@@ -42,24 +42,24 @@ export interface UpstreamAnswer {
  * connection was closed before the first byte of the response, the request is repeated once on a new connection. Throws
  * only `UpstreamError`.
  */
-export async function sendUpstream(request: UpstreamRequest): Promise<UpstreamAnswer> {
-  const answer = await attempt(request, request.agents.kept);
+export async function sendUpstream(request: UpstreamRequest): Promise<UpstreamResponse> {
+  const answer = await attemptRequest(request, request.agents.kept);
   if (answer !== "stale") return answer;
-  const second = await attempt(request, request.agents.fresh);
+  const second = await attemptRequest(request, request.agents.fresh);
   if (second === "stale")
     throw new UpstreamError("reset", `No new connection was opened to ${request.url.host}.`);
   return second;
 }
 
-function attempt(sending: UpstreamRequest, agents: AgentPair): Promise<UpstreamAnswer | "stale"> {
+function attemptRequest(sending: UpstreamRequest, agents: AgentPair): Promise<UpstreamResponse | "stale"> {
   const { url, body, signal, limits } = sending;
-  const { promise, resolve, reject } = Promise.withResolvers<UpstreamAnswer | "stale">();
-  if (signal?.aborted) return Promise.reject(aborted(signal, url));
+  const { promise, resolve, reject } = Promise.withResolvers<UpstreamResponse | "stale">();
+  if (signal?.aborted) return Promise.reject(createAbortError(signal, url));
   let request: ClientRequest;
   try {
     request = openRequest(sending, agents);
   } catch (error) {
-    return Promise.reject(upstreamErrorOf(error, url.host));
+    return Promise.reject(toUpstreamError(error, url.host));
   }
 
   let answer: IncomingMessage | undefined;
@@ -74,7 +74,7 @@ function attempt(sending: UpstreamRequest, agents: AgentPair): Promise<UpstreamA
     const seconds = limits.firstByteMs / 1_000;
     fail(new UpstreamError("timeout", `${url.host} did not begin to answer within ${seconds} s.`));
   }, limits.firstByteMs).unref();
-  const onAbort = () => fail(aborted(signal, url));
+  const onAbort = () => fail(createAbortError(signal, url));
   signal?.addEventListener("abort", onAbort, { once: true });
 
   request.once("socket", (socket) => {
@@ -94,7 +94,7 @@ function attempt(sending: UpstreamRequest, agents: AgentPair): Promise<UpstreamA
   request.on("error", (error) => {
     const isStale = !failure && !answer && request.reusedSocket && !hasByte() && isEnded(error);
     if (isStale) resolve("stale");
-    else reject(failure ?? upstreamErrorOf(error, url.host));
+    else reject(failure ?? toUpstreamError(error, url.host));
   });
   request.once("close", () => {
     clearTimeout(late);
@@ -120,7 +120,7 @@ function openRequest({ url, method, rawHeaders }: UpstreamRequest, agents: Agent
     path: url.path,
     method,
     headers: [...rawHeaders],
-    maxHeaderSize: MOST_HEAD_BYTES,
+    maxHeaderSize: MAX_HEAD_BYTES,
     setDefaultHeaders: false,
   });
 }
@@ -141,7 +141,7 @@ function limitConnecting(
   request.once("close", stop);
 }
 
-function aborted(signal: AbortSignal | undefined, { host }: UpstreamUrl): UpstreamError {
+function createAbortError(signal: AbortSignal | undefined, { host }: UpstreamUrl): UpstreamError {
   return new UpstreamError("aborted", `The request to ${host} was aborted.`, signal?.reason);
 }
 

@@ -42,26 +42,27 @@ export class UpstreamError extends LonghaulError {
 }
 
 /** Classifies the error of a connection to `host`. */
-export function upstreamErrorOf(error: unknown, host: string): UpstreamError {
+export function toUpstreamError(error: unknown, host: string): UpstreamError {
   if (error instanceof UpstreamError) return error;
   const { code = "", message = String(error) } = error as { code?: string; message?: string };
   // All addresses of the host failed.
-  const reason = error instanceof AggregateError ? "connect" : reasonOf(code, error as { syscall?: string });
+  const reason =
+    error instanceof AggregateError ? "connect" : classifyCode(code, error as { syscall?: string });
   return new UpstreamError(
     reason,
-    `${SENTENCES[reason] ?? "It failed"}: ${host} (${code || message}).`,
+    `${REASON_TEXTS[reason] ?? "It failed"}: ${host} (${code || message}).`,
     error,
   );
 }
 
-const SENTENCES: Partial<Record<UpstreamReason, string>> = {
+const REASON_TEXTS: Partial<Record<UpstreamReason, string>> = {
   connect: "The upstream cannot be reached",
   tls: "The upstream's certificate is not accepted",
   malformed: "The upstream does not speak HTTP as it should",
   reset: "The upstream closed the connection before it had answered",
 };
 
-function reasonOf(code: string, { syscall }: { readonly syscall?: string }): UpstreamReason {
+function classifyCode(code: string, { syscall }: { readonly syscall?: string }): UpstreamReason {
   if (/^(?:ECONNREFUSED|ENOTFOUND|EAI_\w+|E(?:HOST|NET)UNREACH|EADDRNOTAVAIL)$/.test(code)) return "connect";
   if (code === "ETIMEDOUT") return syscall === "connect" ? "connect" : "reset";
   if (/CERT|^ERR_TLS|SIGNATURE|^ERR_SSL|^EPROTO$/.test(code)) return "tls";
@@ -70,7 +71,7 @@ function reasonOf(code: string, { syscall }: { readonly syscall?: string }): Ups
 }
 
 /** The error for a response that ended too early, or the given `UpstreamError` if that is the cause. */
-export function cutError(error: unknown): UpstreamError {
+export function toCutError(error: unknown): UpstreamError {
   if (error instanceof UpstreamError) return error;
   const message = "The upstream closed the connection in the middle of its answer.";
   return new UpstreamError("reset", message, error ?? undefined);

@@ -1,9 +1,9 @@
 import type { ApiName } from "../api/api.ts";
-import { CREDENTIAL_HEADERS, credentialIn, keyHeaders } from "./credential.ts";
-import { hopByHopOf, type RawHeaders } from "./hop-by-hop.ts";
+import { buildKeyHeaders, CREDENTIAL_HEADERS, parseCredential } from "./credential.ts";
+import { createHopByHopTest, type RawHeaders } from "./hop-by-hop.ts";
 
 /** Properties of an outgoing request that decide its headers. */
-export interface Sending {
+export interface OutgoingHeaderOptions {
   readonly api: ApiName;
   /** Value of the Host header: `upstreamUrl(…).host`. */
   readonly host: string;
@@ -18,7 +18,7 @@ export interface Sending {
 }
 
 /** Headers that are valid only for the exact bytes received. */
-const OF_THE_BYTES: ReadonlySet<string> = new Set([
+const BYTE_HEADERS: ReadonlySet<string> = new Set([
   "content-encoding",
   "content-md5",
   "digest",
@@ -30,9 +30,9 @@ const OF_THE_BYTES: ReadonlySet<string> = new Set([
  * The client's headers as sent to an upstream: in original order and case, without those of the connection, those of
  * the gateway and, where a key is configured, the client's own credentials.
  */
-export function upstreamHeaders(rawHeaders: RawHeaders, sending: Sending): string[] {
+export function buildUpstreamHeaders(rawHeaders: RawHeaders, sending: OutgoingHeaderOptions): string[] {
   const { api, host, key, isGatewayToken, bodyLength, isEdited } = sending;
-  const isHopByHop = hopByHopOf(rawHeaders);
+  const isHopByHop = createHopByHopTest(rawHeaders);
   const sent: string[] = [];
   let hasHost = false;
   let hasLength = bodyLength === undefined;
@@ -49,9 +49,9 @@ export function upstreamHeaders(rawHeaders: RawHeaders, sending: Sending): strin
       hasLength = true;
     } else if (CREDENTIAL_HEADERS.has(lowerName)) {
       if (key === undefined) {
-        if (!isGatewayToken?.(credentialIn(value))) sent.push(name, value);
+        if (!isGatewayToken?.(parseCredential(value))) sent.push(name, value);
       } else if (!hasKey) {
-        sent.push(...keyHeaders(api, host, key));
+        sent.push(...buildKeyHeaders(api, host, key));
         hasKey = true;
       }
     } else if (lowerName === "accept-encoding" && isEdited) {
@@ -61,7 +61,7 @@ export function upstreamHeaders(rawHeaders: RawHeaders, sending: Sending): strin
     }
   }
   if (!hasHost) sent.unshift("Host", host);
-  if (!hasKey && key !== undefined) sent.push(...keyHeaders(api, host, key));
+  if (!hasKey && key !== undefined) sent.push(...buildKeyHeaders(api, host, key));
   if (!hasLength) sent.push("Content-Length", String(bodyLength));
   return sent;
 }
@@ -69,5 +69,5 @@ export function upstreamHeaders(rawHeaders: RawHeaders, sending: Sending): strin
 /** "Expect" is dropped, because the gateway has already received the whole body. */
 function isForUpstream(name: string, isEdited: boolean): boolean {
   if (name === "expect" || name.startsWith("x-longhaul-")) return false;
-  return !(isEdited && OF_THE_BYTES.has(name));
+  return !(isEdited && BYTE_HEADERS.has(name));
 }

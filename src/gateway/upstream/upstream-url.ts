@@ -17,15 +17,16 @@ export interface UpstreamUrl {
  * path may or may not begin with "/v1". `query` is kept byte for byte. Throws ARGUMENT_INVALID for an unsafe path or
  * query or an invalid base URL.
  */
-export function upstreamUrl(
+export function buildUpstreamUrl(
   { baseUrl }: { readonly baseUrl: string },
   path: string,
   query = "",
 ): UpstreamUrl {
-  if (!isSafePath(path)) throw unfit("path", path);
-  if (!isSafeQuery(query)) throw unfit("query", query);
+  if (!isSafePath(path)) throw createArgumentError("path", path);
+  if (!isSafeQuery(query)) throw createArgumentError("query", query);
   const base = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
-  if (base?.protocol !== "http:" && base?.protocol !== "https:") throw unfit("baseUrl", baseUrl);
+  if (base?.protocol !== "http:" && base?.protocol !== "https:")
+    throw createArgumentError("baseUrl", baseUrl);
   const start = base.pathname.replace(/\/+$/, "");
   const version = /\/v\d\w*(?:\/|$)/.test(start) ? "" : "/v1";
   return {
@@ -37,7 +38,7 @@ export function upstreamUrl(
   };
 }
 
-function unfit(option: string, value: string): LonghaulError {
+function createArgumentError(option: string, value: string): LonghaulError {
   const shown = JSON.stringify(value.slice(0, 80));
   return new LonghaulError("ARGUMENT_INVALID", `${option} is ${shown}; it cannot be sent to an upstream.`, {
     details: { option },

@@ -1,6 +1,6 @@
 import type { EmbeddingModel } from "ai";
 import { checkFields } from "../../model/arguments.ts";
-import { errorOf } from "../../provider/ai-sdk/error-of.ts";
+import { toProviderError } from "../../provider/ai-sdk/error-of.ts";
 import { withPackage } from "../../provider/ai-sdk/with-package.ts";
 import type { Embedder } from "./embedder.ts";
 import { learnDimensions } from "./learn-dimensions.ts";
@@ -17,7 +17,7 @@ export function aiSdkEmbedder(model: EmbeddingModel): Embedder {
       const { embeddings } = await embedMany({ model, values, ...(signal && { abortSignal: signal }) });
       return embeddings;
     } catch (error) {
-      throw errorOf(error, { provider: id, secrets: [], now: Date.now() });
+      throw toProviderError(error, { provider: id, secrets: [], now: Date.now() });
     }
   });
 }

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { moduleFile } from "../../base/package-files.ts";
+import { resolveModuleFile } from "../../base/package-files.ts";
 import { LonghaulError, throwIfAborted } from "../../model/errors.ts";
 import { Census } from "../../model/scope.ts";
 import type { Embedder } from "./embedder.ts";
@@ -15,7 +15,7 @@ const IDLE_MS = 5_000;
  * The packaged embedder: small inputs are embedded at once, large batches in a worker thread that lives as long as they
  * take.
  */
-export function offlineEmbedder(embedder: StaticEmbedder, census = new Census()): Embedder {
+export function createOfflineEmbedder(embedder: StaticEmbedder, census = new Census()): Embedder {
   let worker: EmbedWorker | undefined;
   return {
     id: embedder.id,
@@ -26,7 +26,7 @@ export function offlineEmbedder(embedder: StaticEmbedder, census = new Census())
       const characters = texts.reduce((sum, text) => sum + text.length, 0);
       if (characters <= INLINE_CHARACTERS) return embedder.embed(texts);
       if (!worker?.isUsable) worker = new EmbedWorker(census);
-      return split(await worker.embed(texts), embedder.dimensions);
+      return splitVectors(await worker.embed(texts), embedder.dimensions);
     },
     async close() {
       await worker?.close();
@@ -34,7 +34,7 @@ export function offlineEmbedder(embedder: StaticEmbedder, census = new Census())
   };
 }
 
-function split(vectors: Float32Array, dimensions: number): Float32Array[] {
+function splitVectors(vectors: Float32Array, dimensions: number): Float32Array[] {
   return Array.from({ length: vectors.length / dimensions }, (_, index) =>
     vectors.subarray(index * dimensions, (index + 1) * dimensions),
   );
@@ -48,7 +48,7 @@ class EmbedWorker {
   isUsable = true;
 
   constructor(census: Census) {
-    this.#worker = new Worker(moduleFile("memory/embed/offline-worker"));
+    this.#worker = new Worker(resolveModuleFile("memory/embed/offline-worker"));
     census.opened("worker");
     this.#worker.once("exit", () => census.closed("worker"));
     this.#worker.unref();

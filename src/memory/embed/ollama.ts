@@ -1,7 +1,7 @@
 import { checkFields } from "../../model/arguments.ts";
 import type { Embedder } from "./embedder.ts";
 import { learnDimensions } from "./learn-dimensions.ts";
-import { checkVectors, embedInBatches, post, type RemoteOptions } from "./remote.ts";
+import { checkVectors, embedInBatches, postJson, type RemoteOptions } from "./remote.ts";
 
 /** An embedder that uses a model of an Ollama server; `url` defaults to http://127.0.0.1:11434. */
 export function ollamaEmbedder(options: Omit<RemoteOptions, "url"> & { readonly url?: string }): Embedder {
@@ -11,7 +11,7 @@ export function ollamaEmbedder(options: Omit<RemoteOptions, "url"> & { readonly 
   return learnDimensions(id, (texts, { signal } = {}) =>
     embedInBatches(texts, batchSize, async (batch) => {
       const call = { id, url: `${url.replace(/\/+$/, "")}/api/embed`, body: { model, input: batch } };
-      const answer = await post(call, { ...options, url }, { ...(signal && { signal }) });
+      const answer = await postJson(call, { ...options, url }, { ...(signal && { signal }) });
       return checkVectors(id, (answer as { embeddings?: unknown } | null)?.embeddings, batch.length);
     }),
   );

@@ -1,8 +1,8 @@
 import { checkFields } from "../../model/arguments.ts";
-import { wholeNumber } from "../../model/errors.ts";
+import { checkWholeNumber } from "../../model/errors.ts";
 import type { Embedder } from "./embedder.ts";
 import { learnDimensions } from "./learn-dimensions.ts";
-import { checkVectors, embedInBatches, failed, post, type RemoteOptions } from "./remote.ts";
+import { checkVectors, createEmbedError, embedInBatches, postJson, type RemoteOptions } from "./remote.ts";
 
 /** Settings of a server with OpenAI's embeddings API. */
 export interface OpenAiEmbedderOptions extends RemoteOptions {
@@ -14,22 +14,22 @@ export interface OpenAiEmbedderOptions extends RemoteOptions {
 export function openAiEmbedder(options: OpenAiEmbedderOptions): Embedder {
   checkFields("options", options, { url: "name", model: "name" });
   const { url, model, batchSize, dimensions } = options;
-  if (dimensions !== undefined) wholeNumber("dimensions", dimensions, 1);
+  if (dimensions !== undefined) checkWholeNumber("dimensions", dimensions, 1);
   const id = `openai/${model}${dimensions === undefined ? "" : `@${dimensions}`}`;
   const embed: Embedder["embed"] = (texts, { signal } = {}) =>
     embedInBatches(texts, batchSize, async (batch) => {
       const body = { model, input: batch, ...(dimensions !== undefined && { dimensions }) };
       const call = { id, url: `${url.replace(/\/+$/, "")}/embeddings`, body };
-      const answer = await post(call, options, { ...(signal && { signal }) });
-      return checkVectors(id, inOrder(id, answer, batch.length), batch.length);
+      const answer = await postJson(call, options, { ...(signal && { signal }) });
+      return checkVectors(id, orderVectors(id, answer, batch.length), batch.length);
     });
   return learnDimensions(id, embed, dimensions);
 }
 
 /** Sorts the vectors by the index that each one carries. */
-function inOrder(id: string, answer: unknown, count: number): unknown[] {
+function orderVectors(id: string, answer: unknown, count: number): unknown[] {
   const { data } = (answer ?? {}) as { data?: unknown };
-  if (!Array.isArray(data)) throw failed(id, "its answer has no data", { isRetryable: false });
+  if (!Array.isArray(data)) throw createEmbedError(id, "its answer has no data", { isRetryable: false });
   const vectors = new Array<unknown>(count);
   for (const [place, item] of (data as { index?: number; embedding?: unknown }[]).entries())
     vectors[item.index ?? place] = item.embedding;

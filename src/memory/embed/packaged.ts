@@ -2,30 +2,30 @@ import type { Census } from "../../model/scope.ts";
 import type { TermVectors } from "../rank/candidate.ts";
 import { createTermVectors } from "../rank/term-vectors.ts";
 import type { Embedder } from "./embedder.ts";
-import { offlineEmbedder } from "./offline.ts";
+import { createOfflineEmbedder } from "./offline.ts";
 import { loadStaticEmbedder, type StaticEmbedder } from "./static/embedder.ts";
 
 /** The packaged embedder and its word vectors. */
-export interface PackagedMeaning {
+export interface PackagedModel {
   readonly embedder: Embedder;
   /** Vectors of single words; null if the embedder cannot be loaded. */
   readonly termVectors: () => TermVectors | null;
 }
 
 /** The path of the weights, and the census that counts worker threads. */
-export interface PackagedOptions {
+export interface PackagedModelOptions {
   readonly path?: string | URL;
   readonly census?: Census;
 }
 
 /** The packaged embedder, loaded on first use, so that a program that never recalls does not pay for it. */
-export function packagedMeaning({ path, census }: PackagedOptions = {}): PackagedMeaning {
+export function createPackagedModel({ path, census }: PackagedModelOptions = {}): PackagedModel {
   let loaded: { readonly words: StaticEmbedder; readonly embedder: Embedder } | undefined;
   let vectors: TermVectors | null | undefined;
   const load = () => {
     if (!loaded) {
       const words = loadStaticEmbedder(path);
-      loaded = { words, embedder: offlineEmbedder(words, census) };
+      loaded = { words, embedder: createOfflineEmbedder(words, census) };
     }
     return loaded;
   };

@@ -1,11 +1,11 @@
 import { setTimeout as after } from "node:timers/promises";
 import { throwIfAborted } from "../../model/errors.ts";
 import { ProviderError } from "../../provider/provider-error.ts";
-import { redact } from "../../provider/redact.ts";
-import { retryAfterMs } from "../../provider/retry-after.ts";
-import { retryDelay } from "../../provider/retry-delay.ts";
+import { redactKeys } from "../../provider/redact.ts";
+import { parseRetryAfterMs } from "../../provider/retry-after.ts";
+import { computeRetryDelay } from "../../provider/retry-delay.ts";
 import { isRetryable } from "../../provider/retryable.ts";
-import { timeoutsOf } from "../../provider/timeouts.ts";
+import { resolveTimeouts } from "../../provider/timeouts.ts";
 import { watchCall } from "../../provider/watch-call.ts";
 import type { EmbedOptions } from "./embedder.ts";
 
@@ -33,7 +33,7 @@ export interface RemoteCall {
 
 const BATCH_SIZE = 96;
 const TIMEOUT_MS = 60_000;
-const MOST_BODY = 100_000;
+const MAX_BODY_CHARACTERS = 100_000;
 
 /** Embeds texts in batches, one after another, and joins the results. */
 export async function embedInBatches(
@@ -50,7 +50,7 @@ export async function embedInBatches(
 }
 
 /** Posts JSON and returns the JSON response; retries where that can help. */
-export async function post(
+export async function postJson(
   call: RemoteCall,
   { apiKey, timeoutMs = TIMEOUT_MS, wait = after }: RemoteOptions,
   { signal }: EmbedOptions,
@@ -58,14 +58,14 @@ export async function post(
   let waitedMs = 0;
   for (let attempt = 1; ; attempt++) {
     try {
-      const timeouts = timeoutsOf({ firstByteMs: timeoutMs, idleMs: timeoutMs, totalMs: timeoutMs });
+      const timeouts = resolveTimeouts({ firstByteMs: timeoutMs, idleMs: timeoutMs, totalMs: timeoutMs });
       return await watchCall({ provider: call.id, timeouts, signal }, (watch) =>
         postOnce(call, apiKey, watch.signal),
       );
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
       const { isRetryable, retryAfterMs: wished } = error.details;
-      const delayMs = retryDelay({
+      const delayMs = computeRetryDelay({
         attempt,
         isRetryable: isRetryable === true,
         ...(typeof wished === "number" && { retryAfterMs: wished }),
@@ -97,15 +97,15 @@ async function postOnce(
     });
     text = await response.text();
   } catch (error) {
-    throw failed(id, redact(String(error instanceof Error ? error.message : error), secrets), {
+    throw createEmbedError(id, redactKeys(String(error instanceof Error ? error.message : error), secrets), {
       isRetryable: true,
     });
   }
   if (!response.ok) {
-    const shown = redact(text, secrets).slice(0, MOST_BODY);
+    const shown = redactKeys(text, secrets).slice(0, MAX_BODY_CHARACTERS);
     const headers = Object.fromEntries(response.headers);
-    const waitMs = retryAfterMs({ headers, body: shown, now: Date.now() });
-    throw failed(id, `${response.status} ${shown.slice(0, 300)}`, {
+    const waitMs = parseRetryAfterMs({ headers, body: shown, now: Date.now() });
+    throw createEmbedError(id, `${response.status} ${shown.slice(0, 300)}`, {
       isRetryable: isRetryable({ status: response.status, headers, body: shown }),
       status: response.status,
       ...(waitMs !== undefined && { retryAfterMs: waitMs }),
@@ -114,12 +114,14 @@ async function postOnce(
   try {
     return JSON.parse(text);
   } catch {
-    throw failed(id, `it answered something that is not JSON: ${text.slice(0, 100)}`, { isRetryable: false });
+    throw createEmbedError(id, `it answered something that is not JSON: ${text.slice(0, 100)}`, {
+      isRetryable: false,
+    });
   }
 }
 
 /** The error of an embedder that failed. */
-export function failed(
+export function createEmbedError(
   id: string,
   reason: string,
   facts: { readonly isRetryable: boolean; readonly status?: number; readonly retryAfterMs?: number },
@@ -143,5 +145,5 @@ export function checkVectors(id: string, vectors: unknown, count: number): reado
       vector.every((value) => Number.isFinite(value));
     if (count === 0 || (dimensions > 0 && vectors.every(isVector))) return vectors;
   }
-  throw failed(id, `it sent no ${count} vectors of one length`, { isRetryable: false });
+  throw createEmbedError(id, `it sent no ${count} vectors of one length`, { isRetryable: false });
 }

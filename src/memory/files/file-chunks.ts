@@ -1,9 +1,9 @@
 import type { Chunk } from "../text/chunks.ts";
 
 /** Target and maximum characters of a chunk, and the overlap with the previous one. */
-const TARGET = 1_000;
-const MOST = 1_600;
-const OVERLAP = 150;
+const TARGET_CHARACTERS = 1_000;
+const MAX_CHARACTERS = 1_600;
+const OVERLAP_CHARACTERS = 150;
 
 interface Line {
   readonly from: number;
@@ -17,13 +17,13 @@ interface Line {
  * after a blank line; otherwise wherever the size requires it. Of a line longer than a chunk, which is data, only the
  * beginning is indexed.
  */
-export function fileChunks(text: string): Chunk[] {
-  const lines = linesIn(text);
+export function splitFile(text: string): Chunk[] {
+  const lines = splitLines(text);
   const found: Chunk[] = [];
   for (let at = 0; at < lines.length; ) {
-    const end = endOf(lines, at);
-    const from = lines[overlapped(lines, at)]?.from ?? 0;
-    const to = Math.min(lines[end]?.from ?? text.length, from + MOST + OVERLAP);
+    const end = findChunkEnd(lines, at);
+    const from = lines[findOverlapStart(lines, at)]?.from ?? 0;
+    const to = Math.min(lines[end]?.from ?? text.length, from + MAX_CHARACTERS + OVERLAP_CHARACTERS);
     if (text.slice(from, to).trim() !== "") found.push({ from, to });
     at = end;
   }
@@ -31,7 +31,7 @@ export function fileChunks(text: string): Chunk[] {
 }
 
 /** The first and last line number of a stretch, counted from 1. */
-export function lineNumbers(text: string, { from, to }: Chunk): { first: number; last: number } {
+export function findLineNumbers(text: string, { from, to }: Chunk): { first: number; last: number } {
   let first = 1;
   for (let at = text.indexOf("\n"); at >= 0 && at < from; at = text.indexOf("\n", at + 1)) first++;
   let last = first;
@@ -39,7 +39,7 @@ export function lineNumbers(text: string, { from, to }: Chunk): { first: number;
   return { first, last };
 }
 
-function linesIn(text: string): Line[] {
+function splitLines(text: string): Line[] {
   const lines: Line[] = [];
   for (let from = 0; from < text.length; ) {
     const end = text.indexOf("\n", from);
@@ -50,31 +50,32 @@ function linesIn(text: string): Line[] {
   return lines;
 }
 
-function endOf(lines: readonly Line[], start: number): number {
+function findChunkEnd(lines: readonly Line[], start: number): number {
   const { from } = lines[start] as Line;
   let best = 0;
   let bestWorth = 0;
   for (let at = start + 1; at < lines.length; at++) {
     const line = lines[at] as Line;
     const size = line.from - from;
-    const worth = breakWorth(lines, at) - Math.abs(size - TARGET) / TARGET;
-    if (size >= TARGET / 2 && (best === 0 || worth > bestWorth)) [best, bestWorth] = [at, worth];
-    if (size + line.text.length > MOST) return best || at;
+    const worth = scoreBreak(lines, at) - Math.abs(size - TARGET_CHARACTERS) / TARGET_CHARACTERS;
+    if (size >= TARGET_CHARACTERS / 2 && (best === 0 || worth > bestWorth)) [best, bestWorth] = [at, worth];
+    if (size + line.text.length > MAX_CHARACTERS) return best || at;
   }
   return lines.length;
 }
 
 /** Quality of a split before a line. */
-function breakWorth(lines: readonly Line[], at: number): number {
+function scoreBreak(lines: readonly Line[], at: number): number {
   const isAfterBlank = (lines[at - 1]?.text ?? "").trim() === "";
   const isAtMargin = /^[^\s})\]]/.test(lines[at]?.text ?? "");
   return (isAfterBlank ? 0.6 : 0) + (isAtMargin ? 0.6 : 0);
 }
 
 /** Goes back over a few lines of the previous chunk, unless a definition begins here. */
-function overlapped(lines: readonly Line[], at: number): number {
-  if (at === 0 || breakWorth(lines, at) > 1) return at;
+function findOverlapStart(lines: readonly Line[], at: number): number {
+  if (at === 0 || scoreBreak(lines, at) > 1) return at;
   let start = at;
-  while (start > 0 && (lines[at] as Line).from - (lines[start - 1] as Line).from <= OVERLAP) start--;
+  while (start > 0 && (lines[at] as Line).from - (lines[start - 1] as Line).from <= OVERLAP_CHARACTERS)
+    start--;
   return start;
 }

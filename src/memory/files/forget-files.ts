@@ -1,6 +1,6 @@
 import { checkTexts } from "../../model/arguments.ts";
 import type { MemoryStore } from "../../store/memory-store.ts";
-import { isBelow } from "./below.ts";
+import { buildPathFilter } from "./below.ts";
 
 const PAGE = 500;
 
@@ -8,7 +8,7 @@ const PAGE = 500;
  * Removes files, and all files below folders, from the index, whether they still exist or not; returns their number.
  */
 export async function forgetFiles(store: MemoryStore, paths: readonly string[]): Promise<number> {
-  const isMeant = isBelow(checkTexts("paths", paths));
+  const isMeant = buildPathFilter(checkTexts("paths", paths));
   let forgotten = 0;
   for (let after = 0; ; ) {
     const page = await store.sources({ kind: "file", after, limit: PAGE });

@@ -15,7 +15,7 @@ export interface IgnoreFile {
 
 /** Parses the text of a `.gitignore`. */
 export function parseIgnoreFile(text: string): IgnoreRule[] {
-  return bytesOf(text.replace(/^\uFEFF/, ""))
+  return toByteString(text.replace(/^\uFEFF/, ""))
     .split("\n")
     .flatMap((line) => {
       const rule = parseRule(line.replace(/\r$/, ""));
@@ -24,7 +24,7 @@ export function parseIgnoreFile(text: string): IgnoreRule[] {
 }
 
 /** One character per byte of UTF-8, because git compares bytes and `?` matches one of them. */
-function bytesOf(text: string): string {
+function toByteString(text: string): string {
   return Buffer.from(text, "utf8").toString("latin1");
 }
 
@@ -40,7 +40,7 @@ function parseRule(line: string): IgnoreRule | undefined {
   // A slash anywhere but at the end anchors the pattern to the folder of its file.
   const isAnchored = pattern.includes("/");
   if (pattern.startsWith("/")) pattern = pattern.slice(1);
-  const source = translate(pattern, isAnchored);
+  const source = toPattern(pattern, isAnchored);
   if (source === undefined) return undefined;
   return {
     isNegated,
@@ -53,7 +53,7 @@ function parseRule(line: string): IgnoreRule | undefined {
  * Converts a glob to a regular expression; undefined for one that matches nothing. A glob that is not anchored matches
  * single names.
  */
-function translate(glob: string, isAnchored: boolean): string | undefined {
+function toPattern(glob: string, isAnchored: boolean): string | undefined {
   // Git compares the part before the first special character separately, so stars right after that part count as being
   // at the start.
   const literal = glob.search(/[*?[\\]/);
@@ -150,7 +150,7 @@ function escapeCharacter(character: string): string {
 export function isIgnored(path: string, isFolder: boolean, files: readonly IgnoreFile[]): boolean {
   for (const { folder, rules } of [...files].reverse()) {
     if (folder !== "" && !path.startsWith(`${folder}/`)) continue;
-    const own = bytesOf(folder === "" ? path : path.slice(folder.length + 1));
+    const own = toByteString(folder === "" ? path : path.slice(folder.length + 1));
     const rule = rules.findLast((one) => (isFolder || !one.isForFoldersOnly) && one.pattern.test(own));
     if (rule) return !rule.isNegated;
   }

@@ -4,11 +4,11 @@ import { setImmediate } from "node:timers/promises";
 import { checkTexts } from "../../model/arguments.ts";
 import { throwIfAborted } from "../../model/errors.ts";
 import type { MemoryStore, NewChunk, SourceRecord } from "../../store/memory-store.ts";
-import { hashOf } from "../index/make-chunks.ts";
-import { analyse } from "../text/analyse.ts";
-import { definitionsOf } from "../text/definitions.ts";
-import { traitsOf } from "../text/traits.ts";
-import { fileChunks } from "./file-chunks.ts";
+import { hashChunkText } from "../index/make-chunks.ts";
+import { analyzeText } from "../text/analyse.ts";
+import { listDefinitions } from "../text/definitions.ts";
+import { detectTraits } from "../text/traits.ts";
+import { splitFile } from "./file-chunks.ts";
 import { isBinary, readSource } from "./read-source.ts";
 import { isSecretFile } from "./secret-files.ts";
 import { type FoundFile, walkFiles } from "./walk-files.ts";
@@ -45,10 +45,10 @@ export interface IndexedFiles {
 
 const MAX_FILE_BYTES = 1_000_000;
 /** Maximum number of skipped files that are listed. */
-const MOST_SKIPPED = 1_000;
+const MAX_SKIPPED = 1_000;
 const FILES_PER_TURN = 32;
 /** Version of the rules for reading texts; files indexed with other rules are read again. */
-const RULES = "masked-1 ";
+const RULES_VERSION = "masked-1 ";
 
 /**
  * Indexes files and folders. A file with unchanged size and time is not read, and one with unchanged content is not
@@ -70,7 +70,7 @@ export async function indexFiles(
       options.onProgress?.({ files: sum.files, path: file.path });
       const done = await indexFile(store, root, file, options.maxFileBytes ?? MAX_FILE_BYTES);
       if (done.reason === undefined) seen.add(file.path);
-      else if (skipped.length < MOST_SKIPPED) skipped.push({ path: file.path, reason: done.reason });
+      else if (skipped.length < MAX_SKIPPED) skipped.push({ path: file.path, reason: done.reason });
       if (done.chunks !== undefined) {
         sum.changed++;
         sum.chunks += done.chunks;
@@ -101,8 +101,8 @@ async function indexFile(
   if (!read) return { reason: "unreadable" };
   const { bytes, text } = read;
   if (isBinary(bytes)) return { reason: "binary" };
-  const version = `${RULES}${hash("sha256", bytes, "hex").slice(0, 32)}`;
-  const definitions = definitionsOf(text);
+  const version = `${RULES_VERSION}${hash("sha256", bytes, "hex").slice(0, 32)}`;
+  const definitions = listDefinitions(text);
   const source = {
     ...name,
     root,
@@ -116,7 +116,7 @@ async function indexFile(
     await store.add({ source, expected: known.cursor, stamp, chunks: [] });
     return {};
   }
-  const chunks = chunksOfFile(text, relative(root, file.path) || file.path, modifiedMs);
+  const chunks = buildFileChunks(text, relative(root, file.path) || file.path, modifiedMs);
   if (known) await store.forget(name);
   // If another process indexes the same file, its result stands.
   await store.add({ source, expected: undefined, stamp: (await store.state()).stamp, chunks });
@@ -128,16 +128,16 @@ function isUntouched(known: SourceRecord, root: string, file: FoundFile): boolea
     known.root === root &&
     known.sizeBytes === file.sizeBytes &&
     known.modifiedMs === file.modifiedMs &&
-    known.version.startsWith(RULES)
+    known.version.startsWith(RULES_VERSION)
   );
 }
 
 /** The first chunk is also found by the words of the file's path. */
-function chunksOfFile(text: string, path: string, modifiedMs: number): NewChunk[] {
-  const pathTerms = analyse(path.replaceAll(/[^\p{L}\p{N}]+/gu, " "));
-  const made = fileChunks(text).map(({ from, to }, index) => {
+function buildFileChunks(text: string, path: string, modifiedMs: number): NewChunk[] {
+  const pathTerms = analyzeText(path.replaceAll(/[^\p{L}\p{N}]+/gu, " "));
+  const made = splitFile(text).map(({ from, to }, index) => {
     const own = text.slice(from, to);
-    const terms = analyse(own);
+    const terms = analyzeText(own);
     return {
       seq: 0,
       turn: 1,
@@ -146,8 +146,8 @@ function chunksOfFile(text: string, path: string, modifiedMs: number): NewChunk[
       to,
       at: Math.round(modifiedMs),
       author: "none" as const,
-      traits: traitsOf(own),
-      hash: hashOf(own),
+      traits: detectTraits(own),
+      hash: hashChunkText(own),
       terms: index === 0 ? [...pathTerms, ...terms] : terms,
     };
   });

@@ -15,7 +15,7 @@ export interface FoundFile {
 /** Files with ignore rules, lower precedence first. */
 const IGNORE_FILES = [".gitignore", ".longhaulignore"] as const;
 /** Names that are always left out. */
-const NEVER = new Set([".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".DS_Store"]);
+const IGNORED_NAMES = new Set([".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".DS_Store"]);
 
 /**
  * Yields all files below a folder that its ignore files do not exclude, in order; a file yields itself. Links are not
@@ -28,10 +28,10 @@ export async function* walkFiles(root: string, signal?: AbortSignal): AsyncGener
   });
   if (info.isFile()) {
     // A path named by the user is meant, even if it is a link.
-    yield found(await realpath(root), info);
+    yield toFoundFile(await realpath(root), info);
     return;
   }
-  const above = await ignoreFilesAbove(root);
+  const above = await readIgnoreFilesAbove(root);
   yield* walkFolder({ root: above.root, folder: root, ignoring: above.files, seen: new Set(), signal });
 }
 
@@ -50,32 +50,33 @@ async function* walkFolder({ root, folder, ignoring, seen, signal }: Walk): Asyn
   const real = await realpath(folder).catch(() => undefined);
   if (real === undefined || seen.has(real)) return;
   seen.add(real);
-  const files = [...ignoring, ...(await ignoreFilesOf(root, folder))];
+  const files = [...ignoring, ...(await readIgnoreFiles(root, folder))];
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   for (const entry of entries.sort((left, right) => (left.name < right.name ? -1 : 1))) {
-    if (NEVER.has(entry.name)) continue;
+    if (IGNORED_NAMES.has(entry.name)) continue;
     const path = join(folder, entry.name);
     // A link may lead anywhere, including to the user's keys.
     const info = entry.isSymbolicLink() ? undefined : await lstat(path).catch(() => undefined);
-    if (!info || isIgnored(slashed(relative(root, path)), info.isDirectory(), files)) continue;
+    if (!info || isIgnored(toSlashes(relative(root, path)), info.isDirectory(), files)) continue;
     if (info.isDirectory() && isSecretFolder(entry.name)) continue;
     if (info.isDirectory()) yield* walkFolder({ root, folder: path, ignoring: files, seen, signal });
-    else if (info.isFile()) yield found(path, info);
+    else if (info.isFile()) yield toFoundFile(path, info);
   }
 }
 
-function found(path: string, info: Stats): FoundFile {
+function toFoundFile(path: string, info: Stats): FoundFile {
   return { path, sizeBytes: info.size, modifiedMs: info.mtimeMs };
 }
 
 /** In a repository, the ignore files between its top and the folder count as well. */
-async function ignoreFilesAbove(folder: string): Promise<{ root: string; files: IgnoreFile[] }> {
+async function readIgnoreFilesAbove(folder: string): Promise<{ root: string; files: IgnoreFile[] }> {
   const between: string[] = [];
   for (let at = folder; ; at = dirname(at)) {
     if (await exists(join(at, ".git"))) {
       const files: IgnoreFile[] = [];
-      const exclude = await rulesIn(join(at, ".git", "info", "exclude"), "");
-      for (const path of between.reverse()) for (const one of await ignoreFilesOf(at, path)) files.push(one);
+      const exclude = await readRules(join(at, ".git", "info", "exclude"), "");
+      for (const path of between.reverse())
+        for (const one of await readIgnoreFiles(at, path)) files.push(one);
       return { root: at, files: [...exclude, ...files] };
     }
     if (dirname(at) === at) return { root: folder, files: [] };
@@ -83,13 +84,13 @@ async function ignoreFilesAbove(folder: string): Promise<{ root: string; files: 
   }
 }
 
-async function ignoreFilesOf(root: string, folder: string): Promise<IgnoreFile[]> {
-  const place = slashed(relative(root, folder));
-  const lists = await Promise.all(IGNORE_FILES.map((name) => rulesIn(join(folder, name), place)));
+async function readIgnoreFiles(root: string, folder: string): Promise<IgnoreFile[]> {
+  const place = toSlashes(relative(root, folder));
+  const lists = await Promise.all(IGNORE_FILES.map((name) => readRules(join(folder, name), place)));
   return lists.flat();
 }
 
-async function rulesIn(path: string, folder: string): Promise<IgnoreFile[]> {
+async function readRules(path: string, folder: string): Promise<IgnoreFile[]> {
   const text = await readFile(path, "utf8").catch(() => undefined);
   return text === undefined ? [] : [{ folder, rules: parseIgnoreFile(text) }];
 }
@@ -101,7 +102,7 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-function slashed(path: string): string {
+function toSlashes(path: string): string {
   return sep === "/" ? path : path.split(sep).join("/");
 }
 

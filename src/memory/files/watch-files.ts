@@ -64,14 +64,14 @@ export function watchFiles(
 }
 
 /** Callbacks and census of the watchers. */
-interface WatcherParts {
+interface WatcherDeps {
   readonly onChange: () => void;
   readonly onError: (error: unknown) => void;
   readonly census: Census;
 }
 
 /** Opens one watcher per path; closes all of them if one fails. */
-function openWatchers(paths: readonly string[], parts: WatcherParts): FSWatcher[] {
+function openWatchers(paths: readonly string[], parts: WatcherDeps): FSWatcher[] {
   const watchers: FSWatcher[] = [];
   try {
     for (const path of checkTexts("paths", paths)) watchers.push(openWatcher(path, parts));
@@ -82,7 +82,7 @@ function openWatchers(paths: readonly string[], parts: WatcherParts): FSWatcher[
   return watchers;
 }
 
-function openWatcher(path: string, { onChange, onError, census }: WatcherParts): FSWatcher {
+function openWatcher(path: string, { onChange, onError, census }: WatcherDeps): FSWatcher {
   let watcher: FSWatcher;
   try {
     // Some systems report a missing path only later, as an error of the watcher.

@@ -1,5 +1,5 @@
 import type { MemoryStore, SourceRecord, StoredChunk } from "../../store/memory-store.ts";
-import type { Candidate, CandidateChunk, Statistics } from "../rank/candidate.ts";
+import type { CandidateChunk, Statistics, TurnCandidate } from "../rank/candidate.ts";
 import type { FileCandidate } from "../rank/rank-files.ts";
 import type { VectorIndex } from "../vectors/vector-index.ts";
 import type { ScoredChunk, SourceFilter, TextIndex } from "./text-index.ts";
@@ -20,20 +20,20 @@ export interface CandidateLimits {
   readonly byText: number;
   readonly byVector: number;
   /** Number of best turns whose chunks are all considered. */
-  readonly whole: number;
+  readonly wholeTurns: number;
   /** The best of those turns, whose neighbors also become candidates. */
-  readonly withNeighbours: number;
+  readonly turnsWithNeighbors: number;
   /** Maximum chunks of one turn. */
-  readonly chunksOfTurn: number;
+  readonly maxTurnChunks: number;
 }
 
 /** The lowest limits at which results hardly change; see docs/internals/ranking.md for the figures. */
-export const candidateLimits: CandidateLimits = {
+export const DEFAULT_CANDIDATE_LIMITS: CandidateLimits = {
   byText: 80,
   byVector: 60,
-  whole: 20,
-  withNeighbours: 20,
-  chunksOfTurn: 4,
+  wholeTurns: 20,
+  turnsWithNeighbors: 20,
+  maxTurnChunks: 4,
 };
 
 /** A word in at most this many chunks identifies them; maximum number of such words to look up. */
@@ -41,8 +41,8 @@ const MAX_RARE = 3;
 const MAX_RARE_WORDS = 8;
 
 /** Possible answers to a question, and the facts that ranking needs. */
-export interface Candidates {
-  readonly turns: readonly Candidate[];
+export interface CandidateSet {
+  readonly turns: readonly TurnCandidate[];
   readonly files: readonly FileCandidate[];
   readonly statistics: Statistics;
   readonly chunks: ReadonlyMap<number, StoredChunk>;
@@ -53,7 +53,7 @@ export interface Candidates {
   readonly rare: readonly (readonly number[])[];
 }
 
-export interface CandidateParts {
+export interface CandidateDeps {
   readonly store: MemoryStore;
   readonly text: TextIndex;
   readonly vectors: VectorIndex | undefined;
@@ -64,25 +64,25 @@ export interface CandidateParts {
  * the best ones.
  */
 export async function findCandidates(
-  { store, text, vectors }: CandidateParts,
+  { store, text, vectors }: CandidateDeps,
   query: CandidateQuery,
-  limits: CandidateLimits = candidateLimits,
-): Promise<Candidates> {
+  limits: CandidateLimits = DEFAULT_CANDIDATE_LIMITS,
+): Promise<CandidateSet> {
   const totals = await store.totals();
   const matches = await text.search(query.terms, query.filter, limits.byText, totals.chunks);
   const nearest =
     vectors && query.vector
       ? await vectors.search(query.vector, (chunk) => text.sourceOf(chunk), query.filter, limits.byVector)
       : [];
-  const rare = await rareChunks(text, query, matches.frequencies, totals.chunks);
+  const rare = await findRareChunks(text, query, matches.frequencies, totals.chunks);
   const numbers = [...new Set([...rare.flat(), ...interleave(matches.chunks, nearest)])];
   const found = await store.chunks(numbers);
   const chunks = new Map(found.map((chunk) => [chunk.number, chunk]));
-  const sources = await sourcesOf(store, found);
+  const sources = await readSources(store, found);
   await addTurns(store, found, sources, chunks, limits);
-  const similarityOf = similarities(query, vectors, [...chunks.keys()]);
+  const similarityOf = computeSimilarities(query, vectors, [...chunks.keys()]);
   const groups = Map.groupBy([...chunks.values()], ({ source, turn }) => `${source} ${turn}`);
-  const turns: Candidate[] = [];
+  const turns: TurnCandidate[] = [];
   const files: FileCandidate[] = [];
   for (const members of groups.values()) {
     const first = members[0] as StoredChunk;
@@ -119,7 +119,7 @@ export async function findCandidates(
 /**
  * Chunks with a whole word of the question that hardly any other chunk contains, so that long chunks do not hide it.
  */
-async function rareChunks(
+async function findRareChunks(
   text: TextIndex,
   { wholeTerms = [], filter }: CandidateQuery,
   frequencies: ReadonlyMap<string, number>,
@@ -146,7 +146,7 @@ function interleave(left: readonly ScoredChunk[], right: readonly ScoredChunk[])
   return numbers;
 }
 
-async function sourcesOf(
+async function readSources(
   store: MemoryStore,
   chunks: readonly StoredChunk[],
 ): Promise<Map<number, SourceRecord>> {
@@ -160,7 +160,7 @@ async function addTurns(
   found: readonly StoredChunk[],
   sources: ReadonlyMap<number, SourceRecord>,
   chunks: Map<number, StoredChunk>,
-  { whole, withNeighbours, chunksOfTurn }: CandidateLimits,
+  { wholeTurns: whole, turnsWithNeighbors: withNeighbours, maxTurnChunks: chunksOfTurn }: CandidateLimits,
 ): Promise<void> {
   const seen = new Set<string>();
   const wanted: { number: number; reach: number }[] = [];
@@ -174,7 +174,7 @@ async function addTurns(
   for (const chunk of await store.around(wanted, chunksOfTurn)) chunks.set(chunk.number, chunk);
 }
 
-function similarities(
+function computeSimilarities(
   { vector }: CandidateQuery,
   vectors: VectorIndex | undefined,
   numbers: readonly number[],
@@ -184,7 +184,7 @@ function similarities(
   return new Map(numbers.map((number, index) => [number, values[index] ?? null]));
 }
 
-function toTurn(first: StoredChunk, chunks: readonly CandidateChunk[]): Candidate {
+function toTurn(first: StoredChunk, chunks: readonly CandidateChunk[]): TurnCandidate {
   return {
     id: first.number,
     session: first.source,

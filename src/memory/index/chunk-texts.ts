@@ -1,13 +1,13 @@
 import { toEntry } from "../../log/body.ts";
 import type { Log } from "../../log/log.ts";
 import { BoundedCache } from "../../model/bounded-cache.ts";
-import type { SourceRecord, Unembedded } from "../../store/memory-store.ts";
+import type { SourceRecord, UnembeddedChunk } from "../../store/memory-store.ts";
 import { readSource } from "../files/read-source.ts";
-import { textsOfEntry } from "./entry-texts.ts";
-import { hashOf } from "./make-chunks.ts";
+import { readEntryTexts } from "./entry-texts.ts";
+import { hashChunkText } from "./make-chunks.ts";
 
 /** The position of a chunk's text. */
-export type ChunkPlace = Pick<Unembedded, "source" | "seq" | "part" | "from" | "to" | "hash">;
+export type ChunkPlace = Pick<UnembeddedChunk, "source" | "seq" | "part" | "from" | "to" | "hash">;
 
 const CACHE_CHARACTERS = 4_000_000;
 
@@ -31,7 +31,7 @@ export class ChunkTexts {
     this.#sources.clear();
   }
 
-  async sourceOf(number: number): Promise<SourceRecord | undefined> {
+  async findSource(number: number): Promise<SourceRecord | undefined> {
     const known = this.#sources.get(number);
     if (known) return known;
     const [source] = await this.#log.store.memory.sourcesByNumber([number]);
@@ -41,42 +41,44 @@ export class ChunkTexts {
 
   /** The text of a chunk; undefined if it is gone or has changed since it was indexed. */
   async read(place: ChunkPlace): Promise<string | undefined> {
-    const source = await this.sourceOf(place.source);
+    const source = await this.findSource(place.source);
     if (!source) return undefined;
-    const whole = (await this.#textsOf(source, place.seq)).get(place.part);
+    const whole = (await this.#readTexts(source, place.seq)).get(place.part);
     if (whole === undefined) return undefined;
     const text = whole.slice(place.from, place.to);
     // Files may change; entries can only disappear.
-    const isSame = source.kind === "session" || Buffer.compare(hashOf(text), place.hash) === 0;
+    const isSame = source.kind === "session" || Buffer.compare(hashChunkText(text), place.hash) === 0;
     return text !== "" && isSame ? text : undefined;
   }
 
   /** The whole text that contains a chunk. */
   async readWhole(place: ChunkPlace): Promise<string | undefined> {
-    const source = await this.sourceOf(place.source);
-    return source && (await this.#textsOf(source, place.seq)).get(place.part);
+    const source = await this.findSource(place.source);
+    return source && (await this.#readTexts(source, place.seq)).get(place.part);
   }
 
-  async #textsOf(source: SourceRecord, seq: number): Promise<ReadonlyMap<number, string>> {
+  async #readTexts(source: SourceRecord, seq: number): Promise<ReadonlyMap<number, string>> {
     const key = `${source.number} ${seq}`;
     const held = this.#texts.get(key);
     if (held) return held;
     const texts =
-      source.kind === "session" ? await this.#entryTexts(source.name, seq) : await fileTexts(source.name);
+      source.kind === "session"
+        ? await this.#readEntryTexts(source.name, seq)
+        : await readFileTexts(source.name);
     const weight = [...texts.values()].reduce((sum, text) => sum + text.length, 1);
     this.#texts.set(key, texts, weight);
     return texts;
   }
 
-  async #entryTexts(session: string, seq: number): Promise<ReadonlyMap<number, string>> {
+  async #readEntryTexts(session: string, seq: number): Promise<ReadonlyMap<number, string>> {
     const stored = await this.#log.store.entries.get(session, seq);
     if (!stored) return new Map();
-    const texts = await textsOfEntry(toEntry(session, stored), (part) => this.#log.blobs.restore(part));
+    const texts = await readEntryTexts(toEntry(session, stored), (part) => this.#log.blobs.restore(part));
     return new Map(texts.map(({ part, text }) => [part, text]));
   }
 }
 
-async function fileTexts(path: string): Promise<ReadonlyMap<number, string>> {
+async function readFileTexts(path: string): Promise<ReadonlyMap<number, string>> {
   try {
     return new Map([[0, (await readSource(path)).text]]);
   } catch {

@@ -6,7 +6,7 @@ import type { SingleEdit } from "../../model/overlay.ts";
 import type { BlobPart, Part } from "../../model/part.ts";
 import type { ChunkAuthor } from "../../store/memory-store.ts";
 import { RECALLED_META } from "../retrieval/context-block.ts";
-import { withoutFenced } from "../retrieval/fence.ts";
+import { removeFenced } from "../retrieval/fence.ts";
 
 /** One text of an entry; `part` identifies it permanently, so that a chunk finds its text again. */
 export interface EntryText {
@@ -19,9 +19,9 @@ export interface EntryText {
 export type RestorePart = (part: BlobPart) => Promise<Part>;
 
 /** Maximum indexed length of one text. */
-const MOST_CHARACTERS = 2_000_000;
+const MAX_CHARACTERS = 2_000_000;
 /** Larger parts are not loaded; their preview is indexed. */
-const MOST_BLOB_BYTES = 8_000_000;
+const MAX_BLOB_BYTES = 8_000_000;
 
 const AUTHORS: Readonly<Record<Role, ChunkAuthor>> = {
   system: "none",
@@ -34,57 +34,57 @@ const AUTHORS: Readonly<Record<Role, ChunkAuthor>> = {
 export const INDEXED_KINDS = ["message", "overlay"] as const;
 
 /** All texts of an entry: messages, reasoning, tool inputs and outputs, and summaries. */
-export async function textsOfEntry(entry: Entry, restore: RestorePart): Promise<EntryText[]> {
-  if (entry.kind === "message") return textsOfMessage(entry.message, restore);
-  if (entry.kind === "overlay") return textsOfEdit(entry.edit.type === "plan" ? [] : [entry.edit]);
+export async function readEntryTexts(entry: Entry, restore: RestorePart): Promise<EntryText[]> {
+  if (entry.kind === "message") return readMessageTexts(entry.message, restore);
+  if (entry.kind === "overlay") return listSummaryTexts(entry.edit.type === "plan" ? [] : [entry.edit]);
   return [];
 }
 
 /** The speaker of an entry, if the caller has named one. */
-export function speakerOf(entry: Entry): string | undefined {
+export function findSpeaker(entry: Entry): string | undefined {
   if (entry.kind !== "message") return undefined;
   const speaker = entry.message.meta?.speaker;
   return typeof speaker === "string" && speaker !== "" ? speaker.slice(0, 200) : undefined;
 }
 
-async function textsOfMessage({ role, parts, meta }: Message, restore: RestorePart): Promise<EntryText[]> {
+async function readMessageTexts({ role, parts, meta }: Message, restore: RestorePart): Promise<EntryText[]> {
   const texts: EntryText[] = [];
   // Recalled text is found at its original place.
   if (meta?.longhaul === RECALLED_META.longhaul) return texts;
   // Numbers all parts, including those inside tool results, so that each has a number of its own.
   let part = 0;
   const add = (text: string, author: ChunkAuthor): void => {
-    if (text.trim() !== "") texts.push({ part, text: text.slice(0, MOST_CHARACTERS), author });
+    if (text.trim() !== "") texts.push({ part, text: text.slice(0, MAX_CHARACTERS), author });
     part++;
   };
   for (const own of parts) {
     if (own.type === "tool-result") {
-      for (const output of own.output) add(withoutFenced(await textOfPart(output, restore)), "tool");
-    } else add(await textOfPart(own, restore), AUTHORS[role]);
+      for (const output of own.output) add(removeFenced(await readPartText(output, restore)), "tool");
+    } else add(await readPartText(own, restore), AUTHORS[role]);
   }
   return texts;
 }
 
-async function textOfPart(part: Part, restore: RestorePart): Promise<string> {
+async function readPartText(part: Part, restore: RestorePart): Promise<string> {
   switch (part.type) {
     case "text":
     case "reasoning":
       return part.text;
     case "tool-call":
-      return `${part.name}\n${[...stringsOf(part.input)].join("\n")}`;
+      return `${part.name}\n${[...listStrings(part.input)].join("\n")}`;
     case "blob":
-      return textOfBlob(part, restore);
+      return readBlobText(part, restore);
     default:
       return "";
   }
 }
 
-async function textOfBlob(part: BlobPart, restore: RestorePart): Promise<string> {
+async function readBlobText(part: BlobPart, restore: RestorePart): Promise<string> {
   if (part.of === undefined) return part.name ?? "";
-  if (part.sizeBytes > MOST_BLOB_BYTES) return part.preview ?? "";
+  if (part.sizeBytes > MAX_BLOB_BYTES) return part.preview ?? "";
   try {
     const restored = await restore(part);
-    return restored.type === "blob" ? "" : await textOfPart(restored, restore);
+    return restored.type === "blob" ? "" : await readPartText(restored, restore);
   } catch (error) {
     if (isLonghaulError(error, "BLOB_NOT_FOUND") || isLonghaulError(error, "BLOB_CORRUPT"))
       return part.preview ?? "";
@@ -93,13 +93,13 @@ async function textOfBlob(part: BlobPart, restore: RestorePart): Promise<string>
 }
 
 /** All texts and numbers in a tool's input, with their field names. */
-function* stringsOf(value: Json): Generator<string> {
+function* listStrings(value: Json): Generator<string> {
   if (typeof value === "string") yield value;
   else if (typeof value === "number") yield String(value);
-  else if (Array.isArray(value)) for (const item of value) yield* stringsOf(item);
+  else if (Array.isArray(value)) for (const item of value) yield* listStrings(item);
   else if (value !== null && typeof value === "object") {
     for (const [name, item] of Object.entries(value)) {
-      const [first, ...more] = stringsOf(item);
+      const [first, ...more] = listStrings(item);
       if (first === undefined) continue;
       yield `${name}: ${first}`;
       yield* more;
@@ -108,7 +108,7 @@ function* stringsOf(value: Json): Generator<string> {
 }
 
 /** Summaries of a range; text quoted by a policy's plan is already in the log, word for word. */
-function textsOfEdit(edits: readonly (SingleEdit | { readonly type: "revert" })[]): EntryText[] {
+function listSummaryTexts(edits: readonly (SingleEdit | { readonly type: "revert" })[]): EntryText[] {
   const texts = edits.flatMap((edit) =>
     edit.type === "summarize"
       ? (edit.messages ?? []).flatMap(({ parts }) =>
@@ -116,5 +116,5 @@ function textsOfEdit(edits: readonly (SingleEdit | { readonly type: "revert" })[
         )
       : [],
   );
-  return texts.map((text, part) => ({ part, text: text.slice(0, MOST_CHARACTERS), author: "none" }));
+  return texts.map((text, part) => ({ part, text: text.slice(0, MAX_CHARACTERS), author: "none" }));
 }

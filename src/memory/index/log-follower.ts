@@ -5,15 +5,15 @@ import type { SessionId } from "../../model/entry.ts";
 import { isLonghaulError, throwIfAborted } from "../../model/errors.ts";
 import type { SessionHead, StoredEntry } from "../../store/entry-store.ts";
 import type { NewChunk, SourceRecord } from "../../store/memory-store.ts";
-import { INDEXED_KINDS, speakerOf, textsOfEntry } from "./entry-texts.ts";
-import { chunksOfTurn } from "./make-chunks.ts";
-import { within } from "./within.ts";
+import { findSpeaker, INDEXED_KINDS, readEntryTexts } from "./entry-texts.ts";
+import { buildTurnChunks } from "./make-chunks.ts";
+import { waitAtMost } from "./within.ts";
 
 /** Entries read, and chunks written, per batch. */
 const ENTRIES_PER_BATCH = 64;
 const CHUNKS_PER_BATCH = 1_024;
 const HEADS_PER_PAGE = 1_000;
-const MOST_NOTES = 1_000;
+const MAX_ERASURES = 1_000;
 /** Maximum number of sessions whose last indexed seq is cached: two numbers each. */
 const MAX_REMEMBERED = 100_000;
 
@@ -59,7 +59,7 @@ export class LogFollower {
    * An index that cannot be written counts as one that takes too long.
    */
   async catchUpWithin(waitMs: number, signal?: AbortSignal): Promise<number> {
-    const isWhole = await within(waitMs, signal, this.#inBackground());
+    const isWhole = await waitAtMost(waitMs, signal, this.#catchUpInBackground());
     throwIfAborted(signal);
     return isWhole ? 0 : this.#countMissing();
   }
@@ -72,7 +72,7 @@ export class LogFollower {
   }
 
   /** Resolves to false if the index could not be brought up to date. */
-  #inBackground(): Promise<boolean> {
+  #catchUpInBackground(): Promise<boolean> {
     if (this.#next) return this.#next;
     const next = (async () => {
       await undefined;
@@ -213,7 +213,7 @@ export class LogFollower {
     for (const one of stored) {
       if (chunks.length >= CHUNKS_PER_BATCH) break;
       entries++;
-      const made = await this.#chunksOf(session, one, turn + 1, (part) => blobs.restore(part));
+      const made = await this.#buildChunks(session, one, turn + 1, (part) => blobs.restore(part));
       if (made.length > 0) turn++;
       for (const one of made) chunks.push(one);
     }
@@ -222,17 +222,17 @@ export class LogFollower {
     return { chunks, turn, cursor, entries };
   }
 
-  async #chunksOf(
+  async #buildChunks(
     session: SessionId,
     stored: StoredEntry,
     turn: number,
-    restore: Parameters<typeof textsOfEntry>[1],
+    restore: Parameters<typeof readEntryTexts>[1],
   ): Promise<NewChunk[]> {
     try {
       const entry = toEntry(session, stored);
-      const speaker = speakerOf(entry);
-      const texts = await textsOfEntry(entry, restore);
-      return await chunksOfTurn({
+      const speaker = findSpeaker(entry);
+      const texts = await readEntryTexts(entry, restore);
+      return await buildTurnChunks({
         seq: entry.seq,
         turn,
         at: entry.at,
@@ -249,7 +249,7 @@ export class LogFollower {
   /** Completes erasures whose process died, if the entry or session is indeed gone. */
   async #settleErasures(): Promise<void> {
     const { entries, sessions, memory } = this.#log.store;
-    for (const { session, seq } of await memory.expectedErasures(MOST_NOTES)) {
+    for (const { session, seq } of await memory.expectedErasures(MAX_ERASURES)) {
       const seqs = seq === undefined ? undefined : [seq];
       const isGone = seq === undefined ? !(await sessions.get(session)) : await isErased(session, seq);
       // Content that still exists may be about to be erased.

@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { ChunkAuthor, NewChunk } from "../../store/memory-store.ts";
-import { analyse } from "../text/analyse.ts";
-import { chunks } from "../text/chunks.ts";
-import { traitsOf } from "../text/traits.ts";
+import { analyzeText } from "../text/analyse.ts";
+import { splitText } from "../text/chunks.ts";
+import { detectTraits } from "../text/traits.ts";
 
 /** Size of the hash that identifies a text in the embedding cache. */
 const HASH_BYTES = 16;
@@ -12,7 +12,7 @@ const HASH_BYTES = 16;
 const MAX_HELD_CHARACTERS = 16_384;
 
 /** A turn of a source, to be split into chunks. */
-export interface Turn {
+export interface IndexedTurn {
   readonly seq: number;
   readonly turn: number;
   readonly at: number;
@@ -21,19 +21,19 @@ export interface Turn {
 }
 
 /** The chunks of a turn; pieces without a term are omitted. */
-export async function chunksOfTurn({ seq, turn, at, speaker, texts }: Turn): Promise<NewChunk[]> {
+export async function buildTurnChunks({ seq, turn, at, speaker, texts }: IndexedTurn): Promise<NewChunk[]> {
   const found: Omit<NewChunk, "turnLength">[] = [];
   let turnLength = 0;
   let held = 0;
   for (const { part, text, author } of texts) {
-    for (const { from, to } of chunks(text)) {
+    for (const { from, to } of splitText(text)) {
       held += to - from;
       if (held > MAX_HELD_CHARACTERS) {
         await setImmediate();
         held = 0;
       }
       const own = text.slice(from, to);
-      const terms = analyse(own);
+      const terms = analyzeText(own);
       if (terms.length === 0) continue;
       turnLength += terms.length;
       found.push({
@@ -45,8 +45,8 @@ export async function chunksOfTurn({ seq, turn, at, speaker, texts }: Turn): Pro
         at,
         author,
         ...(speaker !== undefined && { speaker }),
-        traits: traitsOf(own),
-        hash: hashOf(own),
+        traits: detectTraits(own),
+        hash: hashChunkText(own),
         terms,
       });
     }
@@ -55,6 +55,6 @@ export async function chunksOfTurn({ seq, turn, at, speaker, texts }: Turn): Pro
 }
 
 /** The hash that identifies a text in the embedding cache. */
-export function hashOf(text: string): Uint8Array {
+export function hashChunkText(text: string): Uint8Array {
   return hash("sha256", text, "buffer").subarray(0, HASH_BYTES);
 }

@@ -1,8 +1,8 @@
 import { SEGMENT_CHUNKS, type TailChunk } from "../../store/memory-store.ts";
-import { weightByte } from "../../store/postings.ts";
+import { encodeWeight } from "../../store/postings.ts";
 
 /** Chunks after the last sealed segment, by their terms. */
-export class Tail {
+export class IndexTail {
   /** Number of the chunk at place 0. */
   readonly from: number;
   /** Number of the next chunk to read. */
@@ -27,7 +27,7 @@ export class Tail {
     for (const term of terms) occurrences.set(term, (occurrences.get(term) ?? 0) + 1);
     for (const [term, count] of occurrences) {
       const pairs = this.#pairs.get(term);
-      const weight = weightByte(count, terms.length);
+      const weight = encodeWeight(count, terms.length);
       if (pairs) pairs.push(place, weight);
       else this.#pairs.set(term, [place, weight]);
     }

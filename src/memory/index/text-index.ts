@@ -7,12 +7,12 @@ import {
 import {
   addScores,
   countPostings,
-  lengthOf,
-  occurrencesOf,
-  placeOf,
+  decodeLength,
+  decodeOccurrences,
   segmentOf,
+  segmentPlaceOf,
 } from "../../store/postings.ts";
-import { Tail } from "./tail.ts";
+import { IndexTail } from "./tail.ts";
 import { TopList } from "./top-list.ts";
 
 /** A chunk with its score. */
@@ -36,11 +36,11 @@ export type SourceFilter = Uint8Array | undefined;
  * The part of the index in memory; replaced as a whole when something was removed, so that searches in progress can
  * continue.
  */
-interface Held {
+interface LoadedIndex {
   readonly stamp: number;
   /** Sources by place, one array per sealed segment: four bytes per chunk. */
   readonly sources: Uint32Array[];
-  tail: Tail;
+  tail: IndexTail;
 }
 
 /** Okapi's constants. Chunks are of similar length, so a fixed length replaces the average. */
@@ -51,8 +51,8 @@ const TAIL_ROWS = 2_048;
 
 /** Value of an occurrence, for each of the 256 weights in postings. */
 const WORTH = Float32Array.from({ length: 256 }, (_, weight) => {
-  const count = occurrencesOf(weight);
-  const norm = 1 - LENGTH_SHARE + (LENGTH_SHARE * lengthOf(weight)) / USUAL_LENGTH;
+  const count = decodeOccurrences(weight);
+  const norm = 1 - LENGTH_SHARE + (LENGTH_SHARE * decodeLength(weight)) / USUAL_LENGTH;
   return (count * (SATURATION + 1)) / (count + SATURATION * norm);
 });
 
@@ -60,7 +60,7 @@ const WORTH = Float32Array.from({ length: 256 }, (_, weight) => {
 export class TextIndex {
   readonly #store: MemoryStore;
   readonly #scores = new Float32Array(SEGMENT_CHUNKS);
-  #held: Held = nothingHeld(-1);
+  #loaded: LoadedIndex = createEmptyIndex(-1);
   #refreshing: Promise<unknown> = Promise.resolve();
 
   constructor(store: MemoryStore) {
@@ -69,7 +69,7 @@ export class TextIndex {
 
   /** Releases the part of the index in memory. */
   drop(): void {
-    this.#held = nothingHeld(-1);
+    this.#loaded = createEmptyIndex(-1);
   }
 
   /** Loads chunks added since the last call, or everything if something was removed. Calls run one after another. */
@@ -81,12 +81,12 @@ export class TextIndex {
 
   async #load(): Promise<IndexState> {
     const state = await this.#store.state();
-    if (state.stamp !== this.#held.stamp) this.#held = nothingHeld(state.stamp);
-    const held = this.#held;
+    if (state.stamp !== this.#loaded.stamp) this.#loaded = createEmptyIndex(state.stamp);
+    const held = this.#loaded;
     while (held.sources.length < state.sealed)
       held.sources.push(await this.#store.segmentSources(held.sources.length));
     const from = state.sealed * SEGMENT_CHUNKS;
-    const tail = held.tail.from === from ? held.tail : new Tail(from);
+    const tail = held.tail.from === from ? held.tail : new IndexTail(from);
     while (tail.next <= state.lastChunk) {
       const rows = await this.#store.tail(tail.next, TAIL_ROWS);
       for (const row of rows) tail.add(row);
@@ -104,7 +104,7 @@ export class TextIndex {
     limit: number,
     total: number,
   ): Promise<TextMatches> {
-    const { sources, tail } = this.#held;
+    const { sources, tail } = this.#loaded;
     const sealed = segmentOf(tail.from);
     const numbers = await this.#store.termNumbers(terms);
     const wanted = [...numbers.values()];
@@ -125,7 +125,7 @@ export class TextIndex {
     }
     scoreTail(tail, rarities, filter, top);
     return {
-      chunks: top.best(),
+      chunks: top.getBest(),
       frequencies: new Map([...numbers].map(([term, number]) => [term, counts.get(number) ?? 0])),
     };
   }
@@ -141,29 +141,29 @@ export class TextIndex {
     if (filter && !sources.some((source) => filter[source] === 1)) return;
     const scores = this.#scores.fill(0);
     for (const { term, postings } of rows) addScores(postings, scores, WORTH, rarities.get(term) ?? 0);
-    let { least } = top;
+    let { minScore: least } = top;
     for (let place = 0; place < SEGMENT_CHUNKS; place++) {
       const score = scores[place] as number;
       if (score <= least) continue;
       if (!filter || filter[sources[place] as number] === 1) top.offer(first + place, score);
-      least = top.least;
+      least = top.minScore;
     }
   }
 
   /** The source of a chunk, as far as loaded; 0 if it is gone. */
   sourceOf(chunk: number): number {
-    const { sources, tail } = this.#held;
+    const { sources, tail } = this.#loaded;
     if (chunk >= tail.from) return tail.sourceAt(chunk - tail.from);
-    return sources[segmentOf(chunk)]?.[placeOf(chunk)] ?? 0;
+    return sources[segmentOf(chunk)]?.[segmentPlaceOf(chunk)] ?? 0;
   }
 }
 
-function nothingHeld(stamp: number): Held {
-  return { stamp, sources: [], tail: new Tail(0) };
+function createEmptyIndex(stamp: number): LoadedIndex {
+  return { stamp, sources: [], tail: new IndexTail(0) };
 }
 
 function scoreTail(
-  tail: Tail,
+  tail: IndexTail,
   rarities: ReadonlyMap<number, number>,
   filter: SourceFilter,
   top: TopList,

@@ -2,26 +2,26 @@
 export class TopList {
   readonly #limit: number;
   #chunks: { chunk: number; score: number }[] = [];
-  #least = 0;
+  #minScore = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
   /** Chunks that do not score higher than this need not be offered. */
-  get least(): number {
-    return this.#least;
+  get minScore(): number {
+    return this.#minScore;
   }
 
   offer(chunk: number, score: number): void {
-    if (score <= this.#least) return;
+    if (score <= this.#minScore) return;
     this.#chunks.push({ chunk, score });
     // Trimmed occasionally, which is cheaper than keeping the list sorted.
     if (this.#chunks.length >= this.#limit * 4) this.#cut();
   }
 
   /** Best first. */
-  best(): readonly { readonly chunk: number; readonly score: number }[] {
+  getBest(): readonly { readonly chunk: number; readonly score: number }[] {
     this.#cut();
     return this.#chunks;
   }
@@ -29,6 +29,6 @@ export class TopList {
   #cut(): void {
     this.#chunks.sort((left, right) => right.score - left.score || left.chunk - right.chunk);
     this.#chunks = this.#chunks.slice(0, this.#limit);
-    if (this.#chunks.length === this.#limit) this.#least = this.#chunks.at(-1)?.score ?? 0;
+    if (this.#chunks.length === this.#limit) this.#minScore = this.#chunks.at(-1)?.score ?? 0;
   }
 }

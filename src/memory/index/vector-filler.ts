@@ -1,16 +1,16 @@
 import { throwIfAborted } from "../../model/errors.ts";
-import { type MemoryStore, SEGMENT_CHUNKS, type Unembedded } from "../../store/memory-store.ts";
+import { type MemoryStore, SEGMENT_CHUNKS, type UnembeddedChunk } from "../../store/memory-store.ts";
 import type { Embedder } from "../embed/embedder.ts";
-import { quantise } from "../vectors/quantise.ts";
+import { quantizeVector } from "../vectors/quantise.ts";
 import type { ChunkTexts } from "./chunk-texts.ts";
 
 /** Chunks embedded per batch. */
-const BATCH = 512;
+const BATCH_SIZE = 512;
 
 export interface FillOptions {
   readonly signal?: AbortSignal;
   /** Approximate maximum number of chunks. */
-  readonly atMost?: number;
+  readonly maxChunks?: number;
   readonly onProgress?: (embedded: number) => void;
 }
 
@@ -32,7 +32,7 @@ export class VectorFiller {
   }
 
   /** Number and dimensions of the embedder in the index; embeds a sample text if only that reveals the dimensions. */
-  async space(signal?: AbortSignal): Promise<{ embedder: number; dimensions: number }> {
+  async resolveSpace(signal?: AbortSignal): Promise<{ embedder: number; dimensions: number }> {
     this.#dimensions ??= this.#embedder.dimensions ?? (await this.#probe(signal));
     this.#number ??= await this.#store.vectors.embedder(this.#embedder.id, this.#dimensions);
     return { embedder: this.#number, dimensions: this.#dimensions };
@@ -48,9 +48,13 @@ export class VectorFiller {
     return running;
   }
 
-  async #fill({ signal, atMost = Number.POSITIVE_INFINITY, onProgress }: FillOptions): Promise<number> {
+  async #fill({
+    signal,
+    maxChunks: atMost = Number.POSITIVE_INFINITY,
+    onProgress,
+  }: FillOptions): Promise<number> {
     const { vectors } = this.#store;
-    const { embedder } = await this.space(signal);
+    const { embedder } = await this.resolveSpace(signal);
     const packed = await vectors.packed(embedder);
     // Segments are packed in order, so everything before the first gap is done.
     const whole = packed.findIndex((segment, index) => segment !== index);
@@ -61,7 +65,7 @@ export class VectorFiller {
       throwIfAborted(signal);
       const { lastChunk, stamp } = await this.#store.state();
       if (this.#done >= lastChunk) break;
-      const missing = await vectors.missing(embedder, this.#done, Math.min(BATCH, atMost - filled));
+      const missing = await vectors.missing(embedder, this.#done, Math.min(BATCH_SIZE, atMost - filled));
       if (missing.length === 0) {
         this.#done = lastChunk;
         break;
@@ -77,7 +81,7 @@ export class VectorFiller {
     return filled;
   }
 
-  async #embed(missing: readonly Unembedded[], embedder: number, signal: AbortSignal | undefined) {
+  async #embed(missing: readonly UnembeddedChunk[], embedder: number, signal: AbortSignal | undefined) {
     const { vectors } = this.#store;
     const isCached = this.#embedder.isInstant !== true;
     const hashes = missing.map(({ hash }) => hash);
@@ -85,7 +89,7 @@ export class VectorFiller {
     const wanted = missing.filter((_, index) => known[index] === undefined);
     const texts = await Promise.all(wanted.map(async (chunk) => (await this.#texts.read(chunk)) ?? ""));
     const made = texts.length > 0 ? await this.#embedder.embed(texts, { ...(signal && { signal }) }) : [];
-    const fresh = new Map(wanted.map(({ number }, index) => [number, quantise(made[index] ?? [])]));
+    const fresh = new Map(wanted.map(({ number }, index) => [number, quantizeVector(made[index] ?? [])]));
     if (isCached && wanted.length > 0) {
       const entries = wanted.map(({ number, hash }) => ({ hash, vector: fresh.get(number) as Int8Array }));
       await vectors.cache(embedder, entries);

@@ -1,5 +1,5 @@
 /** Waits for a promise for at most `waitMs`; undefined if it takes longer or the signal aborts first. */
-export async function within<T>(
+export async function waitAtMost<T>(
   waitMs: number,
   signal: AbortSignal | undefined,
   promise: Promise<T>,

@@ -1,8 +1,8 @@
 import { checkList } from "../../model/arguments.ts";
-import { invalidArgument } from "../../model/errors.ts";
+import { createArgumentError } from "../../model/errors.ts";
 import type { Memories } from "./memories.ts";
-import { pinText } from "./pin-section.ts";
-import { MAX_MEMORY_BYTES, type Remembered } from "./remembered.ts";
+import { joinPinTexts } from "./pin-section.ts";
+import { MAX_MEMORY_BYTES, type RememberedFact } from "./remembered.ts";
 
 /** Pins in the form of older programs, where they were one growing text. */
 export interface LegacyPins {
@@ -13,14 +13,14 @@ export interface LegacyPins {
 }
 
 /** Number of memories to compare with, so that data read twice is remembered once. */
-const MOST_COMPARED = 10_000;
+const MAX_COMPARED = 10_000;
 
 /** Pins for programs that read or write `pinContent`. */
-export function legacyPins(pins: readonly Remembered[]): LegacyPins {
+export function toLegacyPins(pins: readonly RememberedFact[]): LegacyPins {
   return {
     recentMemories: checkList("pins", pins, { text: "text" }).map(({ text }) => text),
     get pinContent() {
-      return pinText(pins);
+      return joinPinTexts(pins);
     },
     // Older programs append to it after every save; the appended text is already a pin.
     set pinContent(_) {},
@@ -38,18 +38,18 @@ export function readLegacyMemories(data: unknown): readonly string[] {
   >;
   const list = recentMemories ?? recent_memories;
   const texts = Array.isArray(list) && list.length > 0 ? list : [pinContent ?? pin_content];
-  return texts.flatMap((text) => (typeof text === "string" ? piecesOf(text.toWellFormed()) : []));
+  return texts.flatMap((text) => (typeof text === "string" ? splitIntoMemories(text.toWellFormed()) : []));
 }
 
 /**
  * Remembers the memories in the data of an older agent that are not remembered yet, as notes of the agent, because
  * their author is unknown.
  */
-export async function rememberLegacy(memories: Memories, data: unknown): Promise<readonly Remembered[]> {
+export async function rememberLegacy(memories: Memories, data: unknown): Promise<readonly RememberedFact[]> {
   if (typeof memories?.list !== "function")
-    throw invalidArgument("memories", memories, "what kernel.memories() returns");
-  const known = new Set((await memories.list({ limit: MOST_COMPARED })).map(({ text }) => text));
-  const added: Remembered[] = [];
+    throw createArgumentError("memories", memories, "what kernel.memories() returns");
+  const known = new Set((await memories.list({ limit: MAX_COMPARED })).map(({ text }) => text));
+  const added: RememberedFact[] = [];
   for (const text of readLegacyMemories(data)) {
     if (known.has(text)) continue;
     const memory = await memories.remember(text, { by: "agent" });
@@ -61,10 +61,10 @@ export async function rememberLegacy(memories: Memories, data: unknown): Promise
 /**
  * Splits a text between lines into pieces of at most the size of a memory; a longer line is split between characters.
  */
-function piecesOf(text: string): string[] {
+function splitIntoMemories(text: string): string[] {
   const pieces: string[] = [];
   let piece = "";
-  for (const line of text.split("\n").flatMap(shortLines)) {
+  for (const line of text.split("\n").flatMap(splitLongLine)) {
     const longer = piece === "" ? line : `${piece}\n${line}`;
     if (Buffer.byteLength(longer) <= MAX_MEMORY_BYTES) piece = longer;
     else {
@@ -75,7 +75,7 @@ function piecesOf(text: string): string[] {
   return [...pieces, piece].map((one) => one.trim()).filter((one) => one !== "");
 }
 
-function shortLines(line: string): string[] {
+function splitLongLine(line: string): string[] {
   if (Buffer.byteLength(line) <= MAX_MEMORY_BYTES) return [line];
   const characters = [...line];
   // A character takes at most four bytes.

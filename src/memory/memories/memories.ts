@@ -3,17 +3,17 @@ import type { Log } from "../../log/log.ts";
 import { redactEntries } from "../../log/redaction.ts";
 import { checkFields } from "../../model/arguments.ts";
 import { type EntryId, parseEntryId, type SessionId } from "../../model/entry.ts";
-import { invalidArgument, LonghaulError, wholeNumber } from "../../model/errors.ts";
-import type { Freed } from "../../store/freed.ts";
-import { type PinSectionOptions, pinSection } from "./pin-section.ts";
+import { checkWholeNumber, createArgumentError, LonghaulError } from "../../model/errors.ts";
+import type { FreedCounts } from "../../store/freed.ts";
+import { type PinSectionOptions, renderPinSection } from "./pin-section.ts";
 import {
+  checkMemoryText,
   DEFAULT_AGENT,
-  memoryMessage,
-  memorySessionOf,
-  memoryText,
-  type Remembered,
-  type RememberedBy,
-  rememberedOf,
+  type MemoryAuthor,
+  parseRememberedFact,
+  type RememberedFact,
+  toMemoryMessage,
+  toMemorySession,
 } from "./remembered.ts";
 
 export interface MemoriesOptions {
@@ -28,8 +28,8 @@ export interface MemoriesQuery {
   readonly before?: EntryId;
 }
 
-const MOST_PINS = 100;
-const PAGE = 256;
+const MAX_PINS = 100;
+const PAGE_SIZE = 256;
 
 /**
  * The memories of one agent: texts that the user asked to remember, and the agent's own notes. They are stored in a
@@ -45,21 +45,21 @@ export class Memories {
   constructor(log: Log, agent: string = DEFAULT_AGENT, options: MemoriesOptions = {}) {
     const { pins = 10 } = checkFields("options", options);
     this.agent = agent;
-    this.session = memorySessionOf(agent);
+    this.session = toMemorySession(agent);
     this.#log = log;
-    this.#pins = wholeNumber("pins", pins, 0, MOST_PINS);
+    this.#pins = checkWholeNumber("pins", pins, 0, MAX_PINS);
   }
 
   /**
    * Remembers a text; undefined if it is blank. `by` is "user" only if a person explicitly asked for it, never for
    * recalled, read or summarized text.
    */
-  async remember(text: string, options: { readonly by: RememberedBy }): Promise<Remembered | undefined> {
+  async remember(text: string, options: { readonly by: MemoryAuthor }): Promise<RememberedFact | undefined> {
     const { by } = checkFields("options", options);
-    if (by !== "user" && by !== "agent") throw invalidArgument("by", by, '"user" or "agent"');
-    const trimmed = memoryText(text);
+    if (by !== "user" && by !== "agent") throw createArgumentError("by", by, '"user" or "agent"');
+    const trimmed = checkMemoryText(text);
     if (trimmed === undefined) return undefined;
-    const ready = await this.#log.ready(memoryMessage(trimmed, by));
+    const ready = await this.#log.prepare(toMemoryMessage(trimmed, by));
     const create = {
       id: this.session,
       createdAt: this.#log.clock.now(),
@@ -71,33 +71,33 @@ export class Memories {
   }
 
   /** The most recent memories, oldest first; every window shows them. */
-  async pins(): Promise<readonly Remembered[]> {
+  async pins(): Promise<readonly RememberedFact[]> {
     return this.#pins === 0 ? [] : (await this.list({ limit: this.#pins })).toReversed();
   }
 
   /** The pins as a section of a prompt; undefined if there are none. */
   async pinSection(options?: PinSectionOptions): Promise<string | undefined> {
-    return pinSection(await this.pins(), options);
+    return renderPinSection(await this.pins(), options);
   }
 
   /** Memories, newest first. */
-  async list(query: MemoriesQuery = {}): Promise<readonly Remembered[]> {
+  async list(query: MemoriesQuery = {}): Promise<readonly RememberedFact[]> {
     const { limit = 100, before } = checkFields("query", query);
-    const most = wholeNumber("limit", limit, 1, 10_000);
+    const most = checkWholeNumber("limit", limit, 1, 10_000);
     const { sessions, entries } = this.#log.store;
-    let to = before === undefined ? Number.POSITIVE_INFINITY : this.#seqOf(before) - 1;
-    const found: Remembered[] = [];
+    let to = before === undefined ? Number.POSITIVE_INFINITY : this.#requireSeq(before) - 1;
+    const found: RememberedFact[] = [];
     if (!(await sessions.get(this.session))) return found;
     while (found.length < most && to > 0) {
       const page = await entries.read(this.session, {
         from: 1,
         to,
-        limit: Math.min(PAGE, most - found.length),
+        limit: Math.min(PAGE_SIZE, most - found.length),
         order: "descending",
         kinds: ["message"],
       });
       for (const stored of page) {
-        const memory = rememberedOf(toEntry(this.session, stored));
+        const memory = parseRememberedFact(toEntry(this.session, stored));
         if (memory) found.push(memory);
       }
       const last = page.at(-1);
@@ -108,16 +108,16 @@ export class Memories {
   }
 
   /** One memory; undefined if it does not exist or was forgotten. */
-  async get(which: EntryId): Promise<Remembered | undefined> {
-    const seq = this.#seqOf(which);
+  async get(which: EntryId): Promise<RememberedFact | undefined> {
+    const seq = this.#requireSeq(which);
     const { sessions, entries } = this.#log.store;
     const stored = (await sessions.get(this.session)) && (await entries.get(this.session, seq));
-    return stored && rememberedOf(toEntry(this.session, stored));
+    return stored && parseRememberedFact(toEntry(this.session, stored));
   }
 
   /** Removes a memory and everything derived from it from disk. Throws ENTRY_NOT_FOUND if it does not exist. */
-  async forget(which: EntryId): Promise<Freed> {
-    const seq = this.#seqOf(which);
+  async forget(which: EntryId): Promise<FreedCounts> {
+    const seq = this.#requireSeq(which);
     if (!(await this.get(which)))
       throw new LonghaulError(
         "ENTRY_NOT_FOUND",
@@ -127,10 +127,10 @@ export class Memories {
     return redactEntries(this.#log, this.session, [{ session: this.session, seq }], "forgotten");
   }
 
-  #seqOf(which: EntryId): number {
+  #requireSeq(which: EntryId): number {
     const { session, seq } = parseEntryId(which);
     if (session === this.session) return seq;
-    throw invalidArgument(
+    throw createArgumentError(
       "memory",
       which,
       `a memory of ${JSON.stringify(this.agent)}, as "${this.session}#1"`,

@@ -1,8 +1,8 @@
 import { checkFields, checkList } from "../../model/arguments.ts";
-import { wholeNumber } from "../../model/errors.ts";
+import { checkWholeNumber } from "../../model/errors.ts";
 import { fenceData } from "../retrieval/fence.ts";
 import { quoteLines } from "../retrieval/harmless.ts";
-import type { Remembered } from "./remembered.ts";
+import type { RememberedFact } from "./remembered.ts";
 
 export interface PinSectionOptions {
   /** Maximum size in bytes; the oldest memories are omitted first. Default 1,000,000. */
@@ -16,10 +16,13 @@ const HEAD =
  * Pins as a section of a prompt, each line marked with its author; undefined if there are none. The text of a memory
  * cannot leave the section or pass for a memory of another author.
  */
-export function pinSection(pins: readonly Remembered[], options: PinSectionOptions = {}): string | undefined {
+export function renderPinSection(
+  pins: readonly RememberedFact[],
+  options: PinSectionOptions = {},
+): string | undefined {
   checkList("pins", pins, { text: "text" });
   const { maxBytes = 1_000_000 } = checkFields("options", options);
-  let room = wholeNumber("maxBytes", maxBytes, 0) - Buffer.byteLength(fenceData("memories", HEAD));
+  let room = checkWholeNumber("maxBytes", maxBytes, 0) - Buffer.byteLength(fenceData("memories", HEAD));
   const shown: string[] = [];
   for (const { text, by } of pins.toReversed()) {
     if (text.trim() === "") continue;
@@ -32,7 +35,7 @@ export function pinSection(pins: readonly Remembered[], options: PinSectionOptio
 }
 
 /** The texts of pins, joined by line breaks. */
-export function pinText(pins: readonly Remembered[]): string {
+export function joinPinTexts(pins: readonly RememberedFact[]): string {
   return checkList("pins", pins, { text: "text" })
     .map(({ text }) => text)
     .join("\n");

@@ -1,18 +1,18 @@
 import { checkKind } from "../../model/arguments.ts";
 import { checkSessionId, type Entry, type EntryId, type SessionId } from "../../model/entry.ts";
-import { invalidArgument } from "../../model/errors.ts";
+import { createArgumentError } from "../../model/errors.ts";
 import { type MessageInput, textOfMessage } from "../../model/message.ts";
 
 /** The author of a memory: the user, by explicit request, or the agent itself. */
-export type RememberedBy = "user" | "agent";
+export type MemoryAuthor = "user" | "agent";
 
 /** One memory of an agent. */
-export interface Remembered {
+export interface RememberedFact {
   /** Identifies the memory for `forget` and `expand`. */
   readonly id: EntryId;
   readonly at: number;
   readonly text: string;
-  readonly by: RememberedBy;
+  readonly by: MemoryAuthor;
 }
 
 /** Maximum size of a memory. */
@@ -25,24 +25,24 @@ const MARK = "memory";
 export const DEFAULT_AGENT = "default";
 
 /** The session that holds an agent's memories. */
-export function memorySessionOf(agent: string): SessionId {
+export function toMemorySession(agent: string): SessionId {
   if (typeof agent !== "string" || agent.trim() === "")
-    throw invalidArgument("agent", agent, "the name of an agent");
+    throw createArgumentError("agent", agent, "the name of an agent");
   return checkSessionId(`${PREFIX}${agent}`);
 }
 
 /** The agent whose memories a session holds; undefined for any other session. */
-export function agentOfMemories(session: SessionId): string | undefined {
+export function findMemoryAgent(session: SessionId): string | undefined {
   return checkKind("session", session, "text").startsWith(PREFIX) ? session.slice(PREFIX.length) : undefined;
 }
 
 /** The text of a memory, trimmed; undefined if it is blank. Throws ARGUMENT_INVALID if it is too long. */
-export function memoryText(text: string): string | undefined {
-  if (typeof text !== "string") throw invalidArgument("text", text, "a text to remember");
+export function checkMemoryText(text: string): string | undefined {
+  if (typeof text !== "string") throw createArgumentError("text", text, "a text to remember");
   const trimmed = text.toWellFormed().trim();
   const sizeBytes = Buffer.byteLength(trimmed);
   if (sizeBytes > MAX_MEMORY_BYTES)
-    throw invalidArgument(
+    throw createArgumentError(
       "text",
       `${[...trimmed.slice(0, 40)].join("")}… (${sizeBytes} bytes)`,
       `at most ${MAX_MEMORY_BYTES} bytes; say it shorter, or append it to a session, where it is found too`,
@@ -51,12 +51,12 @@ export function memoryText(text: string): string | undefined {
 }
 
 /** A memory as a message; an agent's own note never has the role of the user. */
-export function memoryMessage(text: string, by: RememberedBy): MessageInput {
+export function toMemoryMessage(text: string, by: MemoryAuthor): MessageInput {
   return { role: by === "user" ? "user" : "assistant", text, meta: { longhaul: MARK, by } };
 }
 
 /** The memory that an entry holds; undefined for any other entry. */
-export function rememberedOf(entry: Entry): Remembered | undefined {
+export function parseRememberedFact(entry: Entry): RememberedFact | undefined {
   if (entry.kind !== "message" || entry.message.meta?.longhaul !== MARK) return undefined;
   const { role } = entry.message;
   const by = role === "user" ? "user" : "agent";

@@ -13,7 +13,7 @@ export interface CandidateChunk {
 }
 
 /** A possible answer to a query: a turn of a session, with those of its chunks that the index found. */
-export interface Candidate {
+export interface TurnCandidate {
   readonly id: number;
   readonly session: number;
   /** Position of the turn in its session; neighbors differ by 1. */

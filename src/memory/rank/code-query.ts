@@ -1,4 +1,4 @@
-import { analyse } from "../text/analyse.ts";
+import { analyzeText } from "../text/analyse.ts";
 
 /** A question about code: its weighted terms, identifiers, and the files it points to. */
 export interface CodeQuery {
@@ -13,7 +13,7 @@ export interface CodeQuery {
 const TITLE_WEIGHT = 2;
 const NAMED_WEIGHT = 2;
 const QUOTED_WEIGHT = 0.6;
-const MOST_TERMS = 400;
+const MAX_TERMS = 400;
 
 const FENCE = /```[\s\S]*?(?:```|$)|^(?: {4}|\t|>>> ).*$/gm;
 /** Lists of versions describe the installation, not the problem. */
@@ -28,7 +28,7 @@ const FILE_PATH =
   /\b(?:[\w.-]+\/)+[\w-]+\.\w{1,5}\b|\b[\w-]+\.(?:py|ts|js|tsx|jsx|go|rs|java|c|h|cpp|rb|php|md)\b/g;
 
 /** Parses a question about code, which may be a whole bug report. */
-export function readCodeQuery(question: string): CodeQuery {
+export function parseCodeQuery(question: string): CodeQuery {
   const weights = new Map<string, number>();
   const identifiers = new Set<string>();
   const paths = new Map<string, number>();
@@ -56,7 +56,7 @@ export function readCodeQuery(question: string): CodeQuery {
     frames.map(([, path]) => path ?? ""),
   );
   return {
-    weights: saturated(weights),
+    weights: saturateWeights(weights),
     identifiers,
     paths,
     isAboutTests: /\btest(?:s|ing)? (?:fail|suite|file|case)|\bfailing tests?\b|\bpytest fixture/i.test(
@@ -66,7 +66,7 @@ export function readCodeQuery(question: string): CodeQuery {
 }
 
 function addTerms(weights: Map<string, number>, text: string, weight: number): void {
-  for (const term of analyse(text)) weights.set(term, (weights.get(term) ?? 0) + weight);
+  for (const term of analyzeText(text)) weights.set(term, (weights.get(term) ?? 0) + weight);
 }
 
 function addIdentifiers(identifiers: Set<string>, name: string): void {
@@ -94,11 +94,11 @@ function addPaths(paths: Map<string, number>, text: string, frames: readonly str
 }
 
 /** Saturates weights, because repeating a word ten times does not make it ten times as important. */
-function saturated(weights: ReadonlyMap<string, number>): Map<string, number> {
+function saturateWeights(weights: ReadonlyMap<string, number>): Map<string, number> {
   return new Map(
     [...weights]
       .map(([term, weight]) => [term, Math.log1p(weight)] as const)
       .sort((left, right) => right[1] - left[1])
-      .slice(0, MOST_TERMS),
+      .slice(0, MAX_TERMS),
   );
 }

@@ -1,5 +1,5 @@
 /** The features of ranking, in the groups by which a hit's parts are reported. */
-export const FEATURES = [
+export const RANK_FEATURES = [
   "whole",
   "chunk",
   "coverage",
@@ -30,7 +30,7 @@ export const FEATURES = [
   "length",
 ] as const;
 
-export type Feature = (typeof FEATURES)[number];
+export type Feature = (typeof RANK_FEATURES)[number];
 
 /** One value per candidate, by feature. */
 export type FeatureTable = Readonly<Record<Feature, Float64Array>>;
@@ -39,12 +39,12 @@ export type FeatureTable = Readonly<Record<Feature, Float64Array>>;
 export type FeatureColumns = Record<Feature, Float64Array>;
 
 /** Columns of zeros for `count` candidates. */
-export function emptyFeatures(count: number): FeatureColumns {
-  return Object.fromEntries(FEATURES.map((name) => [name, new Float64Array(count)])) as FeatureColumns;
+export function createFeatureColumns(count: number): FeatureColumns {
+  return Object.fromEntries(RANK_FEATURES.map((name) => [name, new Float64Array(count)])) as FeatureColumns;
 }
 
 /** Score from words and vectors alone, on which the features of neighbors and sessions are built. */
-export function ownScore(features: FeatureTable, index: number): number {
+export function computeOwnScore(features: FeatureTable, index: number): number {
   return (
     ((features.whole[index] as number) +
       (features.chunk[index] as number) +
@@ -55,7 +55,7 @@ export function ownScore(features: FeatureTable, index: number): number {
 }
 
 /** Scales a column to a maximum of 1. */
-export function divideByMost(values: Float64Array): void {
+export function scaleToOne(values: Float64Array): void {
   let most = 0;
   for (const value of values) if (value > most) most = value;
   if (most > 0)

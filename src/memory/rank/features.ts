@@ -1,30 +1,30 @@
-import type { Candidate, RankContext } from "./candidate.ts";
+import type { RankContext, TurnCandidate } from "./candidate.ts";
 import {
-  divideByMost,
-  emptyFeatures,
+  computeOwnScore,
+  createFeatureColumns,
   type FeatureColumns,
   type FeatureTable,
-  ownScore,
+  scaleToOne,
 } from "./feature-list.ts";
-import { fillKind } from "./kind-features.ts";
-import { createMatcher, type Match } from "./matching.ts";
+import { fillKindFeatures } from "./kind-features.ts";
+import { createTermMatcher, type TermMatch } from "./matching.ts";
 import type { Query } from "./query.ts";
 import { createSoftMatcher } from "./soft-match.ts";
-import { fillNeighbours, fillSessions } from "./surroundings.ts";
+import { fillNeighborFeatures, fillSessionFeatures } from "./surroundings.ts";
 
 const SOFT_LIMIT = 100;
 
 /** Computes every feature of every candidate, and the index of each one's best chunk. */
 export function computeFeatures(
   query: Query,
-  candidates: readonly Candidate[],
+  candidates: readonly TurnCandidate[],
   context: RankContext,
 ): { features: FeatureTable; bestChunks: Int32Array } {
   const count = candidates.length;
-  const features = emptyFeatures(count);
+  const features = createFeatureColumns(count);
   const bestChunks = new Int32Array(count);
-  const match = createMatcher(query, context);
-  const matches: Match[] = [];
+  const match = createTermMatcher(query, context);
+  const matches: TermMatch[] = [];
   for (const [index, candidate] of candidates.entries()) {
     const found = match(candidate);
     matches.push(found);
@@ -34,34 +34,35 @@ export function computeFeatures(
     features.chunkCoverage[index] = found.chunkCoverage;
     features.nearness[index] = found.nearness;
     features.names[index] = found.names;
-    const { similarity, chunk } = closestChunk(candidate);
+    const { similarity, chunk } = findClosestChunk(candidate);
     features.similarity[index] = similarity;
     bestChunks[index] = found.chunk > 0 ? found.best : chunk;
-    fillKind(features, index, candidate, query);
+    fillKindFeatures(features, index, candidate, query);
   }
-  for (const name of ["whole", "chunk", "nearness", "similarity"] as const) divideByMost(features[name]);
+  for (const name of ["whole", "chunk", "nearness", "similarity"] as const) scaleToOne(features[name]);
   fillSoft(features, candidates, query, context);
-  fillSessions(features, candidates, matches, query, context);
-  fillNeighbours(features, candidates);
+  fillSessionFeatures(features, candidates, matches, query, context);
+  fillNeighborFeatures(features, candidates);
   return { features, bestChunks };
 }
 
 /** Comparing meanings word by word is expensive, so only the candidates with the best other features are compared. */
 function fillSoft(
   features: FeatureColumns,
-  candidates: readonly Candidate[],
+  candidates: readonly TurnCandidate[],
   query: Query,
   { vectors, statistics }: RankContext,
 ): void {
   if (vectors === null) return;
   const soft = createSoftMatcher(query, vectors, statistics.averageLength);
-  const scores = candidates.map((_, index) => ownScore(features, index));
+  const scores = candidates.map((_, index) => computeOwnScore(features, index));
   const best = scores.map((_, index) => index).sort((a, b) => (scores[b] as number) - (scores[a] as number));
-  for (const index of best.slice(0, SOFT_LIMIT)) features.soft[index] = soft(candidates[index] as Candidate);
-  divideByMost(features.soft);
+  for (const index of best.slice(0, SOFT_LIMIT))
+    features.soft[index] = soft(candidates[index] as TurnCandidate);
+  scaleToOne(features.soft);
 }
 
-function closestChunk({ chunks }: Candidate): { similarity: number; chunk: number } {
+function findClosestChunk({ chunks }: TurnCandidate): { similarity: number; chunk: number } {
   let similarity = 0;
   let chunk = 0;
   for (const [index, { similarity: own }] of chunks.entries()) {

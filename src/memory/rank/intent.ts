@@ -1,5 +1,5 @@
 /** The intent of a question, as far as its words reveal it. */
-export interface Intent {
+export interface QuestionIntent {
   /** About the person who asks: "I", "my". */
   readonly aboutUser: boolean;
   /** About replies of the assistant: "you told me", "remind me what you recommended". */
@@ -18,11 +18,11 @@ export interface Intent {
   readonly past: boolean;
 }
 
-const TOLD =
+const ABOUT_ASSISTANT =
   /\byou (?:\w+ )?(?:told|said|gave|made|wrote|showed|(?:mention|recommend|suggest|provid|explain|list|describ|advis|shar|propos|outlin|shortlist|creat|us)ed)\b|\bremind me\b|\bdid you (?:say|tell|mention|recommend|suggest|give|provide|explain|list|describe|advise|propose|use|make|write)\b|\bour (?:previous|last|earlier|past|prior) \w+|\bwe (?:\w+ )?(?:talked|discussed|spoke|chatted)\b/i;
 
 /** Determines the intent of a question. */
-export function readIntent(question: string): Intent {
+export function parseIntent(question: string): QuestionIntent {
   const mentions = (pattern: RegExp) => pattern.test(question);
   const recap = mentions(
     /\b(?:summar\w+|recap|overview|over time|(?:has|have) (?:progressed|developed|evolved))\b/i,
@@ -32,7 +32,7 @@ export function readIntent(question: string): Intent {
   const request = has(
     /\b(?:suggest|recommend|should I|tips?|advice|ideas?|what do you think|help me|show me|how (?:can|do|would|should) (?:I|you|we)|can you|could you|what are|which \w+ (?:are|should))\b/i,
   );
-  const aboutAssistant = has(TOLD);
+  const aboutAssistant = has(ABOUT_ASSISTANT);
   return {
     aboutUser: mentions(/\b(?:I|my|me|mine|I'm|I've)\b/i),
     aboutAssistant,

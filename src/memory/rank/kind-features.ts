@@ -1,15 +1,15 @@
-import { fold } from "../text/fold.ts";
+import { foldText } from "../text/fold.ts";
 import { TRAIT } from "../text/traits.ts";
-import type { Candidate } from "./candidate.ts";
+import type { TurnCandidate } from "./candidate.ts";
 import type { FeatureColumns } from "./feature-list.ts";
 import type { Query } from "./query.ts";
-import { timeMatch } from "./time-window.ts";
+import { scoreTimeMatch } from "./time-window.ts";
 
 /** Fills the features that depend on the author, the time and the traits of a candidate. */
-export function fillKind(
+export function fillKindFeatures(
   features: FeatureColumns,
   index: number,
-  candidate: Candidate,
+  candidate: TurnCandidate,
   { intent, speakers, windows }: Query,
 ): void {
   const traits = candidate.chunks.reduce((bits, chunk) => bits | chunk.traits, 0);
@@ -17,13 +17,13 @@ export function fillKind(
   const isNamed = candidate.speaker !== null;
   const isUser = candidate.author === "user" && !isNamed;
   const wantsUser = isUser && !intent.aboutAssistant;
-  features.speaker[index] = speakerMatch(candidate.speaker, speakers);
+  features.speaker[index] = scoreSpeaker(candidate.speaker, speakers);
   features.userTurn[index] = wantsUser && !intent.recap ? 1 : 0;
   features.userAsked[index] = wantsUser && intent.aboutUser && !intent.recap ? 1 : 0;
   features.assistantAsked[index] =
     intent.aboutAssistant && candidate.author === "assistant" && !isNamed ? 1 : 0;
   features.time[index] =
-    candidate.atMs === null || windows.length === 0 ? 0 : timeMatch(windows, candidate.atMs);
+    candidate.atMs === null || windows.length === 0 ? 0 : scoreTimeMatch(windows, candidate.atMs);
   features.numberAsked[index] = has(TRAIT.number, intent.number);
   features.moneyAsked[index] = has(TRAIT.money, intent.money);
   features.timeAsked[index] = has(TRAIT.time, intent.time);
@@ -39,8 +39,8 @@ export function fillKind(
 }
 
 /** A question that names one speaker is about that speaker's turns; one that names several or none is neutral. */
-function speakerMatch(speaker: string | null, named: readonly string[]): number {
+function scoreSpeaker(speaker: string | null, named: readonly string[]): number {
   if (speaker === null) return 0;
   if (named.length !== 1) return 0.5;
-  return fold(speaker) === named[0] ? 1 : 0;
+  return foldText(speaker) === named[0] ? 1 : 0;
 }

@@ -1,8 +1,8 @@
-import type { Candidate, RankContext } from "./candidate.ts";
+import type { RankContext, TurnCandidate } from "./candidate.ts";
 import type { Query } from "./query.ts";
 
 /** The match between a candidate's words and a question's. */
-export interface Match {
+export interface TermMatch {
   /** Okapi score of the whole turn. */
   readonly whole: number;
   /** Okapi score of its best chunk. */
@@ -26,7 +26,7 @@ const CHUNK = { saturation: 1.5, lengthShare: 0.5 };
 const NEAR = 4;
 
 /** Okapi weight of a term that occurs `count` times in a text of relative length `length`. */
-export function okapi(
+export function computeOkapi(
   count: number,
   length: number,
   { saturation, lengthShare }: { readonly saturation: number; readonly lengthShare: number },
@@ -35,19 +35,22 @@ export function okapi(
 }
 
 /** Creates a function that matches one candidate at a time, without a table of all terms. */
-export function createMatcher(query: Query, { statistics }: RankContext): (candidate: Candidate) => Match {
+export function createTermMatcher(
+  query: Query,
+  { statistics }: RankContext,
+): (candidate: TurnCandidate) => TermMatch {
   const places = new Map(query.terms.map((term, place) => [term, place]));
   const { rarities, isName } = query;
   const size = rarities.length;
-  const weight = sum(rarities) || 1;
-  const nameWeight = sum(rarities.filter((_, place) => isName[place]));
+  const weight = sumValues(rarities) || 1;
+  const nameWeight = sumValues(rarities.filter((_, place) => isName[place]));
   const counts = new Float64Array(size);
 
   const scoreOf = (values: Float64Array, length: number, shape: typeof WHOLE): number => {
     let score = 0;
     for (let place = 0; place < size; place++) {
       const count = values[place] as number;
-      if (count > 0) score += (rarities[place] as number) * okapi(count, length, shape);
+      if (count > 0) score += (rarities[place] as number) * computeOkapi(count, length, shape);
     }
     return score;
   };
@@ -83,7 +86,7 @@ export function createMatcher(query: Query, { statistics }: RankContext): (candi
         best = index;
       }
       chunkCoverage = Math.max(chunkCoverage, weightOf(counts, false) / weight);
-      nearness = Math.max(nearness, nearnessOf(seen, rarities));
+      nearness = Math.max(nearness, computeNearness(seen, rarities));
     }
     return {
       whole: scoreOf(total, length / statistics.averageLength, WHOLE),
@@ -99,7 +102,7 @@ export function createMatcher(query: Query, { statistics }: RankContext): (candi
 }
 
 /** `seen` holds pairs: the index of a question term, and its position in the chunk. */
-function nearnessOf(seen: readonly number[], rarities: readonly number[]): number {
+function computeNearness(seen: readonly number[], rarities: readonly number[]): number {
   const closest = new Map<number, number>();
   for (let left = 0; left < seen.length; left += 2) {
     for (let right = left + 2; right < seen.length; right += 2) {
@@ -118,6 +121,6 @@ function nearnessOf(seen: readonly number[], rarities: readonly number[]): numbe
   return score;
 }
 
-function sum(values: readonly number[]): number {
+function sumValues(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }

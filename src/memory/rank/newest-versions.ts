@@ -1,4 +1,4 @@
-import type { Candidate } from "./candidate.ts";
+import type { TurnCandidate } from "./candidate.ts";
 import type { Query } from "./query.ts";
 import type { RankedHit } from "./ranked-hit.ts";
 
@@ -33,7 +33,7 @@ export function putNewestVersionsFirst(
   question: string,
   query: Query,
   hits: readonly RankedHit[],
-  candidateOf: (hit: RankedHit) => Candidate | undefined,
+  candidateOf: (hit: RankedHit) => TurnCandidate | undefined,
 ): RankedHit[] {
   const ordered = [...hits];
   if (query.windows.length > 0 || ASKS_FOR_OLD.test(question)) return ordered;
@@ -53,7 +53,7 @@ export function putNewestVersionsFirst(
 function findVersions(
   query: Query,
   hits: readonly RankedHit[],
-  candidateOf: (hit: RankedHit) => Candidate | undefined,
+  candidateOf: (hit: RankedHit) => TurnCandidate | undefined,
 ): number[][] {
   const asked = new Set(query.terms);
   const groups: { readonly first: Version; readonly places: number[] }[] = [];
@@ -70,7 +70,7 @@ function findVersions(
 
 /** Undefined for a hit without a time, or with too few of the question's terms. */
 function readVersion(
-  { author, speaker, atMs, chunks }: Candidate,
+  { author, speaker, atMs, chunks }: TurnCandidate,
   chunk: number | null,
   asked: ReadonlySet<string>,
 ): Version | undefined {

@@ -1,12 +1,12 @@
-import { analyse, termsOfWord } from "../text/analyse.ts";
-import { fold } from "../text/fold.ts";
-import { words } from "../text/words.ts";
+import { analyzeText, analyzeWord } from "../text/analyse.ts";
+import { foldText } from "../text/fold.ts";
+import { splitWords } from "../text/words.ts";
 import type { RankContext } from "./candidate.ts";
-import { type Intent, readIntent } from "./intent.ts";
-import { type TimeWindow, timeWindows } from "./time-window.ts";
+import { parseIntent, type QuestionIntent } from "./intent.ts";
+import { parseTimeWindows, type TimeWindow } from "./time-window.ts";
 
 /** Maximum number of terms; more add little and cost time, since a pasted document is not a question. */
-const MOST_TERMS = 64;
+const MAX_TERMS = 64;
 
 /** A parsed question. */
 export interface Query {
@@ -18,31 +18,31 @@ export interface Query {
   readonly isName: readonly boolean[];
   /** Speakers that the question names, folded. */
   readonly speakers: readonly string[];
-  readonly intent: Intent;
+  readonly intent: QuestionIntent;
   readonly windows: readonly TimeWindow[];
 }
 
 /** Parses a question in the context of its scope. */
-export function readQuery(text: string, { statistics, nowMs, speakers }: RankContext): Query {
-  const folded = fold(text);
-  const named = speakers.map(fold).filter((name) => name !== "" && mentions(folded, name));
-  const hidden = new Set(named.flatMap(analyse));
-  const all = [...new Set(analyse(text))].filter((term) => !hidden.has(term));
-  const rarity = (term: string) => inverseFrequency(statistics.frequencyOf(term), statistics.chunks);
-  const terms = all.length > MOST_TERMS ? rarest(all, rarity, MOST_TERMS) : all;
+export function parseQuery(text: string, { statistics, nowMs, speakers }: RankContext): Query {
+  const folded = foldText(text);
+  const named = speakers.map(foldText).filter((name) => name !== "" && isMentioned(folded, name));
+  const hidden = new Set(named.flatMap(analyzeText));
+  const all = [...new Set(analyzeText(text))].filter((term) => !hidden.has(term));
+  const rarity = (term: string) => computeRarity(statistics.frequencyOf(term), statistics.chunks);
+  const terms = all.length > MAX_TERMS ? pickRarest(all, rarity, MAX_TERMS) : all;
   const names = new Set(
-    words(text)
+    splitWords(text)
       .slice(1)
       .filter((word) => /^[\p{Lu}\p{N}]/u.test(word) && !/^I(?:'|’|$)/.test(word))
-      .flatMap((word) => termsOfWord(word)),
+      .flatMap((word) => analyzeWord(word)),
   );
   return {
     terms,
     rarities: terms.map(rarity),
     isName: terms.map((term) => names.has(term)),
     speakers: named,
-    intent: readIntent(text),
-    windows: timeWindows(text, nowMs),
+    intent: parseIntent(text),
+    windows: parseTimeWindows(text, nowMs),
   };
 }
 
@@ -59,17 +59,17 @@ export function withoutSpeakers(question: string, speakers: readonly string[]): 
   return text.trim() === "" ? question : text;
 }
 
-function mentions(text: string, name: string): boolean {
+function isMentioned(text: string, name: string): boolean {
   const at = text.indexOf(name);
   if (at < 0) return false;
   return !/\p{L}/u.test(text[at - 1] ?? " ") && !/\p{L}/u.test(text[at + name.length] ?? " ");
 }
 
-function inverseFrequency(frequency: number, documents: number): number {
+function computeRarity(frequency: number, documents: number): number {
   return Math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5));
 }
 
-function rarest(terms: readonly string[], rarity: (term: string) => number, most: number): string[] {
+function pickRarest(terms: readonly string[], rarity: (term: string) => number, most: number): string[] {
   const chosen = new Set([...terms].sort((a, b) => rarity(b) - rarity(a)).slice(0, most));
   return terms.filter((term) => chosen.has(term));
 }

@@ -1,7 +1,7 @@
-import { analyse } from "../text/analyse.ts";
+import { analyzeText } from "../text/analyse.ts";
 import type { CandidateChunk, Statistics } from "./candidate.ts";
-import { type CodeQuery, readCodeQuery } from "./code-query.ts";
-import { okapi } from "./matching.ts";
+import { type CodeQuery, parseCodeQuery } from "./code-query.ts";
+import { computeOkapi } from "./matching.ts";
 
 /** A file that may answer a question about code, with those of its chunks that the index found. */
 export interface FileCandidate {
@@ -20,18 +20,18 @@ export interface FileContext {
 }
 
 /** A file with its score and the parts of the score. */
-export interface FileHit {
+export interface RankedFile {
   readonly id: number;
   /** Id of the best chunk; null if only the path or a definition matched. */
   readonly chunk: number | null;
   readonly score: number;
-  readonly parts: Readonly<Record<FilePart, number>>;
+  readonly parts: Readonly<Record<FileScorePart, number>>;
 }
 
 /** The parts of a file's score. */
-export type FilePart = "whole" | "chunk" | "definitions" | "path" | "pointed";
+export type FileScorePart = "whole" | "chunk" | "definitions" | "path" | "pointed";
 
-const WEIGHTS: Readonly<Record<FilePart, number>> = {
+const WEIGHTS: Readonly<Record<FileScorePart, number>> = {
   whole: 1,
   chunk: 0.5,
   definitions: 0.6,
@@ -42,7 +42,7 @@ const WHOLE = { saturation: 1.2, lengthShare: 0.6 };
 const CHUNK = { saturation: 1.2, lengthShare: 0.5 };
 
 /** Paths that repeat code implemented elsewhere and are rarely the cause of a problem. */
-const ASIDE: readonly (readonly [RegExp, number])[] = [
+const SECONDARY_PATHS: readonly (readonly [RegExp, number])[] = [
   [
     /(?:^|\/)(?:tests?|testing|__tests__|spec)\/|(?:^|\/)(?:test_[^/]*|[^/]*_test|conftest)\.\w+$|\.(?:test|spec)\.\w+$/i,
     0.4,
@@ -60,12 +60,12 @@ export function rankFiles(
   question: string,
   files: readonly FileCandidate[],
   context: FileContext,
-): FileHit[] {
-  const query = readCodeQuery(question);
-  const rarities = rarityOf(query, context);
+): RankedFile[] {
+  const query = parseCodeQuery(question);
+  const rarities = computeRarities(query, context);
   const definers = countDefiners(query, files);
   const raw = files.map((file) => scoreParts(file, query, rarities, definers, context));
-  const most = (part: FilePart) => Math.max(1e-9, ...raw.map(({ parts }) => parts[part]));
+  const most = (part: FileScorePart) => Math.max(1e-9, ...raw.map(({ parts }) => parts[part]));
   const scale = {
     whole: most("whole"),
     chunk: most("chunk"),
@@ -73,14 +73,14 @@ export function rankFiles(
     path: most("path"),
     pointed: 1,
   };
-  const hits = raw.map(({ id, chunk, path, parts }): FileHit => {
-    const aside = factorOf(path, query);
+  const hits = raw.map(({ id, chunk, path, parts }): RankedFile => {
+    const aside = computeFactor(path, query);
     const weighed = Object.fromEntries(
       Object.entries(parts).map(([part, value]) => [
         part,
-        (aside * WEIGHTS[part as FilePart] * value) / scale[part as FilePart],
+        (aside * WEIGHTS[part as FileScorePart] * value) / scale[part as FileScorePart],
       ]),
-    ) as Record<FilePart, number>;
+    ) as Record<FileScorePart, number>;
     return {
       id,
       chunk,
@@ -91,7 +91,7 @@ export function rankFiles(
   return hits.sort((left, right) => right.score - left.score || left.id - right.id);
 }
 
-function rarityOf({ weights }: CodeQuery, { statistics }: FileContext): Map<string, number> {
+function computeRarities({ weights }: CodeQuery, { statistics }: FileContext): Map<string, number> {
   return new Map(
     [...weights].map(([term, weight]) => {
       const frequency = statistics.frequencyOf(term);
@@ -125,32 +125,32 @@ function scoreParts(
     const counts = new Map<string, number>();
     for (const term of terms) if (rarities.has(term)) counts.set(term, (counts.get(term) ?? 0) + 1);
     for (const [term, count] of counts) total.set(term, (total.get(term) ?? 0) + count);
-    const score = scoreOf(counts, rarities, terms.length / statistics.averageChunkLength, CHUNK);
+    const score = scoreTerms(counts, rarities, terms.length / statistics.averageChunkLength, CHUNK);
     if (score > best) [best, chunk] = [score, id];
   }
-  const parts: Record<FilePart, number> = {
-    whole: scoreOf(total, rarities, file.length / statistics.averageLength, WHOLE),
+  const parts: Record<FileScorePart, number> = {
+    whole: scoreTerms(total, rarities, file.length / statistics.averageLength, WHOLE),
     chunk: best,
-    definitions: definitionScore(file, definers),
-    path: pathScore(file, rarities),
-    pointed: pointedScore(file, query),
+    definitions: scoreDefinitions(file, definers),
+    path: scorePath(file, rarities),
+    pointed: scorePointer(file, query),
   };
   return { id: file.id, path: file.path, chunk, parts };
 }
 
-function scoreOf(
+function scoreTerms(
   counts: ReadonlyMap<string, number>,
   rarities: ReadonlyMap<string, number>,
   length: number,
   shape: typeof WHOLE,
 ): number {
   let score = 0;
-  for (const [term, count] of counts) score += (rarities.get(term) ?? 0) * okapi(count, length, shape);
+  for (const [term, count] of counts) score += (rarities.get(term) ?? 0) * computeOkapi(count, length, shape);
   return score;
 }
 
 /** An identifier that one file defines points to that file; one that many files define does not. */
-function definitionScore({ definitions }: FileCandidate, definers: ReadonlyMap<string, number>): number {
+function scoreDefinitions({ definitions }: FileCandidate, definers: ReadonlyMap<string, number>): number {
   let score = 0;
   for (const name of new Set(definitions.map((definition) => definition.toLowerCase()))) {
     const count = definers.get(name);
@@ -159,14 +159,14 @@ function definitionScore({ definitions }: FileCandidate, definers: ReadonlyMap<s
   return Math.sqrt(score);
 }
 
-function pathScore({ path }: FileCandidate, rarities: ReadonlyMap<string, number>): number {
+function scorePath({ path }: FileCandidate, rarities: ReadonlyMap<string, number>): number {
   const name = path.slice(path.lastIndexOf("/") + 1).replace(/\.\w+$/, "");
   let score = 0;
-  for (const term of new Set(analyse(name))) score += rarities.get(term) ?? 0;
+  for (const term of new Set(analyzeText(name))) score += rarities.get(term) ?? 0;
   return score;
 }
 
-function pointedScore({ path }: FileCandidate, { paths }: CodeQuery): number {
+function scorePointer({ path }: FileCandidate, { paths }: CodeQuery): number {
   const own = path
     .replace(/\.\w{1,5}$/, "")
     .replace(/\/__init__$/, "")
@@ -177,9 +177,9 @@ function pointedScore({ path }: FileCandidate, { paths }: CodeQuery): number {
   return strength;
 }
 
-function factorOf(path: string, { isAboutTests }: CodeQuery): number {
+function computeFactor(path: string, { isAboutTests }: CodeQuery): number {
   let factor = 1;
-  for (const [index, [pattern, value]] of ASIDE.entries()) {
+  for (const [index, [pattern, value]] of SECONDARY_PATHS.entries()) {
     if (pattern.test(path) && !(index === 0 && isAboutTests)) factor = Math.min(factor, value);
   }
   return factor;

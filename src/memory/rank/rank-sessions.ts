@@ -1,7 +1,7 @@
 import type { RankedHit } from "./rank.ts";
 
 /** A session with its score. */
-export interface SessionHit {
+export interface RankedSession {
   readonly session: number;
   readonly score: number;
 }
@@ -17,7 +17,7 @@ const MEANING_MORE = 1.5;
 const SESSION_LESS = 0.6;
 
 /** Orders sessions by their best hits: one answer counts most, further ones confirm it. */
-export function rankSessions(ranked: readonly RankedHit[]): SessionHit[] {
+export function rankSessions(ranked: readonly RankedHit[]): RankedSession[] {
   const hits = ranked.map(({ session, score, parts }) => ({
     session,
     score: score + MEANING_MORE * parts.meaning - SESSION_LESS * parts.session,
@@ -29,7 +29,7 @@ export function rankSessions(ranked: readonly RankedHit[]): SessionHit[] {
     if (scores) scores.push(score - lowest);
     else bySession.set(session, [score - lowest]);
   }
-  const sessions = [...bySession].map(([session, scores]): SessionHit => {
+  const sessions = [...bySession].map(([session, scores]): RankedSession => {
     const best = scores.sort((left, right) => right - left);
     return { session, score: FURTHER.reduce((sum, share, place) => sum + share * (best[place] ?? 0), 0) };
   });

@@ -1,25 +1,25 @@
-import type { Candidate, RankContext } from "./candidate.ts";
-import { FEATURES } from "./feature-list.ts";
+import type { RankContext, TurnCandidate } from "./candidate.ts";
+import { RANK_FEATURES } from "./feature-list.ts";
 import { computeFeatures } from "./features.ts";
 import { putNewestVersionsFirst } from "./newest-versions.ts";
-import { readQuery } from "./query.ts";
+import { parseQuery } from "./query.ts";
 import type { RankedHit } from "./ranked-hit.ts";
-import { PART_OF, WEIGHTS } from "./weights.ts";
+import { FEATURE_WEIGHTS, PART_OF } from "./weights.ts";
 
 export type { RankedHit } from "./ranked-hit.ts";
 
 /** The best candidates first, at most `limit`; scores of different questions are not comparable. */
-export function rank(
+export function rankTurns(
   question: string,
-  candidates: readonly Candidate[],
+  candidates: readonly TurnCandidate[],
   context: RankContext,
   limit = candidates.length,
 ): RankedHit[] {
-  const query = readQuery(question, context);
+  const query = parseQuery(question, context);
   const { features, bestChunks } = computeFeatures(query, candidates, context);
   // Between people, turns are short and a session wanders; with an assistant, one message covers a subject.
-  const weights = context.speakers.length > 0 ? WEIGHTS.people : WEIGHTS.assistant;
-  const columns = FEATURES.map((feature) => ({
+  const weights = context.speakers.length > 0 ? FEATURE_WEIGHTS.people : FEATURE_WEIGHTS.assistant;
+  const columns = RANK_FEATURES.map((feature) => ({
     values: features[feature],
     weight: weights[feature],
     part: PART_OF[feature],
@@ -38,9 +38,9 @@ export function rank(
       (scores[right] as number) - (scores[left] as number) || atOf(right) - atOf(left) || left - right,
   );
 
-  const candidateOf = new Map<RankedHit, Candidate>();
+  const candidateOf = new Map<RankedHit, TurnCandidate>();
   const hits = order.slice(0, limit).map((index): RankedHit => {
-    const candidate = candidates[index] as Candidate;
+    const candidate = candidates[index] as TurnCandidate;
     const { id, session, chunks } = candidate;
     const parts = {
       words: 0,

@@ -1,4 +1,4 @@
-import type { Part } from "./weights.ts";
+import type { ScorePart } from "./weights.ts";
 
 /** A candidate with its score and the parts of the score. */
 export interface RankedHit {
@@ -7,5 +7,5 @@ export interface RankedHit {
   /** Id of the best chunk; null for a candidate without chunks. */
   readonly chunk: number | null;
   readonly score: number;
-  readonly parts: Readonly<Record<Part, number>>;
+  readonly parts: Readonly<Record<ScorePart, number>>;
 }

@@ -1,18 +1,18 @@
-import type { Candidate, TermVector, TermVectors } from "./candidate.ts";
+import type { TermVector, TermVectors, TurnCandidate } from "./candidate.ts";
 import type { Query } from "./query.ts";
 
 /** Minimum cosine of two related words. */
-const LEAST_COSINE = 0.45;
+const MIN_COSINE = 0.45;
 /** Number of the rarest question words to find related words for. */
-const MOST_COMPARED = 8;
+const MAX_COMPARED = 8;
 
 /** Creates a scorer of candidates by the closest word that each has for every question word, weighted by rarity. */
 export function createSoftMatcher(
   query: Query,
   vectors: TermVectors,
   averageLength: number,
-): (candidate: Candidate) => number {
-  const rarest = [...query.rarities].sort((left, right) => right - left)[MOST_COMPARED - 1] ?? 0;
+): (candidate: TurnCandidate) => number {
+  const rarest = [...query.rarities].sort((left, right) => right - left)[MAX_COMPARED - 1] ?? 0;
   const targets = query.terms.map((term, place) =>
     (query.rarities[place] as number) >= rarest ? vectors.vectorOf(term) : undefined,
   );
@@ -29,8 +29,8 @@ export function createSoftMatcher(
     let closeness: Float32Array | null = null;
     for (let place = 0; place < size; place++) {
       const target = targets[place];
-      const cosine = place === own ? 1 : vector && target ? cosineOf(vector, target) : 0;
-      if (cosine < LEAST_COSINE) continue;
+      const cosine = place === own ? 1 : vector && target ? computeCosine(vector, target) : 0;
+      if (cosine < MIN_COSINE) continue;
       closeness ??= new Float32Array(size);
       closeness[place] = cosine;
     }
@@ -59,23 +59,25 @@ export function createSoftMatcher(
 }
 
 /** Two vectors that differ in a larger share of signs are almost always below `LEAST_COSINE`. */
-const MOST_DIFFERENT_SIGNS = 0.45;
+const MAX_DIFFERENT_SIGNS = 0.45;
 
-function cosineOf(left: TermVector, right: TermVector): number {
+function computeCosine(left: TermVector, right: TermVector): number {
   let different = 0;
   for (let word = 0; word < left.signs.length; word++) {
-    different += bitsIn((left.signs[word] as number) ^ (right.signs[word] as number));
+    different += countBits((left.signs[word] as number) ^ (right.signs[word] as number));
   }
-  return different > MOST_DIFFERENT_SIGNS * left.values.length ? 0 : dot(left.values, right.values);
+  return different > MAX_DIFFERENT_SIGNS * left.values.length
+    ? 0
+    : computeDotProduct(left.values, right.values);
 }
 
-function bitsIn(word: number): number {
+function countBits(word: number): number {
   let bits = word - ((word >>> 1) & 0x55555555);
   bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
   return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
-function dot(left: Float32Array, right: Float32Array): number {
+function computeDotProduct(left: Float32Array, right: Float32Array): number {
   let product = 0;
   for (let axis = 0; axis < left.length; axis++) product += (left[axis] as number) * (right[axis] as number);
   return product;

@@ -1,19 +1,19 @@
-import type { Candidate, RankContext } from "./candidate.ts";
-import { divideByMost, type FeatureColumns, ownScore } from "./feature-list.ts";
-import { type Match, okapi } from "./matching.ts";
+import type { RankContext, TurnCandidate } from "./candidate.ts";
+import { computeOwnScore, type FeatureColumns, scaleToOne } from "./feature-list.ts";
+import { computeOkapi, type TermMatch } from "./matching.ts";
 import type { Query } from "./query.ts";
 
 /** Neighbors matter most for a short turn; at this many terms, half as much. */
 const SHORT_TURN = 18;
 const SESSION_SHAPE = { saturation: 1.5, lengthShare: 0.75 };
 /** More than the turns of any session, so that session and position form one number. */
-const MOST_POSITIONS = 2 ** 26;
+const MAX_POSITIONS = 2 ** 26;
 
 /** Scores a session by the words of all its candidates together and by its three best candidates. */
-export function fillSessions(
+export function fillSessionFeatures(
   features: FeatureColumns,
-  candidates: readonly Candidate[],
-  matches: readonly Match[],
+  candidates: readonly TurnCandidate[],
+  matches: readonly TermMatch[],
   query: Query,
   { statistics }: RankContext,
 ): void {
@@ -30,28 +30,28 @@ export function fillSessions(
     for (const [place, rarity] of query.rarities.entries()) {
       let count = 0;
       for (const index of indexes) count += matches[index]?.counts[place] ?? 0;
-      if (count > 0) words += rarity * okapi(count, length, SESSION_SHAPE);
+      if (count > 0) words += rarity * computeOkapi(count, length, SESSION_SHAPE);
     }
-    const best = indexes.map((index) => ownScore(features, index)).sort((left, right) => right - left);
+    const best = indexes.map((index) => computeOwnScore(features, index)).sort((left, right) => right - left);
     const top = (best[0] ?? 0) + (best[1] ?? 0) + (best[2] ?? 0);
     for (const index of indexes) {
       features.session[index] = words;
       features.sessionTop[index] = top;
     }
   }
-  divideByMost(features.session);
-  divideByMost(features.sessionTop);
+  scaleToOne(features.session);
+  scaleToOne(features.sessionTop);
 }
 
 /**
  * Scores neighbors: a question supports the short answer after it, and in an exchange each side counts for the other.
  */
-export function fillNeighbours(features: FeatureColumns, candidates: readonly Candidate[]): void {
-  const keyOf = (session: number, position: number) => session * MOST_POSITIONS + position;
+export function fillNeighborFeatures(features: FeatureColumns, candidates: readonly TurnCandidate[]): void {
+  const keyOf = (session: number, position: number) => session * MAX_POSITIONS + position;
   const places = new Map(candidates.map(({ session, position }, index) => [keyOf(session, position), index]));
   const scoreAt = (session: number, position: number): number => {
     const index = position < 0 ? undefined : places.get(keyOf(session, position));
-    return index === undefined ? 0 : ownScore(features, index);
+    return index === undefined ? 0 : computeOwnScore(features, index);
   };
   for (const [index, { session, position, length, author, speaker }] of candidates.entries()) {
     const share = SHORT_TURN / (SHORT_TURN + length);

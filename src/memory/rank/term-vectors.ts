@@ -1,4 +1,4 @@
-import { freshTermsOfWord } from "../text/analyse.ts";
+import { analyzeWordUncached } from "../text/analyse.ts";
 import { EAST_ASIAN } from "../text/east-asian.ts";
 import type { TermVector, TermVectors } from "./candidate.ts";
 
@@ -19,7 +19,7 @@ export function createTermVectors(embedder: WordVectors): TermVectors {
   for (let token = 0; token < embedder.words; token++) {
     const word = embedder.wordOf(token);
     if (word === undefined) continue;
-    const term = termOf(word);
+    const term = findTerm(word);
     if (term === undefined || (lengths.get(term) ?? Number.POSITIVE_INFINITY) <= word.length) continue;
     tokens.set(term, token);
     lengths.set(term, word.length);
@@ -44,9 +44,9 @@ export function createTermVectors(embedder: WordVectors): TermVectors {
  * The only term of a word; undefined if it has none or several. Single East Asian characters and pairs are terms
  * themselves.
  */
-function termOf(word: string): string | undefined {
+function findTerm(word: string): string | undefined {
   if (EAST_ASIAN.test(word)) return word.length <= 2 ? word : undefined;
-  const [term, ...more] = freshTermsOfWord(word);
+  const [term, ...more] = analyzeWordUncached(word);
   return more.length > 0 ? undefined : term;
 }
 

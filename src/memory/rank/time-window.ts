@@ -35,17 +35,17 @@ const PAST = new RegExp(`\\b(?:last|past|previous) (?:${AMOUNT} )?(?<unit>day|we
 const WEEKDAY = /\b(?:last|this past|on|past) (?<weekday>mon|tues|wednes|thurs|fri|satur|sun)day\b/gi;
 
 /** The periods that a question mentions, relative to `nowMs`; without it, only calendar dates count. */
-export function timeWindows(question: string, nowMs: number | null): TimeWindow[] {
+export function parseTimeWindows(question: string, nowMs: number | null): TimeWindow[] {
   const text = question.toLowerCase();
-  const calendar = calendarWindows(text, nowMs);
-  return nowMs === null ? calendar : [...calendar, ...relativeWindows(text, nowMs)];
+  const calendar = parseCalendarWindows(text, nowMs);
+  return nowMs === null ? calendar : [...calendar, ...parseRelativeWindows(text, nowMs)];
 }
 
 /**
  * Match of a time with the nearest window: 1 inside, decreasing with the distance. Earlier times decrease faster,
  * because events are reported after they happen.
  */
-export function timeMatch(windows: readonly TimeWindow[], atMs: number): number {
+export function scoreTimeMatch(windows: readonly TimeWindow[], atMs: number): number {
   let best = 0;
   for (const { fromMs, toMs, slackMs } of windows) {
     const outside = atMs < fromMs ? 2 * (fromMs - atMs) : Math.max(0, atMs - toMs);
@@ -54,7 +54,7 @@ export function timeMatch(windows: readonly TimeWindow[], atMs: number): number 
   return best;
 }
 
-function calendarWindows(text: string, nowMs: number | null): TimeWindow[] {
+function parseCalendarWindows(text: string, nowMs: number | null): TimeWindow[] {
   const windows: TimeWindow[] = [];
   let rest = text;
   for (const pattern of CALENDAR) {
@@ -72,49 +72,49 @@ function toWindows(groups: Readonly<Record<string, string | undefined>>, nowMs: 
     : monthNumber
       ? Number(monthNumber) - 1
       : -1;
-  return yearsOf(groups.year, nowMs).map((year) => {
-    if (month < 0) return spanOf(Date.UTC(year, 0, 1), Date.UTC(year + 1, 0, 1));
-    if (day === undefined) return spanOf(Date.UTC(year, month, 1), Date.UTC(year, month + 1, 1));
-    return spanOf(Date.UTC(year, month, Number(day)), Date.UTC(year, month, Number(day) + 1));
+  return listYears(groups.year, nowMs).map((year) => {
+    if (month < 0) return buildSpan(Date.UTC(year, 0, 1), Date.UTC(year + 1, 0, 1));
+    if (day === undefined) return buildSpan(Date.UTC(year, month, 1), Date.UTC(year, month + 1, 1));
+    return buildSpan(Date.UTC(year, month, Number(day)), Date.UTC(year, month, Number(day) + 1));
   });
 }
 
 /** A date without a year belongs to this year or the last; without a current time, to any plausible year. */
-function yearsOf(year: string | undefined, nowMs: number | null): number[] {
+function listYears(year: string | undefined, nowMs: number | null): number[] {
   if (year !== undefined) return [Number(year)];
   if (nowMs === null) return Array.from({ length: 30 }, (_, index) => 2010 + index);
   const current = new Date(nowMs).getUTCFullYear();
   return [current, current - 1];
 }
 
-function relativeWindows(text: string, nowMs: number): TimeWindow[] {
+function parseRelativeWindows(text: string, nowMs: number): TimeWindow[] {
   const windows: TimeWindow[] = [];
   const today = Math.floor(nowMs / DAY_MS) * DAY_MS;
   for (const { groups } of text.matchAll(AGO)) {
     const unitMs = (UNIT_DAYS[groups?.unit ?? ""] ?? 1) * DAY_MS;
-    const at = nowMs - amountOf(groups?.amount) * unitMs;
+    const at = nowMs - parseAmount(groups?.amount) * unitMs;
     windows.push({ fromMs: at - 0.3 * unitMs, toMs: at + 0.3 * unitMs, slackMs: 0.6 * unitMs });
   }
   for (const { groups } of text.matchAll(PAST)) {
     const unitMs = (UNIT_DAYS[groups?.unit ?? ""] ?? 1) * DAY_MS;
-    windows.push(spanOf(nowMs - amountOf(groups?.amount) * unitMs, nowMs));
+    windows.push(buildSpan(nowMs - parseAmount(groups?.amount) * unitMs, nowMs));
   }
   for (const { groups } of text.matchAll(WEEKDAY)) {
     const weekday = WEEKDAYS.indexOf((groups?.weekday ?? "").slice(0, 3));
     const back = ((new Date(nowMs).getUTCDay() - weekday + 6) % 7) + 1;
-    windows.push(spanOf(today - back * DAY_MS, today - (back - 1) * DAY_MS));
+    windows.push(buildSpan(today - back * DAY_MS, today - (back - 1) * DAY_MS));
   }
-  if (/\byesterday\b/.test(text)) windows.push(spanOf(today - DAY_MS, today));
-  if (/\btoday\b/.test(text)) windows.push(spanOf(today, nowMs));
-  if (/\blast weekend\b/.test(text)) windows.push(spanOf(today - 8 * DAY_MS, nowMs));
+  if (/\byesterday\b/.test(text)) windows.push(buildSpan(today - DAY_MS, today));
+  if (/\btoday\b/.test(text)) windows.push(buildSpan(today, nowMs));
+  if (/\blast weekend\b/.test(text)) windows.push(buildSpan(today - 8 * DAY_MS, nowMs));
   return windows;
 }
 
-function spanOf(fromMs: number, toMs: number): TimeWindow {
+function buildSpan(fromMs: number, toMs: number): TimeWindow {
   return { fromMs, toMs, slackMs: Math.max(3 * DAY_MS, (toMs - fromMs) / 4) };
 }
 
-function amountOf(text: string | undefined): number {
+function parseAmount(text: string | undefined): number {
   if (text === undefined) return 1;
   if (text.startsWith("couple")) return 2;
   if (text === "few" || text === "several") return 3;

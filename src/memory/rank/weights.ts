@@ -1,10 +1,18 @@
 import type { Feature } from "./feature-list.ts";
 
 /** The parts by which a hit's score is reported. */
-export type Part = "words" | "meaning" | "session" | "neighbours" | "speaker" | "time" | "kind" | "recency";
+export type ScorePart =
+  | "words"
+  | "meaning"
+  | "session"
+  | "neighbours"
+  | "speaker"
+  | "time"
+  | "kind"
+  | "recency";
 
 /** The part of the score that each feature belongs to. */
-export const PART_OF: Readonly<Record<Feature, Part>> = {
+export const PART_OF: Readonly<Record<Feature, ScorePart>> = {
   whole: "words",
   chunk: "words",
   coverage: "words",
@@ -36,7 +44,7 @@ export const PART_OF: Readonly<Record<Feature, Part>> = {
 };
 
 /** Fitted by `bench/suites/recall/fit.ts`, which prints the results on held-out folds. */
-export const WEIGHTS: Readonly<Record<"assistant" | "people", Readonly<Record<Feature, number>>>> = {
+export const FEATURE_WEIGHTS: Readonly<Record<"assistant" | "people", Readonly<Record<Feature, number>>>> = {
   assistant: {
     whole: 0.25,
     chunk: 0.55,

@@ -10,13 +10,13 @@ import type { Memory, RecallOptions } from "../memory.ts";
 import type { MemoryScope } from "../scope.ts";
 import { fenceData } from "./fence.ts";
 import { quoteLines } from "./harmless.ts";
-import { provenanceOf, referenceOf } from "./provenance.ts";
+import { formatProvenance, formatReference } from "./provenance.ts";
 import { isSessionInScope } from "./session-in-scope.ts";
-import { shownEntries } from "./shown-entries.ts";
-import { shownHits, unindexedWords } from "./shown-hits.ts";
+import { renderEntries } from "./shown-entries.ts";
+import { renderHits, renderUnindexedNote } from "./shown-hits.ts";
 
 /** Dependencies of an agent's memory. */
-export interface AgentMemoryParts {
+export interface AgentMemoryDeps {
   readonly memory: Pick<Memory, "recall" | "expand">;
   readonly memories: Memories;
   readonly find: (session: SessionId) => Promise<SessionRecord | undefined>;
@@ -39,20 +39,20 @@ export interface AgentExpandOptions {
   readonly from?: number;
 }
 
-const MOST_SHOWN_FILES = 500;
-const MOST_ORIGINALS = 30;
+const MAX_SHOWN_FILES = 500;
+const MAX_ORIGINALS = 30;
 
 /**
  * Memory for use by an agent, as text for a model: short answers first, details on request, stored text between fences.
  * Saved memories are marked as the agent's own; nothing outside its scope is visible.
  */
 export class AgentMemory {
-  readonly #parts: AgentMemoryParts;
+  readonly #deps: AgentMemoryDeps;
   /** Stretches of files that were shown, so that they can be expanded. */
-  readonly #files = new BoundedCache<string, FileHit>({ maxWeight: MOST_SHOWN_FILES });
+  readonly #files = new BoundedCache<string, FileHit>({ maxWeight: MAX_SHOWN_FILES });
 
-  constructor(parts: AgentMemoryParts) {
-    this.#parts = parts;
+  constructor(parts: AgentMemoryDeps) {
+    this.#deps = parts;
   }
 
   /** Answers a question, one line per hit. */
@@ -63,36 +63,36 @@ export class AgentMemory {
     if (question.trim() === "") return "Nothing was asked; say what you look for.";
     const options = { ...(signal && { signal }), ...(waitMs !== undefined && { waitMs }) };
     const { hits, isSure, unindexed } = await this.#search(question, k, options);
-    for (const hit of hits) if (hit.kind === "file") this.#files.set(referenceOf(hit), hit);
-    const shown = shownHits(question, hits, isSure);
-    return unindexed === undefined ? shown : `${shown}\n${unindexedWords(unindexed)}`;
+    for (const hit of hits) if (hit.kind === "file") this.#files.set(formatReference(hit), hit);
+    const shown = renderHits(question, hits, isSure);
+    return unindexed === undefined ? shown : `${shown}\n${renderUnindexedNote(unindexed)}`;
   }
 
   /** Shows a hit in full with the messages around it, or the original entries of a summary. */
   async expand(reference: string, options: AgentExpandOptions = {}): Promise<string> {
     const wanted = reference.trim();
     const file = this.#files.get(wanted);
-    if (file) return expandedFile(file);
-    const entry = await this.#entryNamed(wanted);
+    if (file) return renderFile(file);
+    const entry = await this.#findEntry(wanted);
     if (typeof entry === "string") return entry;
-    const { memory, originals, restore } = this.#parts;
+    const { memory, originals, restore } = this.#deps;
     if (entry.kind === "redacted") return `${wanted} was removed on request.`;
     if (entry.kind === "damaged") return `${wanted} is damaged on disk and cannot be read.`;
     if (entry.kind !== "overlay") {
       const entries = await memory.expand(entry.id, { around: options.around ?? 1 });
-      return shownEntries(entries, restore, { of: entry.id, from: options.from ?? 0 });
+      return renderEntries(entries, restore, { of: entry.id, from: options.from ?? 0 });
     }
     const behind: Entry[] = [];
     for await (const original of originals(entry.id)) {
-      if (behind.length === MOST_ORIGINALS) break;
+      if (behind.length === MAX_ORIGINALS) break;
       behind.push(original);
     }
-    return shownEntries(behind, restore, { from: 0 });
+    return renderEntries(behind, restore, { from: 0 });
   }
 
   /** Remembers a text as a note of the agent. */
   async save(text: string): Promise<string> {
-    const { memories } = this.#parts;
+    const { memories } = this.#deps;
     const same = (await memories.pins()).find((pin) => pin.text === text.trim());
     if (same) return `Remembered already, as ${same.id}.`;
     try {
@@ -106,9 +106,9 @@ export class AgentMemory {
 
   /** Forgets a memory of the agent itself. */
   async forget(reference: string): Promise<string> {
-    const { memories, mayForgetUsers = false } = this.#parts;
+    const { memories, mayForgetUsers = false } = this.#deps;
     const wanted = reference.trim();
-    const place = placeOf(wanted);
+    const place = parseReference(wanted);
     if (place?.session !== memories.session)
       return `${wanted} is no memory of yours; only those saved by save_memory (${memories.session}#…) can be forgotten.`;
     const known = await memories.get(wanted);
@@ -124,7 +124,7 @@ export class AgentMemory {
     k: number,
     options: Pick<RecallOptions, "signal" | "waitMs">,
   ): Promise<Recall> {
-    const { memory, memories, scope } = this.#parts;
+    const { memory, memories, scope } = this.#deps;
     if (scope === undefined) {
       // Some hits may be memories of other agents, which are not shown.
       const found = await memory.recall(question, { ...options, k: k * 2 });
@@ -134,12 +134,12 @@ export class AgentMemory {
     }
     const others = await memory.recall(question, { ...options, k, scope });
     const own = await memory.recall(question, { ...options, k, scope: { sessions: [memories.session] } });
-    return merged(others, own, k);
+    return mergeRecalls(others, own, k);
   }
 
-  async #entryNamed(reference: string): Promise<Entry | string> {
-    const { memory, memories, find, scope } = this.#parts;
-    const place = placeOf(reference);
+  async #findEntry(reference: string): Promise<Entry | string> {
+    const { memory, memories, find, scope } = this.#deps;
+    const place = parseReference(reference);
     if (!place)
       return `${JSON.stringify(reference.slice(0, 80))} is no reference; use one that recall has shown, as chat#12.`;
     const record = await find(place.session);
@@ -150,7 +150,7 @@ export class AgentMemory {
   }
 }
 
-function placeOf(reference: string): ReturnType<typeof parseEntryId> | undefined {
+function parseReference(reference: string): ReturnType<typeof parseEntryId> | undefined {
   try {
     return parseEntryId(reference);
   } catch (error) {
@@ -160,7 +160,7 @@ function placeOf(reference: string): ReturnType<typeof parseEntryId> | undefined
 }
 
 /** Merges two recalls. Scores are comparable only within one recall, so each list is scaled by its certainty. */
-function merged(one: Recall, other: Recall, k: number): Recall {
+function mergeRecalls(one: Recall, other: Recall, k: number): Recall {
   const scaled = [one, other].flatMap(({ hits, certainty }) => {
     const best = Math.max(1e-9, hits[0]?.score ?? 0);
     return hits.map((hit) => ({ hit, weight: (certainty * hit.score) / best }));
@@ -174,7 +174,7 @@ function merged(one: Recall, other: Recall, k: number): Recall {
   };
 }
 
-function expandedFile(hit: FileHit): string {
+function renderFile(hit: FileHit): string {
   const lines = quoteLines(hit.text.trimEnd(), (index) => `${hit.lines.first + index}|`);
-  return fenceData("memory-data", `[1] ${provenanceOf(hit)}\n${lines}`);
+  return fenceData("memory-data", `[1] ${formatProvenance(hit)}\n${lines}`);
 }

@@ -3,13 +3,13 @@ export function clipTo(text: string, fits: (text: string) => boolean): string {
   let [low, high] = [0, text.length];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    if (fits(clipped(text, middle))) low = middle;
+    if (fits(clipAt(text, middle))) low = middle;
     else high = middle - 1;
   }
-  return low === 0 ? "" : clipped(text, low);
+  return low === 0 ? "" : clipAt(text, low);
 }
 
-function clipped(text: string, length: number): string {
+function clipAt(text: string, length: number): string {
   if (length >= text.length) return text;
   const cut = text.slice(0, length);
   const space = Math.max(cut.lastIndexOf(" "), cut.lastIndexOf("\n"));

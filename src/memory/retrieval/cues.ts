@@ -14,10 +14,10 @@ const HAN_OR_KANA = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/u;
 const KANA = /[\p{sc=Hiragana}\p{sc=Katakana}]/u;
 
 /** True if a text refers to something said or done before. */
-export function pointsBack(text: string): boolean {
-  return someLanguage(text, (cues, words) => {
+export function hasBackReference(text: string): boolean {
+  return matchAnyLanguage(text, (cues, words) => {
     if (cues.together.some((cue) => cue.test(words))) return true;
-    return sentences(words).some(
+    return splitSentences(words).some(
       (sentence) =>
         (cues.past.some((cue) => cue.test(sentence)) &&
           (/[?？]\s*$/.test(sentence) || cues.bothSides.test(sentence))) ||
@@ -27,12 +27,12 @@ export function pointsBack(text: string): boolean {
 }
 
 /** True if a text refers to files or code without naming them. */
-export function pointsToCode(text: string): boolean {
-  return someLanguage(text, (cues, words) => cues.code.some((cue) => cue.test(words)));
+export function hasCodeReference(text: string): boolean {
+  return matchAnyLanguage(text, (cues, words) => cues.code.some((cue) => cue.test(words)));
 }
 
 /** True if a test succeeds in one of the languages that a text may be in. Kana distinguish Japanese from Chinese. */
-function someLanguage(text: string, test: (cues: LanguageCues, words: string) => boolean): boolean {
+function matchAnyLanguage(text: string, test: (cues: LanguageCues, words: string) => boolean): boolean {
   if (EUROPEAN.some((cues) => test(cues, text))) return true;
   if (!HAN_OR_KANA.test(text)) return false;
   const simple = simplifyChinese(text);
@@ -42,6 +42,6 @@ function someLanguage(text: string, test: (cues: LanguageCues, words: string) =>
   });
 }
 
-function sentences(text: string): readonly string[] {
+function splitSentences(text: string): readonly string[] {
   return text.split(/(?<=[.!?])\s+|(?<=[。！？])|\n+/);
 }

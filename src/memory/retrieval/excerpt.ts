@@ -1,13 +1,13 @@
-import { harmless } from "./harmless.ts";
+import { sanitizeText } from "./harmless.ts";
 
 /** Size of an excerpt; an East Asian character counts as three Latin ones, in tokens as in meaning. */
-const ROOM = 150;
+const MAX_WIDTH = 150;
 const LEAD = 40;
 
 /** One line of a text, starting shortly before the first word of the question that occurs in it. */
-export function excerptOf(text: string, question: string, room = ROOM): string {
-  const line = harmless(text).replace(/\s+/g, " ").trim();
-  const characters = [...line.slice(startOf(line, question))];
+export function buildHitExcerpt(text: string, question: string, room = MAX_WIDTH): string {
+  const line = sanitizeText(text).replace(/\s+/g, " ").trim();
+  const characters = [...line.slice(findExcerptStart(line, question))];
   const isCut = characters.length < [...line].length;
   let used = 0;
   const kept: string[] = [];
@@ -19,10 +19,10 @@ export function excerptOf(text: string, question: string, room = ROOM): string {
   return `${isCut ? "… " : ""}${kept.join("").trim()}${kept.length < characters.length ? " …" : ""}`;
 }
 
-function startOf(line: string, question: string): number {
+function findExcerptStart(line: string, question: string): number {
   const lower = line.toLowerCase();
   // Lower-casing may change the length in rare scripts; the line is then shown from its beginning.
-  if (lower.length !== line.length || line.length <= ROOM) return 0;
+  if (lower.length !== line.length || line.length <= MAX_WIDTH) return 0;
   const words = question.toLowerCase().match(/[\p{L}\p{N}_]{4,}|\p{Script=Han}{2}/gu) ?? [];
   const places = words.map((word) => lower.indexOf(word)).filter((place) => place >= 0);
   const first = places.reduce((least, place) => Math.min(least, place), line.length);

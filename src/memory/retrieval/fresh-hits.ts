@@ -2,7 +2,7 @@ import type { EntryId } from "../../model/entry.ts";
 import type { Hit } from "../hit.ts";
 
 /** The content that the window already shows. */
-export interface Shown {
+export interface WindowContent {
   /** Entries that are in the window completely. */
   readonly entries?: ReadonlySet<EntryId>;
   /** Texts of the window's messages. */
@@ -10,20 +10,21 @@ export interface Shown {
 }
 
 /** The hits with new content: not in the window, not part of a better hit, not a repetition. */
-export function freshHits(hits: readonly Hit[], { entries, texts = [] }: Shown = {}): Hit[] {
-  const seen = texts.map(plain).filter((text) => text !== "");
+export function pickFreshHits(hits: readonly Hit[], { entries, texts = [] }: WindowContent = {}): Hit[] {
+  const seen = texts.map(collapseSpaces).filter((text) => text !== "");
   const kept: Hit[] = [];
   for (const hit of hits) {
-    const words = plain(hit.text);
+    const words = collapseSpaces(hit.text);
     if (words === "" || (hit.kind === "session" && entries?.has(hit.entry))) continue;
-    if (kept.some((better) => overlaps(better, hit)) || seen.some((text) => text.includes(words))) continue;
+    if (kept.some((better) => isOverlapping(better, hit)) || seen.some((text) => text.includes(words)))
+      continue;
     kept.push(hit);
     seen.push(words);
   }
   return kept;
 }
 
-function overlaps(one: Hit, other: Hit): boolean {
+function isOverlapping(one: Hit, other: Hit): boolean {
   const isSameText =
     one.kind === "session" && other.kind === "session"
       ? one.entry === other.entry && one.part === other.part
@@ -33,6 +34,6 @@ function overlaps(one: Hit, other: Hit): boolean {
   return common > (other.to - other.from) / 2;
 }
 
-function plain(text: string): string {
+function collapseSpaces(text: string): string {
   return text.replace(/\s+/g, " ").trim();
 }

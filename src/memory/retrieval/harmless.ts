@@ -19,7 +19,7 @@ const TOKENS = /\[(\/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESU
  * Stored text without anything that could pass for a delimiter, a role or a control token of a chat, and without
  * invisible characters. The rest is unchanged.
  */
-export function harmless(text: string): string {
+export function sanitizeText(text: string): string {
   return text
     .toWellFormed()
     .replace(LINE_BREAKS, "\n")
@@ -29,8 +29,8 @@ export function harmless(text: string): string {
 }
 
 /** A name (of a session, person or file) on one line that cannot break out of the surrounding text. */
-export function harmlessName(name: string, mostCharacters = 300): string {
-  const plain = harmless(name)
+export function sanitizeName(name: string, mostCharacters = 300): string {
+  const plain = sanitizeText(name)
     .replace(/[<>＜＞"\s]+/g, " ")
     .trim();
   const characters = [...plain];
@@ -39,7 +39,7 @@ export function harmlessName(name: string, mostCharacters = 300): string {
 
 /** Stored text with a sign before each line, so that no line can pass for one of the surrounding text. */
 export function quoteLines(text: string, sign: (index: number) => string = () => "|"): string {
-  return harmless(text)
+  return sanitizeText(text)
     .split("\n")
     .map((line, index) => `${sign(index)} ${line}`.trimEnd())
     .join("\n");

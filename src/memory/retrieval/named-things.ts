@@ -13,18 +13,18 @@ const CALL = /\b([A-Za-z_$][\w$]{2,})\(\)/g;
 const IDENTIFIER =
   /\b([a-z][a-z0-9]+(?:[A-Z][a-z0-9]+)+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+){2,}|[a-z0-9]+(?:_[a-z0-9]+)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b/g;
 /** Longer messages contain pasted text, whose names are not the subject. */
-const MOST_CHARACTERS = 4_000;
-const MOST_NAMES = 20;
+const MAX_CHARACTERS = 4_000;
+const MAX_NAMES = 20;
 
 /** Files and code identifiers in a message. */
-export interface NamedThings {
+export interface CodeMentions {
   readonly files: readonly string[];
   readonly names: readonly string[];
 }
 
 /** The files and code identifiers in a message; URLs and pasted code do not count. */
-export function namedThings(message: string): NamedThings {
-  const text = message.slice(0, MOST_CHARACTERS).replace(FENCED_CODE, " ").replace(URL, " ");
+export function findCodeMentions(message: string): CodeMentions {
+  const text = message.slice(0, MAX_CHARACTERS).replace(FENCED_CODE, " ").replace(URL, " ");
   const files = new Set<string>();
   for (const [, path] of text.matchAll(PATH)) if (path && isPath(path)) files.add(path);
   for (const [, file] of text.matchAll(FILE))
@@ -33,7 +33,7 @@ export function namedThings(message: string): NamedThings {
   for (const pattern of [QUOTED, CALL, IDENTIFIER])
     for (const [, name] of text.matchAll(pattern))
       if (name && ![...files].some((file) => file.includes(name))) names.add(name.trim());
-  return { files: [...files].slice(0, MOST_NAMES), names: [...names].slice(0, MOST_NAMES) };
+  return { files: [...files].slice(0, MAX_NAMES), names: [...names].slice(0, MAX_NAMES) };
 }
 
 const ROOTS =

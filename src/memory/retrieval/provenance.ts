@@ -1,32 +1,32 @@
 import type { Hit } from "../hit.ts";
-import { harmlessName } from "./harmless.ts";
+import { sanitizeName } from "./harmless.ts";
 
 /** The reference by which a hit can be expanded: the id of an entry, or path and lines of a file. */
-export function referenceOf(hit: Hit): string {
+export function formatReference(hit: Hit): string {
   return hit.kind === "session"
-    ? harmlessName(hit.entry)
-    : `${harmlessName(hit.path)}:${hit.lines.first}-${hit.lines.last}`;
+    ? sanitizeName(hit.entry)
+    : `${sanitizeName(hit.path)}:${hit.lines.first}-${hit.lines.last}`;
 }
 
 /** The origin, author and time of a hit, on one line. */
-export function provenanceOf(hit: Hit): string {
-  const when = momentOf(hit.at);
+export function formatProvenance(hit: Hit): string {
+  const when = formatMoment(hit.at);
   if (hit.kind === "file")
-    return `file ${harmlessName(hit.path)}, lines ${hit.lines.first}-${hit.lines.last}, changed ${when}`;
-  return `session ${harmlessName(hit.session)}, entry ${referenceOf(hit)}, ${whoSaid(hit)}, ${when}`;
+    return `file ${sanitizeName(hit.path)}, lines ${hit.lines.first}-${hit.lines.last}, changed ${when}`;
+  return `session ${sanitizeName(hit.session)}, entry ${formatReference(hit)}, ${formatAuthor(hit)}, ${when}`;
 }
 
 /** The author of a hit, in words. */
-export function whoSaid(hit: Hit): string {
+export function formatAuthor(hit: Hit): string {
   if (hit.kind === "file") return "file";
   const who = { user: "user", assistant: "assistant", tool: "tool output", none: "summary or instructions" }[
     hit.author
   ];
-  return hit.speaker === null ? who : `${harmlessName(hit.speaker, 60)} (${who})`;
+  return hit.speaker === null ? who : `${sanitizeName(hit.speaker, 60)} (${who})`;
 }
 
 /** Date and time in UTC, the same for every reader. */
-export function momentOf(at: number): string {
+export function formatMoment(at: number): string {
   const time = new Date(at);
   return Number.isNaN(time.getTime())
     ? "at an unknown time"

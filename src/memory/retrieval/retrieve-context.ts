@@ -1,9 +1,9 @@
 import { checkFields } from "../../model/arguments.ts";
-import { invalidArgument } from "../../model/errors.ts";
+import { createArgumentError } from "../../model/errors.ts";
 import type { Hit, Recall } from "../hit.ts";
 import { DEFAULT_AGENT } from "../memories/remembered.ts";
 import type { RecallOptions } from "../memory.ts";
-import { type ContextBlock, type ContextBlockOptions, contextBlock } from "./context-block.ts";
+import { buildContextBlock, type ContextBlock, type ContextBlockOptions } from "./context-block.ts";
 import { isSessionInScope } from "./session-in-scope.ts";
 import { type RetrievalReason, shouldRetrieve } from "./should-retrieve.ts";
 
@@ -29,7 +29,8 @@ export async function retrieveContext(
   userText: string,
   options: RetrieveOptions,
 ): Promise<RetrievedContext | undefined> {
-  if (typeof memory?.recall !== "function") throw invalidArgument("memory", memory, "what kernel.memory is");
+  if (typeof memory?.recall !== "function")
+    throw createArgumentError("memory", memory, "what kernel.memory is");
   checkFields("options", options, { shown: "object?", scope: "object?", signal: "signal?" });
   const { texts } = options.shown ?? {};
   const wanted = shouldRetrieve(userText, { ...(texts && { texts }) });
@@ -46,6 +47,6 @@ export async function retrieveContext(
   if (!isAsked && !isSure) return undefined;
   const isOwn = (hit: Hit) =>
     hit.kind === "file" || isSessionInScope({ id: hit.session }, options.agent ?? DEFAULT_AGENT, undefined);
-  const block = contextBlock(hits.filter(isOwn), options);
+  const block = buildContextBlock(hits.filter(isOwn), options);
   return block && { ...block, reason: wanted.reason };
 }

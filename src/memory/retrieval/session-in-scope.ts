@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { SessionRecord } from "../../store/session-store.ts";
-import { agentOfMemories } from "../memories/remembered.ts";
+import { findMemoryAgent } from "../memories/remembered.ts";
 import type { MemoryScope } from "../scope.ts";
 
 /**
@@ -11,7 +11,7 @@ export function isSessionInScope(
   agent: string,
   scope: MemoryScope | undefined,
 ): boolean {
-  const owner = agentOfMemories(id);
+  const owner = findMemoryAgent(id);
   if (owner !== undefined) return owner === agent;
   if (scope === undefined) return true;
   if (!scope.sessions && scope.prefix === undefined && !scope.meta) return false;

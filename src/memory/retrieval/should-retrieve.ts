@@ -1,6 +1,6 @@
 import { checkFields, checkKind } from "../../model/arguments.ts";
-import { pointsBack, pointsToCode } from "./cues.ts";
-import { namedThings } from "./named-things.ts";
+import { hasBackReference, hasCodeReference } from "./cues.ts";
+import { findCodeMentions } from "./named-things.ts";
 
 /** The state of the conversation when a person has written a message. */
 export interface RetrievalContext {
@@ -21,7 +21,7 @@ export interface WantedRetrieval {
 
 const COMMAND = /^\s*\/context(?:\s+([\s\S]+))?$/;
 /** A longer question contains pasted text and adds nothing to the search. */
-const MOST_CHARACTERS = 2_000;
+const MAX_QUESTION_CHARACTERS = 2_000;
 
 /**
  * Decides which search of memory precedes the answer to a user message; undefined for none. Depends
@@ -35,32 +35,36 @@ export function shouldRetrieve(
   const { texts = [] } = checkFields("context", context, { texts: "array?" });
   const command = COMMAND.exec(userText);
   if (command) {
-    const question = (command[1] ?? "").trim().slice(0, MOST_CHARACTERS);
+    const question = (command[1] ?? "").trim().slice(0, MAX_QUESTION_CHARACTERS);
     return question === "" ? undefined : { question, reason: "command", names: [] };
   }
   const isMissing = (name: string) => !texts.some((text) => text.includes(name));
-  const { files, names } = namedThings(userText);
+  const { files, names } = findCodeMentions(userText);
   const missingFiles = files.filter((file) => isMissing(file));
   const missingNames = names.filter((name) => isMissing(name));
-  const own = ownWords(userText);
-  const reason = reasonOf(own, missingFiles, missingNames);
+  const own = removePastedText(userText);
+  const reason = findReason(own, missingFiles, missingNames);
   if (reason === undefined) return undefined;
-  return { question: own.slice(0, MOST_CHARACTERS), reason, names: [...missingFiles, ...missingNames] };
+  return {
+    question: own.slice(0, MAX_QUESTION_CHARACTERS),
+    reason,
+    names: [...missingFiles, ...missingNames],
+  };
 }
 
-function reasonOf(
+function findReason(
   words: string,
   files: readonly string[],
   names: readonly string[],
 ): RetrievalReason | undefined {
   if (files.length > 0) return "file";
-  if (pointsBack(words)) return "earlier";
-  return names.length > 0 || pointsToCode(words) ? "code" : undefined;
+  if (hasBackReference(words)) return "earlier";
+  return names.length > 0 || hasCodeReference(words) ? "code" : undefined;
 }
 
 /** A message without quoted or fenced text; only both ends of a long one. */
-function ownWords(text: string): string {
+function removePastedText(text: string): string {
   const without = text.replace(/```[\s\S]*?(?:```|$)/g, " ").replace(/^>.*$/gm, " ");
   const words = without.trim() === "" ? text : without;
-  return words.length <= MOST_CHARACTERS ? words : `${words.slice(0, 1_000)}\n${words.slice(-1_000)}`;
+  return words.length <= MAX_QUESTION_CHARACTERS ? words : `${words.slice(0, 1_000)}\n${words.slice(-1_000)}`;
 }

@@ -10,24 +10,24 @@ export interface Chunk {
 /** Sizes of chunks, in characters. */
 export interface ChunkSize {
   readonly target: number;
-  readonly most: number;
+  readonly max: number;
 }
 
 /** About sixty English words, small enough for a single subject. */
-export const PROSE_CHUNK: ChunkSize = { target: 400, most: 600 };
+export const PROSE_CHUNK: ChunkSize = { target: 400, max: 600 };
 
 /** About forty lines of code: a function with its surroundings. */
-export const CODE_CHUNK: ChunkSize = { target: 1_500, most: 2_200 };
+export const CODE_CHUNK: ChunkSize = { target: 1_500, max: 2_200 };
 
 const [TAB, LINE_FEED, SPACE] = [0x09, 0x0a, 0x20] as const;
 
 /** Splits a text into chunks that cover it without gap or overlap, at the best break near the target size. */
-export function chunks(text: string, size: ChunkSize = PROSE_CHUNK): Chunk[] {
+export function splitText(text: string, size: ChunkSize = PROSE_CHUNK): Chunk[] {
   const found: Chunk[] = [];
-  const codes = text.length > size.most ? codesOf(text) : NO_CODES;
+  const codes = text.length > size.max ? codesOf(text) : NO_CODES;
   let from = 0;
-  while (text.length - from > size.most) {
-    const to = cutBefore(codes, from, size);
+  while (text.length - from > size.max) {
+    const to = findCut(codes, from, size);
     found.push({ from, to });
     from = to;
   }
@@ -41,7 +41,7 @@ const NO_CODES: TextCodes = new Uint16Array();
  * The break nearest to the target size, but not before half of it: a blank line, else a line end, else a sentence end,
  * else a space; of two equally near, the earlier. A single pass, because a text may consist of half-finished breaks.
  */
-function cutBefore(codes: TextCodes, from: number, { target: length, most }: ChunkSize): number {
+function findCut(codes: TextCodes, from: number, { target: length, max: most }: ChunkSize): number {
   const [least, target, end] = [from + Math.floor(length / 2), from + length, from + most];
   let [blank, line, sentence, space] = [0, 0, 0, 0];
   const nearer = (best: number, at: number) =>
@@ -64,7 +64,7 @@ function cutBefore(codes: TextCodes, from: number, { target: length, most }: Chu
       if (next >= 0) sentence = nearer(sentence, next);
     }
   }
-  return blank || line || sentence || space || wholeCharacter(codes, target);
+  return blank || line || sentence || space || alignToCharacter(codes, target);
 }
 
 /** The end of the blank lines that begin at a line feed; -1 if the next line is not blank. */
@@ -95,7 +95,7 @@ function isClosing(code: number): boolean {
 }
 
 /** Moves a position out of the middle of a surrogate pair. */
-function wholeCharacter(codes: TextCodes, at: number): number {
+function alignToCharacter(codes: TextCodes, at: number): number {
   const code = codes[at] as number;
   return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
 }

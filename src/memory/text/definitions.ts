@@ -8,14 +8,14 @@ const DEFINITION = new RegExp(
 );
 /** Assignments at the left margin define constants in Python and shell. */
 const CONSTANT = new RegExp(`^(${WORD})[ \\t]*(?::[^=\\n]{1,40})?=(?!=)`, "gmu");
-const MOST = 4_000;
+const MAX_DEFINITIONS = 4_000;
 
 /** The names that a source file defines, in order, without duplicates. */
-export function definitionsOf(source: string): string[] {
+export function listDefinitions(source: string): string[] {
   const names = new Set<string>();
   for (const pattern of [DEFINITION, CONSTANT]) {
     for (const match of source.matchAll(pattern)) {
-      if (names.size >= MOST) return [...names];
+      if (names.size >= MAX_DEFINITIONS) return [...names];
       if (match[1] !== undefined) names.add(match[1]);
     }
   }

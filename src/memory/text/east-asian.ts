@@ -5,7 +5,7 @@ const RUNS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han
 /**
  * Every character and every pair of neighbors, so that words of one or two characters are found without a dictionary.
  */
-export function eastAsianTokens(run: string): string[] {
+export function splitEastAsian(run: string): string[] {
   const tokens: string[] = [];
   let before = "";
   for (const character of run) {

@@ -89,7 +89,7 @@ const STEP_4 = [
 ] as const;
 
 /** The stem of one lower-case English word: irregular forms first, then Porter2; other words are returned unchanged. */
-export function stem(word: string): string {
+export function stemWord(word: string): string {
   const base = IRREGULAR_FORMS.get(word) ?? word;
   if (base.length <= 2 || !/^[a-z']+$/.test(base)) return base;
   const exception = EXCEPTIONS.get(base);

@@ -103,7 +103,7 @@ function kindsIn(text: string): number {
 }
 
 /** The traits of a text. */
-export function traitsOf(text: string): number {
+export function detectTraits(text: string): number {
   const kinds = kindsIn(text);
   let bits = 0;
   for (const [trait, pattern, some, others = some] of PATTERNS)

@@ -4,7 +4,7 @@
 const WORD = /[\p{L}\p{N}\p{M}]+(?:[_'’][\p{L}\p{N}\p{M}]+)*/gu;
 
 /** The words of a text, unchanged, with identifiers as a whole. */
-export function words(text: string): string[] {
+export function splitWords(text: string): string[] {
   return text.match(WORD) ?? [];
 }
 
@@ -52,7 +52,7 @@ function isHump(word: string, at: number): boolean {
 }
 
 /** The parts of an identifier, split at underscores, changes of case and digits; empty for a plain word. */
-export function identifierParts(word: string): string[] {
+export function splitIdentifier(word: string): string[] {
   if (IS_ASCII.test(word)) return asciiParts(word);
   if (!MAY_BE_IDENTIFIER.test(word)) return [];
   return word.split(CASE_EDGE).filter((part) => part !== "");

@@ -2,22 +2,22 @@
 const WIDTH = 4.5;
 
 /** Factor that scales the components of a unit vector to whole numbers from -127 to 127. */
-export function scaleOf(dimensions: number): number {
+export function computeScale(dimensions: number): number {
   return (127 * Math.sqrt(dimensions)) / WIDTH;
 }
 
 /** Dimensions as stored, rounded up to a whole number of SIMD steps. */
-export function paddedDimensions(dimensions: number): number {
+export function padDimensions(dimensions: number): number {
   return Math.ceil(dimensions / 16) * 16;
 }
 
 /** Normalizes a vector and converts it to signed bytes; a zero vector stays zero. */
-export function quantise(vector: ArrayLike<number>): Int8Array {
-  const bytes = new Int8Array(paddedDimensions(vector.length));
+export function quantizeVector(vector: ArrayLike<number>): Int8Array {
+  const bytes = new Int8Array(padDimensions(vector.length));
   let squares = 0;
   for (let axis = 0; axis < vector.length; axis++) squares += (vector[axis] as number) ** 2;
   if (!(squares > 0) || !Number.isFinite(squares)) return bytes;
-  const factor = scaleOf(vector.length) / Math.sqrt(squares);
+  const factor = computeScale(vector.length) / Math.sqrt(squares);
   for (let axis = 0; axis < vector.length; axis++) {
     const value = Math.round((vector[axis] as number) * factor);
     bytes[axis] = Math.max(-127, Math.min(127, value));
@@ -26,6 +26,6 @@ export function quantise(vector: ArrayLike<number>): Int8Array {
 }
 
 /** The cosine that corresponds to an inner product of two quantized vectors. */
-export function cosineOf(product: number, dimensions: number): number {
-  return product / scaleOf(dimensions) ** 2;
+export function toCosine(product: number, dimensions: number): number {
+  return product / computeScale(dimensions) ** 2;
 }

@@ -1,7 +1,7 @@
 /** Bytes per SIMD step. */
 const LANES = 16;
 /** Maximum number of steps for which a query is held in registers. */
-const MOST_HELD_STEPS = 16;
+const MAX_HELD_STEPS = 16;
 
 /** The WebAssembly opcodes used here; those of two and three bytes begin with the SIMD prefix. */
 const OP = {
@@ -38,33 +38,33 @@ const [VECTORS, COUNT, OUT, END, VECTOR, SUM, HELD] = [0, 1, 2, 3, 4, 5, 6];
  * here byte by byte, to avoid a build tool. Components must be from -127 to 127: the sum of two products then fits in
  * 16 bits, and every machine gives the same sums. `dimensions` must be a multiple of 16.
  */
-export function scanModule(dimensions: number): Uint8Array<ArrayBuffer> {
+export function buildScanModule(dimensions: number): Uint8Array<ArrayBuffer> {
   const type = [0x60, 3, I32, I32, I32, 0];
-  const memory = [...name("env"), ...name("memory"), 0x02, 0x00, ...unsigned(1)];
+  const memory = [...encodeName("env"), ...encodeName("memory"), 0x02, 0x00, ...encodeUnsigned(1)];
   return Uint8Array.from([
     ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
-    ...section(1, [1, ...type]),
-    ...section(2, [1, ...memory]),
-    ...section(3, [1, 0]),
-    ...section(7, [1, ...name("scan"), 0x00, 0x00]),
-    ...section(10, [1, ...sized(body(dimensions))]),
+    ...encodeSection(1, [1, ...type]),
+    ...encodeSection(2, [1, ...memory]),
+    ...encodeSection(3, [1, 0]),
+    ...encodeSection(7, [1, ...encodeName("scan"), 0x00, 0x00]),
+    ...encodeSection(10, [1, ...encodeSized(encodeBody(dimensions))]),
   ]);
 }
 
-function body(dimensions: number): number[] {
+function encodeBody(dimensions: number): number[] {
   const steps = dimensions / LANES;
-  const held = steps <= MOST_HELD_STEPS ? steps : 0;
-  const get = (local: number) => [OP.get, ...unsigned(local)];
-  const set = (local: number) => [OP.set, ...unsigned(local)];
-  const constant = (value: number) => [OP.constant, ...signed(value)];
+  const held = steps <= MAX_HELD_STEPS ? steps : 0;
+  const get = (local: number) => [OP.get, ...encodeUnsigned(local)];
+  const set = (local: number) => [OP.set, ...encodeUnsigned(local)];
+  const constant = (value: number) => [OP.constant, ...encodeSigned(value)];
   const advance = (local: number, by: number) => [...get(local), ...constant(by), ...OP.add, ...set(local)];
-  const loadQuery = (step: number) => [...constant(0), ...OP.load, ...unsigned(step * LANES)];
+  const loadQuery = (step: number) => [...constant(0), ...OP.load, ...encodeUnsigned(step * LANES)];
   const query = (step: number) => (held > 0 ? get(HELD + step) : loadQuery(step));
   const product = (step: number) => [
     ...query(step),
     ...get(VECTORS),
-    ...[...OP.load, ...unsigned(step * LANES)],
-    ...[OP.tee, ...unsigned(VECTOR)],
+    ...[...OP.load, ...encodeUnsigned(step * LANES)],
+    ...[OP.tee, ...encodeUnsigned(VECTOR)],
     ...OP.multiplyLow8,
     ...query(step),
     ...get(VECTOR),
@@ -92,23 +92,23 @@ function body(dimensions: number): number[] {
     ...OP.end,
     ...OP.end,
   ];
-  const locals = [2, 1, I32, ...unsigned(2 + held), V128];
+  const locals = [2, 1, I32, ...encodeUnsigned(2 + held), V128];
   return [...locals, ...code];
 }
 
-function section(id: number, content: readonly number[]): number[] {
-  return [id, ...sized(content)];
+function encodeSection(id: number, content: readonly number[]): number[] {
+  return [id, ...encodeSized(content)];
 }
 
-function sized(content: readonly number[]): number[] {
-  return [...unsigned(content.length), ...content];
+function encodeSized(content: readonly number[]): number[] {
+  return [...encodeUnsigned(content.length), ...content];
 }
 
-function name(text: string): number[] {
-  return sized([...new TextEncoder().encode(text)]);
+function encodeName(text: string): number[] {
+  return encodeSized([...new TextEncoder().encode(text)]);
 }
 
-function unsigned(value: number): number[] {
+function encodeUnsigned(value: number): number[] {
   const bytes: number[] = [];
   for (let rest = value; ; rest >>>= 7) {
     if (rest < 128) return [...bytes, rest];
@@ -116,7 +116,7 @@ function unsigned(value: number): number[] {
   }
 }
 
-function signed(value: number): number[] {
+function encodeSigned(value: number): number[] {
   const bytes: number[] = [];
   for (let rest = value; ; rest >>= 7) {
     const byte = rest & 127;

@@ -1,4 +1,4 @@
-import { scanModule } from "./scan-module.ts";
+import { buildScanModule } from "./scan-module.ts";
 import { type WebAssemblyMemory, webAssembly } from "./web-assembly.ts";
 
 const PAGE_BYTES = 65_536;
@@ -12,18 +12,18 @@ export class Scanner {
   readonly #scan: Scan;
   /** Address of the products, and how many there is room for. */
   readonly #out: number;
-  readonly #most: number;
+  readonly #maxScanned: number;
   /** The first byte after all memory in use. */
   #end: number;
 
   /** `dimensions` must be a multiple of 16; a call compares at most `mostScanned` vectors. */
   constructor(dimensions: number, mostScanned: number) {
     this.dimensions = dimensions;
-    this.#most = mostScanned;
+    this.#maxScanned = mostScanned;
     this.#out = Math.ceil(dimensions / 64) * 64;
     this.#end = this.#out + mostScanned * 4;
     this.#memory = new webAssembly.Memory({ initial: Math.ceil(this.#end / PAGE_BYTES) });
-    const module = new webAssembly.Module(scanModule(dimensions));
+    const module = new webAssembly.Module(buildScanModule(dimensions));
     const instance = new webAssembly.Instance(module, { env: { memory: this.#memory } });
     this.#scan = instance.exports.scan as Scan;
   }
@@ -53,7 +53,8 @@ export class Scanner {
 
   /** Inner products of the query with `count` vectors from an address on; valid until the next call. */
   scan(address: number, count: number): Int32Array {
-    if (count > this.#most) throw new RangeError(`${count} vectors; at most ${this.#most} in one call.`);
+    if (count > this.#maxScanned)
+      throw new RangeError(`${count} vectors; at most ${this.#maxScanned} in one call.`);
     this.#scan(address, count, this.#out);
     return new Int32Array(this.#memory.buffer, this.#out, count);
   }

@@ -1,8 +1,8 @@
 import { type MemoryStore, SEGMENT_CHUNKS } from "../../store/memory-store.ts";
-import { placeOf, segmentOf } from "../../store/postings.ts";
+import { segmentOf, segmentPlaceOf } from "../../store/postings.ts";
 import type { ScoredChunk, SourceFilter } from "../index/text-index.ts";
 import { TopList } from "../index/top-list.ts";
-import { cosineOf, paddedDimensions, quantise } from "./quantise.ts";
+import { padDimensions, quantizeVector, toCosine } from "./quantise.ts";
 import { Scanner } from "./scanner.ts";
 
 /** The embedder whose vectors are searched. */
@@ -21,20 +21,20 @@ export class VectorIndex {
   readonly #store: MemoryStore;
   readonly #space: VectorSpace;
   readonly #scanner: Scanner;
-  readonly #mostHeld: number;
+  readonly #maxHeld: number;
   /** Address of each segment's vectors; undefined for a segment that is not held. */
   readonly #addresses = new Map<number, number | undefined>();
   readonly #complete = new Set<number>();
-  #passing: number | undefined;
+  #scratchAddress: number | undefined;
   #looseSeen = 0;
   #refreshing: Promise<void> | undefined;
 
   constructor(store: MemoryStore, space: VectorSpace, maxBytes: number) {
     this.#store = store;
     this.#space = space;
-    const padded = paddedDimensions(space.dimensions);
+    const padded = padDimensions(space.dimensions);
     this.#scanner = new Scanner(padded, SEGMENT_CHUNKS);
-    this.#mostHeld = Math.max(1, Math.floor(maxBytes / (SEGMENT_CHUNKS * padded)));
+    this.#maxHeld = Math.max(1, Math.floor(maxBytes / (SEGMENT_CHUNKS * padded)));
   }
 
   /** Bytes held in memory. */
@@ -56,24 +56,24 @@ export class VectorIndex {
     for (const segment of await vectors.packed(embedder)) {
       if (this.#complete.has(segment)) continue;
       this.#complete.add(segment);
-      const address = this.#addressOf(segment);
+      const address = this.#reserveAddress(segment);
       const packed = address === undefined ? undefined : await vectors.read(embedder, segment);
       if (address !== undefined && packed) this.#scanner.put(address, packed);
     }
     for (;;) {
       const rows = await vectors.loose(embedder, this.#looseSeen, LOOSE_ROWS);
       for (const { chunk, vector } of rows) {
-        const address = this.#addressOf(segmentOf(chunk));
-        if (address !== undefined) this.#scanner.put(address + placeOf(chunk) * vector.length, vector);
+        const address = this.#reserveAddress(segmentOf(chunk));
+        if (address !== undefined) this.#scanner.put(address + segmentPlaceOf(chunk) * vector.length, vector);
         this.#looseSeen = chunk;
       }
       if (rows.length < LOOSE_ROWS) return;
     }
   }
 
-  #addressOf(segment: number): number | undefined {
+  #reserveAddress(segment: number): number | undefined {
     if (!this.#addresses.has(segment)) {
-      const isHeld = this.#addresses.size < this.#mostHeld;
+      const isHeld = this.#addresses.size < this.#maxHeld;
       this.#addresses.set(segment, isHeld ? this.#scanner.reserve(SEGMENT_CHUNKS) : undefined);
     }
     return this.#addresses.get(segment);
@@ -89,7 +89,7 @@ export class VectorIndex {
     filter: SourceFilter,
     limit: number,
   ): Promise<readonly ScoredChunk[]> {
-    const query = quantise(vector);
+    const query = quantizeVector(vector);
     const top = new TopList(limit);
     for (const segment of [...this.#addresses.keys()].sort((left, right) => left - right)) {
       const held = this.#addresses.get(segment);
@@ -99,27 +99,28 @@ export class VectorIndex {
       this.#scanner.setQuery(query);
       const products = this.#scanner.scan(address, SEGMENT_CHUNKS);
       const first = segment * SEGMENT_CHUNKS;
-      let { least } = top;
+      let { minScore: least } = top;
       for (let place = 0; place < SEGMENT_CHUNKS; place++) {
         const product = products[place] as number;
         if (product <= least) continue;
         const source = sourceOf(first + place);
         if (source !== 0 && (!filter || filter[source] === 1)) top.offer(first + place, product);
-        least = top.least;
+        least = top.minScore;
       }
     }
     const { dimensions } = this.#space;
-    return top.best().map(({ chunk, score }) => ({ chunk, score: cosineOf(score, dimensions) }));
+    return top.getBest().map(({ chunk, score }) => ({ chunk, score: toCosine(score, dimensions) }));
   }
 
   /** Cosines of single chunks with a vector; null for a chunk without a vector in memory. */
   similarities(vector: ArrayLike<number>, chunks: readonly number[]): (number | null)[] {
-    this.#scanner.setQuery(quantise(vector));
+    this.#scanner.setQuery(quantizeVector(vector));
     return chunks.map((chunk) => {
       const address = this.#addresses.get(segmentOf(chunk));
       if (address === undefined) return null;
-      const product = this.#scanner.scan(address + placeOf(chunk) * this.#scanner.dimensions, 1)[0] ?? 0;
-      return product === 0 ? null : cosineOf(product, this.#space.dimensions);
+      const product =
+        this.#scanner.scan(address + segmentPlaceOf(chunk) * this.#scanner.dimensions, 1)[0] ?? 0;
+      return product === 0 ? null : toCosine(product, this.#space.dimensions);
     });
   }
 
@@ -128,8 +129,11 @@ export class VectorIndex {
   }
 
   #putPassing(packed: Int8Array | undefined): number {
-    this.#passing ??= this.#scanner.reserve(SEGMENT_CHUNKS);
-    this.#scanner.put(this.#passing, packed ?? new Int8Array(SEGMENT_CHUNKS * this.#scanner.dimensions));
-    return this.#passing;
+    this.#scratchAddress ??= this.#scanner.reserve(SEGMENT_CHUNKS);
+    this.#scanner.put(
+      this.#scratchAddress,
+      packed ?? new Int8Array(SEGMENT_CHUNKS * this.#scanner.dimensions),
+    );
+    return this.#scratchAddress;
   }
 }

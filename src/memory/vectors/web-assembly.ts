@@ -1,5 +1,5 @@
 /** The part of WebAssembly that is used; Node's type definitions leave it to the browser's. */
-export interface WebAssemblyParts {
+export interface WebAssemblyApi {
   readonly Memory: new (size: { readonly initial: number }) => WebAssemblyMemory;
   readonly Module: new (bytes: Uint8Array<ArrayBuffer>) => object;
   readonly Instance: new (
@@ -16,4 +16,4 @@ export interface WebAssemblyMemory {
 }
 
 /** WebAssembly of the current runtime. */
-export const webAssembly = (globalThis as unknown as { readonly WebAssembly: WebAssemblyParts }).WebAssembly;
+export const webAssembly = (globalThis as unknown as { readonly WebAssembly: WebAssemblyApi }).WebAssembly;

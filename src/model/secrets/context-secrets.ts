@@ -1,4 +1,4 @@
-import { looksRandom } from "./secret-value.ts";
+import { isRandomLooking } from "./secret-value.ts";
 
 /** A kind of secret that is recognized by its context. */
 export interface ContextSecret {
@@ -43,13 +43,13 @@ export const CONTEXT_SECRETS: readonly ContextSecret[] = [
     kind: "url-password",
     anchors: ["://"],
     pattern: /:\/\/(?=[A-Za-z0-9_-]{20,256}@)(?<=(?<![a-z0-9])https?:\/\/)([^@]{20,256})@/iy,
-    isSecret: looksRandom,
+    isSecret: isRandomLooking,
   },
   {
     kind: "bearer-token",
     anchors: ["bearer"],
     pattern: /(?<![A-Za-z])bearer(?:[ \t]|%20|\+){1,4}([A-Za-z0-9._~+/-]{16,4096}={0,2})/iy,
-    isSecret: looksRandom,
+    isSecret: isRandomLooking,
   },
   {
     kind: "authorization",
@@ -68,7 +68,7 @@ export const CONTEXT_SECRETS: readonly ContextSecret[] = [
     anchors: ["cookie:"],
     pattern:
       /(?<![A-Za-z])cookie:[ \t]{0,4}[\w.-]{1,64}=([^\s;"'\\]{16,4096}(?:;[ \t]?[\w.-]{1,64}=[^\s;"'\\]{1,4096}){0,32})/iy,
-    isSecret: looksRandom,
+    isSecret: isRandomLooking,
   },
   {
     kind: "netrc-password",
@@ -80,7 +80,7 @@ export const CONTEXT_SECRETS: readonly ContextSecret[] = [
     kind: "azure-sas",
     anchors: ["sig="],
     pattern: /(?<=[?&])sig=([A-Za-z0-9%+/]{30,128}(?:=|%3D)?)/iy,
-    isSecret: looksRandom,
+    isSecret: isRandomLooking,
   },
   {
     kind: "azure-shared-key",

@@ -1,6 +1,6 @@
 import { codesOf, type TextCodes } from "../text-codes.ts";
 import type { FoundSecret } from "./found-secret.ts";
-import { isNameCode, MAX_NAME, type Style, scanAssignment } from "./scan-assignment.ts";
+import { type AssignmentStyle, isNameCode, MAX_NAME, scanAssignment } from "./scan-assignment.ts";
 import { isSecretValue } from "./secret-value.ts";
 import { endOfSecretWord, nextSecretWord } from "./secret-word.ts";
 
@@ -34,59 +34,59 @@ export function findAssigned(text: string, codes = codesOf(text)): readonly Foun
     if (wordEnd < 0) continue;
     if (wordAt >= longEnd) tries = 0;
     if (tries >= MAX_TRIES) continue;
-    if (nameEnd < wordEnd) nameEnd = endOfName(codes, wordEnd);
+    if (nameEnd < wordEnd) nameEnd = findNameEnd(codes, wordEnd);
     if (nameEnd - wordEnd > MAX_NAME) continue;
-    const nameAt = startOfName(codes, wordAt);
-    const assigned = scanAssignment(text, codes, wordEnd, styleAt(codes, nameAt));
+    const nameAt = findNameStart(codes, wordAt);
+    const assigned = scanAssignment(text, codes, wordEnd, findStyle(codes, nameAt));
     if (!assigned) continue;
     const { value, from, isQuoted } = assigned;
     if (value.length < MIN_VALUE && ((codes[wordAt] as number) | 0x20) !== LETTER_P) continue;
-    const name = nameFrom(text, nameAt, wordEnd) + assigned.rest;
+    const name = readName(text, nameAt, wordEnd) + assigned.rest;
     if (isSecretValue({ name, value, isQuoted })) {
-      found.push({ kind: kindOf(name, value), from, to: from + value.length, isCertain: false });
+      found.push({ kind: findKind(name, value), from, to: from + value.length, isCertain: false });
       next = from + value.length;
     } else if (value.length > SHORT_VALUE) {
-      longEnd = endOfRun(codes, Math.max(longEnd, from + value.length));
+      longEnd = findRunEnd(codes, Math.max(longEnd, from + value.length));
       tries++;
     }
   }
   return found;
 }
 
-function endOfName(codes: TextCodes, from: number): number {
+function findNameEnd(codes: TextCodes, from: number): number {
   let end = from;
   while (isNameCode(codes[end] as number)) end++;
   return end;
 }
 
-function endOfRun(codes: TextCodes, from: number): number {
+function findRunEnd(codes: TextCodes, from: number): number {
   let end = from;
   while ((codes[end] as number) > 0x20) end++;
   return end;
 }
 
-function startOfName(codes: TextCodes, wordAt: number): number {
+function findNameStart(codes: TextCodes, wordAt: number): number {
   let from = wordAt;
   while (from > 0 && wordAt - from < NAME_BEFORE && isNameCode(codes[from - 1] as number)) from--;
   return from;
 }
 
 /** The notation of the value whose name begins at `nameAt`. */
-function styleAt(codes: TextCodes, nameAt: number): Style {
+function findStyle(codes: TextCodes, nameAt: number): AssignmentStyle {
   if ((codes[nameAt] as number) === HYPHEN && (codes[nameAt + 1] as number) === HYPHEN) return "flag";
   const before = nameAt === 0 ? 0 : (codes[nameAt - 1] as number);
   return before === QUESTION_MARK || before === AMPERSAND ? "query" : "plain";
 }
 
 /** The name up to the end of its word, without a flag's hyphens or the letter of a preceding escape. */
-function nameFrom(text: string, nameAt: number, wordEnd: number): string {
+function readName(text: string, nameAt: number, wordEnd: number): string {
   const name = text.slice(nameAt, wordEnd);
   const isEscape = text.charAt(nameAt - 1) === "\\" && /^[nrt]/.test(name);
   const bare = isEscape ? name.slice(1) : name;
   return bare.startsWith("-") ? bare.replace(/^-+/, "") : bare;
 }
 
-function kindOf(name: string, value: string): string {
+function findKind(name: string, value: string): string {
   if (value.length === 40 && /aws|secret_?access_?key/i.test(name)) return "aws-secret-key";
   if (value.endsWith("==") && /account_?key/i.test(name)) return "azure-storage-key";
   if (/pass|pwd/i.test(name)) return "password";

@@ -1,6 +1,6 @@
 import type { TextCodes } from "../text-codes.ts";
 import { CONTEXT_SECRETS, type ContextSecret } from "./context-secrets.ts";
-import { type FoundSecret, MARK } from "./found-secret.ts";
+import { type FoundSecret, REDACTION_MARK } from "./found-secret.ts";
 import { standsAt } from "./stands-at.ts";
 import { Triples, tripleOf } from "./triples.ts";
 
@@ -40,7 +40,7 @@ function secretIn(match: RegExpExecArray, { kind, isSecret }: ContextSecret): Fo
   const rest = match.at(-1) ?? "";
   const head = match.length > 2 ? (match[1] ?? "") : "";
   const secret = head + rest;
-  if (match[0].includes(MARK) || (isSecret && !isSecret(secret))) return undefined;
+  if (match[0].includes(REDACTION_MARK) || (isSecret && !isSecret(secret))) return undefined;
   // The `d` flag would give the position, but runs the pattern a second time.
   const from = match.index + match[0].lastIndexOf(rest) - head.length;
   return { kind, from, to: from + secret.length, isCertain: false };

@@ -28,7 +28,7 @@ export function findPrefixed(text: string, codes: TextCodes): readonly FoundSecr
       if (at === from) at++;
       continue;
     }
-    const secret = secretIn(text, codes, from, at);
+    const secret = findSecretIn(text, codes, from, at);
     if (!secret) continue;
     found.push(secret);
     at = Math.max(at, secret.to);
@@ -36,14 +36,14 @@ export function findPrefixed(text: string, codes: TextCodes): readonly FoundSecr
   return found;
 }
 
-function secretIn(text: string, codes: TextCodes, from: number, to: number): FoundSecret | undefined {
-  const first = secretAt(text, codes, from + escapeBefore(text, from));
+function findSecretIn(text: string, codes: TextCodes, from: number, to: number): FoundSecret | undefined {
+  const first = matchSecret(text, codes, from + countEscapeCharacters(text, from));
   if (typeof first === "object" || to - from > MAX_INNER_CHARACTERS)
     return typeof first === "object" ? first : undefined;
   let tries = 0;
   for (let at = from + 1; at < to && tries < MAX_TRIES; at++) {
     if (!isSeparator(codes[at - 1] as number)) continue;
-    const inner = secretAt(text, codes, at);
+    const inner = matchSecret(text, codes, at);
     if (typeof inner === "object") return inner;
     if (inner === "begins") tries++;
   }
@@ -51,7 +51,7 @@ function secretIn(text: string, codes: TextCodes, from: number, to: number): Fou
 }
 
 /** Characters at the start of a word that belong to an escape before it: the n of "\n", the 3D of "%3D". */
-function escapeBefore(text: string, from: number): number {
+function countEscapeCharacters(text: string, from: number): number {
   const before = text.charAt(from - 1);
   if (before === "\\") return 1;
   return before === "%" ? 2 : 0;
@@ -62,7 +62,7 @@ function isSeparator(code: number): boolean {
 }
 
 /** The secret at a position; "begins" if only a prefix matches. */
-function secretAt(text: string, codes: TextCodes, at: number): FoundSecret | "begins" | undefined {
+function matchSecret(text: string, codes: TextCodes, at: number): FoundSecret | "begins" | undefined {
   let begins: "begins" | undefined;
   for (const { kind, start, second, rest } of PREFIXED_SECRETS[codes[at] as number] ?? []) {
     if ((second !== undefined && codes[at + 1] !== second) || !text.startsWith(start, at)) continue;

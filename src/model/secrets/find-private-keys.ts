@@ -22,15 +22,16 @@ export function findPrivateKeys(text: string): readonly FoundSecret[] {
     if (nextEnd >= 0 && nextEnd < from) nextEnd = text.indexOf(END, from);
     // Each end belongs only to the last beginning before it, so that no text is scanned twice.
     const isOwnEnd = nextEnd >= 0 && (next === undefined || nextEnd < next.index);
-    const whole = isOwnEnd ? wholeEnd(text, from, nextEnd) : undefined;
-    const to = whole ?? cutEnd(text, from, Math.min(next?.index ?? text.length, from + MAX_CHARACTERS));
+    const whole = isOwnEnd ? findWholeEnd(text, from, nextEnd) : undefined;
+    const to =
+      whole ?? findTruncatedEnd(text, from, Math.min(next?.index ?? text.length, from + MAX_CHARACTERS));
     if (to !== undefined) found.push({ kind: "private-key", from: begin.index, to, isCertain: true });
     begin = next;
   }
   return found;
 }
 
-function wholeEnd(text: string, from: number, end: number): number | undefined {
+function findWholeEnd(text: string, from: number, end: number): number | undefined {
   if (end - from > MAX_CHARACTERS) return undefined;
   const content = text.slice(from, end);
   END_LINE.lastIndex = end;
@@ -39,7 +40,7 @@ function wholeEnd(text: string, from: number, end: number): number | undefined {
 }
 
 /** The end of a truncated key: base64 lines and the characters between them. */
-function cutEnd(text: string, from: number, limit: number): number | undefined {
+function findTruncatedEnd(text: string, from: number, limit: number): number | undefined {
   let end: number | undefined;
   for (let at = from; ; ) {
     at = skipBetween(text, at, limit);

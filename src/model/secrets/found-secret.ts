@@ -8,7 +8,7 @@ export interface FoundSecret {
 }
 
 /** Start of the placeholder of a redacted secret. */
-export const MARK = "[redacted:";
+export const REDACTION_MARK = "[redacted:";
 
 /** Merges overlapping secrets, keeping the kind of the certain one, else of the longest; returns them in text order. */
 export function joinOverlapping(found: readonly FoundSecret[]): readonly FoundSecret[] {
@@ -22,12 +22,12 @@ export function joinOverlapping(found: readonly FoundSecret[]): readonly FoundSe
   for (const secret of ordered) {
     const last = joined.at(-1);
     if (!last || secret.from >= last.to) joined.push(secret);
-    else joined[joined.length - 1] = join(last, secret);
+    else joined[joined.length - 1] = joinSecrets(last, secret);
   }
   return joined;
 }
 
-function join(one: FoundSecret, other: FoundSecret): FoundSecret {
+function joinSecrets(one: FoundSecret, other: FoundSecret): FoundSecret {
   const lengthOf = ({ from, to }: FoundSecret) => to - from;
   const isOtherBetter = one.isCertain === other.isCertain ? lengthOf(other) > lengthOf(one) : other.isCertain;
   const best = isOtherBetter ? other : one;

@@ -3,7 +3,7 @@ import { findAssigned } from "./find-assigned.ts";
 import { findInContext } from "./find-in-context.ts";
 import { findPrefixed } from "./find-prefixed.ts";
 import { findPrivateKeys } from "./find-private-keys.ts";
-import { type FoundSecret, joinOverlapping, MARK } from "./found-secret.ts";
+import { type FoundSecret, joinOverlapping, REDACTION_MARK } from "./found-secret.ts";
 
 /** A text without its secrets. */
 export interface RedactedText {
@@ -28,7 +28,7 @@ export function redactSecrets(text: string): RedactedText {
     const found = findSecrets(redacted.text);
     if (found.length === 0) break;
     redacted = {
-      text: replaced(redacted.text, found),
+      text: replaceSecrets(redacted.text, found),
       found: redacted.found.concat(found.map(({ kind }) => kind)),
     };
   }
@@ -48,11 +48,11 @@ export function findSecrets(text: string): readonly FoundSecret[] {
   );
 }
 
-function replaced(text: string, found: readonly FoundSecret[]): string {
+function replaceSecrets(text: string, found: readonly FoundSecret[]): string {
   let at = 0;
   let left = "";
   for (const { kind, from, to } of found) {
-    left += `${text.slice(at, from)}${MARK}${kind}]`;
+    left += `${text.slice(at, from)}${REDACTION_MARK}${kind}]`;
     at = to;
   }
   return left + text.slice(at);

@@ -17,7 +17,7 @@ export interface ScannedAssignment {
 }
 
 /** Notation of the value, determined by the characters before the name. */
-export type Style = "plain" | "flag" | "query";
+export type AssignmentStyle = "plain" | "flag" | "query";
 
 /**
  * Scans the value assigned to a name: `_NAME="value"`, `'name': value`, `name => value`, `--name value`,
@@ -27,7 +27,7 @@ export function scanAssignment(
   text: string,
   codes: TextCodes,
   wordEnd: number,
-  style: Style,
+  style: AssignmentStyle,
 ): ScannedAssignment | undefined {
   let at = wordEnd;
   while (at - wordEnd < MAX_NAME && isNameCode(codes[at] as number)) at++;
@@ -44,15 +44,15 @@ interface ValueRange {
   readonly isQuoted: boolean;
 }
 
-function rangeAfter(codes: TextCodes, nameEnd: number, style: Style): ValueRange | undefined {
+function rangeAfter(codes: TextCodes, nameEnd: number, style: AssignmentStyle): ValueRange | undefined {
   if (style === "query")
-    return (codes[nameEnd] as number) === EQUALS ? unquoted(codes, nameEnd + 1, isQueryEnd) : undefined;
+    return (codes[nameEnd] as number) === EQUALS ? scanUnquoted(codes, nameEnd + 1, isQueryEnd) : undefined;
   const value = skipSeparator(codes, nameEnd);
-  const assigned = value < 0 ? undefined : valueAt(codes, value);
+  const assigned = value < 0 ? undefined : scanValue(codes, value);
   if (assigned || style !== "flag") return assigned;
   const flagged = skipSpaces(codes, nameEnd);
   if (flagged === nameEnd || (codes[flagged] as number) === HYPHEN) return undefined;
-  return quoted(codes, flagged, 0) ?? unquoted(codes, flagged, isValueEnd);
+  return scanQuoted(codes, flagged, 0) ?? scanUnquoted(codes, flagged, isValueEnd);
 }
 
 const [TAB, SPACE, HYPHEN, COLON] = [0x09, 0x20, 0x2d, 0x3a] as const;
@@ -73,13 +73,15 @@ function skipSeparator(codes: TextCodes, from: number): number {
   return second === EQUALS || second === COLON ? -1 : skipSpaces(codes, at + 1);
 }
 
-function valueAt(codes: TextCodes, from: number): ValueRange | undefined {
+function scanValue(codes: TextCodes, from: number): ValueRange | undefined {
   const at = skipBackslashes(codes, from);
-  return quoted(codes, at, at - from) ?? (at === from ? unquoted(codes, from, isValueEnd) : undefined);
+  return (
+    scanQuoted(codes, at, at - from) ?? (at === from ? scanUnquoted(codes, from, isValueEnd) : undefined)
+  );
 }
 
 /** A quoted value; the closing quote may be missing, because texts may be truncated. */
-function quoted(codes: TextCodes, at: number, escapes: number): ValueRange | undefined {
+function scanQuoted(codes: TextCodes, at: number, escapes: number): ValueRange | undefined {
   if (!isQuote(codes[at] as number)) return undefined;
   const last = Math.min(codes.length - 1, at + MAX_VALUE + 1);
   let end = at + 1;
@@ -93,7 +95,11 @@ function quoted(codes: TextCodes, at: number, escapes: number): ValueRange | und
   return end === at + 1 ? undefined : { from: at + 1, to: end, isQuoted: true };
 }
 
-function unquoted(codes: TextCodes, from: number, isEnd: (code: number) => boolean): ValueRange | undefined {
+function scanUnquoted(
+  codes: TextCodes,
+  from: number,
+  isEnd: (code: number) => boolean,
+): ValueRange | undefined {
   let to = from;
   const last = Math.min(codes.length - 1, from + MAX_VALUE);
   while (to < last && !isEnd(codes[to] as number)) to++;
@@ -125,9 +131,9 @@ function isQuote(code: number): boolean {
   return code === 0x22 || code === 0x27 || code === 0x60;
 }
 
-const VALUE_ENDS = tableOf("\0 \t\r\n\v\f\"'`,;\\)}]");
-const QUERY_ENDS = tableOf("&#<>");
-function tableOf(characters: string): Uint8Array {
+const VALUE_ENDS = buildTable("\0 \t\r\n\v\f\"'`,;\\)}]");
+const QUERY_ENDS = buildTable("&#<>");
+function buildTable(characters: string): Uint8Array {
   const table = new Uint8Array(128);
   for (const character of characters) table[character.charCodeAt(0)] = 1;
   return table;

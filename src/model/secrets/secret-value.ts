@@ -1,4 +1,4 @@
-import { MARK } from "./found-secret.ts";
+import { REDACTION_MARK } from "./found-secret.ts";
 
 /** Names with a secret-like word that denote something else: an identifier, a location, a lifetime. */
 const OTHER_NAMES =
@@ -30,19 +30,19 @@ export interface Assignment {
 /** Decides whether the value of a secret-like name is a secret rather than a placeholder, type, path or code. */
 export function isSecretValue({ name, value, isQuoted }: Assignment): boolean {
   // Cheap checks first: texts may contain very many assignments.
-  if (value.length < 6 || value.startsWith(MARK)) return false;
+  if (value.length < 6 || value.startsWith(REDACTION_MARK)) return false;
   const isEnvironment = /^[A-Z][A-Z0-9_]+$/.test(name);
   const isPassword = /pass|pwd/i.test(name);
-  if (!isPassword && (value.length < (isEnvironment ? 12 : 16) || !looksRandom(value))) return false;
-  if (isPassword && !(isEnvironment ? isNoNumber(value) : looksChosen(value))) return false;
+  if (!isPassword && (value.length < (isEnvironment ? 12 : 16) || !isRandomLooking(value))) return false;
+  if (isPassword && !(isEnvironment ? isNoNumber(value) : isChosenLooking(value))) return false;
   if (isOtherName(name)) return false;
   const isPlain = PLAIN.test(value);
   if (isPlain ? /xxxx/i.test(value) || LOCATION.test(value) : isTemplate(value)) return false;
-  if (SHOWN_ONLY.test(value) && !(value.length >= LONG && looksRandom(value))) return false;
+  if (SHOWN_ONLY.test(value) && !(value.length >= LONG && isRandomLooking(value))) return false;
   if (!isPlain && /\s/.test(value) && !(isEnvironment && isPassword && isQuoted && /^\S/.test(value)))
     return false;
   if (!CODE_WORD.test(value) && (isPlain || !CODE_SIGN.test(value))) return true;
-  return isPassword && looksChosen(value) && (isQuoted || looksTyped(value));
+  return isPassword && isChosenLooking(value) && (isQuoted || isTypedLooking(value));
 }
 
 function isOtherName(name: string): boolean {
@@ -52,11 +52,11 @@ function isOtherName(name: string): boolean {
 }
 
 function isTemplate(value: string): boolean {
-  return value.includes(MARK) || TEMPLATE.test(value) || LOCATION.test(value);
+  return value.includes(REDACTION_MARK) || TEMPLATE.test(value) || LOCATION.test(value);
 }
 
 /** Whether a value looks like a typed password and not like code: letters, digits, no calls, references, operators. */
-function looksTyped(value: string): boolean {
+function isTypedLooking(value: string): boolean {
   const isCode =
     /^[^A-Za-z0-9]|\w\(|[{}[\]|`]|\$[A-Za-z_{(]|&&|=>|::|->|[=!]=|\?\.|^[A-Za-z_]\w*(?:[!?]?\.[A-Za-z_]\w*)+[!?]*$/.test(
       value,
@@ -65,12 +65,12 @@ function looksTyped(value: string): boolean {
 }
 
 /** Whether a value looks like a chosen password: letters and other characters. */
-function looksChosen(value: string): boolean {
+function isChosenLooking(value: string): boolean {
   return /[A-Za-z]/.test(value) && /[^A-Za-z_\s.:,'"-]/.test(value);
 }
 
 /** Whether a value looks random: a mix of letters and digits unlike natural language or code. */
-export function looksRandom(value: string): boolean {
+export function isRandomLooking(value: string): boolean {
   let figures = 0;
   let capitals = 0;
   let small = 0;

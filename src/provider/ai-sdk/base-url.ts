@@ -10,7 +10,10 @@ export interface AddressForm {
  * Completes an address as people write it: with or without scheme, port and version, `0.0.0.0` for the local machine.
  * Undefined if it is not an HTTP address.
  */
-export function baseUrlOf(written: string, { versionPath, defaultPort }: AddressForm): string | undefined {
+export function completeBaseUrl(
+  written: string,
+  { versionPath, defaultPort }: AddressForm,
+): string | undefined {
   const hasScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(written);
   const address = hasScheme ? written : `http://${written.replace(/^(?=:)/, "127.0.0.1")}`;
   const url = URL.canParse(address) ? new URL(address) : undefined;

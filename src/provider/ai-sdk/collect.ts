@@ -7,7 +7,7 @@ import type {
 import type { CallWatch } from "../watch-call.ts";
 
 /** The raw answer, before it is checked. */
-export interface Collected {
+export interface RawAnswer {
   readonly text: string;
   readonly finishReason: LanguageModelV4FinishReason;
   readonly usage: LanguageModelV4Usage;
@@ -15,13 +15,13 @@ export interface Collected {
 }
 
 /** No real answer is longer; a server that never stops is cut off here. */
-const mostCharacters = 8_000_000;
+const maxCharacters = 8_000_000;
 
 /** Reads a stream to its end. Throws the error that the stream reports; undefined if it ended without a finish part. */
 export async function collectStream(
   stream: ReadableStream<LanguageModelV4StreamPart>,
   watch: CallWatch,
-): Promise<Collected | undefined> {
+): Promise<RawAnswer | undefined> {
   const texts: string[] = [];
   let characters = 0;
   let model: string | undefined;
@@ -36,14 +36,13 @@ export async function collectStream(
     if (part.type !== "text-delta") continue;
     texts.push(part.delta);
     characters += part.delta.length;
-    if (characters > mostCharacters)
-      throw new Error(`the answer is longer than ${mostCharacters} characters`);
+    if (characters > maxCharacters) throw new Error(`the answer is longer than ${maxCharacters} characters`);
   }
   return finish && { ...finish, text: texts.join(""), ...(model !== undefined && { model }) };
 }
 
 /** Like `collectStream`, for an answer that arrived in one piece. */
-export function collectResult(result: LanguageModelV4GenerateResult): Collected {
+export function collectResult(result: LanguageModelV4GenerateResult): RawAnswer {
   const texts = result.content.flatMap((part) => (part.type === "text" ? [part.text] : []));
   const model = result.response?.modelId;
   return {

@@ -1,12 +1,12 @@
 import type { FinishReason, Generation } from "../provider.ts";
 import { ProviderError } from "../provider-error.ts";
-import type { Collected } from "./collect.ts";
-import { usageOf } from "./usage-of.ts";
+import type { RawAnswer } from "./collect.ts";
+import { parseSdkUsage } from "./usage-of.ts";
 
 const finishReasons: Readonly<Record<string, FinishReason>> = { stop: "stop", length: "length" };
 
 /** Turns a raw answer into a generation; throws if it is a refusal or incomplete. */
-export function generationOf(collected: Collected | undefined, provider: string): Generation {
+export function toGeneration(collected: RawAnswer | undefined, provider: string): Generation {
   const { unified, raw } = collected?.finishReason ?? { unified: "other", raw: undefined };
   // The SDK itself closes a stream that breaks off: as "interrupted", or before version 4 without a raw reason.
   const isCut = unified === "interrupted" || (unified === "other" && raw === undefined);
@@ -17,7 +17,7 @@ export function generationOf(collected: Collected | undefined, provider: string)
       isRetryable: true,
     });
   }
-  const usage = usageOf(collected.usage);
+  const usage = parseSdkUsage(collected.usage);
   const known = { ...(usage !== undefined && { usage }) };
   if (unified === "content-filter") {
     throw new ProviderError("PROVIDER_REFUSED", {

@@ -23,15 +23,15 @@ const openai: Vendor = {
   baseUrlVariables: ["OPENAI_BASE_URL"],
   baseUrl: "https://api.openai.com/v1",
   address: { versionPath: "/v1" },
-  connect: async (connection) => (await openaiClient(connection)).responses(connection.model),
+  connect: async (connection) => (await createOpenaiClient(connection)).responses(connection.model),
 };
 
 const openaiChat: Vendor = {
   ...openai,
-  connect: async (connection) => (await openaiClient(connection)).chat(connection.model),
+  connect: async (connection) => (await createOpenaiClient(connection)).chat(connection.model),
 };
 
-async function openaiClient({ baseUrl, apiKey = "", headers }: Connection) {
+async function createOpenaiClient({ baseUrl, apiKey = "", headers }: Connection) {
   const { createOpenAI } = await import("@ai-sdk/openai");
   return createOpenAI({ baseURL: baseUrl, apiKey, headers: { ...headers } });
 }
@@ -50,7 +50,7 @@ const google: Vendor = {
 };
 
 /** A server with an OpenAI Chat Completions API. */
-function compatible(
+function createCompatibleVendor(
   keyVariables: readonly string[],
   baseUrlVariables: readonly string[],
   port?: number,
@@ -74,7 +74,7 @@ async function connectCompatible(connection: Connection): Promise<LanguageModelV
 }
 
 /** The vendor for servers that only the configuration names. */
-export const openaiCompatible: Vendor = compatible(
+export const openaiCompatible: Vendor = createCompatibleVendor(
   ["OPENAI_COMPATIBLE_API_KEY"],
   ["OPENAI_COMPATIBLE_BASE_URL"],
 );
@@ -85,9 +85,9 @@ export const vendors: ReadonlyMap<string, Vendor> = new Map([
   ["openai", openai],
   ["openai-chat", openaiChat],
   ["google", google],
-  ["ollama", compatible(["OLLAMA_API_KEY"], ["OLLAMA_BASE_URL", "OLLAMA_HOST"], 11434)],
-  ["llamacpp", compatible(["LLAMACPP_API_KEY", "LLAMA_API_KEY"], ["LLAMACPP_BASE_URL"], 8080)],
-  ["vllm", compatible(["VLLM_API_KEY"], ["VLLM_BASE_URL"], 8000)],
-  ["lmstudio", compatible(["LMSTUDIO_API_KEY", "LM_API_TOKEN"], ["LMSTUDIO_BASE_URL"], 1234)],
+  ["ollama", createCompatibleVendor(["OLLAMA_API_KEY"], ["OLLAMA_BASE_URL", "OLLAMA_HOST"], 11434)],
+  ["llamacpp", createCompatibleVendor(["LLAMACPP_API_KEY", "LLAMA_API_KEY"], ["LLAMACPP_BASE_URL"], 8080)],
+  ["vllm", createCompatibleVendor(["VLLM_API_KEY"], ["VLLM_BASE_URL"], 8000)],
+  ["lmstudio", createCompatibleVendor(["LMSTUDIO_API_KEY", "LM_API_TOKEN"], ["LMSTUDIO_BASE_URL"], 1234)],
   ["openai-compatible", openaiCompatible],
 ]);

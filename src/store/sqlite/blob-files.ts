@@ -48,7 +48,7 @@ export class BlobFiles {
         for await (const chunk of bytes) {
           throwIfAborted(options.signal);
           sizeBytes += chunk.byteLength;
-          if (sizeBytes > options.maxBytes) throw tooLarge(sizeBytes, options.maxBytes);
+          if (sizeBytes > options.maxBytes) throw createTooLargeError(sizeBytes, options.maxBytes);
           hash.update(chunk);
           await writeFully(file, chunk);
         }
@@ -150,7 +150,7 @@ async function writeFully(file: Awaited<ReturnType<typeof open>>, chunk: Uint8Ar
   }
 }
 
-function tooLarge(sizeBytes: number, maxBytes: number): LonghaulError {
+function createTooLargeError(sizeBytes: number, maxBytes: number): LonghaulError {
   return new LonghaulError(
     "BLOB_TOO_LARGE",
     `The data is larger than ${maxBytes} bytes (stopped at ${sizeBytes}); shrink it or raise maxBlobBytes. Nothing was stored.`,

@@ -48,7 +48,7 @@ export class BlobHolds {
 }
 
 function isInUse(token: string): boolean {
-  const owner = processNameOf(token);
+  const owner = parseProcessName(token);
   return owner === THIS_PROCESS ? ownHolds.has(token) : isProcessRunning(owner);
 }
 
@@ -69,10 +69,10 @@ export function createOwnedName(): string {
 
 /** True while the process that made the name runs; false where the system does not tell. */
 export function isOwnedByRunningProcess(name: string): boolean {
-  return isProcessRunning(processNameOf(name));
+  return isProcessRunning(parseProcessName(name));
 }
 
-function processNameOf(name: string): string {
+function parseProcessName(name: string): string {
   return /^\d+-\d*(?=-)/.exec(name)?.[0] ?? "";
 }
 

@@ -3,7 +3,7 @@ import { LonghaulError } from "../../model/errors.ts";
 import type { Database } from "./database.ts";
 
 /** A digest as stored in the database. */
-export function digestBytes(digest: Digest): Uint8Array {
+export function toDigestBytes(digest: Digest): Uint8Array {
   return Buffer.from(digest, "hex");
 }
 
@@ -25,7 +25,7 @@ export class BlobRefs {
   /** Throws BLOB_NOT_FOUND unless all blobs exist. */
   requireAll(digests: readonly Digest[]): void {
     for (const digest of digests) {
-      if (this.#statements.exists.get(digestBytes(digest))) continue;
+      if (this.#statements.exists.get(toDigestBytes(digest))) continue;
       throw new LonghaulError(
         "BLOB_NOT_FOUND",
         `Blob ${digest} is not in this store; append its bytes (a data part) instead of a reference.`,
@@ -37,7 +37,7 @@ export class BlobRefs {
   }
 
   add(owner: number, digests: readonly Digest[]): void {
-    for (const digest of digests) this.#statements.add.run(owner, digestBytes(digest));
+    for (const digest of digests) this.#statements.add.run(owner, toDigestBytes(digest));
   }
 
   removeAll(owner: number): void {

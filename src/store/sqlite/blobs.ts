@@ -1,13 +1,13 @@
 import type { Digest } from "../../model/blob.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { BlobStore, BlobWriteOptions, WrittenBlob } from "../blob-store.ts";
-import { addFreed, type Freed } from "../freed.ts";
+import { addFreed, type FreedCounts } from "../freed.ts";
 import type { BlobFiles } from "./blob-files.ts";
 import { type BlobHolds, createOwnedName } from "./blob-holds.ts";
-import { digestBytes } from "./blob-refs.ts";
+import { toDigestBytes } from "./blob-refs.ts";
 import type { Database, Row } from "./database.ts";
 import type { Eraser } from "./eraser.ts";
-import { asStoreFailure } from "./failure.ts";
+import { toStoreError } from "./failure.ts";
 
 const COLLECT_BATCH = 200;
 
@@ -59,7 +59,7 @@ export class SqliteBlobs implements BlobStore {
       try {
         created = await this.#db.transact(() => {
           const settled = this.#files.settle(staged);
-          const digest = digestBytes(staged.digest);
+          const digest = toDigestBytes(staged.digest);
           if (!this.#statements.known.get(digest)) this.#statements.add.run(digest, staged.sizeBytes);
           this.#holds.add(hold, digest);
           return settled.created;
@@ -71,7 +71,7 @@ export class SqliteBlobs implements BlobStore {
       if (created) await this.#files.syncFolder(staged.digest);
       return { digest: staged.digest, sizeBytes: staged.sizeBytes, created, hold };
     } catch (error) {
-      throw asStoreFailure(error, this.#files.folder);
+      throw toStoreError(error, this.#files.folder);
     }
   }
 
@@ -82,7 +82,7 @@ export class SqliteBlobs implements BlobStore {
   }
 
   /** Removes blobs whose writers died before they could refer to them. */
-  async dropAbandoned(): Promise<Freed> {
+  async dropAbandoned(): Promise<FreedCounts> {
     return this.#db.transact(() => this.#eraser.eraseBlobs(this.#holds.releaseAbandoned()));
   }
 
@@ -90,7 +90,7 @@ export class SqliteBlobs implements BlobStore {
     try {
       yield* this.#files.read(digest);
     } catch (error) {
-      throw asStoreFailure(error, this.#files.folder);
+      throw toStoreError(error, this.#files.folder);
     }
   }
 
@@ -98,7 +98,7 @@ export class SqliteBlobs implements BlobStore {
     return this.#files.sizeOf(digest);
   }
 
-  async collect(): Promise<Freed> {
+  async collect(): Promise<FreedCounts> {
     const now = this.#clock.now();
     let freed = await this.dropAbandoned();
     for (let after: Uint8Array | undefined = new Uint8Array(0); after; ) {

@@ -4,9 +4,9 @@ import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { LonghaulError } from "../../model/errors.ts";
-import { BLOCKING_WAIT_MS, CACHE_KIB, refuseForeignFile, versionOf } from "./connect.ts";
+import { BLOCKING_WAIT_MS, CACHE_KIB, readSchemaVersion, refuseForeignFile } from "./connect.ts";
 import { Database } from "./database.ts";
-import { asStoreFailure, resultCodeOf } from "./failure.ts";
+import { resultCodeOf, toStoreError } from "./failure.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
 
 /** The first schema version with every table that reading needs. */
@@ -22,41 +22,41 @@ export interface ReadOnlyDatabase {
 
 /** Opens the log for reading, even on a read-only disk. Writes fail with STORE_READ_ONLY. */
 export async function connectReadOnly(path: string, busyTimeoutMs: number): Promise<ReadOnlyDatabase> {
-  let opened: Opened | undefined;
+  let opened: ReadConnection | undefined;
   try {
     refuseForeignFile(path);
     opened = openForReading(path);
     const { connection, dispose } = opened;
     connection.exec(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MS}; PRAGMA cache_size = -${CACHE_KIB}`);
     const database = new Database(path, connection, busyTimeoutMs);
-    const version = await database.read(() => versionOf(connection, path, MIGRATIONS.length));
-    if (version < MIN_READABLE_VERSION) throw tooOld(path, version);
+    const version = await database.read(() => readSchemaVersion(connection, path, MIGRATIONS.length));
+    if (version < MIN_READABLE_VERSION) throw createTooOldError(path, version);
     return { database, dispose };
   } catch (error) {
     opened?.connection.close();
     opened?.dispose();
-    throw asStoreFailure(error, path);
+    throw toStoreError(error, path);
   }
 }
 
-interface Opened {
+interface ReadConnection {
   readonly connection: DatabaseSync;
   dispose(): void;
 }
 
-function openForReading(path: string): Opened {
+function openForReading(path: string): ReadConnection {
   try {
-    return { connection: readable(path), dispose: () => undefined };
+    return { connection: openReadable(path), dispose: () => undefined };
   } catch (error) {
     const code = resultCodeOf(error);
     if (code !== SQLITE_CANTOPEN && code !== SQLITE_READONLY) throw error;
   }
   // SQLite cannot create the files that a journal needs here; without a journal it needs none.
   const hasJournal = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
-  return hasJournal ? openCopy(path) : { connection: immutable(path), dispose: () => undefined };
+  return hasJournal ? openCopy(path) : { connection: openImmutable(path), dispose: () => undefined };
 }
 
-function readable(path: string | URL): DatabaseSync {
+function openReadable(path: string | URL): DatabaseSync {
   const connection = new DatabaseSync(path, { readOnly: true });
   try {
     connection.prepare("SELECT count(*) FROM sqlite_schema").get();
@@ -67,19 +67,19 @@ function readable(path: string | URL): DatabaseSync {
   }
 }
 
-function immutable(path: string): DatabaseSync {
+function openImmutable(path: string): DatabaseSync {
   const url = pathToFileURL(path);
   url.searchParams.set("immutable", "1");
-  return readable(url);
+  return openReadable(url);
 }
 
 /** Copies database and journal to a writable folder, so that commits that exist only in the journal are not missed. */
-function openCopy(path: string): Opened {
+function openCopy(path: string): ReadConnection {
   const folder = mkdtempSync(join(tmpdir(), "longhaul-read-"));
   const dispose = () => rmSync(folder, { recursive: true, force: true });
   try {
     const copy = copyDatabase(path, folder);
-    return { connection: readable(copy), dispose };
+    return { connection: openReadable(copy), dispose };
   } catch (error) {
     dispose();
     throw error;
@@ -94,7 +94,7 @@ export function copyDatabase(path: string, folder: string): string {
   return copy;
 }
 
-function tooOld(path: string, version: number): LonghaulError {
+function createTooOldError(path: string, version: number): LonghaulError {
   return new LonghaulError(
     "STORE_READ_ONLY",
     `${path} has schema version ${version} and must be upgraded to be read; copy the store to a disk that can be written.`,

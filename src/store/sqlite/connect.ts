@@ -13,7 +13,7 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { LonghaulError } from "../../model/errors.ts";
 import { Database } from "./database.ts";
-import { asStoreFailure, storeFailure } from "./failure.ts";
+import { createStoreError, toStoreError } from "./failure.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
 
 /** "LHL1": marks the file as ours. */
@@ -40,7 +40,7 @@ export interface ConnectOptions {
 }
 
 /** Opens the database file, creating or upgrading it; refuses foreign, damaged and newer files. */
-export async function connect(path: string, options: ConnectOptions): Promise<Database> {
+export async function connectDatabase(path: string, options: ConnectOptions): Promise<Database> {
   const inMemory = path === ":memory:";
   const { migrations = MIGRATIONS, pageBytes = PAGE_BYTES, cacheKib = CACHE_KIB } = options;
   let connection: DatabaseSync | undefined;
@@ -51,7 +51,7 @@ export async function connect(path: string, options: ConnectOptions): Promise<Da
     opened.exec(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MS}; PRAGMA page_size = ${pageBytes}`);
     const database = new Database(path, opened, options.busyTimeoutMs);
     // Check the version before any change: foreign files must stay untouched.
-    await database.read(() => versionOf(opened, path, migrations.length));
+    await database.read(() => readSchemaVersion(opened, path, migrations.length));
     await database.exec("PRAGMA journal_mode = WAL");
     await database.exec(`
       PRAGMA synchronous = ${options.durability === "power" ? "FULL" : "NORMAL"};
@@ -65,14 +65,14 @@ export async function connect(path: string, options: ConnectOptions): Promise<Da
     return database;
   } catch (error) {
     connection?.close();
-    throw asStoreFailure(error, path);
+    throw toStoreError(error, path);
   }
 }
 
 function prepareFile(path: string): void {
   const folder = dirname(path);
   // Check access here, because SQLite and mkdir on a read-only disk do not report the reason.
-  accessSync(nearestExisting(folder), constants.W_OK);
+  accessSync(findNearestExisting(folder), constants.W_OK);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (existsSync(path)) {
     accessSync(path, constants.W_OK);
@@ -98,8 +98,8 @@ function hideFromOthers(path: string): void {
   }
 }
 
-function nearestExisting(folder: string): string {
-  return existsSync(folder) || dirname(folder) === folder ? folder : nearestExisting(dirname(folder));
+function findNearestExisting(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : findNearestExisting(dirname(folder));
 }
 
 /** Throws STORE_CORRUPT unless the file is empty or has the SQLite header. */
@@ -114,11 +114,11 @@ export function refuseForeignFile(path: string): void {
     closeSync(file);
   }
   if (new TextDecoder("latin1").decode(header) !== "SQLite format 3\0")
-    throw storeFailure("STORE_CORRUPT", path);
+    throw createStoreError("STORE_CORRUPT", path);
 }
 
 /** The schema version of an empty database or one of ours; throws STORE_FOREIGN or SCHEMA_TOO_NEW. */
-export function versionOf(connection: DatabaseSync, path: string, known: number): number {
+export function readSchemaVersion(connection: DatabaseSync, path: string, known: number): number {
   const pragma = (name: string) =>
     Object.values(connection.prepare(`PRAGMA ${name}`).get() ?? {})[0] as number;
   const version = pragma("user_version");
@@ -145,11 +145,11 @@ async function migrate(
   path: string,
   migrations: readonly string[],
 ): Promise<void> {
-  if (versionOf(connection, path, migrations.length) === migrations.length) return;
+  if (readSchemaVersion(connection, path, migrations.length) === migrations.length) return;
   await database.transact(() => {
     // Check again under the lock: another process may have migrated meanwhile.
     for (const [index, sql] of migrations.entries()) {
-      if (index < versionOf(connection, path, migrations.length)) continue;
+      if (index < readSchemaVersion(connection, path, migrations.length)) continue;
       connection.exec(
         `${sql}; PRAGMA user_version = ${index + 1}; PRAGMA application_id = ${APPLICATION_ID}`,
       );

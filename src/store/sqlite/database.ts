@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LonghaulError } from "../../model/errors.ts";
-import { asStoreFailure, resultCodeOf } from "./failure.ts";
+import { resultCodeOf, toStoreError } from "./failure.ts";
 
 const SQLITE_BUSY = 5;
 
@@ -45,7 +45,7 @@ export class Database {
 
   /** Runs `work` in a write transaction; any throw rolls it back. Waits for other writers up to the busy timeout. */
   transact<T>(work: () => T): Promise<T> {
-    return this.#patiently(() => {
+    return this.#retryWhileBusy(() => {
       this.#begin.run();
       let result: T;
       try {
@@ -61,12 +61,12 @@ export class Database {
 
   /** Runs a single read; use `snapshot` for several statements. */
   read<T>(work: () => T): Promise<T> {
-    return this.#patiently(work);
+    return this.#retryWhileBusy(work);
   }
 
   /** Runs reads that must see one state, under a single lock. */
   snapshot<T>(work: () => T): Promise<T> {
-    return this.#patiently(() => {
+    return this.#retryWhileBusy(() => {
       this.#beginRead.run();
       try {
         return work();
@@ -88,7 +88,7 @@ export class Database {
   }
 
   async exec(sql: string): Promise<void> {
-    await this.#patiently(() => this.#connection.exec(sql));
+    await this.#retryWhileBusy(() => this.#connection.exec(sql));
   }
 
   close(): void {
@@ -105,18 +105,18 @@ export class Database {
     }
   }
 
-  async #patiently<T>(attempt: () => T): Promise<T> {
+  async #retryWhileBusy<T>(attempt: () => T): Promise<T> {
     let deadline = 0;
     for (let round = 0; ; round++) {
       if (this.#closed) throw new LonghaulError("CLOSED", "This store is closed; open a new one.");
       try {
         return attempt();
       } catch (error) {
-        if (resultCodeOf(error) !== SQLITE_BUSY) throw asStoreFailure(error, this.path);
+        if (resultCodeOf(error) !== SQLITE_BUSY) throw toStoreError(error, this.path);
         // Monotonic, because the wall clock may jump.
         const now = performance.now();
         deadline ||= now + this.#busyTimeoutMs;
-        if (now >= deadline) throw asStoreFailure(error, this.path);
+        if (now >= deadline) throw toStoreError(error, this.path);
       }
       await sleep(Math.random() * Math.min(2 ** round, 50));
     }

@@ -9,29 +9,29 @@ import type {
   StoredEntry,
   Tombstone,
 } from "../entry-store.ts";
-import type { Freed } from "../freed.ts";
+import type { FreedCounts } from "../freed.ts";
 import type { Database } from "./database.ts";
 import type { EntryWriter } from "./entry-writer.ts";
 import type { Eraser } from "./eraser.ts";
-import { entryKey, MAX_SEQ, seqOfKey } from "./key.ts";
-import { kindNumber } from "./kinds.ts";
+import { MAX_SEQ, seqOfKey, toEntryKey } from "./key.ts";
+import { toKindNumber } from "./kinds.ts";
 import { DamagedPageReader, isDamagedPage, toStored } from "./read-around-damage.ts";
 import type { SessionCache } from "./session-cache.ts";
 import { searchByTime } from "./time-search.ts";
 
 /** Dependencies of `SqliteEntries`. */
-export interface EntryParts {
+export interface EntryDeps {
   readonly cache: SessionCache;
   readonly writer: EntryWriter;
   readonly eraser: Eraser;
   /** Called after each commit that added entries. */
-  readonly committed: () => void;
+  readonly onCommit: () => void;
 }
 
 /** Entries in SQLite. */
 export class SqliteEntries implements EntryStore {
   readonly #db: Database;
-  readonly #parts: EntryParts;
+  readonly #deps: EntryDeps;
   readonly #one;
   readonly #time;
   readonly #heads;
@@ -39,9 +39,9 @@ export class SqliteEntries implements EntryStore {
   #ownCommits = 0;
   readonly #readStatements = new Map<string, ReturnType<Database["prepare"]>>();
 
-  constructor(db: Database, parts: EntryParts) {
+  constructor(db: Database, parts: EntryDeps) {
     this.#db = db;
-    this.#parts = parts;
+    this.#deps = parts;
     this.#one = db.prepare("SELECT key, at, kind, payload FROM entries WHERE key = ?");
     this.#damaged = new DamagedPageReader(db);
     this.#time = db.prepare(
@@ -55,17 +55,17 @@ export class SqliteEntries implements EntryStore {
   }
 
   async append(requests: readonly AppendRequest[]): Promise<readonly AppendOutcome[]> {
-    const { writer } = this.#parts;
+    const { writer } = this.#deps;
     try {
       const outcomes = await this.#db.transact(() => {
         writer.begin();
         return requests.map((request) => writer.append(request));
       });
       this.#ownCommits++;
-      this.#parts.committed();
+      this.#deps.onCommit();
       return outcomes;
     } catch (error) {
-      this.#parts.cache.forgetAll();
+      this.#deps.cache.forgetAll();
       throw error;
     }
   }
@@ -75,7 +75,7 @@ export class SqliteEntries implements EntryStore {
    * and recreated the session.
    */
   #hitOrRefresh<T>(session: SessionId, look: (number: number) => T | undefined): T | undefined {
-    const { cache } = this.#parts;
+    const { cache } = this.#deps;
     const known = cache.find(session);
     const hit = known && look(known.number);
     if (hit !== undefined) return hit;
@@ -103,7 +103,7 @@ export class SqliteEntries implements EntryStore {
 
   #get(number: number, seq: number): StoredEntry | undefined {
     try {
-      const row = this.#one.get(entryKey(number, seq));
+      const row = this.#one.get(toEntryKey(number, seq));
       return row && toStored(row);
     } catch (error) {
       if (!isDamagedPage(error)) throw error;
@@ -115,18 +115,22 @@ export class SqliteEntries implements EntryStore {
     const from = Math.max(query.from, 1);
     const to = Math.min(query.to, MAX_SEQ);
     try {
-      const rows = this.#readStatement(query).all(entryKey(number, from), entryKey(number, to), query.limit);
+      const rows = this.#readStatement(query).all(
+        toEntryKey(number, from),
+        toEntryKey(number, to),
+        query.limit,
+      );
       return rows.map(toStored);
     } catch (error) {
       if (!isDamagedPage(error)) throw error;
-      const { seq: head } = this.#parts.cache.require(session);
+      const { seq: head } = this.#deps.cache.require(session);
       return this.#damaged.read(number, { ...query, from, to: Math.min(to, head) });
     }
   }
 
   head(session: SessionId): Promise<Head> {
     return this.#db.read(() => {
-      const { seq, at } = this.#parts.cache.require(session);
+      const { seq, at } = this.#deps.cache.require(session);
       return { seq, at };
     });
   }
@@ -148,21 +152,21 @@ export class SqliteEntries implements EntryStore {
 
   seqAt(session: SessionId, at: number): Promise<number> {
     return this.#db.snapshot(() => {
-      const state = this.#parts.cache.require(session);
-      const lastKey = entryKey(state.number, state.seq);
+      const state = this.#deps.cache.require(session);
+      const lastKey = toEntryKey(state.number, state.seq);
       // Entries dated by a clock that ran ahead count with the time of the first right one after them.
       const timeOf = (seq: number) =>
-        this.#time.get(entryKey(state.number, seq), lastKey, state.at)?.at as number;
+        this.#time.get(toEntryKey(state.number, seq), lastKey, state.at)?.at as number;
       return searchByTime(at, state, timeOf);
     });
   }
 
-  async redact(session: SessionId, tombstones: readonly Tombstone[]): Promise<Freed> {
+  async redact(session: SessionId, tombstones: readonly Tombstone[]): Promise<FreedCounts> {
     this.#ownCommits++;
     const freed = await this.#db.transact(() => {
-      const { number } = this.#parts.cache.require(session);
-      return this.#parts.eraser.redact(
-        tombstones.map(({ seq, payload }) => ({ key: entryKey(number, seq), payload })),
+      const { number } = this.#deps.cache.require(session);
+      return this.#deps.eraser.redact(
+        tombstones.map(({ seq, payload }) => ({ key: toEntryKey(number, seq), payload })),
       );
     });
     return { ...freed, scrubbed: await this.#db.emptyJournal() };
@@ -173,7 +177,7 @@ export class SqliteEntries implements EntryStore {
     const name = `${order} ${kinds?.join() ?? "*"}`;
     let statement = this.#readStatements.get(name);
     if (!statement) {
-      const filter = kinds ? `AND (${kinds.map((kind) => `kind = ${kindNumber(kind)}`).join(" OR ")})` : "";
+      const filter = kinds ? `AND (${kinds.map((kind) => `kind = ${toKindNumber(kind)}`).join(" OR ")})` : "";
       const direction = order === "ascending" ? "ASC" : "DESC";
       statement = this.#db.prepare(
         `SELECT key, at, kind, payload FROM entries WHERE key BETWEEN ? AND ? ${filter} ORDER BY key ${direction} LIMIT ?`,

@@ -1,15 +1,15 @@
 import type { Clock } from "../../model/clock.ts";
 import { LonghaulError } from "../../model/errors.ts";
-import type { Appended, AppendOutcome, AppendRequest, NewEntry } from "../entry-store.ts";
+import type { AppendOutcome, AppendRequest, AppendResult, NewEntry } from "../entry-store.ts";
 import type { BlobHolds } from "./blob-holds.ts";
 import type { BlobRefs } from "./blob-refs.ts";
 import type { Database } from "./database.ts";
 import type { Drafts } from "./drafts.ts";
 import { resultCodeOf } from "./failure.ts";
 import type { Intakes } from "./intakes.ts";
-import { checkSeqRoom, entryKey } from "./key.ts";
-import { kindNumber } from "./kinds.ts";
-import { type SessionCache, type SessionState, sessionNotFound } from "./session-cache.ts";
+import { checkSeqRoom, toEntryKey } from "./key.ts";
+import { toKindNumber } from "./kinds.ts";
+import { type SessionCache, type SessionState, throwSessionNotFound } from "./session-cache.ts";
 import type { SqliteSessions } from "./sessions.ts";
 import type { SqliteTasks } from "./tasks.ts";
 
@@ -18,7 +18,7 @@ const SQLITE_CONSTRAINT = 19;
 const MAX_AHEAD_MS = 24 * 3_600_000;
 
 /** Tables other than entries that an append writes to. */
-export interface EntryNeighbours {
+export interface EntryWriterDeps {
   readonly cache: SessionCache;
   readonly sessions: SqliteSessions;
   readonly drafts: Drafts;
@@ -35,15 +35,15 @@ export interface EntryNeighbours {
  * detected before anything is written, and one read of the table corrects the cache.
  */
 export class EntryWriter {
-  readonly #near: EntryNeighbours;
+  readonly #deps: EntryWriterDeps;
   readonly #insert;
   readonly #insertGuarded;
   readonly #setLine;
   /** The session whose cached state was confirmed in this transaction; it cannot change while the lock is held. */
   #proven: SessionState | undefined;
 
-  constructor(db: Database, near: EntryNeighbours) {
-    this.#near = near;
+  constructor(db: Database, near: EntryWriterDeps) {
+    this.#deps = near;
     this.#insert = db.prepare("INSERT INTO entries (key, at, kind, payload) VALUES (?, ?, ?, ?)");
     this.#insertGuarded = db.prepare(
       "INSERT INTO entries (key, at, kind, payload) SELECT ?, ?, ?, ? FROM sessions WHERE number = ? AND id IS NOT NULL",
@@ -61,10 +61,10 @@ export class EntryWriter {
     try {
       this.#checkParts(request);
       const { intake } = request;
-      const intakeNumber = intake && this.#near.intakes.require(intake.name, intake.stamp);
+      const intakeNumber = intake && this.#deps.intakes.require(intake.name, intake.stamp);
       const appended = this.#writeOrRefresh(request);
-      if (intake) this.#near.intakes.take(intakeNumber as number, intake, appended.firstSeq);
-      if (request.task) this.#near.tasks.apply(request.task, request.session, appended.firstSeq);
+      if (intake) this.#deps.intakes.take(intakeNumber as number, intake, appended.firstSeq);
+      if (request.task) this.#deps.tasks.apply(request.task, request.session, appended.firstSeq);
       return appended;
     } catch (error) {
       if (error instanceof LonghaulError) return error;
@@ -72,21 +72,21 @@ export class EntryWriter {
     }
   }
 
-  #writeOrRefresh(request: AppendRequest): Appended {
+  #writeOrRefresh(request: AppendRequest): AppendResult {
     const appended = this.#write(request, this.#stateFor(request));
     if (appended) return appended;
-    this.#near.cache.forget(request.session);
-    return this.#write(request, this.#stateFor(request)) ?? sessionNotFound(request.session);
+    this.#deps.cache.forget(request.session);
+    return this.#write(request, this.#stateFor(request)) ?? throwSessionNotFound(request.session);
   }
 
   #checkParts(request: AppendRequest): void {
-    for (const entry of request.entries) if (entry.blobs) this.#near.refs.requireAll(entry.blobs);
-    if (request.finishes !== undefined) this.#near.drafts.require(request.finishes);
-    if (request.task) this.#near.tasks.check(request.task);
+    for (const entry of request.entries) if (entry.blobs) this.#deps.refs.requireAll(entry.blobs);
+    if (request.finishes !== undefined) this.#deps.drafts.require(request.finishes);
+    if (request.task) this.#deps.tasks.check(request.task);
   }
 
   #stateFor(request: AppendRequest): SessionState {
-    const { cache, sessions } = this.#near;
+    const { cache, sessions } = this.#deps;
     const { session, expectedHead, create } = request;
     // A refusal must not be based on a stale cache.
     if (expectedHead !== undefined || create) cache.refresh();
@@ -102,39 +102,39 @@ export class EntryWriter {
     checkSeqRoom(session, headSeq, request.entries.length);
     if (state) return state;
     if (create) sessions.openWithin(create);
-    return cache.find(session) ?? sessionNotFound(session);
+    return cache.find(session) ?? throwSessionNotFound(session);
   }
 
   /** Writes the request; returns undefined, with nothing written, if the cached state was stale. */
-  #write(request: AppendRequest, state: SessionState): Appended | undefined {
+  #write(request: AppendRequest, state: SessionState): AppendResult | undefined {
     const firstSeq = state.seq + 1;
     const ats: number[] = [];
     for (const entry of request.entries) {
       const seq = state.seq + 1;
       const at = entry.at >= state.at ? entry.at : this.#timeAfter(state.at, entry.at);
-      const key = entryKey(state.number, seq);
-      if (state === this.#proven) this.#insert.run(key, at, kindNumber(entry.kind), entry.payload);
+      const key = toEntryKey(state.number, seq);
+      if (state === this.#proven) this.#insert.run(key, at, toKindNumber(entry.kind), entry.payload);
       else if (!this.#insertFirst(key, at, entry, state.number)) return undefined;
       this.#proven = state;
-      if (entry.blobs) this.#near.refs.add(key, entry.blobs);
+      if (entry.blobs) this.#deps.refs.add(key, entry.blobs);
       if (entry.kind === "line") this.#setLine.run(seq, state.number);
       state.seq = seq;
       state.at = at;
       ats.push(at);
     }
-    if (request.finishes !== undefined) this.#near.drafts.deleteWithin(request.finishes);
-    for (const hold of request.holds ?? []) this.#near.holds.release(hold);
+    if (request.finishes !== undefined) this.#deps.drafts.deleteWithin(request.finishes);
+    for (const hold of request.holds ?? []) this.#deps.holds.release(hold);
     return { firstSeq, ats };
   }
 
   /** Times never decrease, unless the session's last entry was dated by a clock that ran more than a day ahead. */
   #timeAfter(lastAt: number, at: number): number {
-    return lastAt > this.#near.clock.now() + MAX_AHEAD_MS ? at : lastAt;
+    return lastAt > this.#deps.clock.now() + MAX_AHEAD_MS ? at : lastAt;
   }
 
   #insertFirst(key: number, at: number, { kind, payload }: NewEntry, sessionNumber: number): boolean {
     try {
-      return this.#insertGuarded.run(key, at, kindNumber(kind), payload, sessionNumber).changes === 1;
+      return this.#insertGuarded.run(key, at, toKindNumber(kind), payload, sessionNumber).changes === 1;
     } catch (error) {
       if (resultCodeOf(error) === SQLITE_CONSTRAINT) return false;
       throw error;

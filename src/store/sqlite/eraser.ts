@@ -1,10 +1,10 @@
 import type { Digest } from "../../model/blob.ts";
-import { addFreed, type Freed, NOTHING_FREED } from "../freed.ts";
+import { addFreed, type FreedCounts, NOTHING_FREED } from "../freed.ts";
 import type { BlobFiles } from "./blob-files.ts";
-import { digestBytes } from "./blob-refs.ts";
+import { toDigestBytes } from "./blob-refs.ts";
 import type { Database } from "./database.ts";
-import { entryKey, MAX_SEQ } from "./key.ts";
-import { kindNumber } from "./kinds.ts";
+import { MAX_SEQ, toEntryKey } from "./key.ts";
+import { toKindNumber } from "./kinds.ts";
 
 const ROWS_PER_STEP = 2_000;
 
@@ -48,10 +48,10 @@ export class Eraser {
   }
 
   /** Erases a session that has lost its id, in steps between which others can write. */
-  async eraseSession(number: number): Promise<Freed> {
+  async eraseSession(number: number): Promise<FreedCounts> {
     let freed = NOTHING_FREED;
-    for (let from = entryKey(number, 0); ; ) {
-      const step = await this.#db.transact(() => this.#eraseRange(from, entryKey(number, MAX_SEQ)));
+    for (let from = toEntryKey(number, 0); ; ) {
+      const step = await this.#db.transact(() => this.#eraseRange(from, toEntryKey(number, MAX_SEQ)));
       freed = addFreed(freed, step.freed);
       if (step.next === undefined) break;
       from = step.next;
@@ -85,8 +85,8 @@ export class Eraser {
   }
 
   /** Within a transaction: replaces entries by tombstones. */
-  redact(tombstones: readonly { readonly key: number; readonly payload: Uint8Array }[]): Freed {
-    const redacted = kindNumber("redacted");
+  redact(tombstones: readonly { readonly key: number; readonly payload: Uint8Array }[]): FreedCounts {
+    const redacted = toKindNumber("redacted");
     let freed = NOTHING_FREED;
     for (const { key, payload } of tombstones) {
       const entry = this.#statements.entry.get(key);
@@ -99,7 +99,7 @@ export class Eraser {
   }
 
   /** Within a transaction: deletes those of the blobs that have no references and no holds. */
-  eraseBlobs(digests: readonly Uint8Array[]): Freed {
+  eraseBlobs(digests: readonly Uint8Array[]): FreedCounts {
     let blobs = 0;
     let blobBytes = 0;
     for (const digest of digests) {
@@ -113,11 +113,11 @@ export class Eraser {
   }
 
   /** Within a transaction: deletes files that a crash left without a row. */
-  eraseStrayFiles(digests: readonly Digest[]): Freed {
+  eraseStrayFiles(digests: readonly Digest[]): FreedCounts {
     let blobs = 0;
     let blobBytes = 0;
     for (const digest of digests) {
-      if (this.#statements.blobSize.get(digestBytes(digest))) continue;
+      if (this.#statements.blobSize.get(toDigestBytes(digest))) continue;
       blobBytes += this.#files.sizeOf(digest) ?? 0;
       this.#files.remove(digest);
       blobs++;
@@ -125,7 +125,7 @@ export class Eraser {
     return { ...NOTHING_FREED, blobs, blobBytes };
   }
 
-  #eraseRange(from: number, to: number): { freed: Freed; next: number | undefined } {
+  #eraseRange(from: number, to: number): { freed: FreedCounts; next: number | undefined } {
     const step = this.#statements.stepEnd.get(from, to) as {
       last: number | null;
       entries: number;
@@ -138,7 +138,7 @@ export class Eraser {
     return { freed, next: step.entries === ROWS_PER_STEP ? step.last + 1 : undefined };
   }
 
-  #dropRefs(fromOwner: number, toOwner: number): Freed {
+  #dropRefs(fromOwner: number, toOwner: number): FreedCounts {
     const digests = this.#statements.refsBetween
       .all(fromOwner, toOwner)
       .map((row) => row.digest as Uint8Array);

@@ -41,7 +41,7 @@ export function resultCodeOf(error: unknown): number | undefined {
 }
 
 /** Converts an error of SQLite or the file system to its documented code; returns others unchanged. */
-export function asStoreFailure(error: unknown, where: string): unknown {
+export function toStoreError(error: unknown, where: string): unknown {
   if (error instanceof LonghaulError) return error;
   const errno = (error as NodeJS.ErrnoException | null)?.code;
   const result = resultCodeOf(error);
@@ -51,12 +51,13 @@ export function asStoreFailure(error: unknown, where: string): unknown {
       : errno !== undefined
         ? CODE_BY_ERRNO[errno]
         : undefined;
-  if (code === undefined) return isFileSystemError(error) ? storeFailure("STORE_IO", where, error) : error;
-  return storeFailure(code, where, error);
+  if (code === undefined)
+    return isFileSystemError(error) ? createStoreError("STORE_IO", where, error) : error;
+  return createStoreError(code, where, error);
 }
 
 /** The error of a code about a path. */
-export function storeFailure(code: ErrorCode, where: string, cause?: unknown): LonghaulError {
+export function createStoreError(code: ErrorCode, where: string, cause?: unknown): LonghaulError {
   const reason = cause instanceof Error ? ` (${cause.message})` : "";
   return new LonghaulError(code, `${MESSAGES[code]?.(where) ?? `${where} failed.`}${reason}`, {
     cause,

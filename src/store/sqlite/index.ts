@@ -1,2 +1,2 @@
-export { type Repaired, repairSqliteStore } from "./repair/repair-store.ts";
+export { type RepairReport, repairSqliteStore } from "./repair/repair-store.ts";
 export { openSqliteStore, type SqliteStoreOptions } from "./sqlite-store.ts";

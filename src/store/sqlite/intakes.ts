@@ -54,7 +54,7 @@ export class Intakes implements IntakeStore {
       if (intake === undefined) return taken;
       for (const record of records) {
         const row = this.#statements.find.get(intake, record);
-        if (row) taken.set(record, toTaken(row));
+        if (row) taken.set(record, toTakenRecord(row));
       }
       return taken;
     });
@@ -106,6 +106,6 @@ function toState(row: Row): IntakeState {
   };
 }
 
-function toTaken(row: Row): TakenRecord {
+function toTakenRecord(row: Row): TakenRecord {
   return { seq: row.seq as number, ...(row.version !== null && { version: row.version as string }) };
 }

@@ -12,7 +12,7 @@ export const MAX_SEQ = SEQS_PER_SESSION - 1;
 const MAX_SESSION_NUMBER = 2 ** 23 - 1;
 
 /** The key of an entry; `seq` 0 sorts before all entries of the session. */
-export function entryKey(sessionNumber: number, seq: number): number {
+export function toEntryKey(sessionNumber: number, seq: number): number {
   return sessionNumber * SEQS_PER_SESSION + seq;
 }
 

@@ -16,11 +16,11 @@ const NUMBER_OF: Readonly<Record<EntryKind, number>> = {
 
 const KIND_OF = new Map(Object.entries(NUMBER_OF).map(([kind, number]) => [number, kind as EntryKind]));
 
-export function kindNumber(kind: EntryKind): number {
+export function toKindNumber(kind: EntryKind): number {
   return NUMBER_OF[kind];
 }
 
 /** The kind of a number; undefined if this version does not know it. */
-export function kindOf(number: number): EntryKind | undefined {
+export function toKind(number: number): EntryKind | undefined {
   return KIND_OF.get(number);
 }

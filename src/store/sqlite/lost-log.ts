@@ -17,10 +17,12 @@ export function refuseLostLog(folder: string): void {
 }
 
 function hasBlobs(folder: string): boolean {
-  return namesIn(folder).some((name) => /^[0-9a-f]{2}$/.test(name) && namesIn(join(folder, name)).length > 0);
+  return listNames(folder).some(
+    (name) => /^[0-9a-f]{2}$/.test(name) && listNames(join(folder, name)).length > 0,
+  );
 }
 
-function namesIn(folder: string): string[] {
+function listNames(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {

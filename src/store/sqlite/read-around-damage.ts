@@ -1,11 +1,11 @@
 import type { EntryQuery, StoredEntry } from "../entry-store.ts";
 import type { Database, Row } from "./database.ts";
 import { resultCodeOf } from "./failure.ts";
-import { entryKey, seqOfKey } from "./key.ts";
-import { kindOf } from "./kinds.ts";
+import { seqOfKey, toEntryKey } from "./key.ts";
+import { toKind } from "./kinds.ts";
 
 const SQLITE_CORRUPT = 11;
-const NOTHING = new Uint8Array(0);
+const NO_BYTES = new Uint8Array(0);
 
 /** Whether SQLite hit a damaged page. */
 export function isDamagedPage(error: unknown): boolean {
@@ -19,8 +19,8 @@ export function toStored(row: Row): StoredEntry {
     seq: seqOfKey(key as number),
     // A flipped bit can also change the type of a value.
     at: typeof at === "number" ? at : 0,
-    kind: kindOf(kind as number) ?? "damaged",
-    payload: payload instanceof Uint8Array ? payload : NOTHING,
+    kind: toKind(kind as number) ?? "damaged",
+    payload: payload instanceof Uint8Array ? payload : NO_BYTES,
   };
 }
 
@@ -51,18 +51,18 @@ export class DamagedPageReader {
    * Reads one entry, damaged if it lies on a damaged page; its payload may lie on other pages than its kind and time.
    */
   get(session: number, seq: number): StoredEntry | undefined {
-    const key = entryKey(session, seq);
-    const row = attempt(() => this.#whole.get(key));
+    const key = toEntryKey(session, seq);
+    const row = tryRead(() => this.#whole.get(key));
     if (row !== DAMAGED) return row && toStored(row);
-    const head = attempt(() => this.#head.get(key));
-    if (head === DAMAGED) return { seq, at: 0, kind: "damaged", payload: NOTHING };
-    return head && toStored({ ...head, payload: NOTHING });
+    const head = tryRead(() => this.#head.get(key));
+    if (head === DAMAGED) return { seq, at: 0, kind: "damaged", payload: NO_BYTES };
+    return head && toStored({ ...head, payload: NO_BYTES });
   }
 }
 
 const DAMAGED = Symbol("damaged");
 
-function attempt(read: () => Row | undefined): Row | undefined | typeof DAMAGED {
+function tryRead(read: () => Row | undefined): Row | undefined | typeof DAMAGED {
   try {
     return read();
   } catch (error) {

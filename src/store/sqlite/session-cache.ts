@@ -2,7 +2,7 @@ import { BoundedCache } from "../../model/bounded-cache.ts";
 import type { SessionId } from "../../model/entry.ts";
 import { LonghaulError } from "../../model/errors.ts";
 import type { Database, Row } from "./database.ts";
-import { entryKey, MAX_SEQ, seqOfKey } from "./key.ts";
+import { MAX_SEQ, seqOfKey, toEntryKey } from "./key.ts";
 import { isDamagedPage } from "./read-around-damage.ts";
 
 /** Cached head of a session's log, kept up to date by the appends of this process. */
@@ -60,7 +60,7 @@ export class SessionCache {
 
   #lastRow(id: SessionId, number: number): Row | undefined {
     try {
-      return this.#headOf.get(entryKey(number, 0), entryKey(number, MAX_SEQ));
+      return this.#headOf.get(toEntryKey(number, 0), toEntryKey(number, MAX_SEQ));
     } catch (error) {
       if (!isDamagedPage(error)) throw error;
       throw new LonghaulError(
@@ -74,7 +74,7 @@ export class SessionCache {
   /** The current state of a session; throws SESSION_NOT_FOUND. */
   require(id: SessionId): SessionState {
     this.refresh();
-    return this.find(id) ?? sessionNotFound(id);
+    return this.find(id) ?? throwSessionNotFound(id);
   }
 
   forget(id: SessionId): void {
@@ -87,7 +87,7 @@ export class SessionCache {
   }
 }
 
-export function sessionNotFound(id: SessionId): never {
+export function throwSessionNotFound(id: SessionId): never {
   throw new LonghaulError(
     "SESSION_NOT_FOUND",
     `There is no session ${JSON.stringify(id)} in this store; it was never made or has been deleted.`,

@@ -1,6 +1,6 @@
 import type { SessionId } from "../../model/entry.ts";
 import { LonghaulError } from "../../model/errors.ts";
-import type { Freed } from "../freed.ts";
+import type { FreedCounts } from "../freed.ts";
 import type { NewSession, SessionQuery, SessionRecord, SessionStore } from "../session-store.ts";
 import type { Database, Row } from "./database.ts";
 import type { Eraser } from "./eraser.ts";
@@ -15,14 +15,14 @@ export class SqliteSessions implements SessionStore {
   readonly #db: Database;
   readonly #cache: SessionCache;
   readonly #eraser: Eraser;
-  readonly #committed: () => void;
+  readonly #onCommit: () => void;
   readonly #statements;
 
   constructor(db: Database, cache: SessionCache, eraser: Eraser, committed: () => void) {
     this.#db = db;
     this.#cache = cache;
     this.#eraser = eraser;
-    this.#committed = committed;
+    this.#onCommit = committed;
     this.#statements = {
       byId: db.prepare(`SELECT ${COLUMNS} FROM ${FROM} WHERE s.id = ?`),
       insert: db.prepare(
@@ -109,7 +109,7 @@ export class SqliteSessions implements SessionStore {
     });
   }
 
-  async delete(id: SessionId): Promise<Freed> {
+  async delete(id: SessionId): Promise<FreedCounts> {
     const number = await this.#db.transact(() => {
       const doomed = this.#numberOf(id);
       if (this.#statements.hasChild.get(doomed)) {
@@ -127,7 +127,7 @@ export class SqliteSessions implements SessionStore {
       return doomed;
     });
     const freed = await this.#eraser.eraseSession(number);
-    this.#committed();
+    this.#onCommit();
     return { ...freed, sessions: 1, scrubbed: await this.#db.emptyJournal() };
   }
 
@@ -147,13 +147,13 @@ function toRecord(row: Row): SessionRecord {
     ...(row.relation !== null && { relation: row.relation as "child" | "fork" }),
     createdAt: row.created_at as number,
     ...(row.title !== null && { title: row.title as string }),
-    ...metaIn(row.meta as string | null),
+    ...parseMeta(row.meta as string | null),
     lineSeq: row.line_seq as number,
   };
 }
 
 /** Omits damaged meta, which must not make the session or the list unreadable. */
-function metaIn(text: string | null): Pick<SessionRecord, "meta"> {
+function parseMeta(text: string | null): Pick<SessionRecord, "meta"> {
   if (text === null) return {};
   try {
     return { meta: JSON.parse(text) };

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Clock, systemClock } from "../../model/clock.ts";
-import { isLonghaulError, LonghaulError, wholeNumber } from "../../model/errors.ts";
+import { checkWholeNumber, isLonghaulError, LonghaulError } from "../../model/errors.ts";
 import type { EntryStore } from "../entry-store.ts";
 import type { SessionStore } from "../session-store.ts";
 import type { Store, StoreSize } from "../store.ts";
@@ -12,18 +12,18 @@ import { BlobHolds } from "./blob-holds.ts";
 import { BlobRefs } from "./blob-refs.ts";
 import { SqliteBlobs } from "./blobs.ts";
 import { Commits } from "./commits.ts";
-import { connect } from "./connect.ts";
+import { connectDatabase } from "./connect.ts";
 import { connectReadOnly, copyDatabase } from "./connect-read-only.ts";
 import type { Database } from "./database.ts";
 import { Drafts } from "./drafts.ts";
 import { SqliteEntries } from "./entries.ts";
 import { EntryWriter } from "./entry-writer.ts";
 import { Eraser } from "./eraser.ts";
-import { asStoreFailure } from "./failure.ts";
+import { toStoreError } from "./failure.ts";
 import { Intakes } from "./intakes.ts";
 import { Leases } from "./leases.ts";
 import { refuseLostLog } from "./lost-log.ts";
-import { forgettingEntries, forgettingSessions } from "./memory/forgetting.ts";
+import { withEntryForgetting, withSessionForgetting } from "./memory/forgetting.ts";
 import { SqliteMemory } from "./memory/sqlite-memory.ts";
 import { SessionCache } from "./session-cache.ts";
 import { SqliteSessions } from "./sessions.ts";
@@ -51,12 +51,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const folder = inMemory ? mkdtempSync(join(tmpdir(), "longhaul-memory-")) : resolve(options.path);
   const pathOf = (name: string) => (inMemory ? ":memory:" : join(folder, name));
   try {
-    const busyTimeoutMs = wholeNumber("busyTimeoutMs", options.busyTimeoutMs ?? 30_000, 0);
+    const busyTimeoutMs = checkWholeNumber("busyTimeoutMs", options.busyTimeoutMs ?? 30_000, 0);
     const durability = options.durability ?? "process";
     const clock = options.clock ?? systemClock;
     if (options.isReadOnly && !inMemory) return await openReadOnly(folder, busyTimeoutMs, clock);
     if (!inMemory) refuseLostLog(folder);
-    const db = await connect(pathOf("log.db"), { durability, busyTimeoutMs });
+    const db = await connectDatabase(pathOf("log.db"), { durability, busyTimeoutMs });
     try {
       const memory = new SqliteMemory(pathOf("memory.db"), busyTimeoutMs);
       const store = new SqliteStore(db, { folder, inMemory, memory, clock });
@@ -68,7 +68,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     }
   } catch (error) {
     if (inMemory) rmSync(folder, { recursive: true, force: true });
-    throw asStoreFailure(error, folder);
+    throw toStoreError(error, folder);
   }
 }
 
@@ -87,7 +87,7 @@ async function openReadOnly(folder: string, busyTimeoutMs: number, clock: Clock)
   return new SqliteStore(database, { folder, inMemory: false, memory, clock, isReadOnly: true, onClose });
 }
 
-interface StoreParts {
+interface SqliteStoreDeps {
   readonly folder: string;
   readonly inMemory: boolean;
   readonly memory: SqliteMemory;
@@ -114,12 +114,12 @@ class SqliteStore implements Store {
   readonly #inode: number | undefined;
   readonly #onClose: (() => void) | undefined;
 
-  constructor(db: Database, parts: StoreParts) {
+  constructor(db: Database, parts: SqliteStoreDeps) {
     const { folder, inMemory, memory, clock, isReadOnly } = parts;
     this.#db = db;
     this.#onClose = parts.onClose;
     this.#logPath = join(folder, "log.db");
-    this.#inode = inodeOf(this.#logPath);
+    this.#inode = readInode(this.#logPath);
     this.memory = memory;
     this.#folder = folder;
     this.#inMemory = inMemory;
@@ -131,7 +131,7 @@ class SqliteStore implements Store {
     this.#eraser = new Eraser(db, files);
     const committed = () => this.#commits.announce();
     const sessions = new SqliteSessions(db, cache, this.#eraser, committed);
-    this.sessions = forgettingSessions(sessions, memory);
+    this.sessions = withSessionForgetting(sessions, memory);
     this.drafts = new Drafts(db, cache, { refs, holds });
     this.blobs = new SqliteBlobs(db, { files, holds, eraser: this.#eraser, clock });
     this.intakes = new Intakes(db, cache);
@@ -150,9 +150,9 @@ class SqliteStore implements Store {
         clock,
       }),
       eraser: this.#eraser,
-      committed,
+      onCommit: committed,
     });
-    this.entries = forgettingEntries(entries, memory);
+    this.entries = withEntryForgetting(entries, memory);
   }
 
   /** Finishes work that a crash interrupted. */
@@ -171,7 +171,7 @@ class SqliteStore implements Store {
   }
 
   async probe(): Promise<void> {
-    if (!this.#inMemory && inodeOf(this.#logPath) !== this.#inode) {
+    if (!this.#inMemory && readInode(this.#logPath) !== this.#inode) {
       throw new LonghaulError(
         "STORE_IO",
         `${this.#logPath} was removed or replaced while it was open: what is written now is lost. Restart the program.`,
@@ -225,6 +225,6 @@ class SqliteStore implements Store {
 }
 
 /** The inode of the file at a path; undefined if there is none. */
-function inodeOf(path: string): number | undefined {
+function readInode(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.ino;
 }

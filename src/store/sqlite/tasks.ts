@@ -6,8 +6,8 @@ import type {
   TaskFields,
   TaskQuery,
   TaskRecord,
+  TaskRequest,
   TaskStore,
-  TaskWish,
   TaskWrite,
 } from "../task-store.ts";
 import type { Database, Row } from "./database.ts";
@@ -91,11 +91,11 @@ export class SqliteTasks implements TaskStore {
     });
   }
 
-  async wishedOf(owner: string): Promise<readonly TaskRecord[]> {
+  async listRequested(owner: string): Promise<readonly TaskRecord[]> {
     return this.#db.read(() => this.#statements.wishedOf.all(owner).map(toRecord));
   }
 
-  async wish(id: TaskId, wish: TaskWish, reason?: string): Promise<TaskRecord | undefined> {
+  async request(id: TaskId, wish: TaskRequest, reason?: string): Promise<TaskRecord | undefined> {
     return this.#db.transact(() => {
       const task = this.#find(id);
       if (!task || isTerminal(task.state) || task.wish === "kill" || task.wish === wish) return task;
@@ -116,12 +116,15 @@ export class SqliteTasks implements TaskStore {
   check(write: TaskWrite): void {
     if ("create" in write) {
       const { create, parentEpoch } = write;
-      if (this.#statements.numberOf.get(create.id)) throw conflict(create.id, "exists already");
+      if (this.#statements.numberOf.get(create.id)) throw createConflictError(create.id, "exists already");
       if (
         parentEpoch !== undefined &&
         this.#statements.fields.get(create.parent ?? "")?.epoch !== parentEpoch
       )
-        throw conflict(create.parent ?? "", "has ended or is run by someone else, and has no more children");
+        throw createConflictError(
+          create.parent ?? "",
+          "has ended or is run by someone else, and has no more children",
+        );
       return;
     }
     const { id, expect } = write;
@@ -130,7 +133,7 @@ export class SqliteTasks implements TaskStore {
       row?.epoch === expect.epoch &&
       (expect.state === undefined || row.state === expect.state) &&
       (expect.notice === undefined || row.notice === expect.notice);
-    if (!isAsExpected) throw conflict(id, "has changed, has ended, or is run by someone else");
+    if (!isAsExpected) throw createConflictError(id, "has changed, has ended, or is run by someone else");
     this.#checked = row;
   }
 
@@ -197,7 +200,7 @@ export class SqliteTasks implements TaskStore {
   }
 }
 
-function conflict(id: TaskId, what: string): LonghaulError {
+function createConflictError(id: TaskId, what: string): LonghaulError {
   return new LonghaulError("TASK_CONFLICT", `Task ${JSON.stringify(id)} ${what}; nothing was written.`, {
     details: { task: id },
   });
@@ -217,7 +220,7 @@ function toRecord(row: Row): TaskRecord {
     epoch: row.epoch as number,
     canResume: row.can_resume === 1,
     resumes: row.resumes as number,
-    ...(wish !== null && { wish: wish as TaskWish }),
+    ...(wish !== null && { wish: wish as TaskRequest }),
     ...(wish_reason !== null && { wishReason: wish_reason as string }),
     ...(notice !== null && { notice: notice as NonNullable<TaskRecord["notice"]> }),
     attempts: row.attempts as number,

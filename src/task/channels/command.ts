@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { checkFields, checkKind } from "../../model/arguments.ts";
-import { invalidArgument } from "../../model/errors.ts";
+import { createArgumentError } from "../../model/errors.ts";
 import type { NoticeChannel } from "../after-end.ts";
 import { runCommand } from "../process/run-command.ts";
 
 /** Options of `commandChannel`. */
-export interface CommandOptions {
+export interface CommandChannelOptions {
   /** Program and arguments; no shell is involved. */
   readonly command: readonly string[];
   readonly limitMs?: number;
@@ -17,12 +17,12 @@ const MAX_TROUBLE_BYTES = 500;
  * Runs a program for each notice: the notice is JSON on its standard input, its id is in LONGHAUL_NOTICE_ID. A program
  * that exceeds the limit is ended together with its child processes.
  */
-export function commandChannel(options: CommandOptions): NoticeChannel {
+export function commandChannel(options: CommandChannelOptions): NoticeChannel {
   const { command, limitMs } = checkFields("options", options, { command: "array" });
   for (const [index, word] of command.entries()) checkKind(`command[${index}]`, word, "text");
   const [program, ...args] = command;
   if (program === undefined || program === "")
-    throw invalidArgument("command", command, "a program and its arguments");
+    throw createArgumentError("command", command, "a program and its arguments");
   return {
     name: `command ${program}`,
     ...(limitMs !== undefined && { limitMs }),

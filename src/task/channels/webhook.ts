@@ -1,5 +1,5 @@
 import { checkFields } from "../../model/arguments.ts";
-import { invalidArgument } from "../../model/errors.ts";
+import { createArgumentError } from "../../model/errors.ts";
 import type { NoticeChannel } from "../after-end.ts";
 
 /** Options of `webhookChannel`. */
@@ -13,7 +13,7 @@ export interface WebhookOptions {
 export function webhookChannel(options: WebhookOptions): NoticeChannel {
   const { url, headers, limitMs } = checkFields("options", options, { url: "name", headers: "object?" });
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
-    throw invalidArgument("url", url, "an http or https address");
+    throw createArgumentError("url", url, "an http or https address");
   return {
     name: `webhook ${new URL(url).host}`,
     ...(limitMs !== undefined && { limitMs }),

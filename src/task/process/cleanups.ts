@@ -1,5 +1,5 @@
 import { type CleanupReason, type EndingHost, watchEndings } from "./endings.ts";
-import { within } from "./within.ts";
+import { waitWithTimeout } from "./within.ts";
 
 /** Work to do before the process ends. */
 export type Cleanup = (reason: CleanupReason) => Promise<void> | void;
@@ -39,7 +39,7 @@ export interface Cleanups {
   readonly size: number;
 }
 
-interface Entry {
+interface CleanupEntry {
   readonly work: Cleanup;
   readonly options: CleanupOptions;
   isStarted: boolean;
@@ -48,16 +48,16 @@ interface Entry {
 /** Creates a registry. It listens to signals only while something is registered. */
 export function createCleanups(options: CleanupsOptions = {}): Cleanups {
   const { graceMs = 5_000, eachMs = 2_000, onFailure = () => {} } = options;
-  const entries = new Set<Entry>();
+  const entries = new Set<CleanupEntry>();
   let running: Promise<void> | undefined;
 
   const runAll = async (reason: CleanupReason) => {
     const graces = [...entries].map((entry) => entry.options.graceMs ?? 0);
     const end = performance.now() + Math.max(graceMs, ...graces);
-    for (let entry = nextOf(entries); entry; entry = nextOf(entries)) {
+    for (let entry = findNext(entries); entry; entry = findNext(entries)) {
       entry.isStarted = true;
       const leftMs = Math.max(0, Math.min(entry.options.graceMs ?? eachMs, end - performance.now()));
-      if (await runOne(entry, reason, leftMs, onFailure)) remove(entry);
+      if (await runCleanup(entry, reason, leftMs, onFailure)) remove(entry);
     }
   };
   const run = (reason: CleanupReason = "call") => {
@@ -80,7 +80,7 @@ export function createCleanups(options: CleanupsOptions = {}): Cleanups {
     endings.stop();
   };
   const endings = watchEndings({ ...options, run, finish });
-  const remove = (entry: Entry) => {
+  const remove = (entry: CleanupEntry) => {
     entries.delete(entry);
     if (entries.size === 0 && !endings.isEnding()) endings.stop();
   };
@@ -98,22 +98,22 @@ export function createCleanups(options: CleanupsOptions = {}): Cleanups {
   };
 }
 
-let ofThisProcess: Cleanups | undefined;
+let sharedCleanups: Cleanups | undefined;
 
 /** The registry of this process. */
 export function processCleanups(): Cleanups {
-  ofThisProcess ??= createCleanups();
-  return ofThisProcess;
+  sharedCleanups ??= createCleanups();
+  return sharedCleanups;
 }
 
-function nextOf(entries: ReadonlySet<Entry>): Entry | undefined {
+function findNext(entries: ReadonlySet<CleanupEntry>): CleanupEntry | undefined {
   const waiting = [...entries].filter((entry) => !entry.isStarted);
   return waiting.findLast((entry) => !entry.options.isLast) ?? waiting.at(-1);
 }
 
 /** Returns whether the work finished in time; a failure counts as finished. */
-async function runOne(
-  entry: Entry,
+async function runCleanup(
+  entry: CleanupEntry,
   reason: CleanupReason,
   timeoutMs: number,
   onFailure: (error: unknown) => void,
@@ -125,7 +125,7 @@ async function runOne(
       return true;
     },
   );
-  if (await within(work, timeoutMs)) return true;
+  if (await waitWithTimeout(work, timeoutMs)) return true;
   onFailure(new Error(`A clean-up took longer than ${Math.round(timeoutMs)} ms and was left.`));
   return false;
 }

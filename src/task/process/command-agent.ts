@@ -1,5 +1,5 @@
 import { checkFields } from "../../model/arguments.ts";
-import { invalidArgument, isLonghaulError } from "../../model/errors.ts";
+import { createArgumentError, isLonghaulError } from "../../model/errors.ts";
 import type { Json } from "../../model/json.ts";
 import type { Agent, AgentEvent } from "../agent.ts";
 import type { CommandEnd, CommandOptions } from "./command.ts";
@@ -35,7 +35,7 @@ const GATHER_MS = 50;
  */
 export function commandAgent(options: CommandAgentOptions = {}): Agent {
   checkFields("options", options, { name: "name?", folder: "function?" });
-  const { name = "command", folder = folderOfPlace, ...rest } = options;
+  const { name = "command", folder = readPlaceFolder, ...rest } = options;
   return {
     name,
     async *run({ tag, input, place, signal, scope }): AsyncGenerator<AgentEvent, Json> {
@@ -75,10 +75,10 @@ export function commandAgent(options: CommandAgentOptions = {}): Agent {
           await pipe.gather(GATHER_MS);
         }
         const end = await ended;
-        const result = resultOf(end);
+        const result = toResult(end);
         if (end.reason === "exited" && end.exitCode === 0) return result;
         yield { type: "result", value: result };
-        throw new Error(wordsOf(program.command, end));
+        throw new Error(describeFailure(program.command, end));
       } finally {
         await closable.close();
         scope.release(closable);
@@ -90,16 +90,16 @@ export function commandAgent(options: CommandAgentOptions = {}): Agent {
 function checkInput(input: Json): CommandInputJson {
   const isObject = typeof input === "object" && input !== null && "command" in input;
   if (isObject && typeof input.command === "string" && input.command) return input as CommandInputJson;
-  throw invalidArgument("input", input, "an object with a command, and args, cwd, env, input if need be");
+  throw createArgumentError("input", input, "an object with a command, and args, cwd, env, input if need be");
 }
 
 /** The folder of a worktree place. */
-function folderOfPlace(place: Json | undefined): string | undefined {
+function readPlaceFolder(place: Json | undefined): string | undefined {
   const isObject = typeof place === "object" && place !== null && "folder" in place;
   return isObject && typeof place.folder === "string" ? place.folder : undefined;
 }
 
-function resultOf(end: CommandEnd): Json {
+function toResult(end: CommandEnd): Json {
   const { exitCode, signal, reason, outputBytes, remaining } = end;
   return {
     reason,
@@ -110,7 +110,7 @@ function resultOf(end: CommandEnd): Json {
   };
 }
 
-function wordsOf(command: string, end: CommandEnd): string {
+function describeFailure(command: string, end: CommandEnd): string {
   const how =
     end.reason !== "exited"
       ? `was stopped${end.reason === "output" ? " because it wrote more than it may" : ""}`

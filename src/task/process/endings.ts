@@ -40,7 +40,7 @@ export function watchEndings(options: {
     setTimeout(() => host.exit(128 + constants.signals[signal]), LAST_RESORT_MS);
   };
   const onSignal = (signal: NodeJS.Signals) => {
-    if (isDecidedElsewhere(host, signal)) return;
+    if (isHandledElsewhere(host, signal)) return;
     if (ending) return dieBy(signal);
     ending = "signal";
     void run(signal).finally(() => dieBy(signal));
@@ -84,11 +84,11 @@ export function watchEndings(options: {
  * Whether the program handles a signal itself. Listeners of the package `signal-exit` do not count: they end the
  * process only when there are no other listeners.
  */
-function isDecidedElsewhere(host: EndingHost, signal: NodeJS.Signals): boolean {
-  return host.listenerCount(signal) - 1 > passiveListeners(host);
+function isHandledElsewhere(host: EndingHost, signal: NodeJS.Signals): boolean {
+  return host.listenerCount(signal) - 1 > countPassiveListeners(host);
 }
 
-function passiveListeners(host: EndingHost): number {
+function countPassiveListeners(host: EndingHost): number {
   const places = host as unknown as Record<string | symbol, { count?: unknown } | undefined>;
   const emitters = new Set([places[Symbol.for("signal-exit emitter")], places.__signal_exit_emitter__]);
   return [...emitters].reduce((sum, emitter) => sum + (Number(emitter?.count) || 0), 0);

@@ -1,5 +1,5 @@
 import type { Cleanups } from "./cleanups.ts";
-import type { ProcessTable, SeenProcess } from "./process-table.ts";
+import type { ProcessSnapshot, ProcessTable } from "./process-table.ts";
 import { sendSignal } from "./process-table.ts";
 import type { RunTree } from "./run-tree.ts";
 
@@ -26,7 +26,11 @@ const watches = new WeakMap<Cleanups, Watch>();
  * Ends a run together with this process, and polls all runs so that processes which leave the tree stay known. All runs
  * share one cleanup and one timer. Returns a function that unregisters the run.
  */
-export function keepAlive(command: LiveCommand, cleanups: Cleanups, table: ProcessTable): () => void {
+export function registerLiveCommand(
+  command: LiveCommand,
+  cleanups: Cleanups,
+  table: ProcessTable,
+): () => void {
   let watch = watches.get(cleanups);
   if (!watch) {
     watch = startWatch(cleanups, table);
@@ -80,7 +84,7 @@ function killNow(live: readonly LiveCommand[], table: ProcessTable): void {
   for (let round = 0; round < EXIT_ROUNDS; round++) {
     const list = listNow(table);
     if (!list) return;
-    const members = live.flatMap(({ tree }): SeenProcess[] => tree.members(list));
+    const members = live.flatMap(({ tree }): ProcessSnapshot[] => tree.members(list));
     for (const signal of ["SIGSTOP", "SIGKILL"] as const)
       for (const member of members) void table.signal(member, signal);
     if (members.length === 0) return;
@@ -88,7 +92,7 @@ function killNow(live: readonly LiveCommand[], table: ProcessTable): void {
 }
 
 /** The process list if it is available synchronously; an exiting process cannot wait. */
-function listNow(table: ProcessTable): readonly SeenProcess[] | undefined {
+function listNow(table: ProcessTable): readonly ProcessSnapshot[] | undefined {
   try {
     const list = table.list();
     return list instanceof Promise ? undefined : list;

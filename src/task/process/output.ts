@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
-import { Lines } from "./lines.ts";
-import { Tail } from "./tail.ts";
+import { LineSplitter } from "./lines.ts";
+import { OutputTail } from "./tail.ts";
 
 export type OutputStream = "stdout" | "stderr";
 
@@ -11,22 +11,22 @@ export interface OutputListeners {
 }
 
 /** Reads both streams of a program, one chunk at a time. */
-export interface Output {
+export interface ProcessOutput {
   /** Resolves when both streams have ended and all output is delivered; rejects if a listener throws. */
   readonly done: Promise<void>;
-  tail(stream: OutputStream): Tail;
+  tail(stream: OutputStream): OutputTail;
   totalBytes(): number;
   /** Stops delivery and destroys the streams. */
   close(): void;
 }
 
 /** Starts reading; listeners are called one at a time, in order of arrival. */
-export function readOutput(
+export function readProcessOutput(
   streams: Readonly<Record<OutputStream, Readable>>,
   listeners: OutputListeners,
   options: { readonly keepBytes: number; readonly onBytes?: (totalBytes: number) => void },
-): Output {
-  const tails = { stdout: new Tail(options.keepBytes), stderr: new Tail(options.keepBytes) };
+): ProcessOutput {
+  const tails = { stdout: new OutputTail(options.keepBytes), stderr: new OutputTail(options.keepBytes) };
   let isClosed = false;
   let turn = Promise.resolve();
   const totalBytes = () => tails.stdout.totalBytes + tails.stderr.totalBytes;
@@ -35,7 +35,7 @@ export function readOutput(
     return turn;
   };
   const pump = async (name: OutputStream) => {
-    const lines = listeners.onLine ? new Lines() : undefined;
+    const lines = listeners.onLine ? new LineSplitter() : undefined;
     const tell = async (cut: readonly string[]) => {
       for (const line of cut) if (!isClosed) await listeners.onLine?.(line, name);
     };

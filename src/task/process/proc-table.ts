@@ -1,43 +1,50 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
-import { type ProcessIdentity, type ProcessTable, type SeenProcess, sendSignal } from "./process-table.ts";
-import { NO_TAGS, RUNS_VARIABLE, TASK_VARIABLE, type Tags, tagsOf } from "./tag.ts";
+import {
+  type ProcessIdentity,
+  type ProcessSnapshot,
+  type ProcessTable,
+  sendSignal,
+} from "./process-table.ts";
+import { NO_TAGS, type ProcessTags, parseTagVariables, RUNS_VARIABLE, TASK_VARIABLE } from "./tag.ts";
 
 /** Shared read buffer; callers copy the bytes they need before the next read. */
-const page = Buffer.allocUnsafe(16 * 1024);
+const readBuffer = Buffer.allocUnsafe(16 * 1024);
 /** Flag of kernel threads, which have no owner and no environment. */
 const KERNEL_THREAD = 0x0020_0000;
 /**
  * Limits of a chase: processes checked before the newest listed one, processes checked per pass, passes without a hit.
  */
-const CHASE_DEPTH = 6;
-const CHASE_MOST = 4_096;
-const CHASE_MISSES = 20;
+const CHASE_OVERLAP = 6;
+const MAX_CHASED_PIDS = 4_096;
+const MAX_CHASE_MISSES = 20;
 
 /** The process table of Linux, read from /proc. */
-export function procTable(folder = "/proc", uid = process.getuid?.() ?? 0): ProcessTable {
-  const boot = read(`${folder}/sys/kernel/random/boot_id`)?.toString("latin1").slice(0, 8) ?? "";
-  const see = (pid: number) => parseStat(pid, boot, read(`${folder}/${pid}/stat`)?.toString("latin1"));
-  const seeWhole = (pid: number): (SeenProcess & { readonly isBlank: boolean }) | undefined => {
-    const environment = read(`${folder}/${pid}/environ`);
-    const [tags, isBlank] = [tagsIn(environment), environment?.length === 0];
+export function createProcTable(folder = "/proc", uid = process.getuid?.() ?? 0): ProcessTable {
+  const boot = readProcFile(`${folder}/sys/kernel/random/boot_id`)?.toString("latin1").slice(0, 8) ?? "";
+  const see = (pid: number) =>
+    parseStat(pid, boot, readProcFile(`${folder}/${pid}/stat`)?.toString("latin1"));
+  const seeWhole = (pid: number): (ProcessSnapshot & { readonly isBlank: boolean }) | undefined => {
+    const environment = readProcFile(`${folder}/${pid}/environ`);
+    const [tags, isBlank] = [findTags(environment), environment?.length === 0];
     const stat = see(pid);
     return stat && { ...stat, ...tags, isBlank };
   };
   /** Threads have pids and /proc files too, but are not listed as processes. */
-  const isWhole = (pid: number) => read(`${folder}/${pid}/status`)?.includes(`\nTgid:\t${pid}\n`) === true;
-  const newest = () => Number(read(`${folder}/loadavg`)?.toString("latin1").split(" ")[4]);
+  const isWhole = (pid: number) =>
+    readProcFile(`${folder}/${pid}/status`)?.includes(`\nTgid:\t${pid}\n`) === true;
+  const newest = () => Number(readProcFile(`${folder}/loadavg`)?.toString("latin1").split(" ")[4]);
   const ownTicks = ticksOf(see(process.pid));
   let newestListed = 0;
   let hasBlank = false;
   return {
     list() {
-      const seen: SeenProcess[] = [];
+      const seen: ProcessSnapshot[] = [];
       newestListed = newest();
       hasBlank = false;
       for (const name of readdirSync(folder)) {
         const pid = Number(name);
         // The tree of a superuser may include processes of other users; other users could not signal them anyway.
-        if (!Number.isInteger(pid) || (uid !== 0 && ownerOf(`${folder}/${pid}`) !== uid)) continue;
+        if (!Number.isInteger(pid) || (uid !== 0 && readOwner(`${folder}/${pid}`) !== uid)) continue;
         const whole = seeWhole(pid);
         if (!whole) continue;
         seen.push(whole);
@@ -59,12 +66,12 @@ export function procTable(folder = "/proc", uid = process.getuid?.() ?? 0): Proc
       for (let pid = process.pid; pid > 1 && !spared.has(pid); pid = see(pid)?.parent ?? 0) spared.add(pid);
       let count = 0;
       // Processes born while a list was read are missing from it.
-      let last = newestListed - CHASE_DEPTH;
-      for (let misses = 0; misses < CHASE_MISSES; misses++) {
+      let last = newestListed - CHASE_OVERLAP;
+      for (let misses = 0; misses < MAX_CHASE_MISSES; misses++) {
         const now = newest();
         if (!(now > 1) || now === last) break;
         // Pids wrap around.
-        const from = Math.max(2, now < last ? now - CHASE_DEPTH : last + 1, now - CHASE_MOST);
+        const from = Math.max(2, now < last ? now - CHASE_OVERLAP : last + 1, now - MAX_CHASED_PIDS);
         last = now;
         for (let pid = now; pid >= from; pid--) {
           const seen = spared.has(pid) ? undefined : seeWhole(pid);
@@ -92,7 +99,7 @@ export function parseStat(
   pid: number,
   boot: string,
   line: string | undefined,
-): Omit<SeenProcess, keyof Tags> | undefined {
+): Omit<ProcessSnapshot, keyof ProcessTags> | undefined {
   const fields = line?.slice(line.lastIndexOf(")") + 2).split(" ");
   const [state, parent, group] = fields ?? [];
   const ticks = fields?.[19];
@@ -106,27 +113,27 @@ export function parseStat(
   };
 }
 
-function tagsIn(environment: Buffer | undefined): Tags {
+function findTags(environment: Buffer | undefined): ProcessTags {
   if (!environment?.includes("LONGHAUL_")) return NO_TAGS;
   const variables = environment.toString("utf8").split("\0");
   const valueIn = (name: string) =>
     variables.find((variable) => variable.startsWith(`${name}=`))?.slice(name.length + 1);
-  return tagsOf(valueIn(TASK_VARIABLE), valueIn(RUNS_VARIABLE));
+  return parseTagVariables(valueIn(TASK_VARIABLE), valueIn(RUNS_VARIABLE));
 }
 
-function ownerOf(path: string): number | undefined {
+function readOwner(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.uid;
 }
 
 /** Reads a file; undefined if the process has vanished or is not readable. */
-function read(path: string): Buffer | undefined {
+function readProcFile(path: string): Buffer | undefined {
   let file: number | undefined;
   try {
     file = openSync(path, "r");
     // One read covers any stat line and nearly every environment; /proc files do not report their size.
-    const length = readSync(file, page, 0, page.length, null);
-    if (length < page.length) return page.subarray(0, length);
-    return Buffer.concat([page, readFileSync(file)]);
+    const length = readSync(file, readBuffer, 0, readBuffer.length, null);
+    if (length < readBuffer.length) return readBuffer.subarray(0, length);
+    return Buffer.concat([readBuffer, readFileSync(file)]);
   } catch {
     return undefined;
   } finally {

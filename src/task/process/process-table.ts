@@ -1,4 +1,4 @@
-import type { Tags } from "./tag.ts";
+import type { ProcessTags } from "./tag.ts";
 
 /** Identifies one process; a pid alone may be reused. */
 export interface ProcessIdentity {
@@ -8,21 +8,21 @@ export interface ProcessIdentity {
 }
 
 /** A snapshot of a process. */
-export interface SeenProcess extends ProcessIdentity, Tags {
+export interface ProcessSnapshot extends ProcessIdentity, ProcessTags {
   readonly parent: number;
   readonly group: number;
   readonly state: "alive" | "stopped" | "zombie";
 }
 
 /** Selects processes from a list. */
-export type FindMembers = (list: readonly SeenProcess[]) => readonly SeenProcess[];
+export type MemberFilter = (list: readonly ProcessSnapshot[]) => readonly ProcessSnapshot[];
 
 /**
  * The processes of this user on this machine. Results are synchronous where the system allows it (Linux), so that they
  * are available while the process exits.
  */
 export interface ProcessTable {
-  list(): readonly SeenProcess[] | Promise<readonly SeenProcess[]>;
+  list(): readonly ProcessSnapshot[] | Promise<readonly ProcessSnapshot[]>;
   /** The process that has this pid now, if any. */
   look(pid: number): ProcessIdentity | undefined | Promise<ProcessIdentity | undefined>;
   /** Sends a signal if the process is still the same; returns whether it was sent. */
@@ -31,7 +31,7 @@ export interface ProcessTable {
    * Checks only the newest processes, if the system can tell them apart, and signals the selected ones: a process that
    * constantly forks and exits is gone before a full list is complete. Returns the number of selected processes.
    */
-  chase?(find: FindMembers, signal?: NodeJS.Signals): number;
+  chase?(find: MemberFilter, signal?: NodeJS.Signals): number;
   /** True if the last list has a young process whose environment could not be read yet. */
   hasUnread?(): boolean;
 }

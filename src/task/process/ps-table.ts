@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { type ProcessTable, type SeenProcess, sendSignal } from "./process-table.ts";
-import { RUNS_VARIABLE, TASK_VARIABLE, tagsOf } from "./tag.ts";
+import { type ProcessSnapshot, type ProcessTable, sendSignal } from "./process-table.ts";
+import { parseTagVariables, RUNS_VARIABLE, TASK_VARIABLE } from "./tag.ts";
 
-const run = promisify(execFile);
+const runFile = promisify(execFile);
 const COLUMNS = "pid=,ppid=,pgid=,stat=,lstart=,command=";
 const MAX_BYTES = 64 * 1024 * 1024;
 const TIMEOUT_MS = 10_000;
@@ -12,11 +12,11 @@ const TIMEOUT_MS = 10_000;
  * The process table of systems without /proc (macOS, BSD), read from `ps`. `ps` shows only the environment of the
  * user's own, unprotected programs; birth times are exact to the second.
  */
-export function psTable(platform: NodeJS.Platform = process.platform): ProcessTable {
+export function createPsTable(platform: NodeJS.Platform = process.platform): ProcessTable {
   const ask = async (args: readonly string[]) => {
     const options = { maxBuffer: MAX_BYTES, timeout: TIMEOUT_MS, env: { ...process.env, LC_ALL: "C" } };
-    const { stdout } = await run("ps", [...args, "-o", COLUMNS], options).catch(() => ({ stdout: "" }));
-    return stdout.split("\n").flatMap((line) => parseLine(line) ?? []);
+    const { stdout } = await runFile("ps", [...args, "-o", COLUMNS], options).catch(() => ({ stdout: "" }));
+    return stdout.split("\n").flatMap((line) => parsePsLine(line) ?? []);
   };
   const look = async (pid: number) => {
     const [seen] = await ask(["-p", String(pid)]);
@@ -32,7 +32,7 @@ export function psTable(platform: NodeJS.Platform = process.platform): ProcessTa
 }
 
 /** Parses one line of `ps`: numbers, state, birth time as five words, then command and environment. */
-export function parseLine(line: string): SeenProcess | undefined {
+export function parsePsLine(line: string): ProcessSnapshot | undefined {
   const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+\s+\S+\s+\d+\s+[\d:]+\s+\d+)\s?(.*)$/.exec(line);
   if (!match) return undefined;
   const [, pid, parent, group, state = "", born = "", rest = ""] = match;
@@ -42,10 +42,10 @@ export function parseLine(line: string): SeenProcess | undefined {
     group: Number(group),
     born: born.replace(/\s+/g, " "),
     state: state.startsWith("Z") ? "zombie" : state.startsWith("T") ? "stopped" : "alive",
-    ...tagsOf(valueIn(rest, TASK_VARIABLE), valueIn(rest, RUNS_VARIABLE)),
+    ...parseTagVariables(findVariable(rest, TASK_VARIABLE), findVariable(rest, RUNS_VARIABLE)),
   };
 }
 
-function valueIn(text: string, name: string): string | undefined {
+function findVariable(text: string, name: string): string | undefined {
   return new RegExp(`(?:^|\\s)${name}=(\\S+)`).exec(text)?.[1];
 }

@@ -1,8 +1,8 @@
 import { checkFields } from "../../model/arguments.ts";
 import type { AfterStep } from "../after-end.ts";
-import type { SeenProcess } from "./process-table.ts";
+import type { ProcessSnapshot } from "./process-table.ts";
 import type { ReapOptions } from "./reap.ts";
-import { systemTable } from "./system-table.ts";
+import { getSystemTable } from "./system-table.ts";
 import { isOfSameTask } from "./tag.ts";
 import { reapTagged } from "./tagged.ts";
 
@@ -20,8 +20,8 @@ export interface ReapStepOptions extends ReapOptions {
  */
 export function reapStep(options: ReapStepOptions = {}): AfterStep {
   checkFields("options", options, { table: "object?" });
-  const table = options.table ?? systemTable();
-  let next: Promise<readonly SeenProcess[]> | undefined;
+  const table = options.table ?? getSystemTable();
+  let next: Promise<readonly ProcessSnapshot[]> | undefined;
   const look = () => {
     next ??= new Promise((resolve, reject) => {
       setTimeout(async () => {

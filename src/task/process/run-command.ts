@@ -3,16 +3,16 @@ import { checkFields, checkKind } from "../../model/arguments.ts";
 import { throwIfAborted } from "../../model/errors.ts";
 import { processCleanups } from "./cleanups.ts";
 import type { Command, CommandEnd, CommandEndReason, CommandOptions } from "./command.ts";
-import { feed } from "./feed.ts";
-import { keepAlive } from "./live-commands.ts";
-import { readOutput } from "./output.ts";
+import { feedInput } from "./feed.ts";
+import { registerLiveCommand } from "./live-commands.ts";
+import { readProcessOutput } from "./output.ts";
 import { sendSignal } from "./process-table.ts";
 import { reapTree } from "./reap.ts";
 import { RunTree } from "./run-tree.ts";
 import { spawnTagged } from "./spawn.ts";
-import { systemTable } from "./system-table.ts";
+import { getSystemTable } from "./system-table.ts";
 import { checkTag } from "./tag.ts";
-import { within } from "./within.ts";
+import { waitWithTimeout } from "./within.ts";
 
 const COMMAND_FIELDS = {
   command: "name",
@@ -42,7 +42,7 @@ export async function startCommand(options: CommandOptions): Promise<Command> {
   const startedAt = performance.now();
   const run = randomUUID().slice(-12);
   const { child, streams, identity, exited } = await spawnTagged(options, run);
-  const table = options.table ?? systemTable();
+  const table = options.table ?? getSystemTable();
   const tree = new RunTree(run, identity);
   const exit = exited.then((how) => {
     tree.hasLeaderExited = true;
@@ -56,13 +56,13 @@ export async function startCommand(options: CommandOptions): Promise<Command> {
     stopping.resolve(why);
   };
   const maxOutput = options.maxOutputBytes ?? Number.POSITIVE_INFINITY;
-  const output = readOutput(streams, options, {
+  const output = readProcessOutput(streams, options, {
     keepBytes: options.keepBytes ?? 64 * 1024,
     onBytes: (total) => total > maxOutput && stop("output"),
   });
   // A listener that throws stops the program, and `ended` rejects with its error.
   output.done.catch(() => stop("aborted"));
-  feed(child, options.input);
+  feedInput(child, options.input);
 
   const finish = async (): Promise<CommandEnd> => {
     const first = await Promise.race([exit, stopping.promise.then(() => undefined)]);
@@ -79,8 +79,8 @@ export async function startCommand(options: CommandOptions): Promise<Command> {
       child.kill("SIGKILL");
     }
     // A process stuck in the kernel never exits, so it is reported instead of awaited.
-    const how = await within(exit, reaped?.remaining.length ? 100 : 5_000);
-    const isDrained = await within(
+    const how = await waitWithTimeout(exit, reaped?.remaining.length ? 100 : 5_000);
+    const isDrained = await waitWithTimeout(
       output.done.then(() => true),
       options.drainMs ?? 2_000,
     );
@@ -111,7 +111,7 @@ export async function startCommand(options: CommandOptions): Promise<Command> {
     child.unref();
     letGo();
   });
-  const letGo = keepAlive({ tree, stop, ended }, options.cleanups ?? processCleanups(), table);
+  const letGo = registerLiveCommand({ tree, stop, ended }, options.cleanups ?? processCleanups(), table);
   if (options.signal?.aborted) stop("aborted");
   ended.catch(() => {});
   return { identity, run, ended, stop };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ProcessIdentity, ProcessTable, SeenProcess } from "./process-table.ts";
-import { membersOf } from "./tree.ts";
+import type { ProcessIdentity, ProcessSnapshot, ProcessTable } from "./process-table.ts";
+import { findMembers } from "./tree.ts";
 
 const MAX_KNOWN = 10_000;
 
@@ -21,8 +21,8 @@ export class RunTree {
   }
 
   /** Selects the members of the run and remembers them, because a process may later drop its environment and parent. */
-  members(list: readonly SeenProcess[]): SeenProcess[] {
-    const members = membersOf(
+  members(list: readonly ProcessSnapshot[]): ProcessSnapshot[] {
+    const members = findMembers(
       list,
       (seen) =>
         this.#known.get(seen.pid) === seen.born ||
@@ -42,7 +42,7 @@ export class RunTree {
       isOver = true;
     });
     for (let pauseMs = 5; ; pauseMs = Math.min(100, pauseMs * 2)) {
-      const find = (list: readonly SeenProcess[]) => this.members(list);
+      const find = (list: readonly ProcessSnapshot[]) => this.members(list);
       const isEmpty = find(await table.list()).length === 0 && !table.chase?.(find);
       if (isEmpty || isOver || performance.now() >= end) return isEmpty;
       await Promise.race([sleep(pauseMs), until]);

@@ -5,29 +5,29 @@ import type { Readable } from "node:stream";
 import { LonghaulError } from "../../model/errors.ts";
 import type { CommandOptions } from "./command.ts";
 import type { ProcessIdentity } from "./process-table.ts";
-import { systemTable } from "./system-table.ts";
-import { RUNS_VARIABLE, tagVariables } from "./tag.ts";
+import { getSystemTable } from "./system-table.ts";
+import { buildTagVariables, RUNS_VARIABLE } from "./tag.ts";
 
 /** A started program with its output streams. */
-export interface Spawned {
+export interface TaggedProcess {
   readonly child: ChildProcess;
   readonly streams: { readonly stdout: Readable; readonly stderr: Readable };
   readonly identity: ProcessIdentity;
-  readonly exited: Promise<Exit>;
+  readonly exited: Promise<ProcessExit>;
 }
 
 /** Exit of a process, by code or by signal. */
-export interface Exit {
+export interface ProcessExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
 /** Starts a tagged program as the leader of its own session and group; never through a shell. */
-export async function spawnTagged(options: CommandOptions, run: string): Promise<Spawned> {
+export async function spawnTagged(options: CommandOptions, run: string): Promise<TaggedProcess> {
   const env = {
     ...process.env,
     ...options.env,
-    ...tagVariables(options.tag, run, process.env[RUNS_VARIABLE]),
+    ...buildTagVariables(options.tag, run, process.env[RUNS_VARIABLE]),
   };
   let child: ChildProcess;
   try {
@@ -36,35 +36,35 @@ export async function spawnTagged(options: CommandOptions, run: string): Promise
       env,
       detached: process.platform !== "win32",
       windowsHide: true,
-      stdio: [inputOf(options), "pipe", "pipe"],
+      stdio: [chooseStdin(options), "pipe", "pipe"],
     });
   } catch (error) {
-    throw notStarted(options, error);
+    throw createStartError(options, error);
   }
   const { pid, stdout, stderr } = child;
   if (pid === undefined || !stdout || !stderr) {
     const [error] = await once(child, "error");
-    throw notStarted(options, error);
+    throw createStartError(options, error);
   }
   options.census?.opened("process");
   // Later errors come from signals to a process that is gone.
   child.on("error", () => {});
-  const exited = new Promise<Exit>((resolve) => {
+  const exited = new Promise<ProcessExit>((resolve) => {
     child.once("exit", (code, signal) => {
       options.census?.closed("process");
       resolve({ code, signal });
     });
   });
-  const identity = await (options.table ?? systemTable()).look(pid);
+  const identity = await (options.table ?? getSystemTable()).look(pid);
   return { child, streams: { stdout, stderr }, identity: identity ?? { pid, born: "" }, exited };
 }
 
-function inputOf({ input, inheritsInput }: CommandOptions): "ignore" | "inherit" | "pipe" {
+function chooseStdin({ input, inheritsInput }: CommandOptions): "ignore" | "inherit" | "pipe" {
   if (input !== undefined) return "pipe";
   return inheritsInput ? "inherit" : "ignore";
 }
 
-function notStarted(options: CommandOptions, cause: unknown): LonghaulError {
+function createStartError(options: CommandOptions, cause: unknown): LonghaulError {
   const reason = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown";
   const hasFolder = options.cwd === undefined || existsSync(options.cwd);
   const why = !hasFolder

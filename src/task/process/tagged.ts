@@ -1,9 +1,9 @@
 import { checkFields } from "../../model/arguments.ts";
-import type { SeenProcess } from "./process-table.ts";
-import { type Reaped, type ReapOptions, reapTree } from "./reap.ts";
-import { systemTable } from "./system-table.ts";
+import type { ProcessSnapshot } from "./process-table.ts";
+import { type ReapOptions, type ReapResult, reapTree } from "./reap.ts";
+import { getSystemTable } from "./system-table.ts";
 import { checkTag, isOfSameTask } from "./tag.ts";
-import { membersOf } from "./tree.ts";
+import { findMembers } from "./tree.ts";
 
 /** Selects processes by a task's tag, by its id alone in any store, or by a tag prefix. */
 export type TagQuery = string | { readonly prefix: string };
@@ -12,35 +12,38 @@ export type TagQuery = string | { readonly prefix: string };
  * Finds the live processes of a task by environment and descent: also orphans, in any session and group and started by
  * any process, for example after a crash of the supervisor.
  */
-export async function findTagged(query: TagQuery, table = systemTable()): Promise<readonly SeenProcess[]> {
-  const choose = pick(query);
+export async function findTagged(
+  query: TagQuery,
+  table = getSystemTable(),
+): Promise<readonly ProcessSnapshot[]> {
+  const choose = selectByTag(query);
   return choose(await checkFields("table", table, { list: "function" }).list());
 }
 
 /** All live tagged processes, by tag; a process inside nested tasks appears under each. */
 export async function listTagged(
-  table = systemTable(),
-): Promise<ReadonlyMap<string, readonly SeenProcess[]>> {
+  table = getSystemTable(),
+): Promise<ReadonlyMap<string, readonly ProcessSnapshot[]>> {
   const list = await checkFields("table", table, { list: "function" }).list();
   const tags = new Set(list.flatMap(({ tasks }) => tasks));
-  const byTag = new Map<string, readonly SeenProcess[]>();
+  const byTag = new Map<string, readonly ProcessSnapshot[]>();
   for (const tag of tags) {
-    const members = membersOf(list, ({ tasks }) => tasks.includes(tag));
+    const members = findMembers(list, ({ tasks }) => tasks.includes(tag));
     if (members.length > 0) byTag.set(tag, members);
   }
   return byTag;
 }
 
-export async function reapTagged(query: TagQuery, options: ReapOptions = {}): Promise<Reaped> {
-  return reapTree(pick(query), checkFields("options", options, { table: "object?" }));
+export async function reapTagged(query: TagQuery, options: ReapOptions = {}): Promise<ReapResult> {
+  return reapTree(selectByTag(query), checkFields("options", options, { table: "object?" }));
 }
 
-function pick(query: TagQuery) {
-  const isMeant = matcher(query);
-  return (list: readonly SeenProcess[]) => membersOf(list, ({ tasks }) => tasks.some(isMeant));
+function selectByTag(query: TagQuery) {
+  const isMeant = buildTagMatcher(query);
+  return (list: readonly ProcessSnapshot[]) => findMembers(list, ({ tasks }) => tasks.some(isMeant));
 }
 
-function matcher(query: TagQuery): (tag: string) => boolean {
+function buildTagMatcher(query: TagQuery): (tag: string) => boolean {
   if (typeof query === "string") {
     checkTag(query);
     return (tag) => isOfSameTask(tag, query);

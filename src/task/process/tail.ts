@@ -1,8 +1,8 @@
 /** Keeps the last bytes of a stream, up to a bound. */
-export class Tail {
+export class OutputTail {
   readonly #maxBytes: number;
   #chunks: Uint8Array[] = [];
-  #held = 0;
+  #keptBytes = 0;
   #total = 0;
 
   constructor(maxBytes: number) {
@@ -16,17 +16,17 @@ export class Tail {
 
   /** Number of bytes received and dropped. */
   get droppedBytes(): number {
-    return this.#total - this.#held;
+    return this.#total - this.#keptBytes;
   }
 
   push(chunk: Uint8Array): void {
     this.#total += chunk.length;
-    this.#held += chunk.length;
+    this.#keptBytes += chunk.length;
     this.#chunks.push(chunk);
-    while (this.#held - (this.#chunks[0]?.length ?? 0) >= this.#maxBytes)
-      this.#held -= this.#chunks.shift()?.length ?? 0;
+    while (this.#keptBytes - (this.#chunks[0]?.length ?? 0) >= this.#maxBytes)
+      this.#keptBytes -= this.#chunks.shift()?.length ?? 0;
     if (this.#chunks.length > 64) this.#join();
-    else if (this.#held > this.#maxBytes * 2) this.#join();
+    else if (this.#keptBytes > this.#maxBytes * 2) this.#join();
   }
 
   /** The kept bytes as text, without a character that is cut at the front. */
@@ -42,6 +42,6 @@ export class Tail {
     const joined = Buffer.concat(this.#chunks);
     const kept = Buffer.from(joined.subarray(Math.max(0, joined.length - this.#maxBytes)));
     this.#chunks = [kept];
-    this.#held = kept.length;
+    this.#keptBytes = kept.length;
   }
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { OutputStream } from "./output.ts";
 
 /** Text that a program wrote to one stream. */
-export interface Piece {
+export interface StreamText {
   readonly stream: OutputStream;
   text: string;
 }
@@ -14,7 +14,7 @@ const MAX_PIECES = 16;
 /** Passes text from a program to a slower reader; the program waits while much is unread. */
 export class TextPipe {
   readonly #decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
-  #pieces: Piece[] = [];
+  #pieces: StreamText[] = [];
   #length = 0;
   #isEnded = false;
   #wakeReader: () => void = () => {};
@@ -31,8 +31,8 @@ export class TextPipe {
   }
 
   /** Waits for text and returns all of it in order; undefined at the end. Single reader only. */
-  async read(): Promise<readonly Piece[] | undefined> {
-    while (this.#length === 0 && !this.#isEnded) await this.#news();
+  async read(): Promise<readonly StreamText[] | undefined> {
+    while (this.#length === 0 && !this.#isEnded) await this.#waitForText();
     const pieces = this.#pieces;
     this.#pieces = [];
     this.#length = 0;
@@ -48,7 +48,7 @@ export class TextPipe {
       () => true,
     );
     while (!this.#isFull && !this.#isEnded)
-      if (await Promise.race([isOver, this.#news().then(() => false)])) break;
+      if (await Promise.race([isOver, this.#waitForText().then(() => false)])) break;
     over.abort();
   }
 
@@ -80,7 +80,7 @@ export class TextPipe {
     this.#length += text.length;
   }
 
-  #news(): Promise<void> {
+  #waitForText(): Promise<void> {
     return new Promise((resolve) => {
       this.#wakeReader = resolve;
     });

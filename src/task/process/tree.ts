@@ -1,16 +1,16 @@
-import type { SeenProcess } from "./process-table.ts";
+import type { ProcessSnapshot } from "./process-table.ts";
 
 /**
  * Seeds and all their descendants, without zombies. This process and its ancestors are always excluded, even if tagged.
  */
-export function membersOf(
-  list: readonly SeenProcess[],
-  isSeed: (process: SeenProcess) => boolean,
+export function findMembers(
+  list: readonly ProcessSnapshot[],
+  isSeed: (process: ProcessSnapshot) => boolean,
   self: number = process.pid,
-): SeenProcess[] {
-  const spared = lineOf(list, self);
+): ProcessSnapshot[] {
+  const spared = findLineage(list, self);
   const children = Map.groupBy(list, (process) => process.parent);
-  const members = new Map<number, SeenProcess>();
+  const members = new Map<number, ProcessSnapshot>();
   const open = list.filter(isSeed);
   for (let next = open.pop(); next; next = open.pop()) {
     if (spared.has(next.pid) || members.has(next.pid)) continue;
@@ -21,7 +21,10 @@ export function membersOf(
 }
 
 /** Groups that contain only members: one signal reaches all of them at once, including processes being forked. */
-export function wholeGroups(list: readonly SeenProcess[], members: readonly SeenProcess[]): Set<number> {
+export function findWholeGroups(
+  list: readonly ProcessSnapshot[],
+  members: readonly ProcessSnapshot[],
+): Set<number> {
   const inside = new Set(members.map((member) => member.pid));
   const groups = new Set(members.map((member) => member.group).filter((group) => group > 1));
   for (const seen of list) if (seen.state !== "zombie" && !inside.has(seen.pid)) groups.delete(seen.group);
@@ -29,7 +32,7 @@ export function wholeGroups(list: readonly SeenProcess[], members: readonly Seen
 }
 
 /** The pids of a process and all its ancestors. */
-function lineOf(list: readonly SeenProcess[], pid: number): Set<number> {
+function findLineage(list: readonly ProcessSnapshot[], pid: number): Set<number> {
   const parents = new Map(list.map((process) => [process.pid, process.parent]));
   const line = new Set([0, 1]);
   for (let next: number | undefined = pid; next !== undefined && !line.has(next); next = parents.get(next))

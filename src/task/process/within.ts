@@ -1,5 +1,5 @@
 /** Awaits a promise; returns undefined after `timeoutMs`. Always clears its timer. */
-export async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T | undefined> {
+export async function waitWithTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), timeoutMs);

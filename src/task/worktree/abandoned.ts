@@ -2,15 +2,19 @@ import { systemClock } from "../../model/clock.ts";
 import type { TaskId } from "../../model/task.ts";
 import type { GitOptions } from "./git.ts";
 import { collectIntents } from "./intent.ts";
-import { isHeld, type Mark, readMark } from "./mark.ts";
-import { type Removal, removeLeft, withWorktreeLock } from "./remove.ts";
-import { adminsOf, pathOf, worktreeOf } from "./worktree.ts";
+import { isHeld, readMark, type WorktreeMark } from "./mark.ts";
+import { type Removal, removeLeftover, withWorktreeLock } from "./remove.ts";
+import { listAdminFolders, readWorktree, readWorktreePath } from "./worktree.ts";
 
 /** How long a heartbeat of another machine counts as alive. */
-const BELIEVED_MS = 60 * 60 * 1_000;
+const REMOTE_HEARTBEAT_MS = 60 * 60 * 1_000;
 
 /** Whether a worktree was created for a task; the tag tells equal ids of different stores apart. */
-export function isMadeFor(mark: Mark | undefined, task: TaskId, tag: string | undefined): mark is Mark {
+export function isCreatedFor(
+  mark: WorktreeMark | undefined,
+  task: TaskId,
+  tag: string | undefined,
+): mark is WorktreeMark {
   return mark?.task === task && (mark.tag === undefined || mark.tag === tag);
 }
 
@@ -25,14 +29,14 @@ export async function removeAbandoned(
 ): Promise<Removal | undefined> {
   let last: Removal | undefined;
   const now = systemClock.now();
-  for (const admin of await adminsOf(repository)) {
+  for (const admin of await listAdminFolders(repository)) {
     const mark = await readMark(admin);
-    if (!isMadeFor(mark, task, options.tag) || (await isHeld(mark, now, BELIEVED_MS))) continue;
-    const worktree = await worktreeOf(admin, (await pathOf(admin)) ?? "");
+    if (!isCreatedFor(mark, task, options.tag) || (await isHeld(mark, now, REMOTE_HEARTBEAT_MS))) continue;
+    const worktree = await readWorktree(admin, (await readWorktreePath(admin)) ?? "");
     if (!worktree) continue;
-    const removed = await withWorktreeLock(worktree, () => removeLeft(worktree, mark, options), options);
+    const removed = await withWorktreeLock(worktree, () => removeLeftover(worktree, mark, options), options);
     last = removed?.value ?? last;
   }
-  await collectIntents(repository, { ...options, now, olderThanMs: BELIEVED_MS });
+  await collectIntents(repository, { ...options, now, olderThanMs: REMOTE_HEARTBEAT_MS });
   return last;
 }

@@ -1,6 +1,6 @@
-import { type GitOptions, git } from "./git.ts";
+import { type GitOptions, runGit } from "./git.ts";
 import { readMark } from "./mark.ts";
-import { newestStash, tipOf } from "./repository.ts";
+import { findBranchTip, findNewestStash } from "./repository.ts";
 import type { Worktree } from "./worktree.ts";
 
 /**
@@ -9,15 +9,18 @@ import type { Worktree } from "./worktree.ts";
  */
 export async function hasOwnCommits(worktree: Worktree, options: GitOptions): Promise<boolean> {
   const { admin, branch, base } = worktree;
-  const [visited, tip] = await Promise.all([visitedCommits(admin, options), tipOf(admin, branch, options)]);
+  const [visited, tip] = await Promise.all([
+    listVisitedCommits(admin, options),
+    findBranchTip(admin, branch, options),
+  ]);
   const commits = new Set([...visited, ...(tip ? [tip] : [])]);
   commits.delete(base);
   const others = ["--not", base, `--exclude=${branch}`, "--branches"];
-  return commits.size > 0 && isUnknownTo(others, [...commits], admin, options);
+  return commits.size > 0 && hasUnreachableCommits(others, [...commits], admin, options);
 }
 
 /** Whether any of the commits is unreachable from the given places, tags and remotes. */
-export async function isUnknownTo(
+export async function hasUnreachableCommits(
   places: readonly string[],
   commits: readonly string[],
   gitFolder: string,
@@ -33,13 +36,13 @@ export async function isUnknownTo(
     "--tags",
     "--remotes",
   ];
-  return (await git(gitFolder, args, options, `${commits.join("\n")}\n`)) !== "";
+  return (await runGit(gitFolder, args, options, `${commits.join("\n")}\n`)) !== "";
 }
 
 /** Whether a stash was created in the worktree since its creation; all worktrees of a repository share the stashes. */
 export async function hasOwnStash(worktree: Worktree, options: GitOptions): Promise<boolean> {
   const { admin, branch, base } = worktree;
-  const newest = await newestStash(admin, options);
+  const newest = await findNewestStash(admin, options);
   const before = (await readMark(admin))?.stash;
   if (!newest || newest === before) return false;
   const args = [
@@ -52,9 +55,9 @@ export async function hasOwnStash(worktree: Worktree, options: GitOptions): Prom
     "refs/stash",
     "--",
   ];
-  const list = (await git(admin, args, options)).split("\n").filter(Boolean);
+  const list = (await runGit(admin, args, options)).split("\n").filter(Boolean);
   const end = before ? list.findIndex((line) => line.startsWith(before)) : -1;
-  const visited = new Set([base, ...(await visitedCommits(admin, options))]);
+  const visited = new Set([base, ...(await listVisitedCommits(admin, options))]);
   return list.slice(0, end < 0 ? list.length : end).some((line) => {
     const [ids = "", words = ""] = line.split("\t");
     const on = /^(?:WIP on|On) (.*?): /.exec(words)?.[1];
@@ -66,9 +69,9 @@ export async function hasOwnStash(worktree: Worktree, options: GitOptions): Prom
 }
 
 /** Every commit that the HEAD of a git folder has pointed to. */
-export async function visitedCommits(admin: string, options: GitOptions): Promise<string[]> {
-  const head = git(admin, ["--git-dir", admin, "rev-parse", "HEAD"], options);
-  const log = git(admin, ["--git-dir", admin, "rev-list", "-g", "HEAD", "--"], options);
+export async function listVisitedCommits(admin: string, options: GitOptions): Promise<string[]> {
+  const head = runGit(admin, ["--git-dir", admin, "rev-parse", "HEAD"], options);
+  const log = runGit(admin, ["--git-dir", admin, "rev-list", "-g", "HEAD", "--"], options);
   const texts = await Promise.all([head, log]);
   return [...new Set(texts.join("\n").split("\n").filter(Boolean))];
 }

@@ -4,14 +4,14 @@ import { mkdir, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { checkFields } from "../../model/arguments.ts";
 import { type Clock, systemClock } from "../../model/clock.ts";
-import { type Added, addWorktree } from "./add.ts";
-import { askGit, type GitOptions, git } from "./git.ts";
+import { type AddedWorktree, addWorktree } from "./add.ts";
+import { callGit, type GitOptions, runGit } from "./git.ts";
 import { withIntent } from "./intent.ts";
-import { type Mark, thisHolder, writeMark } from "./mark.ts";
-import { branchOfTask, nameOfTask } from "./names.ts";
-import { discard } from "./remove.ts";
-import { defaultRoot, findBase, hasBranch, lookAtRepository, newestStash } from "./repository.ts";
-import { type Worktree, worktreeRefused } from "./worktree.ts";
+import { getCurrentHolder, type WorktreeMark, writeMark } from "./mark.ts";
+import { toBranchName, toTaskName } from "./names.ts";
+import { discardWorktree } from "./remove.ts";
+import { findBase, findNewestStash, getDefaultRoot, hasBranch, inspectRepository } from "./repository.ts";
+import { createWorktreeError, type Worktree } from "./worktree.ts";
 
 /** Options for creating a worktree. */
 export interface CreateWorktreeOptions extends GitOptions {
@@ -40,7 +40,7 @@ export interface CreatedWorktree {
   readonly warnings: readonly string[];
 }
 
-const MOST_NAMES = 100;
+const MAX_NAMES = 100;
 const CREATE_FIELDS = {
   repository: "name",
   task: "text",
@@ -54,60 +54,60 @@ const CREATE_FIELDS = {
 export async function createWorktree(options: CreateWorktreeOptions): Promise<CreatedWorktree> {
   checkFields("options", options, CREATE_FIELDS);
   const from = resolve(options.repository);
-  const { common, isBare, prefix } = await lookAtRepository(from, options);
+  const { common, isBare, prefix } = await inspectRepository(from, options);
   const base = await findBase(from, options.base, options);
   const isParentDirty = isBare ? Promise.resolve(false) : isDirty(from, options);
   isParentDirty.catch(() => {});
-  const root = resolve(options.root ?? defaultRoot(common));
+  const root = resolve(options.root ?? getDefaultRoot(common));
   await mkdir(root, { recursive: true });
   const now = (options.clock ?? systemClock).now();
-  const mark: Omit<Mark, "branch"> = {
+  const mark: Omit<WorktreeMark, "branch"> = {
     id: randomUUID(),
     task: options.task,
     ...(options.tag !== undefined && { tag: options.tag }),
     base,
-    stash: await newestStash(common, options),
+    stash: await findNewestStash(common, options),
     createdAt: now,
     heartbeatAt: now,
-    heldBy: await thisHolder(),
+    heldBy: await getCurrentHolder(),
     isComplete: false,
   };
-  const { worktree, warnings } = await add(common, await realpath(root), mark, options);
+  const { worktree, warnings } = await addUnderFreeName(common, await realpath(root), mark, options);
   try {
     if (options.submodules === "update" && existsSync(join(worktree.path, ".gitmodules")))
-      await git(worktree.path, ["submodule", "update", "--init", "--recursive"], options);
+      await runGit(worktree.path, ["submodule", "update", "--init", "--recursive"], options);
     await writeMark(worktree.admin, { ...mark, branch: worktree.branch, isComplete: true });
   } catch (error) {
-    await discard(worktree, options);
+    await discardWorktree(worktree, options);
     throw error;
   }
-  const folder = folderIn(worktree, prefix);
+  const folder = resolveFolder(worktree, prefix);
   return { worktree, folder, isParentDirty: await isParentDirty, warnings };
 }
 
 /** The folder at `prefix` inside a worktree, or its top folder if that does not exist. */
-export function folderIn({ path }: Worktree, prefix: string): string {
+export function resolveFolder({ path }: Worktree, prefix: string): string {
   const inside = resolve(path, prefix);
   return existsSync(inside) ? inside : path;
 }
 
 /** Tries one name after the other, because other processes may create worktrees of the same repository. */
-async function add(
+async function addUnderFreeName(
   common: string,
   root: string,
-  mark: Omit<Mark, "branch">,
+  mark: Omit<WorktreeMark, "branch">,
   options: CreateWorktreeOptions,
-): Promise<Added> {
-  const wanted = options.branch ?? branchOfTask(options.task, await hasBranch(common, "longhaul", options));
+): Promise<AddedWorktree> {
+  const wanted = options.branch ?? toBranchName(options.task, await hasBranch(common, "longhaul", options));
   if (options.branch !== undefined) await checkBranch(common, options.branch, options);
-  for (let number = 1; number <= MOST_NAMES; number++) {
+  for (let number = 1; number <= MAX_NAMES; number++) {
     const suffix = number === 1 ? "" : `-${number}`;
     const branch = options.branch ?? wanted + suffix;
-    const path = join(root, nameOfTask(options.task) + suffix);
+    const path = join(root, toTaskName(options.task) + suffix);
     if (existsSync(path)) continue;
     if (await hasBranch(common, branch, options)) {
       if (options.branch === undefined) continue;
-      throw worktreeRefused(
+      throw createWorktreeError(
         "branch-taken",
         `branch is ${JSON.stringify(branch)}, which exists; choose another.`,
         path,
@@ -117,22 +117,25 @@ async function add(
     const added = await withIntent(common, whole, () => addWorktree(common, path, whole, options));
     if (added) return added;
   }
-  throw worktreeRefused(
+  throw createWorktreeError(
     "branch-taken",
-    `${MOST_NAMES} names like ${JSON.stringify(wanted)} are taken; clean up.`,
+    `${MAX_NAMES} names like ${JSON.stringify(wanted)} are taken; clean up.`,
     root,
   );
 }
 
 async function checkBranch(common: string, branch: string, options: GitOptions): Promise<void> {
-  const { exitCode } = await askGit(common, ["check-ref-format", "--branch", branch], options);
+  const { exitCode } = await callGit(common, ["check-ref-format", "--branch", branch], options);
   if (exitCode !== 0)
-    throw worktreeRefused("branch-invalid", `branch is ${JSON.stringify(branch)}; git allows no such name.`);
+    throw createWorktreeError(
+      "branch-invalid",
+      `branch is ${JSON.stringify(branch)}; git allows no such name.`,
+    );
 }
 
 /** Returns false if git does not answer in time: the result is only a hint. */
 async function isDirty(folder: string, options: GitOptions): Promise<boolean> {
   const args = ["status", "--porcelain", "--untracked-files=normal"];
-  const answer = await askGit(folder, args, { ...options, deadlineMs: 10_000 }).catch(() => undefined);
+  const answer = await callGit(folder, args, { ...options, deadlineMs: 10_000 }).catch(() => undefined);
   return answer?.exitCode === 0 && answer.stdout !== "";
 }

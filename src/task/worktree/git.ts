@@ -4,12 +4,12 @@ import { LonghaulError } from "../../model/errors.ts";
 import type { Census } from "../../model/scope.ts";
 import type { Cleanups } from "../process/cleanups.ts";
 import { runCommand } from "../process/run-command.ts";
-import { gitEnvironment } from "./git-environment.ts";
+import { buildGitEnvironment } from "./git-environment.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
 /** Retries of a call that another git process disturbs, and the delay added with each retry. */
-export const MOST_ROUNDS = 12;
-export const DISTURBED_MS = 10;
+export const MAX_GIT_ROUNDS = 12;
+export const GIT_RETRY_MS = 10;
 
 /** Options of a git call. */
 export interface GitOptions {
@@ -25,7 +25,7 @@ export interface GitOptions {
   readonly census?: Census;
 }
 
-export interface GitAnswer {
+export interface GitResult {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -43,36 +43,36 @@ const SETTINGS = [
 ].flatMap((setting) => ["-c", setting]);
 
 /** Calls git and retries while another git process disturbs it; for repeatable calls. See `askGitOnce`. */
-export async function askGit(
+export async function callGit(
   cwd: string,
   args: readonly string[],
   options: GitOptions,
   input?: string,
-): Promise<GitAnswer> {
+): Promise<GitResult> {
   for (let round = 1; ; round++) {
-    const answer = await askGitOnce(cwd, args, options, input);
-    if (!isDisturbed(answer) || round === MOST_ROUNDS) return answer;
-    await sleep(DISTURBED_MS * round);
+    const answer = await callGitOnce(cwd, args, options, input);
+    if (!isDisturbed(answer) || round === MAX_GIT_ROUNDS) return answer;
+    await sleep(GIT_RETRY_MS * round);
   }
 }
 
 /** Git reads the folders of all worktrees and fails on one that another git is creating. */
-export function isDisturbed({ exitCode, stderr }: GitAnswer): boolean {
+export function isDisturbed({ exitCode, stderr }: GitResult): boolean {
   return exitCode !== 0 && /failed to read .*[/\\]worktrees[/\\].*[/\\](commondir|gitdir|HEAD)/.test(stderr);
 }
 
 /** Calls git and returns its output for any exit code; throws GIT_FAILED if git hangs, is killed or writes too much. */
-export async function askGitOnce(
+export async function callGitOnce(
   cwd: string,
   args: readonly string[],
   options: GitOptions,
   input?: string,
-): Promise<GitAnswer> {
+): Promise<GitResult> {
   const end = await runCommand({
     command: options.program ?? "git",
     args: [...SETTINGS, ...args],
     cwd,
-    env: gitEnvironment(process.env),
+    env: buildGitEnvironment(process.env),
     tag: options.tag ?? `git-${randomUUID()}`,
     deadlineMs: options.deadlineMs ?? 60_000,
     graceMs: 500,
@@ -86,39 +86,40 @@ export async function askGitOnce(
     ...(input !== undefined && { input }),
   });
   if (end.reason === "aborted")
-    throw new LonghaulError("ABORTED", `${named(args)} was aborted by its signal.`);
+    throw new LonghaulError("ABORTED", `${describeCommand(args)} was aborted by its signal.`);
   const answer = { exitCode: end.exitCode ?? -1, stdout: end.stdout, stderr: end.stderr };
   if (end.reason === "deadline")
-    throw gitFailed(
+    throw createGitError(
       args,
       answer,
       `did not end within ${options.deadlineMs ?? 60_000} ms; a hook or a disk may hang`,
     );
-  if (end.exitCode === undefined) throw gitFailed(args, answer, `was ended by ${end.signal ?? end.reason}`);
+  if (end.exitCode === undefined)
+    throw createGitError(args, answer, `was ended by ${end.signal ?? end.reason}`);
   return answer;
 }
 
 /** Calls git and returns its standard output; throws GIT_FAILED unless it succeeds. */
-export async function git(
+export async function runGit(
   cwd: string,
   args: readonly string[],
   options: GitOptions,
   input?: string,
 ): Promise<string> {
-  const answer = await askGit(cwd, args, options, input);
+  const answer = await callGit(cwd, args, options, input);
   if (answer.exitCode === 0) return answer.stdout;
-  throw gitFailed(args, answer, `failed with exit code ${answer.exitCode}`);
+  throw createGitError(args, answer, `failed with exit code ${answer.exitCode}`);
 }
 
 /** The GIT_FAILED error, with the end of git's standard error. */
-export function gitFailed(args: readonly string[], answer: GitAnswer, how: string): LonghaulError {
+export function createGitError(args: readonly string[], answer: GitResult, how: string): LonghaulError {
   const said = answer.stderr.trim().slice(-2_000);
-  return new LonghaulError("GIT_FAILED", `${named(args)} ${how}${said ? `: ${said}` : "."}`, {
-    details: { command: named(args), exitCode: answer.exitCode },
+  return new LonghaulError("GIT_FAILED", `${describeCommand(args)} ${how}${said ? `: ${said}` : "."}`, {
+    details: { command: describeCommand(args), exitCode: answer.exitCode },
   });
 }
 
-function named(args: readonly string[]): string {
+function describeCommand(args: readonly string[]): string {
   const start = args.findIndex(
     (arg, index) => !arg.startsWith("-") && !/^--(git-dir|work-tree)$/.test(args[index - 1] ?? ""),
   );

@@ -1,13 +1,13 @@
 import { checkFields } from "../../model/arguments.ts";
 import { type Clock, systemClock } from "../../model/clock.ts";
 import type { Closable } from "../../model/scope.ts";
-import { askGit, type GitOptions } from "./git.ts";
-import { lockReason, readMark, thisHolder, writeMark } from "./mark.ts";
+import { callGit, type GitOptions } from "./git.ts";
+import { buildLockReason, getCurrentHolder, readMark, writeMark } from "./mark.ts";
 import { withWorktreeLock } from "./remove.ts";
-import { checkWorktree, type Worktree, worktreeRefused } from "./worktree.ts";
+import { checkWorktree, createWorktreeError, type Worktree } from "./worktree.ts";
 
 /** Options for holding a worktree. */
-export interface HoldOptions extends GitOptions {
+export interface HoldWorktreeOptions extends GitOptions {
   readonly clock?: Clock;
   /** Interval of the heartbeat (20 s). */
   readonly everyMs?: number;
@@ -18,19 +18,19 @@ export interface HoldOptions extends GitOptions {
  * WORKTREE_REFUSED (`gone`) if the worktree was collected meanwhile. Closing stops the heartbeat;
  * `removeIfUnchanged` releases the worktree.
  */
-export async function holdWorktree(worktree: Worktree, options: HoldOptions = {}): Promise<Closable> {
+export async function holdWorktree(worktree: Worktree, options: HoldWorktreeOptions = {}): Promise<Closable> {
   checkWorktree(worktree);
   checkFields("options", options, { signal: "signal?" });
   const clock = options.clock ?? systemClock;
   const beat = async () => {
     const mark = await readMark(worktree.admin);
     if (!mark || mark.isRemoving) return false;
-    await writeMark(worktree.admin, { ...mark, heartbeatAt: clock.now(), heldBy: await thisHolder() });
+    await writeMark(worktree.admin, { ...mark, heartbeatAt: clock.now(), heldBy: await getCurrentHolder() });
     return true;
   };
   const taken = await withWorktreeLock(worktree, beat, options);
   if (!taken?.value)
-    throw worktreeRefused(
+    throw createWorktreeError(
       taken ? "gone" : "busy",
       `The worktree ${JSON.stringify(worktree.path)} ${taken ? "is gone" : "is gone or being removed"}; create a new one.`,
       worktree.path,
@@ -55,6 +55,6 @@ export async function holdWorktree(worktree: Worktree, options: HoldOptions = {}
 async function lockAgain(worktree: Worktree, options: GitOptions): Promise<void> {
   const mark = await readMark(worktree.admin);
   if (!mark) return;
-  const args = ["--git-dir", worktree.repository, "worktree", "lock", "--reason", lockReason(mark)];
-  await askGit(worktree.repository, [...args, "--", worktree.path], options).catch(() => {});
+  const args = ["--git-dir", worktree.repository, "worktree", "lock", "--reason", buildLockReason(mark)];
+  await callGit(worktree.repository, [...args, "--", worktree.path], options).catch(() => {});
 }

@@ -2,18 +2,22 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { GitOptions } from "./git.ts";
-import { isHeld, type Mark } from "./mark.ts";
+import { isHeld, type WorktreeMark } from "./mark.ts";
 import { deleteBranch } from "./remove.ts";
-import { adminsOf, pathOf, worktreeOf } from "./worktree.ts";
+import { listAdminFolders, readWorktree, readWorktreePath } from "./worktree.ts";
 
-const folderOf = (repository: string) => join(repository, "longhaul", "intents");
+const toIntentFolder = (repository: string) => join(repository, "longhaul", "intents");
 
 /**
  * Records the intent to create a branch, runs `work`, and removes the record. An interrupted git call removes its
  * worktree but leaves the branch, which could not be found otherwise.
  */
-export async function withIntent<T>(repository: string, mark: Mark, work: () => Promise<T>): Promise<T> {
-  const folder = folderOf(repository);
+export async function withIntent<T>(
+  repository: string,
+  mark: WorktreeMark,
+  work: () => Promise<T>,
+): Promise<T> {
+  const folder = toIntentFolder(repository);
   const file = join(folder, `${randomUUID()}.json`);
   await mkdir(folder, { recursive: true });
   await writeFile(file, JSON.stringify(mark));
@@ -29,10 +33,10 @@ export async function collectIntents(
   repository: string,
   options: GitOptions & { readonly now: number; readonly olderThanMs: number },
 ): Promise<void> {
-  const folder = folderOf(repository);
+  const folder = toIntentFolder(repository);
   const names = await readdir(folder).catch(() => []);
   if (names.length === 0) return;
-  const branches = await branchesOfWorktrees(repository);
+  const branches = await listWorktreeBranches(repository);
   for (const name of names) {
     const file = join(folder, name);
     const mark = await readIntent(file);
@@ -43,16 +47,16 @@ export async function collectIntents(
   }
 }
 
-async function branchesOfWorktrees(repository: string): Promise<Set<string>> {
+async function listWorktreeBranches(repository: string): Promise<Set<string>> {
   const branches = new Set<string>();
-  for (const admin of await adminsOf(repository)) {
-    const worktree = await worktreeOf(admin, (await pathOf(admin)) ?? "");
+  for (const admin of await listAdminFolders(repository)) {
+    const worktree = await readWorktree(admin, (await readWorktreePath(admin)) ?? "");
     if (worktree) branches.add(worktree.branch);
   }
   return branches;
 }
 
-async function readIntent(file: string): Promise<Mark | undefined> {
+async function readIntent(file: string): Promise<WorktreeMark | undefined> {
   try {
     const mark = JSON.parse(await readFile(file, "utf8"));
     return typeof mark?.branch === "string" && typeof mark.base === "string" ? mark : undefined;

@@ -1,21 +1,21 @@
 import { existsSync } from "node:fs";
 import { checkFields } from "../../model/arguments.ts";
 import { BoundedCache } from "../../model/bounded-cache.ts";
-import { invalidArgument, isLonghaulError, throwIfAborted } from "../../model/errors.ts";
+import { createArgumentError, isLonghaulError, throwIfAborted } from "../../model/errors.ts";
 import type { Json } from "../../model/json.ts";
 import type { Closable } from "../../model/scope.ts";
 import type { TaskId, TaskPlan } from "../../model/task.ts";
 import type { Isolation, StalePlaces } from "../after-end.ts";
 import { reapTagged } from "../process/tagged.ts";
-import { isMadeFor, removeAbandoned } from "./abandoned.ts";
-import { type CreateWorktreeOptions, createWorktree, folderIn } from "./create.ts";
+import { isCreatedFor, removeAbandoned } from "./abandoned.ts";
+import { type CreateWorktreeOptions, createWorktree, resolveFolder } from "./create.ts";
 import type { GitOptions } from "./git.ts";
 import { holdWorktree } from "./hold.ts";
 import { readMark } from "./mark.ts";
 import { type Removal, removeBranchOnly, removeIfUnchanged } from "./remove.ts";
-import { lookAtRepository } from "./repository.ts";
+import { inspectRepository } from "./repository.ts";
 import { collectStale } from "./stale.ts";
-import { adminsOf, pathOf, type Worktree, worktreeOf } from "./worktree.ts";
+import { listAdminFolders, readWorktree, readWorktreePath, type Worktree } from "./worktree.ts";
 
 /** Options of `worktreeIsolation`. */
 export interface WorktreeIsolationOptions
@@ -46,7 +46,7 @@ const MAX_REPOSITORIES = 100;
 export function worktreeIsolation(options: WorktreeIsolationOptions): Isolation {
   checkFields("options", options);
   if (typeof options.repository !== "string" && typeof options.repository !== "function")
-    throw invalidArgument("repository", options.repository, "a folder, or a function of a task's plan");
+    throw createArgumentError("repository", options.repository, "a folder, or a function of a task's plan");
   const { repository, limitMs = 120_000, collects = [], ...rest } = options;
   const repositoryOf = (plan: TaskPlan) => (typeof repository === "string" ? repository : repository(plan));
   const holds = new Map<TaskId, Closable>();
@@ -64,11 +64,11 @@ export function worktreeIsolation(options: WorktreeIsolationOptions): Isolation 
       const from = repositoryOf(plan);
       repositories.set(from, true);
       const git = { ...rest, signal, tag };
-      const { common, prefix } = await lookAtRepository(from, git);
-      const former = await findFormer(common, task, tag);
+      const { common, prefix } = await inspectRepository(from, git);
+      const former = await findEarlierWorktree(common, task, tag);
       if (former) {
         await hold(task, former, git);
-        return placeOf({ ...former, folder: folderIn(former, prefix) });
+        return toPlaceJson({ ...former, folder: resolveFolder(former, prefix) });
       }
       await removeAbandoned(common, task, git);
       const { worktree, ...more } = await createWorktree({ ...git, repository: from, task });
@@ -82,33 +82,33 @@ export function worktreeIsolation(options: WorktreeIsolationOptions): Isolation 
         await removeIfUnchanged(worktree, rest);
         throw error;
       }
-      return placeOf({ ...worktree, ...more });
+      return toPlaceJson({ ...worktree, ...more });
     },
     async settle(task, place, signal, tag) {
-      const worktree = worktreeIn(place);
+      const worktree = parsePlace(place);
       await holds.get(task)?.close();
       holds.delete(task);
       // Remaining processes could still write to the worktree.
       await reapTagged(tag);
       if (!existsSync(worktree.admin) && !existsSync(worktree.path))
-        return factsOf(await removeBranchOnly(worktree, { ...rest, signal }));
-      return factsOf(await removeIfUnchanged(worktree, { ...rest, signal }));
+        return toFacts(await removeBranchOnly(worktree, { ...rest, signal }));
+      return toFacts(await removeIfUnchanged(worktree, { ...rest, signal }));
     },
     async collect(task, plan, signal, tag) {
       await reapTagged(tag);
       const git = { ...rest, signal, tag };
-      const { common } = await lookAtRepository(repositoryOf(plan), git);
+      const { common } = await inspectRepository(repositoryOf(plan), git);
       const removal = await removeAbandoned(common, task, git);
-      return removal && factsOf(removal);
+      return removal && toFacts(removal);
     },
     async collectStale(stale) {
-      for (const from of repositories.keys()) await collectStaleOf(from, rest, stale);
+      for (const from of repositories.keys()) await collectStaleIn(from, rest, stale);
     },
   };
 }
 
 /** Collects nothing if there is no repository or no git. */
-async function collectStaleOf(repository: string, git: GitOptions, stale: StalePlaces): Promise<void> {
+async function collectStaleIn(repository: string, git: GitOptions, stale: StalePlaces): Promise<void> {
   const { isNeeded, ...options } = stale;
   const isLeased = (_: string, task: string, tag: string | undefined) => isNeeded(task, tag);
   await collectStale({ ...git, ...options, repository, isLeased }).catch((error) => {
@@ -118,31 +118,31 @@ async function collectStaleOf(repository: string, git: GitOptions, stale: StaleP
 }
 
 /** The worktree that any process created earlier for the task. */
-async function findFormer(common: string, task: TaskId, tag: string): Promise<Worktree | undefined> {
-  for (const admin of await adminsOf(common)) {
+async function findEarlierWorktree(common: string, task: TaskId, tag: string): Promise<Worktree | undefined> {
+  for (const admin of await listAdminFolders(common)) {
     const mark = await readMark(admin);
-    const isUsable = isMadeFor(mark, task, tag) && mark.isComplete && !mark.isRemoving;
-    const path = isUsable ? await pathOf(admin) : undefined;
-    if (path && existsSync(path)) return worktreeOf(admin, path);
+    const isUsable = isCreatedFor(mark, task, tag) && mark.isComplete && !mark.isRemoving;
+    const path = isUsable ? await readWorktreePath(admin) : undefined;
+    if (path && existsSync(path)) return readWorktree(admin, path);
   }
   return undefined;
 }
 
-function placeOf(place: WorktreePlace): Json {
+function toPlaceJson(place: WorktreePlace): Json {
   return { ...place };
 }
 
-function worktreeIn(place: Json): Worktree {
+function parsePlace(place: Json): Worktree {
   const { task, path, branch, base, repository, admin } = place as { readonly [key: string]: Json };
   const parts = { task, path, branch, base, repository, admin };
   for (const [name, part] of Object.entries(parts))
     if (typeof part !== "string")
-      throw invalidArgument(`place.${name}`, part, "a text, as prepare returned it");
+      throw createArgumentError(`place.${name}`, part, "a text, as prepare returned it");
   return parts as { readonly [name in keyof Worktree]: string };
 }
 
 /** The facts for the notice: the verdict, and the location of any work. */
-function factsOf({ verdict, isRemoved, isBranchRemoved, path, branch }: Removal): Json {
+function toFacts({ verdict, isRemoved, isBranchRemoved, path, branch }: Removal): Json {
   if (isRemoved) return { ...verdict, isRemoved, ...(isBranchRemoved ? {} : { branch }) };
   return { ...verdict, isRemoved, path, branch };
 }

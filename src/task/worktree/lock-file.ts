@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isAlive } from "../process/system-table.ts";
-import { type Holder, thisHolder } from "./mark.ts";
+import { isProcessAlive } from "../process/system-table.ts";
+import { getCurrentHolder, type Holder } from "./mark.ts";
 
 /** Limits for waiting for a lock. */
 export interface LockOptions {
@@ -22,47 +22,47 @@ export async function withLockFile<T>(
   work: () => Promise<T>,
   options: LockOptions = {},
 ): Promise<{ readonly value: T } | undefined> {
-  const text = JSON.stringify({ ...(await thisHolder()), id: randomUUID() });
+  const text = JSON.stringify({ ...(await getCurrentHolder()), id: randomUUID() });
   const end = performance.now() + (options.waitMs ?? 10_000);
-  while (!(await take(path, text))) {
+  while (!(await takeLock(path, text))) {
     if (options.signal?.aborted || performance.now() > end) return undefined;
-    if (!(await clearIfDead(path))) await sleep(PAUSE_MS);
+    if (!(await removeDeadLock(path))) await sleep(PAUSE_MS);
   }
-  if ((await contentOf(path)) !== text) return undefined;
+  if ((await readContent(path)) !== text) return undefined;
   try {
     return { value: await work() };
   } finally {
-    if ((await contentOf(path)) === text) await rm(path, { force: true });
+    if ((await readContent(path)) === text) await rm(path, { force: true });
   }
 }
 
 /** Returns whether to stop trying: the lock is taken, or can never be taken. */
-async function take(path: string, text: string): Promise<boolean> {
+async function takeLock(path: string, text: string): Promise<boolean> {
   // Write a draft first: a lock file without an owner could never be taken over.
   const draft = `${path}.${randomUUID()}`;
   try {
     await writeFile(draft, text, { flag: "wx" });
   } catch (error) {
-    if (isCode(error, "ENOENT")) return true;
+    if (hasErrorCode(error, "ENOENT")) return true;
     throw error;
   }
   try {
     await link(draft, path);
     return true;
   } catch (error) {
-    if (isCode(error, "EEXIST")) return false;
-    if (isCode(error, "ENOENT")) return true;
+    if (hasErrorCode(error, "EEXIST")) return false;
+    if (hasErrorCode(error, "ENOENT")) return true;
     throw error;
   } finally {
     await rm(draft, { force: true });
   }
 }
 
-async function clearIfDead(path: string): Promise<boolean> {
-  const text = await contentOf(path);
+async function removeDeadLock(path: string): Promise<boolean> {
+  const text = await readContent(path);
   if (text === undefined) return true;
-  const holder = parse(text);
-  if (holder && (holder.host !== hostname() || (await isAlive(holder)))) return false;
+  const holder = parseHolder(text);
+  if (holder && (holder.host !== hostname() || (await isProcessAlive(holder)))) return false;
   const aside = `${path}.${randomUUID()}`;
   try {
     await rename(path, aside);
@@ -70,12 +70,12 @@ async function clearIfDead(path: string): Promise<boolean> {
     return true;
   }
   // If another process took the lock over just before, restore its lock.
-  if ((await contentOf(aside)) !== text) await link(aside, path).catch(() => {});
+  if ((await readContent(aside)) !== text) await link(aside, path).catch(() => {});
   await rm(aside, { force: true });
   return true;
 }
 
-function parse(text: string): Holder | undefined {
+function parseHolder(text: string): Holder | undefined {
   try {
     const holder = JSON.parse(text);
     return typeof holder?.pid === "number" ? holder : undefined;
@@ -84,10 +84,10 @@ function parse(text: string): Holder | undefined {
   }
 }
 
-async function contentOf(path: string): Promise<string | undefined> {
+async function readContent(path: string): Promise<string | undefined> {
   return readFile(path, "utf8").catch(() => undefined);
 }
 
-function isCode(error: unknown, code: string): boolean {
+function hasErrorCode(error: unknown, code: string): boolean {
   return error instanceof Error && "code" in error && error.code === code;
 }

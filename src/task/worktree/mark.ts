@@ -3,7 +3,7 @@ import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { ProcessIdentity } from "../process/process-table.ts";
-import { identify, isAlive } from "../process/system-table.ts";
+import { identifyProcess, isProcessAlive } from "../process/system-table.ts";
 
 /** The process that works in a worktree. */
 export interface Holder extends ProcessIdentity {
@@ -11,7 +11,7 @@ export interface Holder extends ProcessIdentity {
 }
 
 /** Metadata in a worktree's admin folder. */
-export interface Mark {
+export interface WorktreeMark {
   /** Unique per worktree, even for the same task. */
   readonly id: string;
   readonly task: string;
@@ -34,8 +34,8 @@ const FILE = "longhaul.json";
 const REASON = "longhaul ";
 
 /** This process as a holder. */
-export async function thisHolder(): Promise<Holder> {
-  const identity = (await identify()) ?? { pid: process.pid, born: "" };
+export async function getCurrentHolder(): Promise<Holder> {
+  const identity = (await identifyProcess()) ?? { pid: process.pid, born: "" };
   return { ...identity, host: hostname() };
 }
 
@@ -43,27 +43,27 @@ export async function thisHolder(): Promise<Holder> {
  * Whether a process works in the worktree: a live holder on this machine, or a holder elsewhere with a
  * heartbeat younger than `staleMs`.
  */
-export async function isHeld(mark: Mark, now: number, staleMs: number): Promise<boolean> {
+export async function isHeld(mark: WorktreeMark, now: number, staleMs: number): Promise<boolean> {
   if (!mark.heldBy) return false;
-  if (mark.heldBy.host === hostname()) return isAlive(mark.heldBy);
+  if (mark.heldBy.host === hostname()) return isProcessAlive(mark.heldBy);
   return now - mark.heartbeatAt < staleMs;
 }
 
 /** The reason of git's lock, which contains the mark while the worktree is incomplete. */
-export function lockReason(mark: Mark): string {
+export function buildLockReason(mark: WorktreeMark): string {
   return REASON + JSON.stringify(mark);
 }
 
 /** Reads the mark; undefined if longhaul did not create the worktree. */
-export async function readMark(admin: string): Promise<Mark | undefined> {
+export async function readMark(admin: string): Promise<WorktreeMark | undefined> {
   const text = await readFile(join(admin, FILE), "utf8").catch(() => undefined);
-  if (text !== undefined) return parse(text);
+  if (text !== undefined) return parseMark(text);
   const reason = await readFile(join(admin, "locked"), "utf8").catch(() => "");
-  return reason.startsWith(REASON) ? parse(reason.slice(REASON.length)) : undefined;
+  return reason.startsWith(REASON) ? parseMark(reason.slice(REASON.length)) : undefined;
 }
 
 /** Replaces the mark atomically. Fails if the admin folder is gone. */
-export async function writeMark(admin: string, mark: Mark): Promise<void> {
+export async function writeMark(admin: string, mark: WorktreeMark): Promise<void> {
   await stat(admin);
   const draft = join(admin, `${FILE}.${randomUUID()}`);
   await writeFile(draft, JSON.stringify(mark));
@@ -73,7 +73,7 @@ export async function writeMark(admin: string, mark: Mark): Promise<void> {
   });
 }
 
-function parse(text: string): Mark | undefined {
+function parseMark(text: string): WorktreeMark | undefined {
   try {
     const mark = JSON.parse(text);
     const isWhole =

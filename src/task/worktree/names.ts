@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 const MAX_LENGTH = 64;
 
 /** Converts a task id to a valid file and branch name; different ids get different names. */
-export function nameOfTask(task: string): string {
+export function toTaskName(task: string): string {
   const plain = task
     .normalize("NFC")
     .replace(/[^\p{L}\p{N}_.-]+/gu, "-")
@@ -19,6 +19,6 @@ export function nameOfTask(task: string): string {
 }
 
 /** The branch of a task; `isPlain` avoids the folder `longhaul/` when a branch of that name exists. */
-export function branchOfTask(task: string, isPlain: boolean): string {
-  return `longhaul${isPlain ? "-" : "/"}${nameOfTask(task)}`;
+export function toBranchName(task: string, isPlain: boolean): string {
+  return `longhaul${isPlain ? "-" : "/"}${toTaskName(task)}`;
 }

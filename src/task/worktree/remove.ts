@@ -3,12 +3,12 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { checkFields } from "../../model/arguments.ts";
 import { isLonghaulError } from "../../model/errors.ts";
-import { askGit, type GitOptions, git } from "./git.ts";
+import { callGit, type GitOptions, runGit } from "./git.ts";
 import { withLockFile } from "./lock-file.ts";
-import { type Mark, readMark, writeMark } from "./mark.ts";
-import { tipOf } from "./repository.ts";
+import { readMark, type WorktreeMark, writeMark } from "./mark.ts";
+import { findBranchTip } from "./repository.ts";
 import { hasSubmodules } from "./submodules.ts";
-import { type Verdict, verdict } from "./verdict.ts";
+import { judgeWorktree, type Verdict } from "./verdict.ts";
 import { checkWorktree, type Worktree } from "./worktree.ts";
 
 /** Result of removing a worktree. */
@@ -32,16 +32,20 @@ export async function removeIfUnchanged(worktree: Worktree, options: GitOptions 
   const locked = await withWorktreeLock(worktree, () => removeUnderLock(worktree, options), options);
   if (locked) return locked.value;
   const reason = existsSync(worktree.admin) ? "Somebody else is at it." : "Git knows nothing of it any more.";
-  return kept(worktree, { state: "undecidable", reason });
+  return buildRemoval(worktree, { state: "undecidable", reason });
 }
 
 /** Removes the branch of a worktree that is already gone, unless it has commits. */
 export async function removeBranchOnly(worktree: Worktree, options: GitOptions): Promise<Removal> {
   const { repository, branch, base } = worktree;
-  const removed = { ...kept(worktree, { state: "unchanged" }), isRemoved: true, isBranchRemoved: true };
+  const removed = {
+    ...buildRemoval(worktree, { state: "unchanged" }),
+    isRemoved: true,
+    isBranchRemoved: true,
+  };
   // The whole repository is gone.
   if (!existsSync(repository)) return removed;
-  const tip = await tipOf(repository, branch, options);
+  const tip = await findBranchTip(repository, branch, options);
   if (tip === "" || (tip === base && (await deleteBranch(repository, branch, base, options)))) return removed;
   const verdict: Verdict = tip === base ? { state: "unchanged" } : { state: "changed", changes: ["commits"] };
   return { ...removed, verdict, isBranchRemoved: false };
@@ -56,33 +60,37 @@ export function withWorktreeLock<T>(worktree: Worktree, work: () => Promise<T>, 
 /** Removes a worktree if unchanged; the caller holds the lock. */
 export async function removeUnderLock(worktree: Worktree, options: GitOptions): Promise<Removal> {
   try {
-    const mark = await giveUp(worktree);
-    const decision = await verdict(worktree, options);
+    const mark = await releaseHolder(worktree);
+    const decision = await judgeWorktree(worktree, options);
     const unlock = ["--git-dir", worktree.repository, "worktree", "unlock", "--", worktree.path];
-    await askGit(worktree.repository, unlock, options);
-    if (decision.state !== "unchanged") return kept(worktree, decision);
-    const tip = await tipOf(worktree.admin, worktree.branch, options);
+    await callGit(worktree.repository, unlock, options);
+    if (decision.state !== "unchanged") return buildRemoval(worktree, decision);
+    const tip = await findBranchTip(worktree.admin, worktree.branch, options);
     await writeMark(worktree.admin, { ...mark, isRemoving: true });
     const isBranchRemoved = tip !== "" && (await removeBranch(worktree, tip, options));
-    if (mark.isRemoving || !existsSync(worktree.path)) await discard(worktree, options);
+    if (mark.isRemoving || !existsSync(worktree.path)) await discardWorktree(worktree, options);
     else await removeFolder(worktree, mark, isBranchRemoved ? tip : "", options);
-    return { ...kept(worktree, decision), isRemoved: true, isBranchRemoved };
+    return { ...buildRemoval(worktree, decision), isRemoved: true, isBranchRemoved };
   } catch (error) {
     if (isLonghaulError(error, "ABORTED")) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    return kept(worktree, { state: "undecidable", reason });
+    return buildRemoval(worktree, { state: "undecidable", reason });
   }
 }
 
 /** Removes a worktree left by a process; an incomplete one contains no work and is discarded. */
-export async function removeLeft(worktree: Worktree, mark: Mark, options: GitOptions): Promise<Removal> {
+export async function removeLeftover(
+  worktree: Worktree,
+  mark: WorktreeMark,
+  options: GitOptions,
+): Promise<Removal> {
   if (mark.isComplete) return removeUnderLock(worktree, options);
-  await discard(worktree, options);
-  return { ...kept(worktree, { state: "unchanged" }), isRemoved: true, isBranchRemoved: true };
+  await discardWorktree(worktree, options);
+  return { ...buildRemoval(worktree, { state: "unchanged" }), isRemoved: true, isBranchRemoved: true };
 }
 
 /** Removes a worktree that contains no work or is partly removed; never throws. */
-export async function discard(
+export async function discardWorktree(
   worktree: Worktree,
   options: GitOptions,
   { keepsBranch = false } = {},
@@ -91,14 +99,14 @@ export async function discard(
   // The signal may have interrupted the earlier call.
   const { signal: _, ...rest } = options;
   const args = ["--git-dir", repository, "worktree", "remove", "--force", "--force", "--", path];
-  await askGit(repository, args, rest).catch(() => {});
+  await callGit(repository, args, rest).catch(() => {});
   await rm(path, { recursive: true, force: true }).catch(() => {});
   await rm(admin, { recursive: true, force: true }).catch(() => {});
   if (!keepsBranch) await deleteBranch(repository, branch, base, rest).catch(() => {});
 }
 
 /** Removes the holder from the mark. */
-async function giveUp(worktree: Worktree): Promise<Mark> {
+async function releaseHolder(worktree: Worktree): Promise<WorktreeMark> {
   const mark = await readMark(worktree.admin);
   if (!mark) throw new Error("Its mark is gone.");
   const { heldBy: _, ...rest } = mark;
@@ -110,17 +118,26 @@ async function giveUp(worktree: Worktree): Promise<Mark> {
  * Removes the folder without force, so that git checks it once more; if it has changed meanwhile,
  * restores mark and branch.
  */
-async function removeFolder(worktree: Worktree, mark: Mark, tip: string, options: GitOptions): Promise<void> {
+async function removeFolder(
+  worktree: Worktree,
+  mark: WorktreeMark,
+  tip: string,
+  options: GitOptions,
+): Promise<void> {
   const { repository, admin, path, branch } = worktree;
   const force = (await hasSubmodules(worktree)) ? ["--force"] : [];
   const args = ["--git-dir", repository, "worktree", "remove", ...force, "--", path];
-  const answer = await askGit(repository, args, { deadlineMs: 120_000, ...options });
+  const answer = await callGit(repository, args, { deadlineMs: 120_000, ...options });
   if (answer.exitCode === 0) return;
-  if (!existsSync(join(path, ".git"))) return discard(worktree, options);
+  if (!existsSync(join(path, ".git"))) return discardWorktree(worktree, options);
   await writeMark(admin, mark);
   if (tip) {
-    await git(repository, ["--git-dir", repository, "update-ref", `refs/heads/${branch}`, tip, ""], options);
-    await git(admin, ["--git-dir", admin, "symbolic-ref", "HEAD", `refs/heads/${branch}`], options);
+    await runGit(
+      repository,
+      ["--git-dir", repository, "update-ref", `refs/heads/${branch}`, tip, ""],
+      options,
+    );
+    await runGit(admin, ["--git-dir", admin, "symbolic-ref", "HEAD", `refs/heads/${branch}`], options);
   }
   throw new Error(answer.stderr.trim());
 }
@@ -131,8 +148,8 @@ async function removeFolder(worktree: Worktree, mark: Mark, tip: string, options
  */
 async function removeBranch(worktree: Worktree, tip: string, options: GitOptions): Promise<boolean> {
   const { admin, repository, branch } = worktree;
-  const head = (await git(admin, ["--git-dir", admin, "rev-parse", "HEAD"], options)).trim();
-  await git(admin, ["--git-dir", admin, "update-ref", "--no-deref", "HEAD", head], options);
+  const head = (await runGit(admin, ["--git-dir", admin, "rev-parse", "HEAD"], options)).trim();
+  await runGit(admin, ["--git-dir", admin, "update-ref", "--no-deref", "HEAD", head], options);
   return deleteBranch(repository, branch, tip, options);
 }
 
@@ -145,11 +162,11 @@ export async function deleteBranch(
 ): Promise<boolean> {
   const ref = `refs/heads/${branch}`;
   const look = ["--git-dir", repository, "for-each-ref", "--format=%(objectname) %(worktreepath)", ref];
-  if ((await git(repository, look, options)).trim() !== tip) return false;
+  if ((await runGit(repository, look, options)).trim() !== tip) return false;
   const args = ["--git-dir", repository, "update-ref", "-d", ref, tip];
-  return (await askGit(repository, args, options)).exitCode === 0;
+  return (await callGit(repository, args, options)).exitCode === 0;
 }
 
-function kept({ path, branch }: Worktree, decision: Verdict): Removal {
+function buildRemoval({ path, branch }: Worktree, decision: Verdict): Removal {
   return { verdict: decision, isRemoved: false, isBranchRemoved: false, path, branch };
 }

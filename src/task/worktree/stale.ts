@@ -2,14 +2,25 @@ import { readdir, realpath } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { checkFields } from "../../model/arguments.ts";
 import { type Clock, systemClock } from "../../model/clock.ts";
-import { invalidArgument, isLonghaulError, throwIfAborted, wholeNumber } from "../../model/errors.ts";
+import {
+  checkWholeNumber,
+  createArgumentError,
+  isLonghaulError,
+  throwIfAborted,
+} from "../../model/errors.ts";
 import type { GitOptions } from "./git.ts";
 import { collectIntents } from "./intent.ts";
-import { isHeld, type Mark, readMark } from "./mark.ts";
-import { type Removal, removeLeft, withWorktreeLock } from "./remove.ts";
-import { defaultRoot, lookAtRepository } from "./repository.ts";
-import { verdict } from "./verdict.ts";
-import { adminOf, adminsOf, pathOf, type Worktree, worktreeOf } from "./worktree.ts";
+import { isHeld, readMark, type WorktreeMark } from "./mark.ts";
+import { type Removal, removeLeftover, withWorktreeLock } from "./remove.ts";
+import { getDefaultRoot, inspectRepository } from "./repository.ts";
+import { judgeWorktree } from "./verdict.ts";
+import {
+  listAdminFolders,
+  readAdminFolder,
+  readWorktree,
+  readWorktreePath,
+  type Worktree,
+} from "./worktree.ts";
 
 /** Options of `collectStale`. */
 export interface CollectStaleOptions extends GitOptions {
@@ -27,7 +38,7 @@ export interface CollectStaleOptions extends GitOptions {
 }
 
 /** Result of `collectStale`. */
-export interface Collected {
+export interface CollectStaleResult {
   readonly removed: readonly Removal[];
   /** Unused worktrees that contain work, or may. */
   readonly kept: readonly Removal[];
@@ -39,21 +50,23 @@ export interface Collected {
  * Removes abandoned worktrees without work of their own, one at a time. Never touches worktrees that
  * longhaul did not create.
  */
-export async function collectStale(options: CollectStaleOptions): Promise<Collected> {
+export async function collectStale(options: CollectStaleOptions): Promise<CollectStaleResult> {
   checkFields("options", options, {
     root: "name?",
     repository: "name?",
     isLeased: "function",
     signal: "signal?",
   });
-  wholeNumber("olderThanMs", options.olderThanMs, 0);
+  checkWholeNumber("olderThanMs", options.olderThanMs, 0);
   const removed: Removal[] = [];
   const kept: Removal[] = [];
   let spared = 0;
-  const { worktrees, repositories } = await find(options);
+  const { worktrees, repositories } = await findWorktrees(options);
   for (const worktree of worktrees) {
     throwIfAborted(options.signal);
-    const removal = await collect(worktree, options).catch((error) => failed(worktree, error));
+    const removal = await collectWorktree(worktree, options).catch((error) =>
+      toFailedRemoval(worktree, error),
+    );
     const isTaken = removal?.isRemoved || (options.isDryRun && removal?.verdict.state === "unchanged");
     if (!removal) spared++;
     else if (isTaken) removed.push(removal);
@@ -66,7 +79,7 @@ export async function collectStale(options: CollectStaleOptions): Promise<Collec
 }
 
 /** Reports a worktree that cannot be inspected instead of failing the whole collection. */
-function failed({ path, branch }: Worktree, error: unknown): Removal {
+function toFailedRemoval({ path, branch }: Worktree, error: unknown): Removal {
   if (isLonghaulError(error, "ABORTED")) throw error;
   const reason = error instanceof Error ? error.message : String(error);
   return {
@@ -82,12 +95,15 @@ function failed({ path, branch }: Worktree, error: unknown): Removal {
  * Undefined if the worktree is in use. Checks twice: cheaply first, then under the lock that a
  * resuming task also takes.
  */
-async function collect(worktree: Worktree, options: CollectStaleOptions): Promise<Removal | undefined> {
+async function collectWorktree(
+  worktree: Worktree,
+  options: CollectStaleOptions,
+): Promise<Removal | undefined> {
   if (await isInUse(worktree, options)) return undefined;
   if (options.isDryRun) {
     const { path, branch } = worktree;
     return {
-      verdict: await verdict(worktree, options),
+      verdict: await judgeWorktree(worktree, options),
       isRemoved: false,
       isBranchRemoved: false,
       path,
@@ -99,7 +115,7 @@ async function collect(worktree: Worktree, options: CollectStaleOptions): Promis
     async () => {
       const mark = await readMark(worktree.admin);
       if (!mark || (await isInUse(worktree, options))) return undefined;
-      return removeLeft(worktree, mark, options);
+      return removeLeftover(worktree, mark, options);
     },
     options,
   );
@@ -114,27 +130,27 @@ async function isInUse({ admin, path, task }: Worktree, options: CollectStaleOpt
 }
 
 /** A heartbeat in the future means the clock was set back; it counts as recent, to be safe. */
-function isYoung(mark: Mark, now: number, olderThanMs: number): boolean {
+function isYoung(mark: WorktreeMark, now: number, olderThanMs: number): boolean {
   return now - mark.heartbeatAt < olderThanMs;
 }
 
 /** Finds longhaul's worktrees below the root, and their repositories. */
-async function find(options: CollectStaleOptions) {
+async function findWorktrees(options: CollectStaleOptions) {
   const repositories = new Set<string>();
-  if (options.repository) repositories.add((await lookAtRepository(options.repository, options)).common);
+  if (options.repository) repositories.add((await inspectRepository(options.repository, options)).common);
   const [first] = repositories;
-  const root = options.root ?? (first && defaultRoot(first));
-  if (!root) throw invalidArgument("root", root, "a folder, or a repository to find it from");
+  const root = options.root ?? (first && getDefaultRoot(first));
+  if (!root) throw createArgumentError("root", root, "a folder, or a repository to find it from");
   const real = await realpath(root).catch(() => resolve(root));
   for (const name of await readdir(real).catch(() => [])) {
-    const admin = await adminOf(join(real, name));
+    const admin = await readAdminFolder(join(real, name));
     if (admin) repositories.add(dirname(dirname(admin)));
   }
   const worktrees: Worktree[] = [];
   for (const repository of repositories)
-    for (const admin of await adminsOf(repository)) {
-      const path = await pathOf(admin);
-      const worktree = path && dirname(path) === real ? await worktreeOf(admin, path) : undefined;
+    for (const admin of await listAdminFolders(repository)) {
+      const path = await readWorktreePath(admin);
+      const worktree = path && dirname(path) === real ? await readWorktree(admin, path) : undefined;
       if (worktree) worktrees.push(worktree);
     }
   return { worktrees, repositories };

@@ -1,15 +1,15 @@
-import { type GitOptions, git } from "./git.ts";
+import { type GitOptions, runGit } from "./git.ts";
 import type { Worktree } from "./worktree.ts";
 
 /** A kind of difference from the last commit. */
 export type StatusChange = "uncommitted" | "deleted" | "untracked" | "submodule";
 
 /** The kinds of changes in the files of a worktree; ignored files do not count. */
-export async function statusChanges(worktree: Worktree, options: GitOptions): Promise<StatusChange[]> {
+export async function readStatusChanges(worktree: Worktree, options: GitOptions): Promise<StatusChange[]> {
   const args = ["--git-dir", worktree.admin, "--work-tree", worktree.path, "status", "--porcelain=v2", "-z"];
   // Explicit, because the user's configuration may differ.
   args.push("--untracked-files=normal", "--ignore-submodules=none", "--no-renames");
-  return parseStatus(await git(worktree.path, args, options));
+  return parseStatus(await runGit(worktree.path, args, options));
 }
 
 /** Parses `git status --porcelain=v2 -z`. */
@@ -18,12 +18,12 @@ export function parseStatus(text: string): StatusChange[] {
   for (const record of text.split("\0")) {
     if (record === "" || record.startsWith("#") || record.startsWith("!")) continue;
     if (record.startsWith("?")) changes.add("untracked");
-    else changes.add(kindOf(record));
+    else changes.add(parseChange(record));
   }
   return [...changes];
 }
 
-function kindOf(record: string): StatusChange {
+function parseChange(record: string): StatusChange {
   const [, states, submodule] = record.split(" ");
   if (submodule?.startsWith("S")) return "submodule";
   // The file is missing only from the folder; its content is in a commit.

@@ -3,12 +3,12 @@ import { dirname, join } from "node:path";
 import { checkFields } from "../../model/arguments.ts";
 import { isLonghaulError } from "../../model/errors.ts";
 import { hasOwnCommits, hasOwnStash } from "./commits.ts";
-import { type GitOptions, git } from "./git.ts";
-import { isHiding } from "./hidden.ts";
+import { type GitOptions, runGit } from "./git.ts";
+import { hasHiddenChanges } from "./hidden.ts";
 import { readMark } from "./mark.ts";
-import { type StatusChange, statusChanges } from "./status.ts";
-import { haveSubmodulesOwnCommits } from "./submodules.ts";
-import { adminOf, checkWorktree, type Worktree } from "./worktree.ts";
+import { readStatusChanges, type StatusChange } from "./status.ts";
+import { hasSubmoduleCommits } from "./submodules.ts";
+import { checkWorktree, readAdminFolder, type Worktree } from "./worktree.ts";
 
 /** A kind of content that would be lost or forgotten with the worktree. */
 export type WorktreeChange = StatusChange | "commits" | "stash" | "branch" | "unfinished";
@@ -20,7 +20,7 @@ export type Verdict =
   | { readonly state: "undecidable"; readonly reason: string };
 
 /** Files of the admin folder that exist during an unfinished operation or belong to this worktree alone. */
-const UNFINISHED = [
+const UNFINISHED_FILES = [
   "MERGE_HEAD",
   "CHERRY_PICK_HEAD",
   "REVERT_HEAD",
@@ -35,33 +35,33 @@ const UNFINISHED = [
  * Determines whether a worktree contains work. Read-only and lock-free; throws only when its signal fires. A git that
  * fails or hangs yields "undecidable".
  */
-export async function verdict(worktree: Worktree, options: GitOptions = {}): Promise<Verdict> {
+export async function judgeWorktree(worktree: Worktree, options: GitOptions = {}): Promise<Verdict> {
   checkWorktree(worktree);
   checkFields("options", options, { signal: "signal?" });
   try {
-    return await decide(worktree, { deadlineMs: 30_000, ...options });
+    return await decideVerdict(worktree, { deadlineMs: 30_000, ...options });
   } catch (error) {
     if (isLonghaulError(error, "ABORTED")) throw error;
-    return undecidable(error instanceof Error ? error.message : String(error));
+    return buildUndecidable(error instanceof Error ? error.message : String(error));
   }
 }
 
-async function decide(worktree: Worktree, options: GitOptions): Promise<Verdict> {
+async function decideVerdict(worktree: Worktree, options: GitOptions): Promise<Verdict> {
   const { path, admin } = worktree;
   const isThere = existsSync(path);
   // An unmounted disk lacks the root as well; a deleted folder lacks only the folder.
-  if (!isThere && !existsSync(dirname(path))) return undecidable(`${dirname(path)} is not there.`);
-  if (!existsSync(admin)) return undecidable("Git knows nothing of it any more.");
+  if (!isThere && !existsSync(dirname(path))) return buildUndecidable(`${dirname(path)} is not there.`);
+  if (!existsSync(admin)) return buildUndecidable("Git knows nothing of it any more.");
   const isRemoving = (await readMark(admin))?.isRemoving === true;
   const isCut = isRemoving && !existsSync(join(path, ".git"));
-  if (isThere && !isCut && (await adminOf(path)) !== admin)
-    return undecidable(`Its .git file does not lead to ${admin}.`);
+  if (isThere && !isCut && (await readAdminFolder(path)) !== admin)
+    return buildUndecidable(`Its .git file does not lead to ${admin}.`);
   const [isOwnCommits, isOwnStash, others, isHidden, isOwnBelow] = await Promise.all([
     hasOwnCommits(worktree, options),
     hasOwnStash(worktree, options),
-    isThere ? statusChanges(worktree, options) : [],
-    isThere && isHiding(worktree, options),
-    haveSubmodulesOwnCommits(worktree, options),
+    isThere ? readStatusChanges(worktree, options) : [],
+    isThere && hasHiddenChanges(worktree, options),
+    hasSubmoduleCommits(worktree, options),
   ]);
   const changes = new Set<WorktreeChange>(others);
   // An interrupted removal has begun to delete committed files.
@@ -69,21 +69,21 @@ async function decide(worktree: Worktree, options: GitOptions): Promise<Verdict>
   if (isOwnCommits) changes.add("commits");
   if (isOwnStash) changes.add("stash");
   if (isOwnBelow) changes.add("submodule");
-  if (UNFINISHED.some((name) => existsSync(join(admin, name)))) changes.add("unfinished");
+  if (UNFINISHED_FILES.some((name) => existsSync(join(admin, name)))) changes.add("unfinished");
   if (await isOnOtherBranch(worktree, options)) changes.add("branch");
   if (changes.size > 0) return { state: "changed", changes: [...changes].sort() };
-  if (isHidden) return undecidable("Git was told not to look at some of its files.");
+  if (isHidden) return buildUndecidable("Git was told not to look at some of its files.");
   return { state: "unchanged" };
 }
 
 /** Commits on a branch created in the worktree survive without it, but would go unnoticed. */
 async function isOnOtherBranch({ admin, branch }: Worktree, options: GitOptions): Promise<boolean> {
   const head = (
-    await git(admin, ["--git-dir", admin, "rev-parse", "--symbolic-full-name", "HEAD"], options)
+    await runGit(admin, ["--git-dir", admin, "rev-parse", "--symbolic-full-name", "HEAD"], options)
   ).trim();
   return head !== "HEAD" && head !== `refs/heads/${branch}`;
 }
 
-function undecidable(reason: string): Verdict {
+function buildUndecidable(reason: string): Verdict {
   return { state: "undecidable", reason };
 }

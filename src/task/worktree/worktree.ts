@@ -28,7 +28,7 @@ export interface Worktree {
   readonly admin: string;
 }
 
-export function worktreeRefused(reason: WorktreeRefusal, message: string, path?: string): LonghaulError {
+export function createWorktreeError(reason: WorktreeRefusal, message: string, path?: string): LonghaulError {
   return new LonghaulError("WORKTREE_REFUSED", message, { details: { reason, path } });
 }
 
@@ -48,16 +48,24 @@ export function checkWorktree(worktree: Worktree): Worktree {
 
 /** Finds a worktree that any process created earlier; throws WORKTREE_REFUSED if it is gone or not longhaul's. */
 export async function openWorktree(path: string): Promise<Worktree> {
-  const admin = await adminOf(checkKind("path", path, "name"));
+  const admin = await readAdminFolder(checkKind("path", path, "name"));
   if (!admin)
-    throw worktreeRefused("gone", `There is no worktree at ${JSON.stringify(path)}; create a new one.`, path);
-  const worktree = await worktreeOf(admin, path);
+    throw createWorktreeError(
+      "gone",
+      `There is no worktree at ${JSON.stringify(path)}; create a new one.`,
+      path,
+    );
+  const worktree = await readWorktree(admin, path);
   if (worktree) return worktree;
-  throw worktreeRefused("foreign", `The worktree at ${JSON.stringify(path)} was not made for a task.`, path);
+  throw createWorktreeError(
+    "foreign",
+    `The worktree at ${JSON.stringify(path)} was not made for a task.`,
+    path,
+  );
 }
 
 /** The worktree of an admin folder, if longhaul created it. */
-export async function worktreeOf(admin: string, path: string): Promise<Worktree | undefined> {
+export async function readWorktree(admin: string, path: string): Promise<Worktree | undefined> {
   const mark = await readMark(admin);
   if (!mark) return undefined;
   const { task, branch, base } = mark;
@@ -65,7 +73,7 @@ export async function worktreeOf(admin: string, path: string): Promise<Worktree 
 }
 
 /** The admin folder named in the `.git` file of a worktree. */
-export async function adminOf(path: string): Promise<string | undefined> {
+export async function readAdminFolder(path: string): Promise<string | undefined> {
   const text = await readFile(join(path, ".git"), "utf8").catch(() => undefined);
   const named = text?.startsWith("gitdir: ") ? text.slice("gitdir: ".length).trim() : undefined;
   if (!named) return undefined;
@@ -74,19 +82,20 @@ export async function adminOf(path: string): Promise<string | undefined> {
 }
 
 /** All admin folders of a repository. */
-export async function adminsOf(repository: string): Promise<string[]> {
+export async function listAdminFolders(repository: string): Promise<string[]> {
   const names = await readdir(join(repository, "worktrees")).catch(() => []);
   return names.map((name) => join(repository, "worktrees", name));
 }
 
 /** The admin folder of the worktree at a path, even if nothing exists at the path. */
-export async function adminFor(repository: string, path: string): Promise<string | undefined> {
-  for (const admin of await adminsOf(repository)) if ((await pathOf(admin)) === path) return admin;
+export async function findAdminFolder(repository: string, path: string): Promise<string | undefined> {
+  for (const admin of await listAdminFolders(repository))
+    if ((await readWorktreePath(admin)) === path) return admin;
   return undefined;
 }
 
 /** The folder of a worktree as named in its admin folder. */
-export async function pathOf(admin: string): Promise<string | undefined> {
+export async function readWorktreePath(admin: string): Promise<string | undefined> {
   const text = await readFile(join(admin, "gitdir"), "utf8").catch(() => undefined);
   return text === undefined ? undefined : dirname(resolve(admin, text.trim()));
 }

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import {
-  append,
+  appendRequest,
   assertRefused,
   assertRejects,
+  buildMessageEntry,
   makeSession,
-  message,
   readBlob,
   writeBlob,
 } from "./fixtures.ts";
@@ -60,7 +60,7 @@ export const blobCases: readonly StoreProof[] = [
       await makeSession(store, "s");
       await assertRefused(
         store,
-        { session: "s", entries: [{ ...message("x"), blobs: [digest] }] },
+        { session: "s", entries: [{ ...buildMessageEntry("x"), blobs: [digest] }] },
         "BLOB_NOT_FOUND",
       );
       assert.equal((await store.entries.head("s")).seq, 0);
@@ -72,9 +72,9 @@ export const blobCases: readonly StoreProof[] = [
       await makeSession(store, "s");
       const referred = await writeBlob(store, "referred");
       const held = await writeBlob(store, "held");
-      await append(store, {
+      await appendRequest(store, {
         session: "s",
-        entries: [{ ...message("x"), blobs: [referred.digest] }],
+        entries: [{ ...buildMessageEntry("x"), blobs: [referred.digest] }],
         holds: [referred.hold],
       });
       assert.equal((await store.blobs.collect()).blobs, 0);
@@ -88,7 +88,11 @@ export const blobCases: readonly StoreProof[] = [
       await makeSession(store, "s");
       const rounds = Array.from({ length: 30 }, async (_, index) => {
         const { digest, hold } = await writeBlob(store, `blob ${index % 5}`);
-        await append(store, { session: "s", entries: [{ ...message("x"), blobs: [digest] }], holds: [hold] });
+        await appendRequest(store, {
+          session: "s",
+          entries: [{ ...buildMessageEntry("x"), blobs: [digest] }],
+          holds: [hold],
+        });
         return digest;
       });
       const collecting = Promise.all(Array.from({ length: 10 }, () => store.blobs.collect()));

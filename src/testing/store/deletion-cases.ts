@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import {
-  append,
+  appendRequest,
   assertRejects,
-  everything,
+  buildFullQuery,
+  buildMessageEntry,
   makeSession,
-  message,
   readBlob,
-  textOf,
+  readPayloadText,
   writeBlob,
 } from "./fixtures.ts";
 import type { StoreProof } from "./proof.ts";
@@ -20,12 +20,15 @@ export const deletionCases: readonly StoreProof[] = [
       await makeSession(store, "other");
       const own = await writeBlob(store, "own");
       const shared = await writeBlob(store, "shared");
-      await append(store, {
+      await appendRequest(store, {
         session: "s",
-        entries: [{ ...message("secret"), blobs: [own.digest, shared.digest] }],
+        entries: [{ ...buildMessageEntry("secret"), blobs: [own.digest, shared.digest] }],
         holds: [own.hold, shared.hold],
       });
-      await append(store, { session: "other", entries: [{ ...message("x"), blobs: [shared.digest] }] });
+      await appendRequest(store, {
+        session: "other",
+        entries: [{ ...buildMessageEntry("x"), blobs: [shared.digest] }],
+      });
       await store.drafts.write({ id: "d", session: "s", owner: "me", at: 1, payload: Buffer.from("half") });
       const freed = await store.sessions.delete("s");
       assert.deepEqual(freed, {
@@ -37,7 +40,7 @@ export const deletionCases: readonly StoreProof[] = [
         scrubbed: true,
       });
       assert.equal(await store.sessions.get("s"), undefined);
-      assert.deepEqual(await store.entries.read("s", everything()), []);
+      assert.deepEqual(await store.entries.read("s", buildFullQuery()), []);
       assert.equal(await store.blobs.sizeOf(own.digest), undefined);
       assert.equal(await readBlob(store, shared.digest), "shared");
     },
@@ -47,13 +50,16 @@ export const deletionCases: readonly StoreProof[] = [
     async (store) => {
       await makeSession(store, "s");
       for (let round = 0; round < 5; round++) {
-        await append(store, { session: "s", entries: Array.from({ length: 1_000 }, () => message("x")) });
+        await appendRequest(store, {
+          session: "s",
+          entries: Array.from({ length: 1_000 }, () => buildMessageEntry("x")),
+        });
       }
       const deleting = store.sessions.delete("s");
       assert.equal((await deleting).entries, 5_000);
       await makeSession(store, "s");
       assert.deepEqual(await store.entries.head("s"), { seq: 0, at: 0 });
-      assert.deepEqual(await store.entries.read("s", everything()), []);
+      assert.deepEqual(await store.entries.read("s", buildFullQuery()), []);
     },
   ],
   [
@@ -88,9 +94,13 @@ export const deletionCases: readonly StoreProof[] = [
     async (store) => {
       await makeSession(store, "s");
       const { digest, hold } = await writeBlob(store, "picture");
-      await append(store, {
+      await appendRequest(store, {
         session: "s",
-        entries: [message("a"), { ...message("secret", 2_000), blobs: [digest] }, message("c")],
+        entries: [
+          buildMessageEntry("a"),
+          { ...buildMessageEntry("secret", 2_000), blobs: [digest] },
+          buildMessageEntry("c"),
+        ],
         holds: [hold],
       });
       const tombstone = { seq: 2, payload: Buffer.from("gone") };
@@ -100,7 +110,10 @@ export const deletionCases: readonly StoreProof[] = [
         { sessions: 0, entries: 1, payloadBytes: 6, blobs: 1, blobBytes: 7, scrubbed: true },
       );
       const entry = await store.entries.get("s", 2);
-      assert.deepEqual([entry?.kind, entry?.at, entry && textOf(entry)], ["redacted", 2_000, "gone"]);
+      assert.deepEqual(
+        [entry?.kind, entry?.at, entry && readPayloadText(entry)],
+        ["redacted", 2_000, "gone"],
+      );
       assert.equal(await store.blobs.sizeOf(digest), undefined);
       assert.equal((await store.entries.redact("s", [tombstone])).entries, 0);
     },
@@ -109,16 +122,16 @@ export const deletionCases: readonly StoreProof[] = [
     "deletion: vacuum gives space back and keeps the rest",
     async (store) => {
       await makeSession(store, "keep");
-      await append(store, { session: "keep", entries: [message("kept")] });
+      await appendRequest(store, { session: "keep", entries: [buildMessageEntry("kept")] });
       await makeSession(store, "drop");
-      await append(store, {
+      await appendRequest(store, {
         session: "drop",
-        entries: Array.from({ length: 500 }, () => message("y".repeat(2_000))),
+        entries: Array.from({ length: 500 }, () => buildMessageEntry("y".repeat(2_000))),
       });
       await store.sessions.delete("drop");
       const { freedBytes } = await store.vacuum();
       assert.ok(freedBytes > 500_000, `freed ${freedBytes}`);
-      assert.equal(textOf((await store.entries.get("keep", 1)) ?? message("")), "kept");
+      assert.equal(readPayloadText((await store.entries.get("keep", 1)) ?? buildMessageEntry("")), "kept");
     },
   ],
 ];

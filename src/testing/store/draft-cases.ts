@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import {
-  append,
+  appendRequest,
   assertRefused,
   assertRejects,
+  buildMessageEntry,
   makeSession,
-  message,
   readBlob,
-  textOf,
+  readPayloadText,
   writeBlob,
 } from "./fixtures.ts";
 import type { StoreProof } from "./proof.ts";
@@ -28,7 +28,7 @@ export const draftCases: readonly StoreProof[] = [
       await store.drafts.write(draft("two", 2));
       const drafts = await store.drafts.list("s");
       assert.deepEqual(
-        drafts.map((found) => [found.id, found.session, found.owner, found.at, textOf(found)]),
+        drafts.map((found) => [found.id, found.session, found.owner, found.at, readPayloadText(found)]),
         [["d", "s", "me", 2, "two"]],
       );
     },
@@ -38,11 +38,11 @@ export const draftCases: readonly StoreProof[] = [
     async (store) => {
       await makeSession(store, "s");
       await store.drafts.write(draft("one"));
-      await append(store, { session: "s", entries: [message("done")], finishes: "d" });
+      await appendRequest(store, { session: "s", entries: [buildMessageEntry("done")], finishes: "d" });
       assert.deepEqual(await store.drafts.list("s"), []);
       await assertRefused(
         store,
-        { session: "s", entries: [message("again")], finishes: "d" },
+        { session: "s", entries: [buildMessageEntry("again")], finishes: "d" },
         "DRAFT_FINISHED",
       );
       assert.equal((await store.entries.head("s")).seq, 1);

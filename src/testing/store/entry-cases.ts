@@ -1,5 +1,12 @@
 import assert from "node:assert/strict";
-import { append, assertRefused, everything, makeSession, message, textOf } from "./fixtures.ts";
+import {
+  appendRequest,
+  assertRefused,
+  buildFullQuery,
+  buildMessageEntry,
+  makeSession,
+  readPayloadText,
+} from "./fixtures.ts";
 import type { StoreProof } from "./proof.ts";
 
 export const entryCases: readonly StoreProof[] = [
@@ -9,17 +16,17 @@ export const entryCases: readonly StoreProof[] = [
       await makeSession(store, "a");
       await makeSession(store, "b");
       const outcomes = await store.entries.append([
-        { session: "a", entries: [message("a1"), message("a2")] },
-        { session: "b", entries: [message("b1")] },
-        { session: "a", entries: [message("a3")] },
+        { session: "a", entries: [buildMessageEntry("a1"), buildMessageEntry("a2")] },
+        { session: "b", entries: [buildMessageEntry("b1")] },
+        { session: "a", entries: [buildMessageEntry("a3")] },
       ]);
       assert.deepEqual(
         outcomes.map((outcome) => (outcome instanceof Error ? outcome : outcome.firstSeq)),
         [1, 1, 3],
       );
-      const stored = await store.entries.read("a", everything());
+      const stored = await store.entries.read("a", buildFullQuery());
       assert.deepEqual(
-        stored.map((entry) => [entry.seq, textOf(entry)]),
+        stored.map((entry) => [entry.seq, readPayloadText(entry)]),
         [
           [1, "a1"],
           [2, "a2"],
@@ -32,12 +39,12 @@ export const entryCases: readonly StoreProof[] = [
     "entries: times never decrease, and come back as they were stored",
     async (store) => {
       await makeSession(store, "s");
-      const { ats } = await append(store, {
+      const { ats } = await appendRequest(store, {
         session: "s",
-        entries: [message("x", 50), message("y", 20), message("z", 60)],
+        entries: [buildMessageEntry("x", 50), buildMessageEntry("y", 20), buildMessageEntry("z", 60)],
       });
       assert.deepEqual(ats, [50, 50, 60]);
-      await append(store, { session: "s", entries: [message("w", 1)] });
+      await appendRequest(store, { session: "s", entries: [buildMessageEntry("w", 1)] });
       assert.deepEqual(await store.entries.head("s"), { seq: 4, at: 60 });
       assert.equal((await store.entries.get("s", 2))?.at, 50);
     },
@@ -47,9 +54,9 @@ export const entryCases: readonly StoreProof[] = [
     async (store) => {
       await makeSession(store, "s");
       const [first, second, third] = await store.entries.append([
-        { session: "s", entries: [message("1")] },
-        { session: "nobody", entries: [message("lost")] },
-        { session: "s", entries: [message("2")], expectedHead: 1 },
+        { session: "s", entries: [buildMessageEntry("1")] },
+        { session: "nobody", entries: [buildMessageEntry("lost")] },
+        { session: "s", entries: [buildMessageEntry("2")], expectedHead: 1 },
       ]);
       assert.deepEqual(first, { firstSeq: 1, ats: [1_000] });
       assert.ok(second instanceof Error);
@@ -60,10 +67,10 @@ export const entryCases: readonly StoreProof[] = [
     "entries: an append that expects another head is refused with what it found",
     async (store) => {
       await makeSession(store, "s");
-      await append(store, { session: "s", entries: [message("1")], expectedHead: 0 });
+      await appendRequest(store, { session: "s", entries: [buildMessageEntry("1")], expectedHead: 0 });
       await assertRefused(
         store,
-        { session: "s", entries: [message("2")], expectedHead: 0 },
+        { session: "s", entries: [buildMessageEntry("2")], expectedHead: 0 },
         "POSITION_CONFLICT",
       );
       assert.equal((await store.entries.head("s")).seq, 1);
@@ -74,12 +81,12 @@ export const entryCases: readonly StoreProof[] = [
     async (store) => {
       await makeSession(store, "s");
       const entries = Array.from({ length: 9 }, (_, index) => ({
-        ...message(`${index + 1}`),
+        ...buildMessageEntry(`${index + 1}`),
         kind: index % 3 === 2 ? ("notice" as const) : ("message" as const),
       }));
-      await append(store, { session: "s", entries });
-      const seqs = async (query: Parameters<typeof everything>[0]) =>
-        (await store.entries.read("s", everything(query))).map(({ seq }) => seq);
+      await appendRequest(store, { session: "s", entries });
+      const seqs = async (query: Parameters<typeof buildFullQuery>[0]) =>
+        (await store.entries.read("s", buildFullQuery(query))).map(({ seq }) => seq);
       assert.deepEqual(await seqs({ from: 3, to: 6 }), [3, 4, 5, 6]);
       assert.deepEqual(await seqs({ from: 3, to: 6, order: "descending", limit: 2 }), [6, 5]);
       assert.deepEqual(await seqs({ kinds: ["notice"] }), [3, 6, 9]);
@@ -94,8 +101,8 @@ export const entryCases: readonly StoreProof[] = [
     "entries: one is found by its seq, and a missing one is undefined",
     async (store) => {
       await makeSession(store, "s");
-      await append(store, { session: "s", entries: [message("only")] });
-      assert.equal(textOf((await store.entries.get("s", 1)) ?? message("")), "only");
+      await appendRequest(store, { session: "s", entries: [buildMessageEntry("only")] });
+      assert.equal(readPayloadText((await store.entries.get("s", 1)) ?? buildMessageEntry("")), "only");
       for (const seq of [0, 2, 2 ** 40]) assert.equal(await store.entries.get("s", seq), undefined);
       assert.equal(await store.entries.get("nobody", 1), undefined);
     },
@@ -105,9 +112,9 @@ export const entryCases: readonly StoreProof[] = [
     async (store) => {
       await makeSession(store, "s");
       assert.equal(await store.entries.seqAt("s", 5), 0);
-      await append(store, {
+      await appendRequest(store, {
         session: "s",
-        entries: [10, 20, 20, 20, 35, 1_000_000].map((at) => message("x", at)),
+        entries: [10, 20, 20, 20, 35, 1_000_000].map((at) => buildMessageEntry("x", at)),
       });
       const found = await Promise.all(
         [9, 10, 19, 20, 34, 35, 999_999, 1_000_000, 2e12].map((at) => store.entries.seqAt("s", at)),
@@ -119,9 +126,13 @@ export const entryCases: readonly StoreProof[] = [
     "entries: the newest one of kind line becomes the session's line",
     async (store) => {
       await makeSession(store, "s");
-      await append(store, {
+      await appendRequest(store, {
         session: "s",
-        entries: [message("1"), { ...message("line"), kind: "line" }, message("3")],
+        entries: [
+          buildMessageEntry("1"),
+          { ...buildMessageEntry("line"), kind: "line" },
+          buildMessageEntry("3"),
+        ],
       });
       assert.equal((await store.sessions.get("s"))?.lineSeq, 2);
     },
@@ -133,7 +144,7 @@ export const entryCases: readonly StoreProof[] = [
       const payloads = [0, 1, 1_000, 100_000].map((size) =>
         Uint8Array.from({ length: size }, (_, index) => (index * 31) % 256),
       );
-      await append(store, {
+      await appendRequest(store, {
         session: "s",
         entries: payloads.map((payload) => ({ kind: "message", at: 1, payload })),
       });
@@ -151,13 +162,13 @@ export const entryCases: readonly StoreProof[] = [
       await makeSession(store, "s");
       let heard = 0;
       const stop = store.onCommit(() => heard++);
-      await append(store, { session: "s", entries: [message("1")] });
+      await appendRequest(store, { session: "s", entries: [buildMessageEntry("1")] });
       for (let waitedMs = 0; heard === 0 && waitedMs < 5_000; waitedMs += 20)
         await new Promise((resolve) => setTimeout(resolve, 20));
       assert.ok(heard > 0);
       stop();
       const before = heard;
-      await append(store, { session: "s", entries: [message("2")] });
+      await appendRequest(store, { session: "s", entries: [buildMessageEntry("2")] });
       assert.equal(heard, before);
     },
   ],

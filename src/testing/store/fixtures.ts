@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { type ErrorCode, LonghaulError } from "../../model/errors.ts";
-import type { Appended, AppendRequest, EntryQuery, NewEntry } from "../../store/entry-store.ts";
+import type { AppendRequest, AppendResult, EntryQuery, NewEntry } from "../../store/entry-store.ts";
 import type { Store } from "../../store/store.ts";
 
 /** A message entry whose payload is the bytes of the text. */
-export function message(text: string, at = 1_000): NewEntry {
+export function buildMessageEntry(text: string, at = 1_000): NewEntry {
   return { kind: "message", at, payload: Buffer.from(text) };
 }
 
 /** The text of a payload created by `message`. */
-export function textOf({ payload }: { readonly payload: Uint8Array }): string {
+export function readPayloadText({ payload }: { readonly payload: Uint8Array }): string {
   return Buffer.from(payload).toString();
 }
 
@@ -22,7 +22,7 @@ export async function makeSession(store: Store, id: string, parent?: string): Pr
 }
 
 /** Appends one request, which must succeed. */
-export async function append(store: Store, request: AppendRequest): Promise<Appended> {
+export async function appendRequest(store: Store, request: AppendRequest): Promise<AppendResult> {
   const [outcome] = await store.entries.append([request]);
   if (outcome === undefined || outcome instanceof Error) throw outcome ?? new Error("no outcome");
   return outcome;
@@ -41,7 +41,7 @@ export async function assertRejects(promise: Promise<unknown>, code: ErrorCode):
 }
 
 /** A query for all entries, with changes. */
-export function everything(changes: Partial<EntryQuery> = {}): EntryQuery {
+export function buildFullQuery(changes: Partial<EntryQuery> = {}): EntryQuery {
   return { from: 1, to: Number.POSITIVE_INFINITY, limit: 1_000, order: "ascending", ...changes };
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { IntakeAppend } from "../../store/intake-store.ts";
-import { append, assertRefused, assertRejects, makeSession, message } from "./fixtures.ts";
+import { appendRequest, assertRefused, assertRejects, buildMessageEntry, makeSession } from "./fixtures.ts";
 import type { StoreProof } from "./proof.ts";
 
 const intake = (stamp: number, ...ids: (string | undefined)[]): IntakeAppend => ({
@@ -33,8 +33,8 @@ export const intakeCases: readonly StoreProof[] = [
     async (store) => {
       await makeSession(store, "s");
       await store.intakes.open("elsewhere", "s");
-      const entries = [message("one"), message("between"), message("two")];
-      await append(store, {
+      const entries = [buildMessageEntry("one"), buildMessageEntry("between"), buildMessageEntry("two")];
+      await appendRequest(store, {
         session: "s",
         entries,
         intake: { ...intake(0, "a", undefined, "b"), checkpoint: "there" },
@@ -55,10 +55,14 @@ export const intakeCases: readonly StoreProof[] = [
     async (store) => {
       await makeSession(store, "s");
       await store.intakes.open("elsewhere", "s");
-      await append(store, { session: "s", entries: [message("one")], intake: intake(0, "a") });
+      await appendRequest(store, {
+        session: "s",
+        entries: [buildMessageEntry("one")],
+        intake: intake(0, "a"),
+      });
       await assertRefused(
         store,
-        { session: "s", entries: [message("again")], intake: intake(0, "a") },
+        { session: "s", entries: [buildMessageEntry("again")], intake: intake(0, "a") },
         "INTAKE_CONFLICT",
       );
       await assertRejects(store.intakes.save("elsewhere", 0, { checkpoint: "late" }), "INTAKE_CONFLICT");
@@ -76,8 +80,16 @@ export const intakeCases: readonly StoreProof[] = [
         stamp: Number(version) - 1,
         records: [{ id: "a", version, replaces }],
       });
-      await append(store, { session: "s", entries: [message("draft")], intake: records("1", false) });
-      await append(store, { session: "s", entries: [message("done")], intake: records("2", true) });
+      await appendRequest(store, {
+        session: "s",
+        entries: [buildMessageEntry("draft")],
+        intake: records("1", false),
+      });
+      await appendRequest(store, {
+        session: "s",
+        entries: [buildMessageEntry("done")],
+        intake: records("2", true),
+      });
       assert.deepEqual(
         [...(await store.intakes.find("elsewhere", ["a"]))],
         [["a", { seq: 2, version: "2" }]],
@@ -89,7 +101,11 @@ export const intakeCases: readonly StoreProof[] = [
     async (store) => {
       await makeSession(store, "s");
       await store.intakes.open("elsewhere", "s");
-      await append(store, { session: "s", entries: [message("one")], intake: intake(0, "a") });
+      await appendRequest(store, {
+        session: "s",
+        entries: [buildMessageEntry("one")],
+        intake: intake(0, "a"),
+      });
       await store.sessions.delete("s");
       assert.equal(await store.intakes.get("elsewhere"), undefined);
       await makeSession(store, "s");

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { type NewChunk, SEGMENT_CHUNKS, type SourceState } from "../../store/memory-store.ts";
-import { eachPosting } from "../../store/postings.ts";
+import { visitPostings } from "../../store/postings.ts";
 import type { Store } from "../../store/store.ts";
 import type { StoreProof } from "./proof.ts";
 
 const NAME = { kind: "session", name: "s" } as const;
 
-function chunk(turn: number, terms: readonly string[], changes: Partial<NewChunk> = {}): NewChunk {
+function buildChunk(turn: number, terms: readonly string[], changes: Partial<NewChunk> = {}): NewChunk {
   return {
     seq: turn,
     turn,
@@ -23,7 +23,7 @@ function chunk(turn: number, terms: readonly string[], changes: Partial<NewChunk
   };
 }
 
-async function add(
+async function addChunks(
   store: Store,
   chunks: readonly NewChunk[],
   expected: number | undefined,
@@ -38,18 +38,18 @@ async function add(
 /** Fills a segment and seals it: each chunk has one common and one unique term. */
 async function fillSegment(store: Store): Promise<void> {
   const chunks = Array.from({ length: SEGMENT_CHUNKS - 1 }, (_, index) =>
-    chunk(index + 1, ["common", `own${index + 1}`]),
+    buildChunk(index + 1, ["common", `own${index + 1}`]),
   );
-  assert.ok(await add(store, chunks, undefined, SEGMENT_CHUNKS));
+  assert.ok(await addChunks(store, chunks, undefined, SEGMENT_CHUNKS));
   assert.ok(await store.memory.seal());
   assert.equal((await store.memory.state()).sealed, 1);
 }
 
-async function placesOf(store: Store, term: string): Promise<number[]> {
+async function findPlaces(store: Store, term: string): Promise<number[]> {
   const number = (await store.memory.termNumbers([term])).get(term);
   const places: number[] = [];
   for (const row of number === undefined ? [] : await store.memory.postings([number], 1))
-    eachPosting(row.postings, (place) => places.push(place));
+    visitPostings(row.postings, (place) => places.push(place));
   return places;
 }
 
@@ -58,8 +58,8 @@ export const memoryCases: readonly StoreProof[] = [
   [
     "memory: chunks come back as they were added, and the cursor moves with them",
     async (store) => {
-      const own = chunk(1, ["the", "same", "the"], { speaker: "Ann", from: 5, to: 9 });
-      assert.ok(await add(store, [own], undefined, 7));
+      const own = buildChunk(1, ["the", "same", "the"], { speaker: "Ann", from: 5, to: 9 });
+      assert.ok(await addChunks(store, [own], undefined, 7));
       const [found] = await store.memory.chunks([1]);
       assert.deepEqual(found?.terms, ["the", "same", "the"]);
       assert.deepEqual(
@@ -75,11 +75,14 @@ export const memoryCases: readonly StoreProof[] = [
   [
     "memory: of two who add the same, one is told that it is done",
     async (store) => {
-      const both = [add(store, [chunk(1, ["a"])], undefined, 1), add(store, [chunk(1, ["a"])], undefined, 1)];
+      const both = [
+        addChunks(store, [buildChunk(1, ["a"])], undefined, 1),
+        addChunks(store, [buildChunk(1, ["a"])], undefined, 1),
+      ];
       assert.deepEqual((await Promise.all(both)).sort(), [false, true]);
-      assert.equal(await add(store, [chunk(2, ["b"])], 0, 2), false);
-      assert.equal(await add(store, [chunk(2, ["b"])], 1, 2, { version: "2" }), false);
-      assert.equal(await add(store, [chunk(2, ["b"])], 1, 2), true);
+      assert.equal(await addChunks(store, [buildChunk(2, ["b"])], 0, 2), false);
+      assert.equal(await addChunks(store, [buildChunk(2, ["b"])], 1, 2, { version: "2" }), false);
+      assert.equal(await addChunks(store, [buildChunk(2, ["b"])], 1, 2), true);
       assert.equal((await store.memory.totals()).chunks, 2);
     },
   ],
@@ -89,7 +92,7 @@ export const memoryCases: readonly StoreProof[] = [
       const { stamp } = await store.memory.state();
       await store.memory.forget(NAME, [1]);
       const source = { ...NAME, version: "1", cursor: 1 };
-      const batch = { source, expected: undefined, chunks: [chunk(1, ["secret"])] };
+      const batch = { source, expected: undefined, chunks: [buildChunk(1, ["secret"])] };
       assert.equal(await store.memory.add({ ...batch, stamp }), false);
       assert.equal(await store.memory.add({ ...batch, stamp: (await store.memory.state()).stamp }), true);
     },
@@ -99,8 +102,8 @@ export const memoryCases: readonly StoreProof[] = [
     async (store) => {
       assert.equal(await store.memory.seal(), false);
       await fillSegment(store);
-      assert.equal((await placesOf(store, "common")).length, SEGMENT_CHUNKS - 1);
-      assert.deepEqual(await placesOf(store, "own77"), [77]);
+      assert.equal((await findPlaces(store, "common")).length, SEGMENT_CHUNKS - 1);
+      assert.deepEqual(await findPlaces(store, "own77"), [77]);
       const sources = await store.memory.segmentSources(0);
       assert.deepEqual([sources[0], sources[1], sources[SEGMENT_CHUNKS - 1]], [0, 1, 1]);
       assert.equal(await store.memory.seal(), false);
@@ -124,7 +127,7 @@ export const memoryCases: readonly StoreProof[] = [
       assert.equal(await store.memory.forget(NAME, [77]), 1);
       assert.notEqual((await store.memory.state()).stamp, before.stamp);
       assert.deepEqual(await store.memory.chunks([77]), []);
-      assert.equal((await placesOf(store, "common")).includes(77), false);
+      assert.equal((await findPlaces(store, "common")).includes(77), false);
       assert.deepEqual([...(await store.memory.termNumbers(["own77", "own78"])).keys()], ["own78"]);
       assert.equal((await store.memory.segmentSources(0))[77], 0);
       const packed = await store.memory.vectors.read(embedder, 0);
@@ -141,9 +144,9 @@ export const memoryCases: readonly StoreProof[] = [
   [
     "memory: numbers of chunks are never given twice",
     async (store) => {
-      await add(store, [chunk(1, ["a"]), chunk(2, ["b"])], undefined, 2);
+      await addChunks(store, [buildChunk(1, ["a"]), buildChunk(2, ["b"])], undefined, 2);
       await store.memory.forget(NAME);
-      await add(store, [chunk(1, ["a"])], undefined, 1);
+      await addChunks(store, [buildChunk(1, ["a"])], undefined, 1);
       assert.deepEqual(
         (await store.memory.tail(0, 10)).map(({ number }) => number),
         [3],
@@ -154,9 +157,14 @@ export const memoryCases: readonly StoreProof[] = [
   [
     "memory: around a chunk are those of its turn and of its neighbours, also where another source came between",
     async (store) => {
-      await add(store, [chunk(1, ["a"]), chunk(2, ["b"]), chunk(2, ["c"])], undefined, 2);
-      await add(store, [chunk(1, ["x"])], undefined, 1, { name: "other" });
-      await add(store, [chunk(3, ["d"])], 2, 3);
+      await addChunks(
+        store,
+        [buildChunk(1, ["a"]), buildChunk(2, ["b"]), buildChunk(2, ["c"])],
+        undefined,
+        2,
+      );
+      await addChunks(store, [buildChunk(1, ["x"])], undefined, 1, { name: "other" });
+      await addChunks(store, [buildChunk(3, ["d"])], 2, 3);
       const near = async (reach: number) =>
         (await store.memory.around([{ number: 3, reach }], 5)).map(({ terms }) => terms[0]).sort();
       assert.deepEqual(await near(0), ["b", "c"]);
@@ -167,7 +175,7 @@ export const memoryCases: readonly StoreProof[] = [
     "memory: vectors of one embedder are not those of another, and the cache has both",
     async (store) => {
       const { vectors } = store.memory;
-      await add(store, [chunk(1, ["a"]), chunk(2, ["b"])], undefined, 2);
+      await addChunks(store, [buildChunk(1, ["a"]), buildChunk(2, ["b"])], undefined, 2);
       const [one, two] = [await vectors.embedder("one", 16), await vectors.embedder("two", 16)];
       assert.equal(await vectors.embedder("one", 16), one);
       assert.equal((await vectors.missing(one, 0, 10)).length, 2);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { append, assertRejects, makeSession, message } from "./fixtures.ts";
+import { appendRequest, assertRejects, buildMessageEntry, makeSession } from "./fixtures.ts";
 import type { StoreProof } from "./proof.ts";
 
 export const sessionCases: readonly StoreProof[] = [
@@ -91,11 +91,16 @@ export const sessionCases: readonly StoreProof[] = [
     async (store) => {
       const create = { id: "s", createdAt: 1 };
       const [refused] = await store.entries.append([
-        { session: "s", create, entries: [message("x")], expectedHead: 7 },
+        { session: "s", create, entries: [buildMessageEntry("x")], expectedHead: 7 },
       ]);
       assert.ok(refused instanceof Error);
       assert.equal(await store.sessions.get("s"), undefined);
-      await append(store, { session: "s", create, entries: [message("x")], expectedHead: 0 });
+      await appendRequest(store, {
+        session: "s",
+        create,
+        entries: [buildMessageEntry("x")],
+        expectedHead: 0,
+      });
       assert.equal((await store.entries.head("s")).seq, 1);
     },
   ],

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { NewEntry } from "../../store/entry-store.ts";
 import type { Store } from "../../store/store.ts";
 import type { NewTask, TaskChange } from "../../store/task-store.ts";
-import { append, assertRefused, assertRejects, everything, makeSession } from "./fixtures.ts";
+import { appendRequest, assertRefused, assertRejects, buildFullQuery, makeSession } from "./fixtures.ts";
 import type { StoreProof } from "./proof.ts";
 
 const newTask = (id: string, changes: Partial<NewTask> = {}): NewTask => ({
@@ -23,7 +23,7 @@ const entry = (at = 10): NewEntry => ({ kind: "task", at, payload: Buffer.from("
 
 async function makeTask(store: Store, id: string, changes: Partial<NewTask> = {}): Promise<void> {
   const create = { id: `session of ${id}`, createdAt: 1 };
-  await append(store, {
+  await appendRequest(store, {
     session: create.id,
     create,
     entries: [entry()],
@@ -32,7 +32,7 @@ async function makeTask(store: Store, id: string, changes: Partial<NewTask> = {}
 }
 
 const change = (store: Store, id: string, rest: Omit<TaskChange, "id">) =>
-  append(store, { session: `session of ${id}`, entries: [entry()], task: { id, ...rest } });
+  appendRequest(store, { session: `session of ${id}`, entries: [entry()], task: { id, ...rest } });
 
 /** Creation, change and fencing of tasks together with entries. */
 export const taskCases: readonly StoreProof[] = [
@@ -71,7 +71,7 @@ export const taskCases: readonly StoreProof[] = [
       await refused({ epoch: 1, notice: "due" });
       const fenced = { session, entries: [entry()], task: { id: "t", expect: { epoch: 2 } } };
       await assertRefused(store, fenced, "TASK_CONFLICT");
-      assert.equal((await store.entries.read(session, everything())).length, 3);
+      assert.equal((await store.entries.read(session, buildFullQuery())).length, 3);
       await change(store, "t", {
         expect: { epoch: 1 },
         set: { state: "completed", epoch: 2, notice: "due", settledAt: 7 },
@@ -114,7 +114,7 @@ export const taskCases: readonly StoreProof[] = [
       await makeTask(store, "1");
       await makeTask(store, "2");
       await makeTask(store, "3", { owner: "b" });
-      await append(store, {
+      await appendRequest(store, {
         session: "session of 1",
         entries: [entry()],
         task: { create: { ...newTask("4", { state: "queued" }), owner: undefined } as unknown as NewTask },
@@ -137,20 +137,20 @@ export const taskCases: readonly StoreProof[] = [
     "tasks: a wish is kept for the owner, a kill outranks a detach and holds until the end",
     async (store) => {
       await makeTask(store, "t");
-      assert.equal((await store.tasks.wish("t", "detach"))?.wish, "detach");
-      assert.equal((await store.tasks.wish("t", "kill", "why"))?.wishReason, "why");
-      assert.equal((await store.tasks.wish("t", "detach"))?.wish, "kill");
+      assert.equal((await store.tasks.request("t", "detach"))?.wish, "detach");
+      assert.equal((await store.tasks.request("t", "kill", "why"))?.wishReason, "why");
+      assert.equal((await store.tasks.request("t", "detach"))?.wish, "kill");
       assert.deepEqual(
-        (await store.tasks.wishedOf("a")).map(({ id }) => id),
+        (await store.tasks.listRequested("a")).map(({ id }) => id),
         ["t"],
       );
-      assert.deepEqual(await store.tasks.wishedOf("b"), []);
+      assert.deepEqual(await store.tasks.listRequested("b"), []);
       await change(store, "t", { expect: { epoch: 1 }, set: { wish: undefined, epoch: 2 } });
       assert.equal((await store.tasks.get("t"))?.wish, "kill");
       await change(store, "t", { expect: { epoch: 2 }, set: { wish: undefined, state: "killed" } });
       assert.equal((await store.tasks.get("t"))?.wish, undefined);
-      assert.equal((await store.tasks.wish("t", "kill"))?.wish, undefined);
-      assert.equal(await store.tasks.wish("unknown", "kill"), undefined);
+      assert.equal((await store.tasks.request("t", "kill"))?.wish, undefined);
+      assert.equal(await store.tasks.request("unknown", "kill"), undefined);
     },
   ],
   [

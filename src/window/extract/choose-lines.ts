@@ -1,16 +1,16 @@
-import type { Facts } from "./facts.ts";
-import type { LineList, Source } from "./line-list.ts";
+import type { FactTracker } from "./facts.ts";
+import type { LineList, QuoteSource } from "./line-list.ts";
 
 /** Limits for choosing lines. */
-export interface Choice {
+export interface LineCriteria {
   /** Total tokens for all chosen lines. */
-  readonly room: number;
+  readonly roomTokens: number;
   /** Minimum expected use per token of a line. */
-  readonly least: number;
+  readonly minWorth: number;
 }
 
 const HEADING_TOKENS = 12;
-const LEAST_ROOM = 20;
+const MIN_ROOM_TOKENS = 20;
 /** Lines are ranked in steps: this many for each doubling of their worth. */
 const STEPS = 8;
 const MAX_RANK = 16 * STEPS;
@@ -24,27 +24,28 @@ const STALE_STEPS = 2;
 export function chooseLines(
   lines: LineList,
   worths: Float32Array,
-  facts: Facts,
-  { room, least }: Choice,
+  facts: FactTracker,
+  { roomTokens: room, minWorth: least }: LineCriteria,
 ): readonly number[] {
   const { tokens, ends, facts: all } = lines.columns;
   const ranks: number[][] = Array.from({ length: MAX_RANK + 1 }, () => []);
-  for (const [index, worth] of worths.entries()) if (worth > least) ranks[rankOf(worth / least)]?.push(index);
+  for (const [index, worth] of worths.entries())
+    if (worth > least) ranks[computeRank(worth / least)]?.push(index);
   const chosen: number[] = [];
-  const headed = new Set<Source>();
+  const headed = new Set<QuoteSource>();
   let left = room;
-  for (let rank = MAX_RANK; rank >= 0 && left > LEAST_ROOM; rank--) {
+  for (let rank = MAX_RANK; rank >= 0 && left > MIN_ROOM_TOKENS; rank--) {
     const ranked = ranks[rank] as number[];
-    for (let place = ranked.length - 1; place >= 0 && left > LEAST_ROOM; place--) {
+    for (let place = ranked.length - 1; place >= 0 && left > MIN_ROOM_TOKENS; place--) {
       const index = ranked[place] as number;
-      const source = lines.sources[index] as Source;
+      const source = lines.sources[index] as QuoteSource;
       const cost = (tokens[index] as number) + (headed.has(source) ? 0 : HEADING_TOKENS);
       if (cost > left) continue;
       const from = index === 0 ? 0 : (ends[index - 1] as number);
       const to = ends[index] as number;
-      const worth = facts.worthOf(all, from, to) / cost;
+      const worth = facts.sumWorth(all, from, to) / cost;
       if (worth <= least) continue;
-      const now = rankOf(worth / least);
+      const now = computeRank(worth / least);
       if (now < rank - STALE_STEPS) {
         ranks[now]?.push(index);
         continue;
@@ -59,6 +60,6 @@ export function chooseLines(
 }
 
 /** The rank of a line whose worth is `multiple` times the minimum. */
-function rankOf(multiple: number): number {
+function computeRank(multiple: number): number {
   return Math.min(MAX_RANK, Math.max(0, Math.floor(Math.log2(multiple) * STEPS)));
 }

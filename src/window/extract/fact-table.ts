@@ -1,24 +1,24 @@
-import { grown } from "./grown.ts";
+import { growColumn } from "./grown.ts";
 import { hashText } from "./hash-text.ts";
-import { ORIGINS, type Origin } from "./said.ts";
+import { TEXT_ORIGINS, type TextOrigin } from "./said.ts";
 
 /** Number of a fact: an identifier or a verbatim line from the conversation. Only a hash of its text is kept. */
 export type Fact = number;
 
 /** Number of facts to inspect for eviction, and the maximum if the first ones are held. */
 const LOOKS = 8;
-const MOST_LOOKS = 64;
+const MAX_LOOKS = 64;
 /** A fact lives for this many messages, and for as many again for each time the assistant named it. */
 const LIFE = 300;
-const MOST_LIVES = 8;
+const MAX_LIVES = 8;
 const FIRST_CAPACITY = 256;
 /** There are many sessions, most with small tables, so a table grows slowly to leave little space unused. */
 const GROWTH = 1.5;
-const MOST_COUNTED = 65_535;
+const MAX_COUNT = 65_535;
 
 /** The facts of a session, in columns. Bounded: when full, each new fact evicts one that seems no longer needed. */
 export class FactTable {
-  readonly #most: number;
+  readonly #maxFacts: number;
   readonly #numbers = new Map<number, Fact>();
   #keys = new Int32Array(FIRST_CAPACITY);
   #size = 0;
@@ -46,7 +46,7 @@ export class FactTable {
   neededAt = new Int32Array(FIRST_CAPACITY);
 
   constructor(most: number) {
-    this.#most = most;
+    this.#maxFacts = most;
   }
 
   get size(): number {
@@ -57,18 +57,18 @@ export class FactTable {
     return this.#isLine[fact] === 1;
   }
 
-  originOf(fact: Fact): Origin {
-    return ORIGINS[this.#origin[fact] as number] as Origin;
+  originOf(fact: Fact): TextOrigin {
+    return TEXT_ORIGINS[this.#origin[fact] as number] as TextOrigin;
   }
 
-  setOrigin(fact: Fact, origin: Origin): void {
-    this.#origin[fact] = ORIGINS.indexOf(origin);
+  setOrigin(fact: Fact, origin: TextOrigin): void {
+    this.#origin[fact] = TEXT_ORIGINS.indexOf(origin);
   }
 
   /** Counts one more part that contains the fact, or in which the assistant named it. */
   count(column: "seen" | "named", fact: Fact): void {
     const counts = this[column];
-    counts[fact] = Math.min(MOST_COUNTED, (counts[fact] as number) + 1);
+    counts[fact] = Math.min(MAX_COUNT, (counts[fact] as number) + 1);
   }
 
   find(text: string, isLine: boolean): Fact | undefined {
@@ -80,7 +80,7 @@ export class FactTable {
     const key = hashText(text, isLine ? 1 : 0);
     const known = this.#numbers.get(key);
     if (known !== undefined) return known;
-    const fact = this.#size < this.#most ? this.#added() : this.#freed(now, ranking);
+    const fact = this.#size < this.#maxFacts ? this.#allocate() : this.#evict(now, ranking);
     this.#numbers.set(key, fact);
     this.#keys[fact] = key;
     this.#isLine[fact] = isLine ? 1 : 0;
@@ -88,20 +88,20 @@ export class FactTable {
     return fact;
   }
 
-  #added(): Fact {
+  #allocate(): Fact {
     if (this.#size === this.#keys.length) this.#grow();
     return this.#size++;
   }
 
-  #freed(now: number, ranking: number): Fact {
+  #evict(now: number, ranking: number): Fact {
     let oldest = this.#hand;
     let oldestEnd = Number.POSITIVE_INFINITY;
-    for (let look = 0, looks = 0; look < LOOKS && looks < MOST_LOOKS; looks++) {
+    for (let look = 0, looks = 0; look < LOOKS && looks < MAX_LOOKS; looks++) {
       const fact = this.#hand;
       this.#hand = (this.#hand + 1) % this.#size;
       if (this.heldIn[fact] === ranking) continue;
       look++;
-      const lives = 1 + Math.min(MOST_LIVES, this.named[fact] as number);
+      const lives = 1 + Math.min(MAX_LIVES, this.named[fact] as number);
       const end = (this.last[fact] as number) + LIFE * lives;
       if (end < oldestEnd) {
         oldest = fact;
@@ -120,17 +120,17 @@ export class FactTable {
   }
 
   #grow(): void {
-    const length = Math.min(this.#most, Math.ceil(this.#keys.length * GROWTH));
-    this.#keys = grown(this.#keys, length);
-    this.#isLine = grown(this.#isLine, length);
-    this.#origin = grown(this.#origin, length);
-    this.seen = grown(this.seen, length);
-    this.named = grown(this.named, length);
-    this.last = grown(this.last, length);
-    this.lastNamed = grown(this.lastNamed, length);
-    this.file = grown(this.file, length);
-    this.heldIn = grown(this.heldIn, length);
-    this.need = grown(this.need, length);
-    this.neededAt = grown(this.neededAt, length);
+    const length = Math.min(this.#maxFacts, Math.ceil(this.#keys.length * GROWTH));
+    this.#keys = growColumn(this.#keys, length);
+    this.#isLine = growColumn(this.#isLine, length);
+    this.#origin = growColumn(this.#origin, length);
+    this.seen = growColumn(this.seen, length);
+    this.named = growColumn(this.named, length);
+    this.last = growColumn(this.last, length);
+    this.lastNamed = growColumn(this.lastNamed, length);
+    this.file = growColumn(this.file, length);
+    this.heldIn = growColumn(this.heldIn, length);
+    this.need = growColumn(this.need, length);
+    this.neededAt = growColumn(this.neededAt, length);
   }
 }

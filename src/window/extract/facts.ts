@@ -1,16 +1,16 @@
 import type { Message } from "../../model/message.ts";
 import type { Slot } from "../slot.ts";
-import { toldHeading } from "../told-output.ts";
+import { buildOutputHeading } from "../told-output.ts";
 import { type Fact, FactTable } from "./fact-table.ts";
-import { identifiersOf } from "./identifiers.ts";
-import { LineList, type Source } from "./line-list.ts";
-import { Marks } from "./marks.ts";
-import { type Horizon, needOf } from "./need.ts";
-import { type CallFacts, callFacts, type Said, saidIn } from "./said.ts";
-import { bareLine, isVerbatim } from "./verbatim-line.ts";
+import { scanIdentifiers } from "./identifiers.ts";
+import { LineList, type QuoteSource } from "./line-list.ts";
+import { FactMarks } from "./marks.ts";
+import { estimateNeed, type Horizon } from "./need.ts";
+import { type CallFacts, getCallFacts, listPartTexts, type PartText } from "./said.ts";
+import { isVerbatim, stripLine } from "./verbatim-line.ts";
 
 /** Facts and lines found in a message. */
-export interface Reading {
+export interface MessageFacts {
   /** Facts of the whole message; may contain duplicates. */
   readonly facts: readonly Fact[];
   /** The lines that can be kept when the message leaves. */
@@ -26,12 +26,12 @@ const CHARACTERS_PER_TOKEN = 4;
 const NOTHING = new Float32Array(0);
 
 /** `seenInPart` and `namedInPart` mark facts of the part being read; `putDown` marks facts of its current line. */
-const seenInPart = new Marks();
-const namedInPart = new Marks();
-const putDown = new Marks();
+const seenInPart = new FactMarks();
+const namedInPart = new FactMarks();
+const addedToLine = new FactMarks();
 
 /** Counts the facts of a session as messages arrive. Bounded, and never looks ahead. */
-export class Facts {
+export class FactTracker {
   readonly #horizon: Horizon;
   readonly #table = new FactTable(MAX_FACTS);
   /**
@@ -40,7 +40,7 @@ export class Facts {
    */
   readonly #files = new Map<string, number>();
   #fileCount = 0;
-  readonly #touched: number[] = [0];
+  readonly #lastTouched: number[] = [0];
   readonly #calls = new Map<string, CallFacts>();
   /** Number of messages read; `#ranking` counts the rankings started. */
   #now = 0;
@@ -57,29 +57,29 @@ export class Facts {
   }
 
   /** Reads the next message of the log. */
-  read({ seq, cite, message }: Pick<Slot, "seq" | "cite" | "message">): Reading {
+  read({ seq, cite, message }: Pick<Slot, "seq" | "cite" | "message">): MessageFacts {
     for (const part of message.parts)
       if (part.type === "tool-call")
-        remember(this.#calls, part.callId, callFacts(part.name, part.input), MAX_CALLS);
-    const source = { seq, cite: cite ?? `#${seq}`, heading: this.#headingOf(message) };
+        setBounded(this.#calls, part.callId, getCallFacts(part.name, part.input), MAX_CALLS);
+    const source = { seq, cite: cite ?? `#${seq}`, heading: this.#buildHeading(message) };
     const facts: Fact[] = [];
     const lines = new LineList();
     // System messages never leave the window, and an extract would quote them as the user's words.
-    const said = message.role === "system" ? [] : saidIn(message, (callId) => this.#calls.get(callId));
+    const said = message.role === "system" ? [] : listPartTexts(message, (callId) => this.#calls.get(callId));
     for (const own of said) this.#readPart(own, message.role === "assistant", source, facts, lines);
     this.#now++;
     return { facts, lines };
   }
 
   /** The known facts in a message as the window shows it. */
-  factsIn(message: Message): readonly Fact[] {
+  findFacts(message: Message): readonly Fact[] {
     const facts: Fact[] = [];
     const tell = (text: string, isLine: boolean) => {
       const fact = this.#table.find(text, isLine);
       if (fact !== undefined) facts.push(fact);
     };
-    for (const { text } of saidIn(message, (callId) => this.#calls.get(callId)))
-      for (const line of text.split("\n")) tellFacts(bareLine(line), tell);
+    for (const { text } of listPartTexts(message, (callId) => this.#calls.get(callId)))
+      for (const line of text.split("\n")) reportFacts(stripLine(line), tell);
     return facts;
   }
 
@@ -95,7 +95,7 @@ export class Facts {
         if (heldIn[fact] !== this.#ranking - 1) continue;
         if (4 * (this.#now - at) <= at - (last[fact] as number)) continue;
       }
-      need[fact] = this.#needOf(fact);
+      need[fact] = this.#estimateNeed(fact);
       neededAt[fact] = this.#now;
     }
     this.#worth = need.slice(0, size);
@@ -113,7 +113,7 @@ export class Facts {
   }
 
   /** Total worth of some facts. */
-  worthOf(facts: readonly Fact[], from: number, to: number): number {
+  sumWorth(facts: readonly Fact[], from: number, to: number): number {
     const worth = this.#worth;
     let sum = 0;
     for (let index = from; index < to; index++) sum += worth[facts[index] as Fact] as number;
@@ -129,7 +129,7 @@ export class Facts {
     return !isAgain;
   }
 
-  #needOf(fact: Fact): number {
+  #estimateNeed(fact: Fact): number {
     const table = this.#table;
     const now = this.#now;
     const file = table.file[fact] as number;
@@ -140,15 +140,15 @@ export class Facts {
       named: table.named[fact] as number,
       age: now - (table.last[fact] as number),
       sinceNamed: now - (table.lastNamed[fact] as number),
-      pathAge: file === 0 ? undefined : now - (this.#touched[file] as number),
+      pathAge: file === 0 ? undefined : now - (this.#lastTouched[file] as number),
     };
-    return needOf(history, this.#horizon);
+    return estimateNeed(history, this.#horizon);
   }
 
   #readPart(
-    { text, origin, path }: Said,
+    { text, origin, path }: PartText,
     isAssistant: boolean,
-    source: Source,
+    source: QuoteSource,
     facts: Fact[],
     lines: LineList,
   ): void {
@@ -161,7 +161,7 @@ export class Facts {
     let own: Fact[] = [];
     const tell = (said: string, isLine: boolean, isWhole: boolean) => {
       const fact = table.findOrAdd(said, isLine, this.#now, this.#ranking);
-      if (putDown.add(fact)) own.push(fact);
+      if (addedToLine.add(fact)) own.push(fact);
       if (seenInPart.add(fact)) {
         table.count("seen", fact);
         table.last[fact] = this.#now;
@@ -176,13 +176,13 @@ export class Facts {
       }
     };
     for (const raw of text.split("\n")) {
-      const bare = bareLine(raw);
+      const bare = stripLine(raw);
       if (bare.length < MIN_LINE) continue;
       const cut = bare.length > MAX_LINE ? bare.slice(0, MAX_LINE).toWellFormed() : bare;
-      if (cut !== bare) tellFacts(bare, tell);
+      if (cut !== bare) reportFacts(bare, tell);
       own = [];
-      putDown.clear();
-      tellFacts(cut, tell);
+      addedToLine.clear();
+      reportFacts(cut, tell);
       if (own.length === 0 || isReasoning) continue;
       // Joining copies the text, whereas a slice would keep the whole message alive.
       const words = [cut, ""].join("\n");
@@ -191,9 +191,9 @@ export class Facts {
   }
 
   /** The heading for a message's lines: the tool and the file, or the role. */
-  #headingOf(message: Message): string {
+  #buildHeading(message: Message): string {
     const result = message.parts.find((part) => part.type === "tool-result");
-    if (!result) return toldHeading(message) ?? message.role;
+    if (!result) return buildOutputHeading(message) ?? message.role;
     const call = this.#calls.get(result.callId);
     return [call?.name ?? "tool", call?.path].filter(Boolean).join(" ");
   }
@@ -201,19 +201,19 @@ export class Facts {
   #touch(path: string): number {
     const known = this.#files.get(path);
     const file = known ?? (this.#fileCount++ % MAX_FILES) + 1;
-    if (known === undefined) remember(this.#files, path, file, MAX_FILES);
-    this.#touched[file] = this.#now;
+    if (known === undefined) setBounded(this.#files, path, file, MAX_FILES);
+    this.#lastTouched[file] = this.#now;
     return file;
   }
 }
 
-function tellFacts(bare: string, tell: (text: string, isLine: boolean, isWhole: boolean) => void): void {
-  identifiersOf(bare, true, (identifier, isWhole) => tell(identifier, false, isWhole));
+function reportFacts(bare: string, tell: (text: string, isLine: boolean, isWhole: boolean) => void): void {
+  scanIdentifiers(bare, true, (identifier, isWhole) => tell(identifier, false, isWhole));
   if (isVerbatim(bare)) tell(bare, true, true);
 }
 
 /** Sets a key of a bounded map; the oldest key is evicted. */
-function remember<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
+function setBounded<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
   map.set(key, value);
   if (map.size <= most) return;
   const [oldest] = map.keys();

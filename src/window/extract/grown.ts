@@ -1,5 +1,5 @@
 /** Copies a column into a longer one. */
-export function grown<Column extends Int32Array | Uint16Array | Uint8Array | Float32Array>(
+export function growColumn<Column extends Int32Array | Uint16Array | Uint8Array | Float32Array>(
   column: Column,
   length: number,
 ): Column {

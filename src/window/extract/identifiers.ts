@@ -12,13 +12,13 @@ const MIN_RUN = 4;
 const MAX_RUN = 300;
 
 /** Receives an identifier; `isWhole` is false for one found inside another identifier. */
-export type TellIdentifier = (identifier: string, isWhole: boolean) => void;
+export type IdentifierListener = (identifier: string, isWhole: boolean) => void;
 
 /**
  * Reports the identifiers of a text: paths, symbols, long numbers, hashes. With `isWide`, also the names a search would
  * find inside them: the ends of paths and the pieces of dotted names.
  */
-export function identifiersOf(text: string, isWide: boolean, tell: TellIdentifier): void {
+export function scanIdentifiers(text: string, isWide: boolean, tell: IdentifierListener): void {
   let from = 0;
   let hasSign = false;
   let before = 0;
@@ -27,14 +27,15 @@ export function identifiersOf(text: string, isWide: boolean, tell: TellIdentifie
     const code = at < text.length ? text.charCodeAt(at) : 128;
     const kind = code < 128 ? (KINDS[code] as number) : 0;
     if (kind === 0) {
-      if (hasSign && at - from >= MIN_RUN && at - from <= MAX_RUN) inRun(text.slice(from, at), isWide, tell);
+      if (hasSign && at - from >= MIN_RUN && at - from <= MAX_RUN)
+        scanRun(text.slice(from, at), isWide, tell);
       from = at + 1;
       hasSign = false;
       before = 0;
     } else if (
       kind === TELLING ||
       (kind === UPPER && before === LOWER) ||
-      (before === DOT && isOfWord(twoBefore) && isOfWord(kind))
+      (before === DOT && isWordKind(twoBefore) && isWordKind(kind))
     )
       hasSign = true;
     twoBefore = before;
@@ -42,37 +43,37 @@ export function identifiersOf(text: string, isWide: boolean, tell: TellIdentifie
   }
 }
 
-function isOfWord(kind: number): boolean {
+function isWordKind(kind: number): boolean {
   return kind === LOWER || kind === UPPER || kind === TELLING;
 }
 
 /** Only called for runs that may contain a name; most runs are natural language and are skipped. */
-function inRun(run: string, isWide: boolean, tell: TellIdentifier): void {
-  const name = trimmed(run);
-  if (name.includes("/")) pathOf(name, isWide, tell);
-  else if (!JOINTS.test(name)) dottedOf(name, true, isWide, tell);
-  else for (const piece of name.split(JOINTS)) dottedOf(piece, true, isWide, tell);
+function scanRun(run: string, isWide: boolean, tell: IdentifierListener): void {
+  const name = trimRun(run);
+  if (name.includes("/")) scanPath(name, isWide, tell);
+  else if (!JOINTS.test(name)) scanDottedName(name, true, isWide, tell);
+  else for (const piece of name.split(JOINTS)) scanDottedName(piece, true, isWide, tell);
 }
 
 /** True for characters that no name begins or ends with; few runs begin or end with one. */
 const isEdge = (code: number) =>
   code < 128 && (KINDS[code] === DOT || KINDS[code] === OTHER || code === SLASH);
 
-function trimmed(run: string): string {
+function trimRun(run: string): string {
   const start = isEdge(run.charCodeAt(0)) ? run.replace(/^(?:\.\/|[.+\-@~])+/, "") : run;
   return isEdge(start.charCodeAt(start.length - 1)) ? start.replace(/[.+\-/@~]+$/, "") : start;
 }
 
-function pathOf(path: string, isWide: boolean, tell: TellIdentifier): void {
+function scanPath(path: string, isWide: boolean, tell: IdentifierListener): void {
   if (path.length < 5 || !/[A-Za-z]{2}/.test(path)) return;
   tell(path, true);
   if (!isWide) return;
   const pieces = path.includes("//") ? path.split("/").filter(Boolean) : path.split("/");
   for (let from = 1; from < pieces.length - 1; from++) tell(pieces.slice(from).join("/"), false);
-  for (const piece of pieces) dottedOf(piece, false, true, tell);
+  for (const piece of pieces) scanDottedName(piece, false, true, tell);
 }
 
-function dottedOf(piece: string, isWhole: boolean, isWide: boolean, tell: TellIdentifier): void {
+function scanDottedName(piece: string, isWhole: boolean, isWide: boolean, tell: IdentifierListener): void {
   // Names have at least this length.
   if (piece.length < MIN_RUN) return;
   const name = piece.startsWith(".") || piece.endsWith(".") ? piece.replace(/^\.+|\.+$/g, "") : piece;
@@ -106,7 +107,7 @@ function isName(word: string): boolean {
     if (code >= 0x61 && code <= 0x66) hexLetters++;
     const isTelling = kind === TELLING && code !== SLASH;
     const isHump = kind === UPPER && before === LOWER;
-    if (isTelling || isHump || (before === DOT && isOfWord(twoBefore) && isOfWord(kind))) isShaped = true;
+    if (isTelling || isHump || (before === DOT && isWordKind(twoBefore) && isWordKind(kind))) isShaped = true;
     twoBefore = before;
     before = code === SLASH ? OTHER : kind;
   }

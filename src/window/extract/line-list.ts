@@ -1,7 +1,7 @@
 import type { Fact } from "./fact-table.ts";
 
 /** The message that lines come from. */
-export interface Source {
+export interface QuoteSource {
   readonly seq: number;
   /** Citation of the entry; `heading` describes it. */
   readonly cite: string;
@@ -11,7 +11,7 @@ export interface Source {
 /** Lines that can be kept when their message leaves, with their facts. Stored in columns because there are many. */
 export class LineList {
   readonly texts: string[] = [];
-  readonly sources: Source[] = [];
+  readonly sources: QuoteSource[] = [];
   readonly #tokens: number[] = [];
   /** End index of each line's facts, where the facts of the next line begin. */
   readonly #ends: number[] = [];
@@ -34,7 +34,7 @@ export class LineList {
   add(
     text: string,
     tokens: number,
-    source: Source,
+    source: QuoteSource,
     facts: readonly Fact[],
     from = 0,
     to = facts.length,
@@ -51,7 +51,7 @@ export class LineList {
     for (let index = 0; index < other.length; index++) {
       const from = index === 0 ? 0 : (ends[index - 1] as number);
       const text = other.texts[index] as string;
-      this.add(text, tokens[index] as number, other.sources[index] as Source, facts, from, ends[index]);
+      this.add(text, tokens[index] as number, other.sources[index] as QuoteSource, facts, from, ends[index]);
     }
   }
 
@@ -63,7 +63,7 @@ export class LineList {
       const to = this.#ends[index] as number;
       if (isKept(index)) {
         this.texts[count] = this.texts[index] as string;
-        this.sources[count] = this.sources[index] as Source;
+        this.sources[count] = this.sources[index] as QuoteSource;
         this.#tokens[count] = this.#tokens[index] as number;
         this.#facts.copyWithin(end, from, to);
         end += to - from;

@@ -1,11 +1,11 @@
 import type { Fact } from "./fact-table.ts";
-import { grown } from "./grown.ts";
+import { growColumn } from "./grown.ts";
 
 /**
  * A reusable set of facts, to count each once. All sessions share the sets, which is safe because reading is
  * synchronous.
  */
-export class Marks {
+export class FactMarks {
   #marked = new Int32Array(256);
   #now = 0;
 
@@ -17,7 +17,7 @@ export class Marks {
 
   /** Marks a fact; returns true if it was not marked yet. */
   add(fact: Fact): boolean {
-    if (fact >= this.#marked.length) this.#marked = grown(this.#marked, fact * 2);
+    if (fact >= this.#marked.length) this.#marked = growColumn(this.#marked, fact * 2);
     if (this.#marked[fact] === this.#now) return false;
     this.#marked[fact] = this.#now;
     return true;

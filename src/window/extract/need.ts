@@ -1,10 +1,10 @@
-import type { Origin } from "./said.ts";
+import type { TextOrigin } from "./said.ts";
 
 /** The history of a fact (an identifier or a line) from which its need is computed. */
 export interface FactHistory {
   readonly isLine: boolean;
   /** Source of the text in which the fact last appeared. */
-  readonly origin: Origin;
+  readonly origin: TextOrigin;
   /**
    * Number of messages that contain the fact; `named` counts those that the assistant wrote itself, in text or calls.
    */
@@ -18,7 +18,7 @@ export interface FactHistory {
 
 interface Weights {
   readonly base: number;
-  readonly origin: Readonly<Record<Origin, number>>;
+  readonly origin: Readonly<Record<TextOrigin, number>>;
   /** Added once the assistant has named the fact; `named` applies to each doubling of how often. */
   readonly isNamed: number;
   readonly named: number;
@@ -123,7 +123,7 @@ const IDENTIFIER: Readonly<Record<Horizon, Weights>> = {
 };
 
 /** The probability that a fact is named again within about 16 messages (near) or 60 (far). */
-export function needOf(fact: FactHistory, horizon: Horizon): number {
+export function estimateNeed(fact: FactHistory, horizon: Horizon): number {
   const weights = (fact.isLine ? LINE : IDENTIFIER)[horizon];
   let sum = weights.base + weights.origin[fact.origin];
   sum += weights.seen * Math.min(2, log2(Math.max(1, fact.seen)));

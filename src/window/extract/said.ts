@@ -3,15 +3,15 @@ import type { Message } from "../../model/message.ts";
 import type { Part } from "../../model/part.ts";
 
 /** Sources of text in a conversation. */
-export const ORIGINS = ["read", "result", "edit", "call", "user", "assistant", "reasoning"] as const;
+export const TEXT_ORIGINS = ["read", "result", "edit", "call", "user", "assistant", "reasoning"] as const;
 
 /** The source of a text, which determines how likely it is needed later. */
-export type Origin = (typeof ORIGINS)[number];
+export type TextOrigin = (typeof TEXT_ORIGINS)[number];
 
 /** The text of a message part, with its source. */
-export interface Said {
+export interface PartText {
   readonly text: string;
-  readonly origin: Origin;
+  readonly origin: TextOrigin;
   /** The file that the text is about, if the tool call names one. */
   readonly path?: string;
 }
@@ -26,22 +26,25 @@ const READS = /^(read|read_?file|view|view_?file|open|cat|readfile)$/i;
 const CHANGES = /edit|write|patch|replace/i;
 
 /** The text of a message, part by part. `callOf` finds the call that a result answers. */
-export function saidIn(message: Message, callOf: (callId: string) => CallFacts | undefined): readonly Said[] {
-  return message.parts.flatMap((part): readonly Said[] => {
+export function listPartTexts(
+  message: Message,
+  callOf: (callId: string) => CallFacts | undefined,
+): readonly PartText[] {
+  return message.parts.flatMap((part): readonly PartText[] => {
     switch (part.type) {
       case "text":
         return [{ text: part.text, origin: message.role === "assistant" ? "assistant" : "user" }];
       case "reasoning":
         return [{ text: part.text, origin: "reasoning" }];
       case "tool-call": {
-        const { path } = callFacts(part.name, part.input);
+        const { path } = getCallFacts(part.name, part.input);
         const origin = CHANGES.test(part.name) ? "edit" : "call";
-        return [{ text: inputText(part.input), origin, ...(path !== undefined && { path }) }];
+        return [{ text: renderInput(part.input), origin, ...(path !== undefined && { path }) }];
       }
       case "tool-result": {
         const call = callOf(part.callId);
         const isRead = call?.path !== undefined && READS.test(call.name);
-        const text = part.output.map(textOfOutput).join("\n");
+        const text = part.output.map(getOutputText).join("\n");
         return [
           { text, origin: isRead ? "read" : "result", ...(call?.path !== undefined && { path: call.path }) },
         ];
@@ -52,7 +55,7 @@ export function saidIn(message: Message, callOf: (callId: string) => CallFacts |
   });
 }
 
-export function callFacts(name: string, input: Json): CallFacts {
+export function getCallFacts(name: string, input: Json): CallFacts {
   const fields =
     input !== null && typeof input === "object" && !Array.isArray(input)
       ? (input as { [key: string]: Json })
@@ -62,7 +65,7 @@ export function callFacts(name: string, input: Json): CallFacts {
 }
 
 /** The input of a tool call as lines; strings stay unescaped, so that lines they quote can be recognized. */
-export function inputText(input: Json): string {
+export function renderInput(input: Json): string {
   if (typeof input === "string") return input;
   if (input === null || typeof input !== "object") return String(input ?? "");
   return Object.entries(input)
@@ -73,7 +76,7 @@ export function inputText(input: Json): string {
     .join("\n");
 }
 
-function textOfOutput(part: Part): string {
+function getOutputText(part: Part): string {
   if (part.type === "text") return part.text;
   return part.type === "blob" ? (part.preview ?? "") : "";
 }

@@ -1,4 +1,4 @@
-import type { Facts } from "./facts.ts";
+import type { FactTracker } from "./facts.ts";
 import { LineList } from "./line-list.ts";
 
 /** Maximum number of lines kept for later extracts; above it, the least needed are dropped down to the share. */
@@ -6,11 +6,11 @@ const MAX_LINES = 4_000;
 const KEPT_SHARE = 0.75;
 
 /** Lines of messages that have left the window and may return in an extract. The log keeps everything else. */
-export class Shelf {
+export class EvictedLines {
   readonly lines = new LineList();
 
   /** Adds the lines of a message that leaves the window. */
-  put(lines: LineList): void {
+  add(lines: LineList): void {
     this.lines.addAll(lines);
   }
 
@@ -18,7 +18,7 @@ export class Shelf {
    * Drops exact repetitions and, when there are too many lines, the least needed ones; returns the worth per token of
    * each remaining line. Facts in the window must be covered first; their lines are added when they leave.
    */
-  rank(facts: Facts): Float32Array {
+  rank(facts: FactTracker): Float32Array {
     const { tokens, ends, facts: all } = this.lines.columns;
     const { length } = this.lines;
     const worth = new Float32Array(length);
@@ -28,7 +28,7 @@ export class Shelf {
       const from = index === 0 ? 0 : (ends[index - 1] as number);
       const to = ends[index] as number;
       if (facts.hold(all, from, to)) {
-        worth[index] = facts.worthOf(all, from, to) / (tokens[index] as number);
+        worth[index] = facts.sumWorth(all, from, to) / (tokens[index] as number);
         count++;
       } else isGone[index] = 1;
     }

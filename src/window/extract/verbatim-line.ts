@@ -2,7 +2,7 @@ const MIN_LENGTH = 16;
 const MAX_LENGTH = 400;
 
 /** Strips line number, diff mark and indentation, so that a line compares equal wherever it is quoted. */
-export function bareLine(line: string): string {
+export function stripLine(line: string): string {
   return line
     .replace(/^\s*\d+[→\t:|]/, "")
     .replace(/^[+-](?![+-])/, "")

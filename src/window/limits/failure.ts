@@ -30,15 +30,15 @@ const innerKeys =
     " ",
   );
 
-const deepest = 8;
-const mostElements = 20;
-const mostCodeCharacters = 100;
-const mostParsedCharacters = 100_000;
-const mostTextCharacters = 4_000;
+const maxDepth = 8;
+const maxElements = 20;
+const maxCodeCharacters = 100;
+const maxParsedCharacters = 100_000;
+const maxTextCharacters = 4_000;
 
 /** Collects the facts of a failure, including errors that proxies have wrapped as text inside another error. */
-export function factsOf(failure: ProviderFailure): FailureFacts {
-  const facts: Collected = {
+export function collectFailureFacts(failure: ProviderFailure): FailureFacts {
+  const facts: FactCollector = {
     statuses: new Set(),
     codes: new Set(),
     texts: [],
@@ -51,7 +51,7 @@ export function factsOf(failure: ProviderFailure): FailureFacts {
   return facts;
 }
 
-interface Collected {
+interface FactCollector {
   readonly statuses: Set<number>;
   readonly codes: Set<string>;
   readonly texts: string[];
@@ -61,25 +61,25 @@ interface Collected {
   windowTokens?: number;
 }
 
-function visit(value: unknown, facts: Collected, depth: number): void {
-  if (depth > deepest) return;
+function visit(value: unknown, facts: FactCollector, depth: number): void {
+  if (depth > maxDepth) return;
   if (typeof value === "string") visitText(value, facts, depth);
   if (typeof value !== "object" || value === null || facts.seen.has(value)) return;
   facts.seen.add(value);
   if (Array.isArray(value)) {
-    for (const element of value.slice(0, mostElements)) visit(element, facts, depth + 1);
+    for (const element of value.slice(0, maxElements)) visit(element, facts, depth + 1);
   } else visitObject(value, facts, depth);
 }
 
-function visitText(text: string, facts: Collected, depth: number): void {
-  const inner = jsonIn(text);
+function visitText(text: string, facts: FactCollector, depth: number): void {
+  const inner = parseJsonIn(text);
   if (inner !== undefined) visit(inner, facts, depth + 1);
   const status = /^\s*(?:error(?: code)?:? )?([45]\d\d)\b/i.exec(text)?.[1];
   if (status !== undefined) facts.statuses.add(Number(status));
-  if (text.trim() !== "") facts.texts.push(text.slice(0, mostTextCharacters));
+  if (text.trim() !== "") facts.texts.push(text.slice(0, maxTextCharacters));
 }
 
-function visitObject(value: object, facts: Collected, depth: number): void {
+function visitObject(value: object, facts: FactCollector, depth: number): void {
   const entries = new Map<string, unknown>(Object.entries(value));
   for (const key of innerKeys) {
     const inner = entries.get(key);
@@ -91,23 +91,23 @@ function visitObject(value: object, facts: Collected, depth: number): void {
   }
   for (const key of codeKeys) addCode(entries.get(key), facts);
   const field = entries.get("param");
-  if (typeof field === "string") facts.fields.push(field.slice(0, mostCodeCharacters));
+  if (typeof field === "string") facts.fields.push(field.slice(0, maxCodeCharacters));
   const promptTokens = entries.get("n_prompt_tokens");
   if (typeof promptTokens === "number") facts.promptTokens = promptTokens;
   const windowTokens = entries.get("n_ctx");
   if (typeof windowTokens === "number") facts.windowTokens = windowTokens;
 }
 
-function addCode(code: unknown, facts: Collected): void {
+function addCode(code: unknown, facts: FactCollector): void {
   if (typeof code === "number") facts.statuses.add(code);
-  else if (typeof code !== "string" || code.length > mostCodeCharacters) return;
+  else if (typeof code !== "string" || code.length > maxCodeCharacters) return;
   else if (/^\d{3}$/.test(code)) facts.statuses.add(Number(code));
   else facts.codes.add(code.toLowerCase());
 }
 
 /** The JSON value in a text, such as the object after the prefix `400 `; undefined if there is none. */
-function jsonIn(text: string): unknown {
-  if (text.length > mostParsedCharacters) return undefined;
+function parseJsonIn(text: string): unknown {
+  if (text.length > maxParsedCharacters) return undefined;
   const from = text.search(/[{[]/);
   const to = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]"));
   if (from < 0 || to <= from) return undefined;

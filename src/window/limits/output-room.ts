@@ -6,7 +6,7 @@ export interface RefusedRequest {
   /** Our own count of the prompt, on the safe side. */
   readonly promptTokens: number;
   /** Output tokens that the request asked for; undefined if the caller did not say. */
-  readonly askedTokens: number | undefined;
+  readonly requestedOutputTokens: number | undefined;
   /** The model's window as known before the refusal, in tokens. */
   readonly window: number;
 }
@@ -18,10 +18,10 @@ const MIN_OUTPUT_TOKENS = 1_024;
  * The output tokens that a refused request may ask for so that its unchanged prompt fits; undefined if the prompt
  * itself is too long or leaves no room for a reply.
  */
-export function outputLeft({
+export function computeOutputLeft({
   overflow,
   promptTokens,
-  askedTokens,
+  requestedOutputTokens: askedTokens,
   window,
 }: RefusedRequest): number | undefined {
   const { limitTokens = window, requestedTokens, outputTokens } = overflow;

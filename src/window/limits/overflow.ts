@@ -1,5 +1,5 @@
 import { checkFields } from "../../model/arguments.ts";
-import { type FailureFacts, factsOf, type ProviderFailure } from "./failure.ts";
+import { collectFailureFacts, type FailureFacts, type ProviderFailure } from "./failure.ts";
 import { overflowCodes, overflowForms } from "./overflow-forms.ts";
 import { isRefusal } from "./refusal.ts";
 
@@ -20,8 +20,8 @@ export interface Overflow {
  * The window overflow that a failure reports, if any. Only known wordings count: mistaking a rate limit for an overflow
  * would cost history, while missing an overflow costs one error.
  */
-export function overflowOf(failure: ProviderFailure): Overflow | undefined {
-  const found = findOverflow(failure);
+export function detectOverflow(failure: ProviderFailure): Overflow | undefined {
+  const found = detectAnyOverflow(failure);
   return found && isOutputTooLarge(found) ? undefined : found;
 }
 
@@ -29,30 +29,31 @@ export function overflowOf(failure: ProviderFailure): Overflow | undefined {
  * The overflow of a request whose requested output alone fills the model's window; shortening the messages cannot fix
  * it.
  */
-export function outputOverflowOf(failure: ProviderFailure): Overflow | undefined {
-  const found = findOverflow(failure);
+export function detectOutputOverflow(failure: ProviderFailure): Overflow | undefined {
+  const found = detectAnyOverflow(failure);
   return found && isOutputTooLarge(found) ? found : undefined;
 }
 
-function findOverflow(failure: ProviderFailure): Overflow | undefined {
-  const facts = factsOf(checkFields("failure", failure));
+function detectAnyOverflow(failure: ProviderFailure): Overflow | undefined {
+  const facts = collectFailureFacts(checkFields("failure", failure));
   if (isRefusal(facts)) return undefined;
-  return overflowInTexts(facts) ?? overflowInCodes(facts) ?? overflowInStatus(facts);
+  return findOverflowInTexts(facts) ?? findOverflowInCodes(facts) ?? findOverflowInStatus(facts);
 }
 
-function overflowInTexts(facts: FailureFacts): Overflow | undefined {
+function findOverflowInTexts(facts: FailureFacts): Overflow | undefined {
   for (const text of facts.texts) {
     for (const { provider, pattern } of overflowForms) {
       const match = pattern.exec(text);
-      if (match) return overflow(facts, text, provider, match.groups ?? {});
+      if (match) return buildOverflow(facts, text, provider, match.groups ?? {});
     }
   }
   return undefined;
 }
 
-function overflowInCodes(facts: FailureFacts): Overflow | undefined {
+function findOverflowInCodes(facts: FailureFacts): Overflow | undefined {
   for (const code of facts.codes) {
-    if (overflowCodes.has(code)) return overflow(facts, facts.texts[0] ?? code, overflowCodes.get(code), {});
+    if (overflowCodes.has(code))
+      return buildOverflow(facts, facts.texts[0] ?? code, overflowCodes.get(code), {});
   }
   return undefined;
 }
@@ -62,27 +63,27 @@ const plainTooLarge =
 const oneFile = /\b(?:image|audio|video|file|pdf|document)\b/i;
 
 /** Servers in front of a model answer 413 with their own text, or with none. */
-function overflowInStatus(facts: FailureFacts): Overflow | undefined {
+function findOverflowInStatus(facts: FailureFacts): Overflow | undefined {
   if (!facts.statuses.has(413)) return undefined;
   const isPlain = facts.texts.every((text) => plainTooLarge.test(text) && !oneFile.test(text));
-  return isPlain ? overflow(facts, facts.texts[0] ?? "413", undefined, {}) : undefined;
+  return isPlain ? buildOverflow(facts, facts.texts[0] ?? "413", undefined, {}) : undefined;
 }
 
-function overflow(
+function buildOverflow(
   facts: FailureFacts,
   message: string,
   provider: string | undefined,
   groups: Readonly<Record<string, string | undefined>>,
 ): Overflow {
-  const limitTokens = countOf(groups.limit) ?? facts.windowTokens;
-  const outputTokens = countOf(groups.output) ?? countIn(message, outputWording);
+  const limitTokens = parseCount(groups.limit) ?? facts.windowTokens;
+  const outputTokens = parseCount(groups.output) ?? findCount(message, outputWording);
   const inputTokens =
-    countOf(groups.input) ??
+    parseCount(groups.input) ??
     facts.promptTokens ??
-    countIn(message, inputWording) ??
-    sumOf(limitTokens, countOf(groups.excess));
+    findCount(message, inputWording) ??
+    addExcess(limitTokens, parseCount(groups.excess));
   const sum = inputTokens === undefined ? undefined : inputTokens + (outputTokens ?? 0);
-  const requestedTokens = countIn(message, totalWording) ?? sum;
+  const requestedTokens = findCount(message, totalWording) ?? sum;
   return {
     ...(provider !== undefined && { provider }),
     ...(limitTokens !== undefined && { limitTokens }),
@@ -98,18 +99,18 @@ const inputWording = /([\d,]+) (?:in the messages|in your prompt|input tokens)/i
 const outputWording =
   /([\d,]+) (?:in the completion|(?:tokens )?for the completion|output tokens|in the output)|max_completion_tokens' is too large: ([\d,]+)/i;
 
-function countIn(text: string, wording: RegExp): number | undefined {
+function findCount(text: string, wording: RegExp): number | undefined {
   const match = wording.exec(text);
-  return countOf(match?.[1] ?? match?.[2]);
+  return parseCount(match?.[1] ?? match?.[2]);
 }
 
-function countOf(digits: string | undefined): number | undefined {
+function parseCount(digits: string | undefined): number | undefined {
   if (digits === undefined) return undefined;
   const count = Number(digits.replaceAll(",", ""));
   return Number.isSafeInteger(count) ? count : undefined;
 }
 
-function sumOf(limit: number | undefined, excess: number | undefined): number | undefined {
+function addExcess(limit: number | undefined, excess: number | undefined): number | undefined {
   return limit === undefined || excess === undefined ? undefined : limit + excess;
 }
 

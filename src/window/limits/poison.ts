@@ -1,4 +1,4 @@
-import { type FailureFacts, factsOf, type ProviderFailure } from "./failure.ts";
+import { collectFailureFacts, type FailureFacts, type ProviderFailure } from "./failure.ts";
 import { type PoisonKind, poisonCodes, poisonForms } from "./poison-forms.ts";
 import { isRefusal } from "./refusal.ts";
 
@@ -22,36 +22,36 @@ export interface PoisonPath {
 }
 
 /** The rejected block that a failure reports, if any; as for overflows, only known wordings count. */
-export function poisonOf(failure: ProviderFailure): Poison | undefined {
-  const facts = factsOf(failure);
-  return isRefusal(facts) ? undefined : (poisonInTexts(facts) ?? poisonInCodes(facts));
+export function detectPoison(failure: ProviderFailure): Poison | undefined {
+  const facts = collectFailureFacts(failure);
+  return isRefusal(facts) ? undefined : (findPoisonInTexts(facts) ?? findPoisonInCodes(facts));
 }
 
-function poisonInTexts(facts: FailureFacts): Poison | undefined {
+function findPoisonInTexts(facts: FailureFacts): Poison | undefined {
   for (const text of facts.texts) {
     for (const { kind, pattern } of poisonForms) {
       const match = pattern.exec(text);
-      if (match) return poison(facts, kind, text, match.groups);
+      if (match) return buildPoison(facts, kind, text, match.groups);
     }
   }
   return undefined;
 }
 
-function poisonInCodes(facts: FailureFacts): Poison | undefined {
+function findPoisonInCodes(facts: FailureFacts): Poison | undefined {
   for (const code of facts.codes) {
     const kind = poisonCodes.get(code);
-    if (kind) return poison(facts, kind, facts.texts[0] ?? code, undefined);
+    if (kind) return buildPoison(facts, kind, facts.texts[0] ?? code, undefined);
   }
   return undefined;
 }
 
-function poison(
+function buildPoison(
   facts: FailureFacts,
   kind: PoisonKind,
   message: string,
   groups: Readonly<Record<string, string | undefined>> | undefined,
 ): Poison {
-  const path = [message, ...facts.fields].map(pathIn).find((found) => found !== undefined);
+  const path = [message, ...facts.fields].map(parsePath).find((found) => found !== undefined);
   const callIds = groups?.calls?.split(/,\s*/);
   const itemId = groups?.item;
   return {
@@ -66,7 +66,7 @@ function poison(
 const pathWording =
   /\b(?:messages?|input|contents)(?:\.\[?|\[)(\d+)\]?(?:\.(?:content|parts)(?:\.\[?|\[)(\d+)\]?(?:\.tool_result\.content\.(\d+))?)?/;
 
-function pathIn(text: string): PoisonPath | undefined {
+function parsePath(text: string): PoisonPath | undefined {
   const match = pathWording.exec(text);
   if (!match) return undefined;
   const [message, block, inner] = match.slice(1);

@@ -8,7 +8,7 @@ export interface SentRequest {
   /** The most tokens that the provider can count for the prompt. */
   readonly maxTokens: number;
   /** Output tokens that the request asked for; undefined if the caller did not say. */
-  readonly askedTokens: number | undefined;
+  readonly requestedOutputTokens: number | undefined;
 }
 
 /** No model has a smaller window, so a smaller number means something else. */
@@ -22,12 +22,12 @@ export function isPossibleOverflow(overflow: Overflow, sent: SentRequest): boole
     const prompt = requestedTokens - (outputTokens ?? 0);
     return prompt >= sent.estimated * MIN_RATIO && prompt <= sent.maxTokens;
   }
-  const output = outputTokens ?? sent.askedTokens ?? 0;
+  const output = outputTokens ?? sent.requestedOutputTokens ?? 0;
   return limitTokens === undefined || sent.maxTokens + output > limitTokens;
 }
 
 /** Removes the numbers from an overflow error if they cannot refer to this request. */
-export function believedOverflow(overflow: Overflow, sent: SentRequest): Overflow {
+export function removeImpossibleCounts(overflow: Overflow, sent: SentRequest): Overflow {
   if (isPossibleOverflow(overflow, sent)) return overflow;
   const { provider, message } = overflow;
   return { ...(provider !== undefined && { provider }), message };

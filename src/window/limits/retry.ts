@@ -1,7 +1,7 @@
 import type { Overflow } from "./overflow.ts";
 
 /** Maximum number of retries after an overflow. */
-export const mostTries = 3;
+export const maxTries = 3;
 
 /** Share of the size known to be too large that the next try may take. */
 export const forcedShare = 0.75;
@@ -25,9 +25,9 @@ export type NextTry =
   | { readonly type: "give-up"; readonly reason: "tries-used" | "floor"; readonly message: string };
 
 /** Decides how to continue after an overflow. Each budget is smaller than the request before it. */
-export function nextTry(last: OverflowedTry): NextTry {
+export function chooseNextTry(last: OverflowedTry): NextTry {
   const { tries, lastTokens, overflow, floorTokens = 0 } = last;
-  if (tries >= mostTries) {
+  if (tries >= maxTries) {
     const message = `The window still overflowed after ${tries} shorter requests, the last of ${lastTokens} tokens: ${overflow.message}`;
     return { type: "give-up", reason: "tries-used", message };
   }

@@ -1,10 +1,10 @@
 import { toEntry } from "../../log/body.ts";
 import type { Log } from "../../log/log.ts";
-import { readyBody } from "../../log/ready-body.ts";
+import { prepareBody } from "../../log/ready-body.ts";
 import type { Entry, EntryKind, OverlayBody, SessionId } from "../../model/entry.ts";
 import { isLonghaulError } from "../../model/errors.ts";
 
-const MOST_TRIES = 10;
+const MAX_TRIES = 10;
 const BATCH = 100;
 /** Kinds of entries that can invalidate an overlay; new messages cannot. */
 const CHANGES: readonly EntryKind[] = ["overlay", "line", "pin"];
@@ -21,7 +21,7 @@ export async function appendOverlay(
   head: number | undefined,
   isInTheWay: (entry: Entry) => boolean = () => true,
 ): Promise<number | undefined> {
-  const ready = await readyBody(log, body);
+  const ready = await prepareBody(log, body);
   if (head === undefined) return (await log.appendOne(session, ready)).seq;
   let expectedHead = head;
   try {
@@ -33,14 +33,14 @@ export async function appendOverlay(
       }
       const seen = expectedHead;
       ({ seq: expectedHead } = await log.store.entries.head(session));
-      if (await someBetween(log, session, { from: seen + 1, to: expectedHead }, isInTheWay)) break;
-      if (tries === MOST_TRIES) return await appendAnyway(log, session, ready, expectedHead, isInTheWay);
+      if (await hasConflict(log, session, { from: seen + 1, to: expectedHead }, isInTheWay)) break;
+      if (tries === MAX_TRIES) return await appendAnyway(log, session, ready, expectedHead, isInTheWay);
     }
   } catch (error) {
-    await log.giveUp(ready.holds ?? []);
+    await log.releaseHolds(ready.holds ?? []);
     throw error;
   }
-  await log.giveUp(ready.holds ?? []);
+  await log.releaseHolds(ready.holds ?? []);
   return undefined;
 }
 
@@ -51,12 +51,12 @@ export async function appendOverlay(
 async function appendAnyway(
   log: Log,
   session: SessionId,
-  ready: Awaited<ReturnType<typeof readyBody>>,
+  ready: Awaited<ReturnType<typeof prepareBody>>,
   seen: number,
   isInTheWay: (entry: Entry) => boolean,
 ): Promise<number | undefined> {
   const { seq } = await log.appendOne(session, ready);
-  if (!(await someBetween(log, session, { from: seen + 1, to: seq - 1 }, isInTheWay))) return seq;
+  if (!(await hasConflict(log, session, { from: seen + 1, to: seq - 1 }, isInTheWay))) return seq;
   const edit = { type: "revert", overlay: seq } as const;
   await log.appendOne(session, {
     body: { kind: "overlay", author: "longhaul", reason: "the window had changed meanwhile", edit },
@@ -64,7 +64,7 @@ async function appendAnyway(
   return undefined;
 }
 
-async function someBetween(
+async function hasConflict(
   log: Log,
   session: SessionId,
   { from, to }: { readonly from: number; readonly to: number },

@@ -1,4 +1,4 @@
-import { invalidArgument } from "../../model/errors.ts";
+import { createArgumentError } from "../../model/errors.ts";
 import type { ModelFacts } from "../models/facts.ts";
 
 /** Limits of a window in addition to the model's. */
@@ -34,18 +34,18 @@ const MAX_USUAL_RESERVE = 32_000;
 const MAX_ASKED_SHARE = 0.25;
 
 /** The limits that a model and the options set. */
-export function limitsOf(facts: ModelFacts, options: LimitOptions): WindowLimits {
+export function computeWindowLimits(facts: ModelFacts, options: LimitOptions): WindowLimits {
   const { window, maxOutput } = facts;
   const { threshold = 100, maxMessages } = options;
   if (!(threshold >= 5 && threshold <= 100))
-    throw invalidArgument("threshold", threshold, "5 to 100, in percent of the model's window");
+    throw createArgumentError("threshold", threshold, "5 to 100, in percent of the model's window");
   if (maxMessages !== undefined && !(Number.isInteger(maxMessages) && maxMessages >= 2))
-    throw invalidArgument("maxMessages", maxMessages, "a whole number from 2 on");
+    throw createArgumentError("maxMessages", maxMessages, "a whole number from 2 on");
   const { maxOutputTokens: asked = Number.POSITIVE_INFINITY } = options;
   const usual = Math.min(maxOutput, Math.ceil(window / 8), MAX_USUAL_RESERVE);
   const reserve = options.reserveTokens ?? (asked > 0 && asked <= window * MAX_ASKED_SHARE ? asked : usual);
   if (!(reserve >= 0 && reserve < window))
-    throw invalidArgument("reserveTokens", reserve, `less than the model's window of ${window} tokens`);
+    throw createArgumentError("reserveTokens", reserve, `less than the model's window of ${window} tokens`);
   const most = window - reserve;
   return {
     window,

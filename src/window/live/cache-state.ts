@@ -11,13 +11,13 @@ export interface LastRequest {
 const SHORT_MS = 5 * 60_000;
 const LONG_MS = 60 * 60_000;
 /** No provider caches shorter prompts, so their reports say nothing about a cache. */
-const LEAST_CACHED = 4_096;
+const MIN_CACHED_TOKENS = 4_096;
 
 /**
  * The likely state of the provider's cache, based on the time of the last request, how long its prefix is cached, and
  * whether the provider reports caching at all. Models do not share a cache.
  */
-export function cacheStateOf(
+export function estimateCacheState(
   last: LastRequest | undefined,
   now: { readonly at: number; readonly model: string; readonly lastSaidAt?: number },
 ): CacheState {
@@ -30,5 +30,5 @@ export function cacheStateOf(
   const heldMs = cacheWriteHourTokens > 0 ? LONG_MS : SHORT_MS;
   if (now.at - last.at > heldMs) return "cold";
   if (cacheReadTokens + cacheWriteTokens > 0) return "hot";
-  return inputTokens >= LEAST_CACHED ? "cold" : "unknown";
+  return inputTokens >= MIN_CACHED_TOKENS ? "cold" : "unknown";
 }

@@ -1,4 +1,4 @@
-import { invalidArgument } from "../../model/errors.ts";
+import { createArgumentError } from "../../model/errors.ts";
 import type { Slot } from "../slot.ts";
 import type { LoadedWindow } from "./load-window.ts";
 
@@ -6,9 +6,9 @@ import type { LoadedWindow } from "./load-window.ts";
  * Throws ARGUMENT_INVALID if a policy's window cannot be stored as edits of the log: messages that are out of order,
  * repeated or from another conversation, or changed messages without their original.
  */
-export function checkProposed(policy: string, slots: readonly Slot[], window: LoadedWindow): void {
+export function checkProposedWindow(policy: string, slots: readonly Slot[], window: LoadedWindow): void {
   const refuse = (what: string): never => {
-    throw invalidArgument(
+    throw createArgumentError(
       "policy",
       policy,
       `a policy that returns slots of the window in their order; ${what}`,

@@ -3,7 +3,7 @@ import type { ModelSettings } from "../models/model-settings.ts";
 import type { LoadedWindow } from "./load-window.ts";
 
 /** State of a window before a call. */
-export interface CompactingState {
+export interface CompactionState {
   /** Tokens of the request, as the provider counts them. */
   readonly tokens: number;
   /** The model's window, in the same tokens. */
@@ -13,7 +13,7 @@ export interface CompactingState {
   /** Provider-counted tokens per estimated token. */
   readonly countedPerEstimated: number;
   /** Settings of the model from the models table. */
-  readonly set: Pick<ModelSettings, "threshold" | "maxMessages">;
+  readonly modelSettings: Pick<ModelSettings, "threshold" | "maxMessages">;
   /** True if the window is too large by our count, or the provider said so. */
   readonly isForced: boolean;
   readonly isHot: boolean;
@@ -22,7 +22,7 @@ export interface CompactingState {
 }
 
 /** Port through which a higher layer adds summaries to a window when they are due. */
-export interface Compacting {
+export interface WindowCompactor {
   /** Returns true if the window has changed. Throws ABORTED if the signal fires first. */
-  before(state: CompactingState, signal: AbortSignal | undefined): Promise<boolean>;
+  compactIfDue(state: CompactionState, signal: AbortSignal | undefined): Promise<boolean>;
 }

@@ -2,14 +2,14 @@ import type { SeqRange } from "../../model/line.ts";
 import type { Message } from "../../model/message.ts";
 import type { SingleEdit } from "../../model/overlay.ts";
 import type { Slot } from "../slot.ts";
-import { gapsBetween, type Stretch } from "./line-places.ts";
+import { findGaps, type Stretch } from "./line-places.ts";
 
 /**
  * The edits, in places, that turn the log into this window: missing messages are hidden, notes replace the messages
  * hidden at their position, and changed messages are replaced. Stretches in `hiddenAnyway` are left to the edits that
  * already hide them.
  */
-export function editsOf(
+export function computeEdits(
   window: readonly Slot[],
   line: Stretch,
   hiddenAnyway: readonly Stretch[] = [],
@@ -19,7 +19,7 @@ export function editsOf(
   let next = line.from;
   let notes: Message[] = [];
   const closeGap = (to: number) => {
-    const ranges = gapsBetween(hiddenAnyway, { from: next, to }).map((gap) => ({ session: "", ...gap }));
+    const ranges = findGaps(hiddenAnyway, { from: next, to }).map((gap) => ({ session: "", ...gap }));
     const place = { session: "", from: next, to: next - 1 };
     if (notes.length > 0)
       edits.push({ type: "summarize", ranges: ranges.length > 0 ? ranges : [place], messages: notes });
@@ -33,13 +33,13 @@ export function editsOf(
     }
     closeGap(slot.seq - 1);
     next = slot.seq + 1;
-    if (slot.original && slot.original !== slot.message) edits.push(replacement(slot, slot.original));
+    if (slot.original && slot.original !== slot.message) edits.push(buildReplacement(slot, slot.original));
   }
   closeGap(line.to);
   return hidden.length > 0 ? [...edits, { type: "hide", ranges: hidden }] : edits;
 }
 
-function replacement({ seq, message }: Slot, original: Message): SingleEdit {
+function buildReplacement({ seq, message }: Slot, original: Message): SingleEdit {
   const { role, parts } = message;
   return { type: "replace", target: { seq }, parts, ...(role !== original.role && { role }) };
 }

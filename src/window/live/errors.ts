@@ -1,8 +1,8 @@
 import { LonghaulError } from "../../model/errors.ts";
-import type { Compared } from "../../model/receipt.ts";
+import type { Comparison } from "../../model/receipt.ts";
 
 /** Error for content that may not be cut but exceeds the model's limit. */
-export function floorError(
+export function createFloorError(
   floorTokens: number,
   mostTokens: number,
   model: string,
@@ -22,7 +22,7 @@ export function floorError(
 }
 
 /** Error for a window that cannot be made small enough. */
-export function overflowError(message: string, model: string, cause?: unknown): LonghaulError {
+export function createOverflowError(message: string, model: string, cause?: unknown): LonghaulError {
   return new LonghaulError("WINDOW_OVERFLOW", `${message} (${model})`, {
     details: { model },
     ...(cause !== undefined && { cause }),
@@ -30,7 +30,7 @@ export function overflowError(message: string, model: string, cause?: unknown): 
 }
 
 /** Error for a prompt that fits while the caller still asks for more output than there is room for. */
-export function outputError(maxOutputTokens: number, model: string): LonghaulError {
+export function createOutputError(maxOutputTokens: number, model: string): LonghaulError {
   return new LonghaulError(
     "WINDOW_OVERFLOW",
     `The messages fit ${model}, the output that was asked for does not. Ask for at most ${maxOutputTokens} tokens of output.`,
@@ -39,7 +39,7 @@ export function outputError(maxOutputTokens: number, model: string): LonghaulErr
 }
 
 /** Error for a policy that cannot make a window small enough. */
-export function stuckError(policy: string, tokens: Compared, mostTokens: number): LonghaulError {
+export function createStuckError(policy: string, tokens: Comparison, mostTokens: number): LonghaulError {
   return new LonghaulError(
     "WINDOW_STUCK",
     `The window takes ${tokens.without} tokens, ${tokens.with} after an edit by the policy ${policy}; ${mostTokens} fit. Choose another policy, or take a model with a larger window.`,

@@ -1,11 +1,11 @@
-import { sizeOf } from "../size.ts";
+import { sumSlotTokens } from "../size.ts";
 import type { Slot } from "../slot.ts";
-import type { Settings } from "./settings.ts";
+import type { WindowSettings } from "./settings.ts";
 
 /** Estimated tokens of a request: its messages, system prompt, tools and memories. */
-export function estimatedTokens(
-  { system, tools, memories }: Pick<Settings, "system" | "tools" | "memories">,
+export function estimateRequest(
+  { system, tools, memories }: Pick<WindowSettings, "system" | "tools" | "memories">,
   slots: readonly Slot[],
 ): number {
-  return system + tools + memories + sizeOf(slots);
+  return system + tools + memories + sumSlotTokens(slots);
 }

@@ -2,10 +2,10 @@ import type { Message } from "../../model/message.ts";
 import type { CacheState, Receipt } from "../../model/receipt.ts";
 import type { Slot } from "../slot.ts";
 import type { WindowLimits } from "./budget.ts";
-import type { WindowParts } from "./parts.ts";
+import type { WindowBreakdown } from "./parts.ts";
 
 /** An edit of the window, stored or only planned. */
-export interface Planned {
+export interface PlannedEdit {
   /** Seq of the overlay; undefined for a dry run. */
   readonly overlay?: number;
   readonly reason: string;
@@ -13,7 +13,7 @@ export interface Planned {
 }
 
 /** The window for the next call. */
-export interface Fitted {
+export interface FittedWindow {
   readonly messages: readonly Message[];
   /** The agent's memories, to be sent with the system prompt; present if requested and if there are any. */
   readonly memories?: string;
@@ -23,13 +23,13 @@ export interface Fitted {
   readonly tokens: number;
   /** Estimated tokens that may be added without the provider's count exceeding the limit. */
   readonly roomTokens: number;
-  readonly parts: WindowParts;
+  readonly parts: WindowBreakdown;
   readonly limits: WindowLimits;
   readonly cache: CacheState;
   /** Maximum output that the next try may ask for; set if the prompt fits but the requested output does not. */
   readonly maxOutputTokens?: number;
   /** Set if the window was edited for this call. */
-  readonly plan?: Planned;
+  readonly plan?: PlannedEdit;
   /** Set if content that had left the window was brought back for this call. */
-  readonly page?: Planned;
+  readonly page?: PlannedEdit;
 }

@@ -3,24 +3,24 @@ import { toEntry } from "../../log/body.ts";
 import type { Lines } from "../../log/lines.ts";
 import type { Entry, MessageBody, SessionId } from "../../model/entry.ts";
 import type { EntryStore } from "../../store/entry-store.ts";
-import type { TokensOf } from "../apply-edits.ts";
+import type { TokenEstimator } from "../apply-edits.ts";
 import type { Slot } from "../slot.ts";
-import { type LoadedWindow, loadWindow, slotOf } from "./load-window.ts";
+import { type LoadedWindow, loadWindow, toSlot } from "./load-window.ts";
 import type { Meter } from "./meter.ts";
 
 /** Dependencies of a follower. */
-export interface FollowerParts {
+export interface FollowerDeps {
   readonly session: SessionId;
   readonly entries: EntryStore;
   readonly lines: Lines;
-  readonly tokensOf: TokensOf;
+  readonly tokensOf: TokenEstimator;
   readonly meter: Meter;
   /** Tokens that a window may have. Must not depend on learned counts, or handles would see different windows. */
-  readonly mostTokens: number;
+  readonly maxTokens: number;
 }
 
 /** Changes since the last call of `follow`: either a newly loaded window or the messages that arrived. */
-export type Followed =
+export type WindowUpdate =
   | { readonly isNew: true; readonly window: LoadedWindow }
   | { readonly isNew: false; readonly window: LoadedWindow; readonly arrived: readonly Slot[] };
 
@@ -33,21 +33,21 @@ const REPORTS_WITHIN = 2_000;
 
 /** Keeps the window of a session up to date with its log, no matter which process writes to it. */
 export class Follower {
-  readonly #parts: FollowerParts;
+  readonly #deps: FollowerDeps;
   #window: LoadedWindow | undefined;
   #hasLearned = false;
   /** Overlays that this handle wrote and has already applied. */
-  readonly #own = new Set<number>();
+  readonly #ownOverlays = new Set<number>();
 
-  constructor(parts: FollowerParts) {
-    this.#parts = parts;
+  constructor(parts: FollowerDeps) {
+    this.#deps = parts;
   }
 
   /** Reads new entries and updates the window. */
-  async follow(): Promise<Followed> {
+  async follow(): Promise<WindowUpdate> {
     const known = this.#window;
     if (!known) return { isNew: true, window: await this.#load() };
-    const { session, entries, lines, meter } = this.#parts;
+    const { session, entries, lines, meter } = this.#deps;
     const arrived: Slot[] = [];
     const turns = new Turns();
     let { head } = known;
@@ -63,54 +63,54 @@ export class Follower {
         const entry = toEntry(session, stored);
         head = entry.seq;
         if (entry.kind === "message")
-          arrived.push(slotOf(entry as Entry<MessageBody>, known.places, this.#parts));
+          arrived.push(toSlot(entry as Entry<MessageBody>, known.places, this.#deps));
         else if (entry.kind === "usage") meter.learn(entry);
         else if (entry.kind === "line" || entry.kind === "pin" || entry.kind === "redacted")
-          return this.#anew();
-        else if (entry.kind === "overlay" && !this.#own.delete(entry.seq)) return this.#anew();
+          return this.#reload();
+        else if (entry.kind === "overlay" && !this.#ownOverlays.delete(entry.seq)) return this.#reload();
         const resting = turns.rest();
         if (resting) await resting;
       }
       if (found.length < BATCH) break;
     }
-    if ((await lines.active()).seq !== known.lineSeq) return this.#anew();
+    if ((await lines.active()).seq !== known.lineSeq) return this.#reload();
     const line = { from: known.line.from, to: known.line.to + head - known.head };
     this.#window = { ...known, head, line, slots: [...known.slots, ...arrived] };
     return { isNew: false, window: this.#window, arrived };
   }
 
   /** Applies a plan that this handle stored. */
-  carriedOut(overlay: number, slots: readonly Slot[]): void {
-    this.#own.add(overlay);
+  applyPlan(overlay: number, slots: readonly Slot[]): void {
+    this.#ownOverlays.add(overlay);
     if (this.#window) this.#window = { ...this.#window, slots, past: [], unread: undefined };
   }
 
   /** Applies a page that this handle stored at the end of the window. */
-  pagedIn(overlay: number, slots: readonly Slot[]): void {
-    this.#own.add(overlay);
+  applyPage(overlay: number, slots: readonly Slot[]): void {
+    this.#ownOverlays.add(overlay);
     if (this.#window) this.#window = { ...this.#window, slots };
   }
 
   /** Makes the next `follow` load the window from scratch. */
   forget(): void {
     this.#window = undefined;
-    this.#own.clear();
+    this.#ownOverlays.clear();
   }
 
-  async #anew(): Promise<Followed> {
+  async #reload(): Promise<WindowUpdate> {
     this.forget();
     return { isNew: true, window: await this.#load() };
   }
 
   async #load(): Promise<LoadedWindow> {
-    const { session, entries, lines, tokensOf, mostTokens } = this.#parts;
+    const { session, entries, lines, tokensOf, maxTokens: mostTokens } = this.#deps;
     if (!this.#hasLearned) await this.#learn();
     this.#window = await loadWindow({
       session,
       entries,
       lines,
       tokensOf,
-      mostTokens: mostTokens * READ_WINDOWS,
+      maxTokens: mostTokens * READ_WINDOWS,
       pastTokens: PAST_TOKENS,
     });
     return this.#window;
@@ -119,7 +119,7 @@ export class Follower {
   /** Learns from the latest usage reports of the session. */
   async #learn(): Promise<void> {
     this.#hasLearned = true;
-    const { session, entries, meter } = this.#parts;
+    const { session, entries, meter } = this.#deps;
     const { seq: head } = await entries.head(session);
     const found = await entries.read(session, {
       from: Math.max(1, head - REPORTS_WITHIN),

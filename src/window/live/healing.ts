@@ -1,38 +1,38 @@
 import type { Log } from "../../log/log.ts";
 import type { SessionId } from "../../model/entry.ts";
 import { isLonghaulError } from "../../model/errors.ts";
-import { outputLeft } from "../limits/output-room.ts";
+import { computeOutputLeft } from "../limits/output-room.ts";
 import type { Overflow } from "../limits/overflow.ts";
 import type { Poison } from "../limits/poison.ts";
-import { believedOverflow } from "../limits/possible-overflow.ts";
-import { nextTry } from "../limits/retry.ts";
+import { removeImpossibleCounts } from "../limits/possible-overflow.ts";
+import { chooseNextTry } from "../limits/retry.ts";
 import { SAFETY } from "../tokens/estimate-message.ts";
 import { appendOverlay } from "./append-overlay.ts";
-import { outputError, overflowError } from "./errors.ts";
-import type { Fitted } from "./fitted.ts";
-import type { Fitting } from "./fitting.ts";
-import { storedEdit } from "./place-edit.ts";
-import { stubForPoison } from "./poisoned.ts";
+import { createOutputError, createOverflowError } from "./errors.ts";
+import type { FittedWindow } from "./fitted.ts";
+import type { WindowFitter } from "./fitting.ts";
+import { toStoredEdit } from "./place-edit.ts";
+import { buildPoisonStub } from "./poisoned.ts";
 
-export interface HealingParts {
+export interface HealingDeps {
   readonly session: SessionId;
   readonly log: Log;
 }
 
 /** Errors that end healing: the window cannot be made small enough. */
-const IN_VAIN = ["WINDOW_OVERFLOW", "WINDOW_FLOOR", "WINDOW_STUCK"] as const;
+const GIVE_UP_CODES = ["WINDOW_OVERFLOW", "WINDOW_FLOOR", "WINDOW_STUCK"] as const;
 
 /**
  * Removes the numbers from an overflow error if they cannot refer to the last request; `besides` counts the extra
  * tokens sent with it.
  */
-export function believed(fitting: Fitting, overflow: Overflow, besides: number): Overflow {
+export function checkOverflowCounts(fitting: WindowFitter, overflow: Overflow, besides: number): Overflow {
   const { sentTokens, settings } = fitting;
   if (sentTokens === 0) return overflow;
-  return believedOverflow(overflow, {
+  return removeImpossibleCounts(overflow, {
     estimated: sentTokens + besides,
-    maxTokens: fitting.maxCount(besides),
-    askedTokens: settings.askedTokens,
+    maxTokens: fitting.estimateMaxCount(besides),
+    requestedOutputTokens: settings.requestedOutputTokens,
   });
 }
 
@@ -41,24 +41,24 @@ export function believed(fitting: Fitting, overflow: Overflow, besides: number):
  * WINDOW_OVERFLOW if the caller was given a lower limit before and still asked for more.
  */
 export async function lowerOutput(
-  fitting: Fitting,
+  fitting: WindowFitter,
   overflow: Overflow,
   besides: number,
-): Promise<Fitted | undefined> {
+): Promise<FittedWindow | undefined> {
   const { settings, meter, refusals } = fitting;
   const { maxOutput = Number.POSITIVE_INFINITY } = refusals;
   const window = await fitting.follow();
-  const sent = (fitting.sentTokens || fitting.estimated(window.slots)) + besides;
-  const asked = Math.min(settings.askedTokens ?? Number.POSITIVE_INFINITY, maxOutput);
-  const left = outputLeft({
+  const sent = (fitting.sentTokens || fitting.estimate(window.slots)) + besides;
+  const asked = Math.min(settings.requestedOutputTokens ?? Number.POSITIVE_INFINITY, maxOutput);
+  const left = computeOutputLeft({
     overflow,
     promptTokens: meter.counted(sent) * SAFETY,
-    askedTokens: Number.isFinite(asked) ? asked : undefined,
+    requestedOutputTokens: Number.isFinite(asked) ? asked : undefined,
     window: settings.limits.window,
   });
   if (left === undefined) return undefined;
-  if ((overflow.outputTokens ?? 0) > maxOutput) throw outputError(maxOutput, settings.model);
-  refusals.outputLowered(window.line.to, Math.min(left, maxOutput));
+  if ((overflow.outputTokens ?? 0) > maxOutput) throw createOutputError(maxOutput, settings.model);
+  refusals.recordLoweredOutput(window.line.to, Math.min(left, maxOutput));
   return { ...(await fitting.look()), maxOutputTokens: Math.min(left, maxOutput) };
 }
 
@@ -68,65 +68,69 @@ export async function lowerOutput(
  * succeeds.
  */
 export async function fitSmaller(
-  fitting: Fitting,
+  fitting: WindowFitter,
   overflow: Overflow,
   besides: number,
-  parts: HealingParts,
-): Promise<Fitted> {
+  parts: HealingDeps,
+): Promise<FittedWindow> {
   const before = fitting.sentTokens;
   try {
-    await makeRoom(fitting, overflow, besides);
+    await forceSmallerFit(fitting, overflow, besides);
     const fitted = await fitting.fit({});
     for (const made of [fitted.plan, fitted.page])
-      if (made?.overlay !== undefined) fitting.refusals.madeSmaller(made.overlay);
+      if (made?.overlay !== undefined) fitting.refusals.recordOverlay(made.overlay);
     if (before > 0 && fitting.sentTokens >= before)
-      throw overflowError(
+      throw createOverflowError(
         `The window cannot be made any smaller: ${overflow.message}`,
         fitting.settings.model,
       );
     return fitted;
   } catch (error) {
-    if (!IN_VAIN.some((code) => isLonghaulError(error, code))) throw error;
-    await takeBack(fitting, before, parts);
+    if (!GIVE_UP_CODES.some((code) => isLonghaulError(error, code))) throw error;
+    await revertSmallerFits(fitting, before, parts);
     throw isLonghaulError(error, "WINDOW_STUCK")
-      ? overflowError(overflow.message, fitting.settings.model, error)
+      ? createOverflowError(overflow.message, fitting.settings.model, error)
       : error;
   }
 }
 
 /** Forces the next fit to a smaller window. Throws WINDOW_OVERFLOW when all tries are used up. */
-async function makeRoom(fitting: Fitting, overflow: Overflow, besides: number): Promise<void> {
-  const { settings, meter, planning, refusals } = fitting;
+async function forceSmallerFit(fitting: WindowFitter, overflow: Overflow, besides: number): Promise<void> {
+  const { settings, meter, planner: planning, refusals } = fitting;
   const window = await fitting.follow();
   const { requestedTokens, outputTokens = 0 } = overflow;
-  const sent = (fitting.sentTokens || fitting.estimated(window.slots)) + besides;
-  if (refusals.isInVain(sent - besides))
-    throw overflowError(`Shorter windows were refused as well: ${overflow.message}`, settings.model);
+  const sent = (fitting.sentTokens || fitting.estimate(window.slots)) + besides;
+  if (refusals.hasGivenUpOn(sent - besides))
+    throw createOverflowError(`Shorter windows were refused as well: ${overflow.message}`, settings.model);
   if (requestedTokens !== undefined && fitting.sentTokens > 0)
     meter.learnCount(sent, requestedTokens - outputTokens);
-  const next = nextTry({
+  const next = chooseNextTry({
     tries: refusals.overflows,
     lastTokens: meter.counted(sent),
     overflow,
     limit: settings.limits.most,
-    floorTokens: settings.isClipping ? 0 : meter.counted(planning.floorTokens(window)),
+    floorTokens: settings.isClipping ? 0 : meter.counted(planning.estimateFloor(window)),
   });
-  if (next.type === "give-up") throw overflowError(next.message, settings.model);
+  if (next.type === "give-up") throw createOverflowError(next.message, settings.model);
   await fitting.forceSummary(window);
   const within = meter.estimatedWithin(next.budgetTokens);
-  refusals.overflowed(window.line.to, Math.max(0, within - besides));
-  fitting.readAnew();
+  refusals.recordOverflow(window.line.to, Math.max(0, within - besides));
+  fitting.reload();
 }
 
 /** Reverts the edits made for tries that were all refused, because they were in vain. */
-async function takeBack(fitting: Fitting, sentTokens: number, { session, log }: HealingParts): Promise<void> {
+async function revertSmallerFits(
+  fitting: WindowFitter,
+  sentTokens: number,
+  { session, log }: HealingDeps,
+): Promise<void> {
   const { refusals } = fitting;
   for (const overlay of refusals.overlays.toReversed()) {
     const edit = { type: "revert", overlay } as const;
     const reason = "the provider refused the smaller window as well";
     await appendOverlay(log, session, { kind: "overlay", author: "longhaul", reason, edit }, undefined);
   }
-  refusals.gaveUp(sentTokens);
+  refusals.recordGiveUp(sentTokens);
   fitting.forget();
 }
 
@@ -134,20 +138,20 @@ async function takeBack(fitting: Fitting, sentTokens: number, { session, log }: 
  * Replaces the block that the provider rejected with a stub; returns false if it cannot be found. Done once per
  * request: after a second rejection, the cause is a guess.
  */
-export async function takeOut(
-  fitting: Fitting,
+export async function removePoison(
+  fitting: WindowFitter,
   poison: Poison,
-  { session, log }: HealingParts,
+  { session, log }: HealingDeps,
 ): Promise<boolean> {
   const { refusals } = fitting;
   if (refusals.isRejected) return false;
   const window = await fitting.follow();
-  const stub = stubForPoison(poison, window.slots, session);
+  const stub = buildPoisonStub(poison, window.slots, session);
   if (!stub) return false;
-  refusals.rejected(window.line.to);
-  const edit = storedEdit(stub, session, window.places);
+  refusals.recordRejection(window.line.to);
+  const edit = toStoredEdit(stub, session, window.places);
   const reason = `the provider rejected it: ${poison.message}`;
   await appendOverlay(log, session, { kind: "overlay", author: "longhaul", reason, edit }, undefined);
-  fitting.readAnew();
+  fitting.reload();
   return true;
 }

@@ -2,25 +2,25 @@ import { toEntry } from "../../log/body.ts";
 import type { Entry, OverlayBody } from "../../model/entry.ts";
 import type { SeqRange } from "../../model/line.ts";
 import type { EntryStore } from "../../store/entry-store.ts";
-import { InEffect } from "./in-effect.ts";
+import { ActiveOverlaySet } from "./in-effect.ts";
 import type { LinePlaces } from "./line-places.ts";
 
 const BATCH = 64;
 
 /** Finds the overlays of a line that are in effect, reading back no further than necessary. */
-export async function holdingOverlays(
+export async function findActiveOverlays(
   entries: EntryStore,
   line: readonly SeqRange[],
   places: LinePlaces,
-): Promise<InEffect> {
-  const inEffect = new InEffect((place) => places.of(place));
-  for await (const entry of marks(entries, line, "overlay")) {
-    const place = places.of(entry);
+): Promise<ActiveOverlaySet> {
+  const inEffect = new ActiveOverlaySet((place) => places.findPlace(place));
+  for await (const entry of readMarks(entries, line, "overlay")) {
+    const place = places.findPlace(entry);
     if (place !== undefined && !inEffect.add({ place, entry: entry as Entry<OverlayBody> })) break;
   }
   const named = [...inEffect.lasting];
   for (const { session, seq } of named) {
-    const place = places.of({ session, seq });
+    const place = places.findPlace({ session, seq });
     const stored = place === undefined ? undefined : await entries.get(session, seq);
     if (place === undefined || stored?.kind !== "overlay") continue;
     const entry = toEntry(session, stored);
@@ -30,7 +30,7 @@ export async function holdingOverlays(
 }
 
 /** Overlays or pins of a line, newest first; damaged entries are skipped. */
-export async function* marks(
+export async function* readMarks(
   entries: EntryStore,
   line: readonly SeqRange[],
   kind: "overlay" | "pin",

@@ -1,5 +1,5 @@
 import type { Entry, OverlayBody } from "../../model/entry.ts";
-import type { Edit, FromLog, Reverting, SingleEdit } from "../../model/overlay.ts";
+import type { Edit, EditBasis, RevertEdit, SingleEdit } from "../../model/overlay.ts";
 import type { Place } from "../../model/place.ts";
 import { Reverts } from "./reverts.ts";
 
@@ -10,7 +10,7 @@ export interface PlacedOverlay {
 }
 
 /** An overlay in effect, with its edits that were not reverted; a revert has none. */
-export interface HoldingOverlay extends PlacedOverlay {
+export interface ActiveOverlay extends PlacedOverlay {
   readonly edits: readonly SingleEdit[];
 }
 
@@ -19,10 +19,10 @@ export interface HoldingOverlay extends PlacedOverlay {
  * ones. Once an overlay with `isWhole` is in effect, older ones matter only if it names them: it was computed from the
  * log and supersedes them.
  */
-export class InEffect {
-  readonly #holding: HoldingOverlay[] = [];
+export class ActiveOverlaySet {
+  readonly #overlays: ActiveOverlay[] = [];
   readonly #reverts: Reverts;
-  readonly #told = new Set<number>();
+  readonly #addedPlaces = new Set<number>();
   #lasting: readonly Place[] = [];
 
   constructor(placeOf: (place: Place) => number | undefined) {
@@ -30,8 +30,8 @@ export class InEffect {
   }
 
   /** The overlays in effect, oldest first. */
-  get holding(): readonly HoldingOverlay[] {
-    return this.#holding.toSorted((one, other) => one.place - other.place);
+  get overlays(): readonly ActiveOverlay[] {
+    return this.#overlays.toSorted((one, other) => one.place - other.place);
   }
 
   /** Overlays still to be passed to `addLasting` once `add` has returned false; newest first. */
@@ -41,8 +41,8 @@ export class InEffect {
 
   /** Adds an overlay that was named as lasting; if it was itself reverted, returns the overlays that it named. */
   addLasting(overlay: PlacedOverlay): readonly Place[] {
-    if (this.#told.has(overlay.place)) return [];
-    this.#told.add(overlay.place);
+    if (this.#addedPlaces.has(overlay.place)) return [];
+    this.#addedPlaces.add(overlay.place);
     if (!this.#reverts.has(overlay.place)) {
       this.add(overlay);
       return [];
@@ -56,19 +56,19 @@ export class InEffect {
     if (this.#reverts.has(overlay.place)) return true;
     const { edit, session } = overlay.entry;
     if (edit.type === "revert") this.#reverts.add(edit, session);
-    const edits = singlesOf(edit).filter((_, index) => !this.#reverts.hasEdit(overlay.place, index));
-    this.#holding.push({ ...overlay, edits });
+    const edits = listSingleEdits(edit).filter((_, index) => !this.#reverts.hasEdit(overlay.place, index));
+    this.#overlays.push({ ...overlay, edits });
     if (!isFromLog(edit)) return true;
     this.#lasting = edit.lasting ?? [];
     return false;
   }
 }
 
-function isFromLog(edit: Edit): edit is Exclude<Edit, Reverting> & FromLog {
+function isFromLog(edit: Edit): edit is Exclude<Edit, RevertEdit> & EditBasis {
   return (edit.type === "plan" || edit.type === "summarize") && edit.isWhole === true;
 }
 
-function singlesOf(edit: Edit): readonly SingleEdit[] {
+function listSingleEdits(edit: Edit): readonly SingleEdit[] {
   if (edit.type === "revert") return [];
   return edit.type === "plan" ? edit.edits : [edit];
 }

@@ -30,14 +30,14 @@ export class LinePlaces {
   }
 
   /** The place of an entry; undefined if it is not on the line. */
-  of({ session, seq }: Place): number | undefined {
+  findPlace({ session, seq }: Place): number | undefined {
     for (const { range, start } of this.#ranges)
       if (range.session === session && range.from <= seq && seq <= range.to) return start + seq - range.from;
     return undefined;
   }
 
   /** The entry at a place. */
-  at(place: number): Place | undefined {
+  findEntry(place: number): Place | undefined {
     for (const { range, start } of this.#ranges)
       if (start <= place && place <= start + range.to - range.from)
         return { session: range.session, seq: range.from + place - start };
@@ -45,16 +45,18 @@ export class LinePlaces {
   }
 
   /** Converts ranges of entries to stretches of the line; entries that are not on the line are dropped. */
-  stretchesOf(ranges: readonly SeqRange[]): readonly Stretch[] {
+  toStretches(ranges: readonly SeqRange[]): readonly Stretch[] {
     return ranges
-      .flatMap((wanted) => (wanted.to < wanted.from ? this.#emptyStretch(wanted) : this.#parts(wanted)))
+      .flatMap((wanted) =>
+        wanted.to < wanted.from ? this.#toEmptyStretch(wanted) : this.#splitRange(wanted),
+      )
       .sort((a, b) => a.from - b.from);
   }
 
   /** Converts a stretch of the line to ranges of entries; an empty stretch becomes an empty range. */
-  rangesOf({ from, to }: Stretch): readonly SeqRange[] {
+  toRanges({ from, to }: Stretch): readonly SeqRange[] {
     if (to < from) {
-      const place = this.at(from);
+      const place = this.findEntry(from);
       return place ? [{ session: place.session, from: place.seq, to: place.seq - 1 }] : [];
     }
     return this.#ranges.flatMap(({ range, start }) => {
@@ -65,12 +67,12 @@ export class LinePlaces {
     });
   }
 
-  #emptyStretch({ session, from }: SeqRange): readonly Stretch[] {
-    const place = this.of({ session, seq: from });
+  #toEmptyStretch({ session, from }: SeqRange): readonly Stretch[] {
+    const place = this.findPlace({ session, seq: from });
     return place === undefined ? [] : [{ from: place, to: place - 1 }];
   }
 
-  #parts(wanted: SeqRange): readonly Stretch[] {
+  #splitRange(wanted: SeqRange): readonly Stretch[] {
     return this.#ranges.flatMap(({ range, start }) => {
       if (range.session !== wanted.session) return [];
       const first = Math.max(wanted.from, range.from);
@@ -82,7 +84,7 @@ export class LinePlaces {
 }
 
 /** The gaps between stretches within `whole`; the stretches may overlap. */
-export function gapsBetween(stretches: readonly Stretch[], whole: Stretch): readonly Stretch[] {
+export function findGaps(stretches: readonly Stretch[], whole: Stretch): readonly Stretch[] {
   const gaps: Stretch[] = [];
   let next = whole.from;
   for (const { from, to } of [...stretches].sort((a, b) => a.from - b.from)) {

@@ -1,30 +1,30 @@
 import { Turns } from "../../base/turns.ts";
 import { toEntry } from "../../log/body.ts";
 import type { Lines } from "../../log/lines.ts";
-import { answeredBy, callIdsOf } from "../../model/calls.ts";
+import { listAnsweredCallIds, listCallIds } from "../../model/calls.ts";
 import type { Entry, MessageBody, PinBody, SessionId } from "../../model/entry.ts";
 import { closeLine, type SeqRange } from "../../model/line.ts";
 import type { SingleEdit } from "../../model/overlay.ts";
 import type { EntryStore } from "../../store/entry-store.ts";
-import { applyEdits, type TokensOf } from "../apply-edits.ts";
+import { applyEdits, type TokenEstimator } from "../apply-edits.ts";
 import type { Slot } from "../slot.ts";
-import { holdingOverlays, marks } from "./holding-overlays.ts";
-import type { HoldingOverlay } from "./in-effect.ts";
-import { gapsBetween, LinePlaces, type Stretch } from "./line-places.ts";
-import { hiddenBy, placedEdit } from "./place-edit.ts";
+import { findActiveOverlays, readMarks } from "./holding-overlays.ts";
+import type { ActiveOverlay } from "./in-effect.ts";
+import { findGaps, LinePlaces, type Stretch } from "./line-places.ts";
+import { findHiddenStretches, toPlacedEdit } from "./place-edit.ts";
 
 /** Input and limits for loading a window. */
 export interface LoadOptions {
   readonly session: SessionId;
   readonly entries: EntryStore;
   readonly lines: Lines;
-  readonly tokensOf: TokensOf;
+  readonly tokensOf: TokenEstimator;
   /** Maximum tokens of messages to read; older ones count as having left the window. */
-  readonly mostTokens: number;
+  readonly maxTokens: number;
   /** Maximum tokens of messages to read that have left the window. */
   readonly pastTokens: number;
   /** True to apply only lasting edits, which yields the conversation as policies see it before their own edits. */
-  readonly isAsSaid?: boolean;
+  readonly isLastingOnly?: boolean;
 }
 
 /** A session's window as its log and overlays define it. */
@@ -39,7 +39,7 @@ export interface LoadedWindow {
   readonly past: readonly Slot[];
   /** Stretch of messages that were too many to read; the next plan must remove them. */
   readonly unread: Stretch | undefined;
-  readonly overlays: readonly HoldingOverlay[];
+  readonly overlays: readonly ActiveOverlay[];
   /** Stretches that lasting edits hide. */
   readonly lastingHidden: readonly Stretch[];
   readonly pins: ReadonlySet<number>;
@@ -48,7 +48,7 @@ export interface LoadedWindow {
 }
 
 /** Maximum number of messages searched for the first user message. */
-const OPENING = 200;
+const MAX_OPENING_MESSAGES = 200;
 const BATCH = 64;
 
 /** Loads a window. Memory use depends on the window, not on the length of the session. */
@@ -62,20 +62,20 @@ export async function loadWindow(options: LoadOptions): Promise<LoadedWindow> {
   const start = line[0]?.from ?? 1;
   const whole = { from: start, to: start + length - 1 };
 
-  const overlays = (await holdingOverlays(entries, closed, places)).holding;
+  const overlays = (await findActiveOverlays(entries, closed, places)).overlays;
   const edits = overlays.flatMap(({ edits: own, entry }) =>
     own.flatMap((edit) =>
-      options.isAsSaid && !edit.isLasting ? [] : (placedEdit(edit, entry.session, places) ?? []),
+      options.isLastingOnly && !edit.isLasting ? [] : (toPlacedEdit(edit, entry.session, places) ?? []),
     ),
   );
   const pins = await readPins(entries, closed, places);
-  const hidden = hiddenBy(edits);
-  const shown = gapsBetween(hidden, whole);
-  const reader = new LineReader(entries, places, options, replacements(edits));
-  const { said, unread } = await reader.shown(shown);
-  const { slots: past } = await reader.newest(gapsBetween(shown, whole), options.pastTokens);
+  const hidden = findHiddenStretches(edits);
+  const shown = findGaps(hidden, whole);
+  const reader = new LineReader(entries, places, options, indexReplacements(edits));
+  const { said, unread } = await reader.readShown(shown);
+  const { slots: past } = await reader.readNewest(findGaps(shown, whole), options.pastTokens);
   const lasting = edits.filter(({ isLasting }) => isLasting);
-  const base = asSaid(applyEdits(said, lasting, tokensOf));
+  const base = treatAsOriginal(applyEdits(said, lasting, tokensOf));
   const slots = applyEdits(
     base.slots,
     edits.filter(({ isLasting }) => !isLasting),
@@ -87,17 +87,19 @@ export async function loadWindow(options: LoadOptions): Promise<LoadedWindow> {
     places,
     line: whole,
     slots,
-    past: asSaid(applyEdits(past, lasting, tokensOf)).slots.filter(({ seq }) => !base.summaries.has(seq)),
+    past: treatAsOriginal(applyEdits(past, lasting, tokensOf)).slots.filter(
+      ({ seq }) => !base.summaries.has(seq),
+    ),
     unread,
     overlays,
-    lastingHidden: hiddenBy(lasting),
+    lastingHidden: findHiddenStretches(lasting),
     pins,
     summaries: base.summaries,
   };
 }
 
 /** Policies treat the result of lasting edits as the original messages. */
-function asSaid(slots: readonly Slot[]) {
+function treatAsOriginal(slots: readonly Slot[]) {
   const summaries = new Set(slots.flatMap(({ isNote, seq }) => (isNote ? [seq] : [])));
   const plain = slots.map(
     ({ original, isNote: _, ...slot }): Slot => ({
@@ -114,9 +116,9 @@ async function readPins(
   places: LinePlaces,
 ): Promise<ReadonlySet<number>> {
   const decided = new Map<number, boolean>();
-  for await (const entry of marks(entries, line, "pin")) {
+  for await (const entry of readMarks(entries, line, "pin")) {
     const { target, isPinned } = entry as Entry<PinBody>;
-    const place = places.of(target);
+    const place = places.findPlace(target);
     if (place !== undefined && !decided.has(place)) decided.set(place, isPinned);
   }
   return new Set([...decided].flatMap(([place, isPinned]) => (isPinned ? [place] : [])));
@@ -127,7 +129,7 @@ class LineReader {
   readonly #entries: EntryStore;
   readonly #places: LinePlaces;
   readonly #options: LoadOptions;
-  readonly #replacing: (slot: Slot) => readonly SingleEdit[];
+  readonly #findReplacements: (slot: Slot) => readonly SingleEdit[];
   readonly #turns = new Turns();
 
   constructor(
@@ -139,49 +141,49 @@ class LineReader {
     this.#entries = entries;
     this.#places = places;
     this.#options = options;
-    this.#replacing = replacing;
+    this.#findReplacements = replacing;
   }
 
   /** The messages of stretches; if there are too many, the newest ones and the opening up to the first user message. */
-  async shown(stretches: readonly Stretch[]) {
-    const { slots, isCut } = await this.newest(stretches, this.#options.mostTokens);
-    const newest = isCut ? slots.slice(endOfCutGroup(slots)) : slots;
+  async readShown(stretches: readonly Stretch[]) {
+    const { slots, isCut } = await this.readNewest(stretches, this.#options.maxTokens);
+    const newest = isCut ? slots.slice(findCutGroupEnd(slots)) : slots;
     const first = newest[0];
     if (!isCut || !first) return { said: newest, unread: undefined };
-    const opening = await this.#opening(stretches, first.seq);
+    const opening = await this.#readOpening(stretches, first.seq);
     const from = (opening.at(-1)?.seq ?? (stretches[0]?.from ?? 1) - 1) + 1;
     return { said: [...opening, ...newest], unread: { from, to: first.seq - 1 } };
   }
 
   /** The newest messages of stretches, oldest first, until they exceed `mostTokens`. */
-  async newest(stretches: readonly Stretch[], mostTokens: number) {
+  async readNewest(stretches: readonly Stretch[], mostTokens: number) {
     const slots: Slot[] = [];
     let tokens = 0;
     for (const stretch of stretches.toReversed()) {
-      for await (const slot of this.#messages(stretch, "descending")) {
+      for await (const slot of this.#readMessages(stretch, "descending")) {
         if (tokens > mostTokens) return { slots: slots.reverse(), isCut: true };
         slots.push(slot);
-        tokens += this.#shownTokens(slot);
+        tokens += this.#estimateShown(slot);
       }
     }
     return { slots: slots.reverse(), isCut: false };
   }
 
   /** The messages before a place, up to and including the first user message. */
-  async #opening(stretches: readonly Stretch[], before: number): Promise<readonly Slot[]> {
+  async #readOpening(stretches: readonly Stretch[], before: number): Promise<readonly Slot[]> {
     const opening: Slot[] = [];
     for (const { from, to } of stretches) {
-      for await (const slot of this.#messages({ from, to: Math.min(to, before - 1) }, "ascending")) {
+      for await (const slot of this.#readMessages({ from, to: Math.min(to, before - 1) }, "ascending")) {
         opening.push(slot);
         if (slot.message.role === "user") return opening;
-        if (opening.length === OPENING) return [];
+        if (opening.length === MAX_OPENING_MESSAGES) return [];
       }
     }
     return [];
   }
 
-  async *#messages(stretch: Stretch, order: "ascending" | "descending"): AsyncGenerator<Slot> {
-    const ranges = this.#places.rangesOf(stretch);
+  async *#readMessages(stretch: Stretch, order: "ascending" | "descending"): AsyncGenerator<Slot> {
+    const ranges = this.#places.toRanges(stretch);
     for (const range of order === "ascending" ? ranges : ranges.toReversed()) {
       let { from, to } = range;
       while (from <= to) {
@@ -189,7 +191,7 @@ class LineReader {
         const found = await this.#entries.read(range.session, query);
         for (const stored of found) {
           const entry = toEntry(range.session, stored);
-          if (entry.kind === "message") yield this.#slot(entry);
+          if (entry.kind === "message") yield this.#toSlot(entry);
           const resting = this.#turns.rest();
           if (resting) await resting;
         }
@@ -202,32 +204,32 @@ class LineReader {
   }
 
   /** Counts a message after its edits: a window may contain many large results that are reduced to stubs. */
-  #shownTokens(slot: Slot): number {
-    const edits = this.#replacing(slot);
+  #estimateShown(slot: Slot): number {
+    const edits = this.#findReplacements(slot);
     if (edits.length === 0) return slot.tokens;
     return applyEdits([slot], edits, this.#options.tokensOf)[0]?.tokens ?? 0;
   }
 
-  #slot(entry: Entry<MessageBody>): Slot {
-    return slotOf(entry, this.#places, this.#options);
+  #toSlot(entry: Entry<MessageBody>): Slot {
+    return toSlot(entry, this.#places, this.#options);
   }
 }
 
 /**
  * Index after the last of the oldest messages that answers an unread call, because calls and results belong together.
  */
-function endOfCutGroup(slots: readonly Slot[]): number {
+function findCutGroupEnd(slots: readonly Slot[]): number {
   const called = new Set<string>();
   let end = 0;
   for (const [index, { message }] of slots.slice(0, Math.min(BATCH, slots.length / 2)).entries()) {
-    if (answeredBy(message).some((callId) => !called.has(callId))) end = index + 1;
-    for (const callId of callIdsOf(message)) called.add(callId);
+    if (listAnsweredCallIds(message).some((callId) => !called.has(callId))) end = index + 1;
+    for (const callId of listCallIds(message)) called.add(callId);
   }
   return end;
 }
 
 /** Returns a function that finds the edits replacing parts of a slot. */
-function replacements(edits: readonly SingleEdit[]): (slot: Slot) => readonly SingleEdit[] {
+function indexReplacements(edits: readonly SingleEdit[]): (slot: Slot) => readonly SingleEdit[] {
   const byPlace = new Map<number | string, SingleEdit[]>();
   for (const edit of edits) {
     if (edit.type !== "replace") continue;
@@ -237,16 +239,17 @@ function replacements(edits: readonly SingleEdit[]): (slot: Slot) => readonly Si
     else byPlace.set(key, [edit]);
   }
   if (byPlace.size === 0) return () => [];
-  return ({ seq, message }) => [seq, ...answeredBy(message)].flatMap((key) => byPlace.get(key) ?? []);
+  return ({ seq, message }) =>
+    [seq, ...listAnsweredCallIds(message)].flatMap((key) => byPlace.get(key) ?? []);
 }
 
 /** Converts a message entry of the line to a slot. */
-export function slotOf(
+export function toSlot(
   { session, seq, at, message }: Entry<MessageBody>,
   places: LinePlaces,
-  own: { readonly session: SessionId; readonly tokensOf: TokensOf },
+  own: { readonly session: SessionId; readonly tokensOf: TokenEstimator },
 ): Slot {
-  const place = places.of({ session, seq }) ?? seq;
+  const place = places.findPlace({ session, seq }) ?? seq;
   const cite = session === own.session ? `#${seq}` : `${session}#${seq}`;
   return {
     seq: place,

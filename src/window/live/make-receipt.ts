@@ -1,11 +1,11 @@
-import type { CacheState, Compared, Receipt } from "../../model/receipt.ts";
+import type { CacheState, Comparison, Receipt } from "../../model/receipt.ts";
 import type { ModelFacts, Prices } from "../models/facts.ts";
-import { sizeOf } from "../size.ts";
+import { sumSlotTokens } from "../size.ts";
 import type { Slot } from "../slot.ts";
-import { namesLeft } from "./names-left.ts";
+import { findRemovedNames } from "./names-left.ts";
 
 /** Input of a receipt; windows are in estimated tokens. */
-export interface Bill {
+export interface ReceiptInput {
   readonly model: string;
   readonly facts: ModelFacts;
   readonly policy: string;
@@ -25,25 +25,25 @@ export interface Bill {
 }
 
 /** Computes the cost and savings of an edit and the names it removes. */
-export function makeReceipt(bill: Bill): Receipt {
+export function buildReceipt(bill: ReceiptInput): Receipt {
   const { facts, cache, counted } = bill;
   const tokens = {
-    without: counted(bill.system + sizeOf(bill.before)),
-    with: counted(bill.system + sizeOf(bill.after)),
+    without: counted(bill.system + sumSlotTokens(bill.before)),
+    with: counted(bill.system + sumSlotTokens(bill.after)),
   };
   const isCached = cache !== "cold" && bill.sent.length > 0;
   const cached = {
-    without: isCached ? counted(sharedTokens(bill, bill.before)) : 0,
-    with: isCached ? counted(sharedTokens(bill, bill.after)) : 0,
+    without: isCached ? counted(countSharedTokens(bill, bill.before)) : 0,
+    with: isCached ? counted(countSharedTokens(bill, bill.after)) : 0,
   };
-  const thisCall = compared((which) =>
-    dollars(facts, tokens[which], (prices) => [
+  const thisCall = compareFigures((which) =>
+    computeDollars(facts, tokens[which], (prices) => [
       [cached[which], prices.cacheRead],
       [tokens[which] - cached[which], prices.cacheWrite],
     ]),
   );
-  const nextCalls = compared((which) =>
-    dollars(facts, tokens[which], (prices) => [[tokens[which], prices.cacheRead]]),
+  const nextCalls = compareFigures((which) =>
+    computeDollars(facts, tokens[which], (prices) => [[tokens[which], prices.cacheRead]]),
   );
   const kept = new Set(bill.after.flatMap(({ seq, isNote }) => (isNote ? [] : [seq])));
   const gone = bill.before.filter(({ seq, isNote }) => !isNote && !kept.has(seq)).length;
@@ -53,18 +53,18 @@ export function makeReceipt(bill: Bill): Receipt {
     cache,
     isForced: bill.isForced,
     tokens,
-    cachedShare: compared((which) => share(cached[which], tokens[which])),
+    cachedShare: compareFigures((which) => computeShare(cached[which], tokens[which])),
     thisCall,
     nextCalls,
     ...(facts.arePricesAssumed && { arePricesAssumed: true as const }),
-    breakEvenCalls: breakEven(thisCall, nextCalls),
+    breakEvenCalls: computeBreakEven(thisCall, nextCalls),
     expectedCalls: bill.expectedCalls,
-    left: { entries: gone + bill.unread, ...namesLeft(bill.before, bill.after) },
+    left: { entries: gone + bill.unread, ...findRemovedNames(bill.before, bill.after) },
   };
 }
 
 /** Number of further calls after which a more expensive call has paid for itself; null if it never does. */
-function breakEven(thisCall: Compared, nextCalls: Compared): number | null {
+function computeBreakEven(thisCall: Comparison, nextCalls: Comparison): number | null {
   const extra = thisCall.with - thisCall.without;
   if (extra <= 0) return 0;
   const saved = nextCalls.without - nextCalls.with;
@@ -72,7 +72,7 @@ function breakEven(thisCall: Compared, nextCalls: Compared): number | null {
 }
 
 /** Tokens of the prefix that the next request shares with the last one. */
-function sharedTokens({ system, sent }: Bill, slots: readonly Slot[]): number {
+function countSharedTokens({ system, sent }: ReceiptInput, slots: readonly Slot[]): number {
   let shared = system;
   for (const [index, slot] of slots.entries()) {
     if (sent[index]?.message !== slot.message) break;
@@ -81,7 +81,7 @@ function sharedTokens({ system, sent }: Bill, slots: readonly Slot[]): number {
   return shared;
 }
 
-function dollars(
+function computeDollars(
   facts: ModelFacts,
   promptTokens: number,
   itemsAt: (prices: Prices) => readonly (readonly [tokens: number, price: number])[],
@@ -92,10 +92,10 @@ function dollars(
   return Math.round(sum) / 1_000_000;
 }
 
-function share(part: number, whole: number): number {
+function computeShare(part: number, whole: number): number {
   return whole === 0 ? 0 : Math.round((part / whole) * 1_000) / 1_000;
 }
 
-function compared(figure: (which: "without" | "with") => number): Compared {
+function compareFigures(figure: (which: "without" | "with") => number): Comparison {
   return { without: figure("without"), with: figure("with") };
 }

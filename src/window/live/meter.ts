@@ -1,10 +1,10 @@
 import type { Entry, UsageBody } from "../../model/entry.ts";
 import type { Json } from "../../model/json.ts";
 import type { Usage } from "../../model/usage.ts";
-import { untaught } from "../tokens/calibration.ts";
-import { gauge } from "../tokens/gauge.ts";
+import { createCalibrationState } from "../tokens/calibration.ts";
+import { createGauge } from "../tokens/gauge.ts";
 import { type LearnedCounts, learnCount } from "../tokens/plausible.ts";
-import { startFactor } from "../tokens/start-factor.ts";
+import { chooseStartFactor } from "../tokens/start-factor.ts";
 import type { LastRequest } from "./cache-state.ts";
 
 /** Relates estimates to a provider's counts for one model, learned from the reports in the log. */
@@ -15,7 +15,7 @@ export class Meter {
 
   constructor(model: string) {
     this.#model = model;
-    this.#learned = { gauge: gauge({ calibration: untaught(startFactor(model)) }) };
+    this.#learned = { gauge: createGauge({ calibration: createCalibrationState(chooseStartFactor(model)) }) };
   }
 
   /** The latest reported request of any model. */
@@ -35,12 +35,13 @@ export class Meter {
 
   /** Learns from a report in the log; call it oldest first. */
   learn({ at, usage, model, meta }: Pick<Entry<UsageBody>, "at" | "usage" | "model" | "meta">): void {
-    const own = ownMeta(meta);
+    const own = getOwnMeta(meta);
     if (own?.isSummary) return;
     this.#last = { at, usage, ...(model !== undefined && { model }) };
     const { estimatedTokens, isUnreliable } = own ?? {};
     if (typeof estimatedTokens !== "number" || isUnreliable === true) return;
-    if (model === undefined || model === this.#model) this.learnCount(estimatedTokens, promptTokens(usage));
+    if (model === undefined || model === this.#model)
+      this.learnCount(estimatedTokens, countPromptTokens(usage));
   }
 
   /** Learns a count that came without a report, as in an overflow error, if it is plausible. */
@@ -53,35 +54,39 @@ export class Meter {
  * Metadata of a usage entry: the estimated tokens of its request, from which other handles learn, and a mark that keeps
  * them from learning from an unreliable report.
  */
-export function remark(estimatedTokens: number, isUnreliable = false): Pick<UsageBody, "meta"> {
+export function buildUsageMeta(estimatedTokens: number, isUnreliable = false): Pick<UsageBody, "meta"> {
   if (!(estimatedTokens > 0)) return {};
   return { meta: { longhaul: { estimatedTokens, ...(isUnreliable && { isUnreliable }) } } };
 }
 
 /** Marks the usage of a call that made a summary, which says nothing about the session's own window and cache. */
-export const SUMMARY_REMARK = { longhaul: { isSummary: true } } as const;
+export const SUMMARY_META = { longhaul: { isSummary: true } } as const;
 
 /** Marks the usage of a summary that was rejected because it would not have made the window smaller. */
-export const REFUSED_SUMMARY_REMARK = { longhaul: { isSummary: true, isRefused: true } } as const;
+export const REFUSED_SUMMARY_META = { longhaul: { isSummary: true, isRefused: true } } as const;
 
 /** True for the usage of a call that made a summary. */
 export function isSummaryUsage({ meta }: { readonly meta?: UsageBody["meta"] | undefined }): boolean {
-  return ownMeta(meta)?.isSummary === true;
+  return getOwnMeta(meta)?.isSummary === true;
 }
 
 /** True for the usage of a call whose summary was rejected. */
 export function isRefusedSummary({ meta }: { readonly meta?: UsageBody["meta"] | undefined }): boolean {
-  return ownMeta(meta)?.isRefused === true;
+  return getOwnMeta(meta)?.isRefused === true;
 }
 
 /** Total prompt tokens, cached or not; NaN if a count is invalid. */
-export function promptTokens({ inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 }: Usage): number {
+export function countPromptTokens({
+  inputTokens = 0,
+  cacheReadTokens = 0,
+  cacheWriteTokens = 0,
+}: Usage): number {
   const counts = [inputTokens, cacheReadTokens, cacheWriteTokens];
   const areCounts = counts.every((count) => Number.isFinite(count) && count >= 0);
   return areCounts ? counts.reduce((sum, count) => sum + count) : Number.NaN;
 }
 
-function ownMeta(meta: { readonly [key: string]: Json } | undefined) {
+function getOwnMeta(meta: { readonly [key: string]: Json } | undefined) {
   const own = meta?.longhaul;
   if (typeof own !== "object" || own === null || Array.isArray(own)) return undefined;
   return own as { readonly [key: string]: Json };

@@ -9,32 +9,32 @@ import type { Place } from "../../model/place.ts";
 import type { RelatedStretch } from "../../model/related.ts";
 import {
   chooseStretches,
-  leastScore,
+  computeMinScore,
   MIN_CERTAINTY,
   MIN_SPECIFICITY,
-  type Stretch,
+  type PageStretch,
 } from "../paging/choose-stretches.ts";
-import { MIN_PAGE_TOKENS, pageBudget } from "../paging/page-budget.ts";
-import { type PageCue, pageCueOf } from "../paging/page-cue.ts";
-import { isPage, type PageText, pageHeading, pageMessage } from "../paging/page-note.ts";
-import type { Paging } from "../paging/paging.ts";
+import { computePageBudget, MIN_PAGE_TOKENS } from "../paging/page-budget.ts";
+import { findPageCue, type PageCue } from "../paging/page-cue.ts";
+import { buildPageHeading, buildPageMessage, isPage, type PageText } from "../paging/page-note.ts";
+import type { PageSource } from "../paging/paging.ts";
 import type { Slot } from "../slot.ts";
 import { estimateText } from "../tokens/estimate.ts";
-import { marks } from "./holding-overlays.ts";
+import { readMarks } from "./holding-overlays.ts";
 import type { LoadedWindow } from "./load-window.ts";
-import { hiddenBy, placedEdit } from "./place-edit.ts";
+import { findHiddenStretches, toPlacedEdit } from "./place-edit.ts";
 
 /** Dependencies of a pager. */
-export interface PagerParts {
+export interface WindowPagerDeps {
   readonly session: SessionId;
   readonly log: Log;
-  readonly paging: Paging;
+  readonly pageSource: PageSource;
   /** The model's window, in tokens. */
   readonly windowTokens: number;
 }
 
 /** Content brought back into a window. */
-export interface Page {
+export interface WindowPage {
   /** Place of the message that asked for the page. */
   readonly after: number;
   readonly slot: Slot;
@@ -53,64 +53,68 @@ const WORK_SHARE = 1 / 8;
 const WORK_SPECIFICITY = 12;
 /** A search that takes longer is abandoned, and the request is sent without a page. */
 const MAX_SEARCH_MS = 10_000;
-const PAGED_IN = "brought back";
+const PAGE_REASON = "brought back";
 
 /**
  * Brings back content that has left a session's window when its newest message asks for it; at most once per message.
  */
-export class Pager {
-  readonly #parts: PagerParts;
+export class WindowPager {
+  readonly #deps: WindowPagerDeps;
   /** Place of the last message that was searched for. */
-  #seen = 0;
+  #lastPlace = 0;
 
-  constructor(parts: PagerParts) {
-    this.#parts = parts;
+  constructor(parts: WindowPagerDeps) {
+    this.#deps = parts;
   }
 
   /** Tokens that a page at the end of this window may need; 0 if nothing asks for one. */
-  wantedTokens(slots: readonly Slot[]): number {
-    const cue = this.#cueOf(slots);
-    return cue ? this.#budgetOf(cue) : 0;
+  estimateWantedTokens(slots: readonly Slot[]): number {
+    const cue = this.#findCue(slots);
+    return cue ? this.#computeBudget(cue) : 0;
   }
 
   /** Finds the page for the newest message of a window, within `roomTokens`; undefined if there is none. */
-  async find(window: LoadedWindow, roomTokens: number, signal?: AbortSignal): Promise<Page | undefined> {
+  async find(
+    window: LoadedWindow,
+    roomTokens: number,
+    signal?: AbortSignal,
+  ): Promise<WindowPage | undefined> {
     const { slots } = window;
-    const cue = this.#cueOf(slots);
+    const cue = this.#findCue(slots);
     const asking = cue && slots[cue.index];
     if (!cue || !asking) return undefined;
-    const maxTokens = Math.min(this.#budgetOf(cue), roomTokens);
-    const isWanted = maxTokens >= MIN_PAGE_TOKENS && !(await this.#wasPaged(window, asking.seq));
+    const maxTokens = Math.min(this.#computeBudget(cue), roomTokens);
+    const isWanted = maxTokens >= MIN_PAGE_TOKENS && !(await this.#hasPage(window, asking.seq));
     const found = isWanted ? await this.#search(cue, asking.seq, window, signal) : [];
-    this.#seen = asking.seq;
+    this.#lastPlace = asking.seq;
     const texts = await this.#choose(found, window, asking.seq, maxTokens);
     if (texts.length === 0) return undefined;
-    return pageOf(asking, texts, cue);
+    return buildPage(asking, texts, cue);
   }
 
   /** Makes the next call consider the newest message again. */
   forget(): void {
-    this.#seen = 0;
+    this.#lastPlace = 0;
   }
 
-  #cueOf(slots: readonly Slot[]): PageCue | undefined {
-    const cue = pageCueOf(slots);
+  #findCue(slots: readonly Slot[]): PageCue | undefined {
+    const cue = findPageCue(slots);
     const asking = cue && slots[cue.index];
-    if (!asking || asking.seq <= this.#seen) return undefined;
+    if (!asking || asking.seq <= this.#lastPlace) return undefined;
     return slots.some((slot) => isPage(slot) && slot.seq > asking.seq) ? undefined : cue;
   }
 
-  #budgetOf({ kind }: PageCue): number {
-    const budget = pageBudget(this.#parts.windowTokens);
+  #computeBudget({ kind }: PageCue): number {
+    const budget = computePageBudget(this.#deps.windowTokens);
     return kind === "question" ? budget : budget * WORK_SHARE;
   }
 
   /** True if a message already had a page, even if it was reverted; a page is never built twice. */
-  async #wasPaged({ places, head, line }: LoadedWindow, place: number): Promise<boolean> {
-    const { entries } = this.#parts.log.store;
-    for (const range of places.rangesOf({ from: place, to: line.to }).toReversed()) {
+  async #hasPage({ places, head, line }: LoadedWindow, place: number): Promise<boolean> {
+    const { entries } = this.#deps.log.store;
+    for (const range of places.toRanges({ from: place, to: line.to }).toReversed()) {
       const closed = closeLine([range], head);
-      for await (const entry of marks(entries, closed, "overlay"))
+      for await (const entry of readMarks(entries, closed, "overlay"))
         if (isPageOverlay(entry as Entry<OverlayBody>)) return true;
     }
     return false;
@@ -122,11 +126,11 @@ export class Pager {
     { places, line }: LoadedWindow,
     signal: AbortSignal | undefined,
   ): Promise<readonly RelatedStretch[]> {
-    const sessions = [...new Set(places.rangesOf(line).map(({ session }) => session))];
-    const before = places.at(asking);
+    const sessions = [...new Set(places.toRanges(line).map(({ session }) => session))];
+    const before = places.findEntry(asking);
     const timeout = AbortSignal.timeout(MAX_SEARCH_MS);
     try {
-      const { stretches, specificity, certainty } = await this.#parts.paging.related(question, sessions, {
+      const { stretches, specificity, certainty } = await this.#deps.pageSource.related(question, sessions, {
         ...(before && { before }),
         signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       });
@@ -141,8 +145,8 @@ export class Pager {
   }
 
   /** True if the text is part of a message's text, and not of its reasoning or tool calls. */
-  async #isSaid({ session, seq }: Place, text: string): Promise<boolean> {
-    const stored = await this.#parts.log.store.entries.get(session, seq);
+  async #isMessageText({ session, seq }: Place, text: string): Promise<boolean> {
+    const stored = await this.#deps.log.store.entries.get(session, seq);
     if (stored?.kind !== "message") return false;
     const entry = toEntry(session, stored);
     if (entry.kind !== "message") return false;
@@ -163,24 +167,24 @@ export class Pager {
     const whole = new Set(window.slots.flatMap((slot) => (isWhole(slot) ? [slot.seq] : [])));
     const notes = window.slots.flatMap(({ isNote, message }) => (isNote ? [textOfMessage(message)] : []));
     const texts = new Set(window.slots.map(({ message }) => textOfMessage(message)));
-    const removed = hiddenByOthers(window);
-    const read: (PageText & Stretch & { readonly place: number; readonly entry: Place })[] = [];
+    const removed = findHiddenByOthers(window);
+    const read: (PageText & PageStretch & { readonly place: number; readonly entry: Place })[] = [];
     const seen = new Set<number>();
     let least = Number.NEGATIVE_INFINITY;
     for (const stretch of found) {
       const { session, seq, author, at, score } = stretch;
-      const place = window.places.of({ session, seq });
+      const place = window.places.findPlace({ session, seq });
       if (place === undefined || place >= before || seen.has(place) || score < least) continue;
       if (removed.some(({ from, to }) => from <= place && place <= to)) continue;
       if (seen.size === MAX_STRETCHES) break;
       seen.add(place);
       const maxCharacters = author === "tool" ? MAX_OUTPUT_CHARACTERS : MAX_QUOTED_CHARACTERS;
       const text = (await stretch.read(maxCharacters)) ?? "";
-      if (author !== "tool" && !(await this.#isSaid({ session, seq }, text))) continue;
+      if (author !== "tool" && !(await this.#isMessageText({ session, seq }, text))) continue;
       const isShown = whole.has(place) || texts.has(text) || notes.some((note) => note.includes(text));
-      if (read.length === 0) least = leastScore({ score, isShown });
-      const cite = session === this.#parts.session ? `#${seq}` : `${session}#${seq}`;
-      const heading = pageHeading({ cite, author, at });
+      if (read.length === 0) least = computeMinScore({ score, isShown });
+      const cite = session === this.#deps.session ? `#${seq}` : `${session}#${seq}`;
+      const heading = buildPageHeading({ cite, author, at });
       const tokens = estimateText(`${heading}\n${text}\n\n`);
       const entry = { session, seq };
       read.push({ cite, author, at, text, score, characters: text.length, tokens, isShown, place, entry });
@@ -195,24 +199,24 @@ export class Pager {
 
 /** True for an overlay that stores a page. */
 export function isPageOverlay({ reason, edit }: Pick<Entry<OverlayBody>, "reason" | "edit">): boolean {
-  return edit.type === "plan" && edit.isWhole !== true && reason.startsWith(PAGED_IN);
+  return edit.type === "plan" && edit.isWhole !== true && reason.startsWith(PAGE_REASON);
 }
 
 /** Stretches that people or clients removed from the window themselves; pages must not bring them back. */
-function hiddenByOthers({ overlays, places }: LoadedWindow): readonly { from: number; to: number }[] {
+function findHiddenByOthers({ overlays, places }: LoadedWindow): readonly { from: number; to: number }[] {
   return overlays.flatMap(({ entry, edits }) =>
     entry.author === "longhaul"
       ? []
-      : hiddenBy(edits.flatMap((edit) => placedEdit(edit, entry.session, places) ?? [])),
+      : findHiddenStretches(edits.flatMap((edit) => toPlacedEdit(edit, entry.session, places) ?? [])),
   );
 }
 
-function pageOf(
+function buildPage(
   asking: Slot,
   texts: readonly (PageText & { readonly entry: Place })[],
   { kind }: PageCue,
-): Page {
-  const message = pageMessage(texts);
+): WindowPage {
+  const message = buildPageMessage(texts);
   const after = asking.seq;
   const slot: Slot = {
     seq: after + 1,
@@ -232,6 +236,6 @@ function pageOf(
       messages: [message],
       quotes: texts.map(({ entry }) => entry),
     },
-    reason: `${PAGED_IN}: ${entries} related to ${cause} in ${asking.cite ?? `#${after}`}`,
+    reason: `${PAGE_REASON}: ${entries} related to ${cause} in ${asking.cite ?? `#${after}`}`,
   };
 }

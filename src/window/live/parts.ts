@@ -1,7 +1,7 @@
 import type { Slot } from "../slot.ts";
 
 /** Tokens of a request by purpose; together with `free` they fill the model's window. */
-export interface WindowParts {
+export interface WindowBreakdown {
   readonly system: number;
   readonly tools: number;
   readonly pins: number;
@@ -16,7 +16,7 @@ export interface WindowParts {
 export const RECALLED = "recalled";
 
 /** Adds up the tokens of a window by purpose. */
-export function partsOf(
+export function computeBreakdown(
   slots: readonly Slot[],
   besides: {
     readonly system: number;
@@ -28,10 +28,10 @@ export function partsOf(
     readonly summaries: ReadonlySet<number>;
     readonly counted: (estimated: number) => number;
   },
-): WindowParts {
+): WindowBreakdown {
   const { counted, reserved, window } = besides;
   const sums = { pins: besides.memories, summaries: 0, recalled: 0, history: 0 };
-  for (const slot of slots) sums[kindOf(slot, besides)] += slot.tokens;
+  for (const slot of slots) sums[chooseKind(slot, besides)] += slot.tokens;
   const total = Object.values(sums).reduce((sum, tokens) => sum + tokens, besides.system + besides.tools);
   const scale = total === 0 ? 1 : counted(total) / total;
   const parts = {
@@ -47,7 +47,7 @@ export function partsOf(
   return { ...parts, free: Math.max(0, window - used) };
 }
 
-function kindOf(
+function chooseKind(
   { seq, isNote, message }: Slot,
   { pins, summaries }: { readonly pins: ReadonlySet<number>; readonly summaries: ReadonlySet<number> },
 ) {

@@ -1,23 +1,23 @@
 import { Turns } from "../../base/turns.ts";
 import type { CacheState } from "../../model/receipt.ts";
 import { applyEdits } from "../apply-edits.ts";
-import { staleImages } from "../passes/stale-images.ts";
+import { stubStaleImages } from "../passes/stale-images.ts";
 import { withoutLostCalls } from "../policies/lost-calls.ts";
 import type { Budget, PolicyRun } from "../policy.ts";
-import { protectedSeqs, verbatimSeqs } from "../protected.ts";
-import { sizeOf } from "../size.ts";
+import { findProtectedSeqs, findVerbatimSeqs } from "../protected.ts";
+import { sumSlotTokens } from "../size.ts";
 import type { Slot } from "../slot.ts";
 import { isSystem } from "../speaker.ts";
-import { checkProposed } from "./check-proposed.ts";
+import { checkProposedWindow } from "./check-proposed.ts";
 import { isWorthEditing } from "./edit-guard.ts";
-import { floorError } from "./errors.ts";
-import type { Followed } from "./follower.ts";
+import { createFloorError } from "./errors.ts";
+import type { WindowUpdate } from "./follower.ts";
 import type { LoadedWindow } from "./load-window.ts";
 import type { Meter } from "./meter.ts";
-import { cachePricesOf, type Settings } from "./settings.ts";
+import { computeCachePrices, type WindowSettings } from "./settings.ts";
 
 /** A window as a policy proposes it. */
-export interface Proposed {
+export interface ProposedWindow {
   readonly slots: readonly Slot[];
   readonly isEdited: boolean;
   /** True if the window would have been too large. */
@@ -27,24 +27,24 @@ export interface Proposed {
 
 const LARGE_CHANGE = 0.1;
 /** Most conversations end before their window is this full, so deferred work would be wasted on them. */
-const DIGESTED_SHARE = 0.3;
+const MIN_DIGEST_SHARE = 0.3;
 
 /** Runs a policy on one session. */
-export class Planning {
-  readonly #settings: Settings;
+export class PolicyPlanner {
+  readonly #settings: WindowSettings;
   readonly #meter: Meter;
   readonly #session: string;
   /** Mutable, and read by the policy on every fit: the budget depends on the provider's reports. */
   readonly #budget: { -readonly [Key in keyof Budget]: Budget[Key] };
   #run: PolicyRun | undefined;
   #calls = 0;
-  #startedWith = 0;
+  #startTokens = 0;
   /** True once content has left the window since it was loaded; only the running policy knows about it. */
   #hasEdited = false;
   /** Why the policy wants an edit that was not worth applying yet. */
   #deferredReason: string | undefined;
 
-  constructor(settings: Settings, meter: Meter, session: string) {
+  constructor(settings: WindowSettings, meter: Meter, session: string) {
     const { limits, system, tools } = settings;
     this.#settings = settings;
     this.#meter = meter;
@@ -74,7 +74,7 @@ export class Planning {
   }
 
   /** Passes new messages to the policy, or restarts it for a newly loaded window. */
-  async take(followed: Followed): Promise<void> {
+  async applyUpdate(followed: WindowUpdate): Promise<void> {
     if (followed.isNew) return this.forget();
     const turns = new Turns();
     for (const slot of followed.arrived) {
@@ -91,7 +91,7 @@ export class Planning {
 
   /** Runs the policy's deferred work if the window is large enough to need it. */
   digest(slots: readonly Slot[]): void {
-    if (this.#budget.system + sizeOf(slots) <= DIGESTED_SHARE * this.#budget.tokens) return;
+    if (this.#budget.system + sumSlotTokens(slots) <= MIN_DIGEST_SHARE * this.#budget.tokens) return;
     try {
       this.#run?.digest?.();
     } catch {
@@ -104,24 +104,26 @@ export class Planning {
    * True if the policy must restart and would not know which messages have left, so the window has to be reloaded
    * first.
    */
-  isForgetful(window: LoadedWindow, forcedTokens?: number): boolean {
+  mustReload(window: LoadedWindow, forcedTokens?: number): boolean {
     if (!this.#hasEdited) return false;
     this.#setBudget(window, forcedTokens);
-    return !this.#run || this.#hasChanged();
+    return !this.#run || this.#hasBudgetChanged();
   }
 
   /** Throws WINDOW_FLOOR if the content that may not be cut does not fit. */
-  fit(window: LoadedWindow, cache: CacheState, forcedTokens?: number, pageTokens = 0): Proposed {
+  fit(window: LoadedWindow, cache: CacheState, forcedTokens?: number, pageTokens = 0): ProposedWindow {
     const { slots } = window;
     this.#setBudget(window, forcedTokens);
     const { tokens: most, messages = Number.POSITIVE_INFINITY } = this.#budget;
     const isForced =
-      window.unread !== undefined || this.#budget.system + sizeOf(slots) > most || slots.length > messages;
-    if (this.#hasChanged()) this.#run = undefined;
+      window.unread !== undefined ||
+      this.#budget.system + sumSlotTokens(slots) > most ||
+      slots.length > messages;
+    if (this.#hasBudgetChanged()) this.#run = undefined;
     const run = this.#run ?? this.#start(window);
     const fitted = run.fit({ isHot: cache !== "cold", ...(pageTokens > 0 && { pageTokens }) });
-    const whole = this.#whole(window, fitted);
-    const next = this.#withinImageBudget(whole, window);
+    const whole = this.#checkWindow(window, fitted);
+    const next = this.#limitImages(whole, window);
     this.#calls++;
     if (next !== fitted) this.#run = undefined;
     const isChanged = window.unread !== undefined || !isSameWindow(slots, next);
@@ -144,7 +146,7 @@ export class Planning {
   ): boolean {
     const { policy, limits, tokensOf } = this.#settings;
     const { system, messages = Number.POSITIVE_INFINITY } = this.#budget;
-    const [before, after] = [system + sizeOf(slots), system + sizeOf(next)];
+    const [before, after] = [system + sumSlotTokens(slots), system + sumSlotTokens(next)];
     const isTooLarge = (tokens: number) => this.#meter.counted(tokens) > limits.most;
     const isNeeded =
       isByRule ||
@@ -163,11 +165,11 @@ export class Planning {
    * Estimated tokens of content that may not be cut. With clipping, these are only pins, summaries, system messages,
    * the newest question and the latest reply; tool results sent with the question can be clipped.
    */
-  floorTokens({ slots, pins, summaries }: LoadedWindow): number {
+  estimateFloor({ slots, pins, summaries }: LoadedWindow): number {
     const { isClipping, tokensOf } = this.#settings;
     const fixed = new Set([...pins, ...summaries]);
     for (const slot of slots) if (isSystem(slot)) fixed.add(slot.seq);
-    const kept = isClipping ? verbatimSeqs(slots, fixed) : protectedSeqs(slots, fixed);
+    const kept = isClipping ? findVerbatimSeqs(slots, fixed) : findProtectedSeqs(slots, fixed);
     let tokens = this.#budget.system;
     for (const { seq, isNote, message, tokens: own } of slots) {
       if (isNote || !kept.has(seq)) continue;
@@ -179,16 +181,16 @@ export class Planning {
   }
 
   /** Estimated tokens of messages that no edit may hide. */
-  #protectedTokens({ slots, pins, summaries }: LoadedWindow): number {
-    const kept = protectedSeqs(slots, new Set([...pins, ...summaries]));
+  #estimateProtected({ slots, pins, summaries }: LoadedWindow): number {
+    const kept = findProtectedSeqs(slots, new Set([...pins, ...summaries]));
     let tokens = this.#budget.system;
     for (const { seq, isNote, tokens: own } of slots) if (!isNote && kept.has(seq)) tokens += own;
     return tokens;
   }
 
   /** A policy plans with the budget it started with; a very different budget requires a restart. */
-  #hasChanged(): boolean {
-    const change = this.#budget.tokens / this.#startedWith;
+  #hasBudgetChanged(): boolean {
+    const change = this.#budget.tokens / this.#startTokens;
     return change < 1 - LARGE_CHANGE || change > 1 + LARGE_CHANGE;
   }
 
@@ -201,9 +203,9 @@ export class Planning {
 
   #start({ slots, past, pins, summaries }: LoadedWindow): PolicyRun {
     const { policy, tokensOf, facts } = this.#settings;
-    const prices = cachePricesOf(facts);
+    const prices = computeCachePrices(facts);
     this.#calls ||= [...past, ...slots].filter(({ message }) => message.role === "assistant").length;
-    this.#startedWith = this.#budget.tokens;
+    this.#startTokens = this.#budget.tokens;
     this.#run = policy.start(this.#budget, tokensOf, {
       ...(prices && { prices }),
       pins: new Set([...pins, ...summaries]),
@@ -221,11 +223,11 @@ export class Planning {
    */
   #setBudget(window: LoadedWindow, forcedTokens: number | undefined): void {
     const { limits, isClipping, model } = this.#settings;
-    const floor = this.floorTokens(window);
+    const floor = this.estimateFloor(window);
     // A report may include unestimated tokens, which cannot be told apart from clippable ones.
     const counted = isClipping ? floor : this.#meter.counted(floor);
-    if (counted > limits.most) throw floorError(counted, limits.most, model, isClipping);
-    const whole = isClipping ? this.#protectedTokens(window) : floor;
+    if (counted > limits.most) throw createFloorError(counted, limits.most, model, isClipping);
+    const whole = isClipping ? this.#estimateProtected(window) : floor;
     const kept = this.#meter.counted(whole) <= limits.most ? whole : floor;
     this.#budget.tokens = Math.max(this.#meter.estimatedWithin(limits.from), kept);
     this.#budget.window = Math.max(this.#meter.estimatedWithin(limits.window), this.#budget.tokens);
@@ -233,15 +235,15 @@ export class Planning {
   }
 
   /** Validates the policy's window and converts results without their calls to text, because providers refuse them. */
-  #whole(window: LoadedWindow, fitted: readonly Slot[]): readonly Slot[] {
+  #checkWindow(window: LoadedWindow, fitted: readonly Slot[]): readonly Slot[] {
     if (Array.isArray(fitted) && isSameWindow(window.slots, fitted)) return fitted;
-    checkProposed(this.#settings.policy.name, fitted, window);
+    checkProposedWindow(this.#settings.policy.name, fitted, window);
     return withoutLostCalls(fitted, this.#settings.tokensOf);
   }
 
-  #withinImageBudget(slots: readonly Slot[], { pins }: LoadedWindow): readonly Slot[] {
+  #limitImages(slots: readonly Slot[], { pins }: LoadedWindow): readonly Slot[] {
     const { images, tokensOf } = this.#settings;
-    const proposals = staleImages(images)(slots, { session: this.#session, tokensOf, pins });
+    const proposals = stubStaleImages(images)(slots, { session: this.#session, tokensOf, pins });
     return proposals.length === 0
       ? slots
       : applyEdits(

@@ -3,10 +3,10 @@ import type { Part, ToolResultPart } from "../../model/part.ts";
 import type { Poison } from "../limits/poison.ts";
 import type { PoisonKind } from "../limits/poison-forms.ts";
 import type { Slot } from "../slot.ts";
-import { sizeOfBytes, sizeOfOutput, sizeOfText, stubPart } from "../stub.ts";
+import { buildStubPart, describeByteSize, describeOutputSize, describeTextSize } from "../stub.ts";
 
 /** Position of a block that the provider rejects. */
-interface Found {
+interface PoisonPosition {
   readonly slot: Slot;
   readonly part: number;
   readonly inner?: number;
@@ -16,44 +16,54 @@ interface Found {
  * A lasting edit that replaces the block rejected by a provider with a stub; undefined if it cannot be found. If the
  * provider does not name the block, it is the newest candidate.
  */
-export function stubForPoison(
+export function buildPoisonStub(
   poison: Poison,
   slots: readonly Slot[],
   session: string,
 ): SingleEdit | undefined {
-  const found = byCall(poison, slots) ?? byPath(poison, slots) ?? newest(poison.kind, slots);
+  const found =
+    findByCall(poison, slots) ?? findByPath(poison, slots) ?? findNewestOfKind(poison.kind, slots);
   if (!found) return undefined;
   const { slot, part } = found;
   return {
     type: "replace",
     target: { seq: slot.seq, part },
-    parts: standIns(found, poison.kind, session),
+    parts: buildReplacements(found, poison.kind, session),
     isLasting: true,
   };
 }
 
 /** The parts that replace a block. Reasoning is removed without a stub, because partial reasoning is invalid. */
-function standIns({ slot, part: index, inner }: Found, kind: PoisonKind, session: string): readonly Part[] {
+function buildReplacements(
+  { slot, part: index, inner }: PoisonPosition,
+  kind: PoisonKind,
+  session: string,
+): readonly Part[] {
   const part = slot.message.parts[index] as Part;
   if (part.type === "reasoning" || (part.type === "blob" && part.of === "reasoning")) return [];
   const stub = (what: string, size: string) =>
-    stubPart({ what: `${what} that the provider rejected (${kind})`, size, session, seq: slot.seq });
+    buildStubPart({ what: `${what} that the provider rejected (${kind})`, size, session, seq: slot.seq });
   if (part.type !== "tool-result")
-    return [stub("A block", part.type === "blob" ? sizeOfBytes(part.sizeBytes) : sizeOfText(lengthOf(part)))];
+    return [
+      stub(
+        "A block",
+        part.type === "blob" ? describeByteSize(part.sizeBytes) : describeTextSize(countPartCharacters(part)),
+      ),
+    ];
   const rejected = inner === undefined ? undefined : part.output[inner];
   if (rejected && inner !== undefined) {
     const output: ToolResultPart["output"] = part.output.with(
       inner,
-      stub("A block", sizeOfOutput([rejected])),
+      stub("A block", describeOutputSize([rejected])),
     );
     return [{ ...part, output }];
   }
-  const words = stub("A tool result", sizeOfOutput(part.output));
+  const words = stub("A tool result", describeOutputSize(part.output));
   return isUnpaired(kind) ? [words] : [{ ...part, output: [words] }];
 }
 
 /** Finds a call or result that the provider names. */
-function byCall({ callIds }: Poison, slots: readonly Slot[]): Found | undefined {
+function findByCall({ callIds }: Poison, slots: readonly Slot[]): PoisonPosition | undefined {
   if (!callIds) return undefined;
   return findNewest(
     slots,
@@ -62,23 +72,26 @@ function byCall({ callIds }: Poison, slots: readonly Slot[]): Found | undefined 
 }
 
 /** Finds a block by its index: the provider counts the messages of the request. */
-function byPath({ path, kind }: Poison, slots: readonly Slot[]): Found | undefined {
+function findByPath({ path, kind }: Poison, slots: readonly Slot[]): PoisonPosition | undefined {
   const slot = path && slots[path.message];
   if (!slot || slot.isNote) return undefined;
-  const part = path.block ?? slot.message.parts.findIndex(MEANT[kind]);
+  const part = path.block ?? slot.message.parts.findIndex(CANDIDATES[kind]);
   if (!slot.message.parts[part]) return undefined;
   return { slot, part, ...(path.inner !== undefined && { inner: path.inner }) };
 }
 
-function newest(kind: PoisonKind, slots: readonly Slot[]): Found | undefined {
+function findNewestOfKind(kind: PoisonKind, slots: readonly Slot[]): PoisonPosition | undefined {
   if (isUnpaired(kind)) return undefined;
-  const found = findNewest(slots, (part) => MEANT[kind](part) || innerIndex(part, MEANT[kind]) >= 0);
+  const found = findNewest(
+    slots,
+    (part) => CANDIDATES[kind](part) || findInnerIndex(part, CANDIDATES[kind]) >= 0,
+  );
   const part = found?.slot.message.parts[found.part];
-  if (!found || !part || MEANT[kind](part)) return found;
-  return { ...found, inner: innerIndex(part, MEANT[kind]) };
+  if (!found || !part || CANDIDATES[kind](part)) return found;
+  return { ...found, inner: findInnerIndex(part, CANDIDATES[kind]) };
 }
 
-function findNewest(slots: readonly Slot[], isMeant: (part: Part) => boolean): Found | undefined {
+function findNewest(slots: readonly Slot[], isMeant: (part: Part) => boolean): PoisonPosition | undefined {
   for (const slot of slots.toReversed()) {
     const part = slot.isNote ? -1 : slot.message.parts.findLastIndex(isMeant);
     if (part >= 0) return { slot, part };
@@ -86,7 +99,7 @@ function findNewest(slots: readonly Slot[], isMeant: (part: Part) => boolean): F
   return undefined;
 }
 
-function innerIndex(part: Part, isMeant: (part: Part) => boolean): number {
+function findInnerIndex(part: Part, isMeant: (part: Part) => boolean): number {
   return part.type === "tool-result" ? part.output.findLastIndex(isMeant) : -1;
 }
 
@@ -95,7 +108,7 @@ const isMedia = (part: Part) => part.type === "blob" && part.of === undefined;
 const isImage = (part: Part) => isMedia(part) && part.type === "blob" && part.mime.startsWith("image/");
 
 /** The parts that each kind of rejection can refer to. */
-const MEANT: Readonly<Record<PoisonKind, (part: Part) => boolean>> = {
+const CANDIDATES: Readonly<Record<PoisonKind, (part: Part) => boolean>> = {
   image: isImage,
   document: (part) => isMedia(part) && !isImage(part),
   "media-type": isMedia,
@@ -112,6 +125,6 @@ function isUnpaired(kind: PoisonKind): boolean {
   return kind === "orphan-call" || kind === "orphan-result" || kind === "unpaired";
 }
 
-function lengthOf(part: Part): number {
+function countPartCharacters(part: Part): number {
   return part.type === "text" ? part.text.length : JSON.stringify(part).length;
 }

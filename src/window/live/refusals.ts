@@ -8,7 +8,7 @@ export class Refusals {
   #forcedTokens: number | undefined;
   #maxOutput: number | undefined;
   #overlays: readonly number[] = [];
-  #inVain: number | undefined;
+  #givenUpTokens: number | undefined;
 
   /** Number of times the window was shrunk, or the output lowered, after an overflow. */
   get overflows(): number {
@@ -36,51 +36,51 @@ export class Refusals {
   }
 
   /** True if a window of this size or smaller was refused after all tries were used up. */
-  isInVain(estimated: number): boolean {
-    return this.#inVain !== undefined && estimated >= this.#inVain;
+  hasGivenUpOn(estimated: number): boolean {
+    return this.#givenUpTokens !== undefined && estimated >= this.#givenUpTokens;
   }
 
-  overflowed(place: number, forcedTokens: number): void {
+  recordOverflow(place: number, forcedTokens: number): void {
     this.#overflows++;
     this.#refusedAt = place;
     this.#forcedTokens = forcedTokens;
   }
 
-  outputLowered(place: number, tokens: number): void {
+  recordLoweredOutput(place: number, tokens: number): void {
     this.#overflows++;
     this.#refusedAt = place;
     this.#maxOutput = tokens;
   }
 
-  madeSmaller(overlay: number): void {
+  recordOverlay(overlay: number): void {
     this.#overlays = [...this.#overlays, overlay];
   }
 
   /** Records that all tries failed for a window of `estimated` tokens. */
-  gaveUp(estimated: number): void {
-    const inVain = Math.min(estimated, this.#inVain ?? estimated);
-    this.answered();
-    this.#inVain = inVain;
+  recordGiveUp(estimated: number): void {
+    const inVain = Math.min(estimated, this.#givenUpTokens ?? estimated);
+    this.reset();
+    this.#givenUpTokens = inVain;
   }
 
-  rejected(place: number): void {
+  recordRejection(place: number): void {
     this.#rejections++;
     this.#refusedAt = place;
   }
 
   /** Resets after a reply that follows the refused position: that request has succeeded, and the next one is new. */
-  seen(slots: readonly Slot[]): void {
+  observe(slots: readonly Slot[]): void {
     const last = slots.findLast(({ message, isNote }) => message.role === "assistant" && !isNote);
-    if (last && last.seq > this.#refusedAt) this.answered();
+    if (last && last.seq > this.#refusedAt) this.reset();
   }
 
-  answered(): void {
+  reset(): void {
     this.#overflows = 0;
     this.#rejections = 0;
     this.#refusedAt = Number.POSITIVE_INFINITY;
     this.#forcedTokens = undefined;
     this.#maxOutput = undefined;
     this.#overlays = [];
-    this.#inVain = undefined;
+    this.#givenUpTokens = undefined;
   }
 }

@@ -1,6 +1,12 @@
 import { checkList } from "../../model/arguments.ts";
-import { type Entry, type EntryId, entryId, type OverlayBody, type SessionId } from "../../model/entry.ts";
-import type { Reverting } from "../../model/overlay.ts";
+import {
+  type Entry,
+  type EntryId,
+  formatEntryId,
+  type OverlayBody,
+  type SessionId,
+} from "../../model/entry.ts";
+import type { RevertEdit } from "../../model/overlay.ts";
 import type { Place } from "../../model/place.ts";
 
 /**
@@ -18,7 +24,7 @@ export class Reverts {
   }
 
   /** Adds a revert of the session `by`. */
-  add(revert: Reverting, by: SessionId): void {
+  add(revert: RevertEdit, by: SessionId): void {
     const place = this.#placeOf({ session: revert.session ?? by, seq: revert.overlay });
     if (place === undefined) return;
     if (revert.since) this.#revertedFrom = Math.min(this.#revertedFrom, place);
@@ -48,9 +54,9 @@ export function revertedOverlays(
   overlays: readonly Pick<Entry<OverlayBody>, "session" | "seq" | "edit">[],
 ): ReadonlySet<EntryId> {
   checkList("overlays", overlays, { session: "text", seq: "number", edit: "object" });
-  const ids = overlays.map(({ session, seq }) => entryId(session, seq));
+  const ids = overlays.map(({ session, seq }) => formatEntryId(session, seq));
   const places = new Map(ids.map((id, place) => [id, place]));
-  const reverts = new Reverts(({ session, seq }) => places.get(entryId(session, seq)));
+  const reverts = new Reverts(({ session, seq }) => places.get(formatEntryId(session, seq)));
   const reverted = new Set<EntryId>();
   for (const [place, { session, edit }] of [...overlays.entries()].reverse()) {
     // A revert of everything since an overlay does not reach overlays after itself.

@@ -1,27 +1,27 @@
-import { invalidArgument } from "../../model/errors.ts";
+import { createArgumentError } from "../../model/errors.ts";
 import type { Json } from "../../model/json.ts";
-import type { TokensOf } from "../apply-edits.ts";
+import type { TokenEstimator } from "../apply-edits.ts";
 import type { ModelFacts } from "../models/facts.ts";
-import type { ModelCatalogue } from "../models/model-catalogue.ts";
-import { factsWith } from "../models/model-facts.ts";
-import { checkModelTable, type ModelSettings, overridesFor } from "../models/model-settings.ts";
+import type { ModelCatalog } from "../models/model-catalogue.ts";
+import { applyOverrides } from "../models/model-facts.ts";
+import { checkModelTable, findModelSettings, type ModelSettings } from "../models/model-settings.ts";
 import type { ImageBudget } from "../passes/stale-images.ts";
 import { POLICIES } from "../policies/index.ts";
 import type { CachePrices, Policy } from "../policy.ts";
 import { estimateMessage, estimateText, tokensOfMessage } from "../tokens/estimate.ts";
-import { startFactor } from "../tokens/start-factor.ts";
-import { limitsOf, type WindowLimits } from "./budget.ts";
+import { chooseStartFactor } from "../tokens/start-factor.ts";
+import { computeWindowLimits, type WindowLimits } from "./budget.ts";
 import type { WindowOptions } from "./options.ts";
 
 /** Validated options of a window, with all lookups resolved. */
-export interface Settings {
+export interface WindowSettings {
   readonly model: string;
   readonly facts: ModelFacts;
   /** Settings of the model from the models tables. */
-  readonly set: ModelSettings;
+  readonly modelSettings: ModelSettings;
   readonly limits: WindowLimits;
   /** Output tokens that requests ask for; undefined if the caller did not say. */
-  readonly askedTokens: number | undefined;
+  readonly requestedOutputTokens: number | undefined;
   readonly policy: Policy;
   /** Estimated tokens. */
   readonly system: number;
@@ -33,32 +33,42 @@ export interface Settings {
   readonly images: ImageBudget;
   readonly isClipping: boolean;
   readonly isPaging: boolean;
-  readonly tokensOf: TokensOf;
+  readonly tokensOf: TokenEstimator;
 }
 
 /**
  * Validates options and resolves defaults; settings of a model override general options. If the window has summaries,
  * the model's threshold applies to them and not to the policy.
  */
-export function settingsOf(given: WindowOptions, catalogue: ModelCatalogue, hasSummaries = false): Settings {
+export function resolveWindowSettings(
+  given: WindowOptions,
+  catalogue: ModelCatalog,
+  hasSummaries = false,
+): WindowSettings {
   if (typeof given?.model !== "string" || given.model === "")
-    throw invalidArgument("model", given?.model, "the id of a model");
+    throw createArgumentError("model", given?.model, "the id of a model");
   const { model, tokenizer } = given;
-  const set = { ...catalogue.settingsOf(model), ...overridesFor(model, checkModelTable(given.models ?? {})) };
+  const set = {
+    ...catalogue.getSettings(model),
+    ...findModelSettings(model, checkModelTable(given.models ?? {})),
+  };
   const options = { ...given, ...set };
-  const facts = factsWith(catalogue.factsOf(model), set);
+  const facts = applyOverrides(catalogue.getFacts(model), set);
   return {
     model,
     facts,
-    set,
-    limits: limitsOf(facts, hasSummaries ? { ...options, threshold: given.threshold ?? 100 } : options),
-    askedTokens: options.maxOutputTokens,
-    policy: policyOf(options.policy ?? "longhaul"),
-    system: tokensOfSetting("system", options.system, model),
-    tools: tokensOfSetting("tools", options.tools, model),
+    modelSettings: set,
+    limits: computeWindowLimits(
+      facts,
+      hasSummaries ? { ...options, threshold: given.threshold ?? 100 } : options,
+    ),
+    requestedOutputTokens: options.maxOutputTokens,
+    policy: resolvePolicy(options.policy ?? "longhaul"),
+    system: estimateSetting("system", options.system, model),
+    tools: estimateSetting("tools", options.tools, model),
     isFrameKnown: options.system !== undefined && options.tools !== undefined,
     memories: 0,
-    images: checkedImages(options.images ?? {}),
+    images: checkImages(options.images ?? {}),
     isClipping: isClipping(options.oversize ?? "error"),
     isPaging: options.paging ?? true,
     tokensOf: tokenizer ? (message) => tokensOfMessage(message, tokenizer) : estimateMessage,
@@ -66,40 +76,40 @@ export function settingsOf(given: WindowOptions, catalogue: ModelCatalogue, hasS
 }
 
 /** Resolves a policy name; throws ARGUMENT_INVALID if it is unknown. */
-export function policyOf(policy: string | Policy): Policy {
+export function resolvePolicy(policy: string | Policy): Policy {
   if (typeof policy !== "string") {
     if (typeof policy?.start === "function" && typeof policy.name === "string") return policy;
-    throw invalidArgument("policy", policy, "a name, or an object with name and start");
+    throw createArgumentError("policy", policy, "a name, or an object with name and start");
   }
   const found = POLICIES.find(({ name }) => name === policy);
   if (found) return found;
-  throw invalidArgument("policy", policy, `one of ${POLICIES.map(({ name }) => name).join(", ")}`);
+  throw createArgumentError("policy", policy, `one of ${POLICIES.map(({ name }) => name).join(", ")}`);
 }
 
 function isClipping(oversize: string): boolean {
   if (oversize === "clip" || oversize === "error") return oversize === "clip";
-  throw invalidArgument("oversize", oversize, '"error" or "clip"');
+  throw createArgumentError("oversize", oversize, '"error" or "clip"');
 }
 
-function checkedImages(images: ImageBudget): ImageBudget {
+function checkImages(images: ImageBudget): ImageBudget {
   for (const name of ["maxBytes", "maxCount"] as const) {
     const { [name]: value = 0 } = images;
-    if (!(value >= 0)) throw invalidArgument(`images.${name}`, value, "a number from 0 on");
+    if (!(value >= 0)) throw createArgumentError(`images.${name}`, value, "a number from 0 on");
   }
   return images;
 }
 
 /** Cache prices relative to plain input; undefined if unknown. */
-export function cachePricesOf({ prices, arePricesAssumed }: ModelFacts): CachePrices | undefined {
+export function computeCachePrices({ prices, arePricesAssumed }: ModelFacts): CachePrices | undefined {
   if (arePricesAssumed || prices.input <= 0) return undefined;
   return { read: prices.cacheRead / prices.input, write: prices.cacheWrite / prices.input };
 }
 
 /** A number is in the provider's count, so convert it to an estimate like all other tokens here. */
-function tokensOfSetting(name: string, value: Json | undefined, model: string): number {
+function estimateSetting(name: string, value: Json | undefined, model: string): number {
   if (value === undefined) return 0;
   if (typeof value === "string") return estimateText(value);
   if (typeof value !== "number") return estimateText(JSON.stringify(value));
-  if (value >= 0 && Number.isFinite(value)) return value / startFactor(model);
-  throw invalidArgument(name, value, "words, or a number of tokens");
+  if (value >= 0 && Number.isFinite(value)) return value / chooseStartFactor(model);
+  throw createArgumentError(name, value, "words, or a number of tokens");
 }

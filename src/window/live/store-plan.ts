@@ -3,11 +3,11 @@ import type { OverlayBody, SessionId } from "../../model/entry.ts";
 import type { SingleEdit } from "../../model/overlay.ts";
 import type { Slot } from "../slot.ts";
 import { appendOverlay } from "./append-overlay.ts";
-import { editsOf } from "./edits-of.ts";
-import type { Planned } from "./fitted.ts";
-import { lastingToName } from "./lasting-to-name.ts";
+import { computeEdits } from "./edits-of.ts";
+import type { PlannedEdit } from "./fitted.ts";
+import { findLastingOverlays } from "./lasting-to-name.ts";
 import type { LoadedWindow } from "./load-window.ts";
-import { storedEdit } from "./place-edit.ts";
+import { toStoredEdit } from "./place-edit.ts";
 
 /**
  * Stores the edits that produce `slots` as one overlay. Returns its seq, or undefined if others have edited the window
@@ -18,10 +18,10 @@ export function storePlan(
   session: SessionId,
   window: LoadedWindow,
   slots: readonly Slot[],
-  { reason, receipt }: Planned,
+  { reason, receipt }: PlannedEdit,
 ): Promise<number | undefined> {
-  const edits = editsOf(slots, window.line, window.lastingHidden);
-  const lasting = lastingToName(window.overlays, window.places);
+  const edits = computeEdits(slots, window.line, window.lastingHidden);
+  const lasting = findLastingOverlays(window.overlays, window.places);
   const body: OverlayBody = {
     kind: "overlay",
     author: "longhaul",
@@ -33,7 +33,7 @@ export function storePlan(
       type: "plan",
       isWhole: true,
       ...(lasting.length > 0 && { lasting }),
-      edits: edits.map((edit) => storedEdit(edit, session, window.places)),
+      edits: edits.map((edit) => toStoredEdit(edit, session, window.places)),
     },
   };
   return appendOverlay(log, session, body, window.head);
@@ -45,7 +45,7 @@ export function storePage(
   session: SessionId,
   window: LoadedWindow,
   edit: SingleEdit,
-  { reason, receipt }: Planned,
+  { reason, receipt }: PlannedEdit,
 ): Promise<number | undefined> {
   const body: OverlayBody = {
     kind: "overlay",
@@ -54,7 +54,7 @@ export function storePage(
     tokensBefore: receipt.tokens.without,
     tokensAfter: receipt.tokens.with,
     receipt,
-    edit: { type: "plan", edits: [storedEdit(edit, session, window.places)] },
+    edit: { type: "plan", edits: [toStoredEdit(edit, session, window.places)] },
   };
   return appendOverlay(log, session, body, window.head);
 }

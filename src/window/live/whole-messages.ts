@@ -6,9 +6,10 @@ import { clipText } from "../clip.ts";
 import type { Slot } from "../slot.ts";
 
 /** The messages of a window with text stored as blobs restored; media remain references. */
-export async function wholeMessages(slots: readonly Slot[], blobs: Blobs): Promise<readonly Message[]> {
+export async function restoreMessages(slots: readonly Slot[], blobs: Blobs): Promise<readonly Message[]> {
   const messages: Message[] = [];
-  for (const { message } of slots) messages.push(isWhole(message) ? message : await whole(message, blobs));
+  for (const { message } of slots)
+    messages.push(isWhole(message) ? message : await restoreMessage(message, blobs));
   return messages;
 }
 
@@ -24,13 +25,13 @@ function isSpilled(part: Part): part is BlobPart {
   return part.type === "blob" && part.of !== undefined;
 }
 
-async function whole(message: Message, blobs: Blobs): Promise<Message> {
+async function restoreMessage(message: Message, blobs: Blobs): Promise<Message> {
   const parts: Part[] = [];
   for (const part of message.parts) {
-    if (part.type !== "tool-result") parts.push(await restored(part, blobs));
+    if (part.type !== "tool-result") parts.push(await restorePart(part, blobs));
     else {
       const output: Part[] = [];
-      for (const inner of part.output) output.push(await restored(inner, blobs));
+      for (const inner of part.output) output.push(await restorePart(inner, blobs));
       parts.push({ ...part, output: output as ToolResultPart["output"] });
     }
   }
@@ -38,7 +39,7 @@ async function whole(message: Message, blobs: Blobs): Promise<Message> {
 }
 
 /** A part that is too large to load is replaced by its preview of head and tail. */
-async function restored(part: Part, blobs: Blobs): Promise<Part> {
+async function restorePart(part: Part, blobs: Blobs): Promise<Part> {
   if (!isSpilled(part)) return part;
   try {
     const whole = await blobs.restoreReadable(part);

@@ -4,12 +4,12 @@ import type { ModelFacts, Prices } from "./facts.ts";
 export const ASSUMED_FACTS: ModelFacts = {
   window: 128_000,
   maxOutput: 8_000,
-  prices: flatPrices(3, 15),
+  prices: buildFlatPrices(3, 15),
   arePricesAssumed: true,
   isWindowAssumed: true,
 };
 
 /** Prices with a cache that saves nothing. */
-export function flatPrices(input: number, output: number): Prices {
+export function buildFlatPrices(input: number, output: number): Prices {
   return { input, output, cacheRead: input, cacheWrite: input, cacheWriteHour: input };
 }

@@ -2,10 +2,10 @@ import { checkFields } from "../../model/arguments.ts";
 import type { Usage } from "../../model/usage.ts";
 import type { ModelFacts } from "./facts.ts";
 
-const PER = 1_000_000;
+const PER_MILLION = 1_000_000;
 
 /** Cost of a request in US dollars at its model's prices. */
-export function costOfUsage(usage: Usage, facts: ModelFacts): number {
+export function computeUsageCost(usage: Usage, facts: ModelFacts): number {
   checkFields("usage", usage);
   checkFields("facts", facts, { prices: "object" });
   const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
@@ -19,6 +19,6 @@ export function costOfUsage(usage: Usage, facts: ModelFacts): number {
       cacheReadTokens * prices.cacheRead +
       (cacheWriteTokens - hourTokens) * prices.cacheWrite +
       hourTokens * prices.cacheWriteHour) /
-    PER
+    PER_MILLION
   );
 }

@@ -7,12 +7,12 @@ import type {
 } from "@pydantic/genai-prices";
 import { ASSUMED_FACTS } from "./assumed-facts.ts";
 import type { ModelFacts, Prices } from "./facts.ts";
-import { findKnown, type NamedFacts, withAskedWindow } from "./known-models.ts";
-import type { Catalogue } from "./model-facts.ts";
-import { plainModelId } from "./model-id.ts";
+import { applyRequestedWindow, findKnownEntry, type NamedFacts } from "./known-models.ts";
+import type { Catalog } from "./model-facts.ts";
+import { parseModelId } from "./model-id.ts";
 
 /** Looks up a model in the package; null if the package does not know it. */
-type Ask = (id: string, providerId?: string) => PriceCalculation | null;
+type PriceLookup = (id: string, providerId?: string) => PriceCalculation | null;
 
 let calcPrice: typeof CalcPrice | undefined;
 
@@ -20,22 +20,22 @@ let calcPrice: typeof CalcPrice | undefined;
  * Catalogue of the package @pydantic/genai-prices, loaded on the first lookup: current windows and prices of several
  * hundred models. Output limits, and facts that the package lacks, come from our own table.
  */
-export function genaiPrices(): Catalogue {
+export function genaiPrices(): Catalog {
   return (id) => {
-    const facts = merged(find(ask, id), findKnown(id));
-    return facts && withAskedWindow(facts, id);
+    const facts = mergeFacts(findListedModel(lookUpPrice, id), findKnownEntry(id));
+    return facts && applyRequestedWindow(facts, id);
   };
 }
 
 /** Lookups happen inside synchronous decisions, so the package cannot be loaded with `await`. */
-const ask: Ask = (id, providerId) => {
+const lookUpPrice: PriceLookup = (id, providerId) => {
   calcPrice ??= createRequire(import.meta.url)("@pydantic/genai-prices").calcPrice as typeof CalcPrice;
   return calcPrice({}, id, providerId === undefined ? {} : { providerId });
 };
 
 /** Finds a model by its plain name, or else by vendor and name as OpenRouter lists it. */
-function find(ask: Ask, id: string): PriceCalculation | undefined {
-  const { name } = plainModelId(id);
+function findListedModel(ask: PriceLookup, id: string): PriceCalculation | undefined {
+  const { name } = parseModelId(id);
   const route = id.trim().toLowerCase().split("/").slice(-2);
   return ask(name) ?? (route.length === 2 ? ask(route.join("/"), "openrouter") : undefined) ?? undefined;
 }
@@ -44,25 +44,28 @@ function find(ask: Ask, id: string): PriceCalculation | undefined {
  * Prefers our own facts if their name is more specific, because the package treats "claude-sonnet-5-5" as
  * "claude-sonnet-5"; otherwise prefers the package.
  */
-function merged(listed: PriceCalculation | undefined, known: NamedFacts | undefined): ModelFacts | undefined {
+function mergeFacts(
+  listed: PriceCalculation | undefined,
+  known: NamedFacts | undefined,
+): ModelFacts | undefined {
   if (!listed || listed.model_price.input_mtok === undefined) return known?.facts;
-  const listedName = plainModelId(listed.model.id).name.replace(/-latest$/, "");
+  const listedName = parseModelId(listed.model.id).name.replace(/-latest$/, "");
   if (known && known.name !== listedName && known.name.startsWith(listedName)) return known.facts;
   const window = listed.model.context_window ?? known?.facts.window;
-  const above = longPromptOf(listed.model_price);
+  const above = getLongPromptStart(listed.model_price);
   return {
     window: window ?? ASSUMED_FACTS.window,
     maxOutput:
       known?.facts.maxOutput ?? Math.min(ASSUMED_FACTS.maxOutput, window ?? Number.POSITIVE_INFINITY),
-    prices: pricesOf(listed.model_price, 0),
-    ...(above !== undefined && { longPrompt: { above, prices: pricesOf(listed.model_price, above + 1) } }),
+    prices: toPrices(listed.model_price, 0),
+    ...(above !== undefined && { longPrompt: { above, prices: toPrices(listed.model_price, above + 1) } }),
     ...(window === undefined && { isWindowAssumed: true }),
   };
 }
 
 /** Prices for a prompt of `promptTokens`. Unlisted cache prices default to the input price. */
-function pricesOf(listed: ModelPrice, promptTokens: number): Prices {
-  const at = (price: number | TieredPrices | undefined) => priceAt(price, promptTokens);
+function toPrices(listed: ModelPrice, promptTokens: number): Prices {
+  const at = (price: number | TieredPrices | undefined) => getPriceAt(price, promptTokens);
   const input = at(listed.input_mtok) ?? 0;
   const cacheWrite = at(listed.cache_write_mtok) ?? input;
   return {
@@ -74,11 +77,11 @@ function pricesOf(listed: ModelPrice, promptTokens: number): Prices {
   };
 }
 
-function priceAt(price: number | TieredPrices | undefined, promptTokens: number): number | undefined {
+function getPriceAt(price: number | TieredPrices | undefined, promptTokens: number): number | undefined {
   if (price === undefined || typeof price === "number") return price;
   return price.tiers.findLast(({ start }) => promptTokens > start)?.price ?? price.base;
 }
 
-function longPromptOf({ input_mtok: input }: ModelPrice): number | undefined {
+function getLongPromptStart({ input_mtok: input }: ModelPrice): number | undefined {
   return typeof input === "object" ? input.tiers[0]?.start : undefined;
 }

@@ -1,7 +1,7 @@
 import { ANTHROPIC_MODELS } from "./anthropic-models.ts";
 import type { ModelFacts } from "./facts.ts";
 import { GOOGLE_MODELS } from "./google-models.ts";
-import { plainModelId } from "./model-id.ts";
+import { parseModelId } from "./model-id.ts";
 import { OPENAI_MODELS } from "./openai-models.ts";
 
 /** The facts of a model, and the name they are listed under. */
@@ -23,20 +23,20 @@ const KNOWN: readonly NamedFacts[] = Object.entries({
 const MILLION = 1_000_000;
 
 /** The facts of a common model, regardless of the serving provider and of the date or variant at the end of the id. */
-export function knownModel(id: string): ModelFacts | undefined {
-  const known = findKnown(id);
-  return known && withAskedWindow(known.facts, id);
+export function findKnownModel(id: string): ModelFacts | undefined {
+  const known = findKnownEntry(id);
+  return known && applyRequestedWindow(known.facts, id);
 }
 
 /** The table entry for a model, ignoring any window that the id requests. */
-export function findKnown(id: string): NamedFacts | undefined {
-  const { name } = plainModelId(id);
+export function findKnownEntry(id: string): NamedFacts | undefined {
+  const { name } = parseModelId(id);
   return KNOWN.find((known) => name.startsWith(known.name) && isVariant(name.slice(known.name.length)));
 }
 
 /** Widens the window if the id requests a million tokens. */
-export function withAskedWindow(facts: ModelFacts, id: string): ModelFacts {
-  return plainModelId(id).isMillion ? { ...facts, window: Math.max(facts.window, MILLION) } : facts;
+export function applyRequestedWindow(facts: ModelFacts, id: string): ModelFacts {
+  return parseModelId(id).isMillion ? { ...facts, window: Math.max(facts.window, MILLION) } : facts;
 }
 
 /** A date, a tag or a word may follow the name; a short number may not, because it denotes another version. */

@@ -1,12 +1,12 @@
 import { BoundedCache } from "../../model/bounded-cache.ts";
 import type { ModelFacts } from "./facts.ts";
-import { type Catalogue, modelFacts } from "./model-facts.ts";
-import { checkModelTable, type ModelSettings, type ModelTable, overridesFor } from "./model-settings.ts";
+import { type Catalog, modelFacts } from "./model-facts.ts";
+import { checkModelTable, findModelSettings, type ModelSettings, type ModelTable } from "./model-settings.ts";
 
 /** Sources of a kernel's model facts and settings. */
-export interface ModelCatalogueOptions {
+export interface ModelCatalogOptions {
   /** Defaults to the built-in table. */
-  readonly catalogue?: Catalogue;
+  readonly catalogue?: Catalog;
   /** The user's own facts and settings, by model. */
   readonly models?: ModelTable;
   /** Called once per model whose window had to be assumed, with a message for people. */
@@ -14,9 +14,9 @@ export interface ModelCatalogueOptions {
 }
 
 /** Facts and settings of models. */
-export interface ModelCatalogue {
-  factsOf(id: string): ModelFacts;
-  settingsOf(id: string): ModelSettings;
+export interface ModelCatalog {
+  getFacts(id: string): ModelFacts;
+  getSettings(id: string): ModelSettings;
 }
 
 const REMEMBERED_FACTS = 256;
@@ -28,11 +28,11 @@ const REMEMBERED_WARNINGS = 1_024;
  * Creates a catalogue that caches facts for ten minutes and warns once per model; it remembers the last 1,024 models it
  * warned about.
  */
-export function modelCatalogue({
+export function createModelCatalog({
   catalogue,
   models = {},
   onWarning,
-}: ModelCatalogueOptions = {}): ModelCatalogue {
+}: ModelCatalogOptions = {}): ModelCatalog {
   const table = checkModelTable(models);
   const known = new BoundedCache<string, ModelFacts>({ maxWeight: REMEMBERED_FACTS, maxAgeMs: FACTS_AGE_MS });
   const warned = new BoundedCache<string, true>({ maxWeight: REMEMBERED_WARNINGS });
@@ -44,17 +44,17 @@ export function modelCatalogue({
   }
 
   return {
-    factsOf: (id) => {
+    getFacts: (id) => {
       const remembered = known.get(id);
       if (remembered) return remembered;
       const facts = modelFacts(id, {
         ...(catalogue && { catalogue }),
-        overrides: overridesFor(id, table),
+        overrides: findModelSettings(id, table),
         onUnknown: (warning) => warnOnce(id, warning),
       });
       known.set(id, facts);
       return facts;
     },
-    settingsOf: (id) => overridesFor(id, table),
+    getSettings: (id) => findModelSettings(id, table),
   };
 }

@@ -1,12 +1,12 @@
 import { checkFields, checkKind } from "../../model/arguments.ts";
-import { ASSUMED_FACTS, flatPrices } from "./assumed-facts.ts";
+import { ASSUMED_FACTS, buildFlatPrices } from "./assumed-facts.ts";
 import type { ModelFacts, Prices } from "./facts.ts";
-import { knownModel } from "./known-models.ts";
+import { findKnownModel } from "./known-models.ts";
 
 export { ASSUMED_FACTS } from "./assumed-facts.ts";
 
 /** A source of facts: a maintained package, a provider's list, or the built-in table. */
-export type Catalogue = (id: string) => ModelFacts | undefined;
+export type Catalog = (id: string) => ModelFacts | undefined;
 
 /** Facts supplied by the caller. */
 export interface FactsOverrides {
@@ -16,7 +16,7 @@ export interface FactsOverrides {
 }
 
 export interface ModelFactsOptions {
-  readonly catalogue?: Catalogue;
+  readonly catalogue?: Catalog;
   readonly overrides?: FactsOverrides;
   /** Called with a message for people when facts had to be assumed. */
   readonly onUnknown?: (warning: string) => void;
@@ -26,13 +26,14 @@ export interface ModelFactsOptions {
 export function modelFacts(id: string, options: ModelFactsOptions = {}): ModelFacts {
   checkKind("model", id, "text");
   checkFields("options", options, { catalogue: "function?", overrides: "object?", onUnknown: "function?" });
-  const { catalogue = knownModel, overrides = {}, onUnknown } = options;
+  const { catalogue = findKnownModel, overrides = {}, onUnknown } = options;
   const found = catalogue(id);
-  if (overrides.window === undefined && (!found || found.isWindowAssumed)) onUnknown?.(warningOf(id, found));
-  return factsWith(found ?? ASSUMED_FACTS, overrides);
+  if (overrides.window === undefined && (!found || found.isWindowAssumed))
+    onUnknown?.(buildWarning(id, found));
+  return applyOverrides(found ?? ASSUMED_FACTS, overrides);
 }
 
-function warningOf(id: string, found: ModelFacts | undefined): string {
+function buildWarning(id: string, found: ModelFacts | undefined): string {
   const { window, maxOutput } = found ?? ASSUMED_FACTS;
   return found
     ? `The catalogue does not know the window of model "${id}": ${window} tokens are assumed. Set its window to be exact.`
@@ -40,8 +41,8 @@ function warningOf(id: string, found: ModelFacts | undefined): string {
 }
 
 /** Applies the caller's overrides to facts. */
-export function factsWith(facts: ModelFacts, overrides: FactsOverrides): ModelFacts {
-  const withPrices = overrides.prices ? priced(facts, overrides.prices) : facts;
+export function applyOverrides(facts: ModelFacts, overrides: FactsOverrides): ModelFacts {
+  const withPrices = overrides.prices ? applyPrices(facts, overrides.prices) : facts;
   const { window, maxOutput = facts.maxOutput } = overrides;
   if (window === undefined) return { ...withPrices, maxOutput };
   const { isWindowAssumed: _, ...known } = withPrices;
@@ -49,10 +50,10 @@ export function factsWith(facts: ModelFacts, overrides: FactsOverrides): ModelFa
 }
 
 /** Overridden prices apply to prompts of any length. */
-function priced(facts: ModelFacts, prices: Partial<Prices>): ModelFacts {
+function applyPrices(facts: ModelFacts, prices: Partial<Prices>): ModelFacts {
   const { longPrompt: _, arePricesAssumed, ...rest } = facts;
   const base = arePricesAssumed
-    ? flatPrices(prices.input ?? facts.prices.input, prices.output ?? facts.prices.output)
+    ? buildFlatPrices(prices.input ?? facts.prices.input, prices.output ?? facts.prices.output)
     : facts.prices;
   const isStillAssumed = arePricesAssumed && (prices.input === undefined || prices.output === undefined);
   return { ...rest, prices: { ...base, ...prices }, ...(isStillAssumed && { arePricesAssumed }) };

@@ -6,13 +6,13 @@ export interface PlainModelId {
 }
 
 /** Strips routes, regions and vendors from an id and writes Claude versions the way Anthropic does. */
-export function plainModelId(id: string): PlainModelId {
+export function parseModelId(id: string): PlainModelId {
   const last = id.trim().toLowerCase().split("/").at(-1) ?? "";
   const name = last.replace(/\[1m\]$/, "").replace(/^(?:[a-z-]+\.)*(?=claude-)/, "");
-  return { name: claudeName(name), isMillion: last.endsWith("[1m]") };
+  return { name: normalizeClaudeName(name), isMillion: last.endsWith("[1m]") };
 }
 
-function claudeName(name: string): string {
+function normalizeClaudeName(name: string): string {
   if (!name.startsWith("claude-")) return name;
   return name.replace(/(\d)\.(\d)/, "$1-$2").replace(/^claude-([4-9](?:-\d)?)-([a-z]+)/, "claude-$2-$1");
 }

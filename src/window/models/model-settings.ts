@@ -1,7 +1,7 @@
 import { checkFields } from "../../model/arguments.ts";
-import { invalidArgument } from "../../model/errors.ts";
+import { createArgumentError } from "../../model/errors.ts";
 import type { FactsOverrides } from "./model-facts.ts";
-import { plainModelId } from "./model-id.ts";
+import { parseModelId } from "./model-id.ts";
 
 /** Settings for one model or several. */
 export interface ModelSettings extends FactsOverrides {
@@ -19,11 +19,11 @@ export interface ModelSettings extends FactsOverrides {
 export type ModelTable = Readonly<Record<string, ModelSettings>>;
 
 /** The settings of a model. If several keys match, the longest key that sets a field wins; a whole id beats a "*". */
-export function overridesFor(id: string, table: ModelTable): ModelSettings {
-  const names = new Set([id.trim().toLowerCase(), plainModelId(id).name]);
+export function findModelSettings(id: string, table: ModelTable): ModelSettings {
+  const names = new Set([id.trim().toLowerCase(), parseModelId(id).name]);
   const matching = Object.entries(table)
-    .filter(([key]) => [...names].some((name) => matches(key.toLowerCase(), name)))
-    .sort(([one], [other]) => rank(one) - rank(other));
+    .filter(([key]) => [...names].some((name) => isMatch(key.toLowerCase(), name)))
+    .sort(([one], [other]) => rankKey(one) - rankKey(other));
   return Object.assign({}, ...matching.map(([, settings]) => settings));
 }
 
@@ -34,27 +34,27 @@ export function checkModelTable(table: ModelTable): ModelTable {
     const option = `models[${JSON.stringify(key)}]`;
     const { window, maxOutput, prices = {}, threshold } = checkFields(option, settings);
     if (key === "" || key.slice(0, -1).includes("*"))
-      throw invalidArgument("models", key, 'a model id, or the beginning of ids followed by "*"');
+      throw createArgumentError("models", key, 'a model id, or the beginning of ids followed by "*"');
     checkTokens(`${option}.window`, window);
     checkTokens(`${option}.maxOutput`, maxOutput);
     for (const [name, price] of Object.entries(prices))
       if (!(price >= 0 && price < Number.POSITIVE_INFINITY))
-        throw invalidArgument(`${option}.prices.${name}`, price, "US dollars per million tokens");
+        throw createArgumentError(`${option}.prices.${name}`, price, "US dollars per million tokens");
     if (threshold !== undefined && !(threshold >= 5 && threshold <= 100))
-      throw invalidArgument(`${option}.threshold`, threshold, "5 to 100, in percent");
+      throw createArgumentError(`${option}.threshold`, threshold, "5 to 100, in percent");
   }
   return table;
 }
 
 function checkTokens(option: string, value: number | undefined): void {
   if (value !== undefined && !(Number.isSafeInteger(value) && value >= 1))
-    throw invalidArgument(option, value, "a whole number of tokens");
+    throw createArgumentError(option, value, "a whole number of tokens");
 }
 
-function matches(key: string, name: string): boolean {
+function isMatch(key: string, name: string): boolean {
   return key.endsWith("*") ? name.startsWith(key.slice(0, -1)) : name === key;
 }
 
-function rank(key: string): number {
+function rankKey(key: string): number {
   return key.endsWith("*") ? key.length : Number.POSITIVE_INFINITY;
 }

@@ -8,18 +8,18 @@ const LONG_PROMPT = 272_000;
 
 /** OpenAI's models by id prefix. */
 export const OPENAI_MODELS: Readonly<Record<string, ModelFacts>> = {
-  "gpt-6.1-sol": long(1_050_000, 128_000, prices(2, 10, 0.1, 1.25)),
-  "gpt-6.1-terra": long(1_050_000, 128_000, prices(1, 5, 0.05, 1.25)),
-  "gpt-6-astra": long(1_050_000, 128_000, prices(10, 50, 1, 1.25)),
-  "gpt-6-sol": long(1_050_000, 128_000, prices(2, 10, 0.2, 1.25)),
-  "gpt-6-luna": long(1_050_000, 128_000, prices(0.1, 0.5, 0.01, 1.25)),
-  "gpt-5.6": long(1_050_000, 128_000, prices(4, 20, 0.4, 1.25)),
-  "gpt-5.6-terra": long(1_050_000, 128_000, prices(2, 12, 0.2, 1.25)),
-  "gpt-5.6-luna": long(1_050_000, 128_000, prices(0.2, 1.2, 0.02, 1.25)),
-  "gpt-5.5": long(1_000_000, 128_000, prices(5, 30, 0.5)),
-  "gpt-5.5-pro": long(1_000_000, 128_000, prices(30, 180, 30)),
-  "gpt-5.4": long(1_050_000, 128_000, prices(2.5, 15, 0.25)),
-  "gpt-5.4-pro": long(1_050_000, 128_000, prices(30, 180, 30)),
+  "gpt-6.1-sol": buildLongModel(1_050_000, 128_000, prices(2, 10, 0.1, 1.25)),
+  "gpt-6.1-terra": buildLongModel(1_050_000, 128_000, prices(1, 5, 0.05, 1.25)),
+  "gpt-6-astra": buildLongModel(1_050_000, 128_000, prices(10, 50, 1, 1.25)),
+  "gpt-6-sol": buildLongModel(1_050_000, 128_000, prices(2, 10, 0.2, 1.25)),
+  "gpt-6-luna": buildLongModel(1_050_000, 128_000, prices(0.1, 0.5, 0.01, 1.25)),
+  "gpt-5.6": buildLongModel(1_050_000, 128_000, prices(4, 20, 0.4, 1.25)),
+  "gpt-5.6-terra": buildLongModel(1_050_000, 128_000, prices(2, 12, 0.2, 1.25)),
+  "gpt-5.6-luna": buildLongModel(1_050_000, 128_000, prices(0.2, 1.2, 0.02, 1.25)),
+  "gpt-5.5": buildLongModel(1_000_000, 128_000, prices(5, 30, 0.5)),
+  "gpt-5.5-pro": buildLongModel(1_000_000, 128_000, prices(30, 180, 30)),
+  "gpt-5.4": buildLongModel(1_050_000, 128_000, prices(2.5, 15, 0.25)),
+  "gpt-5.4-pro": buildLongModel(1_050_000, 128_000, prices(30, 180, 30)),
   "gpt-5.4-mini": { window: 400_000, maxOutput: 128_000, prices: prices(0.75, 4.5, 0.075) },
   "gpt-5.4-nano": { window: 400_000, maxOutput: 128_000, prices: prices(0.2, 1.25, 0.02) },
   "gpt-5.3-codex": { window: 400_000, maxOutput: 128_000, prices: prices(1.75, 14, 0.175) },
@@ -55,11 +55,11 @@ function prices(input: number, output: number, cacheRead: number, writeFactor = 
   return { input, output, cacheRead, cacheWrite, cacheWriteHour: cacheWrite };
 }
 
-function long(window: number, maxOutput: number, base: Prices): ModelFacts {
-  return { window, maxOutput, prices: base, longPrompt: { above: LONG_PROMPT, prices: dearer(base) } };
+function buildLongModel(window: number, maxOutput: number, base: Prices): ModelFacts {
+  return { window, maxOutput, prices: base, longPrompt: { above: LONG_PROMPT, prices: raisePrices(base) } };
 }
 
-function dearer({ input, output, cacheRead, cacheWrite, cacheWriteHour }: Prices): Prices {
+function raisePrices({ input, output, cacheRead, cacheWrite, cacheWriteHour }: Prices): Prices {
   return {
     input: input * 2,
     output: output * 1.5,

@@ -16,7 +16,7 @@ export interface EditSizes {
  * tokens after the edit are written once more. 0 or less if the first call already pays; Infinity if the edit never
  * pays.
  */
-export function breakEvenCalls({ removedTokens, survivingTokens, prices }: EditSizes): number {
+export function computeBreakEvenCalls({ removedTokens, survivingTokens, prices }: EditSizes): number {
   const savedByCall = removedTokens * prices.read;
   const writtenAnew = survivingTokens * Math.max(0, prices.write - prices.read);
   if (savedByCall > 0) return writtenAnew / savedByCall - 1;
@@ -24,6 +24,6 @@ export function breakEvenCalls({ removedTokens, survivingTokens, prices }: EditS
 }
 
 /** Expected number of remaining calls: as many as so far, because nothing else is known about the end of a session. */
-export function expectedCalls(callsSoFar: number): number {
+export function estimateRemainingCalls(callsSoFar: number): number {
   return callsSoFar;
 }

@@ -1,5 +1,5 @@
 /** A stretch of the log that a page could show, with its cost. */
-export interface Stretch {
+export interface PageStretch {
   readonly score: number;
   readonly characters: number;
   readonly tokens: number;
@@ -25,7 +25,7 @@ const LENGTH_OFFSET = 100;
 /**
  * The minimum score of a stretch worth reading; `best` is the best of all, including stretches that the window shows.
  */
-export function leastScore(best: Pick<Stretch, "score" | "isShown">): number {
+export function computeMinScore(best: Pick<PageStretch, "score" | "isShown">): number {
   return best.score * (best.isShown ? CLOSE_SHARE : RELATED_SHARE);
 }
 
@@ -34,14 +34,15 @@ export function leastScore(best: Pick<Stretch, "score" | "isShown">): number {
  * window are not shown again; if the window shows the best one, the question is assumed to be about content that never
  * left.
  */
-export function chooseStretches(stretches: readonly Stretch[], maxTokens: number): readonly number[] {
-  const best = stretches.reduce<Stretch | undefined>(
+export function chooseStretches(stretches: readonly PageStretch[], maxTokens: number): readonly number[] {
+  const best = stretches.reduce<PageStretch | undefined>(
     (found, stretch) => (found && found.score >= stretch.score ? found : stretch),
     undefined,
   );
   if (!best) return [];
-  const least = leastScore(best);
-  const worthOf = ({ score, characters }: Stretch) => score / (LENGTH_OFFSET + characters) ** LENGTH_POWER;
+  const least = computeMinScore(best);
+  const worthOf = ({ score, characters }: PageStretch) =>
+    score / (LENGTH_OFFSET + characters) ** LENGTH_POWER;
   const ranked = [...stretches.entries()]
     .filter(([, { score, isShown }]) => !isShown && score > 0 && score >= least)
     .sort(([, one], [, other]) => worthOf(other) - worthOf(one));

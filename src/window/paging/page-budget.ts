@@ -5,7 +5,7 @@ const LARGE = { window: 200_000, share: 1 / 8 } as const;
 export const MIN_PAGE_TOKENS = 120;
 
 /** Maximum tokens of one page in a window. */
-export function pageBudget(window: number): number {
+export function computePageBudget(window: number): number {
   const position = Math.log(window / SMALL.window) / Math.log(LARGE.window / SMALL.window);
   const share = SMALL.share + (LARGE.share - SMALL.share) * Math.min(1, Math.max(0, position));
   return Math.floor(window * share);

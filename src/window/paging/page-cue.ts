@@ -1,9 +1,9 @@
 import type { Json } from "../../model/json.ts";
 import type { Message } from "../../model/message.ts";
 import type { ToolCallPart, ToolResultPart } from "../../model/part.ts";
-import { newestQuestion } from "../protected.ts";
+import { findNewestQuestion } from "../protected.ts";
 import type { Slot } from "../slot.ts";
-import { ownText } from "../told-output.ts";
+import { getOwnText } from "../told-output.ts";
 
 /** A request for a page. */
 export interface PageCue {
@@ -26,32 +26,32 @@ const DONE = /^(?:completed|done|cancelled)$/i;
  * The request at the end of a window: a new message by a person, a tool error, or a plan that the agent has just
  * written. Undefined if there is none.
  */
-export function pageCueOf(slots: readonly Slot[]): PageCue | undefined {
+export function findPageCue(slots: readonly Slot[]): PageCue | undefined {
   const index = slots.findLastIndex(({ isNote }) => !isNote);
   const last = slots[index];
   if (!last) return undefined;
-  if (index === newestQuestion(slots)) {
-    const question = ownText(last.original ?? last.message);
+  if (index === findNewestQuestion(slots)) {
+    const question = getOwnText(last.original ?? last.message);
     return question === "" || COMMAND.test(question) ? undefined : { index, question, kind: "question" };
   }
   const results = last.message.parts.filter((part) => part.type === "tool-result");
   const failed = results.find(({ isError }) => isError);
-  const error = failed && textOf(failed).slice(0, MAX_ERROR_CHARACTERS).trim();
+  const error = failed && getOutputText(failed).slice(0, MAX_ERROR_CHARACTERS).trim();
   if (error) return { index, question: error, kind: "error" };
   const call = slots[index - 1]?.message;
-  const plan = call && planIn(call, new Set(results.map(({ callId }) => callId)));
+  const plan = call && findPlan(call, new Set(results.map(({ callId }) => callId)));
   return plan ? { index, question: plan, kind: "plan" } : undefined;
 }
 
-function textOf({ output }: ToolResultPart): string {
+function getOutputText({ output }: ToolResultPart): string {
   return output.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }
 
 /** The open steps of a plan: those in progress, or else the first three. */
-function planIn({ parts }: Message, answered: ReadonlySet<string>): string {
+function findPlan({ parts }: Message, answered: ReadonlySet<string>): string {
   const isPlan = (part: Message["parts"][number]): part is ToolCallPart =>
     part.type === "tool-call" && answered.has(part.callId) && PLAN_TOOLS.test(part.name);
-  const steps = parts.filter(isPlan).flatMap(({ input }) => stepsIn(input));
+  const steps = parts.filter(isPlan).flatMap(({ input }) => listSteps(input));
   const open = steps.filter(({ status }) => !DONE.test(status));
   const begun = open.filter(({ status }) => /progress/i.test(status));
   return (begun.length > 0 ? begun : open.slice(0, 3))
@@ -60,7 +60,7 @@ function planIn({ parts }: Message, answered: ReadonlySet<string>): string {
     .slice(0, MAX_PLAN_CHARACTERS);
 }
 
-function stepsIn(input: Json): readonly { readonly text: string; readonly status: string }[] {
+function listSteps(input: Json): readonly { readonly text: string; readonly status: string }[] {
   if (input === null || typeof input !== "object" || Array.isArray(input)) return [];
   const fields = input as { readonly [key: string]: Json };
   const list = fields.todos ?? fields.plan ?? fields.items;

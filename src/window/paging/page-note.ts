@@ -1,4 +1,4 @@
-import { fenced } from "../../model/fence.ts";
+import { fenceWithMark } from "../../model/fence.ts";
 import type { Message } from "../../model/message.ts";
 import type { Slot } from "../slot.ts";
 
@@ -22,16 +22,16 @@ export const PAGE_META = { longhaul: "recalled" } as const;
  * The message that quotes texts of the log, each with its citation, inside a fence whose mark no quoted text can
  * contain.
  */
-export function pageMessage(texts: readonly PageText[]): Message {
+export function buildPageMessage(texts: readonly PageText[]): Message {
   const [first] = texts;
   const title = `${TITLE} "expand ${first?.cite ?? ""}" shows what stands around an entry]`;
-  const items = texts.map((text) => `${pageHeading(text)}\n${text.text}`);
-  const text = `${title}\n${fenced("context", [HEAD, ...items].join("\n\n"))}`;
+  const items = texts.map((text) => `${buildPageHeading(text)}\n${text.text}`);
+  const text = `${title}\n${fenceWithMark("context", [HEAD, ...items].join("\n\n"))}`;
   return { role: "user", parts: [{ type: "text", text }], meta: PAGE_META };
 }
 
 /** The line above a quoted text. */
-export function pageHeading({ cite, author, at }: Omit<PageText, "text">): string {
+export function buildPageHeading({ cite, author, at }: Omit<PageText, "text">): string {
   const who = author === "tool" ? "tool output" : author;
   return `[${cite} ${who}, ${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC]`;
 }
@@ -43,7 +43,7 @@ export function isPage({ isNote, message }: Slot): boolean {
 }
 
 /** Drops pages of earlier turns; they are brought back if they are needed again. */
-export function withoutOldPages(slots: readonly Slot[], question: number): readonly Slot[] {
+export function dropOldPages(slots: readonly Slot[], question: number): readonly Slot[] {
   const since = slots[question]?.seq ?? Number.POSITIVE_INFINITY;
   const isOld = (slot: Slot) => isPage(slot) && slot.seq <= since;
   return slots.some(isOld) ? slots.filter((slot) => !isOld(slot)) : slots;

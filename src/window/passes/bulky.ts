@@ -1,17 +1,17 @@
 import type { Message } from "../../model/message.ts";
 import type { Part, ToolResultPart } from "../../model/part.ts";
-import { toolOf } from "../answer.ts";
-import { identifiersOf } from "../extract/identifiers.ts";
-import { inputText } from "../extract/said.ts";
+import { getToolName } from "../answer.ts";
+import { scanIdentifiers } from "../extract/identifiers.ts";
+import { renderInput } from "../extract/said.ts";
 import type { Pass, Proposal } from "../pass.ts";
-import { protectedSeqs } from "../protected.ts";
+import { findProtectedSeqs } from "../protected.ts";
 import { shrinkPart } from "../replace-part.ts";
 import type { Slot } from "../slot.ts";
-import { hasStub, placeOf, sizeOfOutput, stubText } from "../stub.ts";
-import { windowIndex } from "../window-index.ts";
-import { linesThatMatter } from "./lines-that-matter.ts";
+import { buildStubText, describeOutputSize, getStubPlace, hasStub } from "../stub.ts";
+import { getWindowIndex } from "../window-index.ts";
+import { reduceText } from "./lines-that-matter.ts";
 import { NameSet } from "./name-set.ts";
-import { troubleIn } from "./trouble.ts";
+import { findTroubleLines } from "./trouble.ts";
 
 /** Defines bulky results and how far to reduce them. */
 export interface BulkyOptions {
@@ -24,14 +24,14 @@ export interface BulkyOptions {
 }
 
 /** Reduces long, old tool results to their head, their tail and the lines that matter. */
-export function bulky({
+export function reduceBulkyResults({
   maxLength = 4_000,
   reducedLength = Math.floor(maxLength / 4),
   keep = 5,
 }: BulkyOptions = {}): Pass {
   return (slots, context) => {
-    const kept = protectedSeqs(slots, context.pins);
-    const { answers } = windowIndex(slots);
+    const kept = findProtectedSeqs(slots, context.pins);
+    const { results: answers } = getWindowIndex(slots);
     const isOld = (index: number) => index < answers.length - keep;
     const found = answers.filter(({ slot, result }, index) => {
       const isFree = isOld(index) && !kept.has((slots[slot] as Slot).seq);
@@ -43,14 +43,14 @@ export function bulky({
     const proposals = found.toReversed().flatMap((answer): readonly Proposal[] => {
       // Going backwards, the set of names used by later messages only grows.
       for (; next > answer.slot; next--)
-        for (const name of namesIn((slots[next - 1] as Slot).message)) named.add(name);
+        for (const name of listNames((slots[next - 1] as Slot).message)) named.add(name);
       const slot = slots[answer.slot] as Slot;
       const { output } = answer.result;
-      const what = `Most of the result of ${toolOf(answer) ?? "a tool"}`;
-      const stub = stubText({ what, size: sizeOfOutput(output), ...placeOf(slot, context) });
+      const what = `Most of the result of ${getToolName(answer) ?? "a tool"}`;
+      const stub = buildStubText({ what, size: describeOutputSize(output), ...getStubPlace(slot, context) });
       const reduced = output.map((content) =>
         isBulky(content, maxLength)
-          ? { type: "text" as const, text: `${reducedText(content, reducedLength, named)}\n${stub}` }
+          ? { type: "text" as const, text: `${reduceContent(content, reducedLength, named)}\n${stub}` }
           : content,
       );
       const part = { ...answer.result, output: reduced };
@@ -71,30 +71,30 @@ function isBulky(content: Content, maxLength: number): boolean {
 const troubles = new WeakMap<Content, readonly number[]>();
 
 /** Only the preview is available for text stored as a blob. */
-function reducedText(content: Content, maxLength: number, named: NameSet): string {
+function reduceContent(content: Content, maxLength: number, named: NameSet): string {
   const text =
     content.type === "text" ? content.text : content.type === "blob" ? (content.preview ?? "") : "";
-  const trouble = troubles.get(content) ?? troubleIn(text);
+  const trouble = troubles.get(content) ?? findTroubleLines(text);
   troubles.set(content, trouble);
-  return linesThatMatter(text, maxLength, named, trouble);
+  return reduceText(text, maxLength, named, trouble);
 }
 
 /** Cache: messages are immutable, and every call asks about the same ones. */
 const known = new WeakMap<Message, readonly string[]>();
 
 /** Names in the assistant's text and calls. Names in results do not count, because results name everything. */
-function namesIn(message: Message): readonly string[] {
+function listNames(message: Message): readonly string[] {
   if (message.role !== "assistant") return [];
   const found = known.get(message);
   if (found) return found;
   const names = new Set<string>();
-  for (const part of message.parts) identifiersOf(wordsOf(part), true, (name) => names.add(name));
+  for (const part of message.parts) scanIdentifiers(getPartText(part), true, (name) => names.add(name));
   const all = [...names];
   known.set(message, all);
   return all;
 }
 
-function wordsOf(part: Part): string {
+function getPartText(part: Part): string {
   if (part.type === "text" || part.type === "reasoning") return part.text;
-  return part.type === "tool-call" ? inputText(part.input) : "";
+  return part.type === "tool-call" ? renderInput(part.input) : "";
 }

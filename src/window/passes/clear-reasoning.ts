@@ -1,16 +1,16 @@
 import type { Message } from "../../model/message.ts";
 import type { Part } from "../../model/part.ts";
 import type { Pass, Proposal } from "../pass.ts";
-import { protectedSeqs } from "../protected.ts";
+import { findProtectedSeqs } from "../protected.ts";
 import type { Slot } from "../slot.ts";
 
 /** Removes all reasoning, except that of the latest `keepTurns` turns that have any. */
 export function clearReasoning({ keepTurns }: { readonly keepTurns: number }): Pass {
   return (slots, { tokensOf, pins }) => {
-    const turns = turnsOf(slots);
+    const turns = numberTurns(slots);
     const thinking = new Set(turns.filter((_, index) => hasReasoning((slots[index] as Slot).message)));
     const kept = new Set(keepTurns > 0 ? [...thinking].slice(-keepTurns) : []);
-    const spared = protectedSeqs(slots, pins);
+    const spared = findProtectedSeqs(slots, pins);
     return slots.flatMap((slot, index): readonly Proposal[] => {
       const { seq, message, isNote, tokens } = slot;
       if (isNote || kept.has(turns[index] as number) || spared.has(seq)) return [];
@@ -24,7 +24,7 @@ export function clearReasoning({ keepTurns }: { readonly keepTurns: number }): P
 }
 
 /** The turn number of each slot. A turn begins with a user message; messages with tool results continue it. */
-export function turnsOf(slots: readonly Slot[]): readonly number[] {
+export function numberTurns(slots: readonly Slot[]): readonly number[] {
   let turn = 0;
   return slots.map(({ message, original = message, isNote }) => {
     const isSaid = original.role === "user" && !original.parts.some(({ type }) => type === "tool-result");

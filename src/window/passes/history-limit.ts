@@ -1,7 +1,7 @@
-import { oldestLeaving, proposeHiding } from "../hide-slots.ts";
+import { findOldestRemovable, proposeHiding } from "../hide-slots.ts";
 import type { Pass } from "../pass.ts";
-import { protectedSeqs } from "../protected.ts";
-import { windowIndex } from "../window-index.ts";
+import { findProtectedSeqs } from "../protected.ts";
+import { getWindowIndex } from "../window-index.ts";
 
 /**
  * Maximum number of messages by window size in tokens. The limits are generous, because catalogues use "k" for both
@@ -15,17 +15,22 @@ const LIMITS = [
 ] as const;
 
 /** Maximum number of messages for a window of this many tokens. */
-export function historyLimitOf(windowTokens: number): number {
+export function getHistoryLimit(windowTokens: number): number {
   return LIMITS.find(({ upTo }) => windowTokens <= upTo)?.messages ?? 200;
 }
 
 /** Hides the oldest exchanges until at most `messages` remain. */
-export function historyLimit(messages: number): Pass {
+export function limitHistory(messages: number): Pass {
   return (slots, context) => {
     if (slots.length <= messages) return [];
-    const kept = protectedSeqs(slots, context.pins);
-    const { exchanges } = windowIndex(slots);
-    const units = oldestLeaving(slots, exchanges, kept, (leaving) => slots.length - leaving <= messages);
+    const kept = findProtectedSeqs(slots, context.pins);
+    const { exchanges } = getWindowIndex(slots);
+    const units = findOldestRemovable(
+      slots,
+      exchanges,
+      kept,
+      (leaving) => slots.length - leaving <= messages,
+    );
     return proposeHiding(slots, units.flat(), `more than ${messages} messages`, context);
   };
 }

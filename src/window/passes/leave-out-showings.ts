@@ -2,38 +2,52 @@ import type { Part } from "../../model/part.ts";
 import type { PassContext, Proposal } from "../pass.ts";
 import { shrinkPart } from "../replace-part.ts";
 import type { Slot } from "../slot.ts";
-import { placeOf, sizeOfOutput, sizeOfText, stubPart, stubText } from "../stub.ts";
-import type { Showing } from "../touch/showing.ts";
+import { buildStubPart, buildStubText, describeOutputSize, describeTextSize, getStubPlace } from "../stub.ts";
+import type { ShownContents } from "../touch/showing.ts";
 
 /**
  * Proposes stubs for file contents that are no longer needed. A whole result that shows several files is stubbed only
  * if none of them is needed.
  */
-export function leaveOutShowings(
+export function stubShownContents(
   slots: readonly Slot[],
-  showings: readonly Showing[],
-  isNeeded: (showing: Showing) => boolean,
+  showings: readonly ShownContents[],
+  isNeeded: (showing: ShownContents) => boolean,
   reason: string,
   context: PassContext,
 ): readonly Proposal[] {
   const places = Map.groupBy(showings, ({ slot, part }) => `${slot} ${part}`);
   return [...places.values()].flatMap((here) => {
-    const [first] = here as [Showing];
+    const [first] = here as [ShownContents];
     const leaving = here.filter((showing) => !isNeeded(showing));
     if (leaving.length === 0 || (!first.block && leaving.length < here.length)) return [];
     const slot = slots[first.slot] as Slot;
     const part = slot.message.parts[first.part] as Part;
-    return shrinkPart(slot, first.part, without(part, leaving, placeOf(slot, context)), reason, context);
+    return shrinkPart(
+      slot,
+      first.part,
+      stubContents(part, leaving, getStubPlace(slot, context)),
+      reason,
+      context,
+    );
   });
 }
 
-function without(part: Part, leaving: readonly Showing[], place: ReturnType<typeof placeOf>): Part {
+function stubContents(
+  part: Part,
+  leaving: readonly ShownContents[],
+  place: ReturnType<typeof getStubPlace>,
+): Part {
   const cut = (text: string, output?: number) =>
     leaving
       .flatMap(({ path, block }) => (block && block.output === output ? [{ path, ...block }] : []))
       .toSorted((one, other) => other.from - one.from)
       .reduce((left, { path, from, to }) => {
-        const stub = stubText({ what: whatOf([path]), size: sizeOfText(to - from), ...place });
+        const stub = buildStubText({
+          what: describePaths([path]),
+          size: describeTextSize(to - from),
+          ...place,
+        });
         return left.slice(0, from) + stub + left.slice(to);
       }, text);
   if (part.type === "text") return { ...part, text: cut(part.text) };
@@ -44,10 +58,10 @@ function without(part: Part, leaving: readonly Showing[], place: ReturnType<type
     );
     return { ...part, output };
   }
-  const what = whatOf([...new Set(leaving.map(({ path }) => path))]);
-  return { ...part, output: [stubPart({ what, size: sizeOfOutput(part.output), ...place })] };
+  const what = describePaths([...new Set(leaving.map(({ path }) => path))]);
+  return { ...part, output: [buildStubPart({ what, size: describeOutputSize(part.output), ...place })] };
 }
 
-function whatOf(paths: readonly string[]): string {
+function describePaths(paths: readonly string[]): string {
   return `An earlier read of ${paths.join(", ")}`;
 }

@@ -1,22 +1,22 @@
 import type { NameSet } from "./name-set.ts";
-import { troubleIn } from "./trouble.ts";
+import { findTroubleLines } from "./trouble.ts";
 
 /** Number of lines considered at each end; together they may take half of the room. */
 const END_LINES = 8;
 const MAX_LINE_LENGTH = 300;
 const GAP_LENGTH = 24;
 /** With less room than this, no further line is worth trying. */
-const LEAST_ROOM = GAP_LENGTH + 8;
+const MIN_ROOM_CHARACTERS = GAP_LENGTH + 8;
 
 /**
  * Reduces a long text to about `maxLength` characters: its head, its tail, lines that report trouble, and lines with
  * names used elsewhere. Each gap states how many lines it covers.
  */
-export function linesThatMatter(
+export function reduceText(
   text: string,
   maxLength: number,
   named: NameSet,
-  trouble = troubleIn(text),
+  trouble = findTroubleLines(text),
 ): string {
   const lines = text.split("\n");
   const chosen = new Set<number>();
@@ -34,18 +34,18 @@ export function linesThatMatter(
   }
   for (const index of trouble) {
     choose(index);
-    if (left < LEAST_ROOM) break;
+    if (left < MIN_ROOM_CHARACTERS) break;
   }
   let from = 0;
   for (const [index, line] of lines.entries()) {
-    if (left < LEAST_ROOM) break;
+    if (left < MIN_ROOM_CHARACTERS) break;
     if (!chosen.has(index) && named.isIn(text, from, from + line.length)) choose(index);
     from += line.length + 1;
   }
-  return withGaps(lines, chosen);
+  return joinWithGaps(lines, chosen);
 }
 
-function withGaps(lines: readonly string[], chosen: ReadonlySet<number>): string {
+function joinWithGaps(lines: readonly string[], chosen: ReadonlySet<number>): string {
   const shown: string[] = [];
   let next = 0;
   const gapTo = (index: number) => {

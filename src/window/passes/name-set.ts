@@ -19,7 +19,7 @@ export class NameSet {
     if (this.#names.has(name)) return;
     this.#names.add(name);
     let hash = 0;
-    for (let at = 0; at < name.length; at++) hash = mixed(hash, name.charCodeAt(at));
+    for (let at = 0; at < name.length; at++) hash = mixHash(hash, name.charCodeAt(at));
     this.#buckets[hash & (BUCKETS - 1)] = 1;
   }
 
@@ -33,15 +33,15 @@ export class NameSet {
       const code = at < to ? text.charCodeAt(at) : 0;
       const kind = code < 128 ? KINDS[code] : 0;
       if (kind === WORD) {
-        word = mixed(word, code);
-        path = mixed(path, code);
+        word = mixHash(word, code);
+        path = mixHash(path, code);
         continue;
       }
       if (this.#has(word, text, wordFrom, at)) return true;
       word = 0;
       wordFrom = at + 1;
       if (kind === JOINT) {
-        path = mixed(path, code);
+        path = mixHash(path, code);
         continue;
       }
       if (this.#has(path, text, pathFrom, at)) return true;
@@ -57,6 +57,6 @@ export class NameSet {
   }
 }
 
-function mixed(hash: number, code: number): number {
+function mixHash(hash: number, code: number): number {
   return (Math.imul(hash, 31) + code) | 0;
 }

@@ -1,9 +1,9 @@
 import type { BlobPart, Part } from "../../model/part.ts";
 import type { Pass, PassContext, Proposal } from "../pass.ts";
-import { protectedSeqs } from "../protected.ts";
+import { findProtectedSeqs } from "../protected.ts";
 import { replacePart } from "../replace-part.ts";
 import type { Slot } from "../slot.ts";
-import { placeOf, sizeOfBytes, stubPart } from "../stub.ts";
+import { buildStubPart, describeByteSize, getStubPlace } from "../stub.ts";
 
 /** Limits for all images of a window together. */
 export interface ImageBudget {
@@ -14,16 +14,16 @@ export interface ImageBudget {
 }
 
 /** Share of the budget that remains in use after images were removed. */
-const LEFT_IN_USE = 0.8;
+const KEPT_SHARE = 0.8;
 
 /** Stubs the oldest images when all images together exceed the budget, until they use at most 80 % of it. */
-export function staleImages({ maxBytes = 20_000_000, maxCount = 100 }: ImageBudget = {}): Pass {
+export function stubStaleImages({ maxBytes = 20_000_000, maxCount = 100 }: ImageBudget = {}): Pass {
   return (slots, context) => {
-    let { bytes, count } = imagesOf(slots);
+    let { bytes, count } = measureImages(slots);
     if (bytes <= maxBytes && count <= maxCount) return [];
-    const kept = protectedSeqs(slots, context.pins);
+    const kept = findProtectedSeqs(slots, context.pins);
     const isLeaving = ({ sizeBytes }: BlobPart) => {
-      if (bytes <= maxBytes * LEFT_IN_USE && count <= maxCount * LEFT_IN_USE) return false;
+      if (bytes <= maxBytes * KEPT_SHARE && count <= maxCount * KEPT_SHARE) return false;
       bytes -= sizeBytes;
       count--;
       return true;
@@ -31,12 +31,12 @@ export function staleImages({ maxBytes = 20_000_000, maxCount = 100 }: ImageBudg
     return slots
       .filter(({ seq, isNote }) => !isNote && !kept.has(seq))
       .flatMap((slot) =>
-        slot.message.parts.flatMap((part, index) => withoutImages(slot, index, part, isLeaving, context)),
+        slot.message.parts.flatMap((part, index) => stubImages(slot, index, part, isLeaving, context)),
       );
   };
 }
 
-function withoutImages(
+function stubImages(
   slot: Slot,
   index: number,
   part: Part,
@@ -46,16 +46,16 @@ function withoutImages(
   const replaced = <P extends Part>(content: P) => {
     if (!isImage(content) || !isLeaving(content)) return content;
     const what = `An image${content.name === undefined ? "" : ` ${content.name}`}`;
-    const size = sizeOfBytes(content.sizeBytes);
-    return stubPart({ what, size, ...placeOf(slot, context) });
+    const size = describeByteSize(content.sizeBytes);
+    return buildStubPart({ what, size, ...getStubPlace(slot, context) });
   };
   const other = part.type === "tool-result" ? { ...part, output: part.output.map(replaced) } : replaced(part);
-  if (imagesIn(part).length === imagesIn(other).length) return [];
+  if (listImages(part).length === listImages(other).length) return [];
   return [replacePart(slot, index, other, "images beyond the budget", context)];
 }
 
 /** Counts the images of a window. Runs on every call and mostly finds none, so it allocates nothing per part. */
-function imagesOf(slots: readonly Slot[]): { bytes: number; count: number } {
+function measureImages(slots: readonly Slot[]): { bytes: number; count: number } {
   let bytes = 0;
   let count = 0;
   const see = (part: Part) => {
@@ -71,7 +71,7 @@ function imagesOf(slots: readonly Slot[]): { bytes: number; count: number } {
   return { bytes, count };
 }
 
-function imagesIn(part: Part): readonly BlobPart[] {
+function listImages(part: Part): readonly BlobPart[] {
   if (part.type === "tool-result") return part.output.filter(isImage);
   return isImage(part) ? [part] : [];
 }

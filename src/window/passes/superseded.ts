@@ -1,14 +1,14 @@
-import type { Answer } from "../answer.ts";
+import type { PlacedResult } from "../answer.ts";
 import type { Pass, PassContext, Proposal } from "../pass.ts";
-import { protectedSeqs } from "../protected.ts";
+import { findProtectedSeqs } from "../protected.ts";
 import { shrinkPart } from "../replace-part.ts";
 import type { Slot } from "../slot.ts";
-import { hasStub, isStub, isStubbed, placeOf, sizeOfOutput, stubPart } from "../stub.ts";
-import { isContents, type Showing } from "../touch/showing.ts";
+import { buildStubPart, describeOutputSize, getStubPlace, hasStub, isStub, isStubbed } from "../stub.ts";
+import { isContents, type ShownContents } from "../touch/showing.ts";
 import type { Touch } from "../touch/touch.ts";
-import { touchesOf } from "../touch/touch-of.ts";
-import { windowIndex } from "../window-index.ts";
-import { leaveOutShowings } from "./leave-out-showings.ts";
+import { findTouches } from "../touch/touch-of.ts";
+import { getWindowIndex } from "../window-index.ts";
+import { stubShownContents } from "./leave-out-showings.ts";
 
 /** Matches answers of tools that refused or were interrupted. */
 const REFUSED = /reject|denied|interrupt|cancel|does(?:n't| not) want/i;
@@ -19,31 +19,31 @@ const MAX_SHOWN_COMMAND = 80;
  * Stubs results that later events have made obsolete: output of a command that ran again, reads of a file rewritten
  * since.
  */
-export const superseded: Pass = (slots, context) => {
-  const kept = protectedSeqs(slots, context.pins);
+export const stubSupersededResults: Pass = (slots, context) => {
+  const kept = findProtectedSeqs(slots, context.pins);
   const isFree = (slot: number) => !kept.has(slots[slot]?.seq ?? -1);
-  const { answers, showings } = windowIndex(slots);
-  const touches = new Map(answers.map((answer) => [answer, touchesBy(answer)]));
-  const writtenAt = lastWrites(touches);
-  const isNeeded = ({ path, slot }: Showing) => !isFree(slot) || (writtenAt.get(path) ?? -1) <= slot;
-  const runs = earlierRuns(touches).filter(([{ slot }]) => isFree(slot));
+  const { results: answers, shownContents: showings } = getWindowIndex(slots);
+  const touches = new Map(answers.map((answer) => [answer, listTouches(answer)]));
+  const writtenAt = findLastWrites(touches);
+  const isNeeded = ({ path, slot }: ShownContents) => !isFree(slot) || (writtenAt.get(path) ?? -1) <= slot;
+  const runs = findEarlierRuns(touches).filter(([{ slot }]) => isFree(slot));
   const ran = new Set(runs.map(([{ slot, part }]) => `${slot} ${part}`));
   const reads = showings.filter(({ slot, part }) => !ran.has(`${slot} ${part}`));
   return [
-    ...runs.flatMap(([answer, command]) => leaveOutRun(slots, answer, command, context)),
-    ...leaveOutShowings(slots, reads, isNeeded, "rewritten later", context),
+    ...runs.flatMap(([answer, command]) => stubRun(slots, answer, command, context)),
+    ...stubShownContents(slots, reads, isNeeded, "rewritten later", context),
   ];
 };
 
-function touchesBy({ to, result }: Answer): readonly Touch[] {
+function listTouches({ placedCall: to, result }: PlacedResult): readonly Touch[] {
   if (to?.call.type !== "tool-call") return [];
-  return touchesOf(to.call).filter(({ kind }) => kind === "run" || (kind === "write" && !result.isError));
+  return findTouches(to.call).filter(({ kind }) => kind === "run" || (kind === "write" && !result.isError));
 }
 
 /** For each file, the slot of the last call that wrote the whole file and still shows its contents. */
-function lastWrites(touches: ReadonlyMap<Answer, readonly Touch[]>): ReadonlyMap<string, number> {
+function findLastWrites(touches: ReadonlyMap<PlacedResult, readonly Touch[]>): ReadonlyMap<string, number> {
   const writes = new Map<string, number>();
-  for (const [{ to, result }, touched] of touches) {
+  for (const [{ placedCall: to, result }, touched] of touches) {
     if (!to || !isContents(result.output)) continue;
     const written = touched.flatMap(({ kind, path }) =>
       kind === "write" && path !== undefined ? [path] : [],
@@ -56,7 +56,9 @@ function lastWrites(touches: ReadonlyMap<Answer, readonly Touch[]>): ReadonlyMap
 }
 
 /** The answers of commands that ran again later and were answered then. */
-function earlierRuns(touches: ReadonlyMap<Answer, readonly Touch[]>): readonly (readonly [Answer, string])[] {
+function findEarlierRuns(
+  touches: ReadonlyMap<PlacedResult, readonly Touch[]>,
+): readonly (readonly [PlacedResult, string])[] {
   const seen = new Set<string>();
   return [...touches].toReversed().flatMap(([answer, [touch]]) => {
     if (touch?.kind !== "run" || touch.command === undefined) return [];
@@ -68,14 +70,14 @@ function earlierRuns(touches: ReadonlyMap<Answer, readonly Touch[]>): readonly (
   });
 }
 
-function isRefused(output: Answer["result"]["output"]): boolean {
+function isRefused(output: PlacedResult["result"]["output"]): boolean {
   const [first] = output;
   return first?.type === "text" && first.text.length <= MAX_REFUSAL_LENGTH && REFUSED.test(first.text);
 }
 
-function leaveOutRun(
+function stubRun(
   slots: readonly Slot[],
-  { slot: index, part, result }: Answer,
+  { slot: index, part, result }: PlacedResult,
   command: string,
   context: PassContext,
 ): readonly Proposal[] {
@@ -84,7 +86,7 @@ function leaveOutRun(
   const line = command.replace(/\s+/g, " ");
   const shown = line.length > MAX_SHOWN_COMMAND ? `${line.slice(0, MAX_SHOWN_COMMAND)}…` : line;
   const what = `The output of an earlier run of \`${shown}\``;
-  const size = sizeOfOutput(result.output);
-  const output = [stubPart({ what, size, ...placeOf(slot, context) })];
+  const size = describeOutputSize(result.output);
+  const output = [buildStubPart({ what, size, ...getStubPlace(slot, context) })];
   return shrinkPart(slot, part, { ...result, output }, "run again later", context);
 }

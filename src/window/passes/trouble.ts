@@ -5,21 +5,21 @@ const WORDS = [
 ];
 
 /** Indexes of the lines of a text that indicate trouble, in order. */
-export function troubleIn(text: string): readonly number[] {
+export function findTroubleLines(text: string): readonly number[] {
   const lower = text.toLowerCase();
   const places: number[] = [];
   for (const word of WORDS) {
     for (let at = lower.indexOf(word); at >= 0; ) {
       const isFound = !isInsideWord(lower, at);
       if (isFound) places.push(at);
-      at = lower.indexOf(word, isFound ? nextLine(lower, at) : at + 1);
+      at = lower.indexOf(word, isFound ? findLineEnd(lower, at) : at + 1);
     }
   }
-  return linesAt(lower, places);
+  return toLineIndexes(lower, places);
 }
 
 /** Skips the rest of a line in which the word was found. */
-function nextLine(text: string, at: number): number {
+function findLineEnd(text: string, at: number): number {
   const end = text.indexOf("\n", at);
   return end < 0 ? text.length : end;
 }
@@ -29,14 +29,14 @@ function isInsideWord(text: string, at: number): boolean {
   return before >= 97 && before <= 122;
 }
 
-function linesAt(text: string, places: readonly number[]): readonly number[] {
+function toLineIndexes(text: string, places: readonly number[]): readonly number[] {
   const lines = new Set<number>();
   let line = 0;
-  let end = nextLine(text, 0);
+  let end = findLineEnd(text, 0);
   for (const place of [...places].sort((one, other) => one - other)) {
     while (end < place) {
       line++;
-      end = nextLine(text, end + 1);
+      end = findLineEnd(text, end + 1);
     }
     lines.add(line);
   }

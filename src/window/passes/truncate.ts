@@ -1,50 +1,53 @@
 import type { Group } from "../group.ts";
-import { oldestLeaving, proposeHiding } from "../hide-slots.ts";
+import { findOldestRemovable, proposeHiding } from "../hide-slots.ts";
 import type { Pass } from "../pass.ts";
-import { protectedSeqs } from "../protected.ts";
+import { findProtectedSeqs } from "../protected.ts";
 import type { Slot } from "../slot.ts";
-import { windowIndex } from "../window-index.ts";
+import { getWindowIndex } from "../window-index.ts";
 
 /** Share of the messages after the head that stays. */
-export type Keep = "half" | "quarter";
+export type TruncateShare = "half" | "quarter";
 
 /** The part of the beginning that always stays: the first exchange, or only the first user message. */
-export type Head = "exchange" | "message";
+export type TruncateHead = "exchange" | "message";
 
 export interface TruncateOptions {
   /** Default "exchange", which drops whole exchanges; "message" drops whole groups. */
-  readonly head?: Head;
+  readonly head?: TruncateHead;
   /** Drops at least one group or exchange if any can leave. */
   readonly isForced?: boolean;
 }
 
-const LEAVING_SHARE: Readonly<Record<Keep, number>> = { half: 0.5, quarter: 0.75 };
-const REASONS: Readonly<Record<Keep, string>> = {
+const LEAVING_SHARE: Readonly<Record<TruncateShare, number>> = { half: 0.5, quarter: 0.75 };
+const REASONS: Readonly<Record<TruncateShare, string>> = {
   half: "truncated to a half",
   quarter: "truncated to a quarter",
 };
 
 /** Hides the oldest half or three quarters of the messages after the head, an even number if possible. */
-export function truncate(keep: Keep, { head = "exchange", isForced = false }: TruncateOptions = {}): Pass {
+export function truncateMessages(
+  keep: TruncateShare,
+  { head = "exchange", isForced = false }: TruncateOptions = {},
+): Pass {
   return (slots, context) => {
-    const { fixed, stretches } = partsOf(slots, head);
+    const { fixed, stretches } = findStretches(slots, head);
     const goal = Math.floor(((slots.length - fixed) * LEAVING_SHARE[keep]) / 2) * 2;
     const least = isForced ? Math.max(1, goal) : goal;
-    const kept = protectedSeqs(slots, context.pins);
-    const units = oldestLeaving(slots, stretches, kept, (leaving, next) => {
+    const kept = findProtectedSeqs(slots, context.pins);
+    const units = findOldestRemovable(slots, stretches, kept, (leaving, next) => {
       return leaving >= least || (leaving > 0 && leaving + next > least);
     });
-    const leaving = head === "message" ? evenPart(units) : units;
+    const leaving = head === "message" ? takeEven(units) : units;
     return proposeHiding(slots, leaving.flat(), REASONS[keep], context);
   };
 }
 
 /** The number of slots in the head, and the stretches after it. */
-function partsOf(
+function findStretches(
   slots: readonly Slot[],
-  head: Head,
+  head: TruncateHead,
 ): { readonly fixed: number; readonly stretches: readonly Group[] } {
-  const { exchanges, groups } = windowIndex(slots);
+  const { exchanges, groups } = getWindowIndex(slots);
   const first = slots.findIndex(({ message }) => message.role === "user");
   if (head === "message") return { fixed: 1, stretches: groups };
   const stretches = exchanges.filter(({ from }, index) => index > 0 && from > first);
@@ -52,7 +55,7 @@ function partsOf(
 }
 
 /** The longest prefix with an even number of slots; all units if there is none. */
-function evenPart(units: readonly (readonly number[])[]): readonly (readonly number[])[] {
+function takeEven(units: readonly (readonly number[])[]): readonly (readonly number[])[] {
   let count = 0;
   let even = 0;
   for (const [index, unit] of units.entries()) {

@@ -1,6 +1,6 @@
 import { type ClearOptions, clearResults } from "../passes/clear-results.ts";
 import type { Policy } from "../policy.ts";
-import { editPolicy } from "./edit-policy.ts";
+import { createEditPolicy } from "./edit-policy.ts";
 
 const TRIGGER_SHARE = 0.5;
 
@@ -11,8 +11,8 @@ export type AnthropicClearOptions = Omit<ClearOptions, "enough" | "isSpared">;
  * Anthropic's clear_tool_uses: by default, clears the results of all but the last three calls once half of the window
  * is used. Messages leave only if that is not enough.
  */
-export function anthropicClear(options: AnthropicClearOptions = {}): Policy {
-  return editPolicy("anthropic-clear", {
+export function anthropicClearPolicy(options: AnthropicClearOptions = {}): Policy {
+  return createEditPolicy("anthropic-clear", {
     head: "exchange",
     steps: [
       (_, { limits }) => clearResults({ trigger: { tokens: limits.window * TRIGGER_SHARE }, ...options }),

@@ -1,7 +1,7 @@
-import { duplicateReads } from "../passes/duplicate-reads.ts";
-import { truncate } from "../passes/truncate.ts";
+import { stubDuplicateReads } from "../passes/duplicate-reads.ts";
+import { truncateMessages } from "../passes/truncate.ts";
 import type { Policy } from "../policy.ts";
-import { editPolicy, type StepContext } from "./edit-policy.ts";
+import { createEditPolicy, type StepContext } from "./edit-policy.ts";
 
 export interface ClineOptions {
   /** Number of tokens at which it cuts; by default depends on the window size. */
@@ -21,25 +21,25 @@ const ENOUGH_SAVED = 0.3;
  * Cline's truncation: at the threshold, repeated reads of a file leave first. If that saves less than 30 %, half of the
  * messages after the first exchange leave, or three quarters if half of the tokens would still be too many.
  */
-export function cline({ maxAllowed }: ClineOptions = {}): Policy {
-  const allowedIn = ({ limits }: StepContext) => maxAllowed ?? maxAllowedTokens(limits.window);
+export function clinePolicy({ maxAllowed }: ClineOptions = {}): Policy {
+  const allowedIn = ({ limits }: StepContext) => maxAllowed ?? computeMaxAllowedTokens(limits.window);
   const isDue = (context: StepContext) => context.tokensBefore >= allowedIn(context) || context.isOverBudget;
-  return editPolicy("cline", {
+  return createEditPolicy("cline", {
     head: "exchange",
     steps: [
-      (_, context) => (isDue(context) ? duplicateReads : undefined),
+      (_, context) => (isDue(context) ? stubDuplicateReads : undefined),
       (slots, context) => {
         const { tokensBefore, tokensWith } = context;
         const saved = tokensBefore - tokensWith(slots);
         if (!isDue(context) || saved >= (tokensBefore - tokensWith([])) * ENOUGH_SAVED) return undefined;
-        return truncate(tokensBefore / 2 > allowedIn(context) ? "quarter" : "half");
+        return truncateMessages(tokensBefore / 2 > allowedIn(context) ? "quarter" : "half");
       },
     ],
   });
 }
 
 /** The number of tokens at which Cline cuts. */
-export function maxAllowedTokens(window: number): number {
+export function computeMaxAllowedTokens(window: number): number {
   const buffer = BUFFERS.get(window);
   if (buffer !== undefined) return window - buffer;
   return Math.max(window - DEFAULT_BUFFER, window * DEFAULT_SHARE);

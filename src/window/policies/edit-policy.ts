@@ -1,22 +1,22 @@
-import type { TokensOf } from "../apply-edits.ts";
-import { isPage, withoutOldPages } from "../paging/page-note.ts";
+import type { TokenEstimator } from "../apply-edits.ts";
+import { dropOldPages, isPage } from "../paging/page-note.ts";
 import { applyProposals, type Pass, type PassContext } from "../pass.ts";
-import { historyLimit } from "../passes/history-limit.ts";
-import type { Head } from "../passes/truncate.ts";
+import { limitHistory } from "../passes/history-limit.ts";
+import type { TruncateHead } from "../passes/truncate.ts";
 import {
   type Budget,
   type Course,
+  getProviderLimits,
   type Moment,
   type Policy,
   type PolicyRun,
   type ProviderLimits,
-  providerLimits,
 } from "../policy.ts";
-import { newestQuestion } from "../protected.ts";
-import { sizeOf } from "../size.ts";
+import { findNewestQuestion } from "../protected.ts";
+import { sumSlotTokens } from "../size.ts";
 import type { Slot } from "../slot.ts";
 import { withoutLostCalls } from "./lost-calls.ts";
-import { withinBudget } from "./within-budget.ts";
+import { shrinkToBudget } from "./within-budget.ts";
 
 /** Input for the decision of a policy step. */
 export interface StepContext extends Moment {
@@ -32,25 +32,25 @@ export interface StepContext extends Moment {
 }
 
 /** One step of a policy: returns the pass to run on the current window, if any. */
-export type Step = (slots: readonly Slot[], context: StepContext) => Pass | undefined;
+export type PolicyStep = (slots: readonly Slot[], context: StepContext) => Pass | undefined;
 
 /** A policy as data: its steps, and the part of the conversation's beginning that always stays. */
 export interface EditRules {
-  readonly head: Head;
-  readonly steps: readonly Step[];
+  readonly head: TruncateHead;
+  readonly steps: readonly PolicyStep[];
 }
 
 /**
  * A policy that edits the last window plus the messages since, so its edits are permanent. If its steps do not meet the
  * budget, the oldest messages leave until the window fits. Unchanged slots remain the same objects.
  */
-export function editPolicy(name: string, rules: EditRules): Policy {
+export function createEditPolicy(name: string, rules: EditRules): Policy {
   return { name, start: (budget, tokensOf, course = {}) => startRun(rules, budget, tokensOf, course) };
 }
 
-function startRun(rules: EditRules, budget: Budget, tokensOf: TokensOf, course: Course): PolicyRun {
+function startRun(rules: EditRules, budget: Budget, tokensOf: TokenEstimator, course: Course): PolicyRun {
   const pins = course.pins ?? new Set<number>();
-  const limits = providerLimits(budget);
+  const limits = getProviderLimits(budget);
   const counted = (estimated: number) => limits.counted(estimated);
   let window = course.window ?? [];
   let arrived: Slot[] = [];
@@ -71,7 +71,7 @@ function startRun(rules: EditRules, budget: Budget, tokensOf: TokensOf, course: 
     if (arrived.length > 0 || isUnseen) {
       arrived = [];
       isUnseen = false;
-      const estimated = (some: readonly Slot[]) => budget.system + sizeOf(some);
+      const estimated = (some: readonly Slot[]) => budget.system + sumSlotTokens(some);
       const tokensWith = (some: readonly Slot[]) => counted(estimated(some));
       const context: StepContext = {
         ...moment,
@@ -86,10 +86,10 @@ function startRun(rules: EditRules, budget: Budget, tokensOf: TokensOf, course: 
         given as readonly Slot[],
       );
       const isCut = edited !== given;
-      window = withoutLostCalls(isCut ? withoutOldPages(edited, newestQuestion(edited)) : edited, tokensOf);
+      window = withoutLostCalls(isCut ? dropOldPages(edited, findNewestQuestion(edited)) : edited, tokensOf);
     }
-    if (budget.messages !== undefined) window = carryOut(window, historyLimit(budget.messages));
-    window = withinBudget(window, budget.tokens - budget.system, rules.head, carryOut, passContext);
+    if (budget.messages !== undefined) window = carryOut(window, limitHistory(budget.messages));
+    window = shrinkToBudget(window, budget.tokens - budget.system, rules.head, carryOut, passContext);
     const isEdited = given.some((slot, index) => window[index] !== slot);
     reason = isEdited ? [...reasons].join(", ") || "clipped to fit" : undefined;
     return window;

@@ -1,7 +1,7 @@
 import type { Message } from "../../model/message.ts";
 import type { Part } from "../../model/part.ts";
-import { answersOf } from "../answer.ts";
-import type { TokensOf } from "../apply-edits.ts";
+import { pairResults } from "../answer.ts";
+import type { TokenEstimator } from "../apply-edits.ts";
 import type { Slot } from "../slot.ts";
 
 const NOTICE: Part = { type: "text", text: "[Result of an earlier call]" };
@@ -10,19 +10,19 @@ const NOTICE: Part = { type: "text", text: "[Result of an earlier call]" };
  * Converts results whose call has left the window to plain text: a result may arrive long after its call, and providers
  * refuse a result without its call.
  */
-export function withoutLostCalls(slots: readonly Slot[], tokensOf: TokensOf): readonly Slot[] {
-  const lost = answersOf(slots).filter(({ to }) => !to);
+export function withoutLostCalls(slots: readonly Slot[], tokensOf: TokenEstimator): readonly Slot[] {
+  const lost = pairResults(slots).filter(({ placedCall: to }) => !to);
   if (lost.length === 0) return slots;
   const parts = new Set<Part>(lost.map(({ result }) => result));
   const changed = new Set(lost.map(({ slot }) => slot));
   return slots.map((slot, index) => {
     if (!changed.has(index)) return slot;
-    const message = asWords(slot.message, parts);
+    const message = convertToText(slot.message, parts);
     return { ...slot, message, original: slot.original ?? slot.message, tokens: tokensOf(message) };
   });
 }
 
-function asWords(message: Message, lost: ReadonlySet<Part>): Message {
+function convertToText(message: Message, lost: ReadonlySet<Part>): Message {
   const parts = message.parts.flatMap((part): readonly Part[] =>
     part.type === "tool-result" && lost.has(part) ? [NOTICE, ...part.output] : [part],
   );

@@ -1,6 +1,6 @@
-import { answeredBy, callIdsOf, isCall } from "../../model/calls.ts";
+import { isCall, listAnsweredCallIds, listCallIds } from "../../model/calls.ts";
 import type { Part } from "../../model/part.ts";
-import type { TokensOf } from "../apply-edits.ts";
+import type { TokenEstimator } from "../apply-edits.ts";
 import type { Slot } from "../slot.ts";
 
 /**
@@ -10,12 +10,12 @@ import type { Slot } from "../slot.ts";
 export function withoutLostResults(
   slots: readonly Slot[],
   isAnswered: (callId: string) => boolean,
-  tokensOf: TokensOf,
+  tokensOf: TokenEstimator,
 ): readonly Slot[] {
-  const shown = new Set(slots.flatMap(({ message }) => answeredBy(message)));
+  const shown = new Set(slots.flatMap(({ message }) => listAnsweredCallIds(message)));
   const isLost = (callId: string) => isAnswered(callId) && !shown.has(callId);
   return slots.map((slot) => {
-    if (!callIdsOf(slot.message).some(isLost)) return slot;
+    if (!listCallIds(slot.message).some(isLost)) return slot;
     const parts = slot.message.parts.map((part): Part => {
       if (!isCall(part) || part.callId === undefined || !isLost(part.callId)) return part;
       const name = part.type === "tool-call" ? part.name : (part.toolName ?? "a tool");

@@ -1,7 +1,7 @@
 import type { Policy } from "../policy.ts";
 
 /** Sends everything, whether it fits or not. */
-export function none(): Policy {
+export function nonePolicy(): Policy {
   return {
     name: "none",
     start(_budget, _tokensOf, course = {}) {

@@ -1,8 +1,8 @@
 import { keepEnds } from "../passes/keep-ends.ts";
-import { truncate } from "../passes/truncate.ts";
+import { truncateMessages } from "../passes/truncate.ts";
 import type { Policy, ProviderLimits } from "../policy.ts";
-import { editPolicy } from "./edit-policy.ts";
-import { percentOf } from "./percent.ts";
+import { createEditPolicy } from "./edit-policy.ts";
+import { toShare } from "./percent.ts";
 
 export interface RooOptions {
   /** Condenses before truncation becomes necessary; off by default. */
@@ -26,26 +26,26 @@ const CONDENSE = { threshold: 50, messages: 200, keep: 3 } as const;
  * Roo's sliding window: when a request exceeds nine tenths of the window minus the reply, half of the messages after
  * the first leave. With `condense`, all but the first message and the last three leave earlier.
  */
-export function roo({ condense }: RooOptions = {}): Policy {
+export function rooPolicy({ condense }: RooOptions = {}): Policy {
   const { threshold, messages, keep } = { ...CONDENSE, ...condense };
-  const share = percentOf("condense.threshold", threshold);
-  return editPolicy("roo", {
+  const share = toShare("condense.threshold", threshold);
+  return createEditPolicy("roo", {
     head: "message",
     steps: [
       (slots, { limits, tokensBefore }) => {
-        const isDue = tokensBefore >= allowedTokens(limits) * share || slots.length > messages;
+        const isDue = tokensBefore >= computeAllowedTokens(limits) * share || slots.length > messages;
         return condense && isDue ? keepEnds(keep) : undefined;
       },
       (slots, { limits, tokensWith }) => {
-        const isOver = tokensWith(slots) > allowedTokens(limits);
-        return isOver ? truncate("half", { head: "message" }) : undefined;
+        const isOver = tokensWith(slots) > computeAllowedTokens(limits);
+        return isOver ? truncateMessages("half", { head: "message" }) : undefined;
       },
     ],
   });
 }
 
 /** Maximum tokens that Roo allows for a request. */
-export function allowedTokens({ window, tokens }: Pick<ProviderLimits, "window" | "tokens">): number {
+export function computeAllowedTokens({ window, tokens }: Pick<ProviderLimits, "window" | "tokens">): number {
   const reserved = window - tokens;
   return window * (1 - BUFFER_SHARE) - reserved;
 }

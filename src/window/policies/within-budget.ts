@@ -1,8 +1,8 @@
 import type { Pass, PassContext } from "../pass.ts";
-import { type Head, truncate } from "../passes/truncate.ts";
-import { protectedSeqs, verbatimSeqs } from "../protected.ts";
-import { rescue } from "../rescue.ts";
-import { sizeOf } from "../size.ts";
+import { type TruncateHead, truncateMessages } from "../passes/truncate.ts";
+import { findProtectedSeqs, findVerbatimSeqs } from "../protected.ts";
+import { clipSlots } from "../rescue.ts";
+import { sumSlotTokens } from "../size.ts";
 import type { Slot } from "../slot.ts";
 
 /**
@@ -10,34 +10,34 @@ import type { Slot } from "../slot.ts";
  * message, then the oldest notes. Clips whatever is still too large; protected messages are clipped only if nothing
  * else helps, and pins, the newest question and the latest reply never are.
  */
-export function withinBudget(
+export function shrinkToBudget(
   slots: readonly Slot[],
   most: number,
-  head: Head,
+  head: TruncateHead,
   carryOut: (slots: readonly Slot[], pass: Pass) => readonly Slot[],
   { tokensOf, pins }: PassContext,
 ): readonly Slot[] {
   let window = slots;
-  for (const fixed of new Set<Head>([head, "message"])) {
-    while (sizeOf(window) > most) {
-      const next = carryOut(window, truncate("half", { head: fixed, isForced: true }));
+  for (const fixed of new Set<TruncateHead>([head, "message"])) {
+    while (sumSlotTokens(window) > most) {
+      const next = carryOut(window, truncateMessages("half", { head: fixed, isForced: true }));
       if (next === window || next.length === window.length) break;
       window = next;
     }
   }
-  if (sizeOf(window) <= most) return window;
-  const kept = protectedSeqs(window, pins);
-  const rest = withoutNotes(window, kept, most);
-  const spared = rescue(rest, most, tokensOf, ({ seq, isNote }) => !isNote && kept.has(seq));
-  const verbatim = verbatimSeqs(spared, pins);
-  return rescue(spared, most, tokensOf, ({ seq, isNote }, { type }) => {
+  if (sumSlotTokens(window) <= most) return window;
+  const kept = findProtectedSeqs(window, pins);
+  const rest = dropNotes(window, kept, most);
+  const spared = clipSlots(rest, most, tokensOf, ({ seq, isNote }) => !isNote && kept.has(seq));
+  const verbatim = findVerbatimSeqs(spared, pins);
+  return clipSlots(spared, most, tokensOf, ({ seq, isNote }, { type }) => {
     return !isNote && verbatim.has(seq) && (type !== "tool-result" || (pins?.has(seq) ?? false));
   });
 }
 
 /** Drops the oldest notes until the window fits. */
-function withoutNotes(slots: readonly Slot[], kept: ReadonlySet<number>, most: number): readonly Slot[] {
-  let excess = sizeOf(slots) - most;
+function dropNotes(slots: readonly Slot[], kept: ReadonlySet<number>, most: number): readonly Slot[] {
+  let excess = sumSlotTokens(slots) - most;
   return slots.filter(({ isNote, seq, tokens }) => {
     if (!isNote || kept.has(seq) || excess <= 0) return true;
     excess -= tokens;

@@ -1,12 +1,12 @@
 import { checkFields } from "../../model/arguments.ts";
-import { answeredBy, callIdsOf } from "../../model/calls.ts";
-import { invalidArgument } from "../../model/errors.ts";
+import { listAnsweredCallIds, listCallIds } from "../../model/calls.ts";
+import { createArgumentError } from "../../model/errors.ts";
 import type { Message } from "../../model/message.ts";
-import { partsOf } from "../../model/message.ts";
+import { requireParts } from "../../model/message.ts";
 import type { Part, ToolResultPart } from "../../model/part.ts";
 
 /** A message with its position and time. */
-export interface SaidMessage {
+export interface RecordedMessage {
   readonly seq: number;
   readonly at: number;
   readonly message: Message;
@@ -19,18 +19,18 @@ const NO_RESULT = "[no result recorded]";
  * message, the results of its calls one message after it. A call without a result gets a placeholder; a result without
  * a call is dropped.
  */
-export function* asConversation(messages: Iterable<SaidMessage>): Generator<SaidMessage> {
-  let reply: SaidMessage | undefined;
+export function* toConversation(messages: Iterable<RecordedMessage>): Generator<RecordedMessage> {
+  let reply: RecordedMessage | undefined;
   let results:
     | { readonly at: number; readonly seq: number; readonly parts: Map<string, ToolResultPart> }
     | undefined;
 
-  function* close(): Generator<SaidMessage> {
+  function* close(): Generator<RecordedMessage> {
     if (!reply) return;
     yield reply;
-    const calls = callIdsOf(reply.message);
+    const calls = listCallIds(reply.message);
     if (calls.length > 0) {
-      const answers = calls.map((callId) => results?.parts.get(callId) ?? unanswered(callId));
+      const answers = calls.map((callId) => results?.parts.get(callId) ?? buildPlaceholder(callId));
       const { seq, at } = results ?? reply;
       yield { seq, at, message: { role: "tool", parts: answers } };
     }
@@ -39,18 +39,18 @@ export function* asConversation(messages: Iterable<SaidMessage>): Generator<Said
   }
 
   if (typeof messages?.[Symbol.iterator] !== "function")
-    throw invalidArgument("messages", messages, "messages with seq and time");
+    throw createArgumentError("messages", messages, "messages with seq and time");
   for (const said of messages) {
     const { message } = checkFields("messages", said, { message: "object" });
-    partsOf(message);
+    requireParts(message);
     if (message.role === "system") continue;
     if (message.role === "assistant") {
       if (results) yield* close();
-      reply = reply ? joined(reply, message) : said;
+      reply = reply ? joinReply(reply, message) : said;
       continue;
     }
-    const open = new Set(reply ? callIdsOf(reply.message) : []);
-    const answered = answeredBy(message).filter((callId) => open.has(callId));
+    const open = new Set(reply ? listCallIds(reply.message) : []);
+    const answered = listAnsweredCallIds(message).filter((callId) => open.has(callId));
     if (answered.length > 0) {
       results ??= { seq: said.seq, at: said.at, parts: new Map() };
       results = { ...results, at: said.at };
@@ -65,11 +65,11 @@ export function* asConversation(messages: Iterable<SaidMessage>): Generator<Said
   yield* close();
 }
 
-function joined(reply: SaidMessage, more: Message): SaidMessage {
+function joinReply(reply: RecordedMessage, more: Message): RecordedMessage {
   const parts: readonly Part[] = [...reply.message.parts, ...more.parts];
   return { ...reply, message: { ...reply.message, parts } };
 }
 
-function unanswered(callId: string): ToolResultPart {
+function buildPlaceholder(callId: string): ToolResultPart {
   return { type: "tool-result", callId, output: [{ type: "text", text: NO_RESULT }] };
 }

@@ -1,7 +1,7 @@
 import type { Message } from "../../model/message.ts";
-import { partsOf } from "../../model/message.ts";
+import { requireParts } from "../../model/message.ts";
 import type { Part } from "../../model/part.ts";
-import { inputText } from "../extract/said.ts";
+import { renderInput } from "../extract/said.ts";
 
 /** Counting and pricing rules of a replay. Tokens are characters/4, so that anyone can reproduce the numbers. */
 export interface Protocol {
@@ -32,19 +32,19 @@ const CALL_TOKENS = 50;
 const IMAGE_TOKENS = 1_500;
 
 /** Tokens of a message as the protocol counts them. */
-export function protocolTokens(message: Message): number {
-  return partsOf(message).reduce((sum, part) => sum + partTokens(part), 0);
+export function countProtocolTokens(message: Message): number {
+  return requireParts(message).reduce((sum, part) => sum + countPartTokens(part), 0);
 }
 
-function partTokens(part: Part): number {
+function countPartTokens(part: Part): number {
   switch (part.type) {
     case "text":
     case "reasoning":
       return Math.ceil(part.text.length / 4);
     case "tool-call":
-      return Math.ceil(inputText(part.input).length / 4) + CALL_TOKENS;
+      return Math.ceil(renderInput(part.input).length / 4) + CALL_TOKENS;
     case "tool-result":
-      return part.output.reduce((sum, inner) => sum + partTokens(inner), 0);
+      return part.output.reduce((sum, inner) => sum + countPartTokens(inner), 0);
     case "blob":
       if (part.of === undefined) return part.mime.startsWith("image/") ? IMAGE_TOKENS : 0;
       return (

@@ -1,7 +1,7 @@
 import type { Message } from "../../model/message.ts";
-import { identifiersOf } from "../extract/identifiers.ts";
-import { saidIn } from "../extract/said.ts";
-import { bareLine, isVerbatim } from "../extract/verbatim-line.ts";
+import { scanIdentifiers } from "../extract/identifiers.ts";
+import { listPartTexts } from "../extract/said.ts";
+import { isVerbatim, stripLine } from "../extract/verbatim-line.ts";
 
 /** References in a message: identifiers, and verbatim lines prefixed with a line break. */
 export type References = ReadonlySet<string>;
@@ -10,23 +10,23 @@ export type References = ReadonlySet<string>;
  * Finds references, independently of any policy. Caches the references of a message for as long as the message lives.
  */
 export class ReferenceReader {
-  readonly #offered = new WeakMap<Message, References>();
+  readonly #references = new WeakMap<Message, References>();
 
   /** All references that a message contains. */
-  offeredBy(message: Message): References {
-    const known = this.#offered.get(message);
+  readOffered(message: Message): References {
+    const known = this.#references.get(message);
     if (known) return known;
     const offered = new Set<string>();
-    for (const { text } of saidIn(message, () => undefined)) collect(text, true, offered);
-    this.#offered.set(message, offered);
+    for (const { text } of listPartTexts(message, () => undefined)) collectReferences(text, true, offered);
+    this.#references.set(message, offered);
     return offered;
   }
 
   /** The references in the assistant's text and calls; reasoning does not count. */
-  usedBy(message: Message): References {
+  readUsed(message: Message): References {
     const used = new Set<string>();
-    for (const { text, origin } of saidIn(message, () => undefined))
-      if (origin !== "reasoning") collect(text, false, used);
+    for (const { text, origin } of listPartTexts(message, () => undefined))
+      if (origin !== "reasoning") collectReferences(text, false, used);
     return used;
   }
 }
@@ -36,10 +36,10 @@ export function isLineReference(reference: string): boolean {
   return reference.startsWith("\n");
 }
 
-function collect(text: string, isWide: boolean, into: Set<string>): void {
+function collectReferences(text: string, isWide: boolean, into: Set<string>): void {
   for (const line of text.split("\n")) {
-    identifiersOf(line, isWide, (identifier) => into.add(identifier));
-    const bare = bareLine(line);
+    scanIdentifiers(line, isWide, (identifier) => into.add(identifier));
+    const bare = stripLine(line);
     if (isVerbatim(bare)) into.add(`\n${bare}`);
   }
 }

@@ -1,9 +1,9 @@
 import { checkFields, checkList } from "../../model/arguments.ts";
-import { invalidArgument } from "../../model/errors.ts";
+import { createArgumentError } from "../../model/errors.ts";
 import type { Policy, PolicyRun } from "../policy.ts";
 import type { Slot } from "../slot.ts";
-import type { SaidMessage } from "./conversation.ts";
-import { PROTOCOL, type Protocol, protocolTokens } from "./protocol.ts";
+import type { RecordedMessage } from "./conversation.ts";
+import { countProtocolTokens, PROTOCOL, type Protocol } from "./protocol.ts";
 import { isLineReference, ReferenceReader } from "./references.ts";
 
 /** Number of references used, and how many of them were still in the window. */
@@ -36,24 +36,25 @@ export interface ReplayedRequest {
 
 /** Replays a conversation under a policy; `window` is the size of the model's window in tokens, or Infinity. */
 export function replay(
-  conversation: readonly SaidMessage[],
+  conversation: readonly RecordedMessage[],
   policy: Policy,
   window: number,
   options: { readonly protocol?: Protocol; readonly onRequest?: (request: ReplayedRequest) => void } = {},
 ): ReplayScore {
   checkList("conversation", conversation, { message: "object" });
   checkFields("policy", policy, { name: "text", start: "function" });
-  if (typeof window !== "number" || !(window > 0)) throw invalidArgument("window", window, "tokens above 0");
+  if (typeof window !== "number" || !(window > 0))
+    throw createArgumentError("window", window, "tokens above 0");
   checkFields("options", options, { protocol: "object?", onRequest: "function?" });
   const run = new Replay(policy, window, options.protocol ?? PROTOCOL);
   for (const said of conversation) {
     if (said.message.role === "assistant") {
-      const request = run.request(said);
+      const request = run.buildRequest(said);
       if (request) options.onRequest?.(request);
     }
     run.observe(said);
   }
-  return run.score();
+  return run.getScore();
 }
 
 class Replay {
@@ -61,11 +62,11 @@ class Replay {
   readonly #run: PolicyRun;
   readonly #references = new ReferenceReader();
   /** Number of messages in the window that contain each reference. */
-  readonly #live = new Map<string, number>();
-  readonly #said = new Set<string>();
+  readonly #liveCounts = new Map<string, number>();
+  readonly #seenReferences = new Set<string>();
   #previous: readonly Slot[] = [];
   #previousAt: number | undefined;
-  #last: SaidMessage | undefined;
+  #lastMessage: RecordedMessage | undefined;
   #score = { requests: 0, cost: 0, sentTokens: 0, peakTokens: 0, edits: 0 };
   readonly #identifiers = { used: 0, kept: 0 };
   readonly #lines = { used: 0, kept: 0 };
@@ -73,36 +74,36 @@ class Replay {
   constructor(policy: Policy, window: number, protocol: Protocol) {
     this.#protocol = protocol;
     const { systemTokens: system, reserveTokens } = protocol;
-    this.#run = policy.start({ window, tokens: window - reserveTokens, system }, protocolTokens);
+    this.#run = policy.start({ window, tokens: window - reserveTokens, system }, countProtocolTokens);
   }
 
-  observe(said: SaidMessage): void {
+  observe(said: RecordedMessage): void {
     const { seq, at, message } = said;
-    this.#run.observe({ seq, at, message, tokens: protocolTokens(message) });
-    for (const reference of this.#references.offeredBy(message)) this.#said.add(reference);
-    this.#last = said;
+    this.#run.observe({ seq, at, message, tokens: countProtocolTokens(message) });
+    for (const reference of this.#references.readOffered(message)) this.#seenReferences.add(reference);
+    this.#lastMessage = said;
   }
 
   /** The request before a reply; undefined before the very first message. */
-  request(reply: SaidMessage): ReplayedRequest | undefined {
-    if (!this.#last) return undefined;
-    const at = this.#last.at;
+  buildRequest(reply: RecordedMessage): ReplayedRequest | undefined {
+    if (!this.#lastMessage) return undefined;
+    const at = this.#lastMessage.at;
     const isHot = this.#previousAt === undefined || at - this.#previousAt <= this.#protocol.cacheMs;
     const window = [...this.#run.fit({ isHot })];
     const { tokens, isEdited } = this.#charge(window, isHot);
-    this.#follow(window);
-    for (const reference of this.#references.usedBy(reply.message)) {
-      if (!this.#said.has(reference)) continue;
+    this.#updateLiveCounts(window);
+    for (const reference of this.#references.readUsed(reply.message)) {
+      if (!this.#seenReferences.has(reference)) continue;
       const count = isLineReference(reference) ? this.#lines : this.#identifiers;
       count.used++;
-      if (this.#live.has(reference)) count.kept++;
+      if (this.#liveCounts.has(reference)) count.kept++;
     }
     this.#previous = window;
     this.#previousAt = at;
     return { at, isHot, tokens, isEdited, window };
   }
 
-  score(): ReplayScore {
+  getScore(): ReplayScore {
     return { ...this.#score, identifiers: { ...this.#identifiers }, lines: { ...this.#lines } };
   }
 
@@ -132,7 +133,7 @@ class Replay {
   }
 
   /** Updates the reference counts for messages that entered or left the window. */
-  #follow(window: readonly Slot[]): void {
+  #updateLiveCounts(window: readonly Slot[]): void {
     const before = new Set(this.#previous.map(({ message }) => message));
     const after = new Set(window.map(({ message }) => message));
     for (const message of after) if (!before.has(message)) this.#count(message, 1);
@@ -140,10 +141,10 @@ class Replay {
   }
 
   #count(message: Slot["message"], step: 1 | -1): void {
-    for (const reference of this.#references.offeredBy(message)) {
-      const count = (this.#live.get(reference) ?? 0) + step;
-      if (count > 0) this.#live.set(reference, count);
-      else this.#live.delete(reference);
+    for (const reference of this.#references.readOffered(message)) {
+      const count = (this.#liveCounts.get(reference) ?? 0) + step;
+      if (count > 0) this.#liveCounts.set(reference, count);
+      else this.#liveCounts.delete(reference);
     }
   }
 }

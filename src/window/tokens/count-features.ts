@@ -1,7 +1,7 @@
-import { SCRIPT, scriptOf } from "./script.ts";
+import { CHARACTER_CLASS, classifyCharacter } from "./script.ts";
 
 /** The features of a text from which its token count is estimated, in the order of the weights. */
-export const FEATURES = [
+export const TEXT_FEATURES = [
   "words",
   "joinedWords",
   "scrambled",
@@ -24,8 +24,8 @@ export const FEATURES = [
   "symbols",
 ] as const;
 
-const AT = Object.fromEntries(FEATURES.map((name, index) => [name, index])) as Readonly<
-  Record<(typeof FEATURES)[number], number>
+const AT = Object.fromEntries(TEXT_FEATURES.map((name, index) => [name, index])) as Readonly<
+  Record<(typeof TEXT_FEATURES)[number], number>
 >;
 
 /** A word of this length is mostly one token; each further letter counts separately. */
@@ -51,43 +51,43 @@ const {
 } = AT;
 
 /** Counts the features of a text in one pass, into `counts` if given. */
-export function countFeatures(text: string, counts = new Float64Array(FEATURES.length)): Float64Array {
-  let before: number = SCRIPT.space;
+export function countFeatures(text: string, counts = new Float64Array(TEXT_FEATURES.length)): Float64Array {
+  let before: number = CHARACTER_CLASS.space;
   let unitBefore = 0;
   let run = 0;
   let runBefore = 0;
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);
-    const script = scriptOf(unit);
+    const script = classifyCharacter(unit);
     runBefore = run;
     run = script === before ? run + 1 : 1;
     switch (script) {
-      case SCRIPT.lower:
+      case CHARACTER_CLASS.lower:
         // The capital letter that begins a word has already been counted as a word.
-        if (run === 1 && before === SCRIPT.upper) run = 2;
-        else if (run === 1) add(counts, wordAfter(before));
+        if (run === 1 && before === CHARACTER_CLASS.upper) run = 2;
+        else if (run === 1) add(counts, chooseWordFeature(before));
         if (run > COMMON_LENGTH) add(counts, LONG);
         break;
-      case SCRIPT.upper:
+      case CHARACTER_CLASS.upper:
         if (run > 1) add(counts, CAPITALS);
-        else if (before !== SCRIPT.lower) add(counts, wordAfter(before));
+        else if (before !== CHARACTER_CLASS.lower) add(counts, chooseWordFeature(before));
         else add(counts, runBefore <= SCRAMBLED_LENGTH ? SCRAMBLED : JOINED);
         break;
-      case SCRIPT.space:
+      case CHARACTER_CLASS.space:
         if (run === 2) add(counts, INDENTS);
         break;
-      case SCRIPT.lineBreak:
+      case CHARACTER_CLASS.lineBreak:
         if (run === 1) add(counts, BREAKS);
         break;
-      case SCRIPT.digit:
+      case CHARACTER_CLASS.digit:
         if (run % DIGITS_PER_TOKEN === 1) add(counts, DIGITS);
         break;
-      case SCRIPT.mark:
+      case CHARACTER_CLASS.mark:
         if (run === 1) add(counts, MARKS);
         else add(counts, unit === unitBefore ? REPEATED : FURTHER);
         break;
       default:
-        add(counts, HAN + script - SCRIPT.han);
+        add(counts, HAN + script - CHARACTER_CLASS.han);
     }
     before = script;
     unitBefore = unit;
@@ -95,9 +95,9 @@ export function countFeatures(text: string, counts = new Float64Array(FEATURES.l
   return counts;
 }
 
-function wordAfter(before: number): number {
-  if (before === SCRIPT.space) return WORDS;
-  return before === SCRIPT.digit ? AFTER_DIGITS : JOINED;
+function chooseWordFeature(before: number): number {
+  if (before === CHARACTER_CLASS.space) return WORDS;
+  return before === CHARACTER_CLASS.digit ? AFTER_DIGITS : JOINED;
 }
 
 function add(counts: Float64Array, feature: number): void {

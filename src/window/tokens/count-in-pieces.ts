@@ -1,16 +1,14 @@
 /** Longest run, in characters, that is counted in one piece. */
-const LONGEST_RUN = 256;
+const MAX_RUN = 256;
 
 /**
  * Runs that tokenizers treat as one word before merging bytes: letters, white space, or other characters without a
  * break. Merging takes quadratic time in their length.
  */
 const LONG_RUN = new RegExp(
-  [
-    `[\\p{L}\\p{M}]{${LONGEST_RUN + 1},}`,
-    `\\s{${LONGEST_RUN + 1},}`,
-    `[^\\s\\p{L}\\p{N}]{${LONGEST_RUN + 1},}`,
-  ].join("|"),
+  [`[\\p{L}\\p{M}]{${MAX_RUN + 1},}`, `\\s{${MAX_RUN + 1},}`, `[^\\s\\p{L}\\p{N}]{${MAX_RUN + 1},}`].join(
+    "|",
+  ),
   "gu",
 );
 
@@ -23,7 +21,7 @@ export function countInPieces(text: string, count: (piece: string) => number): n
   let start = 0;
   for (const { 0: run, index } of text.matchAll(LONG_RUN)) {
     tokens += countPart(text.slice(start, index), count);
-    for (let at = 0; at < run.length; at += LONGEST_RUN) tokens += count(run.slice(at, at + LONGEST_RUN));
+    for (let at = 0; at < run.length; at += MAX_RUN) tokens += count(run.slice(at, at + MAX_RUN));
     start = index + run.length;
   }
   return tokens + countPart(text.slice(start), count);

@@ -1,6 +1,6 @@
 import type { Json } from "../../model/json.ts";
 import type { Message } from "../../model/message.ts";
-import { partsOf } from "../../model/message.ts";
+import { requireParts } from "../../model/message.ts";
 import type { BlobPart, Part } from "../../model/part.ts";
 import { estimateText } from "./estimate-text.ts";
 import type { Tokenizer } from "./tokenizer.ts";
@@ -21,11 +21,11 @@ const BYTES_PER_TOKEN = 4;
 const SOUND_BYTES_PER_TOKEN = 800;
 
 /** Counts the tokens of a text. */
-type Count = (text: string) => number;
+type TextCounter = (text: string) => number;
 
 /** Estimated tokens of a message in a window, including reasoning. */
 export function estimateMessage(message: Message): number {
-  return sumParts(partsOf(message), MESSAGE_TOKENS, estimateText);
+  return sumParts(requireParts(message), MESSAGE_TOKENS, estimateText);
 }
 
 /**
@@ -34,34 +34,34 @@ export function estimateMessage(message: Message): number {
  */
 export function tokensOfMessage(message: Message, tokenizer?: Tokenizer): number {
   if (!tokenizer) return estimateMessage(message);
-  return sumParts(partsOf(message), MESSAGE_TOKENS, (text) => tokenizer.count(text));
+  return sumParts(requireParts(message), MESSAGE_TOKENS, (text) => tokenizer.count(text));
 }
 
-function sumParts(parts: readonly Part[], frame: number, count: Count): number {
-  return parts.reduce((tokens, part) => tokens + tokensOfPart(part, count), frame);
+function sumParts(parts: readonly Part[], frame: number, count: TextCounter): number {
+  return parts.reduce((tokens, part) => tokens + countPart(part, count), frame);
 }
 
-function tokensOfPart(part: Part, count: Count): number {
+function countPart(part: Part, count: TextCounter): number {
   switch (part.type) {
     case "text":
       return count(part.text);
     case "reasoning":
-      return tokensOfReasoning(part.text, part.opaque, count);
+      return countReasoning(part.text, part.opaque, count);
     case "tool-call":
-      return CALL_TOKENS + count(part.name) + tokensOfJson(part.input, count);
+      return CALL_TOKENS + count(part.name) + countJson(part.input, count);
     case "tool-result":
       return sumParts(part.output, CALL_TOKENS, count);
     case "blob":
-      return tokensOfBlob(part, count);
+      return countBlob(part, count);
     case "raw":
-      return tokensOfRaw(JSON.stringify(part.value), count);
+      return countRaw(JSON.stringify(part.value), count);
   }
 }
 
 const PICTURE = /data:image\/[\w.+-]+;base64,[\w+/=-]*/g;
 
 /** Images inside raw provider data count as images. */
-function tokensOfRaw(json: string, count: Count): number {
+function countRaw(json: string, count: TextCounter): number {
   const pictures = json.match(PICTURE)?.length ?? 0;
   return pictures === 0 ? count(json) : count(json.replace(PICTURE, "")) + pictures * IMAGE_TOKENS;
 }
@@ -69,12 +69,12 @@ function tokensOfRaw(json: string, count: Count): number {
 /**
  * A signature next to readable reasoning is not charged; reasoning that is only ciphertext is counted by its length.
  */
-function tokensOfReasoning(text: string, opaque: Json | undefined, count: Count): number {
+function countReasoning(text: string, opaque: Json | undefined, count: TextCounter): number {
   if (text.length > 0 || opaque === undefined) return count(text);
   return Math.ceil(JSON.stringify(opaque).length / BYTES_PER_TOKEN);
 }
 
-function tokensOfBlob(blob: BlobPart, count: Count): number {
+function countBlob(blob: BlobPart, count: TextCounter): number {
   if (blob.of === undefined) {
     if (blob.mime.startsWith("image/")) return IMAGE_TOKENS;
     return Math.ceil(
@@ -82,11 +82,11 @@ function tokensOfBlob(blob: BlobPart, count: Count): number {
     );
   }
   const frame = blob.of === "tool-call" ? CALL_TOKENS + count(blob.toolName ?? "") : 0;
-  return frame + tokensOfSpilled(blob, count);
+  return frame + countSpilled(blob, count);
 }
 
 /** Extrapolates from the preview of a blob to the whole: the same number of tokens per byte. */
-function tokensOfSpilled({ of, preview, sizeBytes, shownCharacters }: BlobPart, count: Count): number {
+function countSpilled({ of, preview, sizeBytes, shownCharacters }: BlobPart, count: TextCounter): number {
   if (shownCharacters !== undefined && preview)
     return Math.ceil((count(preview) * Math.min(shownCharacters, sizeBytes)) / preview.length);
   if (!preview) return Math.ceil(Math.min(shownCharacters ?? sizeBytes, sizeBytes) / BYTES_PER_TOKEN);
@@ -95,7 +95,7 @@ function tokensOfSpilled({ of, preview, sizeBytes, shownCharacters }: BlobPart, 
   return Math.ceil((count(preview) * sizeBytes) / utf8Length(preview));
 }
 
-function tokensOfJson(value: Json, count: Count): number {
+function countJson(value: Json, count: TextCounter): number {
   return count(typeof value === "string" ? value : JSON.stringify(value));
 }
 

@@ -1,4 +1,4 @@
-import { type CalibrationState, calibration, untaught } from "./calibration.ts";
+import { type CalibrationState, createCalibration, createCalibrationState } from "./calibration.ts";
 import { SAFETY } from "./estimate-message.ts";
 
 /** The learned state of a gauge; plain JSON. */
@@ -24,35 +24,38 @@ export interface Gauge {
 }
 
 /** Smaller changes are mostly frames and rounding, so nothing is learned from them. */
-const TELLING_CHANGE = 500;
-const LEAST_MARGIN = 1.02;
+const MIN_LEARNED_CHANGE = 500;
+const MIN_MARGIN = 1.02;
 
 /** Restores a saved gauge, or starts a new one. */
-export function gauge(state: GaugeState = { calibration: untaught() }): Gauge {
+export function createGauge(state: GaugeState = { calibration: createCalibrationState() }): Gauge {
   const { anchor } = state;
-  const { factor } = calibration(state.calibration);
+  const { factor } = createCalibration(state.calibration);
   return {
     state,
-    counted: (estimated) => Math.round(countedAt(state, estimated, factor)),
+    counted: (estimated) => Math.round(computeCount(state, estimated, factor)),
     estimatedWithin: (tokens) => {
-      const careful = factor * marginOf(state.calibration);
+      const careful = factor * computeMargin(state.calibration);
       if (!anchor) return Math.floor(tokens / careful);
       if (tokens >= anchor.counted) return Math.floor(anchor.estimated + (tokens - anchor.counted) / careful);
       const excess = anchor.counted - tokens;
       const bySize = anchor.estimated * (tokens / anchor.counted);
       return Math.max(
         0,
-        Math.floor(Math.min(bySize, anchor.estimated - excess / (factor / marginOf(state.calibration)))),
+        Math.floor(Math.min(bySize, anchor.estimated - excess / (factor / computeMargin(state.calibration)))),
       );
     },
     observe: (estimated, counted) => {
-      if (!(estimated >= 0 && counted > 0)) return gauge(state);
-      return gauge({ calibration: taught(state, estimated, counted), anchor: { estimated, counted } });
+      if (!(estimated >= 0 && counted > 0)) return createGauge(state);
+      return createGauge({
+        calibration: learnCalibration(state, estimated, counted),
+        anchor: { estimated, counted },
+      });
     },
   };
 }
 
-function countedAt({ anchor }: GaugeState, estimated: number, factor: number): number {
+function computeCount({ anchor }: GaugeState, estimated: number, factor: number): number {
   if (!anchor) return estimated * factor;
   const byChange = anchor.counted + (estimated - anchor.estimated) * factor;
   if (estimated >= anchor.estimated) return byChange;
@@ -64,16 +67,17 @@ function countedAt({ anchor }: GaugeState, estimated: number, factor: number): n
  * Learns from the growth since the last report, which, unlike the whole window, contains nothing that was not
  * estimated.
  */
-function taught(
+function learnCalibration(
   { calibration: before, anchor }: GaugeState,
   estimated: number,
   counted: number,
 ): CalibrationState {
   const change = anchor ? estimated - anchor.estimated : 0;
-  if (!anchor || Math.abs(change) < TELLING_CHANGE) return before;
-  return calibration(before).observe(Math.abs(change), (counted - anchor.counted) * Math.sign(change)).state;
+  if (!anchor || Math.abs(change) < MIN_LEARNED_CHANGE) return before;
+  return createCalibration(before).observe(Math.abs(change), (counted - anchor.counted) * Math.sign(change))
+    .state;
 }
 
-function marginOf({ reports, spread }: CalibrationState): number {
-  return reports === 0 ? SAFETY : Math.min(SAFETY, Math.max(LEAST_MARGIN, 1 + 2 * spread));
+function computeMargin({ reports, spread }: CalibrationState): number {
+  return reports === 0 ? SAFETY : Math.min(SAFETY, Math.max(MIN_MARGIN, 1 + 2 * spread));
 }

@@ -2,7 +2,7 @@ import type { Json } from "../../model/json.ts";
 import type { Message } from "../../model/message.ts";
 import type { Part } from "../../model/part.ts";
 import type { Gauge, GaugeState } from "./gauge.ts";
-import { gauge } from "./gauge.ts";
+import { createGauge } from "./gauge.ts";
 
 /** One request: its uncalibrated estimate and the provider's count. */
 export interface CountedRequest {
@@ -41,7 +41,7 @@ const MIN_AGREED = 3;
 const MAX_IMAGE_TOKENS = 50_000;
 const MAX_NAMED_TOKENS = 200_000;
 /** Allowance for a system prompt and tools that the caller did not mention. */
-const MAX_UNTOLD_TOKENS = 50_000;
+const MAX_UNKNOWN_FRAME_TOKENS = 50_000;
 
 /**
  * Learns a count if it is plausible. A count near the expected one is trusted at once; any other only when later counts
@@ -52,21 +52,28 @@ export function learnCount(known: LearnedCounts, request: CountedRequest): Learn
   const { estimated, counted } = request;
   if (!isUsable(request)) return known;
   const expected = known.gauge.counted(estimated);
-  if (Math.abs(counted - expected) <= toleranceOf(known.gauge.state, estimated, expected))
+  if (Math.abs(counted - expected) <= computeTolerance(known.gauge.state, estimated, expected))
     return { gauge: known.gauge.observe(estimated, counted) };
   const { doubted = [] } = known;
   const last = doubted.at(-1);
-  if (!last || !(agree(known.gauge, last, request) || agreeInRatio(known.gauge, [...doubted, request])))
+  if (
+    !last ||
+    !(isAgreeing(known.gauge, last, request) || isAgreeingInRatio(known.gauge, [...doubted, request]))
+  )
     return { ...known, doubted: [...doubted, request].slice(-MIN_AGREED) };
   // Learn the provider's ratio from the change between the two counts, not from the jump to them.
   const { calibration } = known.gauge.state;
-  return { gauge: gauge({ calibration, anchor: last }).observe(estimated, counted) };
+  return { gauge: createGauge({ calibration, anchor: last }).observe(estimated, counted) };
 }
 
 /** The most tokens that a provider can count for messages and the system prompt and tools before them. */
-export function maxCountOf(messages: readonly Message[], estimated: number, isFrameKnown: boolean): number {
-  const media = messages.reduce((sum, { parts }) => sum + mediaTokens(parts), 0);
-  return SLACK_TOKENS + MAX_RATIO * estimated + media + (isFrameKnown ? 0 : MAX_UNTOLD_TOKENS);
+export function estimateMaxCount(
+  messages: readonly Message[],
+  estimated: number,
+  isFrameKnown: boolean,
+): number {
+  const media = messages.reduce((sum, { parts }) => sum + estimateMedia(parts), 0);
+  return SLACK_TOKENS + MAX_RATIO * estimated + media + (isFrameKnown ? 0 : MAX_UNKNOWN_FRAME_TOKENS);
 }
 
 function isUsable({ estimated, counted }: CountedRequest): boolean {
@@ -76,14 +83,14 @@ function isUsable({ estimated, counted }: CountedRequest): boolean {
 }
 
 /** The previously counted part is well known; the part that changed since may count double or not at all. */
-function toleranceOf({ anchor }: GaugeState, estimated: number, expected: number): number {
+function computeTolerance({ anchor }: GaugeState, estimated: number, expected: number): number {
   const changed = Math.abs(estimated - (anchor?.estimated ?? 0));
   const perEstimated = expected / Math.max(1, estimated);
   return SLACK_TOKENS + KNOWN_SHARE * expected + changed * perEstimated;
 }
 
 /** True for counts of another tokenizer. Overruling known counts of the old tokenizer takes more of them. */
-function agreeInRatio({ state }: Gauge, requests: readonly CountedRequest[]): boolean {
+function isAgreeingInRatio({ state }: Gauge, requests: readonly CountedRequest[]): boolean {
   const needed = state.anchor ? MIN_AGREED : 2;
   const ratios = requests.slice(-needed).map(({ estimated, counted }) => counted / Math.max(1, estimated));
   const [least, most] = [Math.min(...ratios), Math.max(...ratios)];
@@ -91,8 +98,8 @@ function agreeInRatio({ state }: Gauge, requests: readonly CountedRequest[]): bo
 }
 
 /** True if the later count equals the earlier one adjusted for the change of the request in between. */
-function agree({ state }: Gauge, earlier: CountedRequest, later: CountedRequest): boolean {
-  const expected = gauge({ calibration: state.calibration, anchor: earlier }).counted(later.estimated);
+function isAgreeing({ state }: Gauge, earlier: CountedRequest, later: CountedRequest): boolean {
+  const expected = createGauge({ calibration: state.calibration, anchor: earlier }).counted(later.estimated);
   const factor = Math.exp(state.calibration.level);
   const changed = factor * Math.abs(later.estimated - earlier.estimated);
   return Math.abs(later.counted - expected) <= AGREED_TOKENS + AGREED_SHARE * changed;
@@ -107,9 +114,9 @@ function isNamedMedia(value: Json): boolean {
 }
 
 /** Tokens of parts that the estimate cannot measure. */
-function mediaTokens(parts: readonly Part[]): number {
+function estimateMedia(parts: readonly Part[]): number {
   return parts.reduce((sum, part) => {
-    if (part.type === "tool-result") return sum + mediaTokens(part.output);
+    if (part.type === "tool-result") return sum + estimateMedia(part.output);
     if (part.type === "raw") return sum + (isNamedMedia(part.value) ? MAX_NAMED_TOKENS : 0);
     if (part.type !== "blob" || part.of !== undefined) return sum;
     return sum + (part.mime.startsWith("image/") ? MAX_IMAGE_TOKENS : MAX_NAMED_TOKENS);

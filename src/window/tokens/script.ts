@@ -1,5 +1,5 @@
 /** Character classes of a tokenizer. */
-export const SCRIPT = {
+export const CHARACTER_CLASS = {
   space: 0,
   lineBreak: 1,
   lower: 2,
@@ -16,37 +16,39 @@ export const SCRIPT = {
   symbol: 13,
 } as const;
 
-const ASCII = Uint8Array.from({ length: 128 }, (_, code) => scriptOfAscii(code));
+const ASCII = Uint8Array.from({ length: 128 }, (_, code) => classifyAscii(code));
 
 /** The class of a UTF-16 unit. Surrogates count as symbols: most of them are emoji. */
-export function scriptOf(unit: number): number {
+export function classifyCharacter(unit: number): number {
   if (unit < 128) return ASCII[unit] as number;
-  if (unit < 0x250) return unit < 0xc0 ? SCRIPT.symbol : SCRIPT.accented;
-  if (unit >= 0x4e00 && unit < 0xa000) return SCRIPT.han;
-  if (unit < 0x2000) return scriptOfAlphabet(unit);
-  if (unit < 0x2e80) return SCRIPT.symbol;
-  return scriptOfEast(unit);
+  if (unit < 0x250) return unit < 0xc0 ? CHARACTER_CLASS.symbol : CHARACTER_CLASS.accented;
+  if (unit >= 0x4e00 && unit < 0xa000) return CHARACTER_CLASS.han;
+  if (unit < 0x2000) return classifyAlphabet(unit);
+  if (unit < 0x2e80) return CHARACTER_CLASS.symbol;
+  return classifyEastAsian(unit);
 }
 
-function scriptOfAscii(code: number): number {
-  if (code === 10 || code === 13) return SCRIPT.lineBreak;
-  if (code <= 32) return SCRIPT.space;
-  if (code >= 48 && code <= 57) return SCRIPT.digit;
-  if (code >= 65 && code <= 90) return SCRIPT.upper;
-  if (code >= 97 && code <= 122) return SCRIPT.lower;
-  return SCRIPT.mark;
+function classifyAscii(code: number): number {
+  if (code === 10 || code === 13) return CHARACTER_CLASS.lineBreak;
+  if (code <= 32) return CHARACTER_CLASS.space;
+  if (code >= 48 && code <= 57) return CHARACTER_CLASS.digit;
+  if (code >= 65 && code <= 90) return CHARACTER_CLASS.upper;
+  if (code >= 97 && code <= 122) return CHARACTER_CLASS.lower;
+  return CHARACTER_CLASS.mark;
 }
 
-function scriptOfAlphabet(unit: number): number {
-  if (unit >= 0x400 && unit < 0x530) return SCRIPT.cyrillic;
-  if (unit >= 0x1100 && unit < 0x1200) return SCRIPT.hangul;
-  return unit >= 0x1e00 && unit < 0x1f00 ? SCRIPT.accented : SCRIPT.other;
+function classifyAlphabet(unit: number): number {
+  if (unit >= 0x400 && unit < 0x530) return CHARACTER_CLASS.cyrillic;
+  if (unit >= 0x1100 && unit < 0x1200) return CHARACTER_CLASS.hangul;
+  return unit >= 0x1e00 && unit < 0x1f00 ? CHARACTER_CLASS.accented : CHARACTER_CLASS.other;
 }
 
-function scriptOfEast(unit: number): number {
-  if (unit >= 0x3040 && unit < 0x3100) return SCRIPT.kana;
-  if (unit >= 0xac00 && unit < 0xd7b0) return SCRIPT.hangul;
-  if (unit >= 0x3000 && unit < 0x3040) return SCRIPT.wideMark;
-  if (unit >= 0xff00) return SCRIPT.wideMark;
-  return (unit >= 0x2e80 && unit < 0x4e00) || (unit >= 0xf900 && unit < 0xfb00) ? SCRIPT.han : SCRIPT.symbol;
+function classifyEastAsian(unit: number): number {
+  if (unit >= 0x3040 && unit < 0x3100) return CHARACTER_CLASS.kana;
+  if (unit >= 0xac00 && unit < 0xd7b0) return CHARACTER_CLASS.hangul;
+  if (unit >= 0x3000 && unit < 0x3040) return CHARACTER_CLASS.wideMark;
+  if (unit >= 0xff00) return CHARACTER_CLASS.wideMark;
+  return (unit >= 0x2e80 && unit < 0x4e00) || (unit >= 0xf900 && unit < 0xfb00)
+    ? CHARACTER_CLASS.han
+    : CHARACTER_CLASS.symbol;
 }

@@ -1,4 +1,4 @@
-import { plainModelId } from "../models/model-id.ts";
+import { parseModelId } from "../models/model-id.ts";
 
 /** For Claude before 4.7, measured on the growth of real windows; see docs/tokens.md. */
 const CLAUDE = 1.3;
@@ -9,8 +9,8 @@ const NEWER_CLAUDE = 1.7;
  * Initial factor for estimates, used until the provider reports: the estimator follows OpenAI's o200k_base, and other
  * vendors' tokenizers split text more finely. 1 if nothing is known, which the safety margin covers.
  */
-export function startFactor(modelId: string): number {
-  const { name } = plainModelId(modelId);
+export function chooseStartFactor(modelId: string): number {
+  const { name } = parseModelId(modelId);
   if (!name.startsWith("claude-")) return 1;
   const [, major = "0", minor = "0"] = /-(\d{1,2})(?:-(\d{1,2}))?(?:\D|$)/.exec(name) ?? [];
   return Number(major) * 100 + Number(minor) >= 407 ? NEWER_CLAUDE : CLAUDE;

@@ -1,4 +1,4 @@
-import { invalidArgument, LonghaulError } from "../../model/errors.ts";
+import { createArgumentError, LonghaulError } from "../../model/errors.ts";
 import { countInPieces } from "./count-in-pieces.ts";
 
 /** Counts the tokens of a text exactly. */
@@ -34,7 +34,7 @@ const loaded = new Map<TokenizerName, Promise<Tokenizer>>();
  */
 export function loadTokenizer(name: TokenizerName): Promise<Tokenizer> {
   if (typeof name !== "string")
-    return Promise.reject(invalidArgument("tokenizer", name, `one of ${TOKENIZERS.join(", ")}`));
+    return Promise.reject(createArgumentError("tokenizer", name, `one of ${TOKENIZERS.join(", ")}`));
   const known = loaded.get(name);
   if (known) return known;
   const loading = load(name);

@@ -1,11 +1,11 @@
-import { FEATURES } from "./count-features.ts";
+import { TEXT_FEATURES } from "./count-features.ts";
 
 /**
  * Tokens per feature, fitted by least relative error to o200k_base on English, Chinese, code in three languages, JSON,
  * Markdown, logs and base64. Han and wide marks are set by hand between Chinese prose and chat, because no single fit
  * serves both.
  */
-const TOKENS_PER: Readonly<Record<(typeof FEATURES)[number], number>> = {
+const TOKENS_PER: Readonly<Record<(typeof TEXT_FEATURES)[number], number>> = {
   words: 0.927,
   joinedWords: 0.552,
   scrambled: 2.79,
@@ -29,4 +29,4 @@ const TOKENS_PER: Readonly<Record<(typeof FEATURES)[number], number>> = {
 };
 
 /** The weights in the order of the features. */
-export const WEIGHTS: Float64Array = Float64Array.from(FEATURES, (feature) => TOKENS_PER[feature]);
+export const TOKEN_WEIGHTS: Float64Array = Float64Array.from(TEXT_FEATURES, (feature) => TOKENS_PER[feature]);

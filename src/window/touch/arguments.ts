@@ -2,7 +2,7 @@ import type { Json } from "../../model/json.ts";
 import type { LineRange } from "./line-range.ts";
 
 /** Named arguments of a tool call. */
-export type Arguments = { readonly [name: string]: Json };
+export type CallArguments = { readonly [name: string]: Json };
 
 const PATHS = [
   "path",
@@ -18,34 +18,34 @@ const PATHS = [
 const FOLDERS = ["workdir", "cwd", "dir_path", "directory"];
 
 /** The named arguments in a tool call's input; some agents pass them as JSON text. */
-export function argumentsOf(input: Json | undefined): Arguments | undefined {
+export function parseToolArguments(input: Json | undefined): CallArguments | undefined {
   if (typeof input === "string" && input.startsWith("{")) {
     try {
-      return argumentsOf(JSON.parse(input) as Json);
+      return parseToolArguments(JSON.parse(input) as Json);
     } catch {
       return undefined;
     }
   }
   return typeof input === "object" && input !== null && !Array.isArray(input)
-    ? (input as Arguments)
+    ? (input as CallArguments)
     : undefined;
 }
 
-export function pathOf(from: Arguments): string | undefined {
-  return firstText(from, PATHS);
+export function getPathArgument(from: CallArguments): string | undefined {
+  return findFirstText(from, PATHS);
 }
 
 /** The working directory of a command. */
-export function folderOf(from: Arguments): string | undefined {
-  return firstText(from, FOLDERS);
+export function getFolderArgument(from: CallArguments): string | undefined {
+  return findFirstText(from, FOLDERS);
 }
 
 /** The requested lines; undefined for the whole file. */
-export function rangeOf(from: Arguments): LineRange | undefined {
-  if (Array.isArray(from.view_range)) return rangeBetween(from.view_range[0], from.view_range[1]);
+export function getRangeArgument(from: CallArguments): LineRange | undefined {
+  if (Array.isArray(from.view_range)) return buildLineRange(from.view_range[0], from.view_range[1]);
   const start = from.start_line ?? from.startLine;
   const end = from.end_line ?? from.endLine;
-  if (isNumber(start) || isNumber(end)) return rangeBetween(start, end);
+  if (isNumber(start) || isNumber(end)) return buildLineRange(start, end);
   const { offset, limit } = from;
   if (!isNumber(offset) && !isNumber(limit)) return undefined;
   const first = isNumber(offset) ? Math.max(1, offset) : 1;
@@ -54,13 +54,13 @@ export function rangeOf(from: Arguments): LineRange | undefined {
 }
 
 /** Lines between two numbers, either of which may be missing; an end of -1 is the end of the file. */
-export function rangeBetween(start: Json | undefined, end: Json | undefined): LineRange | undefined {
+export function buildLineRange(start: Json | undefined, end: Json | undefined): LineRange | undefined {
   const from = isNumber(start) ? Math.max(1, start) : 1;
   const to = isNumber(end) && end >= 0 ? end : Number.POSITIVE_INFINITY;
   return from === 1 && to === Number.POSITIVE_INFINITY ? undefined : { from, to };
 }
 
-function firstText(from: Arguments, names: readonly string[]): string | undefined {
+function findFirstText(from: CallArguments, names: readonly string[]): string | undefined {
   const name = names.find((name) => Object.hasOwn(from, name) && typeof from[name] === "string");
   const text = name === undefined ? undefined : (from[name] as string);
   return text === "" ? undefined : text;

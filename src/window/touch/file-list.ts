@@ -1,5 +1,11 @@
 import type { Json } from "../../model/json.ts";
-import { type Arguments, argumentsOf, pathOf, rangeBetween, rangeOf } from "./arguments.ts";
+import {
+  buildLineRange,
+  type CallArguments,
+  getPathArgument,
+  getRangeArgument,
+  parseToolArguments,
+} from "./arguments.ts";
 import type { LineRange } from "./line-range.ts";
 
 /** One file of a call that names several. */
@@ -11,20 +17,20 @@ export interface ListedFile {
 /**
  * The files of a call that names several (`files: […]`, `paths: […]`, `args: { file: … }`), each with its own ranges.
  */
-export function filesOf(from: Arguments): readonly ListedFile[] {
-  const lists = [from.files, from.paths, argumentsOf(from.args)?.file];
+export function listCallFiles(from: CallArguments): readonly ListedFile[] {
+  const lists = [from.files, from.paths, parseToolArguments(from.args)?.file];
   const listed = lists.flatMap((list) => (Array.isArray(list) ? (list as readonly Json[]) : (list ?? [])));
   return listed.flatMap((file): readonly ListedFile[] => {
     if (typeof file === "string") return file === "" || file.startsWith("{") ? [] : [{ path: file }];
-    const fields = argumentsOf(file as Json);
-    const path = fields && pathOf(fields);
+    const fields = parseToolArguments(file as Json);
+    const path = fields && getPathArgument(fields);
     if (!fields || path === undefined) return [];
-    const ranges = rangesOf(fields);
+    const ranges = listRanges(fields);
     return ranges.length === 0 ? [{ path }] : ranges.map((range) => ({ path, range }));
   });
 }
 
-function rangesOf(file: Arguments): readonly LineRange[] {
+function listRanges(file: CallArguments): readonly LineRange[] {
   const lists = [file.line_ranges, file.lineRanges, file.line_range];
   const values = lists.flatMap((list) => (Array.isArray(list) ? (list as readonly Json[]) : (list ?? [])));
   const pairs = values.flatMap((value): readonly (LineRange | undefined)[] => {
@@ -32,9 +38,9 @@ function rangesOf(file: Arguments): readonly LineRange[] {
       const lines = /^(\d+)-(\d+)$/.exec(value);
       return lines ? [{ from: Number(lines[1]), to: Number(lines[2]) }] : [];
     }
-    const fields = argumentsOf(value as Json);
-    return fields ? [rangeBetween(fields.start, fields.end)] : [];
+    const fields = parseToolArguments(value as Json);
+    return fields ? [buildLineRange(fields.start, fields.end)] : [];
   });
-  const single = rangeOf(file);
+  const single = getRangeArgument(file);
   return [...pairs, single].filter((range) => range !== undefined);
 }

@@ -5,7 +5,7 @@ export interface LineRange {
 }
 
 /** True if one range of a file includes another; undefined means the whole file. */
-export function covers(range: LineRange | undefined, other: LineRange | undefined): boolean {
+export function isCovering(range: LineRange | undefined, other: LineRange | undefined): boolean {
   if (!range) return true;
   return other !== undefined && range.from <= other.from && range.to >= other.to;
 }

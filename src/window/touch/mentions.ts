@@ -12,7 +12,7 @@ const BLOCK = /<((?:final_)?file_content) path="([^"\n]{1,1000})"[^>\n]{0,200}>/
  * The files whose contents a text holds in `<file_content path="…">` blocks, which clients insert for file mentions
  * (`@path`).
  */
-export function shownIn(text: string): readonly ShownFile[] {
+export function findShownFiles(text: string): readonly ShownFile[] {
   if (!text.includes("file_content path=")) return [];
   const shown: ShownFile[] = [];
   let end = 0;

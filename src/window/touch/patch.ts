@@ -2,7 +2,7 @@ import { normalizePath } from "./path.ts";
 import type { Touch } from "./touch.ts";
 
 /** The files that a patch in the `*** Begin Patch` format adds, changes or deletes. */
-export function touchesOfPatch(patch: string, folder?: string): readonly Touch[] {
+export function parsePatchTouches(patch: string, folder?: string): readonly Touch[] {
   const files = patch.matchAll(/^\*\*\* (Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$/gm);
   return [...files].map(
     ([, action, path, target]): Touch => ({

@@ -1,52 +1,52 @@
 import type { LineRange } from "./line-range.ts";
 
 /** The files and lines that a reading command shows. Without paths, it reads its piped input. */
-export interface Reading {
+export interface ShellRead {
   readonly paths: readonly string[];
   readonly ranges?: readonly LineRange[];
 }
 
-type Reader = (words: readonly string[]) => Reading | undefined;
+type Reader = (words: readonly string[]) => ShellRead | undefined;
 
 const HEAD_LINES = 10;
 
 const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
-  ["cat", (words) => plain(words, /^-[nbsAetuv]+$/)],
-  ["bat", (words) => plain(words, /^(?:-[pn]+|--plain|--paging=never|--style=\w+)$/)],
-  ["less", (words) => plain(words, /^-[NRFX]+$/)],
-  ["more", (words) => plain(words, /^$/)],
-  ["nl", (words) => plain(withoutArguments(words, /^-[bwsnv]$/), /^-[bwsnv]\S+$/)],
-  ["type", (words) => plain(words, /^$/)],
-  ["get-content", (words) => plain(words, /^-(?:raw|path|literalpath)$/i)],
-  ["head", head],
-  ["tail", tail],
-  ["sed", sed],
+  ["cat", (words) => parsePlainRead(words, /^-[nbsAetuv]+$/)],
+  ["bat", (words) => parsePlainRead(words, /^(?:-[pn]+|--plain|--paging=never|--style=\w+)$/)],
+  ["less", (words) => parsePlainRead(words, /^-[NRFX]+$/)],
+  ["more", (words) => parsePlainRead(words, /^$/)],
+  ["nl", (words) => parsePlainRead(dropArguments(words, /^-[bwsnv]$/), /^-[bwsnv]\S+$/)],
+  ["type", (words) => parsePlainRead(words, /^$/)],
+  ["get-content", (words) => parsePlainRead(words, /^-(?:raw|path|literalpath)$/i)],
+  ["head", parseHead],
+  ["tail", parseTail],
+  ["sed", parseSed],
 ]);
 
 /** The files that a single command reads; undefined if it does anything else or its effect is uncertain. */
-export function readingOf([name, ...words]: readonly string[]): Reading | undefined {
+export function parseShellRead([name, ...words]: readonly string[]): ShellRead | undefined {
   return READERS.get((name ?? "").toLowerCase())?.(words);
 }
 
 /** Reads file names after options that do not affect which lines are shown. */
-function plain(words: readonly string[], allowed: RegExp): Reading | undefined {
+function parsePlainRead(words: readonly string[], allowed: RegExp): ShellRead | undefined {
   const options = words.filter((word) => word.startsWith("-") && word !== "--");
   if (!options.every((option) => allowed.test(option))) return undefined;
   return { paths: words.filter((word) => !word.startsWith("-")) };
 }
 
-function withoutArguments(words: readonly string[], taking: RegExp): readonly string[] {
+function dropArguments(words: readonly string[], taking: RegExp): readonly string[] {
   return words.filter((word, index) => !taking.test(word) && !taking.test(words[index - 1] ?? ""));
 }
 
-function head(words: readonly string[]): Reading | undefined {
-  const counted = countOf(words);
+function parseHead(words: readonly string[]): ShellRead | undefined {
+  const counted = parseLineCount(words);
   if (counted?.sign !== "") return undefined;
   return { paths: counted.paths, ranges: [{ from: 1, to: counted.count }] };
 }
 
-function tail(words: readonly string[]): Reading | undefined {
-  const counted = countOf(words);
+function parseTail(words: readonly string[]): ShellRead | undefined {
+  const counted = parseLineCount(words);
   if (!counted || counted.sign === "-") return undefined;
   const { count, paths, sign } = counted;
   const range =
@@ -54,14 +54,14 @@ function tail(words: readonly string[]): Reading | undefined {
   return { paths, ranges: [range] };
 }
 
-interface Counted {
+interface LineCount {
   readonly sign: string;
   readonly count: number;
   readonly paths: readonly string[];
 }
 
 /** Parses `-n 20`, `-n20`, `-20` and `--lines=20`, or no count at all. */
-function countOf(words: readonly string[]): Counted | undefined {
+function parseLineCount(words: readonly string[]): LineCount | undefined {
   const isApart = words[0] === "-n" || words[0] === "--lines";
   const given = isApart ? words[1] : /^(?:-n|--lines=|-)([+-]?\d+)$/.exec(words[0] ?? "")?.[1];
   const paths = words.slice(isApart ? 2 : given === undefined ? 0 : 1).filter((word) => word !== "--");
@@ -71,7 +71,7 @@ function countOf(words: readonly string[]): Counted | undefined {
 }
 
 /** Understands `sed -n '10,20p' file`, with one or more ranges, and no other sed script. */
-function sed([option, script, ...paths]: readonly string[]): Reading | undefined {
+function parseSed([option, script, ...paths]: readonly string[]): ShellRead | undefined {
   if (option !== "-n" || paths.some((path) => path.startsWith("-"))) return undefined;
   const stretches = (script ?? "").replace(/;$/, "").split(";");
   const ranges = stretches.flatMap((stretch) => {

@@ -8,7 +8,7 @@ const UNSURE = /[$`(){}*?<>&[\]#!\\]/;
  * Splits a command into words if that takes no shell. Returns undefined for expansions, globs, redirections other than
  * silenced errors, `||`, and background jobs.
  */
-export function shellWords(command: string): Pipelines | undefined {
+export function splitShellWords(command: string): Pipelines | undefined {
   const pipelines: string[][][] = [[[]]];
   let word: string | undefined;
   const words = () => pipelines.at(-1)?.at(-1) as string[];

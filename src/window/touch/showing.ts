@@ -1,13 +1,13 @@
 import type { Part } from "../../model/part.ts";
-import type { Answer } from "../answer.ts";
+import type { PlacedResult } from "../answer.ts";
 import type { Slot } from "../slot.ts";
 import { hasStub, isStubbed } from "../stub.ts";
 import type { LineRange } from "./line-range.ts";
-import { shownIn } from "./mentions.ts";
-import { touchesOf } from "./touch-of.ts";
+import { findShownFiles } from "./mentions.ts";
+import { findTouches } from "./touch-of.ts";
 
 /** File contents shown in a window, either as a tool result or inside a text. */
-export interface Showing {
+export interface ShownContents {
   readonly slot: number;
   readonly part: number;
   readonly path: string;
@@ -24,17 +24,20 @@ const NOT_CONTENTS =
 const MAX_NOTICE_LENGTH = 600;
 
 /** The file contents shown in a window, in order. Stubbed and failed results show nothing. */
-export function showingsOf(slots: readonly Slot[], answers: readonly Answer[]): readonly Showing[] {
-  const showings: Showing[] = [];
+export function findShownContents(
+  slots: readonly Slot[],
+  answers: readonly PlacedResult[],
+): readonly ShownContents[] {
+  const showings: ShownContents[] = [];
   let next = 0;
   for (const [slot, { message, isNote }] of slots.entries()) {
     for (const [part, content] of message.parts.entries()) {
       if (content.type === "tool-result") {
         // Answers are in the order of their results in the window.
         const answer = answers[next++];
-        if (answer && !isNote) for (const shown of shownByResult(answer)) showings.push(shown);
+        if (answer && !isNote) for (const shown of findInResult(answer)) showings.push(shown);
       } else if (content.type === "text" && message.role === "user" && !isNote) {
-        for (const shown of shownInText(content, message.parts[part - 1]))
+        for (const shown of findInText(content, message.parts[part - 1]))
           showings.push({ ...shown, slot, part });
       }
     }
@@ -54,9 +57,9 @@ function isNotice(text: string): boolean {
   return text.length <= MAX_NOTICE_LENGTH && NOT_CONTENTS.test(text);
 }
 
-function shownByResult({ slot, part, result, to }: Answer): readonly Showing[] {
+function findInResult({ slot, part, result, placedCall: to }: PlacedResult): readonly ShownContents[] {
   if (result.isError || !isContents(result.output)) return [];
-  const touches = to?.call.type === "tool-call" ? touchesOf(to.call) : [];
+  const touches = to?.call.type === "tool-call" ? findTouches(to.call) : [];
   const reads = touches.filter(({ kind }) => kind === "read");
   if (reads.length > 0 && reads.length === touches.length) {
     return reads.flatMap(({ path, range }) =>
@@ -65,17 +68,17 @@ function shownByResult({ slot, part, result, to }: Answer): readonly Showing[] {
   }
   return result.output.flatMap((content, output) =>
     content.type === "text"
-      ? blocksOf(content.text).map(({ path, block }) => ({ slot, part, path, block: { ...block, output } }))
+      ? findBlocks(content.text).map(({ path, block }) => ({ slot, part, path, block: { ...block, output } }))
       : [],
   );
 }
 
-function shownInText(
+function findInText(
   { text }: { readonly text: string },
   before: Part | undefined,
 ): readonly { readonly path: string; readonly block: { readonly from: number; readonly to: number } }[] {
-  const path = before?.type === "text" ? announcedBy(before.text) : undefined;
-  if (path === undefined) return blocksOf(text);
+  const path = before?.type === "text" ? parseAnnouncedPath(before.text) : undefined;
+  if (path === undefined) return findBlocks(text);
   return hasStub(text) || isNotice(text) ? [] : [{ path, block: { from: 0, to: text.length } }];
 }
 
@@ -83,12 +86,12 @@ function shownInText(
  * Older versions of Cline and Roo send results as text: a line that names the call, then the contents as a separate
  * text.
  */
-function announcedBy(text: string): string | undefined {
+function parseAnnouncedPath(text: string): string | undefined {
   return /^\[read_file for '([^'\n]{1,1000})'[^\]\n]{0,200}\] Result:\s*$/.exec(text)?.[1];
 }
 
-function blocksOf(text: string) {
-  return shownIn(text).flatMap(({ path, shown }) => {
+function findBlocks(text: string) {
+  return findShownFiles(text).flatMap(({ path, shown }) => {
     const contents = text.slice(shown.from, shown.to);
     return contents === "" || hasStub(contents) || isNotice(contents) ? [] : [{ path, block: shown }];
   });

@@ -1,10 +1,16 @@
 import type { Json } from "../../model/json.ts";
 import type { ToolCallPart } from "../../model/part.ts";
-import { type Arguments, argumentsOf, folderOf, pathOf, rangeOf } from "./arguments.ts";
-import { filesOf } from "./file-list.ts";
-import { touchesOfPatch } from "./patch.ts";
+import {
+  type CallArguments,
+  getFolderArgument,
+  getPathArgument,
+  getRangeArgument,
+  parseToolArguments,
+} from "./arguments.ts";
+import { listCallFiles } from "./file-list.ts";
+import { parsePatchTouches } from "./patch.ts";
 import { normalizePath } from "./path.ts";
-import { touchesOfCommand } from "./shell.ts";
+import { parseCommandTouches } from "./shell.ts";
 import type { Touch } from "./touch.ts";
 
 /** Names of tools with a single effect on files, in the agents we know. */
@@ -46,54 +52,54 @@ const known = new WeakMap<ToolCallPart, readonly Touch[]>();
 /**
  * All file accesses and commands of a call, derived from its tool name and arguments; a call may read several files.
  */
-export function touchesOf(call: ToolCallPart): readonly Touch[] {
-  const touches = known.get(call) ?? recognise(call);
+export function findTouches(call: ToolCallPart): readonly Touch[] {
+  const touches = known.get(call) ?? recognizeTouches(call);
   known.set(call, touches);
   return touches;
 }
 
-function recognise(call: ToolCallPart): readonly Touch[] {
+function recognizeTouches(call: ToolCallPart): readonly Touch[] {
   const name = call.name.toLowerCase().replace(/^mcp__.+__/, "");
-  if (name === "apply_patch") return touchesOfPatch(patchTextOf(call.input));
-  const from = argumentsOf(call.input);
-  if (!from) return SHELLS.includes(name) && call.input ? shellTouches({ command: call.input }) : [];
-  if (SHELLS.includes(name)) return shellTouches(from);
+  if (name === "apply_patch") return parsePatchTouches(getPatchText(call.input));
+  const from = parseToolArguments(call.input);
+  if (!from) return SHELLS.includes(name) && call.input ? parseShellCall({ command: call.input }) : [];
+  if (SHELLS.includes(name)) return parseShellCall(from);
   const kind = EDITORS.includes(name) ? EDITOR_KINDS.get(String(from.command)) : KINDS.get(name);
-  const path = pathOf(from);
-  if (kind && path !== undefined) return [touch(kind, path, from)];
-  const files = kind ? filesOf(from) : [];
+  const path = getPathArgument(from);
+  if (kind && path !== undefined) return [buildTouch(kind, path, from)];
+  const files = kind ? listCallFiles(from) : [];
   if (kind && files.length > 0) {
     return files.map((file) => ({ ...file, kind, path: normalizePath(file.path) }));
   }
-  return typeof from.command === "string" ? actionTouches(name, from.command) : [];
+  return typeof from.command === "string" ? parseActionTouches(name, from.command) : [];
 }
 
-function touch(kind: Touch["kind"], path: string, from: Arguments): Touch {
-  const range = kind === "read" ? rangeOf(from) : undefined;
-  return { kind, path: normalizePath(path, folderOf(from)), ...(range && { range }) };
+function buildTouch(kind: Touch["kind"], path: string, from: CallArguments): Touch {
+  const range = kind === "read" ? getRangeArgument(from) : undefined;
+  return { kind, path: normalizePath(path, getFolderArgument(from)), ...(range && { range }) };
 }
 
-function shellTouches(from: Arguments): readonly Touch[] {
-  const command = from.command ?? from.cmd ?? argumentsOf(from.action)?.command;
-  const folder = folderOf(from);
+function parseShellCall(from: CallArguments): readonly Touch[] {
+  const command = from.command ?? from.cmd ?? parseToolArguments(from.action)?.command;
+  const folder = getFolderArgument(from);
   const home = folder === undefined ? undefined : normalizePath(folder);
-  if (typeof command === "string") return commandTouches(command, home);
+  if (typeof command === "string") return parseShellCommand(command, home);
   if (!Array.isArray(command)) return [];
   const words = (command as readonly Json[]).map(String);
   const isShell = /(?:^|\/)(?:ba|z|da)?sh$/.test(words[0] ?? "") && /^-l?c$/.test(words[1] ?? "");
-  if (isShell && words.length === 3) return commandTouches(words[2] as string, home);
-  if (words[0] === "apply_patch") return touchesOfPatch(words[1] ?? "", home);
-  return touchesOfCommand(words.map(quoted).join(" "), home);
+  if (isShell && words.length === 3) return parseShellCommand(words[2] as string, home);
+  if (words[0] === "apply_patch") return parsePatchTouches(words[1] ?? "", home);
+  return parseCommandTouches(words.map(quoteWord).join(" "), home);
 }
 
 /** Codex also applies patches through its shell. */
-function commandTouches(command: string, folder: string | undefined): readonly Touch[] {
+function parseShellCommand(command: string, folder: string | undefined): readonly Touch[] {
   const isPatch = /^\s*apply_patch\b/.test(command) && command.includes("*** Begin Patch");
-  return isPatch ? touchesOfPatch(command, folder) : touchesOfCommand(command, folder);
+  return isPatch ? parsePatchTouches(command, folder) : parseCommandTouches(command, folder);
 }
 
 /** SWE-agent passes the command line as an argument; its first word is the tool. */
-function actionTouches(name: string, command: string): readonly Touch[] {
+function parseActionTouches(name: string, command: string): readonly Touch[] {
   const [word, path, line] = command.trim().split(/\s+/);
   if (word?.toLowerCase() !== name) return [];
   if (name === "edit") return [{ kind: "edit" }];
@@ -103,15 +109,15 @@ function actionTouches(name: string, command: string): readonly Touch[] {
     const from = Math.max(1, Number(line ?? 1) || 1);
     return [{ kind: "read", path: normalizePath(path), range: { from, to: from + OPENED_LINES - 1 } }];
   }
-  return touchesOfCommand(command);
+  return parseCommandTouches(command);
 }
 
-function patchTextOf(input: Json): string {
-  const from = argumentsOf(input);
+function getPatchText(input: Json): string {
+  const from = parseToolArguments(input);
   const text = from ? (from.patchText ?? from.patch ?? from.input) : input;
   return typeof text === "string" ? text : "";
 }
 
-function quoted(word: string): string {
+function quoteWord(word: string): string {
   return /^[\w./=:,@+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

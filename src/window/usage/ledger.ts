@@ -1,9 +1,9 @@
 import { checkFields, checkKind } from "../../model/arguments.ts";
 import type { UsageBody } from "../../model/entry.ts";
-import { invalidArgument } from "../../model/errors.ts";
-import { costOfUsage } from "../models/cost-of-usage.ts";
+import { createArgumentError } from "../../model/errors.ts";
+import { computeUsageCost } from "../models/cost-of-usage.ts";
 import type { ModelFacts } from "../models/facts.ts";
-import { addTotals, NO_TOTALS, subtractTotals, type Totals, totalsOf } from "./totals.ts";
+import { addTotals, NO_TOTALS, subtractTotals, type Totals, toTotals } from "./totals.ts";
 
 /** One usage report and the time it was written. */
 export interface UsageReport {
@@ -33,39 +33,39 @@ export const RECENT_REQUESTS = 64;
 export const EMPTY_LEDGER: Ledger = { session: NO_TOTALS, days: {}, recent: [] };
 
 /** Looks up the facts of a model, for reports without a cost. */
-export type FactsOf = (model: string) => ModelFacts | undefined;
+export type ModelFactsLookup = (model: string) => ModelFacts | undefined;
 
 /** Adds a report to the ledger; it replaces earlier reports of the same request. */
-export function addReport(ledger: Ledger, report: UsageReport, factsOf: FactsOf): Ledger {
+export function addReport(ledger: Ledger, report: UsageReport, factsOf: ModelFactsLookup): Ledger {
   checkFields("ledger", ledger, { recent: "array" });
   checkKind("factsOf", factsOf, "function");
   const { at, body } = checkFields("report", report, { at: "number", body: "object" });
   checkFields("report.body", body, { usage: "object" });
-  if (Number.isNaN(new Date(at).getTime())) throw invalidArgument("report.at", at, "a time");
+  if (Number.isNaN(new Date(at).getTime())) throw createArgumentError("report.at", at, "a time");
   const day = new Date(at).toISOString().slice(0, 10);
-  const totals = totalsOf(body.usage, costOf(body, factsOf));
+  const totals = toTotals(body.usage, computeReportCost(body, factsOf));
   const { request } = body;
-  if (request === undefined) return withTotals(ledger, day, totals);
+  if (request === undefined) return addToDay(ledger, day, totals);
   const earlier = ledger.recent.find((one) => one.request === request);
-  const before = earlier ? withoutRequest(ledger, earlier) : ledger;
+  const before = earlier ? removeRequest(ledger, earlier) : ledger;
   const recent = [...before.recent, { request, day, totals }].slice(-RECENT_REQUESTS);
-  return { ...withTotals(before, day, totals), recent };
+  return { ...addToDay(before, day, totals), recent };
 }
 
 /** Builds a ledger from reports, in the order in which they were written. */
-export function ledgerOf(reports: Iterable<UsageReport>, factsOf: FactsOf): Ledger {
+export function buildLedger(reports: Iterable<UsageReport>, factsOf: ModelFactsLookup): Ledger {
   let ledger = EMPTY_LEDGER;
   for (const report of reports) ledger = addReport(ledger, report, factsOf);
   return ledger;
 }
 
-function costOf({ usage, model }: UsageBody, factsOf: FactsOf): number | undefined {
+function computeReportCost({ usage, model }: UsageBody, factsOf: ModelFactsLookup): number | undefined {
   if (usage.cost !== undefined) return usage.cost;
   const facts = model === undefined ? undefined : factsOf(model);
-  return facts && !facts.arePricesAssumed ? costOfUsage(usage, facts) : undefined;
+  return facts && !facts.arePricesAssumed ? computeUsageCost(usage, facts) : undefined;
 }
 
-function withTotals(ledger: Ledger, day: string, totals: Totals): Ledger {
+function addToDay(ledger: Ledger, day: string, totals: Totals): Ledger {
   return {
     ...ledger,
     session: addTotals(ledger.session, totals),
@@ -73,7 +73,7 @@ function withTotals(ledger: Ledger, day: string, totals: Totals): Ledger {
   };
 }
 
-function withoutRequest(ledger: Ledger, earlier: RequestTotals): Ledger {
+function removeRequest(ledger: Ledger, earlier: RequestTotals): Ledger {
   const { [earlier.day]: ofDay = NO_TOTALS, ...otherDays } = ledger.days;
   const left = subtractTotals(ofDay, earlier.totals);
   return {

@@ -29,7 +29,7 @@ export const NO_TOTALS: Totals = {
 };
 
 /** The totals of one request; `cost` is undefined if unknown. */
-export function totalsOf(usage: Usage, cost: number | undefined): Totals {
+export function toTotals(usage: Usage, cost: number | undefined): Totals {
   return {
     requests: 1,
     inputTokens: usage.inputTokens ?? 0,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { callsToDo, openCalls, resultsFor } from "../../../src/ai/agent/open-calls.ts";
+import { buildErrorResults, findCallsToRun, findPendingCalls } from "../../../src/ai/agent/open-calls.ts";
 import type { Message, ToolCallPart, ToolResultPart } from "../../../src/index.ts";
 
 const call = (callId: string): ToolCallPart => ({ type: "tool-call", callId, name: "read", input: {} });
@@ -14,25 +14,25 @@ describe("calls without a result", () => {
       said("tool", result("a")),
       said("user", { type: "text", text: "Well?" }),
     ];
-    expect(openCalls(line)).toEqual([{ callId: "b", name: "read" }]);
-    expect(openCalls([...line, said("assistant", { type: "text", text: "Fine." })])).toEqual([]);
-    expect(openCalls([])).toEqual([]);
+    expect(findPendingCalls(line)).toEqual([{ callId: "b", name: "read" }]);
+    expect(findPendingCalls([...line, said("assistant", { type: "text", text: "Fine." })])).toEqual([]);
+    expect(findPendingCalls([])).toEqual([]);
   });
 
   test("count when they were too large for the log", () => {
     const blob = { type: "blob", of: "tool-call", callId: "big", toolName: "write", digest: "d", mime: "x" };
     const part = { ...blob, sizeBytes: 1 } as Message["parts"][number];
-    expect(openCalls([said("assistant", part)])).toEqual([{ callId: "big", name: "write" }]);
+    expect(findPendingCalls([said("assistant", part)])).toEqual([{ callId: "big", name: "write" }]);
   });
 
   test("are not those that the provider has carried out itself", () => {
-    expect(callsToDo(said("assistant", call("web"), result("web"), call("own")))).toEqual([
+    expect(findCallsToRun(said("assistant", call("web"), result("web"), call("own")))).toEqual([
       { callId: "own", name: "read" },
     ]);
   });
 
   test("get one that hides nothing", () => {
-    expect(resultsFor([{ callId: "a", name: "read" }], "interrupted")).toMatchObject({
+    expect(buildErrorResults([{ callId: "a", name: "read" }], "interrupted")).toMatchObject({
       role: "tool",
       parts: [{ callId: "a", isError: true, output: expect.stringContaining("may have been carried out") }],
     });

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { apportion } from "../../../src/cli/context/bar.ts";
-import { readMoment } from "../../../src/cli/context/moment.ts";
-import { whyWords } from "../../../src/cli/context/why.ts";
+import { apportionColumns } from "../../../src/cli/context/bar.ts";
+import { parseMoment } from "../../../src/cli/context/moment.ts";
+import { explainEdit } from "../../../src/cli/context/why.ts";
 import { formatDollars } from "../../../src/cli/dollars.ts";
-import { formatChange, tokensOption } from "../../../src/cli/tokens.ts";
-import { widthOf } from "../../../src/cli/width.ts";
-import { wrapTo } from "../../../src/cli/wrap.ts";
+import { formatTokenChange, parseTokensOption } from "../../../src/cli/tokens.ts";
+import { measureWidth } from "../../../src/cli/width.ts";
+import { wrapText } from "../../../src/cli/wrap.ts";
 import type { Receipt } from "../../../src/index.ts";
 
 describe("a bar", () => {
@@ -16,7 +16,7 @@ describe("a bar", () => {
         fc.array(fc.nat(1_000_000), { minLength: 1, maxLength: 8 }),
         fc.integer({ min: 1, max: 200 }),
         (counts, columns) => {
-          const widths = apportion(counts, columns);
+          const widths = apportionColumns(counts, columns);
           const some = counts.filter((count) => count > 0).length;
           expect(widths.reduce((sum, width) => sum + width, 0)).toBe(some === 0 ? 0 : columns);
           for (const [index, count] of counts.entries()) {
@@ -31,8 +31,8 @@ describe("a bar", () => {
 
 describe("words about windows", () => {
   test("give tokens and money in the digits that tell something", () => {
-    expect(formatChange(120_000, 48_000)).toBe("120,000 → 48,000 tokens (−60%)");
-    expect(formatChange(0, 10)).toBe("0 → 10 tokens");
+    expect(formatTokenChange(120_000, 48_000)).toBe("120,000 → 48,000 tokens (−60%)");
+    expect(formatTokenChange(0, 10)).toBe("0 → 10 tokens");
     expect([0, 0.03711, 0.5, 12.3, 1_204.5].map(formatDollars)).toEqual([
       "$0",
       "$0.0371",
@@ -40,21 +40,21 @@ describe("words about windows", () => {
       "$12.30",
       "$1,204.50",
     ]);
-    expect(["64000", "64k", "1.5M"].map((text) => tokensOption("window", text))).toEqual([
+    expect(["64000", "64k", "1.5M"].map((text) => parseTokensOption("window", text))).toEqual([
       64_000, 64_000, 1_500_000,
     ]);
     for (const text of ["", "k", "-3", "1e99", "64kb"])
-      expect(() => tokensOption("window", text)).toThrow("--window is");
+      expect(() => parseTokensOption("window", text)).toThrow("--window is");
   });
 
   test("say why where only the policy is named", () => {
     const receipt = { policy: "longhaul", cache: "hot", isForced: false, breakEvenCalls: 7 } as Receipt;
-    expect(whyWords({ reason: "over the limit", receipt })).toBe("over the limit");
-    expect(whyWords({ reason: "longhaul", receipt })).toBe("longhaul expected savings after 7 more calls");
-    expect(whyWords({ reason: "longhaul", receipt: { ...receipt, isForced: true } })).toBe(
+    expect(explainEdit({ reason: "over the limit", receipt })).toBe("over the limit");
+    expect(explainEdit({ reason: "longhaul", receipt })).toBe("longhaul expected savings after 7 more calls");
+    expect(explainEdit({ reason: "longhaul", receipt: { ...receipt, isForced: true } })).toBe(
       "the window was over its limit",
     );
-    expect(whyWords({ reason: "compaction" })).toBe("compaction");
+    expect(explainEdit({ reason: "compaction" })).toBe("compaction");
   });
 
   test("are broken between words and lose none of them", () => {
@@ -63,9 +63,9 @@ describe("words about windows", () => {
         fc.array(fc.stringMatching(/^[a-z]{1,9}$/)),
         fc.integer({ min: 9, max: 40 }),
         (words, columns) => {
-          const lines = wrapTo(words.join(" "), columns);
+          const lines = wrapText(words.join(" "), columns);
           expect(lines.join(" ")).toBe(words.join(" "));
-          expect(lines.every((line) => widthOf(line) <= columns)).toBe(true);
+          expect(lines.every((line) => measureWidth(line) <= columns)).toBe(true);
         },
       ),
     );
@@ -73,11 +73,11 @@ describe("words about windows", () => {
 
   test("tell times", () => {
     const now = Date.UTC(2026, 5, 1);
-    expect(readMoment("to", "30m", now)).toBe(now - 30 * 60_000);
-    expect(readMoment("to", "2h ago", now)).toBe(now - 2 * 3_600_000);
-    expect(readMoment("to", "2026-01-02T03:04:05Z", now)).toBe(Date.UTC(2026, 0, 2, 3, 4, 5));
-    expect(readMoment("to", "2026-01-02", now)).toBe(new Date(2026, 0, 2).getTime());
+    expect(parseMoment("to", "30m", now)).toBe(now - 30 * 60_000);
+    expect(parseMoment("to", "2h ago", now)).toBe(now - 2 * 3_600_000);
+    expect(parseMoment("to", "2026-01-02T03:04:05Z", now)).toBe(Date.UTC(2026, 0, 2, 3, 4, 5));
+    expect(parseMoment("to", "2026-01-02", now)).toBe(new Date(2026, 0, 2).getTime());
     for (const text of ["", "h", "30", "2026-13-01", "2026-02-30", "2026-02-30T12:00", "soon"])
-      expect(() => readMoment("to", text, now)).toThrow("--to is");
+      expect(() => parseMoment("to", text, now)).toThrow("--to is");
   });
 });

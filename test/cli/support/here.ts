@@ -1,5 +1,5 @@
 import { PassThrough } from "node:stream";
-import type { Context } from "../../../src/cli/context.ts";
+import type { CliContext } from "../../../src/cli/context.ts";
 import { runProgram } from "../../../src/cli/program.ts";
 import { testFolder } from "../../support/folder.ts";
 import type { Ended } from "./program.ts";
@@ -15,7 +15,7 @@ export async function runHere(args: readonly string[], screen: Screen = {}): Pro
   const { columns = Number.POSITIVE_INFINITY, isColored = false } = screen;
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const texts = [textOf(stdout), textOf(stderr)] as const;
-  const context: Context = {
+  const context: CliContext = {
     stdin,
     stdout,
     stderr,

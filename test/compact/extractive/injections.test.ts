@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { fencedAt, parseSummary } from "../../../src/compact/contract/parse-summary.ts";
+import { findFenceAt, parseSummary } from "../../../src/compact/contract/parse-summary.ts";
 import { SECTION_KEYS } from "../../../src/compact/contract/sections.ts";
 import { extractSummary } from "../../../src/compact/extractive/extract-summary.ts";
 import { judgeSummary } from "../../../src/compact/gate/judge-summary.ts";
-import type { SaidMessage } from "../../../src/window/replay/conversation.ts";
+import type { RecordedMessage } from "../../../src/window/replay/conversation.ts";
 import { assistant, called, cart, said, user } from "../conversations.ts";
 import { INJECTIONS, traceOf } from "./injections.ts";
 
 /** A conversation into which a file, a page, a failing command and an older agent's result bring the text. */
-function poisoned(injection: string): readonly SaidMessage[] {
+function poisoned(injection: string): readonly RecordedMessage[] {
   return said([
     ...cart.map(({ message }) => message),
     ...called(
@@ -34,7 +34,7 @@ function outside(text: string): string {
   const lines = text.split("\n");
   const kept: string[] = [];
   for (let at = 0; at < lines.length; at++) {
-    const fenced = fencedAt(lines, at);
+    const fenced = findFenceAt(lines, at);
     if (fenced) at = fenced.end;
     else kept.push(lines[at] as string);
   }

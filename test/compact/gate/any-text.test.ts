@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseSummary } from "../../../src/compact/contract/parse-summary.ts";
-import { isRoleMarker, sanitiseSummary } from "../../../src/compact/contract/sanitise.ts";
+import { isRoleMarker, sanitizeSummary } from "../../../src/compact/contract/sanitise.ts";
 import { judgeSummary } from "../../../src/compact/gate/judge-summary.ts";
 import { repairSummary } from "../../../src/compact/gate/repair-summary.ts";
 import { proofRounds } from "../../support/proof.ts";
@@ -55,9 +55,9 @@ describe("whatever a model returns", () => {
   test("speaks for nobody else once it was made harmless, and stays as it is the second time", () => {
     fc.assert(
       fc.property(texts, (summary) => {
-        const safe = sanitiseSummary(summary);
+        const safe = sanitizeSummary(summary);
         expect(safe.split("\n").filter(isRoleMarker)).toEqual([]);
-        expect(parseSummary(safe).sections).toEqual(parseSummary(sanitiseSummary(safe)).sections);
+        expect(parseSummary(safe).sections).toEqual(parseSummary(sanitizeSummary(safe)).sections);
       }),
       { numRuns: proofRounds(300) },
     );

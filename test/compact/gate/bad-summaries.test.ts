@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { judgeSummary } from "../../../src/compact/gate/judge-summary.ts";
-import { FAULTS } from "../../../src/compact/gate/verdict.ts";
+import { SUMMARY_FAULTS } from "../../../src/compact/gate/verdict.ts";
 import { BAD } from "./bad-summaries.ts";
 import { GOOD } from "./good-summaries.ts";
 
 describe("summaries that are wrong", () => {
   test("are at least thirty, of every kind, and none of them is a good one", () => {
     expect(BAD.length).toBeGreaterThanOrEqual(30);
-    expect(new Set(BAD.map(({ fault }) => fault))).toEqual(new Set(FAULTS));
+    expect(new Set(BAD.map(({ fault }) => fault))).toEqual(new Set(SUMMARY_FAULTS));
     const good = new Set(GOOD.map(({ text }) => text));
     expect(BAD.filter(({ text }) => good.has(text))).toEqual([]);
   });

@@ -1,16 +1,21 @@
-import type { Fault } from "../../../src/compact/gate/verdict.ts";
-import type { SaidMessage } from "../../../src/window/replay/conversation.ts";
+import type { SummaryFault } from "../../../src/compact/gate/verdict.ts";
+import type { RecordedMessage } from "../../../src/window/replay/conversation.ts";
 import { GOOD } from "./good-summaries.ts";
 
 /** A wrong summary and its fault. */
 export interface BadSummary {
   readonly name: string;
-  readonly source: readonly SaidMessage[];
+  readonly source: readonly RecordedMessage[];
   readonly text: string;
-  readonly fault: Fault;
+  readonly fault: SummaryFault;
 }
 
-type Change = readonly [conversation: string, fault: Fault, name: string, change: (text: string) => string];
+type Change = readonly [
+  conversation: string,
+  fault: SummaryFault,
+  name: string,
+  change: (text: string) => string,
+];
 
 const without = (section: string) => (text: string) =>
   text.replace(new RegExp(`## ${section}\\n[\\s\\S]*?(?=\\n## |$)\\n?`), "");

@@ -4,7 +4,7 @@ import {
   SECTIONS,
   type SectionKey,
 } from "../../../src/compact/contract/sections.ts";
-import type { SaidMessage } from "../../../src/window/replay/conversation.ts";
+import type { RecordedMessage } from "../../../src/window/replay/conversation.ts";
 import { cart, login, queue, research, suppliers } from "../conversations.ts";
 
 type Words = Partial<Record<SectionKey, string>>;
@@ -12,7 +12,7 @@ type Words = Partial<Record<SectionKey, string>>;
 /** A correct summary with its source. */
 export interface GoodSummary {
   readonly name: string;
-  readonly source: readonly SaidMessage[];
+  readonly source: readonly RecordedMessage[];
   readonly text: string;
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { extractSummary } from "../../../src/compact/extractive/extract-summary.ts";
 import { judgeSummary } from "../../../src/compact/gate/judge-summary.ts";
 import { repairSummary } from "../../../src/compact/gate/repair-summary.ts";
-import { wordsOfVerdict } from "../../../src/compact/gate/verdict.ts";
+import { describeVerdict } from "../../../src/compact/gate/verdict.ts";
 import { cart, queue } from "../conversations.ts";
 import { BAD } from "./bad-summaries.ts";
 
@@ -50,7 +50,7 @@ describe("a summary that lacks something", () => {
 describe("a verdict", () => {
   test("says in words what is wrong", () => {
     const verdict = judgeSummary({ source: cart, summary: "src/made/up.ts" });
-    expect(wordsOfVerdict(verdict)).toContain("invented-file: src/made/up.ts");
+    expect(describeVerdict(verdict)).toContain("invented-file: src/made/up.ts");
   });
 
   test("allows what an earlier summary named, and asks for what it left open", () => {

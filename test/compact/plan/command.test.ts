@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readCompactCommand } from "../../../src/compact/plan/command.ts";
+import { parseCompactCommand } from "../../../src/compact/plan/command.ts";
 
 test.each([
   ["/compact", {}],
@@ -13,5 +13,5 @@ test.each([
   ["please /compact", undefined],
   ["", undefined],
 ])("%j is read as %j", (text, command) => {
-  expect(readCompactCommand(text)).toEqual(command);
+  expect(parseCompactCommand(text)).toEqual(command);
 });

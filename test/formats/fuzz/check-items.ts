@@ -1,5 +1,5 @@
 import type { Item, RecordItem } from "../../../src/formats/item.ts";
-import { inputParts } from "../../../src/model/check-message.ts";
+import { checkMessageParts } from "../../../src/model/check-message.ts";
 
 /** Throws if an item does not match its type, which would break the importer. */
 export function checkItem(item: Item): void {
@@ -39,7 +39,7 @@ function checkRecord({ id, version, at, parent, child, body }: RecordItem): void
   expectTime(at, "record.at");
   switch (body.kind) {
     case "message":
-      inputParts(body.message);
+      checkMessageParts(body.message);
       expectType(body.message.model, ["undefined", "string"], "message.model");
       break;
     case "usage":
@@ -56,8 +56,9 @@ function checkRecord({ id, version, at, parent, child, body }: RecordItem): void
       break;
     case "overlay":
       expectType(body.reason, ["string"], "overlay.reason");
-      if (body.edit.type === "summarize") for (const message of body.edit.messages ?? []) inputParts(message);
-      if (body.edit.type === "replace") inputParts({ role: "user", parts: body.edit.parts });
+      if (body.edit.type === "summarize")
+        for (const message of body.edit.messages ?? []) checkMessageParts(message);
+      if (body.edit.type === "replace") checkMessageParts({ role: "user", parts: body.edit.parts });
       break;
     default:
       throw new Error(`a record of kind ${(body as { kind: unknown }).kind}`);

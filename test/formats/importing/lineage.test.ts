@@ -10,7 +10,7 @@ describe("the lineage of a source", () => {
   test("is everything while each entry follows the one before", () => {
     const lineage = new Lineage();
     for (const seq of [1, 2, 3]) lineage.add(seq);
-    expect(lineage.stretches()).toBeUndefined();
+    expect(lineage.getRanges()).toBeUndefined();
     expect(lineage.signature()).toBe("");
   });
 
@@ -19,20 +19,20 @@ describe("the lineage of a source", () => {
     for (const seq of [1, 2, 3, 4]) lineage.add(seq);
     lineage.add(5, 2);
     lineage.add(6);
-    expect(flat(lineage.stretches())).toEqual([1, 2, 5, 6]);
+    expect(flat(lineage.getRanges())).toEqual([1, 2, 5, 6]);
     lineage.add(7, 4);
-    expect(flat(lineage.stretches())).toEqual([1, 2, 3, 4, 7]);
+    expect(flat(lineage.getRanges())).toEqual([1, 2, 3, 4, 7]);
   });
 
   test("ends where it was rewound to until something follows", () => {
     const lineage = new Lineage();
     for (const seq of [1, 2, 3]) lineage.add(seq);
     lineage.rewind(1);
-    expect(flat(lineage.stretches())).toEqual([1]);
+    expect(flat(lineage.getRanges())).toEqual([1]);
     lineage.add(4);
-    expect(flat(lineage.stretches())).toEqual([1, 4]);
+    expect(flat(lineage.getRanges())).toEqual([1, 4]);
     lineage.rewind(0);
-    expect(lineage.stretches()).toEqual([]);
+    expect(lineage.getRanges()).toEqual([]);
   });
 
   test("puts a newer version in the place of the older one, again and again", () => {
@@ -42,9 +42,9 @@ describe("the lineage of a source", () => {
     lineage.replace(4, 5);
     lineage.touch(3);
     lineage.add(6);
-    expect(flat(lineage.stretches())).toEqual([1, 5, 3, 6]);
+    expect(flat(lineage.getRanges())).toEqual([1, 5, 3, 6]);
     const again = new Lineage(JSON.parse(JSON.stringify(lineage)));
-    expect(flat(again.stretches())).toEqual([1, 5, 3, 6]);
+    expect(flat(again.getRanges())).toEqual([1, 5, 3, 6]);
   });
 
   test("goes on from a line given entry by entry, and can be rewound into it", () => {
@@ -52,22 +52,22 @@ describe("the lineage of a source", () => {
     for (const seq of [1, 2, 3, 4]) lineage.add(seq);
     lineage.set([4, 1, 2]);
     lineage.add(5);
-    expect(flat(lineage.stretches())).toEqual([4, 1, 2, 5]);
+    expect(flat(lineage.getRanges())).toEqual([4, 1, 2, 5]);
     lineage.rewind(1);
     lineage.add(6);
-    expect(flat(lineage.stretches())).toEqual([4, 1, 6]);
+    expect(flat(lineage.getRanges())).toEqual([4, 1, 6]);
   });
 
   test("tells what stands between two entries, newer versions included", () => {
     const lineage = new Lineage();
     for (const seq of [1, 2, 3]) lineage.add(seq);
     lineage.replace(2, 4);
-    expect(lineage.between(4, 3)).toEqual([
+    expect(lineage.getRangesBetween(4, 3)).toEqual([
       [2, 3],
       [4, 4],
     ]);
-    expect(lineage.between(3, 1)).toEqual([]);
-    expect(lineage.between(1)).toEqual([
+    expect(lineage.getRangesBetween(3, 1)).toEqual([]);
+    expect(lineage.getRangesBetween(1)).toEqual([
       [1, 3],
       [4, 4],
     ]);
@@ -118,7 +118,7 @@ describe("the lineage of a source", () => {
         const path: number[] = [];
         for (let at = tip; at > 0; at = parents.get(at) as number) path.unshift(at);
         const all = Array.from({ length: next - 1 }, (_, index) => index + 1);
-        expect(flat(lineage.stretches()) ?? all).toEqual(path);
+        expect(flat(lineage.getRanges()) ?? all).toEqual(path);
       }),
       { numRuns: proofRounds(500) },
     );

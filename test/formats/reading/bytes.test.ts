@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type BytesOptions, readBytes } from "../../../src/formats/reading/bytes.ts";
-import { isDamaged } from "../../../src/formats/reading/damage.ts";
+import { isDamageError } from "../../../src/formats/reading/damage.ts";
 import { READ_LIMITS } from "../../../src/formats/reading/limits.ts";
 import { testFolder } from "../../support/folder.ts";
 
@@ -112,7 +112,7 @@ describe("a packed file", () => {
         const reading = (async () => {
           for await (const chunk of readBytes(path, { limits: READ_LIMITS })) pieces.push(Buffer.from(chunk));
         })();
-        await expect(reading).rejects.toSatisfy(isDamaged);
+        await expect(reading).rejects.toSatisfy(isDamageError);
         await expect(reading).rejects.toMatchObject({ code: "SOURCE_UNREADABLE", details: { path } });
         const got = Buffer.concat(pieces);
         expect(got.equals(long.subarray(0, got.length))).toBe(true);
@@ -122,7 +122,7 @@ describe("a packed file", () => {
   );
 
   test.each(["gz", "zst"] as const)("that is none is damaged, as .%s", async (ending) => {
-    await expect(read(`a.${ending}`, "plain words")).rejects.toSatisfy(isDamaged);
+    await expect(read(`a.${ending}`, "plain words")).rejects.toSatisfy(isDamageError);
   });
 
   test.each(["gz", "zst"] as const)("that grows beyond all measure is left, as .%s", async (ending) => {
@@ -138,7 +138,7 @@ describe("a packed file", () => {
       code: "SOURCE_UNREADABLE",
       message: expect.stringContaining("grows more than 20 times"),
     });
-    await expect(reading).rejects.not.toSatisfy(isDamaged);
+    await expect(reading).rejects.not.toSatisfy(isDamageError);
     expect(unpacked).toBeLessThanOrEqual(2_000_000);
     expect((await read(`b.${ending}`, bomb, { limits: { ...limits, maxExpansion: 1e6 } })).length).toBe(
       30_000_000,

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileS
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { openDatabase } from "../../../src/formats/reading/database.ts";
+import { openSourceDatabase } from "../../../src/formats/reading/database.ts";
 import { testFolder } from "../../support/folder.ts";
 
 /** A database with three rows, in a journal mode; optionally left open for writing. */
@@ -38,7 +38,7 @@ function copiesFolder(): string {
 }
 
 async function idsOf(path: string): Promise<unknown[]> {
-  await using database = await openDatabase(path);
+  await using database = await openSourceDatabase(path);
   return [...database.rows("SELECT id FROM message ORDER BY id")].map(({ id }) => id);
 }
 
@@ -78,7 +78,7 @@ describe("a foreign database", () => {
   });
 
   test("says which tables and columns it has", async () => {
-    await using database = await openDatabase(makeDatabase("delete").path);
+    await using database = await openSourceDatabase(makeDatabase("delete").path);
     expect(database.hasTable("message")).toBe(true);
     expect(database.hasTable("part")).toBe(false);
     expect(database.hasColumn("message", "data")).toBe(true);
@@ -90,14 +90,14 @@ describe("a foreign database", () => {
   });
 
   test("cannot be written to", async () => {
-    await using database = await openDatabase(makeDatabase("delete").path);
+    await using database = await openSourceDatabase(makeDatabase("delete").path);
     expect(() => [...database.rows("INSERT INTO message VALUES ('z', '')")]).toThrow("readonly");
   });
 
   test("closes twice without harm", async () => {
     const { path, db } = makeDatabase("wal", true);
     db.prepare("INSERT INTO message VALUES ('d', '{}')").run();
-    const database = await openDatabase(path);
+    const database = await openSourceDatabase(path);
     await database.close();
     await database.close();
   });
@@ -124,7 +124,7 @@ describe("a foreign database", () => {
     mkdirSync(join(folder, "folder.db"));
     for (const name of ["words.db", "cut.db", "folder.db", "missing.db"]) {
       const before = readdirSync(folder);
-      await expect(openDatabase(join(folder, name))).rejects.toMatchObject({
+      await expect(openSourceDatabase(join(folder, name))).rejects.toMatchObject({
         code: "SOURCE_UNREADABLE",
         details: { path: join(folder, name) },
       });
@@ -145,7 +145,7 @@ describe("a foreign database", () => {
     db.close();
     const bytes = readFileSync(path);
     writeFileSync(path, bytes.fill(0x55, bytes.length - 100_000, bytes.length - 50_000));
-    await using database = await openDatabase(path);
+    await using database = await openSourceDatabase(path);
     let count = 0;
     const read = () => {
       for (const _ of database.rows("SELECT data FROM message")) count++;
@@ -159,6 +159,6 @@ describe("a foreign database", () => {
   test("is not opened once the signal says stop", async () => {
     const { path, db } = makeDatabase("wal", true);
     db.prepare("INSERT INTO message VALUES ('d', '{}')").run();
-    await expect(openDatabase(path, AbortSignal.abort(new Error("enough")))).rejects.toThrow("enough");
+    await expect(openSourceDatabase(path, AbortSignal.abort(new Error("enough")))).rejects.toThrow("enough");
   });
 });

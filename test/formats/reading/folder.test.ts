@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { ProblemItem } from "../../../src/formats/item.ts";
-import { type Folder, fileFacts, isWithin, listFolder } from "../../../src/formats/reading/folder.ts";
+import { type Folder, isWithin, listFolder, readFileFacts } from "../../../src/formats/reading/folder.ts";
 import { testFolder } from "../../support/folder.ts";
 
 /** Creates a folder with files, by path. */
@@ -110,7 +110,7 @@ describe("a folder", () => {
     execFileSync("ln", ["-sf", join(outside, "secret.jsonl"), join(root, "a.jsonl")]);
     const [file] = (folder as Folder).files;
     expect(file && (await (folder as Folder).head(file))).toBe("");
-    expect(await fileFacts(join(root, "a.jsonl"))).toBeUndefined();
+    expect(await readFileFacts(join(root, "a.jsonl"))).toBeUndefined();
   });
 });
 

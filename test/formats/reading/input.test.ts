@@ -170,7 +170,7 @@ describe("a position", () => {
     const path = put("a.jsonl", lines(1, 2));
     const position = await input.position(path, (await read(input, path)).at(-1) as JsonLine);
     appendFileSync(path, lines(3, 4));
-    const from = await input.stillAt(path, position);
+    const from = await input.validatePosition(path, position);
     expect(from).toEqual(position);
     const rest = (await collect(input.jsonLines(path, from))).flat();
     expect(numbers(rest)).toEqual([
@@ -184,7 +184,7 @@ describe("a position", () => {
     const path = put("a.jsonl", lines(1, 2).trimEnd());
     const position = await input.position(path, (await read(input, path)).at(-1) as JsonLine);
     appendFileSync(path, `\n${lines(3)}`);
-    const rest = (await collect(input.jsonLines(path, await input.stillAt(path, position)))).flat();
+    const rest = (await collect(input.jsonLines(path, await input.validatePosition(path, position)))).flat();
     expect(numbers(rest)).toEqual([[3, 3]]);
   });
 
@@ -193,15 +193,15 @@ describe("a position", () => {
     const path = put("a.jsonl", lines(1, 2));
     const position = await input.position(path, (await read(input, path)).at(-1) as JsonLine);
     writeFileSync(path, lines(1, 9, 3));
-    expect(await input.stillAt(path, position)).toBeUndefined();
+    expect(await input.validatePosition(path, position)).toBeUndefined();
     writeFileSync(path, lines(1));
-    expect(await input.stillAt(path, position)).toBeUndefined();
+    expect(await input.validatePosition(path, position)).toBeUndefined();
     writeFileSync(path, lines(1, 2, 5));
-    expect(await input.stillAt(path, position)).toEqual(position);
+    expect(await input.validatePosition(path, position)).toEqual(position);
     rmSync(path);
-    expect(await input.stillAt(path, position)).toBeUndefined();
-    expect(await input.stillAt(path, undefined)).toBeUndefined();
-    expect(await input.stillAt(path, { offset: Number.NaN, lines: 1, check: "" })).toBeUndefined();
+    expect(await input.validatePosition(path, position)).toBeUndefined();
+    expect(await input.validatePosition(path, undefined)).toBeUndefined();
+    expect(await input.validatePosition(path, { offset: Number.NaN, lines: 1, check: "" })).toBeUndefined();
   });
 
   test("in a packed file holds while the file is untouched", async () => {
@@ -209,13 +209,13 @@ describe("a position", () => {
     const path = put("a.jsonl.gz", gzipSync(lines(1, 2, 3)));
     const [first] = await read(input, path);
     const position = await input.position(path, first as JsonLine);
-    const rest = (await collect(input.jsonLines(path, await input.stillAt(path, position)))).flat();
+    const rest = (await collect(input.jsonLines(path, await input.validatePosition(path, position)))).flat();
     expect(numbers(rest)).toEqual([
       [2, 2],
       [3, 3],
     ]);
     utimesSync(path, 1, 1);
-    expect(await input.stillAt(path, position)).toBeUndefined();
+    expect(await input.validatePosition(path, position)).toBeUndefined();
   });
 });
 

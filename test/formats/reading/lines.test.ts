@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cutLines, type TextLine } from "../../../src/formats/reading/lines.ts";
+import { splitTextLines, type TextLine } from "../../../src/formats/reading/lines.ts";
 import { proofRounds } from "../../support/proof.ts";
 import { chunkedBytes, chunksOf, reusing } from "./chunked.ts";
 
 /** Cuts chunks into lines; copies their bytes before the next batch. */
 async function cut(chunks: readonly Buffer[], maxBytes = 1_000, start?: { offset: number; lines: number }) {
   const all: (Omit<TextLine, "bytes"> & { readonly text: string | undefined })[] = [];
-  for await (const batch of cutLines(reusing(chunks), maxBytes, start))
+  for await (const batch of splitTextLines(reusing(chunks), maxBytes, start))
     for (const { bytes, ...line } of batch) all.push({ ...line, text: bytes?.toString("latin1") });
   return all;
 }

@@ -2,13 +2,13 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { aiSdk } from "../../../src/formats/ai-sdk.ts";
-import { anthropic } from "../../../src/formats/anthropic.ts";
-import type { Source } from "../../../src/formats/format.ts";
-import { openaiChat } from "../../../src/formats/openai-chat.ts";
-import { openaiResponses } from "../../../src/formats/openai-responses.ts";
+import { aiSdkFormat } from "../../../src/formats/ai-sdk.ts";
+import { anthropicFormat } from "../../../src/formats/anthropic.ts";
+import type { ImportSource } from "../../../src/formats/format.ts";
+import { openaiChatFormat } from "../../../src/formats/openai-chat.ts";
+import { openaiResponsesFormat } from "../../../src/formats/openai-responses.ts";
 import { Input } from "../../../src/formats/reading/input.ts";
-import { sweAgent } from "../../../src/formats/swe-agent.ts";
+import { sweAgentFormat } from "../../../src/formats/swe-agent.ts";
 import { testFolder } from "../../support/folder.ts";
 import { proofRounds } from "../../support/proof.ts";
 
@@ -47,7 +47,7 @@ const { value: anything } = fc.letrec((tie) => ({
 }));
 
 describe("whatever a file holds", () => {
-  test.each([anthropic, openaiChat, openaiResponses, aiSdk, sweAgent])(
+  test.each([anthropicFormat, openaiChatFormat, openaiResponsesFormat, aiSdkFormat, sweAgentFormat])(
     "$name reads it without an error",
     async (format) => {
       const folder = testFolder();
@@ -60,7 +60,7 @@ describe("whatever a file holds", () => {
             path,
             isLines ? values.map((value) => JSON.stringify(value)).join("\n") : JSON.stringify(body),
           );
-          const source: Source = {
+          const source: ImportSource = {
             format: format.name,
             id: "x",
             path,

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Format, Source } from "../../../src/formats/format.ts";
+import type { Format, ImportSource } from "../../../src/formats/format.ts";
 import type { Item, RecordItem, SessionItem } from "../../../src/formats/item.ts";
 import type { InputOptions } from "../../../src/formats/reading/input.ts";
 import { testFolder } from "../../support/folder.ts";
@@ -8,7 +8,7 @@ import { readAll } from "../../support/items.ts";
 
 /** Result of reading one file with a format. */
 export interface Reading {
-  readonly source: Source;
+  readonly source: ImportSource;
   readonly items: readonly Item[];
   readonly records: readonly RecordItem[];
   /** Messages as `[id, role, parts]`, with their child session. */

@@ -1,14 +1,14 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { aiSdk } from "../../../src/formats/ai-sdk.ts";
-import { anthropic } from "../../../src/formats/anthropic.ts";
-import { openaiChat } from "../../../src/formats/openai-chat.ts";
-import { openaiResponses } from "../../../src/formats/openai-responses.ts";
+import { aiSdkFormat } from "../../../src/formats/ai-sdk.ts";
+import { anthropicFormat } from "../../../src/formats/anthropic.ts";
+import { openaiChatFormat } from "../../../src/formats/openai-chat.ts";
+import { openaiResponsesFormat } from "../../../src/formats/openai-responses.ts";
 import { testFolder } from "../../support/folder.ts";
 import { sourcesAt } from "../../support/items.ts";
 
-const formats = [anthropic, openaiResponses, aiSdk, openaiChat];
+const formats = [anthropicFormat, openaiResponsesFormat, aiSdkFormat, openaiChatFormat];
 
 async function formatOf(value: unknown, name = "talk.json"): Promise<string | undefined> {
   const path = join(testFolder(), name);

@@ -1,9 +1,9 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { anthropic } from "../../../src/formats/anthropic.ts";
+import { anthropicFormat } from "../../../src/formats/anthropic.ts";
 import { importSources } from "../../../src/formats/import-sources.ts";
-import { openaiChat } from "../../../src/formats/openai-chat.ts";
+import { openaiChatFormat } from "../../../src/formats/openai-chat.ts";
 import type { Kernel } from "../../../src/index.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testKernel, texts } from "../../support/kernel.ts";
@@ -21,7 +21,7 @@ async function lineOf(kernel: Kernel, id: string): Promise<string[]> {
 describe("requests that follow each other in a log", () => {
   test("only what each adds is taken", async () => {
     const { messages } = await readText(
-      anthropic,
+      anthropicFormat,
       lines(request(user("a")), request(user("a"), assistant("b"), user("c"))),
       "log.jsonl",
     );
@@ -39,7 +39,7 @@ describe("requests that follow each other in a log", () => {
       content: [{ type: "text", text: "a", cache_control: { type: "ephemeral" } }],
     };
     const { messages } = await readText(
-      anthropic,
+      anthropicFormat,
       lines(request(marked), { ...request(user("a"), assistant("b"), user("c")), system: "t" }),
       "log.jsonl",
     );
@@ -48,7 +48,7 @@ describe("requests that follow each other in a log", () => {
 
   test("the response is known again in the next request", async () => {
     const { messages } = await readText(
-      anthropic,
+      anthropicFormat,
       lines(
         { request: request(user("a")), response: { id: "msg_1", ...assistant("b") } },
         {
@@ -67,13 +67,13 @@ describe("requests that follow each other in a log", () => {
     const first = request(user("a"));
     const second = request(user("a"), assistant("b"), user("c"));
     writeFileSync(path, lines(first, second, request(user("a"), assistant("b2"), user("d"))));
-    await importSources(kernel, [path], { formats: [anthropic] });
+    await importSources(kernel, [path], { formats: [anthropicFormat] });
     expect(await lineOf(kernel, "anthropic/gateway-7")).toEqual(["s", "a", "b2", "d"]);
   });
 
   test("a request that extends none begins a conversation of its own, and each goes on by itself", async () => {
     const { messages } = await readText(
-      openaiChat,
+      openaiChatFormat,
       lines(
         { messages: [user("a")] },
         { messages: [user("title?")] },
@@ -95,9 +95,9 @@ describe("requests that follow each other in a log", () => {
     const path = join(testFolder(), "gateway-7.jsonl");
     const filler = "x".repeat(300_000);
     writeFileSync(path, lines(request(user("a")), request(user("a"), assistant(filler), user("c"))));
-    await importSources(kernel, [path], { formats: [anthropic] });
+    await importSources(kernel, [path], { formats: [anthropicFormat] });
     appendFileSync(path, lines(request(user("a"), assistant(filler), user("c"), assistant("d"))));
-    const later = await importSources(kernel, [path], { formats: [anthropic] });
+    const later = await importSources(kernel, [path], { formats: [anthropicFormat] });
     expect(later.totals.added.messages).toBe(1);
     expect((await lineOf(kernel, "anthropic/gateway-7")).map((text) => text.slice(0, 5))).toEqual([
       "s",
@@ -110,7 +110,7 @@ describe("requests that follow each other in a log", () => {
 
   test("fields that change from request to request are kept once each", async () => {
     const { records, session } = await readText(
-      openaiChat,
+      openaiChatFormat,
       lines(
         { model: "m", temperature: 1, messages: [user("a")] },
         { model: "m", temperature: 2, messages: [user("a"), user("b")] },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { aiSdk } from "../../../src/formats/ai-sdk.ts";
+import { aiSdkFormat } from "../../../src/formats/ai-sdk.ts";
 import { aiSdkWriter } from "../../../src/formats/writing/ai-sdk.ts";
 import { aiSdkUiWriter } from "../../../src/formats/writing/ai-sdk-ui.ts";
 import type { MessageInput } from "../../../src/index.ts";
@@ -66,12 +66,12 @@ const talk: readonly MessageInput[] = [
 
 describe("writing AI SDK messages", () => {
   test("model messages are read as the same messages", async () => {
-    const { before, after } = await roundTrip(talk, aiSdkWriter, aiSdk);
+    const { before, after } = await roundTrip(talk, aiSdkWriter, aiSdkFormat);
     expect(after).toEqual(before);
   });
 
   test("UI messages are read as the same messages", async () => {
-    const { before, after } = await roundTrip(talk, aiSdkUiWriter, aiSdk);
+    const { before, after } = await roundTrip(talk, aiSdkUiWriter, aiSdkFormat);
     expect(after).toEqual(before);
   });
 
@@ -123,7 +123,7 @@ describe("writing AI SDK messages", () => {
       },
     ]);
     for (const writer of [aiSdkWriter, aiSdkUiWriter]) {
-      const { before, after } = await roundTrip(open, writer, aiSdk);
+      const { before, after } = await roundTrip(open, writer, aiSdkFormat);
       expect(after).toEqual(before);
     }
     const ui = await exported(open, aiSdkUiWriter);
@@ -182,7 +182,7 @@ describe("writing AI SDK messages", () => {
         ],
       },
     ];
-    const { before, after, text } = await reimport(JSON.stringify(messages), aiSdk, aiSdkWriter);
+    const { before, after, text } = await reimport(JSON.stringify(messages), aiSdkFormat, aiSdkWriter);
     expect(after).toEqual(before);
     expect(JSON.parse(text)).toEqual(messages);
   });
@@ -219,7 +219,7 @@ describe("writing AI SDK messages", () => {
       },
       { id: "a2", role: "assistant", parts: [{ type: "step-start" }, { type: "text", text: "and more" }] },
     ];
-    const { before, after, text } = await reimport(JSON.stringify(messages), aiSdk, aiSdkUiWriter);
+    const { before, after, text } = await reimport(JSON.stringify(messages), aiSdkFormat, aiSdkUiWriter);
     expect(after).toEqual(before);
     expect(JSON.parse(text)).toEqual(messages);
   });

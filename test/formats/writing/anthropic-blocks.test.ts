@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { contentOfBlocks } from "../../../src/formats/content/anthropic-blocks.ts";
-import { blocksOfParts, type PartSource } from "../../../src/formats/writing/anthropic-blocks.ts";
+import { decodeAnthropicBlocks } from "../../../src/formats/content/anthropic-blocks.ts";
+import { encodeAnthropicBlocks, type PartSource } from "../../../src/formats/writing/anthropic-blocks.ts";
 import type { BlobPart, Part } from "../../../src/index.ts";
 import { PNG } from "../cline/task-folder.ts";
 
@@ -27,8 +27,8 @@ describe("parts as Anthropic blocks", () => {
       { type: "tool_result", tool_use_id: "t1", is_error: true },
       { type: "server_tool_use", id: "s1", name: "search", input: {} },
     ];
-    const { parts, extras } = contentOfBlocks(blocks, "anthropic");
-    expect(await blocksOfParts(parts as readonly Part[], source, extras)).toEqual(blocks);
+    const { parts, extras } = decodeAnthropicBlocks(blocks, "anthropic");
+    expect(await encodeAnthropicBlocks(parts as readonly Part[], source, extras)).toEqual(blocks);
   });
 
   test("hold media, and what was too large for the log as it was", async () => {
@@ -44,7 +44,7 @@ describe("parts as Anthropic blocks", () => {
       { type: "tool-result", callId: "t2", output: [{ type: "text", text: "plain" }] },
     ];
     const png = { type: "base64", media_type: "image/png", data: PNG };
-    expect(await blocksOfParts(parts, source)).toEqual([
+    expect(await encodeAnthropicBlocks(parts, source)).toEqual([
       { type: "image", source: png },
       { type: "document", source: { ...png, media_type: "application/pdf" }, title: "a.pdf" },
       { type: "text", text: "a long text" },
@@ -66,7 +66,7 @@ describe("parts as Anthropic blocks", () => {
       { type: "raw", format: "codex", value: { type: "odd" } },
       { type: "reasoning", text: "hm", opaque: { encrypted: "xyz" } },
     ];
-    expect(await blocksOfParts(parts, source)).toEqual([
+    expect(await encodeAnthropicBlocks(parts, source)).toEqual([
       { type: "text", text: '{"type":"odd"}' },
       { type: "thinking", thinking: "hm" },
     ]);

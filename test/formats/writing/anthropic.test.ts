@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { anthropic } from "../../../src/formats/anthropic.ts";
-import { cline } from "../../../src/formats/cline.ts";
+import { anthropicFormat } from "../../../src/formats/anthropic.ts";
+import { clineFormat } from "../../../src/formats/cline.ts";
 import { importSources } from "../../../src/formats/import-sources.ts";
 import { anthropicWriter } from "../../../src/formats/writing/anthropic.ts";
 import type { MessageInput } from "../../../src/index.ts";
@@ -47,7 +47,7 @@ const talk: readonly MessageInput[] = [
 
 describe("writing Anthropic messages", () => {
   test("what is written is read as the same messages", async () => {
-    const { before, after } = await roundTrip(talk, anthropicWriter, anthropic);
+    const { before, after } = await roundTrip(talk, anthropicWriter, anthropicFormat);
     expect(after).toEqual(before);
     expect(after).toHaveLength(5);
   });
@@ -109,7 +109,7 @@ describe("writing Anthropic messages", () => {
       { type: "text", text: "stop" },
     ]);
     expect(messages[4]?.content).toEqual([{ ...missing, tool_use_id: "b" }]);
-    const { before, after } = await roundTrip(open, anthropicWriter, anthropic);
+    const { before, after } = await roundTrip(open, anthropicWriter, anthropicFormat);
     expect(after).toEqual(before);
   });
 
@@ -208,7 +208,7 @@ describe("writing Anthropic messages", () => {
       ],
       "ui_messages.json": [{ ts, type: "say", say: "text", text: "Why?" }],
     });
-    const { sources } = await importSources(kernel, [task], { formats: [cline] });
+    const { sources } = await importSources(kernel, [task], { formats: [clineFormat] });
     const request = JSON.parse(await written(kernel, sources[0]?.session as string, anthropicWriter));
     const said = request.messages.filter(({ role }: { role: string }) => role === "assistant");
     expect(said.map(({ content }: { content: unknown }) => content)).toEqual([[text], [signed, text]]);
@@ -233,7 +233,7 @@ describe("writing Anthropic messages", () => {
         },
       ],
     };
-    const { before, after, text } = await reimport(JSON.stringify(request), anthropic, anthropicWriter);
+    const { before, after, text } = await reimport(JSON.stringify(request), anthropicFormat, anthropicWriter);
     expect(after).toEqual(before);
     expect(JSON.parse(text)).toEqual(request);
   });

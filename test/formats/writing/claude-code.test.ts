@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { claudeCode } from "../../../src/formats/claude-code.ts";
+import { claudeCodeFormat } from "../../../src/formats/claude-code.ts";
 import { exportSession } from "../../../src/formats/export-session.ts";
 import { importSources } from "../../../src/formats/import-sources.ts";
 import { claudeCodeWriter } from "../../../src/formats/writing/claude-code.ts";
@@ -46,14 +46,14 @@ async function importedFrom(files: Iterable<readonly [string, string]>): Promise
     writeFileSync(join(folder, name), content);
   }
   const kernel = await testKernel();
-  const report = await importSources(kernel, [folder], { formats: [claudeCode] });
+  const report = await importSources(kernel, [folder], { formats: [claudeCodeFormat] });
   expect(report.problems).toEqual([]);
   return kernel;
 }
 
 async function importedFolder(folder: string): Promise<Kernel> {
   const kernel = await testKernel();
-  const report = await importSources(kernel, [folder], { formats: [claudeCode] });
+  const report = await importSources(kernel, [folder], { formats: [claudeCodeFormat] });
   expect(report.problems).toEqual([]);
   return kernel;
 }
@@ -165,7 +165,7 @@ describe("a session of Claude Code", () => {
     const kernel = await testKernel();
     for (const count of [3, 4, 6, 8, 12]) {
       writeFileSync(path, textOfLines(lines.slice(0, count)));
-      await importSources(kernel, [path], { formats: [claudeCode] });
+      await importSources(kernel, [path], { formats: [claudeCodeFormat] });
     }
     const written = linesOf((await exported(kernel, `claude-code/${SESSION}`)).get(`${SESSION}.jsonl`));
     const uuids = written.flatMap(({ uuid }) => (uuid === undefined ? [] : [uuid]));

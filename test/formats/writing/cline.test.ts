@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { cline } from "../../../src/formats/cline.ts";
-import { exportedSession } from "../../../src/formats/export-session.ts";
+import { clineFormat } from "../../../src/formats/cline.ts";
+import { createExportedSession } from "../../../src/formats/export-session.ts";
 import { importSources } from "../../../src/formats/import-sources.ts";
 import type { Item } from "../../../src/formats/item.ts";
 import { clineWriter } from "../../../src/formats/writing/cline.ts";
@@ -12,7 +12,7 @@ import { testKernel } from "../../support/kernel.ts";
 import { toyFormat } from "../../support/toy-format.ts";
 import { exportTo, PNG, readJson, writeTask } from "../cline/task-folder.ts";
 
-const formats = [cline];
+const formats = [clineFormat];
 const START = 1_700_000_000_000;
 const ID = String(START);
 const LONG = "The build failed in its fourth step because a certificate had expired on Monday. ".repeat(3);
@@ -86,7 +86,7 @@ const files = {
 };
 
 async function entriesOf(kernel: Kernel, id: string) {
-  const { entries } = await exportedSession(kernel, id);
+  const { entries } = await createExportedSession(kernel, id);
   const all = [];
   for await (const entry of entries("line")) all.push(entry);
   return all;

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { Item, RecordItem } from "../../../src/formats/item.ts";
-import { contained, fenced, inline } from "../../../src/formats/writing/markdown/text.ts";
+import {
+  escapeInline,
+  formatCodeBlock,
+  sanitizeMarkdown,
+} from "../../../src/formats/writing/markdown/text.ts";
 import { markdownWriter } from "../../../src/formats/writing/markdown.ts";
 import type { MessageInput, Usage } from "../../../src/index.ts";
 import { toyFormat } from "../../support/toy-format.ts";
@@ -168,15 +172,15 @@ describe("text that cannot break out", () => {
   test("stays Markdown where it is harmless", () => {
     const harmless =
       "A *word*, `<b>`, a list:\n\n- one\n  ```\n  code <i>\n  ```\n- two\n\n---\n\n| a | b |\n|---|---|";
-    expect(contained(harmless)).toBe(harmless);
+    expect(sanitizeMarkdown(harmless)).toBe(harmless);
   });
 
   test("becomes a quote where its end is in doubt", () => {
-    expect(contained("```\nopen")).toBe("> ```\n> open");
+    expect(sanitizeMarkdown("```\nopen")).toBe("> ```\n> open");
   });
 
   test("gets a fence longer than its own, and means itself on a line", () => {
-    expect(fenced("a\n````\nb")).toBe("`````\na\n````\nb\n`````");
-    expect(inline("a\n[b](c) <d> #1")).toBe("a \\[b\\]\\(c\\) \\<d\\> \\#1");
+    expect(formatCodeBlock("a\n````\nb")).toBe("`````\na\n````\nb\n`````");
+    expect(escapeInline("a\n[b](c) <d> #1")).toBe("a \\[b\\]\\(c\\) \\<d\\> \\#1");
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openaiChat } from "../../../src/formats/openai-chat.ts";
+import { openaiChatFormat } from "../../../src/formats/openai-chat.ts";
 import { openaiChatWriter } from "../../../src/formats/writing/openai-chat.ts";
 import type { MessageInput } from "../../../src/index.ts";
 import { exported, PICTURE, reimport, roundTrip } from "./round-trip.ts";
@@ -47,7 +47,7 @@ const talk: readonly MessageInput[] = [
 
 describe("writing chat completions", () => {
   test("what is written is read as the same messages", async () => {
-    const { before, after } = await roundTrip(talk, openaiChatWriter, openaiChat);
+    const { before, after } = await roundTrip(talk, openaiChatWriter, openaiChatFormat);
     expect(after).toEqual(before);
     expect(after).toHaveLength(7);
   });
@@ -93,7 +93,7 @@ describe("writing chat completions", () => {
         { role: "user", text: "why?" },
       ],
       openaiChatWriter,
-      openaiChat,
+      openaiChatFormat,
     );
     expect(after).toEqual(before);
   });
@@ -106,7 +106,7 @@ describe("writing chat completions", () => {
     ];
     const { messages } = (await exported(open, openaiChatWriter)) as Request;
     expect(messages[2]).toEqual({ role: "tool", tool_call_id: "a", content: "[no result recorded]" });
-    const { before, after } = await roundTrip(open, openaiChatWriter, openaiChat);
+    const { before, after } = await roundTrip(open, openaiChatWriter, openaiChatFormat);
     expect(after).toEqual(before);
   });
 
@@ -198,7 +198,11 @@ describe("writing chat completions", () => {
         { role: "assistant", content: [{ type: "refusal", refusal: "no" }] },
       ],
     };
-    const { before, after, text } = await reimport(JSON.stringify(request), openaiChat, openaiChatWriter);
+    const { before, after, text } = await reimport(
+      JSON.stringify(request),
+      openaiChatFormat,
+      openaiChatWriter,
+    );
     expect(after).toEqual(before);
     expect(JSON.parse(text)).toEqual(request);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { codex } from "../../../src/formats/codex.ts";
-import { openaiResponses } from "../../../src/formats/openai-responses.ts";
+import { codexFormat } from "../../../src/formats/codex.ts";
+import { openaiResponsesFormat } from "../../../src/formats/openai-responses.ts";
 import { openaiResponsesWriter } from "../../../src/formats/writing/openai-responses.ts";
 import type { MessageInput } from "../../../src/index.ts";
 import { exported, imported, PICTURE, reimport, roundTrip, written } from "./round-trip.ts";
@@ -48,7 +48,7 @@ const talk: readonly MessageInput[] = [
 
 describe("writing OpenAI responses", () => {
   test("what is written is read as the same messages", async () => {
-    const { before, after } = await roundTrip(talk, openaiResponsesWriter, openaiResponses);
+    const { before, after } = await roundTrip(talk, openaiResponsesWriter, openaiResponsesFormat);
     expect(after).toEqual(before);
     expect(after).toHaveLength(7);
   });
@@ -89,7 +89,7 @@ describe("writing OpenAI responses", () => {
         },
       ],
       openaiResponsesWriter,
-      openaiResponses,
+      openaiResponsesFormat,
     );
     expect(after).toEqual(before);
   });
@@ -102,7 +102,7 @@ describe("writing OpenAI responses", () => {
     ];
     const { input } = (await exported(open, openaiResponsesWriter)) as Request;
     expect(input[2]).toEqual({ type: "function_call_output", call_id: "a", output: "[no result recorded]" });
-    const { before, after } = await roundTrip(open, openaiResponsesWriter, openaiResponses);
+    const { before, after } = await roundTrip(open, openaiResponsesWriter, openaiResponsesFormat);
     expect(after).toEqual(before);
   });
 
@@ -127,10 +127,10 @@ describe("writing OpenAI responses", () => {
       ...items.map((payload) => ({ type: "response_item", payload })),
     ].map((line) => JSON.stringify({ timestamp: "2026-08-01T10:00:00.000Z", ...line }));
     const name = `rollout-2026-08-01T10-00-00-${id}.jsonl`;
-    const first = await imported(`${lines.join("\n")}\n`, codex, name);
+    const first = await imported(`${lines.join("\n")}\n`, codexFormat, name);
     const text = await written(first.kernel, first.session, openaiResponsesWriter);
     expect((JSON.parse(text) as Request).input).toEqual([items[0], ...items.slice(2)]);
-    const again = await imported(text, openaiResponses);
+    const again = await imported(text, openaiResponsesFormat);
     expect(await written(again.kernel, again.session, openaiResponsesWriter)).toBe(text);
   });
 
@@ -188,7 +188,7 @@ describe("writing OpenAI responses", () => {
     };
     const { before, after, text } = await reimport(
       JSON.stringify(request),
-      openaiResponses,
+      openaiResponsesFormat,
       openaiResponsesWriter,
     );
     expect(after).toEqual(before);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { exportSession } from "../../../src/formats/export-session.ts";
 import { importSources } from "../../../src/formats/import-sources.ts";
-import { pi } from "../../../src/formats/pi.ts";
+import { piFormat } from "../../../src/formats/pi.ts";
 import { piWriter } from "../../../src/formats/writing/pi.ts";
 import type { BodyInput, Kernel, Session } from "../../../src/index.ts";
 import { testFolder } from "../../support/folder.ts";
@@ -206,7 +206,7 @@ const textsOf = (lines: readonly Line[]) =>
 async function imported(kernel: Kernel, lines: readonly object[]): Promise<{ id: string; path: string }> {
   const path = join(testFolder(), "s.jsonl");
   writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
-  const { sources, totals } = await importSources(kernel, [path], { formats: [pi] });
+  const { sources, totals } = await importSources(kernel, [path], { formats: [piFormat] });
   expect(totals.lost).toBe(0);
   return { id: sources[0]?.session as string, path };
 }
@@ -245,8 +245,8 @@ describe("writing pi", () => {
     expect(lines).toEqual(original);
     const again = join(testFolder(), "again.jsonl");
     writeFileSync(again, text);
-    const [before] = await readAll([path], [pi]);
-    const [after] = await readAll([again], [pi]);
+    const [before] = await readAll([path], [piFormat]);
+    const [after] = await readAll([again], [piFormat]);
     const without = (items: readonly { type: string }[] = []) =>
       items.filter(({ type }) => type !== "checkpoint");
     expect(without(after?.items)).toEqual(without(before?.items));

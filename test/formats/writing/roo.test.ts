@@ -1,10 +1,10 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { exportedSession } from "../../../src/formats/export-session.ts";
+import { createExportedSession } from "../../../src/formats/export-session.ts";
 import { importSources } from "../../../src/formats/import-sources.ts";
 import type { Item } from "../../../src/formats/item.ts";
-import { roo } from "../../../src/formats/roo.ts";
+import { rooFormat } from "../../../src/formats/roo.ts";
 import { rooWriter } from "../../../src/formats/writing/roo.ts";
 import type { Kernel } from "../../../src/index.ts";
 import { testFolder } from "../../support/folder.ts";
@@ -12,7 +12,7 @@ import { testKernel } from "../../support/kernel.ts";
 import { toyFormat } from "../../support/toy-format.ts";
 import { exportTo, readJson, writeTask } from "../cline/task-folder.ts";
 
-const formats = [roo];
+const formats = [rooFormat];
 const ID = "01234567-89ab-7def-8123-456789abcdef";
 const START = 1_750_000_000_000;
 const text = (role: string, words: string, seconds: number, more: object = {}) => ({
@@ -99,7 +99,7 @@ const files = {
 };
 
 async function entriesOf(kernel: Kernel, id: string) {
-  const { entries } = await exportedSession(kernel, id);
+  const { entries } = await createExportedSession(kernel, id);
   const all = [];
   for await (const entry of entries("line")) all.push(entry);
   return all;

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { ApiName, JsonObject } from "../../../src/gateway/api/api.ts";
+import type { ApiName, WireObject } from "../../../src/gateway/api/api.ts";
 
 /** A one-pixel PNG. */
 export const PNG =
@@ -23,7 +23,7 @@ const input = fc.dictionary(fc.constantFrom("path", "line", "__proto__x"), fc.js
 const beside = fc.constantFrom({}, { cache_control: { type: "ephemeral" } }, { unknown: [1] });
 const list = <T>(one: fc.Arbitrary<T>, maxLength = 4) => fc.array(one, { maxLength });
 
-function withBeside(one: fc.Arbitrary<JsonObject>): fc.Arbitrary<JsonObject> {
+function withBeside(one: fc.Arbitrary<WireObject>): fc.Arbitrary<WireObject> {
   return fc.tuple(one, beside).map(([fields, more]) => ({ ...fields, ...more }));
 }
 
@@ -154,13 +154,13 @@ const responses = fc.oneof(
   fc.constant({ type: "computer_call_output", call_id: "call_1", output: { type: "computer_screenshot" } }),
 );
 
-const ARBITRARIES: Readonly<Record<ApiName, fc.Arbitrary<JsonObject>>> = {
+const ARBITRARIES: Readonly<Record<ApiName, fc.Arbitrary<WireObject>>> = {
   anthropic,
   "openai-chat": chat,
   "openai-responses": responses,
 };
 
 /** Messages that clients may send, sensible or not. */
-export function elementsOf(name: ApiName): fc.Arbitrary<readonly JsonObject[]> {
+export function elementsOf(name: ApiName): fc.Arbitrary<readonly WireObject[]> {
   return fc.array(ARBITRARIES[name], { maxLength: 8 });
 }

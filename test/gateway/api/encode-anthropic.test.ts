@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { anthropic } from "../../../src/gateway/api/anthropic.ts";
-import type { JsonObject } from "../../../src/gateway/api/api.ts";
+import { anthropicApi } from "../../../src/gateway/api/anthropic.ts";
+import type { WireObject } from "../../../src/gateway/api/api.ts";
 import type { Message, Part } from "../../../src/index.ts";
 import { PNG } from "./elements.ts";
 import { loggedMessages } from "./logged.ts";
@@ -13,19 +13,19 @@ const call = (id: string) => ({ type: "tool_use", id, name: "read", input: { pat
 const stub: Part = { type: "text", text: "[left out]" };
 
 /** The logged message, from another element than the one it is written into if the client changed it. */
-async function logged(element: JsonObject): Promise<Message> {
-  return log(anthropic.decode([element])[0]?.input ?? { role: "user", parts: [] });
+async function logged(element: WireObject): Promise<Message> {
+  return log(anthropicApi.decode([element])[0]?.input ?? { role: "user", parts: [] });
 }
 
 async function edit(
-  own: JsonObject,
+  own: WireObject,
   change: (parts: readonly Part[]) => readonly Part[],
   before = own,
   role?: Message["role"],
 ) {
   const original = await logged(before);
   const message = { ...original, parts: change(original.parts), ...(role && { role }) };
-  return anthropic.encode(message, { elements: [own], original }, base64Of);
+  return anthropicApi.encode(message, { elements: [own], original }, base64Of);
 }
 
 const clear = (parts: readonly Part[]) =>
@@ -172,11 +172,11 @@ describe("an edited message of Anthropic's API", () => {
   test("shows media of a note from the log, and says so where they cannot be had", async () => {
     const { parts } = await log({ role: "user", parts: [{ type: "data", data: PNG, name: "a.png" }] });
     const note: Message = { role: "user", parts };
-    const [shown] = await anthropic.encode(note, undefined, base64Of);
+    const [shown] = await anthropicApi.encode(note, undefined, base64Of);
     expect(shown?.content).toEqual([
       { type: "image", source: { type: "base64", media_type: "image/png", data: PNG } },
     ]);
-    const [told] = await anthropic.encode(note, undefined, async () => undefined);
+    const [told] = await anthropicApi.encode(note, undefined, async () => undefined);
     expect(told?.content).toContain("a.png");
   });
 });

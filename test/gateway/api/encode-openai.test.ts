@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Api, JsonObject } from "../../../src/gateway/api/api.ts";
-import { openaiChat } from "../../../src/gateway/api/openai-chat.ts";
-import { itemsOfInput, openaiResponses } from "../../../src/gateway/api/openai-responses.ts";
+import type { Api, WireObject } from "../../../src/gateway/api/api.ts";
+import { openaiChatApi } from "../../../src/gateway/api/openai-chat.ts";
+import { openaiResponsesApi, parseInputItems } from "../../../src/gateway/api/openai-responses.ts";
 import type { Message, Part } from "../../../src/index.ts";
 import { PNG } from "./elements.ts";
 import { loggedMessages } from "./logged.ts";
@@ -13,7 +13,7 @@ type Change = (parts: readonly Part[]) => readonly Part[];
 
 async function edit(
   api: Api,
-  own: readonly JsonObject[],
+  own: readonly WireObject[],
   change: Change,
   role?: Message["role"],
   before = own,
@@ -44,22 +44,22 @@ describe("an edited message of Chat Completions", () => {
   const tool = { role: "tool", tool_call_id: "call_1", name: "read", content: "long" };
 
   test("keeps id and string of a cleared result, and the mark of a failed one", async () => {
-    expect(await edit(openaiChat, [tool], clear)).toEqual([{ ...tool, content: "[left out]" }]);
+    expect(await edit(openaiChatApi, [tool], clear)).toEqual([{ ...tool, content: "[left out]" }]);
     const failed = { ...tool, content: "[tool error]\nlong" };
-    expect(await edit(openaiChat, [failed], clear)).toEqual([
+    expect(await edit(openaiChatApi, [failed], clear)).toEqual([
       { ...tool, content: "[tool error]\n[left out]" },
     ]);
     const blocks = {
       ...tool,
       content: [{ type: "text", text: "long", cache_control: { type: "ephemeral" } }],
     };
-    expect(await edit(openaiChat, [blocks], clear)).toEqual([
+    expect(await edit(openaiChatApi, [blocks], clear)).toEqual([
       { ...tool, content: [{ type: "text", text: "[left out]", cache_control: { type: "ephemeral" } }] },
     ]);
   });
 
   test("becomes the user's words when its call has left", async () => {
-    expect(await edit(openaiChat, [tool], asWords, "user")).toEqual([
+    expect(await edit(openaiChatApi, [tool], asWords, "user")).toEqual([
       { role: "user", content: "[Result]\n\nlong" },
     ]);
   });
@@ -77,7 +77,7 @@ describe("an edited message of Chat Completions", () => {
         (part, at): Part =>
           at === 2 && part.type === "tool-call" ? { ...part, input: { cleared: "x" } } : part,
       );
-    const [element] = await edit(openaiChat, [own], change);
+    const [element] = await edit(openaiChatApi, [own], change);
     expect(element).toEqual({
       ...own,
       tool_calls: [call("a"), { ...call("b"), function: { name: "read", arguments: '{"cleared":"x"}' } }],
@@ -86,25 +86,25 @@ describe("an edited message of Chat Completions", () => {
 
   test("says calls that have lost their results in words, and has no empty list of calls", async () => {
     const own = { role: "assistant", content: null, tool_calls: [call("a")], reasoning_content: "Hm." };
-    expect(await edit(openaiChat, [own], callsAsWords)).toEqual([
+    expect(await edit(openaiChatApi, [own], callsAsWords)).toEqual([
       { role: "assistant", content: "[left out]", reasoning_content: "Hm." },
     ]);
-    const [silent] = await edit(openaiChat, [{ ...own, content: "Reading." }], (parts) =>
+    const [silent] = await edit(openaiChatApi, [{ ...own, content: "Reading." }], (parts) =>
       parts.toSpliced(1, 1),
     );
     expect(silent).toEqual({ ...own, content: null });
-    expect(await edit(openaiChat, [own], withoutReasoning)).toEqual([
+    expect(await edit(openaiChatApi, [own], withoutReasoning)).toEqual([
       { role: "assistant", content: null, tool_calls: [call("a")] },
     ]);
-    expect(await edit(openaiChat, [own], (parts) => parts.slice(0, 1))).toEqual([]);
+    expect(await edit(openaiChatApi, [own], (parts) => parts.slice(0, 1))).toEqual([]);
   });
 
   test("keeps pictures as the client wrote them, and stays the developer's", async () => {
     const picture = { type: "image_url", image_url: { url: `data:image/png;base64,${PNG}`, detail: "low" } };
     const own = { role: "user", content: [{ type: "text", text: "long" }, picture] };
-    const [element] = await edit(openaiChat, [own], (parts) => parts.with(0, stub));
+    const [element] = await edit(openaiChatApi, [own], (parts) => parts.with(0, stub));
     expect(element).toEqual({ role: "user", content: [{ type: "text", text: "[left out]" }, picture] });
-    expect(await edit(openaiChat, [{ role: "developer", content: "rules" }], () => [stub])).toEqual([
+    expect(await edit(openaiChatApi, [{ role: "developer", content: "rules" }], () => [stub])).toEqual([
       { role: "developer", content: "[left out]" },
     ]);
   });
@@ -134,7 +134,7 @@ describe("an edited message of the Responses API", () => {
         (part): Part =>
           part.type === "tool-call" && part.callId === "b" ? { ...part, input: { cleared: "x" } } : part,
       );
-    expect(await edit(openaiResponses, turn, change)).toEqual([
+    expect(await edit(openaiResponsesApi, turn, change)).toEqual([
       reasoning,
       said,
       call("a"),
@@ -143,8 +143,8 @@ describe("an edited message of the Responses API", () => {
   });
 
   test("keeps the client's call id and string where a result is cleared, and becomes the user's where its call left", async () => {
-    expect(await edit(openaiResponses, [output], clear)).toEqual([{ ...output, output: "[left out]" }]);
-    expect(await edit(openaiResponses, [output], asWords, "user")).toEqual([
+    expect(await edit(openaiResponsesApi, [output], clear)).toEqual([{ ...output, output: "[left out]" }]);
+    expect(await edit(openaiResponsesApi, [output], asWords, "user")).toEqual([
       {
         type: "message",
         role: "user",
@@ -158,13 +158,13 @@ describe("an edited message of the Responses API", () => {
 
   test("names no items any more whose reasoning has left", async () => {
     const { id: _, ...unnamed } = said;
-    const [first, second] = await edit(openaiResponses, turn, withoutReasoning);
+    const [first, second] = await edit(openaiResponsesApi, turn, withoutReasoning);
     expect(first).toEqual(unnamed);
     expect(second).toEqual({ type: "function_call", call_id: "a", name: "read", arguments: "{}" });
   });
 
   test("lets reasoning go when the item that follows it has become words", async () => {
-    const encoded = await edit(openaiResponses, [reasoning, call("a")], callsAsWords);
+    const encoded = await edit(openaiResponsesApi, [reasoning, call("a")], callsAsWords);
     expect(encoded).toEqual([
       { type: "message", role: "assistant", content: [{ type: "output_text", text: "[left out]" }] },
     ]);
@@ -173,7 +173,11 @@ describe("an edited message of the Responses API", () => {
   test("does not bring back reasoning that the client has dropped", async () => {
     const own = [said, call("a")];
     const change: Change = (parts) => parts.map((part) => (part.type === "text" ? stub : part));
-    const [first, second] = await edit(openaiResponses, own, change, undefined, [reasoning, said, call("x")]);
+    const [first, second] = await edit(openaiResponsesApi, own, change, undefined, [
+      reasoning,
+      said,
+      call("x"),
+    ]);
     expect(first).toEqual({
       ...said,
       content: [{ type: "output_text", text: "[left out]", annotations: [] }],
@@ -183,17 +187,17 @@ describe("an edited message of the Responses API", () => {
 
   test("keeps a message's string a string, and a custom tool's input a text", async () => {
     const user = { role: "user", content: "long" };
-    expect(await edit(openaiResponses, [user], () => [stub])).toEqual([
+    expect(await edit(openaiResponsesApi, [user], () => [stub])).toEqual([
       { role: "user", content: "[left out]" },
     ]);
     const patch = { type: "custom_tool_call", call_id: "a", name: "apply_patch", input: "*** Begin" };
     const change: Change = ([part]) =>
       part?.type === "tool-call" ? [{ ...part, input: { cleared: "x" } }] : [];
-    expect(await edit(openaiResponses, [patch], change)).toEqual([{ ...patch, input: '{"cleared":"x"}' }]);
+    expect(await edit(openaiResponsesApi, [patch], change)).toEqual([{ ...patch, input: '{"cleared":"x"}' }]);
   });
 
   test("may be a plain text in a request", () => {
-    expect(openaiResponses.decode(itemsOfInput("Hello"))).toEqual([
+    expect(openaiResponsesApi.decode(parseInputItems("Hello"))).toEqual([
       { input: { role: "user", parts: [{ type: "text", text: "Hello" }] }, from: 0, to: 1 },
     ]);
   });

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Message, type MessageInput, sniffMime } from "../../../src/index.ts";
-import { absorb } from "../../../src/log/absorb.ts";
+import { absorbMessage } from "../../../src/log/absorb.ts";
 
 /** Messages as the log stores them, with their blobs. */
 export interface LoggedMessages {
@@ -19,7 +19,7 @@ export function loggedMessages(spillBytes = 64 * 1024): LoggedMessages {
         blobs.set(digest, bytes);
         return { digest, sizeBytes: bytes.length, mime: sniffMime(bytes) ?? mime ?? "text/plain" };
       };
-      return (await absorb(input, put, spillBytes)).body.message;
+      return (await absorbMessage(input, put, spillBytes)).body.message;
     },
     base64Of: async (digest) => blobs.get(digest)?.toString("base64"),
   };

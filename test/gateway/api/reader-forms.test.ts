@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../../src/gateway/api/api.ts";
+import type { WireObject } from "../../../src/gateway/api/api.ts";
 import { readerOf } from "./spoken.ts";
 
 describe("a reader of Anthropic's streams", () => {
-  const block = (index: number, content_block: JsonObject) => ({
+  const block = (index: number, content_block: WireObject) => ({
     type: "content_block_start",
     index,
     content_block,
   });
-  const delta = (index: number, fields: JsonObject) => ({
+  const delta = (index: number, fields: WireObject) => ({
     type: "content_block_delta",
     index,
     delta: fields,
@@ -92,7 +92,7 @@ describe("a reader of Anthropic's streams", () => {
 });
 
 describe("a reader of streams of Chat Completions", () => {
-  const chunk = (delta: JsonObject, finish_reason: string | null = null) => ({
+  const chunk = (delta: WireObject, finish_reason: string | null = null) => ({
     id: "chat_1",
     model: "m",
     choices: [{ index: 0, delta, finish_reason }],
@@ -166,7 +166,7 @@ describe("a reader of streams of Chat Completions", () => {
 });
 
 describe("a reader of streams of the Responses API", () => {
-  const done = (output_index: number, item: JsonObject) => ({
+  const done = (output_index: number, item: WireObject) => ({
     type: "response.output_item.done",
     output_index,
     item,

@@ -29,7 +29,7 @@ describe.each(APIS.map((api) => [api.name, api] as const))("a reader of %s", (na
 
   test("puts a streamed reply together, and a whole one alike", () => {
     const streamed = readerOf(name, events);
-    const whole = api.makeReader();
+    const whole = api.createReader();
     whole.takeWhole(spokenWhole(name, REPLY));
     for (const reader of [streamed, whole]) {
       expect(reader.isComplete).toBe(true);
@@ -88,7 +88,7 @@ describe.each(APIS.map((api) => [api.name, api] as const))("a reader of %s", (na
     expect(reader.failure?.message?.toLowerCase()).toContain("overloaded");
     expect(reader.message()).toEqual(message);
     expect(reader.isComplete).toBe(false);
-    const whole = api.makeReader();
+    const whole = api.createReader();
     whole.takeWhole(JSON.stringify(SPEAKERS[name].error("rate-limit").body));
     expect(whole.failure?.message).toContain("ate limit");
     expect(whole.isComplete).toBe(false);

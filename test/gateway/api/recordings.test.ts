@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { canonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
+import { buildCanonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
 import type { Message } from "../../../src/index.ts";
 import { HAS_RECORDINGS } from "../recorded.ts";
 import { loggedMessages } from "./logged.ts";
@@ -41,11 +41,11 @@ describe.skipIf(!HAS_RECORDINGS)("what real clients sent", () => {
     for (const [index, { api, scenario, events, elements }] of exchanges.entries()) {
       const next = exchanges[index + 1];
       if (!events || next?.scenario !== scenario) continue;
-      const asked = api.decode(elements).map(({ input }) => canonicalKey(input));
-      const goesOn = api.decode(next.elements).map(({ input }) => canonicalKey(input));
+      const asked = api.decode(elements).map(({ input }) => buildCanonicalKey(input));
+      const goesOn = api.decode(next.elements).map(({ input }) => buildCanonicalKey(input));
       // A client that compacts or names a conversation continues elsewhere.
       if (goesOn.length <= asked.length || asked.some((key, at) => key !== goesOn[at])) continue;
-      const reader = api.makeReader();
+      const reader = api.createReader();
       for (const data of events) reader.take({ data });
       const message = reader.message();
       if (!reader.isComplete || !message) continue;
@@ -53,14 +53,14 @@ describe.skipIf(!HAS_RECORDINGS)("what real clients sent", () => {
       const answer = said.find(({ input }) => input.role === "assistant");
       if (!answer) continue;
       compared++;
-      expect(canonicalKey(masked(message)), scenario).toBe(canonicalKey(masked(answer.input)));
+      expect(buildCanonicalKey(masked(message)), scenario).toBe(buildCanonicalKey(masked(answer.input)));
     }
     expect(compared).toBeGreaterThan(20);
   });
 
   test("was answered with streams whose end and usage are seen, and with errors that are no replies", () => {
     for (const { api, events, body, status } of exchanges) {
-      const reader = api.makeReader();
+      const reader = api.createReader();
       for (const data of events ?? []) reader.take({ data });
       if (body !== undefined) reader.takeWhole(body);
       if (status === 200 && reader.isComplete) {

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import type { Api, JsonObject } from "../../../src/gateway/api/api.ts";
+import type { Api, WireObject } from "../../../src/gateway/api/api.ts";
 import { APIS } from "../../../src/gateway/api/apis.ts";
 import { readRecorded } from "../recorded.ts";
 
@@ -8,7 +8,7 @@ export interface RecordedExchange {
   /** "<client>/<scenario>". */
   readonly scenario: string;
   readonly api: Api;
-  readonly elements: readonly JsonObject[];
+  readonly elements: readonly WireObject[];
   readonly status: number;
   /** Data of a stream's events. */
   readonly events: readonly string[] | undefined;
@@ -25,7 +25,7 @@ export function readExchanges(): readonly RecordedExchange[] {
       {
         scenario: dirname(file),
         api,
-        elements: body[api.messagesField] as readonly JsonObject[],
+        elements: body[api.messagesField] as readonly WireObject[],
         status: response.status,
         events: response.sse?.map(text),
         body: response.body === undefined ? undefined : text(response.body),

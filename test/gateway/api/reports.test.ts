@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ApiName, Fault } from "../../../src/gateway/api/api.ts";
-import { APIS, apiOf } from "../../../src/gateway/api/apis.ts";
-import { failureOf } from "../../../src/gateway/api/replies/failure.ts";
-import { overflowOf } from "../../../src/window/limits/overflow.ts";
+import type { ApiName, WireFault } from "../../../src/gateway/api/api.ts";
+import { APIS, getApi } from "../../../src/gateway/api/apis.ts";
+import { readFailureReply } from "../../../src/gateway/api/replies/failure.ts";
+import { detectOverflow } from "../../../src/window/limits/overflow.ts";
 import { readerOf, spoken, spokenWhole } from "./spoken.ts";
 
 const counts = fc.record({
@@ -25,7 +25,7 @@ describe.each(APIS.map((api) => [api.name, api] as const))("usage that %s report
           return { ...event, data: data ?? event.data };
         });
         const body = spokenWhole(name, { text: "Hi.", usage });
-        const whole = api.makeReader();
+        const whole = api.createReader();
         whole.takeWhole(api.capUsage(body, most) ?? body);
         for (const reader of [readerOf(name, capped), whole]) {
           const {
@@ -63,7 +63,7 @@ describe.each(APIS.map((api) => [api.name, api] as const))("usage that %s report
   });
 });
 
-const KINDS: readonly Fault["kind"][] = [
+const KINDS: readonly WireFault["kind"][] = [
   "invalid_request",
   "unauthorized",
   "forbidden",
@@ -78,15 +78,15 @@ const KINDS: readonly Fault["kind"][] = [
 ];
 
 describe.each<ApiName>(["anthropic", "openai-chat", "openai-responses"])("a fault of %s", (name) => {
-  const api = apiOf(name);
+  const api = getApi(name);
 
   test("is read by its own reader, as a body and inside a stream", () => {
     for (const kind of KINDS) {
-      const fault: Fault = { status: 400, kind, message: "The gateway says why." };
-      const whole = api.makeReader();
-      whole.takeWhole(JSON.stringify(api.faultBody(fault)));
-      const inside = api.makeReader();
-      for (const block of api.faultEvent(fault).split("\n\n").filter(Boolean)) {
+      const fault: WireFault = { status: 400, kind, message: "The gateway says why." };
+      const whole = api.createReader();
+      whole.takeWhole(JSON.stringify(api.encodeFault(fault)));
+      const inside = api.createReader();
+      for (const block of api.encodeFaultEvent(fault).split("\n\n").filter(Boolean)) {
         const event = /^event: (.*)$/m.exec(block)?.[1];
         inside.take({ ...(event !== undefined && { event }), data: /^data: (.*)$/m.exec(block)?.[1] ?? "" });
       }
@@ -100,14 +100,16 @@ describe.each<ApiName>(["anthropic", "openai-chat", "openai-responses"])("a faul
   test("is known as an overflow if it is one, and never otherwise", () => {
     // "too_large" is excluded: for a client that can shrink its request it is an overflow too.
     for (const kind of KINDS.filter((one) => one !== "too_large")) {
-      const fault: Fault = {
+      const fault: WireFault = {
         status: kind === "overflow" ? 400 : 503,
         kind,
         message: "It takes 9 tokens too many.",
       };
-      const failure = failureOf(fault.status, JSON.stringify(api.faultBody(fault)));
-      expect(overflowOf(failure) !== undefined, kind).toBe(kind === "overflow");
-      expect(overflowOf({ body: api.faultEvent(fault) }) !== undefined, kind).toBe(kind === "overflow");
+      const failure = readFailureReply(fault.status, JSON.stringify(api.encodeFault(fault)));
+      expect(detectOverflow(failure) !== undefined, kind).toBe(kind === "overflow");
+      expect(detectOverflow({ body: api.encodeFaultEvent(fault) }) !== undefined, kind).toBe(
+        kind === "overflow",
+      );
     }
   });
 
@@ -116,7 +118,7 @@ describe.each<ApiName>(["anthropic", "openai-chat", "openai-responses"])("a faul
     const openai =
       "This model's maximum context length is 128000 tokens. However, your messages resulted in 131072 tokens.";
     const message = name === "anthropic" ? own : openai;
-    expect(JSON.stringify(api.faultBody({ status: 400, kind: "overflow", message }))).toContain(
+    expect(JSON.stringify(api.encodeFault({ status: 400, kind: "overflow", message }))).toContain(
       `"${message}"`,
     );
   });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Api, JsonObject } from "../../../src/gateway/api/api.ts";
+import type { Api, WireObject } from "../../../src/gateway/api/api.ts";
 import { APIS } from "../../../src/gateway/api/apis.ts";
 import type { Json, Message, Part } from "../../../src/index.ts";
 import { elementsOf } from "./elements.ts";
@@ -67,14 +67,14 @@ describe.each(APIS.map((api) => [api.name, api] as const))("messages of %s", (na
   });
 });
 
-async function loggedAll(api: Api, elements: readonly JsonObject[]): Promise<readonly Part[]> {
+async function loggedAll(api: Api, elements: readonly WireObject[]): Promise<readonly Part[]> {
   const { log } = loggedMessages();
   const all: Part[] = [];
   for (const { input } of api.decode(elements)) all.push(...(await log(input)).parts);
   return all;
 }
 
-function partsIn(api: Api, elements: readonly JsonObject[]) {
+function partsIn(api: Api, elements: readonly WireObject[]) {
   return api.decode(elements).flatMap(({ input }) => input.parts ?? []);
 }
 

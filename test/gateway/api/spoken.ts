@@ -1,5 +1,5 @@
-import type { ApiName, JsonObject, ReplyReader, WireEvent } from "../../../src/gateway/api/api.ts";
-import { apiOf } from "../../../src/gateway/api/apis.ts";
+import type { ApiName, ReplyReader, WireEvent, WireObject } from "../../../src/gateway/api/api.ts";
+import { getApi } from "../../../src/gateway/api/apis.ts";
 import { anthropic } from "../../support/wire-server/anthropic.ts";
 import type { WireApi } from "../../support/wire-server/api.ts";
 import type { Reply } from "../../support/wire-server/behaviour.ts";
@@ -32,8 +32,8 @@ export function spokenWhole(name: ApiName, reply: Reply): string {
 }
 
 /** A reader that has consumed the events. */
-export function readerOf(name: ApiName, events: readonly (WireEvent | JsonObject)[]): ReplyReader {
-  const reader = apiOf(name).makeReader();
+export function readerOf(name: ApiName, events: readonly (WireEvent | WireObject)[]): ReplyReader {
+  const reader = getApi(name).createReader();
   for (const event of events)
     reader.take("data" in event ? (event as WireEvent) : { data: JSON.stringify(event) });
   return reader;

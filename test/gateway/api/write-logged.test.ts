@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { openaiResponses } from "../../../src/gateway/api/openai-responses.ts";
+import { openaiResponsesApi } from "../../../src/gateway/api/openai-responses.ts";
 import { testKernel } from "../../support/kernel.ts";
 
 const bytes = {
-  base64Of: async () => "AAAA",
+  loadBase64: async () => "AAAA",
   restore: async () => ({ type: "text", text: "restored" }) as const,
 };
 
 async function written(items: readonly object[]) {
   const session = await (await testKernel()).session("one");
   const all: unknown[] = [];
-  for (const { input } of openaiResponses.decode(items as [])) {
+  for (const { input } of openaiResponsesApi.decode(items as [])) {
     const { message } = await session.append(input);
-    all.push(...((await openaiResponses.writeLogged?.(message, bytes)) ?? []));
+    all.push(...((await openaiResponsesApi.encodeLogged?.(message, bytes)) ?? []));
   }
   return all;
 }

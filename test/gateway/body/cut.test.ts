@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { BodyError, type CutBody, cutBody, parsed } from "../../../src/gateway/body/cut.ts";
-import { splice } from "../../../src/gateway/body/splice.ts";
+import { BodyError, type CutBody, cutBody, parseRange } from "../../../src/gateway/body/cut.ts";
+import { spliceBody } from "../../../src/gateway/body/splice.ts";
 import { proofRounds } from "../../support/proof.ts";
 
 const message = fc.record({ role: fc.constantFrom("user", "assistant"), content: fc.jsonValue() });
@@ -15,9 +15,9 @@ function bodyOf(before: object, messages: readonly unknown[], after: object, spa
 }
 
 function values({ bytes, fields, elements }: CutBody): unknown {
-  const listed = elements.map((range) => parsed(bytes, range));
+  const listed = elements.map((range) => parseRange(bytes, range));
   return {
-    ...Object.fromEntries([...fields].map(([name, range]) => [name, parsed(bytes, range)])),
+    ...Object.fromEntries([...fields].map(([name, range]) => [name, parseRange(bytes, range)])),
     messages: listed,
   };
 }
@@ -86,13 +86,13 @@ describe("cutting a body", () => {
         const { elements } = cutBody(bytes, "messages");
         const index = which % elements.length;
         const range = elements[index] as (typeof elements)[number];
-        const pieces = splice(bytes, [{ range, bytes: Buffer.from('"changed"') }]);
+        const pieces = spliceBody(bytes, [{ range, bytes: Buffer.from('"changed"') }]);
         const whole = JSON.parse(bytes.toString());
         expect(JSON.parse(Buffer.concat(pieces).toString())).toEqual({
           ...whole,
           messages: whole.messages.with(index, "changed"),
         });
-        expect(splice(bytes, [])).toEqual([bytes]);
+        expect(spliceBody(bytes, [])).toEqual([bytes]);
       }),
     );
   });

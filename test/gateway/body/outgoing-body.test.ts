@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { cutBody } from "../../../src/gateway/body/cut.ts";
-import { outgoingBody } from "../../../src/gateway/exchange/outgoing-body.ts";
+import { buildOutgoingBody } from "../../../src/gateway/exchange/outgoing-body.ts";
 
 const name: fc.Arbitrary<string> = fc.constantFrom("a", "b", 'quo"te', "back\\", "c", "list");
 
@@ -14,9 +14,9 @@ test("any fields can be removed together, wherever they stand and whatever their
       (body, without, indent) => {
         const bytes = Buffer.from(JSON.stringify(body, null, indent));
         const sent = Buffer.concat([
-          ...outgoingBody(
+          ...buildOutgoingBody(
             { cut: cutBody(bytes, "list") },
-            { pieces: undefined, without: [...new Set(without)] },
+            { pieces: undefined, removed: [...new Set(without)] },
           ),
         ]);
         const left = Object.entries(body).filter(([field]) => !without.includes(field));

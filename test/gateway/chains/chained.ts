@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { JsonObject } from "../../../src/gateway/api/api.ts";
-import { violationsIn } from "../../../src/gateway/edits/check-rules.ts";
+import type { WireObject } from "../../../src/gateway/api/api.ts";
+import { findViolations } from "../../../src/gateway/edits/check-rules.ts";
 import { type Answer, ask } from "../../support/gateway.ts";
 import {
   beginStream,
@@ -15,7 +15,7 @@ import type { Reply } from "../../support/wire-server/behaviour.ts";
 /** A provider that stores responses and accepts requests that continue from them. */
 export interface KeepingUpstream extends Upstream {
   /** The full conversation of each accepted request, as the provider sees it. */
-  readonly contexts: readonly (readonly JsonObject[])[];
+  readonly contexts: readonly (readonly WireObject[])[];
   readonly refusals: readonly string[];
   /** Forgets all responses. */
   forget(): void;
@@ -25,7 +25,7 @@ export interface KeepingUpstream extends Upstream {
 export interface KeepingOptions {
   /** Maximum number of characters in total. */
   readonly most?: number;
-  readonly reply?: (index: number, context: readonly JsonObject[]) => Reply;
+  readonly reply?: (index: number, context: readonly WireObject[]) => Reply;
   /** False for a provider that does not know `previous_response_id`. */
   readonly isKeeping?: boolean;
   /** True to refuse inside a stream. */
@@ -40,8 +40,8 @@ const WIRE_ID = /resp_67ccd2bed1ec8190b14f964abc054267/g;
 export async function startKeepingUpstream(options: KeepingOptions = {}): Promise<KeepingUpstream> {
   const { most = Number.POSITIVE_INFINITY, reply = (index) => ({ text: `Reply ${index + 1}.` }) } = options;
   const { isKeeping = true, isLate = false, takesMs = 0 } = options;
-  const kept = new Map<string, readonly JsonObject[]>();
-  const contexts: (readonly JsonObject[])[] = [];
+  const kept = new Map<string, readonly WireObject[]>();
+  const contexts: (readonly WireObject[])[] = [];
   const refusals: string[] = [];
   const refuse = (
     heard: Heard,
@@ -49,7 +49,7 @@ export async function startKeepingUpstream(options: KeepingOptions = {}): Promis
     status: number,
     error: object,
   ) => {
-    refusals.push(String((error as JsonObject).code));
+    refusals.push(String((error as WireObject).code));
     if (isLate && heard.json.stream) {
       const event = { type: "error", sequence_number: 0, ...error };
       beginStream(response).end(`event: error\ndata: ${JSON.stringify(event)}\n\n`);
@@ -70,7 +70,7 @@ export async function startKeepingUpstream(options: KeepingOptions = {}): Promis
         param: "previous_response_id",
       });
     const context = [...(kept.get(previous ?? conversation ?? "") ?? []), ...fresh];
-    const problems = violationsIn("openai-responses", context);
+    const problems = findViolations("openai-responses", context);
     const [problem] = problems;
     if (problem) {
       const isOpen = problem.rule === "call-without-result";
@@ -92,7 +92,7 @@ export async function startKeepingUpstream(options: KeepingOptions = {}): Promis
     await sleep(takesMs);
     const id = `resp_${index + 1}_${String(heard.socket.remotePort)}`;
     const request = { path: heard.url, body: heard.json };
-    const body = wireApi(heard.url).body(said, request) as { readonly output: readonly JsonObject[] };
+    const body = wireApi(heard.url).body(said, request) as { readonly output: readonly WireObject[] };
     const all = [...context, ...body.output];
     if (store !== false) kept.set(id, all);
     if (conversation) kept.set(conversation, all);
@@ -154,7 +154,7 @@ export class ChainedClient {
 }
 
 /** The items of a context, one line each. */
-export function wordsIn(items: readonly JsonObject[]): readonly string[] {
+export function wordsIn(items: readonly WireObject[]): readonly string[] {
   return (items as readonly Wire[]).map(
     ({ type = "message", role, content, call_id, arguments: of, output }) => {
       if (type === "message")

@@ -1,19 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compactionBlock } from "../../../src/gateway/api/anthropic/compaction-block.ts";
-import type { JsonObject } from "../../../src/gateway/api/api.ts";
-import { apiOf } from "../../../src/gateway/api/apis.ts";
+import { buildCompactionBlock } from "../../../src/gateway/api/anthropic/compaction-block.ts";
+import type { WireObject } from "../../../src/gateway/api/api.ts";
+import { getApi } from "../../../src/gateway/api/apis.ts";
 import { type CutBody, cutBody } from "../../../src/gateway/body/cut.ts";
-import { wireMessages } from "../../../src/gateway/body/wire-message.ts";
+import { readMessages } from "../../../src/gateway/body/wire-message.ts";
 import { findCompactions } from "../../../src/gateway/compaction/find-compactions.ts";
-import { plainPieces } from "../../../src/gateway/compaction/plain-pieces.ts";
-import { saidSince, withOwnHistory } from "../../../src/gateway/compaction/said-since.ts";
-import { tellCompaction } from "../../../src/gateway/compaction/tell-compaction.ts";
-import { canonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
-import { elementsOf } from "../../../src/gateway/thread/outgoing.ts";
+import { buildPlainPieces } from "../../../src/gateway/compaction/plain-pieces.ts";
+import { splitAtSummary, useClientHistory } from "../../../src/gateway/compaction/said-since.ts";
+import { createSummaryInserter } from "../../../src/gateway/compaction/tell-compaction.ts";
+import { buildCanonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
+import { listPieceElements } from "../../../src/gateway/thread/outgoing.ts";
 
-const api = apiOf("anthropic");
-const reading = { api, stored: (input: Parameters<typeof canonicalKey>[0]) => input as never };
+const api = getApi("anthropic");
+const reading = { api, stored: (input: Parameters<typeof buildCanonicalKey>[0]) => input as never };
 
 const words = fc.stringMatching(/^[a-z"\\ ]{0,12}x$/);
 const block = fc.oneof(
@@ -27,13 +27,13 @@ const element = fc.record({
 });
 const conversation = fc.array(element, { minLength: 1, maxLength: 8 });
 
-function cutOf(messages: readonly JsonObject[]): CutBody {
+function cutOf(messages: readonly WireObject[]): CutBody {
   return cutBody(Buffer.from(JSON.stringify({ model: "m", messages })), "messages");
 }
 
-const isSummary = (one: JsonObject) => one.type === "compaction" && typeof one.content === "string";
-const blocksOf = ({ content }: JsonObject) =>
-  typeof content === "string" ? [{ type: "text", text: content }] : (content as readonly JsonObject[]);
+const isSummary = (one: WireObject) => one.type === "compaction" && typeof one.content === "string";
+const blocksOf = ({ content }: WireObject) =>
+  typeof content === "string" ? [{ type: "text", text: content }] : (content as readonly WireObject[]);
 
 describe("a request with compaction blocks", () => {
   it("goes out with its last summary as the first words, and just what stands behind it", () => {
@@ -44,9 +44,9 @@ describe("a request with compaction blocks", () => {
         const all = messages.flatMap((one) => blocksOf(one).map((part) => ({ role: one.role, part })));
         expect(found !== undefined).toBe(all.some(({ part }) => part.type === "compaction"));
         if (!found) return;
-        const sent = elementsOf(cut, plainPieces(cut, found));
+        const sent = listPieceElements(cut, buildPlainPieces(cut, found));
         const last = all.findLastIndex(({ part }) => isSummary(part));
-        const summary = all[last]?.part as JsonObject | undefined;
+        const summary = all[last]?.part as WireObject | undefined;
         const behind = all.slice(last + 1).filter(({ part }) => part.type !== "compaction");
         expect(found.last?.text).toBe(summary?.content);
         const flat = sent.flatMap((one) => blocksOf(one).map((part) => ({ role: one.role, part })));
@@ -62,18 +62,18 @@ describe("a request with compaction blocks", () => {
         const cut = cutOf(messages);
         const found = findCompactions(cut);
         if (!found) return;
-        const said = wireMessages(reading, cut);
-        const since = saidSince(reading, said, { ...found, last: undefined });
-        const own = withOwnHistory(reading, said, since, undefined);
+        const said = readMessages(reading, cut);
+        const since = splitAtSummary(reading, said, { ...found, last: undefined });
+        const own = useClientHistory(reading, said, since, undefined);
         const bare = messages.flatMap((one) => {
           const content = blocksOf(one).filter(({ type }) => type !== "compaction");
           return content.length === 0 ? [] : [{ ...one, content }];
         });
         expect(own.messages.map(({ key }) => key)).toEqual(
-          api.decode(bare).map(({ input }) => canonicalKey(input)),
+          api.decode(bare).map(({ input }) => buildCanonicalKey(input)),
         );
         expect(own.messages.map(({ index }) => index)).toEqual(own.messages.map((_, index) => index));
-        expect(own.messages.map((message) => canonicalKey(message.input()))).toEqual(
+        expect(own.messages.map((message) => buildCanonicalKey(message.input()))).toEqual(
           own.messages.map(({ key }) => key),
         );
       }),
@@ -89,9 +89,12 @@ describe("a reply with a summary in front", () => {
     fc.assert(
       fc.property(content, usage, words, (blocks, counts, text) => {
         const reply = { type: "message", role: "assistant", content: blocks, usage: counts };
-        const told = JSON.parse(tellCompaction(text).change(JSON.stringify(reply)) ?? "");
+        const told = JSON.parse(createSummaryInserter(text).change(JSON.stringify(reply)) ?? "");
         const { iterations, ...rest } = told.usage;
-        expect({ ...told, usage: rest }).toEqual({ ...reply, content: [compactionBlock(text), ...blocks] });
+        expect({ ...told, usage: rest }).toEqual({
+          ...reply,
+          content: [buildCompactionBlock(text), ...blocks],
+        });
         expect(iterations).toMatchObject([
           { type: "compaction", input_tokens: 0, output_tokens: 0 },
           { type: "message", ...counts },
@@ -101,7 +104,7 @@ describe("a reply with a summary in front", () => {
   });
 
   it("is left alone where it is an error, no JSON, or a stream without a beginning", () => {
-    const { change, behind } = tellCompaction("words");
+    const { change, eventsAfter: behind } = createSummaryInserter("words");
     for (const data of [
       "",
       "[DONE]",

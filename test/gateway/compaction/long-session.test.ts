@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../../src/gateway/api/api.ts";
+import type { WireObject } from "../../../src/gateway/api/api.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { startGateway, threadsOf } from "../../support/gateway.ts";
 import {
@@ -24,7 +24,7 @@ async function workWith(keep: (agent: TestAgent) => void) {
   const gateway = await startGateway({ upstream: upstream.url });
   const agent = new TestAgent(gateway);
   agent.fields.context_management = compacting();
-  const said: JsonObject[] = [];
+  const said: WireObject[] = [];
   const summaries: { readonly at: number; readonly text: string }[] = [];
   let reply = await agent.say("Go through all files of the project and keep a list of what is wrong.");
   said.push(...agent.elements);
@@ -84,10 +84,10 @@ describe("a client that forgets compaction blocks", () => {
 });
 
 /** The content of elements, as text or blocks, without thinking. */
-function wordsOf(elements: readonly JsonObject[]): readonly unknown[] {
+function wordsOf(elements: readonly WireObject[]): readonly unknown[] {
   return elements.map(({ role, content }) => {
     const blocks =
-      typeof content === "string" ? [{ type: "text", text: content }] : (content as JsonObject[]);
+      typeof content === "string" ? [{ type: "text", text: content }] : (content as WireObject[]);
     return [role, ...blocks.filter(({ type }) => type !== "thinking")];
   });
 }

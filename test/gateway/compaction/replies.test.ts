@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../../src/gateway/api/api.ts";
+import type { WireObject } from "../../../src/gateway/api/api.ts";
 import { eventsIn, type TestAgent } from "../../support/agent.ts";
 import { startGateway, threadsOf } from "../../support/gateway.ts";
 import { behave, startUpstream } from "../../support/upstream.ts";
@@ -17,15 +17,15 @@ import { startTalk, startTalkative, talkative } from "./talk.ts";
 const NOTHING = { input_tokens: 0, output_tokens: 0 };
 
 /** The reply to an agent's request as a message, streamed or not. */
-async function replyTo(agent: TestAgent): Promise<JsonObject> {
+async function replyTo(agent: TestAgent): Promise<WireObject> {
   const { status, text } = await agent.send();
   expect([status, text.slice(0, 300)]).toContain(200);
   if (agent.fields.stream !== true) return JSON.parse(text);
   const events = eventsIn(text);
-  const end = events.findLast(({ type }) => type === "message_delta") as JsonObject;
+  const end = events.findLast(({ type }) => type === "message_delta") as WireObject;
   const [element] = agent.read(text).elements;
   const { context_management, usage } = end;
-  return { ...element, ...(end.delta as JsonObject), context_management, usage };
+  return { ...element, ...(end.delta as WireObject), context_management, usage };
 }
 
 describe.each([
@@ -37,7 +37,7 @@ describe.each([
     const reply = await replyTo(agent);
     const block = blockOf(reply);
     expect(block?.content).toContain("[Summary of the conversation so far]");
-    expect((reply.content as JsonObject[]).slice(1)).toEqual([{ type: "text", text: "Answer 0." }]);
+    expect((reply.content as WireObject[]).slice(1)).toEqual([{ type: "text", text: "Answer 0." }]);
     expectWords(heardBy(upstream), block?.content);
     expect(reply).toMatchObject({
       stop_reason: "end_turn",
@@ -145,7 +145,7 @@ describe.each([
       content: [{ type: "text", text: "Answer 0." }],
       context_management: { applied_edits: [] },
     });
-    expect((reply.usage as JsonObject).iterations).toBeUndefined();
+    expect((reply.usage as WireObject).iterations).toBeUndefined();
   });
 });
 

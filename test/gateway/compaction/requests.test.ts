@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../../src/gateway/api/api.ts";
+import type { WireObject } from "../../../src/gateway/api/api.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { ask, logOf, startGateway, type TestGateway, threadsOf } from "../../support/gateway.ts";
 import { beginStream, formatEvent, startUpstream } from "../../support/upstream.ts";
@@ -16,12 +16,12 @@ import { startSummarised, startTalk } from "./talk.ts";
 
 const SUMMARY = "Summary of the conversation: the user builds a website and wants it blue.";
 
-function summed(...blocks: readonly JsonObject[]): JsonObject {
+function summed(...blocks: readonly WireObject[]): WireObject {
   return { role: "assistant", content: [{ type: "compaction", content: SUMMARY }, ...blocks] };
 }
 
-const text = (words: string): JsonObject => ({ type: "text", text: words });
-const user = (content: string): JsonObject => ({ role: "user", content });
+const text = (words: string): WireObject => ({ type: "text", text: words });
+const user = (content: string): WireObject => ({ role: "user", content });
 
 async function onlyLog(gateway: TestGateway) {
   const [main, ...others] = await threadsOf(gateway);
@@ -269,7 +269,7 @@ describe("blocks are left as they came", () => {
   });
 });
 
-function withoutFirst(element: JsonObject | undefined): JsonObject {
+function withoutFirst(element: WireObject | undefined): WireObject {
   const content = element?.content ?? [];
   return { ...element, content: (content as readonly unknown[]).slice(1) };
 }

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import type { JsonObject } from "../../../src/gateway/api/api.ts";
-import { apiOf } from "../../../src/gateway/api/apis.ts";
+import type { WireObject } from "../../../src/gateway/api/api.ts";
+import { getApi } from "../../../src/gateway/api/apis.ts";
 import type { TestAgent } from "../../support/agent.ts";
 import { logOf, type TestGateway, threadsOf } from "../../support/gateway.ts";
 import { says, startUpstream, type Upstream } from "../../support/upstream.ts";
@@ -12,7 +12,7 @@ import { textsIn } from "../said.ts";
 export const TRIGGER = 50_000;
 
 /** A request for summaries. */
-export function compacting(options: JsonObject = {}): JsonObject {
+export function compacting(options: WireObject = {}): WireObject {
   const trigger = { type: "input_tokens", value: TRIGGER };
   return { edits: [{ type: "compact_20260112", trigger, ...options }] };
 }
@@ -35,48 +35,48 @@ export function startCounting(): Promise<Upstream> {
 }
 
 /** The compaction block at the start of a message; undefined if it has none. */
-export function blockOf(element: JsonObject | undefined): { readonly content: string } | undefined {
-  const blocks = (element?.content ?? []) as readonly JsonObject[];
+export function blockOf(element: WireObject | undefined): { readonly content: string } | undefined {
+  const blocks = (element?.content ?? []) as readonly WireObject[];
   for (const block of blocks.slice(1)) expect(block.type).not.toBe("compaction");
   const [first] = blocks;
-  return first?.type === "compaction" ? (first as { readonly content: string } & JsonObject) : undefined;
+  return first?.type === "compaction" ? (first as { readonly content: string } & WireObject) : undefined;
 }
 
 /** A message without its compaction block; empty if it has no other content. */
-export function withoutBlock(element: JsonObject): readonly JsonObject[] {
+export function withoutBlock(element: WireObject): readonly WireObject[] {
   if (!Array.isArray(element.content)) return [element];
-  const content = element.content.filter(({ type }: JsonObject) => type !== "compaction");
+  const content = element.content.filter(({ type }: WireObject) => type !== "compaction");
   return content.length === 0 ? [] : [{ ...element, content }];
 }
 
 /** Long user messages, enough to make a summary due. */
-export function longTalk(turns: number, characters = 8_000): JsonObject[] {
-  return Array.from({ length: turns }, (_, turn): readonly JsonObject[] => [
+export function longTalk(turns: number, characters = 8_000): WireObject[] {
+  return Array.from({ length: turns }, (_, turn): readonly WireObject[] => [
     { role: "user", content: `Question ${turn}: what does this say?\n${output(turn + 1, characters)}` },
     { role: "assistant", content: [{ type: "text", text: `It says ${turn}.` }] },
   ]).flat();
 }
 
 /** Checks that the only conversation of a gateway contains the messages, each once, without our blocks. */
-export async function expectSaid(gateway: TestGateway, said: readonly JsonObject[]): Promise<void> {
+export async function expectSaid(gateway: TestGateway, said: readonly WireObject[]): Promise<void> {
   const [main, ...others] = await threadsOf(gateway);
   expect(others).toEqual([]);
   const log = (await logOf(await gateway.kernel.session(main?.id))).map(({ message }) => textsIn(message));
   const bare = said.flatMap(withoutBlock);
   expect(log).toEqual(
-    apiOf("anthropic")
+    getApi("anthropic")
       .decode(bare)
       .map(({ input }) => textsIn(input)),
   );
 }
 
 /** Elements that an upstream received. */
-export function heardBy(upstream: Upstream, index = -1): readonly JsonObject[] {
+export function heardBy(upstream: Upstream, index = -1): readonly WireObject[] {
   return upstream.heard.at(index)?.json.messages;
 }
 
 /** Checks that elements contain a text verbatim in a user message. */
-export function expectWords(elements: readonly JsonObject[], text: string | undefined): void {
+export function expectWords(elements: readonly WireObject[], text: string | undefined): void {
   expect(text ?? "").not.toBe("");
   const words = JSON.stringify(elements.filter(({ role }) => role === "user"));
   expect(words).toContain(JSON.stringify(text).slice(1, -1));
@@ -87,7 +87,7 @@ export function expectPlain(upstream: Upstream): void {
   for (const { json } of upstream.heard) {
     expect(json.context_management).toBeUndefined();
     for (const { role, content } of json.messages) {
-      const blocks: readonly JsonObject[] = Array.isArray(content) ? content : [];
+      const blocks: readonly WireObject[] = Array.isArray(content) ? content : [];
       expect([role, ...blocks.map(({ type }) => type)]).not.toContain("compaction");
     }
   }

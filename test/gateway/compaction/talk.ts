@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../src/gateway/api/api.ts";
+import type { WireObject } from "../../../src/gateway/api/api.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { startGateway, type TestGateway } from "../../support/gateway.ts";
 import type { Upstream } from "../../support/upstream.ts";
@@ -28,7 +28,7 @@ export async function startSummarised(): Promise<Talk> {
 }
 
 /** Like `startTalk`, with an agent whose next request makes a summary due. */
-export async function startTalkative(management: JsonObject, stream: boolean): Promise<Talk> {
+export async function startTalkative(management: WireObject, stream: boolean): Promise<Talk> {
   const talk = await startTalk();
   return { ...talk, agent: talkative(talk.gateway, management, stream) };
 }
@@ -36,7 +36,7 @@ export async function startTalkative(management: JsonObject, stream: boolean): P
 /** An agent in the middle of a long conversation, whose next request makes a summary due. */
 export function talkative(
   gateway: { readonly url: string },
-  management: JsonObject,
+  management: WireObject,
   stream: boolean,
 ): TestAgent {
   const agent = new TestAgent(gateway);

@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { configSchemaJson } from "../../../src/gateway/config/config.ts";
+import { getConfigSchemaJson } from "../../../src/gateway/config/config.ts";
 import { type ConfigRequest, loadConfig } from "../../../src/gateway/config/load-config.ts";
-import { newToken } from "../../../src/gateway/config/token.ts";
+import { createToken } from "../../../src/gateway/config/token.ts";
 import { isLonghaulError } from "../../../src/index.ts";
 import { testFolder } from "../../support/folder.ts";
 import { proofRounds } from "../../support/proof.ts";
@@ -161,7 +161,7 @@ describe("a configuration", () => {
   test("is taken or refused with a reason, whatever the file holds", () => {
     const anything = fc.dictionary(
       fc.constantFrom(
-        ...Object.keys((configSchemaJson() as { properties: object }).properties),
+        ...Object.keys((getConfigSchemaJson() as { properties: object }).properties),
         "__proto__",
         "other",
       ),
@@ -182,7 +182,7 @@ describe("a configuration", () => {
 });
 
 describe("a token", () => {
-  const strong = newToken();
+  const strong = createToken();
 
   test("of LONGHAUL_TOKEN lets in, beside those of the file", () => {
     expect(load({}, { env: { LONGHAUL_TOKEN: strong } }).config.tokens).toEqual([
@@ -194,7 +194,7 @@ describe("a token", () => {
         { name: "me", env: "MINE" },
       ],
     };
-    const { config } = load(file, { env: { LONGHAUL_TOKEN: strong, MINE: newToken() } });
+    const { config } = load(file, { env: { LONGHAUL_TOKEN: strong, MINE: createToken() } });
     expect(config.tokens.map(({ name }) => name)).toEqual(["ci", "me", "default"]);
   });
 
@@ -240,7 +240,7 @@ describe("a token", () => {
 
 describe("the schema", () => {
   test("is for editors and knows every setting", () => {
-    const { properties } = configSchemaJson() as { properties: Record<string, object> };
+    const { properties } = getConfigSchemaJson() as { properties: Record<string, object> };
     expect(Object.keys(properties)).toEqual(["$schema", ...Object.keys(load().config)]);
     expect(properties.port).toMatchObject({ type: "integer", minimum: 0, maximum: 65_535, default: 4747 });
   });
@@ -248,7 +248,7 @@ describe("the schema", () => {
   test("is documented, key by key", () => {
     const page = readFileSync(new URL("../../../docs/gateway.md", import.meta.url), "utf8");
     const documented = new Set([...page.matchAll(/^\| `([^`]+)` \|/gm)].map((match) => match[1]));
-    expect(leaves(configSchemaJson() as Node, "").filter((key) => !documented.has(key))).toEqual([]);
+    expect(leaves(getConfigSchemaJson() as Node, "").filter((key) => !documented.has(key))).toEqual([]);
   });
 });
 

@@ -2,8 +2,8 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { loadConfig } from "../../../src/gateway/config/load-config.ts";
-import { newToken } from "../../../src/gateway/config/token.ts";
-import { type Reloaded, watchConfig } from "../../../src/gateway/config/watch-config.ts";
+import { createToken } from "../../../src/gateway/config/token.ts";
+import { type ReloadResult, watchConfig } from "../../../src/gateway/config/watch-config.ts";
 import { testFolder } from "../../support/folder.ts";
 
 /** A watched configuration, with all its notifications. */
@@ -13,7 +13,7 @@ function follow(file?: object, env: Readonly<Record<string, string>> = {}) {
   const write = (value: object, at = path) => writeFileSync(at, JSON.stringify(value), { mode: 0o600 });
   if (file) write(file);
   const request = { cwd: testFolder(), store, env, flags: {} };
-  const told: Reloaded[] = [];
+  const told: ReloadResult[] = [];
   const waiting: (() => void)[] = [];
   const live = watchConfig({
     request,
@@ -89,7 +89,7 @@ describe("a configuration that is followed", () => {
 
   test("does not lose its tokens while others reach the gateway", () => {
     const tokens = [{ name: "a", env: "A" }];
-    const { live, write } = follow({ host: "0.0.0.0", tokens }, { A: newToken() });
+    const { live, write } = follow({ host: "0.0.0.0", tokens }, { A: createToken() });
     write({ host: "127.0.0.1" });
     expect(live.reload().outcome).toBe("refused");
     expect(live.current().tokens).toHaveLength(1);

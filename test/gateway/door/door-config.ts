@@ -1,6 +1,6 @@
 import type { DoorConfig, DoorLimits } from "../../../src/gateway/door/door-config.ts";
-import type { RequestFacts } from "../../../src/gateway/door/request-facts.ts";
-import { headersOf } from "../../../src/gateway/door/request-facts.ts";
+import type { RequestHead } from "../../../src/gateway/door/request-facts.ts";
+import { groupHeaders } from "../../../src/gateway/door/request-facts.ts";
 
 const LIMITS: DoorLimits = {
   maxBodyBytes: 1_000_000,
@@ -28,8 +28,8 @@ export function doorConfig(
 /** A client's message request with changed headers; undefined omits a header. */
 export function messageRequest(
   headers: Readonly<Record<string, string | readonly string[] | undefined>> = {},
-  facts: Partial<RequestFacts> = {},
-): RequestFacts {
+  facts: Partial<RequestHead> = {},
+): RequestHead {
   const all = {
     host: "127.0.0.1:4747",
     "content-type": "application/json",
@@ -43,7 +43,7 @@ export function messageRequest(
     method: "POST",
     target: "/v1/messages",
     httpVersion: "1.1",
-    headers: headersOf(raw),
+    headers: groupHeaders(raw),
     localAddress: "127.0.0.1",
     localPort: 4747,
     ...facts,

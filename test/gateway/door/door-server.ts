@@ -5,25 +5,25 @@ import { admit } from "../../../src/gateway/door/admit.ts";
 import { discardBody } from "../../../src/gateway/door/discard-body.ts";
 import type { DoorConfig } from "../../../src/gateway/door/door-config.ts";
 import { guardServer, type ServerGuard } from "../../../src/gateway/door/guard-server.ts";
-import { type BodyRead, readBody } from "../../../src/gateway/door/read-body.ts";
-import { factsOf } from "../../../src/gateway/door/request-facts.ts";
-import { httpServerOptions } from "../../../src/gateway/door/server-options.ts";
+import { type BodyReadResult, readRequestBody } from "../../../src/gateway/door/read-body.ts";
+import { readRequestHead } from "../../../src/gateway/door/request-facts.ts";
+import { buildServerOptions } from "../../../src/gateway/door/server-options.ts";
 
 /** A server with a door that only measures bodies. */
 export interface DoorServer extends AsyncDisposable {
   readonly port: number;
   readonly guard: ServerGuard;
   /** Outcomes of reading the bodies. */
-  readonly read: readonly BodyRead["type"][];
+  readonly read: readonly BodyReadResult["type"][];
   /** Number of admitted requests. */
   readonly admitted: number;
 }
 
 /** Starts a server that replies with the size of the body, or with the refusal. */
 export async function startDoorServer(config: DoorConfig): Promise<DoorServer> {
-  const read: BodyRead["type"][] = [];
+  const read: BodyReadResult["type"][] = [];
   let admitted = 0;
-  const server = createServer(httpServerOptions(config));
+  const server = createServer(buildServerOptions(config));
   const guard = guardServer(
     server,
     () => config,
@@ -34,12 +34,12 @@ export async function startDoorServer(config: DoorConfig): Promise<DoorServer> {
           .end(JSON.stringify(body));
         discardBody(request);
       };
-      const admission = admit(factsOf(request), config);
+      const admission = admit(readRequestHead(request), config);
       if (admission.type === "preflight") return void response.writeHead(204, admission.headers).end();
       if (admission.type === "refused")
         return answer(admission.fault.status, admission.fault, admission.headers);
       admitted++;
-      const body = await readBody(request, config.limits, { encoding: admission.encoding, response });
+      const body = await readRequestBody(request, config.limits, { encoding: admission.encoding, response });
       read.push(body.type);
       if (body.type === "gone") return;
       if (body.type === "refused") return answer(body.fault.status, body.fault);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { routeOf } from "../../../src/gateway/door/route.ts";
+import { findRoute } from "../../../src/gateway/door/route.ts";
 
 describe("a path", () => {
   test.each([
@@ -19,7 +19,7 @@ describe("a path", () => {
     ["/openai/responses", "openai-responses", "create"],
     ["/v1/responses/input_tokens", "openai-responses", "count"],
   ])("%s belongs to %s: %s", (path, api, action) => {
-    expect(routeOf("POST", path)).toMatchObject({ type: "api", api, action });
+    expect(findRoute("POST", path)).toMatchObject({ type: "api", api, action });
   });
 
   test.each([
@@ -35,13 +35,13 @@ describe("a path", () => {
     ["DELETE", "/v1/responses/resp_1", "openai-responses", "/responses/resp_1"],
     ["GET", "/v1/chat/completions", "openai-chat", "/chat/completions"],
   ])("%s %s passes through to %s", (method, path, api, rest) => {
-    expect(routeOf(method, path)).toEqual({ type: "pass", api, path: rest });
+    expect(findRoute(method, path)).toEqual({ type: "pass", api, path: rest });
   });
 
   test("that several providers have goes where the client speaks to", () => {
-    expect(routeOf("GET", "/v1/models", "anthropic")).toMatchObject({ type: "models", api: "anthropic" });
-    expect(routeOf("GET", "/v1/models")).toMatchObject({ type: "models", api: "openai-chat" });
-    expect(routeOf("POST", "/v1/files", "anthropic")).toMatchObject({ type: "pass", api: "anthropic" });
+    expect(findRoute("GET", "/v1/models", "anthropic")).toMatchObject({ type: "models", api: "anthropic" });
+    expect(findRoute("GET", "/v1/models")).toMatchObject({ type: "models", api: "openai-chat" });
+    expect(findRoute("POST", "/v1/files", "anthropic")).toMatchObject({ type: "pass", api: "anthropic" });
   });
 
   test.each([
@@ -54,7 +54,7 @@ describe("a path", () => {
     ["/api/sessions/a/b", "sessions", ["a", "b"]],
     ["/api/recall", "recall", []],
   ])("%s is the page %s", (path, name, rest) => {
-    expect(routeOf("GET", path)).toEqual({ type: "page", name, rest });
+    expect(findRoute("GET", path)).toEqual({ type: "page", name, rest });
   });
 
   test.each([
@@ -66,16 +66,16 @@ describe("a path", () => {
     "/v1/constructor",
     "/api/toString",
   ])("%s is none of ours", (path) => {
-    expect(routeOf("GET", path)).toEqual({ type: "unknown" });
+    expect(findRoute("GET", path)).toEqual({ type: "unknown" });
   });
 
   test("with a method that it does not know says which it does", () => {
-    expect(routeOf("GET", "/v1/messages")).toEqual({ type: "unknown", allow: ["POST"] });
-    expect(routeOf("POST", "/metrics")).toEqual({ type: "unknown", allow: ["GET", "HEAD"] });
-    expect(routeOf("PUT", "/v1/files")).toMatchObject({ type: "unknown", allow: expect.anything() });
+    expect(findRoute("GET", "/v1/messages")).toEqual({ type: "unknown", allow: ["POST"] });
+    expect(findRoute("POST", "/metrics")).toEqual({ type: "unknown", allow: ["GET", "HEAD"] });
+    expect(findRoute("PUT", "/v1/files")).toMatchObject({ type: "unknown", allow: expect.anything() });
   });
 
   test("never makes routing throw", () => {
-    fc.assert(fc.property(fc.string(), fc.string(), (method, path) => void routeOf(method, `/${path}`)));
+    fc.assert(fc.property(fc.string(), fc.string(), (method, path) => void findRoute(method, `/${path}`)));
   });
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readTarget } from "../../../src/gateway/door/target.ts";
+import { parseTarget } from "../../../src/gateway/door/target.ts";
 
 test.each([
   ["/v1/messages", "/v1/messages", ""],
@@ -9,7 +9,7 @@ test.each([
   ["/v1/models?x=/../&y=//", "/v1/models", "?x=/../&y=//"],
   ["/api/sessions/a%2Fb", "/api/sessions/a%2Fb", ""],
 ])("%s is read", (target, path, query) => {
-  expect(readTarget(target)).toEqual({ path, query });
+  expect(parseTarget(target)).toEqual({ path, query });
 });
 
 test.each([
@@ -36,11 +36,11 @@ test.each([
   "/v1/mess ages",
   "/v1/m\u00e9ssages",
 ])("%j is refused", (target) => {
-  expect(readTarget(target)).toMatchObject({ fault: { status: 400 } });
+  expect(parseTarget(target)).toMatchObject({ fault: { status: 400 } });
 });
 
 test("a very long target is refused as such", () => {
-  expect(readTarget(`/v1/models/${"a".repeat(5_000)}`)).toMatchObject({ fault: { status: 414 } });
+  expect(parseTarget(`/v1/models/${"a".repeat(5_000)}`)).toMatchObject({ fault: { status: 414 } });
 });
 
 test("what is read names the same path to everyone who decodes it", () => {
@@ -62,7 +62,7 @@ test("what is read names the same path to everyone who decodes it", () => {
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {
       const target = `/${pieces.join("/")}`;
-      const read = readTarget(target);
+      const read = parseTarget(target);
       if ("fault" in read) return;
       const decoded = decodeURIComponent(read.path);
       expect(decoded.split(/[\\/]/)).not.toContain("..");

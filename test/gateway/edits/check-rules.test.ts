@@ -1,19 +1,20 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../../src/gateway/api/api.ts";
-import { newViolations, violationsIn } from "../../../src/gateway/edits/check-rules.ts";
-import { markersIn } from "../../../src/gateway/edits/markers.ts";
+import type { WireObject } from "../../../src/gateway/api/api.ts";
+import { findNewViolations, findViolations } from "../../../src/gateway/edits/check-rules.ts";
+import { findMarkers } from "../../../src/gateway/edits/markers.ts";
 import { HAS_RECORDINGS } from "../recorded.ts";
 import { countMarkers } from "./count-markers.ts";
 import { readRequests } from "./recordings.ts";
 
-const rulesOf = (...args: Parameters<typeof violationsIn>) => violationsIn(...args).map(({ rule }) => rule);
-const text = (words: string): JsonObject => ({ type: "text", text: words });
-const use = (id: string): JsonObject => ({ type: "tool_use", id, name: "read", input: {} });
-const result = (id: string): JsonObject => ({ type: "tool_result", tool_use_id: id, content: "r" });
-const user = (...content: readonly JsonObject[]): JsonObject => ({ role: "user", content });
-const assistant = (...content: readonly JsonObject[]): JsonObject => ({ role: "assistant", content });
-const thinking = (words: string): JsonObject => ({ type: "thinking", thinking: words, signature: "s" });
+const rulesOf = (...args: Parameters<typeof findViolations>) =>
+  findViolations(...args).map(({ rule }) => rule);
+const text = (words: string): WireObject => ({ type: "text", text: words });
+const use = (id: string): WireObject => ({ type: "tool_use", id, name: "read", input: {} });
+const result = (id: string): WireObject => ({ type: "tool_result", tool_use_id: id, content: "r" });
+const user = (...content: readonly WireObject[]): WireObject => ({ role: "user", content });
+const assistant = (...content: readonly WireObject[]): WireObject => ({ role: "assistant", content });
+const thinking = (words: string): WireObject => ({ type: "thinking", thinking: words, signature: "s" });
 
 describe("Anthropic's rules", () => {
   const good = [user(text("a")), assistant(text("b"), use("1"), use("2")), user(result("1"), result("2"))];
@@ -37,7 +38,7 @@ describe("Anthropic's rules", () => {
     expect(rulesOf("anthropic", between)).toEqual([]);
   });
 
-  test.each<[string, readonly JsonObject[]]>([
+  test.each<[string, readonly WireObject[]]>([
     ["call-without-result", [user(text("a")), assistant(use("1"), use("2")), user(result("1"))]],
     ["call-without-result", [user(text("a")), assistant(use("1"))]],
     ["result-without-call", [user(text("a")), assistant(text("b")), user(result("1"))]],
@@ -67,9 +68,11 @@ describe("Anthropic's rules", () => {
       user(text("e")),
     ];
     const older = before.with(1, assistant(text("b")));
-    expect(newViolations("anthropic", before, older)).toEqual([]);
+    expect(findNewViolations("anthropic", before, older)).toEqual([]);
     const latest = before.with(3, assistant(thinking("z"), text("d")));
-    expect(newViolations("anthropic", before, latest)).toEqual([{ rule: "thinking-changed", element: 3 }]);
+    expect(findNewViolations("anthropic", before, latest)).toEqual([
+      { rule: "thinking-changed", element: 3 },
+    ]);
   });
 
   test("that the client itself breaks are not held against an edit", () => {
@@ -80,8 +83,8 @@ describe("Anthropic's rules", () => {
       assistant(use("2")),
       user(result("2")),
     ];
-    expect(newViolations("anthropic", own, own)).toEqual([]);
-    expect(newViolations("anthropic", own, own.slice(0, 4))).toEqual([
+    expect(findNewViolations("anthropic", own, own)).toEqual([]);
+    expect(findNewViolations("anthropic", own, own.slice(0, 4))).toEqual([
       { rule: "call-without-result", element: 3, id: "2" },
     ]);
   });
@@ -118,7 +121,7 @@ describe("OpenAI's rules", () => {
     expect(rulesOf("openai-responses", good.toSpliced(3, 1))).toEqual(["call-without-result"]);
     expect(rulesOf("openai-responses", good.toSpliced(1, 2))).toEqual(["result-without-call"]);
     expect(rulesOf("openai-responses", good.slice(0, -1))).toEqual(["reasoning-without-item"]);
-    expect(newViolations("openai-responses", good, good.toSpliced(1, 1))).toEqual([
+    expect(findNewViolations("openai-responses", good, good.toSpliced(1, 1))).toEqual([
       { rule: "item-without-reasoning", element: 1, id: "fc" },
     ]);
   });
@@ -132,18 +135,18 @@ describe("the rule that roles alternate", () => {
     "is broken over %s only by an edit of a request that alternated",
     (api) => {
       const edited = [says("user"), says("user", "note"), says("assistant"), says("user")];
-      expect(newViolations(api, alternating, edited)).toEqual([{ rule: "roles-repeat", element: 1 }]);
-      expect(newViolations(api, edited, [...edited, says("user", "more")])).toEqual([]);
-      expect(newViolations(api, alternating, alternating)).toEqual([]);
+      expect(findNewViolations(api, alternating, edited)).toEqual([{ rule: "roles-repeat", element: 1 }]);
+      expect(findNewViolations(api, edited, [...edited, says("user", "more")])).toEqual([]);
+      expect(findNewViolations(api, alternating, alternating)).toEqual([]);
     },
   );
 
   test("does not hold for names that differ, instructions and results", () => {
     const named = (name: string) => ({ ...says("user"), name });
-    expect(newViolations("openai-chat", alternating, [named("ann"), named("bob")])).toEqual([]);
-    expect(newViolations("openai-chat", alternating, [says("system"), says("system"), says("user")])).toEqual(
-      [],
-    );
+    expect(findNewViolations("openai-chat", alternating, [named("ann"), named("bob")])).toEqual([]);
+    expect(
+      findNewViolations("openai-chat", alternating, [says("system"), says("system"), says("user")]),
+    ).toEqual([]);
   });
 });
 
@@ -158,7 +161,7 @@ describe("any request", () => {
   test("breaks nothing new when it is not edited, and whole exchanges can leave", () => {
     fc.assert(
       fc.property(fc.array(element, { maxLength: 12 }), (elements) => {
-        expect(newViolations("anthropic", elements, elements)).toEqual([]);
+        expect(findNewViolations("anthropic", elements, elements)).toEqual([]);
       }),
     );
     const exchange = fc.integer({ min: 0, max: 2 }).map((calls) => {
@@ -169,7 +172,7 @@ describe("any request", () => {
     fc.assert(
       fc.property(fc.array(exchange, { minLength: 2, maxLength: 6 }), fc.nat(5), (exchanges, gone) => {
         const left = exchanges.filter((_, index) => index !== gone % (exchanges.length - 1));
-        expect(newViolations("anthropic", exchanges.flat(), left.flat())).toEqual([]);
+        expect(findNewViolations("anthropic", exchanges.flat(), left.flat())).toEqual([]);
       }),
     );
   });
@@ -178,8 +181,8 @@ describe("any request", () => {
     const requests = readRequests();
     expect(requests.length).toBeGreaterThan(20);
     for (const { api, elements, body, file } of requests) {
-      const leadMarkers = countMarkers(body) - markersIn(elements).length;
-      expect({ file, found: violationsIn(api, elements, { leadMarkers }) }).toEqual({ file, found: [] });
+      const leadMarkers = countMarkers(body) - findMarkers(elements).length;
+      expect({ file, found: findViolations(api, elements, { leadMarkers }) }).toEqual({ file, found: [] });
     }
   });
 });

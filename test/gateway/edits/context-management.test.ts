@@ -1,9 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ContextEdit } from "../../../src/gateway/edits/context-edit.ts";
-import {
-  contextManagementKey,
-  readContextManagement,
-} from "../../../src/gateway/edits/context-management.ts";
+import { buildEditsKey, readContextManagement } from "../../../src/gateway/edits/context-management.ts";
 import { HAS_RECORDINGS } from "../recorded.ts";
 import { readRequests } from "./recordings.ts";
 
@@ -132,8 +129,8 @@ describe("context_management", () => {
   });
 
   test("has the same key for the same edits", () => {
-    expect(contextManagementKey([])).toBe("");
-    const key = (keep: number) => contextManagementKey([{ type: "clear_thinking_20251015", keep }]);
+    expect(buildEditsKey([])).toBe("");
+    const key = (keep: number) => buildEditsKey([{ type: "clear_thinking_20251015", keep }]);
     expect(key(1)).toBe(key(1));
     expect(key(1)).not.toBe(key(2));
   });

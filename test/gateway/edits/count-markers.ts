@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../../src/gateway/api/api.ts";
-import { markersIn } from "../../../src/gateway/edits/markers.ts";
+import type { WireObject } from "../../../src/gateway/api/api.ts";
+import { findMarkers } from "../../../src/gateway/edits/markers.ts";
 
 /** The parts of a request that may have cache markers. */
 export interface MarkedRequest {
@@ -13,10 +13,10 @@ export interface MarkedRequest {
 /** Number of markers in a request. */
 export function countMarkers({ system, tools, messages, cache_control }: MarkedRequest): number {
   const marked = (list: unknown) => objectsIn(list).filter((one) => one.cache_control).length;
-  const said = markersIn(objectsIn(messages)).length;
+  const said = findMarkers(objectsIn(messages)).length;
   return marked(system) + marked(tools) + said + (cache_control ? 1 : 0);
 }
 
-function objectsIn(list: unknown): readonly JsonObject[] {
+function objectsIn(list: unknown): readonly WireObject[] {
   return Array.isArray(list) ? list.filter((one) => typeof one === "object" && one !== null) : [];
 }

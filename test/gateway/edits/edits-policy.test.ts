@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { appliedEdits, withAppliedEdits } from "../../../src/gateway/edits/applied-edits.ts";
+import { findAppliedEdits, withAppliedEdits } from "../../../src/gateway/edits/applied-edits.ts";
 import type { ContextEdit } from "../../../src/gateway/edits/context-edit.ts";
-import { policyOfContextManagement } from "../../../src/gateway/edits/edits-policy.ts";
+import { buildEditsPolicy } from "../../../src/gateway/edits/edits-policy.ts";
 import { longhaul, type MessageInput, type Slot } from "../../../src/index.ts";
 import { testKernel } from "../../support/kernel.ts";
 
@@ -45,10 +45,10 @@ describe("a window with the client's edits", () => {
     const kernel = await testKernel();
     const session = await kernel.session("s");
     const edits = [THINK, CLEAR];
-    const policy = policyOfContextManagement(edits, longhaul(), { api: "anthropic" });
+    const policy = buildEditsPolicy(edits, longhaul(), { api: "anthropic" });
     await session.appendAll([...turn("a", 4), ...turn("b", 2), { role: "user", text: "And now?" }]);
     const first = await session.window({ model: "claude-sonnet-4-5", policy }).fit();
-    expect(appliedEdits(edits, first.slots)).toMatchObject([
+    expect(findAppliedEdits(edits, first.slots)).toMatchObject([
       { type: "clear_thinking_20251015", cleared_thinking_turns: 1 },
       { type: "clear_tool_uses_20250919", cleared_tool_uses: 4 },
     ]);
@@ -56,22 +56,22 @@ describe("a window with the client's edits", () => {
     await session.append({ role: "user", text: "Good." });
     const second = await session.window({ model: "claude-sonnet-4-5", policy }).fit();
     expect(second.messages.slice(0, first.messages.length)).toEqual(first.messages);
-    expect(appliedEdits(edits, second.slots)).toEqual(appliedEdits(edits, first.slots));
+    expect(findAppliedEdits(edits, second.slots)).toEqual(findAppliedEdits(edits, first.slots));
   });
 
   test("has a summary for what is old from the trigger on, as the provider counts it", async () => {
     const kernel = await testKernel();
     const session = await kernel.session("s");
-    const policy = policyOfContextManagement([COMPACT], longhaul(), {
+    const policy = buildEditsPolicy([COMPACT], longhaul(), {
       api: "openai-chat",
       windowTokens: 200_000,
     });
     const window = session.window({ model: "claude-sonnet-4-5", policy });
     await session.appendAll([...turn("a", 4, 1_500), { role: "user", text: "And now?" }]);
-    expect(appliedEdits([COMPACT], (await window.fit()).slots)).toEqual([]);
+    expect(findAppliedEdits([COMPACT], (await window.fit()).slots)).toEqual([]);
     await session.appendAll([...turn("b", 6, 1_500), { role: "user", text: "Go on." }]);
     const { slots, tokens } = await window.fit();
-    expect(appliedEdits([COMPACT], slots)).toEqual([{ type: "compact_20260112" }]);
+    expect(findAppliedEdits([COMPACT], slots)).toEqual([{ type: "compact_20260112" }]);
     expect(tokens).toBeLessThan(25_000);
     expect(slots.at(-1)?.message.parts).toEqual([{ type: "text", text: "Go on." }]);
   });
@@ -79,18 +79,18 @@ describe("a window with the client's edits", () => {
   test("is the default policy's where the edits change nothing", () => {
     const base = longhaul();
     const all: ContextEdit = { type: "clear_thinking_20251015", keep: "all" };
-    expect(policyOfContextManagement([], base, { api: "anthropic" })).toBe(base);
-    expect(policyOfContextManagement([all], base, { api: "anthropic" })).toBe(base);
-    expect(policyOfContextManagement([THINK], base, { api: "openai-responses" })).toBe(base);
-    expect(policyOfContextManagement([THINK], base, { api: "openai-chat" })).not.toBe(base);
+    expect(buildEditsPolicy([], base, { api: "anthropic" })).toBe(base);
+    expect(buildEditsPolicy([all], base, { api: "anthropic" })).toBe(base);
+    expect(buildEditsPolicy([THINK], base, { api: "openai-responses" })).toBe(base);
+    expect(buildEditsPolicy([THINK], base, { api: "openai-chat" })).not.toBe(base);
   });
 
   test("tells of nothing where nothing was asked for or done", () => {
     const slots: readonly Slot[] = [
       { seq: 1, at: 0, tokens: 1, message: { role: "user", parts: [{ type: "text", text: "a" }] } },
     ];
-    expect(appliedEdits([], slots)).toEqual([]);
-    expect(appliedEdits([CLEAR, THINK, COMPACT], slots)).toEqual([]);
+    expect(findAppliedEdits([], slots)).toEqual([]);
+    expect(findAppliedEdits([CLEAR, THINK, COMPACT], slots)).toEqual([]);
   });
 });
 

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../../src/gateway/api/api.ts";
-import { blocksOf, isEmptyText, isThinking } from "../../../src/gateway/edits/blocks.ts";
+import type { WireObject } from "../../../src/gateway/api/api.ts";
+import { getContentBlocks, isEmptyText, isThinking } from "../../../src/gateway/edits/blocks.ts";
 import {
-  markersIn,
+  findMarkers,
+  moveMarkers,
   placeMarkers,
-  type Survivor,
-  withMovedMarkers,
+  type SentElement,
 } from "../../../src/gateway/edits/markers.ts";
 import { proofRounds } from "../../support/proof.ts";
 import { HAS_RECORDINGS } from "../recorded.ts";
@@ -15,12 +15,12 @@ import { readRequests } from "./recordings.ts";
 
 const mark = { type: "ephemeral" };
 const hour = { type: "ephemeral", ttl: "1h" };
-const user = (text: string, cache_control?: JsonObject): JsonObject => ({
+const user = (text: string, cache_control?: WireObject): WireObject => ({
   role: "user",
   content: [{ type: "text", text, ...(cache_control && { cache_control }) }],
 });
-const kept = (element: JsonObject, index: number): Survivor => ({ element, index, isEdited: false });
-const note: Survivor = { element: user("what was said before"), isEdited: true };
+const kept = (element: WireObject, index: number): SentElement => ({ element, index, isEdited: false });
+const note: SentElement = { element: user("what was said before"), isEdited: true };
 
 describe("markers", () => {
   test("are counted in system, tools, messages, results of tools and for the whole request", () => {
@@ -44,14 +44,14 @@ describe("markers", () => {
     const before = [user("a", mark), user("b"), user("c", mark)];
     const survivors = before.map(kept);
     expect(placeMarkers(before, survivors)).toEqual([]);
-    expect(withMovedMarkers(before, survivors)).toEqual(survivors);
+    expect(moveMarkers(before, survivors)).toEqual(survivors);
   });
 
   test("move to the last block before them when their message has left", () => {
     const before = [user("a"), user("b", hour), user("c", mark)];
     const survivors = [kept(user("a"), 0), kept(user("c", mark), 2)];
     expect(placeMarkers(before, survivors)).toEqual([{ element: 0, block: 0, value: hour }]);
-    const moved = withMovedMarkers(before, survivors);
+    const moved = moveMarkers(before, survivors);
     expect(moved[0]).toEqual({ element: user("a", hour), index: 0, isEdited: true });
     expect(moved[1]).toBe(survivors[1]);
   });
@@ -64,7 +64,7 @@ describe("markers", () => {
   });
 
   test("pass over reasoning, empty text and the latest message of the assistant", () => {
-    const assistant = (...content: readonly JsonObject[]) => ({ role: "assistant", content });
+    const assistant = (...content: readonly WireObject[]) => ({ role: "assistant", content });
     const thinking = { type: "thinking", thinking: "hm", signature: "s" };
     const before = [
       user("a"),
@@ -74,8 +74,8 @@ describe("markers", () => {
     ];
     const survivors = [
       kept(user("a"), 0),
-      kept(before[1] as JsonObject, 1),
-      kept(before[3] as JsonObject, 3),
+      kept(before[1] as WireObject, 1),
+      kept(before[3] as WireObject, 3),
     ];
     expect(placeMarkers(before, survivors)).toEqual([{ element: 0, block: 0, value: mark }]);
   });
@@ -89,25 +89,25 @@ describe("markers", () => {
 
   test("of an edited message stay on it, in blocks where it was a text alone", () => {
     const before = [user("a"), user("long", mark)];
-    const survivors: Survivor[] = [
+    const survivors: SentElement[] = [
       kept(user("a"), 0),
       { element: { role: "user", content: "short" }, index: 1, isEdited: true },
     ];
-    expect(withMovedMarkers(before, survivors)[1]?.element).toEqual(user("short", mark));
+    expect(moveMarkers(before, survivors)[1]?.element).toEqual(user("short", mark));
   });
 
   test("that an edited message kept by itself are not doubled", () => {
     const before = [user("a"), user("long", mark)];
-    const survivors: Survivor[] = [
+    const survivors: SentElement[] = [
       kept(user("a"), 0),
       { element: user("short", mark), index: 1, isEdited: true },
     ];
-    expect(withMovedMarkers(before, survivors)[1]?.element).toEqual(user("short", mark));
+    expect(moveMarkers(before, survivors)[1]?.element).toEqual(user("short", mark));
   });
 
   const block = fc.oneof(
-    fc.constantFrom("one", "", " ", "two").map((text): JsonObject => ({ type: "text", text })),
-    fc.constantFrom<JsonObject>(
+    fc.constantFrom("one", "", " ", "two").map((text): WireObject => ({ type: "text", text })),
+    fc.constantFrom<WireObject>(
       { type: "thinking", thinking: "t", signature: "s" },
       { type: "tool_use", id: "a", name: "n", input: {} },
       { type: "tool_result", tool_use_id: "a", content: "r" },
@@ -138,11 +138,11 @@ describe("markers", () => {
           return isMarked ? { ...own, cache_control: count++ < hours ? hour : mark } : own;
         }),
       }));
-      const survivors = messages.flatMap(({ fate, isPlain, hasNote }, index): readonly Survivor[] => {
-        const own = before[index] as JsonObject;
+      const survivors = messages.flatMap(({ fate, isPlain, hasNote }, index): readonly SentElement[] => {
+        const own = before[index] as WireObject;
         const edited = isPlain
           ? { role: own.role, content: "[left out]" }
-          : { ...own, content: blocksOf(own).slice(0, 2) };
+          : { ...own, content: getContentBlocks(own).slice(0, 2) };
         const notes = hasNote ? [note] : [];
         if (fate === "gone") return notes;
         return [...notes, fate === "kept" ? kept(own, index) : { element: edited, index, isEdited: true }];
@@ -153,25 +153,25 @@ describe("markers", () => {
   test("keep their rules, whatever is edited", () => {
     fc.assert(
       fc.property(request, fc.integer({ min: 0, max: 4 }), ({ before, survivors }, most) => {
-        const after = withMovedMarkers(before, survivors, most);
+        const after = moveMarkers(before, survivors, most);
         const elements = after.map(({ element }) => element);
-        const found = markersIn(elements);
-        const had = markersIn(before);
-        const staying = markersIn(
+        const found = findMarkers(elements);
+        const had = findMarkers(before);
+        const staying = findMarkers(
           survivors.filter(({ isEdited }) => !isEdited).map(({ element }) => element),
         );
         expect(found.length).toBeLessThanOrEqual(Math.min(had.length, Math.max(most, staying.length)));
         expect(new Set(found.map(({ element, block: at }) => `${element} ${at}`)).size).toBe(found.length);
         for (const { element, block: at } of found) {
-          const own = blocksOf(elements[element] as JsonObject)[at] as JsonObject;
+          const own = getContentBlocks(elements[element] as WireObject)[at] as WireObject;
           expect(isThinking(own) || isEmptyText(own)).toBe(false);
         }
         const lives = found.map(({ value }) => value.ttl ?? "5m");
         expect(lives.lastIndexOf("1h")).toBeLessThan(lives.includes("5m") ? lives.indexOf("5m") : 99);
         for (const [place, survivor] of survivors.entries()) {
-          const bare = (element: JsonObject) =>
-            blocksOf(element).map(({ cache_control: _, ...rest }) => rest);
-          expect(bare(elements[place] as JsonObject)).toEqual(bare(survivor.element));
+          const bare = (element: WireObject) =>
+            getContentBlocks(element).map(({ cache_control: _, ...rest }) => rest);
+          expect(bare(elements[place] as WireObject)).toEqual(bare(survivor.element));
         }
         const latest = survivors.findLast(({ element }) => element.role === "assistant");
         if (latest && !latest.isEdited) expect(after).toContain(latest);
@@ -186,9 +186,9 @@ describe("markers", () => {
       const count = countMarkers(body);
       expect(count, file).toBeLessThanOrEqual(4);
       const cut = elements.flatMap((element, index) => (index % 3 === 1 ? [] : [kept(element, index)]));
-      const lead = count - markersIn(elements).length;
-      const after = withMovedMarkers(elements, cut, 4 - lead);
-      expect(lead + markersIn(after.map(({ element }) => element)).length, file).toBeLessThanOrEqual(count);
+      const lead = count - findMarkers(elements).length;
+      const after = moveMarkers(elements, cut, 4 - lead);
+      expect(lead + findMarkers(after.map(({ element }) => element)).length, file).toBeLessThanOrEqual(count);
     }
   });
 });

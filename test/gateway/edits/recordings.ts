@@ -1,12 +1,12 @@
-import type { ApiName, JsonObject } from "../../../src/gateway/api/api.ts";
+import type { ApiName, WireObject } from "../../../src/gateway/api/api.ts";
 import { readRecorded } from "../recorded.ts";
 
 /** A request of a real client. */
 export interface Recorded {
   readonly file: string;
   readonly api: ApiName;
-  readonly body: JsonObject;
-  readonly elements: readonly JsonObject[];
+  readonly body: WireObject;
+  readonly elements: readonly WireObject[];
 }
 
 /** All recorded requests. */

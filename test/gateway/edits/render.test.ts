@@ -1,17 +1,21 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Conversation, type PlacedMessage } from "../../../src/conversation/conversation.ts";
-import { type GivenMessage, planOutgoing } from "../../../src/gateway/edits/render.ts";
-import { canonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
-import { keyOf, withKey } from "../../../src/gateway/thread/stored.ts";
+import { type IndexedMessage, planOutgoing } from "../../../src/gateway/edits/render.ts";
+import { buildCanonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
+import { addMessageKey, getMessageKey } from "../../../src/gateway/thread/stored.ts";
 import type { Message, MessageInput, Policy, Slot } from "../../../src/index.ts";
 import { testKernel } from "../../support/kernel.ts";
 
-function givenOf(words: readonly string[]): readonly GivenMessage[] {
+function givenOf(words: readonly string[]): readonly IndexedMessage[] {
   return words.map((text, index) => {
     const role = index % 2 === 0 ? "user" : "assistant";
     const input: MessageInput = { role, text };
-    return { input: () => withKey(input, canonicalKey(input)), index, key: canonicalKey(input) };
+    return {
+      input: () => addMessageKey(input, buildCanonicalKey(input)),
+      index,
+      key: buildCanonicalKey(input),
+    };
   });
 }
 
@@ -19,7 +23,9 @@ function givenOf(words: readonly string[]): readonly GivenMessage[] {
 async function taken(words: readonly string[]) {
   const kernel = await testKernel();
   const session = await kernel.session("s");
-  const placed = await new Conversation<GivenMessage>(session, keyOf).takeWhole(givenOf(words));
+  const placed = await new Conversation<IndexedMessage>(session, getMessageKey).takeAllMessages(
+    givenOf(words),
+  );
   const window = session.window({ model: "claude-sonnet-4-5", policy: "none" });
   return { session, placed, window, id: session.id };
 }
@@ -27,7 +33,7 @@ async function taken(words: readonly string[]) {
 describe("what goes out", () => {
   test("is the client's own where nothing was changed", async () => {
     const { placed, window, id } = await taken(["a", "b", "c"]);
-    expect(planOutgoing({ ...(await window.fit()), session: id, placed, keyOf })).toEqual([
+    expect(planOutgoing({ ...(await window.fit()), session: id, placed, keyOf: getMessageKey })).toEqual([
       { type: "same", index: 0 },
       { type: "same", index: 1 },
       { type: "same", index: 2 },
@@ -53,7 +59,7 @@ describe("what goes out", () => {
       }),
     };
     const fitted = await session.window({ model: "claude-sonnet-4-5", policy: cutting, paging: false }).fit();
-    const plan = planOutgoing({ ...fitted, session: id, placed, keyOf });
+    const plan = planOutgoing({ ...fitted, session: id, placed, keyOf: getMessageKey });
     expect(plan.map((one) => (one.type === "note" ? undefined : one.index))).toEqual([
       0, 2, 3, 4, 5, 6, 7, 8,
     ]);
@@ -72,7 +78,9 @@ describe("what goes out", () => {
     const ranges = [{ session: id, from: 2, to: 3 }];
     await session.overlays.add({ type: "summarize", ranges, messages: [note] }, "test");
     await session.overlays.add({ type: "replace", target: { seq: 4 }, parts: less.parts }, "test");
-    expect(planOutgoing({ ...(await window.fit()), session: id, placed, keyOf })).toMatchObject([
+    expect(
+      planOutgoing({ ...(await window.fit()), session: id, placed, keyOf: getMessageKey }),
+    ).toMatchObject([
       { type: "same", index: 0 },
       { type: "note", message: note },
       { type: "changed", index: 3, message: { parts: less.parts }, original: { parts: [{ text: "d" }] } },
@@ -83,11 +91,11 @@ describe("what goes out", () => {
   test("of a fork is the client's own for entries of the session that it was forked from", async () => {
     const { session, id } = await taken(["a", "b"]);
     const fork = await session.fork();
-    const conversation = new Conversation<GivenMessage>(fork, keyOf);
-    const placed = await conversation.takeWhole(givenOf(["a", "b", "c"]));
+    const conversation = new Conversation<IndexedMessage>(fork, getMessageKey);
+    const placed = await conversation.takeAllMessages(givenOf(["a", "b", "c"]));
     const fitted = await fork.window({ model: "claude-sonnet-4-5" }).fit();
     expect(fork.id).not.toBe(id);
-    expect(planOutgoing({ ...fitted, session: fork.id, placed, keyOf })).toEqual(
+    expect(planOutgoing({ ...fitted, session: fork.id, placed, keyOf: getMessageKey })).toEqual(
       [0, 1, 2].map((index) => ({ type: "same", index })),
     );
   });
@@ -99,13 +107,13 @@ describe("what goes out", () => {
     });
     const slot: Slot = { seq: 1, at: 0, tokens: 1, message: call("short"), original: call("long") };
     const given = { index: 0, key: "k", input: () => ({ role: "assistant" as const }) };
-    const placed = { byId: new Map([["s#1", { given, parts: 1 }]]), last: "s#1" };
+    const placed = { byId: new Map([["s#1", { callerMessage: given, partCount: 1 }]]), last: "s#1" };
     const plan = planOutgoing({
       slots: [slot],
       messages: [slot.message],
       session: "s",
       placed,
-      keyOf,
+      keyOf: getMessageKey,
     });
     expect(plan).toEqual([{ type: "changed", index: 0, message: call("short"), original: call("long") }]);
   });
@@ -115,11 +123,11 @@ describe("what goes out", () => {
     fc.assert(
       fc.property(slots, (fates) => {
         const message = (text: string): Message => ({ role: "user", parts: [{ type: "text", text }] });
-        const byId = new Map<string, PlacedMessage<GivenMessage>>(
+        const byId = new Map<string, PlacedMessage<IndexedMessage>>(
           fates.flatMap((fate, index) => {
-            const key = canonicalKey(message(`${index}`));
+            const key = buildCanonicalKey(message(`${index}`));
             const given = { index, key, input: () => ({ role: "user" as const }) };
-            const placed = { given, parts: 1 };
+            const placed = { callerMessage: given, partCount: 1 };
             return fate === "foreign" || fate === "note" ? [] : [[`s#${index + 1}`, placed] as const];
           }),
         );
@@ -136,7 +144,7 @@ describe("what goes out", () => {
           messages,
           session: "s",
           placed: { byId, last: undefined },
-          keyOf,
+          keyOf: getMessageKey,
         });
         const shown = fates.filter((fate) => fate !== "gone");
         expect(plan.map(({ type }) => type)).toEqual(

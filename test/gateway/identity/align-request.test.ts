@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { alignRequest, type Said } from "../../../src/gateway/identity/align-request.ts";
+import { alignRequest, type KeyedMessages } from "../../../src/gateway/identity/align-request.ts";
 import {
-  countAlike,
-  mayRemind,
+  buildReminderMark,
+  canBeReminder,
+  countSimilarReminders,
   type ReminderMark,
-  reminderMark,
 } from "../../../src/gateway/identity/reminder.ts";
 import type { Role } from "../../../src/index.ts";
 import { proofRounds } from "../../support/proof.ts";
@@ -19,7 +19,7 @@ const ROLES: Readonly<Record<string, Role>> = {
 };
 
 /** "u1 a1 t1" as keys, with the role by the first letter. */
-const said = (text: string): Said => {
+const said = (text: string): KeyedMessages => {
   const keys = text.split(" ").filter((key) => key !== "");
   return { keys, roles: keys.map((key) => ROLES[key[0] as string] as Role) };
 };
@@ -113,20 +113,20 @@ function carriedOut(
 }
 
 describe("the next reminder of a client is recognised", () => {
-  const mark = (text: string) => reminderMark({ role: "user", text });
+  const mark = (text: string) => buildReminderMark({ role: "user", text });
 
   test("by how it begins", () => {
     const words = (time: string) => `<runtime>\ntime: ${time}\n</runtime> be quick`;
     const vanished = ["10:12", "10:15"].flatMap((time) => mark(words(time)) ?? []);
-    const alike = (text: string) => countAlike(vanished, mark(text) as ReminderMark);
+    const alike = (text: string) => countSimilarReminders(vanished, mark(text) as ReminderMark);
     expect(alike(words("11:47"))).toBe(2);
     expect(alike("Please look at the tests, too.")).toBe(0);
   });
 
   test("never in what answers the model, and never in what the model said", () => {
-    expect(mayRemind("user", "assistant")).toBe(false);
-    expect(mayRemind("assistant", "user")).toBe(false);
-    expect(mayRemind("user", "tool")).toBe(true);
+    expect(canBeReminder("user", "assistant")).toBe(false);
+    expect(canBeReminder("assistant", "user")).toBe(false);
+    expect(canBeReminder("user", "tool")).toBe(true);
   });
 
   test("never by words that are too few", () => {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { canonicalKey, isAlike } from "../../../src/gateway/identity/canonical-key.ts";
+import { buildCanonicalKey, isSimilarKey } from "../../../src/gateway/identity/canonical-key.ts";
 import type { Json, MessageInput, PartInput } from "../../../src/index.ts";
 
 const said = (...parts: PartInput[]): MessageInput => ({ role: "assistant", parts });
@@ -15,31 +15,31 @@ const result = (output: string, rest = {}): PartInput => ({
 
 describe("messages that say the same have the same key", () => {
   test("as a string and as blocks, with white space around them or another end of lines", () => {
-    const key = canonicalKey({ role: "user", text: "one\ntwo" });
-    expect(canonicalKey({ role: "user", parts: [{ type: "text", text: "one\ntwo" }] })).toBe(key);
-    expect(canonicalKey({ role: "user", text: "  one\r\ntwo\n" })).toBe(key);
+    const key = buildCanonicalKey({ role: "user", text: "one\ntwo" });
+    expect(buildCanonicalKey({ role: "user", parts: [{ type: "text", text: "one\ntwo" }] })).toBe(key);
+    expect(buildCanonicalKey({ role: "user", text: "  one\r\ntwo\n" })).toBe(key);
     const split = ["one", "", "two"].map((text) => ({ type: "text", text }) as const);
-    expect(canonicalKey({ role: "user", parts: split })).toBe(key);
+    expect(buildCanonicalKey({ role: "user", parts: split })).toBe(key);
   });
 
   test("with and without reasoning", () => {
     const text = { type: "text", text: "Done." } as const;
     const thought = { type: "reasoning", text: "hm", opaque: "sig" } as const;
-    expect(canonicalKey(said(thought, text))).toBe(canonicalKey(said(text)));
+    expect(buildCanonicalKey(said(thought, text))).toBe(buildCanonicalKey(said(text)));
   });
 
   test("under other ids of calls, and with arguments as text", () => {
-    const key = canonicalKey(said(call({ path: "a", lines: [1, 2] })));
-    expect(canonicalKey(said(call({ lines: [1, 2], path: "a" }, "other")))).toBe(key);
-    expect(canonicalKey(said(call('{"lines": [1, 2], "path":"a"}')))).toBe(key);
-    expect(canonicalKey(said(call({})))).toBe(canonicalKey(said(call(""))));
+    const key = buildCanonicalKey(said(call({ path: "a", lines: [1, 2] })));
+    expect(buildCanonicalKey(said(call({ lines: [1, 2], path: "a" }, "other")))).toBe(key);
+    expect(buildCanonicalKey(said(call('{"lines": [1, 2], "path":"a"}')))).toBe(key);
+    expect(buildCanonicalKey(said(call({})))).toBe(buildCanonicalKey(said(call(""))));
   });
 
   test("as results of tools and as results from the user", () => {
-    const key = canonicalKey({ role: "tool", parts: [result("ok\n")] });
-    expect(canonicalKey({ role: "user", parts: [result("ok", { isError: false })] })).toBe(key);
+    const key = buildCanonicalKey({ role: "tool", parts: [result("ok\n")] });
+    expect(buildCanonicalKey({ role: "user", parts: [result("ok", { isError: false })] })).toBe(key);
     const blocks = { type: "tool-result", callId: "x", output: [{ type: "text", text: "ok" }] } as const;
-    expect(canonicalKey({ role: "tool", parts: [blocks] })).toBe(key);
+    expect(buildCanonicalKey({ role: "tool", parts: [blocks] })).toBe(key);
   });
 
   test("with bytes as base64, as a data URL, as bytes, and as a blob of the log", () => {
@@ -51,24 +51,26 @@ describe("messages that say the same have the same key", () => {
       { type: "data", data: new Uint8Array(bytes) },
       { type: "blob", digest, sizeBytes: bytes.length, mime: "image/png" },
     ] satisfies PartInput[];
-    expect(new Set(keys.map((part) => canonicalKey({ role: "user", parts: [part] }))).size).toBe(1);
+    expect(new Set(keys.map((part) => buildCanonicalKey({ role: "user", parts: [part] }))).size).toBe(1);
   });
 
   test("with unknown blocks whose cache marker has moved", () => {
     const block = { type: "search_result", title: "x" };
     const raw = (value: Json) => said({ type: "raw", format: "anthropic", value });
     const marked = { ...block, cache_control: { type: "ephemeral" } };
-    expect(canonicalKey(raw(marked))).toBe(canonicalKey(raw(block)));
+    expect(buildCanonicalKey(raw(marked))).toBe(buildCanonicalKey(raw(block)));
   });
 
   test("once a large text has become a blob of the log", () => {
     const text = "long ".repeat(20_000);
     const digest = createHash("sha256").update(text).digest("hex");
     const blob = { type: "blob", of: "text", digest, sizeBytes: text.length, mime: "text/plain" } as const;
-    expect(canonicalKey({ role: "user", parts: [blob] })).toBe(canonicalKey({ role: "user", text }));
+    expect(buildCanonicalKey({ role: "user", parts: [blob] })).toBe(
+      buildCanonicalKey({ role: "user", text }),
+    );
     const large = call({ content: text });
     const spilled = { ...blob, of: "tool-call", callId: "c1", toolName: "read" } as const;
-    expect(canonicalKey(said(spilled))).toBe(canonicalKey(said(large)));
+    expect(buildCanonicalKey(said(spilled))).toBe(buildCanonicalKey(said(large)));
   });
 });
 
@@ -89,7 +91,7 @@ describe("messages that say something else have another key", () => {
       { role: "tool", parts: [result("a"), result("b")] },
       { role: "tool", parts: [result("a"), { type: "text", text: "b" }] },
     ];
-    expect(new Set(messages.map((message) => canonicalKey(message))).size).toBe(messages.length);
+    expect(new Set(messages.map((message) => buildCanonicalKey(message))).size).toBe(messages.length);
   });
 
   test("also if one text looks like the pieces of another message", () => {
@@ -99,7 +101,7 @@ describe("messages that say something else have another key", () => {
         fc.array(fc.string(), { maxLength: 4 }),
         (one, other) => {
           const message = (outputs: readonly string[]) =>
-            canonicalKey({ role: "tool", parts: outputs.map((output) => result(output)) });
+            buildCanonicalKey({ role: "tool", parts: outputs.map((output) => result(output)) });
           const plain = (outputs: readonly string[]) =>
             JSON.stringify(outputs.map((text) => text.replace(/\r\n?/g, "\n").trim()));
           expect(message(one) === message(other)).toBe(plain(one) === plain(other));
@@ -109,12 +111,12 @@ describe("messages that say something else have another key", () => {
   });
 
   test("but are alike if only what they hand to tools differs", () => {
-    const one = canonicalKey(said({ type: "text", text: "Reading." }, call({ path: "a" })));
-    const other = canonicalKey(said({ type: "text", text: "Reading." }, call({ path: "b" })));
-    expect(isAlike(one, other)).toBe(true);
-    expect(isAlike(one, canonicalKey(said({ type: "text", text: "Read." }, call({ path: "a" }))))).toBe(
-      false,
-    );
+    const one = buildCanonicalKey(said({ type: "text", text: "Reading." }, call({ path: "a" })));
+    const other = buildCanonicalKey(said({ type: "text", text: "Reading." }, call({ path: "b" })));
+    expect(isSimilarKey(one, other)).toBe(true);
+    expect(
+      isSimilarKey(one, buildCanonicalKey(said({ type: "text", text: "Read." }, call({ path: "a" })))),
+    ).toBe(false);
   });
 });
 
@@ -123,9 +125,9 @@ test("the order of fields never matters", () => {
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (input) => {
       const turned = Object.fromEntries(Object.entries(input).reverse());
       const json = JSON.stringify(input);
-      const key = canonicalKey(said(call(JSON.parse(json))));
-      expect(canonicalKey(said(call(JSON.parse(JSON.stringify(turned)))))).toBe(key);
-      expect(canonicalKey(said(call(json)))).toBe(key);
+      const key = buildCanonicalKey(said(call(JSON.parse(json))));
+      expect(buildCanonicalKey(said(call(JSON.parse(JSON.stringify(turned)))))).toBe(key);
+      expect(buildCanonicalKey(said(call(json)))).toBe(key);
     }),
   );
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isContinuedFrom, placeOfSummary } from "../../../src/gateway/identity/continued.ts";
+import { findSummaryIndex, hasSummary } from "../../../src/gateway/identity/continued.ts";
 import type { MessageInput } from "../../../src/index.ts";
 
 const SUMMARY = "The login was fixed in src/login.ts. Next: run the tests of the session store and commit.";
@@ -16,7 +16,7 @@ describe("a conversation that goes on from a summary is known by it", () => {
       `<summary>\n${ANSWER}\n</summary>`,
       SUMMARY.replaceAll(" ", "\n").toUpperCase(),
     ])
-      expect(isContinuedFrom(ANSWER, [user(carried), user("Go on.")])).toBe(true);
+      expect(hasSummary(ANSWER, [user(carried), user("Go on.")])).toBe(true);
   });
 
   test("if it stands behind a question, as the reply", () => {
@@ -25,28 +25,28 @@ describe("a conversation that goes on from a summary is known by it", () => {
       { role: "assistant", text: ANSWER },
       user("Go on."),
     ];
-    expect(placeOfSummary(ANSWER, messages)).toBe(1);
+    expect(findSummaryIndex(ANSWER, messages)).toBe(1);
   });
 
   test("if a part of it was left out", () => {
     const long = Array.from({ length: 60 }, (_, index) => `Step ${index} changed file number ${index}.`).join(
       " ",
     );
-    expect(isContinuedFrom(long, [user(`Before: ${long.slice(0, -120)}`)])).toBe(true);
-    expect(isContinuedFrom(long, [user(long.slice(0, long.length / 3))])).toBe(false);
+    expect(hasSummary(long, [user(`Before: ${long.slice(0, -120)}`)])).toBe(true);
+    expect(hasSummary(long, [user(long.slice(0, long.length / 3))])).toBe(false);
   });
 
   test("but not if it was said in passing, or is no summary at all", () => {
     const messages: MessageInput[] = [user("a"), user("b"), user("c"), { role: "assistant", text: SUMMARY }];
-    expect(isContinuedFrom(SUMMARY, messages)).toBe(false);
-    expect(isContinuedFrom("ok", [user("ok")])).toBe(false);
-    expect(isContinuedFrom("", [user("")])).toBe(false);
+    expect(hasSummary(SUMMARY, messages)).toBe(false);
+    expect(hasSummary("ok", [user("ok")])).toBe(false);
+    expect(hasSummary("", [user("")])).toBe(false);
   });
 
   test("whatever stands around it", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (before, after) => {
-        expect(isContinuedFrom(ANSWER, [user(`${before}\n\n${SUMMARY}\n\n${after}`)])).toBe(true);
+        expect(hasSummary(ANSWER, [user(`${before}\n\n${SUMMARY}\n\n${after}`)])).toBe(true);
       }),
     );
   });

@@ -1,15 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { clientOf } from "../../../src/gateway/identity/client.ts";
-import { explicitIdOf } from "../../../src/gateway/identity/explicit-id.ts";
+import { detectClient } from "../../../src/gateway/identity/client.ts";
+import { findExplicitId } from "../../../src/gateway/identity/explicit-id.ts";
 
 const SESSION = "590581d7-b8b4-47fb-aa8a-db9ca653cc43";
-const idOf = (headers: Record<string, string>, fields = {}) => explicitIdOf({ headers, fields })?.id;
+const idOf = (headers: Record<string, string>, fields = {}) => findExplicitId({ headers, fields })?.id;
 
 describe("the session that a request names", () => {
   test("is what our own header says, whatever else is there", () => {
     const headers = { "x-longhaul-session": "mine", "x-claude-code-session-id": SESSION };
-    expect(explicitIdOf({ headers, fields: {} })).toMatchObject({ id: "mine", source: "x-longhaul-session" });
+    expect(findExplicitId({ headers, fields: {} })).toMatchObject({
+      id: "mine",
+      source: "x-longhaul-session",
+    });
   });
 
   test.each([
@@ -58,29 +61,32 @@ describe("the session that a request names", () => {
 
   test("comes with the sub-agent that asks", () => {
     const claude = { "x-claude-code-session-id": SESSION, "x-claude-code-agent-id": "a1" };
-    expect(explicitIdOf({ headers: claude, fields: {} })).toMatchObject({ id: SESSION, agent: "a1" });
+    expect(findExplicitId({ headers: claude, fields: {} })).toMatchObject({ id: SESSION, agent: "a1" });
     const codex = {
       "session-id": SESSION,
       "thread-id": "child",
       "x-codex-parent-thread-id": SESSION,
       "x-openai-subagent": "collab_spawn",
     };
-    expect(explicitIdOf({ headers: codex, fields: {} })).toMatchObject({ id: SESSION, agent: "child" });
+    expect(findExplicitId({ headers: codex, fields: {} })).toMatchObject({ id: SESSION, agent: "child" });
     const compact = { "session-id": SESSION, "x-openai-subagent": "compact" };
-    const found = explicitIdOf({ headers: compact, fields: {} });
+    const found = findExplicitId({ headers: compact, fields: {} });
     expect(found).toMatchObject({ id: SESSION, purpose: "compact" });
     expect(found?.agent).toBeUndefined();
   });
 
   test("comes with the session that started it", () => {
     const headers = { "x-session-id": "ses_child01", "x-parent-session-id": "ses_parent1" };
-    expect(explicitIdOf({ headers, fields: {} })).toMatchObject({ id: "ses_child01", parent: "ses_parent1" });
+    expect(findExplicitId({ headers, fields: {} })).toMatchObject({
+      id: "ses_child01",
+      parent: "ses_parent1",
+    });
   });
 
   test("is bounded and printable whatever is sent", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 400 }), fc.jsonValue(), (value, anything) => {
-        const found = explicitIdOf({
+        const found = findExplicitId({
           headers: { "x-session-id": value, session_id: [value] },
           fields: { metadata: anything, conversation: anything, prompt_cache_key: anything },
         });
@@ -103,12 +109,14 @@ describe("the client", () => {
     ["kimi-code-cli/0.39.1", "kimi-code"],
     ["curl/8.0", undefined],
   ])("of %s is %s", (agent, client) => {
-    expect(clientOf({ "user-agent": agent })).toBe(client);
+    expect(detectClient({ "user-agent": agent })).toBe(client);
   });
 
   test("is known by what it says where it sends the user agent of a library", () => {
     const lead = "You are an expert coding assistant operating inside pi, a coding agent harness.";
-    expect(clientOf({ "user-agent": "OpenAI/JS 6.26.0" }, lead)).toBe("pi");
-    expect(clientOf({ "user-agent": "OpenAI/JS 6.26.0" }, "You are a helpful assistant.")).toBeUndefined();
+    expect(detectClient({ "user-agent": "OpenAI/JS 6.26.0" }, lead)).toBe("pi");
+    expect(
+      detectClient({ "user-agent": "OpenAI/JS 6.26.0" }, "You are a helpful assistant."),
+    ).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { kindOf } from "../../../src/gateway/identity/kind.ts";
+import { detectRequestKind } from "../../../src/gateway/identity/kind.ts";
 import type { RequestFacts } from "../../../src/gateway/identity/request-facts.ts";
 import type { MessageInput } from "../../../src/index.ts";
 
@@ -83,14 +83,14 @@ describe("a client's own compaction is recognised", () => {
     ],
     ["by what the client calls it", later("Go.", { purpose: "compact" })],
   ])("%s", (_, facts) => {
-    expect(kindOf(facts)).toBe("compaction");
+    expect(detectRequestKind(facts)).toBe("compaction");
   });
 
   test("behind the results of tools in the same message", () => {
     const text = `CRITICAL: respond with text only. Do not call any tools.\n${"Say what was decided. ".repeat(120)}`;
     const result = { type: "tool-result", callId: "c", output: "ok" } as const;
     const messages: MessageInput[] = [...HISTORY, { role: "user", parts: [result, { type: "text", text }] }];
-    expect(kindOf({ lead: "You are an agent.", toolNames: TOOLS, messages })).toBe("compaction");
+    expect(detectRequestKind({ lead: "You are an agent.", toolNames: TOOLS, messages })).toBe("compaction");
   });
 });
 
@@ -133,7 +133,7 @@ describe("a request of the conversation's own form is a turn of it, whatever its
       later(`Do not use any tools. ${"Read this log line. ".repeat(200)}`),
     ],
   ])("%s", (_, facts) => {
-    expect(kindOf(facts)).toBe("main");
+    expect(detectRequestKind(facts)).toBe("main");
   });
 });
 
@@ -158,7 +158,7 @@ describe("a person who works is not taken for a client", () => {
     ["says hello", alone("You are a helpful assistant.", "Hello")],
     ["wants no tools", later("Answer without using any tools: what is a monad?")],
   ])("who %s", (_, facts) => {
-    expect(kindOf(facts)).toBe("main");
+    expect(detectRequestKind(facts)).toBe("main");
   });
 });
 
@@ -169,36 +169,42 @@ describe("what a client asks for itself is told apart", () => {
     ["Give a description of the session in at most 4 words. Reply with only the description.", "hi"],
     ["", "Generate a concise 3-7 word title for this conversation, without punctuation."],
   ])("a title: %s %s", (lead, text) => {
-    expect(kindOf(alone(lead, text))).toBe("title");
+    expect(detectRequestKind(alone(lead, text))).toBe("title");
   });
 
   test("a title after the whole conversation", () => {
     const text = "Generate a concise title for this conversation. Output only the title.";
-    expect(kindOf(later(text, TOOLS_OFF))).toBe("title");
-    expect(kindOf(later(text, { toolNames: [] }))).toBe("main");
+    expect(detectRequestKind(later(text, TOOLS_OFF))).toBe("title");
+    expect(detectRequestKind(later(text, { toolNames: [] }))).toBe("main");
   });
 
   test("a title that may have a few tokens only, or that is asked for beside the conversation", () => {
     const text = "Generate a concise 3-7 word title for this conversation, without punctuation.";
-    expect(kindOf(alone("", text, { maxTokens: 32 }))).toBe("title");
-    expect(kindOf(alone("", text, { isBesideMain: true }))).toBe("title");
-    expect(kindOf(later(text))).toBe("main");
+    expect(detectRequestKind(alone("", text, { maxTokens: 32 }))).toBe("title");
+    expect(detectRequestKind(alone("", text, { hasMainConversation: true }))).toBe("title");
+    expect(detectRequestKind(later(text))).toBe("main");
   });
 
   test("probes", () => {
-    expect(kindOf(alone("", "quota", { maxTokens: 1 }))).toBe("probe");
-    expect(kindOf(alone("", "hi", { maxTokens: 16 }))).toBe("probe");
+    expect(detectRequestKind(alone("", "quota", { maxTokens: 1 }))).toBe("probe");
+    expect(detectRequestKind(alone("", "hi", { maxTokens: 16 }))).toBe("probe");
     expect(
-      kindOf({ lead: "You are an agent.", toolNames: TOOLS, messages: [{ role: "user", text: "Warmup" }] }),
+      detectRequestKind({
+        lead: "You are an agent.",
+        toolNames: TOOLS,
+        messages: [{ role: "user", text: "Warmup" }],
+      }),
     ).toBe("probe");
-    expect(kindOf(alone("", "hi", { maxTokens: 4_096 }))).toBe("main");
+    expect(detectRequestKind(alone("", "hi", { maxTokens: 4_096 }))).toBe("main");
   });
 
   test("questions beside a conversation", () => {
     const lead =
       "Determine whether the command is safe. Respond with exactly one of: safe, unsafe. Output only that.";
-    expect(kindOf(alone(lead, "rm -r build", { maxTokens: 64 }))).toBe("aside");
-    expect(kindOf(alone("Read the page.", "What is the version?", { isBesideMain: true }))).toBe("aside");
-    expect(kindOf(later("What is the version?", { isBesideMain: true }))).toBe("main");
+    expect(detectRequestKind(alone(lead, "rm -r build", { maxTokens: 64 }))).toBe("aside");
+    expect(
+      detectRequestKind(alone("Read the page.", "What is the version?", { hasMainConversation: true })),
+    ).toBe("aside");
+    expect(detectRequestKind(later("What is the version?", { hasMainConversation: true }))).toBe("main");
   });
 });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { canonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
-import { openingKey, withOpening } from "../../../src/gateway/identity/opening-key.ts";
+import { buildCanonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
+import { buildOpeningKey, replaceOpening } from "../../../src/gateway/identity/opening-key.ts";
 import type { MessageInput } from "../../../src/index.ts";
 
 const REMINDER = "<system-reminder>\nToday is Sunday.\n</system-reminder>";
 
 function keyOf(input: MessageInput): string {
-  const first = { key: canonicalKey(input), input: () => input };
-  return openingKey(first, Buffer.from(JSON.stringify(input)));
+  const first = { key: buildCanonicalKey(input), input: () => input };
+  return buildOpeningKey(first, Buffer.from(JSON.stringify(input)));
 }
 
 const says = (...texts: string[]): MessageInput => ({
@@ -26,9 +26,9 @@ describe("the key by which a conversation is looked for", () => {
   });
 
   it("is that of the message itself where nothing else was said", () => {
-    expect(keyOf(says(REMINDER))).toBe(canonicalKey(says(REMINDER)));
+    expect(keyOf(says(REMINDER))).toBe(buildCanonicalKey(says(REMINDER)));
     expect(keyOf(says("What is a <system-reminder>?"))).toBe(
-      canonicalKey(says("What is a <system-reminder>?")),
+      buildCanonicalKey(says("What is a <system-reminder>?")),
     );
   });
 
@@ -49,11 +49,13 @@ describe("the key by which a conversation is looked for", () => {
     const input = () => {
       throw new Error("read");
     };
-    expect(openingKey({ key: "key", input }, Buffer.from('{"role":"user","content":"Hello."}'))).toBe("key");
+    expect(buildOpeningKey({ key: "key", input }, Buffer.from('{"role":"user","content":"Hello."}'))).toBe(
+      "key",
+    );
   });
 
   it("stands for the first key of a line, and only for that", () => {
-    expect(withOpening(["a", "b"], "x")).toEqual(["x", "b"]);
-    expect(withOpening([], "x")).toEqual([]);
+    expect(replaceOpening(["a", "b"], "x")).toEqual(["x", "b"]);
+    expect(replaceOpening([], "x")).toEqual([]);
   });
 });

@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Api, JsonObject } from "../../../src/gateway/api/api.ts";
+import type { Api, WireObject } from "../../../src/gateway/api/api.ts";
 import { APIS } from "../../../src/gateway/api/apis.ts";
-import { canonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
-import { clientOf } from "../../../src/gateway/identity/client.ts";
-import { explicitIdOf } from "../../../src/gateway/identity/explicit-id.ts";
+import { buildCanonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
+import { detectClient } from "../../../src/gateway/identity/client.ts";
+import { findExplicitId } from "../../../src/gateway/identity/explicit-id.ts";
 import type { MessageInput } from "../../../src/index.ts";
 import { type Asked, Registry } from "./registry.ts";
 
@@ -16,7 +16,7 @@ const folder = process.env.LONGHAUL_DATA
 interface Recording {
   readonly url: string;
   readonly headers: { readonly [name: string]: string };
-  readonly body: JsonObject;
+  readonly body: WireObject;
   readonly response: {
     readonly status: number;
     readonly sse?: readonly unknown[];
@@ -38,7 +38,7 @@ function recordingsOf(client: string, scenario: string): readonly Recording[] {
 }
 
 const apiFor = ({ url }: Recording) => APIS.find(({ path }) => url.includes(path)) as Api;
-const listOf = (value: unknown) => (Array.isArray(value) ? (value as readonly JsonObject[]) : []);
+const listOf = (value: unknown) => (Array.isArray(value) ? (value as readonly WireObject[]) : []);
 const textIn = (value: unknown): string =>
   typeof value === "string"
     ? value
@@ -55,8 +55,8 @@ function askedOf(recording: Recording): Asked {
     ...api.leadFields.map((field) => textIn(body[field])),
     ...elements.slice(0, first).map(({ content }) => textIn(content)),
   ];
-  const found = explicitIdOf({ headers, fields: body });
-  const names = listOf(body.tools).map((tool) => String(tool.name ?? (tool.function as JsonObject)?.name));
+  const found = findExplicitId({ headers, fields: body });
+  const names = listOf(body.tools).map((tool) => String(tool.name ?? (tool.function as WireObject)?.name));
   return {
     messages: api.decode(elements.slice(first)).map(({ input }) => input),
     lead: leads.join("\n"),
@@ -70,7 +70,7 @@ function askedOf(recording: Recording): Asked {
 function replyOf(recording: Recording): MessageInput | undefined {
   const { status, sse, truncated } = recording.response;
   if (status !== 200 || truncated) return undefined;
-  const reader = apiFor(recording).makeReader();
+  const reader = apiFor(recording).createReader();
   for (const event of sse ?? [])
     reader.take({ data: typeof event === "string" ? event : JSON.stringify(event) });
   return reader.message();
@@ -114,7 +114,7 @@ describe.skipIf(sessions.length === 0)("of what real clients have sent", () => {
     let before: readonly string[] = [];
     for (const recording of recordingsOf(client, scenario)) {
       const { messages, toolNames = [] } = askedOf(recording);
-      const keys = messages.map((message) => canonicalKey(message));
+      const keys = messages.map((message) => buildCanonicalKey(message));
       const isGrown = toolNames.length > 0 && keys[0] === before[0] && keys.length > before.length;
       if (isGrown) expect(keys.slice(0, before.length)).toEqual(before);
       before = keys;
@@ -123,6 +123,6 @@ describe.skipIf(sessions.length === 0)("of what real clients have sent", () => {
 
   test.each(sessions)("%s %s is named as the client it is", (client, scenario) => {
     const main = recordingsOf(client, scenario).findLast(({ body }) => listOf(body.tools).length > 0);
-    expect(main && clientOf(main.headers, askedOf(main).lead ?? "")).toBe(client);
+    expect(main && detectClient(main.headers, askedOf(main).lead ?? "")).toBe(client);
   });
 });

@@ -1,13 +1,13 @@
-import { canonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
+import { buildCanonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
 import {
-  type Candidate,
   chooseThread,
+  type ThreadCandidate,
   type ThreadKind,
 } from "../../../src/gateway/identity/choose-thread.ts";
-import { placeOfSummary } from "../../../src/gateway/identity/continued.ts";
-import { type Kind, kindOf } from "../../../src/gateway/identity/kind.ts";
-import { knownConversation } from "../../../src/gateway/identity/known-conversation.ts";
-import { type Shape, shapeOf } from "../../../src/gateway/identity/shape.ts";
+import { findSummaryIndex } from "../../../src/gateway/identity/continued.ts";
+import { detectRequestKind, type RequestKind } from "../../../src/gateway/identity/kind.ts";
+import { findKnownConversation } from "../../../src/gateway/identity/known-conversation.ts";
+import { type AgentShape, buildShape } from "../../../src/gateway/identity/shape.ts";
 import type { MessageInput, Role } from "../../../src/index.ts";
 
 /** A request as a registry sees it. */
@@ -19,14 +19,14 @@ export interface Asked {
   readonly agent?: string | undefined;
   readonly purpose?: string | undefined;
   readonly maxTokens?: number | undefined;
-  readonly kind?: Kind;
+  readonly kind?: RequestKind;
 }
 
 /** A thread of the naive registry. */
 export interface Thread {
   readonly id: string;
   readonly kind: ThreadKind;
-  readonly shape: Shape;
+  readonly shape: AgentShape;
   readonly explicit: string | undefined;
   readonly agent: string | undefined;
   keys: string[];
@@ -46,27 +46,27 @@ export class Registry {
   /** Handles a request; `answer` must follow. */
   ask(asked: Asked): Thread {
     const { lead = "", toolNames = [], explicit, agent, messages } = asked;
-    const shape = shapeOf({ lead, toolNames });
-    const keys = messages.map((message) => canonicalKey(message));
+    const shape = buildShape({ lead, toolNames });
+    const keys = messages.map((message) => buildCanonicalKey(message));
     const roles = messages.map(({ role }) => role);
     const isBesideMain = this.threads.some(
       (thread) => thread.explicit === explicit && thread.kind === "main",
     );
     const own = this.threads.filter((thread) => thread.explicit === explicit);
-    const known = knownConversation(own, { shape }, { keys, roles });
+    const known = findKnownConversation(own, { shape }, { keys, roles });
     const kind =
       asked.kind ??
-      kindOf({
+      detectRequestKind({
         ...(known && { known }),
         lead,
         toolNames,
         messages,
-        isBesideMain: explicit !== undefined && isBesideMain,
+        hasMainConversation: explicit !== undefined && isBesideMain,
         ...(asked.purpose !== undefined && { purpose: asked.purpose }),
         ...(asked.maxTokens !== undefined && { maxTokens: asked.maxTokens }),
       });
-    const continues = this.#summaries.find(({ text }) => placeOfSummary(text, messages) !== undefined)?.of;
-    const choice = chooseThread(this.threads satisfies Candidate[], {
+    const continues = this.#summaries.find(({ text }) => findSummaryIndex(text, messages) !== undefined)?.of;
+    const choice = chooseThread(this.threads satisfies ThreadCandidate[], {
       ...{ keys, roles, shape, kind, explicit, agent, continues },
     });
     const thread: Thread = (choice.type === "continue" && this.#find(choice.id)) || {
@@ -88,7 +88,7 @@ export class Registry {
     thread.isInFlight = false;
     thread.lastReplyWasDelivered = reply !== undefined;
     if (!reply) return;
-    thread.keys = [...thread.keys, canonicalKey(reply)];
+    thread.keys = [...thread.keys, buildCanonicalKey(reply)];
     thread.roles = [...thread.roles, reply.role];
     const text = (reply.parts ?? []).map((part) => (part.type === "text" ? part.text : "")).join("");
     const main = this.threads.find(({ kind }) => kind === "main");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isSameShape, shapeLikeness, shapeOf } from "../../../src/gateway/identity/shape.ts";
+import { buildShape, compareShapes, isSameShape } from "../../../src/gateway/identity/shape.ts";
 
 const TOOLS = ["Bash", "Edit", "Grep", "Read", "Write"];
 const INTRODUCTION = "You are the agent of a program, and help its users with their work in a shell.\n";
@@ -9,7 +9,7 @@ wanted, and say what you did when you are done. Tests are run before anything is
 const EXPLORER = `${INTRODUCTION}Search the files of the project for what is asked. Never change anything. Answer with
 paths and lines only, as many as are of use, and with nothing else.`;
 
-const shape = (lead: string, toolNames: readonly string[] = TOOLS) => shapeOf({ lead, toolNames });
+const shape = (lead: string, toolNames: readonly string[] = TOOLS) => buildShape({ lead, toolNames });
 
 describe("the shape of an agent's requests", () => {
   test("stays the same over days, folders and counts", () => {
@@ -46,9 +46,9 @@ describe("the shape of an agent's requests", () => {
   });
 
   test("tells how alike two are", () => {
-    expect(shapeLikeness(shape(MAIN), shape(MAIN))).toBe(1);
-    const changed = shapeLikeness(shape(MAIN), shape(`${MAIN} One more sentence at the end.`));
-    expect(changed).toBeGreaterThan(shapeLikeness(shape(MAIN), shape(EXPLORER)));
+    expect(compareShapes(shape(MAIN), shape(MAIN))).toBe(1);
+    const changed = compareShapes(shape(MAIN), shape(`${MAIN} One more sentence at the end.`));
+    expect(changed).toBeGreaterThan(compareShapes(shape(MAIN), shape(EXPLORER)));
   });
 
   test("is the same for requests without any system prompt that offer the same tools", () => {

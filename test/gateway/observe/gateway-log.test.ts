@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type GatewayLogOptions, makeGatewayLog } from "../../../src/gateway/observe/gateway-log.ts";
+import { createGatewayLog, type GatewayLogOptions } from "../../../src/gateway/observe/gateway-log.ts";
 import type { LogFields, LogLevel } from "../../../src/gateway/observe/log-line.ts";
 
 function logged(options: Partial<GatewayLogOptions> = {}) {
   const lines: string[] = [];
-  const log = makeGatewayLog({
+  const log = createGatewayLog({
     level: () => "debug",
     stream: { write: (text) => lines.push(text) },
     now: () => new Date("2026-01-02T03:04:05.678Z"),

@@ -1,7 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { MOST_SERIES, makeCounter, makeHistogram } from "../../../src/gateway/observe/metric.ts";
-import { makeMetrics } from "../../../src/gateway/observe/metrics.ts";
+import {
+  createCounterMetric,
+  createHistogramMetric,
+  MAX_SERIES,
+} from "../../../src/gateway/observe/metric.ts";
+import { createMetrics } from "../../../src/gateway/observe/metrics.ts";
 
 /** One sample line of the text format. */
 const SAMPLE =
@@ -20,7 +24,7 @@ function samplesOf(text: string): ReadonlyMap<string, number> {
 
 describe("metrics", () => {
   test("count and are read in the text format of Prometheus", () => {
-    const metrics = makeMetrics({
+    const metrics = createMetrics({
       version: "1.2.3",
       activeStreams: () => 3,
       openThreads: () => 4,
@@ -50,19 +54,19 @@ describe("metrics", () => {
   });
 
   test("hold a bounded number of labels, however many clients invent", () => {
-    const counter = makeCounter("requests_total", "Requests.", ["model"]);
+    const counter = createCounterMetric("requests_total", "Requests.", ["model"]);
     for (let index = 0; index < 10_000; index++) counter.add({ model: `m${index}` });
     const samples = samplesOf(counter.render());
-    expect(samples.size).toBe(MOST_SERIES + 1);
-    expect(samples.get('requests_total{model="other"}')).toBe(10_000 - MOST_SERIES);
+    expect(samples.size).toBe(MAX_SERIES + 1);
+    expect(samples.get('requests_total{model="other"}')).toBe(10_000 - MAX_SERIES);
   });
 
   test("stay readable whatever labels and values are", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.double(), (label, value) => {
-        const counter = makeCounter("a_total", "A.", ["b"]);
+        const counter = createCounterMetric("a_total", "A.", ["b"]);
         counter.add({ b: label }, value);
-        const histogram = makeHistogram("c", "C.", ["d"], [1, 2]);
+        const histogram = createHistogramMetric("c", "C.", ["d"], [1, 2]);
         histogram.observe({ d: label }, value);
         samplesOf(counter.render() + histogram.render());
       }),
@@ -72,7 +76,7 @@ describe("metrics", () => {
   test("a histogram's buckets rise to its count", () => {
     fc.assert(
       fc.property(fc.array(fc.double({ min: 0, max: 10, noNaN: true }), { minLength: 1 }), (values) => {
-        const histogram = makeHistogram("c", "C.", [], [1, 2, 5]);
+        const histogram = createHistogramMetric("c", "C.", [], [1, 2, 5]);
         for (const value of values) histogram.observe({}, value);
         const samples = samplesOf(histogram.render());
         for (const bound of [1, 2, 5])

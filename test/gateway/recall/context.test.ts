@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ApiName, JsonObject } from "../../../src/gateway/api/api.ts";
+import type { ApiName, WireObject } from "../../../src/gateway/api/api.ts";
 import { lineOf, startGateway, threadsOf } from "../../support/gateway.ts";
 import { says, startUpstream } from "../../support/upstream.ts";
 import { textsIn } from "../said.ts";
@@ -10,13 +10,13 @@ const FACT = "The staging server listens on port 7781.";
 const QUESTION = "Which port did we say the staging server listens on?";
 
 /** The text of an element. */
-function wordsOf(element: JsonObject | undefined): string {
+function wordsOf(element: WireObject | undefined): string {
   const content = element?.content;
   if (typeof content === "string") return content;
   return (content as readonly { text: string }[]).map(({ text }) => text).join("\n\n");
 }
 
-const blocks = (api: ApiName, text: string): JsonObject => ({
+const blocks = (api: ApiName, text: string): WireObject => ({
   role: "user",
   content: [
     {
@@ -40,7 +40,7 @@ describe.each(WAYS)("context for the words of a user, %s, streamed: %s", (api, i
     await talk(talker, [userSays(FACT)]);
     expect(wordsOf(elementsOf(upstream.heard[0] as never)[0])).toBe(FACT);
 
-    const said: JsonObject[] = [user(QUESTION)];
+    const said: WireObject[] = [user(QUESTION)];
     const seen = await talk(talker, said);
     const first = elementsOf(upstream.heard[1] as never);
     expect(wordsOf(first[0])).toMatch(FENCE);
@@ -153,7 +153,7 @@ describe("context for the words of a user", () => {
       config: CONTEXT,
     });
     await talk({ gateway, ...talker }, [userSays(FACT)]);
-    const said: JsonObject[] = [];
+    const said: WireObject[] = [];
     for (let turn = 0; turn < 12; turn++) {
       said.push(userSays(turn === 4 ? QUESTION : `Tell me story ${turn}. ${"And more. ".repeat(300)}`));
       said.push(...(await talk({ gateway, ...talker }, said)).elements);

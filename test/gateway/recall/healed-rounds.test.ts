@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ApiName, JsonObject } from "../../../src/gateway/api/api.ts";
+import type { ApiName, WireObject } from "../../../src/gateway/api/api.ts";
 import { lineOf, startGateway, threadsOf } from "../../support/gateway.ts";
 import { behave, startUpstream } from "../../support/upstream.ts";
 import type { Behaviour, Reply } from "../../support/wire-server/behaviour.ts";
@@ -10,7 +10,7 @@ const OVERFLOW: Behaviour = { type: "error", kind: "overflow" };
 const FACT = "The staging server listens on port 7781.";
 
 /** A conversation with `turns` calls and a question at its end. */
-function worked(api: ApiName, turns: number): readonly JsonObject[] {
+function worked(api: ApiName, turns: number): readonly WireObject[] {
   const calls = Array.from({ length: turns }, (_, turn) => [
     callOf(api, `r${turn}`, turn),
     toolSays(api, `r${turn}`, output(turn, 3_000)),
@@ -18,7 +18,7 @@ function worked(api: ApiName, turns: number): readonly JsonObject[] {
   return [userSays("Read everything."), ...calls.flat(), said(api, "Read."), userSays("Find the port.")];
 }
 
-function callOf(api: ApiName, id: string, turn: number): JsonObject {
+function callOf(api: ApiName, id: string, turn: number): WireObject {
   const input = { path: `src/${turn}.ts` };
   if (api === "anthropic")
     return { role: "assistant", content: [{ type: "tool_use", id, name: "read", input }] };
@@ -27,7 +27,7 @@ function callOf(api: ApiName, id: string, turn: number): JsonObject {
   return { role: "assistant", content: null, tool_calls: [{ id, type: "function", function: call }] };
 }
 
-function said(api: ApiName, text: string): JsonObject {
+function said(api: ApiName, text: string): WireObject {
   if (api !== "openai-responses") return { role: "assistant", content: text };
   return { type: "message", role: "assistant", content: [{ type: "output_text", text, annotations: [] }] };
 }

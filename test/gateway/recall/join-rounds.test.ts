@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ApiName, WireEvent } from "../../../src/gateway/api/api.ts";
-import { ROUND_FORMS } from "../../../src/gateway/recall/rounds/round-forms.ts";
-import { EXPAND, RECALL } from "../../../src/gateway/recall/tools.ts";
+import { ROUND_FORMATS } from "../../../src/gateway/recall/rounds/round-forms.ts";
+import { EXPAND_TOOL, RECALL_TOOL } from "../../../src/gateway/recall/tools.ts";
 import { anthropic } from "../../support/wire-server/anthropic.ts";
 import type { WireApi } from "../../support/wire-server/api.ts";
 import type { Reply } from "../../support/wire-server/behaviour.ts";
@@ -22,7 +22,7 @@ const REQUEST = {
 };
 
 const callArbitrary = fc.record({
-  name: fc.constantFrom(RECALL, EXPAND, "read"),
+  name: fc.constantFrom(RECALL_TOOL, EXPAND_TOOL, "read"),
   input: fc.record({ query: fc.string({ maxLength: 12 }) }),
 });
 const replyArbitrary: fc.Arbitrary<Reply> = fc
@@ -41,7 +41,7 @@ const replyArbitrary: fc.Arbitrary<Reply> = fc
     usage: { input: output * 10, output },
   }));
 
-const isOwn = (name: string) => name === RECALL || name === EXPAND;
+const isOwn = (name: string) => name === RECALL_TOOL || name === EXPAND_TOOL;
 const isInner = ({ toolCalls = [] }: Reply) =>
   toolCalls.length > 0 && toolCalls.every(({ name }) => isOwn(name));
 
@@ -52,7 +52,7 @@ function asked(replies: readonly Reply[], most: number): readonly Reply[] {
 }
 
 describe.each(WIRES)("rounds of %s", (name, wire) => {
-  const form = ROUND_FORMS[name];
+  const form = ROUND_FORMATS[name];
   const toEvents = (reply: Reply): readonly WireEvent[] =>
     wire.events(reply, REQUEST).map(({ event, data }) => ({
       ...(event !== undefined && { event }),
@@ -79,7 +79,7 @@ describe.each(WIRES)("rounds of %s", (name, wire) => {
           const replies = asked([...all, { text: "Done.", usage: { input: 9, output: 3 } }], most);
           const seen = streamed(replies, most);
           const bodies = replies.map((reply) => JSON.parse(JSON.stringify(wire.body(reply, REQUEST))));
-          const whole = seenBody(name, form.joinBodies(bodies));
+          const whole = seenBody(name, form.mergeBodies(bodies));
           const said = replies.flatMap(({ text }) => text ?? []);
           expect(seen.texts.join("\n\n")).toBe(said.join("\n\n"));
           expect(whole.texts.join("\n\n")).toBe(said.join("\n\n"));
@@ -100,11 +100,11 @@ describe.each(WIRES)("rounds of %s", (name, wire) => {
 
   it("send back all that a model has thought, said and called in a round", () => {
     const joiner = form.openStream(4);
-    const calls = [{ id: "a", name: RECALL, input: { query: "x" } }];
+    const calls = [{ id: "a", name: RECALL_TOOL, input: { query: "x" } }];
     const reply: Reply = { reasoning: "hm hm", text: "Let me look.", toolCalls: calls };
     for (const event of toEvents(reply)) joiner.take(event);
     const streamed = joiner.next();
-    const whole = form.readBody(JSON.parse(JSON.stringify(wire.body(reply, REQUEST)))).own;
+    const whole = form.readBody(JSON.parse(JSON.stringify(wire.body(reply, REQUEST)))).recallRound;
     expect(streamed).toEqual(whole);
     expect(JSON.stringify(streamed?.elements)).toContain("Let me look.");
     if (name === "anthropic") expect(JSON.stringify(streamed?.elements)).toContain('"signature":"c2lnbmVk"');
@@ -118,20 +118,20 @@ describe.each(WIRES)("rounds of %s", (name, wire) => {
     for (const event of toEvents(reply)) expect(joiner.take(event)).toEqual([event]);
     expect(joiner.next()).toBeUndefined();
     const body = JSON.parse(JSON.stringify(wire.body(reply, REQUEST)));
-    expect(form.joinBodies([body])).toBe(body);
+    expect(form.mergeBodies([body])).toBe(body);
   });
 
   it("end with what was said wherever a later round is cut, unless a call of the client is half said", () => {
     const inner: Reply = {
       text: "Let me look.",
-      toolCalls: [{ id: "a", name: RECALL, input: { query: "x" } }],
+      toolCalls: [{ id: "a", name: RECALL_TOOL, input: { query: "x" } }],
     };
     const events = toEvents({ text: "It was two words", toolCalls: [{ id: "b", name: "read", input: {} }] });
     const isCalling = (event: WireEvent) => event.data.includes('"read"');
     for (let cut = 0; cut < events.length - 2; cut++) {
       const joiner = form.openStream(4);
       const sent = [...toEvents(inner).flatMap((event) => joiner.take(event))];
-      expect(joiner.next()?.calls).toEqual([{ id: "a", name: RECALL, input: { query: "x" } }]);
+      expect(joiner.next()?.calls).toEqual([{ id: "a", name: RECALL_TOOL, input: { query: "x" } }]);
       sent.push(...events.slice(0, cut).flatMap((event) => joiner.take(event)));
       const ending = joiner.finish();
       expect(ending !== undefined).toBe(!events.slice(0, cut).some(isCalling));

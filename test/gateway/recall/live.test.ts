@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { RECALL } from "../../../src/gateway/recall/tools.ts";
+import { RECALL_TOOL } from "../../../src/gateway/recall/tools.ts";
 import { testFolder } from "../../support/folder.ts";
 import { startGateway } from "../../support/gateway.ts";
 import { says, startUpstream } from "../../support/upstream.ts";
@@ -126,7 +126,7 @@ describe("recall through edits off and through ids of responses", () => {
         nameResponse(response, `resp_${index}`);
         const mixed = {
           toolCalls: [
-            { id: "own", name: RECALL, input: { query: "x" } },
+            { id: "own", name: RECALL_TOOL, input: { query: "x" } },
             { id: "client", name: "read", input: {} },
           ],
         };

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { ApiName } from "../../../src/gateway/api/api.ts";
-import { apiOf } from "../../../src/gateway/api/apis.ts";
+import { getApi } from "../../../src/gateway/api/apis.ts";
 import { RecentBodies } from "../../../src/gateway/body/recent-bodies.ts";
 import type { GatewayConfig } from "../../../src/gateway/config/config.ts";
 import { readRequest } from "../../../src/gateway/exchange/read-request.ts";
 import { ReferencedItems } from "../../../src/gateway/exchange/referenced-items.ts";
-import { mayOffer } from "../../../src/gateway/recall/may-offer.ts";
-import { RECALL } from "../../../src/gateway/recall/tools.ts";
+import { canOfferTools } from "../../../src/gateway/recall/may-offer.ts";
+import { RECALL_TOOL } from "../../../src/gateway/recall/tools.ts";
 import { readTool, requestOf, userSays } from "./talk.ts";
 
 async function offers(api: ApiName, rest: object, said = [userSays("Hello.")]): Promise<boolean> {
@@ -18,7 +18,7 @@ async function offers(api: ApiName, rest: object, said = [userSays("Hello.")]): 
     stored,
     config: () => ({ redact: false }) as GatewayConfig,
   };
-  return mayOffer(await readRequest(apiOf(api), body, "somebody", parts));
+  return canOfferTools(await readRequest(getApi(api), body, "somebody", parts));
 }
 
 describe("tools of ours", () => {
@@ -39,7 +39,7 @@ describe("tools of ours", () => {
   it.each([
     ["anthropic", { tool_choice: { type: "any" } }],
     ["anthropic", { tool_choice: { type: "none" } }],
-    ["anthropic", { tools: [{ ...readTool("anthropic"), name: RECALL }] }],
+    ["anthropic", { tools: [{ ...readTool("anthropic"), name: RECALL_TOOL }] }],
     ["anthropic", { tools: null }],
     ["openai-chat", { tool_choice: "required" }],
     ["openai-chat", { tool_choice: { type: "function", function: { name: "read" } } }],

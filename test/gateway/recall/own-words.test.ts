@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { ownWords } from "../../../src/gateway/recall/own-words.ts";
+import { findPersonText } from "../../../src/gateway/recall/own-words.ts";
 
 const said = (...texts: readonly string[]) =>
-  ownWords({ role: "user", parts: texts.map((text) => ({ type: "text", text })) });
+  findPersonText({ role: "user", parts: texts.map((text) => ({ type: "text", text })) });
 
 describe("the words of a person", () => {
   it("are what is left without what agents add", () => {
@@ -24,7 +24,9 @@ describe("the words of a person", () => {
 
   it("are none where a tool has answered, or somebody else speaks", () => {
     const result = { type: "tool-result", callId: "a", output: "x" } as const;
-    expect(ownWords({ role: "user", parts: [result, { type: "text", text: "Go on." }] })).toBeUndefined();
-    expect(ownWords({ role: "assistant", text: "Go on." })).toBeUndefined();
+    expect(
+      findPersonText({ role: "user", parts: [result, { type: "text", text: "Go on." }] }),
+    ).toBeUndefined();
+    expect(findPersonText({ role: "assistant", text: "Go on." })).toBeUndefined();
   });
 });

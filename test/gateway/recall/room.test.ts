@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { answersWithin } from "../../../src/gateway/recall/within-room.ts";
+import { trimRecallResults } from "../../../src/gateway/recall/within-room.ts";
 import { estimateText } from "../../../src/index.ts";
 import { startGateway } from "../../support/gateway.ts";
 import { behave, says, startUpstream } from "../../support/upstream.ts";
@@ -24,7 +24,7 @@ describe("answers of tools of ours", () => {
         fc.array(answer, { minLength: 1, maxLength: 8 }),
         fc.integer({ min: -500, max: 8_000 }),
         (answers, room) => {
-          const within = answersWithin(answers, room);
+          const within = trimRecallResults(answers, room);
           expect(within).toHaveLength(answers.length);
           const tokens = within.reduce((sum, { text }) => sum + estimateText(text), 0);
           expect(tokens).toBeLessThanOrEqual(Math.max(room, 60 * answers.length));
@@ -35,9 +35,9 @@ describe("answers of tools of ours", () => {
 
   it("are whole where there is room for them", () => {
     const answers = [{ call: { id: "a", name: "longhaul_recall", input: {} }, text: "short" }];
-    expect(answersWithin(answers, 1_000)).toEqual(answers);
-    expect(answersWithin(answers, Number.POSITIVE_INFINITY)).toEqual(answers);
-    expect(answersWithin(answers, 0)[0]?.text).toContain("no room");
+    expect(trimRecallResults(answers, 1_000)).toEqual(answers);
+    expect(trimRecallResults(answers, Number.POSITIVE_INFINITY)).toEqual(answers);
+    expect(trimRecallResults(answers, 0)[0]?.text).toContain("no room");
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { ApiName, JsonObject } from "../../../src/gateway/api/api.ts";
+import type { ApiName, WireObject } from "../../../src/gateway/api/api.ts";
 
 /** A tool call as a client sees it. */
 export interface SeenCall {
@@ -15,9 +15,9 @@ export interface Seen {
   readonly texts: readonly string[];
   readonly calls: readonly SeenCall[];
   readonly stop: unknown;
-  readonly usage: JsonObject | undefined;
+  readonly usage: WireObject | undefined;
   /** The elements that the client sends back for it. */
-  readonly elements: readonly JsonObject[];
+  readonly elements: readonly WireObject[];
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: tests access arbitrary fields.

@@ -1,5 +1,5 @@
-import type { ApiName, JsonObject } from "../../../src/gateway/api/api.ts";
-import { RECALL } from "../../../src/gateway/recall/tools.ts";
+import type { ApiName, WireObject } from "../../../src/gateway/api/api.ts";
+import { RECALL_TOOL } from "../../../src/gateway/recall/tools.ts";
 import { type Answer, ask, type TestGateway } from "../../support/gateway.ts";
 import type { Heard } from "../../support/upstream.ts";
 import type { Reply } from "../../support/wire-server/behaviour.ts";
@@ -22,7 +22,7 @@ const PATHS: Readonly<Record<ApiName, string>> = {
 };
 
 /** A tool of the client. */
-export function readTool(api: ApiName): JsonObject {
+export function readTool(api: ApiName): WireObject {
   const schema = { type: "object", properties: { path: { type: "string" } } };
   if (api === "anthropic") return { name: "read", description: "Reads.", input_schema: schema };
   const named = { name: "read", description: "Reads.", parameters: schema };
@@ -33,7 +33,7 @@ export function readTool(api: ApiName): JsonObject {
 export function requestOf(
   api: ApiName,
   isStreamed: boolean,
-  said: readonly JsonObject[],
+  said: readonly WireObject[],
   rest: object = {},
 ): object {
   const own = api === "anthropic" ? { system: "You help.", max_tokens: 500 } : {};
@@ -49,12 +49,12 @@ export function requestOf(
 }
 
 /** A user message. */
-export function userSays(text: string): JsonObject {
+export function userSays(text: string): WireObject {
   return { role: "user", content: text };
 }
 
 /** The result of a client's tool. */
-export function toolSays(api: ApiName, id: string, text: string): JsonObject {
+export function toolSays(api: ApiName, id: string, text: string): WireObject {
   if (api === "openai-chat") return { role: "tool", tool_call_id: id, content: text };
   if (api === "openai-responses") return { type: "function_call_output", call_id: id, output: text };
   return { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: text }] };
@@ -70,7 +70,7 @@ export interface Talker {
 }
 
 /** Sends a request and parses the response as a strict client does. */
-export async function talk(talker: Talker, said: readonly JsonObject[], rest: object = {}): Promise<Seen> {
+export async function talk(talker: Talker, said: readonly WireObject[], rest: object = {}): Promise<Seen> {
   const answer = await askRaw(talker, said, rest);
   if (answer.status !== 200 || !answer.isWhole) throw new Error(`${answer.status} ${answer.text}`);
   return talker.isStreamed
@@ -80,7 +80,7 @@ export async function talk(talker: Talker, said: readonly JsonObject[], rest: ob
 
 export function askRaw(
   { gateway, api, isStreamed, key = "key-of-alice" }: Talker,
-  said: readonly JsonObject[],
+  said: readonly WireObject[],
   rest: object = {},
   question: object = {},
 ): Promise<Answer> {
@@ -96,12 +96,12 @@ export function askRaw(
 export function recalls(query: string, text?: string, id = "call_1"): Reply {
   return {
     ...(text !== undefined && { text }),
-    toolCalls: [{ id, name: RECALL, input: { query } }],
+    toolCalls: [{ id, name: RECALL_TOOL, input: { query } }],
     usage: { input: 100, output: 7 },
   };
 }
 
 /** The elements that an upstream received. */
-export function elementsOf({ json }: Heard): readonly JsonObject[] {
+export function elementsOf({ json }: Heard): readonly WireObject[] {
   return json.messages ?? json.input;
 }

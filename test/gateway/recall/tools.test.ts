@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { EXPAND, RECALL } from "../../../src/gateway/recall/tools.ts";
+import { EXPAND_TOOL, RECALL_TOOL } from "../../../src/gateway/recall/tools.ts";
 import { lineOf, startGateway, threadsOf } from "../../support/gateway.ts";
 import { behave, says, startUpstream } from "../../support/upstream.ts";
 import type { Behaviour, Reply } from "../../support/wire-server/behaviour.ts";
@@ -51,7 +51,7 @@ describe.each(WAYS)("recall as a tool, %s, streamed: %s", (api, isStreamed) => {
     expect(seen.usage?.input_tokens ?? seen.usage?.prompt_tokens).toBe(150);
 
     const [, first, second] = upstream.heard;
-    expect(named(first?.json.tools)).toEqual(["read", RECALL, EXPAND]);
+    expect(named(first?.json.tools)).toEqual(["read", RECALL_TOOL, EXPAND_TOOL]);
     expect(second && elementsOf(second).slice(0, question.length)).toEqual(question);
     const inner = JSON.stringify(second && elementsOf(second).slice(question.length));
     expect(inner).toContain("Let me look.");
@@ -77,8 +77,8 @@ describe.each(WAYS)("recall as a tool, %s, streamed: %s", (api, isStreamed) => {
   it("takes several rounds and several calls at once, and no more than four rounds", async () => {
     const pair: Reply = {
       toolCalls: [
-        { id: "a", name: RECALL, input: { query: "port" } },
-        { id: "b", name: EXPAND, input: { entry: "nothing#7" } },
+        { id: "a", name: RECALL_TOOL, input: { query: "port" } },
+        { id: "b", name: EXPAND_TOOL, input: { entry: "nothing#7" } },
       ],
       usage: { input: 10, output: 1 },
     };
@@ -100,9 +100,9 @@ describe.each(WAYS)("recall as a tool, %s, streamed: %s", (api, isStreamed) => {
     const mixed: Reply = {
       text: "Both.",
       toolCalls: [
-        { id: "a", name: RECALL, input: { query: "port" } },
+        { id: "a", name: RECALL_TOOL, input: { query: "port" } },
         { id: "b", name: "read", input: { path: "x" } },
-        { id: "c", name: EXPAND, input: { entry: "x#1" } },
+        { id: "c", name: EXPAND_TOOL, input: { entry: "x#1" } },
       ],
     };
     const upstream = await scripted(mixed, { text: "Fine." });
@@ -143,7 +143,7 @@ describe.each(WAYS)("recall as a tool, %s, streamed: %s", (api, isStreamed) => {
       "openai-responses": { type: "function", name: "read" },
     };
     await talk({ gateway, api, isStreamed }, [userSays("Hello there.")], { tool_choice: forced[api] });
-    const own = { ...readTool(api), ...(api !== "openai-chat" && { name: RECALL }) };
+    const own = { ...readTool(api), ...(api !== "openai-chat" && { name: RECALL_TOOL }) };
     if (api !== "openai-chat")
       await talk({ gateway, api, isStreamed }, [userSays("Hello you.")], { tools: [own] });
     for (const { json } of upstream.heard) expect(json.tools).toHaveLength(1);

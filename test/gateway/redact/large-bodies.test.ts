@@ -1,6 +1,6 @@
 import { buffer } from "node:stream/consumers";
 import { expect, test } from "vitest";
-import { apiOf } from "../../../src/gateway/api/apis.ts";
+import { getApi } from "../../../src/gateway/api/apis.ts";
 import { RecentBodies } from "../../../src/gateway/body/recent-bodies.ts";
 import type { GatewayConfig } from "../../../src/gateway/config/config.ts";
 import { readRequest } from "../../../src/gateway/exchange/read-request.ts";
@@ -31,7 +31,7 @@ test("a large body is prepared for redaction before any of its messages is store
     { role: "user", content: LARGE },
   ];
   const body = Buffer.from(JSON.stringify({ model: "claude-sonnet-4-5", max_tokens: 10, messages }));
-  const { said } = await readRequest(apiOf("anthropic"), body, "somebody", parts);
+  const { said } = await readRequest(getApi("anthropic"), body, "somebody", parts);
   expect(said.messages.map(({ raw }) => raw?.text?.length ?? raw?.parts?.length)).toEqual([
     expect.any(Number),
     expect.any(Number),

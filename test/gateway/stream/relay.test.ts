@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
-import { relay } from "../../../src/gateway/stream/relay.ts";
+import { relayResponse } from "../../../src/gateway/stream/relay.ts";
 import { ask, askBare, event, open, startWorld } from "./world.ts";
 
 const sse = { "content-type": "text/event-stream" };
@@ -172,10 +172,14 @@ describe("relay", () => {
       (_, response) => response.writeHead(200, sse).end(event("first")),
       (_, response) => ({
         transform: ({ raw }) => raw,
-        continues: () => {
+        keepsOpen: () => {
           void open(second.url).then((body) => {
             const { statusCode: status = 0, statusMessage = "", rawHeaders } = body;
-            return relay({ answer: { status, statusMessage, rawHeaders, body }, response, idleMs: 5_000 });
+            return relayResponse({
+              answer: { status, statusMessage, rawHeaders, body },
+              response,
+              idleMs: 5_000,
+            });
           });
           return true;
         },

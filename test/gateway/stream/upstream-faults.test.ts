@@ -50,7 +50,7 @@ describe("when the upstream fails", () => {
       (_, response) => {
         response.writeHead(200, sse).write(events[0], () => setTimeout(() => response.destroy(), 20));
       },
-      { ...keep, lastWords: ({ reason }) => event(`error: ${reason}`) },
+      { ...keep, finalBytes: ({ reason }) => event(`error: ${reason}`) },
     );
     expect(await ask(world.url)).toMatchObject({ text: events[0] + event("error: reset"), isWhole: false });
   });
@@ -58,7 +58,7 @@ describe("when the upstream fails", () => {
   test("silence is ended, and the upstream is let go", async () => {
     const world = await startWorld((_, response) => void response.writeHead(200, sse).write(events[0]), {
       idleMs: 300,
-      lastWords: ({ reason }) => event(`error: ${reason}`),
+      finalBytes: ({ reason }) => event(`error: ${reason}`),
     });
     expect(await ask(world.url)).toMatchObject({ text: events[0] + event("error: idle"), isWhole: false });
     expect(await world.outcome).toMatchObject({ ending: "upstream-idle", failure: { reason: "idle" } });

@@ -3,11 +3,11 @@ import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
-import { clientSignal } from "../../../src/gateway/stream/client-signal.ts";
-import { type Relayed, type RelayOptions, relay } from "../../../src/gateway/stream/relay.ts";
-import { closeAgents, openAgents } from "../../../src/gateway/upstream/agents.ts";
+import { createClientSignal } from "../../../src/gateway/stream/client-signal.ts";
+import { type RelayOptions, type RelayResult, relayResponse } from "../../../src/gateway/stream/relay.ts";
+import { closeAgents, createAgents } from "../../../src/gateway/upstream/agents.ts";
 import { sendUpstream } from "../../../src/gateway/upstream/send-upstream.ts";
-import { upstreamUrl } from "../../../src/gateway/upstream/upstream-url.ts";
+import { buildUpstreamUrl } from "../../../src/gateway/upstream/upstream-url.ts";
 import { type Listening, serve } from "../upstream/server.ts";
 
 /** Options of a relay other than its two sides. */
@@ -17,9 +17,9 @@ export type RelayRest = Partial<Omit<RelayOptions, "answer" | "response">>;
 export interface World extends Listening {
   readonly upstream: Listening;
   /** Outcomes in order of the requests. */
-  readonly relayed: Promise<Relayed>[];
+  readonly relayed: Promise<RelayResult>[];
   /** Resolves with the outcome of the first request. */
-  readonly outcome: Promise<Relayed>;
+  readonly outcome: Promise<RelayResult>;
 }
 
 /** Starts an upstream with the given behavior, and a server that relays its responses. */
@@ -27,11 +27,11 @@ export async function startWorld(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
   rest: RelayRest | ((request: IncomingMessage, response: ServerResponse) => RelayRest) = {},
 ): Promise<World> {
-  const agents = openAgents();
+  const agents = createAgents();
   onTestFinished(() => closeAgents(agents));
   const upstream = await serve(answer);
-  const relayed: Promise<Relayed>[] = [];
-  const outcome = Promise.withResolvers<Relayed>();
+  const relayed: Promise<RelayResult>[] = [];
+  const outcome = Promise.withResolvers<RelayResult>();
   const gateway = await serve((incoming, response) => {
     const options = typeof rest === "function" ? rest(incoming, response) : rest;
     const one = passOn(incoming, response, options);
@@ -46,7 +46,7 @@ export async function startWorld(
     const { method = "GET", url = "/", headers } = incoming;
     const sent = await sendUpstream({
       agents,
-      url: upstreamUrl({ baseUrl: upstream.url }, url),
+      url: buildUpstreamUrl({ baseUrl: upstream.url }, url),
       method,
       rawHeaders: [
         "Host",
@@ -57,10 +57,10 @@ export async function startWorld(
         `${body.length}`,
       ],
       body: [body],
-      signal: clientSignal(response),
+      signal: createClientSignal(response),
       limits: { connectMs: 5_000, firstByteMs: 5_000 },
     });
-    return relay({ idleMs: 5_000, ...options, answer: sent, response });
+    return relayResponse({ idleMs: 5_000, ...options, answer: sent, response });
   }
 
   const { url, port, connections } = gateway;

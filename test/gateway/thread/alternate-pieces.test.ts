@@ -1,41 +1,41 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ApiName, JsonObject } from "../../../src/gateway/api/api.ts";
-import { apiOf } from "../../../src/gateway/api/apis.ts";
+import type { ApiName, WireObject } from "../../../src/gateway/api/api.ts";
+import { getApi } from "../../../src/gateway/api/apis.ts";
 import { cutBody } from "../../../src/gateway/body/cut.ts";
-import { wireMessages } from "../../../src/gateway/body/wire-message.ts";
-import { newViolations } from "../../../src/gateway/edits/check-rules.ts";
-import { markersIn } from "../../../src/gateway/edits/markers.ts";
-import { repeatedRoles } from "../../../src/gateway/edits/role-rules.ts";
+import { readMessages } from "../../../src/gateway/body/wire-message.ts";
+import { findNewViolations } from "../../../src/gateway/edits/check-rules.ts";
+import { findMarkers } from "../../../src/gateway/edits/markers.ts";
+import { findRepeatedRoles } from "../../../src/gateway/edits/role-rules.ts";
 import { alternatePieces } from "../../../src/gateway/thread/alternate-pieces.ts";
-import { movedMarkers } from "../../../src/gateway/thread/moved-markers.ts";
-import { elementsOf, listBytes, type Piece } from "../../../src/gateway/thread/outgoing.ts";
+import { moveLostMarkers } from "../../../src/gateway/thread/moved-markers.ts";
+import { encodePieces, listPieceElements, type OutgoingPiece } from "../../../src/gateway/thread/outgoing.ts";
 import { editedRequest, exchanges } from "./random-window.ts";
 
 const APIS = ["anthropic", "openai-chat", "openai-responses"] as const;
 
-function saidOf(api: ApiName, elements: readonly JsonObject[]) {
+function saidOf(api: ApiName, elements: readonly WireObject[]) {
   const cut = cutBody(Buffer.from(JSON.stringify({ list: elements })), "list");
-  return wireMessages({ api: apiOf(api), stored: (input) => input }, cut);
+  return readMessages({ api: getApi(api), stored: (input) => input }, cut);
 }
 
-const bytesOf = (said: ReturnType<typeof saidOf>, pieces: readonly Piece[]) =>
-  Buffer.concat([...listBytes(said.cut, pieces)]).toString();
+const bytesOf = (said: ReturnType<typeof saidOf>, pieces: readonly OutgoingPiece[]) =>
+  Buffer.concat([...encodePieces(said.cut, pieces)]).toString();
 
-const newRules = (...args: Parameters<typeof newViolations>) =>
-  newViolations(...args).map(({ rule }) => rule);
+const newRules = (...args: Parameters<typeof findNewViolations>) =>
+  findNewViolations(...args).map(({ rule }) => rule);
 
 describe.each(APIS)("an edited window over %s", (api) => {
   test("alternates wherever the client's request did, and keeps every text in one piece", () => {
     fc.assert(
       fc.property(exchanges, (given) => {
         const { said, elements, pieces, texts } = editedRequest(api, given);
-        fc.pre(repeatedRoles(api, elements).length === 0);
+        fc.pre(findRepeatedRoles(api, elements).length === 0);
         const merged = alternatePieces(api, said, pieces);
-        const after = elementsOf(said.cut, merged);
-        const broken = newRules(api, elements, elementsOf(said.cut, pieces));
+        const after = listPieceElements(said.cut, merged);
+        const broken = newRules(api, elements, listPieceElements(said.cut, pieces));
         expect(newRules(api, elements, after)).toEqual(broken.filter((rule) => rule !== "roles-repeat"));
-        expect(repeatedRoles(api, after)).toEqual([]);
+        expect(findRepeatedRoles(api, after)).toEqual([]);
         expect(after[0]?.role).toBe("user");
         const bytes = bytesOf(said, merged);
         let from = 0;
@@ -60,7 +60,7 @@ describe.each(APIS)("an edited window over %s", (api) => {
   });
 
   test("leaves alone what the client itself has in a row", () => {
-    const user = (text: string): JsonObject => ({ role: "user", content: text });
+    const user = (text: string): WireObject => ({ role: "user", content: text });
     const said = saidOf(api, [
       user("a"),
       user("b"),
@@ -68,13 +68,13 @@ describe.each(APIS)("an edited window over %s", (api) => {
       { role: "assistant", content: "d" },
       user("e"),
     ]);
-    const edited: readonly Piece[] = [
+    const edited: readonly OutgoingPiece[] = [
       { from: 0, to: 1 },
       { elements: [user("B")], index: 1 },
       { from: 2, to: 3 },
       { from: 4, to: 5 },
     ];
-    expect(elementsOf(said.cut, alternatePieces(api, said, edited))).toEqual([
+    expect(listPieceElements(said.cut, alternatePieces(api, said, edited))).toEqual([
       user("a"),
       user("B"),
       user("c\n\ne"),
@@ -83,25 +83,25 @@ describe.each(APIS)("an edited window over %s", (api) => {
 });
 
 describe("an edited window over anthropic", () => {
-  const text = (words: string, extra: JsonObject = {}): JsonObject => ({
+  const text = (words: string, extra: WireObject = {}): WireObject => ({
     type: "text",
     text: words,
     ...extra,
   });
-  const user = (...content: readonly JsonObject[]): JsonObject => ({ role: "user", content });
-  const assistant = (...content: readonly JsonObject[]): JsonObject => ({ role: "assistant", content });
-  const use: JsonObject = { type: "tool_use", id: "1", name: "read", input: {} };
-  const result: JsonObject = { type: "tool_result", tool_use_id: "1", content: "r" };
+  const user = (...content: readonly WireObject[]): WireObject => ({ role: "user", content });
+  const assistant = (...content: readonly WireObject[]): WireObject => ({ role: "assistant", content });
+  const use: WireObject = { type: "tool_use", id: "1", name: "read", input: {} };
+  const result: WireObject = { type: "tool_result", tool_use_id: "1", content: "r" };
   const mark = { cache_control: { type: "ephemeral" } };
 
   test("has results before a note that it merges them with", () => {
     const said = saidOf("anthropic", [user(text("a")), assistant(use), user(result, text("b"))]);
-    const pieces: readonly Piece[] = [
+    const pieces: readonly OutgoingPiece[] = [
       { from: 0, to: 2 },
       { elements: [user(text("note"))] },
       { from: 2, to: 3 },
     ];
-    const after = elementsOf(said.cut, alternatePieces("anthropic", said, pieces));
+    const after = listPieceElements(said.cut, alternatePieces("anthropic", said, pieces));
     expect(after.at(-1)).toEqual(user(result, text("note"), text("b")));
   });
 
@@ -114,19 +114,22 @@ describe("an edited window over anthropic", () => {
       user(text("e", mark)),
     ];
     const said = saidOf("anthropic", elements);
-    const pieces: readonly Piece[] = [
+    const pieces: readonly OutgoingPiece[] = [
       { from: 0, to: 1 },
       { elements: [user(text("note"))] },
       { from: 2, to: 3 },
       { from: 4, to: 5 },
     ];
-    const merged = elementsOf(said.cut, alternatePieces("anthropic", said, movedMarkers(said.cut, pieces)));
+    const merged = listPieceElements(
+      said.cut,
+      alternatePieces("anthropic", said, moveLostMarkers(said.cut, pieces)),
+    );
     expect(merged).toEqual([user(text("a"), text("note"), text("c", mark), text("e", mark))]);
-    expect(markersIn(merged)).toHaveLength(2);
+    expect(findMarkers(merged)).toHaveLength(2);
   });
 
   test("never merges a message with thoughts", () => {
-    const thinking: JsonObject = { type: "thinking", thinking: "t", signature: "s" };
+    const thinking: WireObject = { type: "thinking", thinking: "t", signature: "s" };
     const elements = [
       user(text("a")),
       assistant(text("b")),
@@ -135,12 +138,12 @@ describe("an edited window over anthropic", () => {
       user(text("e")),
     ];
     const said = saidOf("anthropic", elements);
-    const pieces: readonly Piece[] = [
+    const pieces: readonly OutgoingPiece[] = [
       { from: 0, to: 2 },
       { from: 3, to: 5 },
     ];
-    const after = elementsOf(said.cut, alternatePieces("anthropic", said, pieces));
+    const after = listPieceElements(said.cut, alternatePieces("anthropic", said, pieces));
     expect(after).toEqual(elements.toSpliced(2, 1));
-    expect(newViolations("anthropic", elements, after)).toEqual([]);
+    expect(findNewViolations("anthropic", elements, after)).toEqual([]);
   });
 });

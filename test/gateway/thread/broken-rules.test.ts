@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../../src/gateway/api/api.ts";
+import type { WireObject } from "../../../src/gateway/api/api.ts";
 import { type CutBody, cutBody } from "../../../src/gateway/body/cut.ts";
-import { leadMarkers } from "../../../src/gateway/edits/lead-markers.ts";
-import { brokenRules } from "../../../src/gateway/thread/broken-rules.ts";
-import { movedMarkers } from "../../../src/gateway/thread/moved-markers.ts";
-import type { Piece } from "../../../src/gateway/thread/outgoing.ts";
+import { countLeadMarkers } from "../../../src/gateway/edits/lead-markers.ts";
+import { findBrokenRules } from "../../../src/gateway/thread/broken-rules.ts";
+import { moveLostMarkers } from "../../../src/gateway/thread/moved-markers.ts";
+import type { OutgoingPiece } from "../../../src/gateway/thread/outgoing.ts";
 
 const mark = { cache_control: { type: "ephemeral" } };
-const cutOf = (body: JsonObject): CutBody => cutBody(Buffer.from(JSON.stringify(body)), "messages");
+const cutOf = (body: WireObject): CutBody => cutBody(Buffer.from(JSON.stringify(body)), "messages");
 const marked = (isMarked: boolean) => (isMarked ? mark : {});
-const user = (text: string, isMarked = false): JsonObject => ({
+const user = (text: string, isMarked = false): WireObject => ({
   role: "user",
   content: [{ type: "text", text, ...marked(isMarked) }],
 });
@@ -22,38 +22,40 @@ const tools = (...marks: readonly boolean[]) =>
 describe("markers besides those of messages", () => {
   test("are those of system and tools, and one for the whole request", () => {
     const messages = [user("a", true)];
-    expect(leadMarkers(cutOf({ messages }))).toBe(0);
-    expect(leadMarkers(cutOf({ system: "words", tools: tools(false), messages }))).toBe(0);
-    expect(leadMarkers(cutOf({ system: system(true, true), tools: tools(true), messages }))).toBe(3);
-    expect(leadMarkers(cutOf({ ...mark, system: system(true), messages }))).toBe(2);
+    expect(countLeadMarkers(cutOf({ messages }))).toBe(0);
+    expect(countLeadMarkers(cutOf({ system: "words", tools: tools(false), messages }))).toBe(0);
+    expect(countLeadMarkers(cutOf({ system: system(true, true), tools: tools(true), messages }))).toBe(3);
+    expect(countLeadMarkers(cutOf({ ...mark, system: system(true), messages }))).toBe(2);
   });
 
   test("are not what is only named like one", () => {
     const schema = { properties: { cache_control: { type: "string" } } };
     const named = { name: "t", input_schema: schema, cache_control: null };
-    expect(leadMarkers(cutOf({ cache_control: null, tools: [named], messages: [] }))).toBe(0);
-    expect(leadMarkers(cutOf({ system: 'say "cache_control"', messages: [] }))).toBe(0);
+    expect(countLeadMarkers(cutOf({ cache_control: null, tools: [named], messages: [] }))).toBe(0);
+    expect(countLeadMarkers(cutOf({ system: 'say "cache_control"', messages: [] }))).toBe(0);
   });
 });
 
 describe("an edited request", () => {
   const messages = [user("a"), user("b", true)];
-  const edited = (isMarked: boolean): readonly Piece[] => [
+  const edited = (isMarked: boolean): readonly OutgoingPiece[] => [
     { elements: [user("stub", isMarked)], index: 0 },
     { from: 1, to: 2 },
   ];
 
   test("fails the check with more markers than the provider allows, all of them together", () => {
     const full = cutOf({ system: system(true, true), tools: tools(true), messages });
-    expect(brokenRules("anthropic", full, edited(false))).toEqual([]);
-    expect(brokenRules("anthropic", full, edited(true))).toEqual([{ rule: "too-many-markers", element: 1 }]);
+    expect(findBrokenRules("anthropic", full, edited(false))).toEqual([]);
+    expect(findBrokenRules("anthropic", full, edited(true))).toEqual([
+      { rule: "too-many-markers", element: 1 },
+    ]);
     const roomy = cutOf({ system: system(true, false), tools: tools(true), messages });
-    expect(brokenRules("anthropic", roomy, edited(true))).toEqual([]);
+    expect(findBrokenRules("anthropic", roomy, edited(true))).toEqual([]);
   });
 
   test("is not blamed for markers that the client itself has too many of", () => {
     const own = cutOf({ system: system(true, true, true, true), messages });
-    expect(brokenRules("anthropic", own, edited(false))).toEqual([]);
+    expect(findBrokenRules("anthropic", own, edited(false))).toEqual([]);
   });
 
   test("never has too many after its markers were moved, whatever has left", () => {
@@ -67,12 +69,12 @@ describe("an edited request", () => {
       fc.property(request, ({ fates, ...marks }) => {
         const said = marks.messages.map((isMarked, index) => user(`${index}`, isMarked));
         const cut = cutOf({ system: system(...marks.system), tools: tools(...marks.tools), messages: said });
-        const pieces = said.flatMap((_, index): readonly Piece[] => {
+        const pieces = said.flatMap((_, index): readonly OutgoingPiece[] => {
           if (fates[index] === "leaves" && index > 0) return [];
           if (fates[index] === "changes") return [{ elements: [user("stub")], index }];
           return [{ from: index, to: index + 1 }];
         });
-        expect(brokenRules("anthropic", cut, movedMarkers(cut, pieces))).toEqual([]);
+        expect(findBrokenRules("anthropic", cut, moveLostMarkers(cut, pieces))).toEqual([]);
       }),
     );
   });

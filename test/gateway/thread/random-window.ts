@@ -1,9 +1,9 @@
 import fc from "fast-check";
-import type { ApiName, JsonObject } from "../../../src/gateway/api/api.ts";
-import { apiOf } from "../../../src/gateway/api/apis.ts";
+import type { ApiName, WireObject } from "../../../src/gateway/api/api.ts";
+import { getApi } from "../../../src/gateway/api/apis.ts";
 import { cutBody } from "../../../src/gateway/body/cut.ts";
-import { type WireMessages, wireMessages } from "../../../src/gateway/body/wire-message.ts";
-import type { Piece } from "../../../src/gateway/thread/outgoing.ts";
+import { type RequestMessages, readMessages } from "../../../src/gateway/body/wire-message.ts";
+import type { OutgoingPiece } from "../../../src/gateway/thread/outgoing.ts";
 import type { Role } from "../../../src/index.ts";
 
 /** Fate of a message, or of a call with its result. */
@@ -32,23 +32,23 @@ export const exchanges: fc.Arbitrary<readonly Exchange[]> = fc.array(
 
 /** A client's alternating request, its edited form, and every text that must remain. */
 export interface EditedRequest {
-  readonly said: WireMessages;
-  readonly elements: readonly JsonObject[];
-  readonly pieces: readonly Piece[];
+  readonly said: RequestMessages;
+  readonly elements: readonly WireObject[];
+  readonly pieces: readonly OutgoingPiece[];
   readonly texts: readonly string[];
 }
 
 /** A request of one API with the edits of the exchanges; `later` unedited exchanges follow. */
 export function editedRequest(api: ApiName, given: readonly Exchange[], later = 0): EditedRequest {
-  const elements: JsonObject[] = [];
-  const pieces: Piece[] = [];
+  const elements: WireObject[] = [];
+  const pieces: OutgoingPiece[] = [];
   const texts: string[] = [];
   const write = WRITERS[api];
   const send = (
-    own: readonly JsonObject[],
+    own: readonly WireObject[],
     words: readonly string[],
     kind: Fate,
-    changed: readonly JsonObject[],
+    changed: readonly WireObject[],
   ) => {
     const from = elements.length;
     elements.push(...own);
@@ -89,14 +89,14 @@ export function editedRequest(api: ApiName, given: readonly Exchange[], later = 
     send([write.says("user", `More ${at}.`, true)], [], "stays", []);
   }
   const cut = cutBody(Buffer.from(JSON.stringify({ list: elements })), "list");
-  const said = wireMessages({ api: apiOf(api), stored: (input) => input }, cut);
+  const said = readMessages({ api: getApi(api), stored: (input) => input }, cut);
   return { said, elements, pieces, texts };
 }
 
 interface Writer {
-  says(role: Role, text: string, isPlain: boolean): JsonObject;
+  says(role: Role, text: string, isPlain: boolean): WireObject;
   /** A call and its result, which stay or leave together. */
-  step(id: string, words: string | undefined, isThinking: boolean): readonly JsonObject[];
+  step(id: string, words: string | undefined, isThinking: boolean): readonly WireObject[];
 }
 
 const WRITERS: Readonly<Record<ApiName, Writer>> = {

@@ -5,8 +5,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { readWhole } from "../../../src/gateway/upstream/read-whole.ts";
-import { upstreamUrl } from "../../../src/gateway/upstream/upstream-url.ts";
+import { readUpstreamBody } from "../../../src/gateway/upstream/read-whole.ts";
+import { buildUpstreamUrl } from "../../../src/gateway/upstream/upstream-url.ts";
 import { reasonOf, sender } from "./sender.ts";
 
 test("a certificate that nobody vouches for is refused; one that is trusted is taken", async ({ skip }) => {
@@ -16,10 +16,10 @@ test("a certificate that nobody vouches for is refused; one that is trusted is t
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
   const url = `https://localhost:${(server.address() as AddressInfo).port}`;
-  const local = { url: { ...upstreamUrl({ baseUrl: url }, "/v1/models"), hostname: "localhost" } };
+  const local = { url: { ...buildUpstreamUrl({ baseUrl: url }, "/v1/models"), hostname: "localhost" } };
   expect(await reasonOf(sender(url)(local))).toBe("tls");
   const { body } = await sender(url, { certificates: certificate.cert })(local);
-  expect((await readWhole(body, 10)).raw.toString()).toBe("x");
+  expect((await readUpstreamBody(body, 10)).raw.toString()).toBe("x");
 });
 
 /** A key and a certificate for localhost, created for this run. */

@@ -1,10 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { keyOf, missingCredential } from "../../../src/gateway/upstream/credential.ts";
-import { answerHeaders } from "../../../src/gateway/upstream/hop-by-hop.ts";
-import { type Sending, upstreamHeaders } from "../../../src/gateway/upstream/upstream-headers.ts";
+import { findMissingCredential, getUpstreamKey } from "../../../src/gateway/upstream/credential.ts";
+import { getForwardedHeaders } from "../../../src/gateway/upstream/hop-by-hop.ts";
+import {
+  buildUpstreamHeaders,
+  type OutgoingHeaderOptions,
+} from "../../../src/gateway/upstream/upstream-headers.ts";
 
-const plain: Sending = { api: "anthropic", host: "api.anthropic.com", bodyLength: 12, isEdited: false };
+const plain: OutgoingHeaderOptions = {
+  api: "anthropic",
+  host: "api.anthropic.com",
+  bodyLength: 12,
+  isEdited: false,
+};
 const claude = [
   ["Host", "127.0.0.1:4747"],
   ["X-Stainless-Lang", "js"],
@@ -23,7 +31,7 @@ const pairs = (raw: readonly string[]) =>
 
 describe("upstreamHeaders", () => {
   test("keeps the client's headers in their order, case and number", () => {
-    expect(pairs(upstreamHeaders(claude, plain))).toEqual([
+    expect(pairs(buildUpstreamHeaders(claude, plain))).toEqual([
       ["Host", "api.anthropic.com"],
       ["X-Stainless-Lang", "js"],
       ["anthropic-beta", "one"],
@@ -35,7 +43,7 @@ describe("upstreamHeaders", () => {
   });
 
   test("a configured key stands in place of the client's credentials", () => {
-    const sent = upstreamHeaders([...claude, "Authorization", "Bearer of-client"], {
+    const sent = buildUpstreamHeaders([...claude, "Authorization", "Bearer of-client"], {
       ...plain,
       key: "sk-own",
     });
@@ -46,21 +54,21 @@ describe("upstreamHeaders", () => {
 
   test("for Anthropic's API the key goes as x-api-key though the client sent a bearer", () => {
     const raw = ["Host", "x", "authorization", "Bearer of-client"];
-    expect(pairs(upstreamHeaders(raw, { ...plain, key: "sk-own", bodyLength: undefined }))).toEqual([
+    expect(pairs(buildUpstreamHeaders(raw, { ...plain, key: "sk-own", bodyLength: undefined }))).toEqual([
       ["Host", "api.anthropic.com"],
       ["x-api-key", "sk-own"],
     ]);
   });
 
   test("others that speak Anthropic's API get the key both ways", () => {
-    const sent = upstreamHeaders(claude, { ...plain, host: "openrouter.ai", key: "sk-own" });
+    const sent = buildUpstreamHeaders(claude, { ...plain, host: "openrouter.ai", key: "sk-own" });
     expect(pairs(sent)).toContainEqual(["x-api-key", "sk-own"]);
     expect(pairs(sent)).toContainEqual(["Authorization", "Bearer sk-own"]);
   });
 
   test("for OpenAI's APIs the key goes as a bearer, also where the client sent nothing", () => {
     const sending = { ...plain, api: "openai-chat", host: "api.openai.com", key: "sk-own" } as const;
-    expect(pairs(upstreamHeaders(["Host", "x"], sending))).toEqual([
+    expect(pairs(buildUpstreamHeaders(["Host", "x"], sending))).toEqual([
       ["Host", "api.openai.com"],
       ["Authorization", "Bearer sk-own"],
       ["Content-Length", "12"],
@@ -77,8 +85,12 @@ describe("upstreamHeaders", () => {
       "x-longhaul-token",
       "t",
     ];
-    expect(upstreamHeaders(raw, { ...plain, isGatewayToken }).join()).not.toMatch(/gateway-token|longhaul/);
-    expect(upstreamHeaders(["X-Api-Key", "sk-client"], { ...plain, isGatewayToken })).toContain("sk-client");
+    expect(buildUpstreamHeaders(raw, { ...plain, isGatewayToken }).join()).not.toMatch(
+      /gateway-token|longhaul/,
+    );
+    expect(buildUpstreamHeaders(["X-Api-Key", "sk-client"], { ...plain, isGatewayToken })).toContain(
+      "sk-client",
+    );
   });
 
   test("of an edited body, nothing is said that was true of the other", () => {
@@ -92,18 +104,21 @@ describe("upstreamHeaders", () => {
       "Expect",
       "100-continue",
     ];
-    expect(pairs(upstreamHeaders(raw, { ...plain, isEdited: true }))).toEqual([
+    expect(pairs(buildUpstreamHeaders(raw, { ...plain, isEdited: true }))).toEqual([
       ["Host", "api.anthropic.com"],
       ["Accept-Encoding", "identity"],
       ["Content-Length", "12"],
     ]);
-    expect(upstreamHeaders(raw, plain)).toContain("gzip");
+    expect(buildUpstreamHeaders(raw, plain)).toContain("gzip");
   });
 
   test("a body that came in chunks goes out with its length; a request without a body has none", () => {
-    const sent = upstreamHeaders(["Transfer-Encoding", "chunked"], plain);
+    const sent = buildUpstreamHeaders(["Transfer-Encoding", "chunked"], plain);
     expect(sent).toEqual(["Host", "api.anthropic.com", "Content-Length", "12"]);
-    expect(upstreamHeaders([], { ...plain, bodyLength: undefined })).toEqual(["Host", "api.anthropic.com"]);
+    expect(buildUpstreamHeaders([], { ...plain, bodyLength: undefined })).toEqual([
+      "Host",
+      "api.anthropic.com",
+    ]);
   });
 
   test("Connection cannot take away what the message needs", () => {
@@ -115,7 +130,7 @@ describe("upstreamHeaders", () => {
       "Authorization",
       "a",
     ];
-    expect(upstreamHeaders(raw, plain)).toContain("application/json");
+    expect(buildUpstreamHeaders(raw, plain)).toContain("application/json");
   });
 
   const name = fc.constantFrom(
@@ -150,7 +165,7 @@ describe("upstreamHeaders", () => {
         fc.boolean(),
         fc.option(fc.constant("key"), { nil: undefined }),
         (given, isEdited, key) => {
-          const sent = pairs(upstreamHeaders(given.flat(), { ...plain, isEdited, key }));
+          const sent = pairs(buildUpstreamHeaders(given.flat(), { ...plain, isEdited, key }));
           const names = sent.map(([one]) => one.toLowerCase());
           expect(
             names.some((one) =>
@@ -177,8 +192,8 @@ describe("upstreamHeaders", () => {
   test("sent on once more, the headers stay as they are", () => {
     fc.assert(
       fc.property(headers, (given) => {
-        const once = upstreamHeaders(given.flat(), plain);
-        expect(upstreamHeaders(once, plain)).toEqual(once);
+        const once = buildUpstreamHeaders(given.flat(), plain);
+        expect(buildUpstreamHeaders(once, plain)).toEqual(once);
       }),
     );
   });
@@ -200,8 +215,11 @@ describe("answerHeaders", () => {
       "Keep-Alive",
       "t",
     ];
-    expect(answerHeaders(raw)).toEqual(["Date", "d", "Set-Cookie", "a", "SET-COOKIE", "b"]);
-    expect(answerHeaders(["Transfer-Encoding", "chunked", "request-id", "r"])).toEqual(["request-id", "r"]);
+    expect(getForwardedHeaders(raw)).toEqual(["Date", "d", "Set-Cookie", "a", "SET-COOKIE", "b"]);
+    expect(getForwardedHeaders(["Transfer-Encoding", "chunked", "request-id", "r"])).toEqual([
+      "request-id",
+      "r",
+    ]);
   });
 });
 
@@ -214,15 +232,20 @@ describe("keys", () => {
   } as const;
 
   test("come from the variable that the upstream names", () => {
-    expect(keyOf(upstream, { KEY: " sk-1\n" })).toBe("sk-1");
-    expect(keyOf(upstream, { KEY: "" })).toBeUndefined();
-    expect(keyOf({}, { KEY: "sk-1" })).toBeUndefined();
+    expect(getUpstreamKey(upstream, { KEY: " sk-1\n" })).toBe("sk-1");
+    expect(getUpstreamKey(upstream, { KEY: "" })).toBeUndefined();
+    expect(getUpstreamKey({}, { KEY: "sk-1" })).toBeUndefined();
   });
 
   test("that are missing on both sides are named", () => {
-    expect(missingCredential(upstream, ["Host", "x"])).toMatchObject({ status: 401, kind: "unauthorized" });
-    expect(missingCredential(upstream, ["Host", "x"])?.message).toContain("set KEY where the gateway runs");
-    expect(missingCredential(upstream, ["X-API-Key", "x"])).toBeUndefined();
-    expect(missingCredential({ ...upstream, keyEnv: undefined } as never, [])).toBeUndefined();
+    expect(findMissingCredential(upstream, ["Host", "x"])).toMatchObject({
+      status: 401,
+      kind: "unauthorized",
+    });
+    expect(findMissingCredential(upstream, ["Host", "x"])?.message).toContain(
+      "set KEY where the gateway runs",
+    );
+    expect(findMissingCredential(upstream, ["X-API-Key", "x"])).toBeUndefined();
+    expect(findMissingCredential({ ...upstream, keyEnv: undefined } as never, [])).toBeUndefined();
   });
 });

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
-import { faultOfUpstream } from "../../../src/gateway/upstream/fault-of.ts";
-import { readWhole } from "../../../src/gateway/upstream/read-whole.ts";
+import { toUpstreamFault } from "../../../src/gateway/upstream/fault-of.ts";
+import { readUpstreamBody } from "../../../src/gateway/upstream/read-whole.ts";
 import { limits, reasonOf, sender } from "./sender.ts";
 import { serve, serveTcp } from "./server.ts";
 
@@ -20,7 +20,7 @@ describe("sendUpstream", () => {
     const answer = await sender(url)({ rawHeaders, body });
     expect([answer.status, answer.statusMessage]).toEqual([299, "Odd"]);
     expect(answer.rawHeaders.slice(0, 4)).toEqual(["X-Same", "1", "x-same", "2"]);
-    const { decoded } = await readWhole(answer.body, 10_000);
+    const { decoded } = await readUpstreamBody(answer.body, 10_000);
     const seen = JSON.parse(String(decoded)) as { url: string; raw: string[]; body: string };
     expect(seen).toMatchObject({ url: "/v1/messages?beta=true", body: "a\xffbc" });
     expect(seen.raw).toEqual(rawHeaders);
@@ -40,7 +40,7 @@ describe("sendUpstream", () => {
   test("keeps its connection for the next request", async () => {
     const { url, connections } = await serve((_, response) => response.end("x"));
     const send = sender(url);
-    for (let at = 0; at < 5; at += 1) await readWhole((await send()).body, 10);
+    for (let at = 0; at < 5; at += 1) await readUpstreamBody((await send()).body, 10);
     expect(connections).toHaveLength(1);
   });
 
@@ -48,7 +48,9 @@ describe("sendUpstream", () => {
     const { url, connections } = await serve((_, response) => setTimeout(() => response.end("x"), 20));
     const send = sender(url, { maxSockets: 3 });
     const answers = await Promise.all(
-      Array.from({ length: 12 }, async () => (await readWhole((await send()).body, 10)).raw.toString()),
+      Array.from({ length: 12 }, async () =>
+        (await readUpstreamBody((await send()).body, 10)).raw.toString(),
+      ),
     );
     expect(answers).toEqual(Array.from({ length: 12 }, () => "x"));
     expect(connections.length).toBeLessThanOrEqual(3);
@@ -66,8 +68,8 @@ describe("sendUpstream", () => {
       });
     });
     const send = sender(url);
-    await readWhole((await send({ text: "first" })).body, 10);
-    await readWhole((await send({ text: "second" })).body, 10);
+    await readUpstreamBody((await send({ text: "first" })).body, 10);
+    await readUpstreamBody((await send({ text: "second" })).body, 10);
     expect(bodies).toEqual(["first", "second"]);
     expect(connections).toHaveLength(2);
   });
@@ -90,7 +92,7 @@ describe("sendUpstream", () => {
       });
     });
     const send = sender(url);
-    await readWhole((await send()).body, 10);
+    await readUpstreamBody((await send()).body, 10);
     expect(await reasonOf(send({ text: "x" }))).toBe("reset");
     expect(requests).toBe(2);
   });
@@ -99,7 +101,7 @@ describe("sendUpstream", () => {
     const { url, port } = await serveTcp(() => {});
     const sent = sender(url.replace(String(port), "1"))();
     await expect(sent).rejects.toMatchObject({ reason: "connect", code: "PROVIDER_FAILED" });
-    const fault = faultOfUpstream(await sent.catch((error) => error), { name: "here" });
+    const fault = toUpstreamFault(await sent.catch((error) => error), { name: "here" });
     expect(fault).toMatchObject({ status: 502, kind: "unavailable" });
     expect(fault.message).toMatch(/^here: The upstream cannot be reached: 127\.0\.0\.1:1 /);
   });
@@ -114,7 +116,7 @@ describe("sendUpstream", () => {
   test("waiting longer than idle connections are kept does no harm", async () => {
     const { url } = await serve((_, response) => setTimeout(() => response.end("x"), 300));
     const { body } = await sender(url, { keepAliveMs: 50 })();
-    expect((await readWhole(body, 10)).raw.toString()).toBe("x");
+    expect((await readUpstreamBody(body, 10)).raw.toString()).toBe("x");
   });
 
   test("what is no HTTP is malformed", async () => {
@@ -142,7 +144,7 @@ describe("sendUpstream", () => {
     });
     const answer = await sender(url)();
     expect(answer.status).toBe(200);
-    expect((await readWhole(answer.body, 10)).raw.toString()).toBe("x");
+    expect((await readUpstreamBody(answer.body, 10)).raw.toString()).toBe("x");
   });
 
   describe("the signal", () => {
@@ -167,7 +169,7 @@ describe("sendUpstream", () => {
         response.write("begun");
       });
       const { body } = await sender(url)({ signal: controller.signal });
-      const read = readWhole(body, 10_000);
+      const read = readUpstreamBody(body, 10_000);
       setTimeout(() => controller.abort(), 20);
       await expect(read).rejects.toMatchObject({ reason: "aborted" });
       await closed.promise;
@@ -188,7 +190,7 @@ describe("sendUpstream", () => {
         remove(...given);
       }) as typeof remove;
       const { body } = await sender(url)({ signal });
-      await readWhole(body, 10, { signal });
+      await readUpstreamBody(body, 10, { signal });
       await new Promise(setImmediate);
       expect(listening).toBe(0);
     });

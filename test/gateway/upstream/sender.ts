@@ -1,22 +1,22 @@
 import { onTestFinished } from "vitest";
-import { type AgentsOptions, closeAgents, openAgents } from "../../../src/gateway/upstream/agents.ts";
+import { type AgentsOptions, closeAgents, createAgents } from "../../../src/gateway/upstream/agents.ts";
 import { sendUpstream, type UpstreamRequest } from "../../../src/gateway/upstream/send-upstream.ts";
 import type { UpstreamError } from "../../../src/gateway/upstream/upstream-error.ts";
-import { upstreamUrl } from "../../../src/gateway/upstream/upstream-url.ts";
+import { buildUpstreamUrl } from "../../../src/gateway/upstream/upstream-url.ts";
 
 /** Limits that no test reaches by chance. */
 export const limits = { connectMs: 5_000, firstByteMs: 5_000 };
 
 /** Sends to one server over its own connections. */
 export function sender(url: string, options: AgentsOptions = {}) {
-  const agents = openAgents(options);
+  const agents = createAgents(options);
   onTestFinished(() => closeAgents(agents));
   return (request: Partial<UpstreamRequest> & { readonly text?: string } = {}) => {
     const body = request.body ?? (request.text === undefined ? [] : [Buffer.from(request.text)]);
     const length = body.reduce((sum, piece) => sum + piece.length, 0);
     return sendUpstream({
       agents,
-      url: upstreamUrl({ baseUrl: url }, "/v1/messages", "?beta=true"),
+      url: buildUpstreamUrl({ baseUrl: url }, "/v1/messages", "?beta=true"),
       method: "POST",
       rawHeaders: ["Host", "upstream", "Content-Length", String(length)],
       limits,

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isSafePath } from "../../../src/gateway/upstream/safe-target.ts";
-import { upstreamUrl } from "../../../src/gateway/upstream/upstream-url.ts";
+import { buildUpstreamUrl } from "../../../src/gateway/upstream/upstream-url.ts";
 import { proofRounds } from "../../support/proof.ts";
 
 const href = (baseUrl: string, path: string, query = "") => {
-  const { protocol, host, path: full } = upstreamUrl({ baseUrl }, path, query);
+  const { protocol, host, path: full } = buildUpstreamUrl({ baseUrl }, path, query);
   return `${protocol}//${host}${full}`;
 };
 
@@ -31,12 +31,12 @@ describe("upstreamUrl", () => {
   });
 
   test("connects to an IPv6 address without its brackets", () => {
-    expect(upstreamUrl({ baseUrl: "http://[::1]:8080" }, "/v1/models")).toMatchObject({
+    expect(buildUpstreamUrl({ baseUrl: "http://[::1]:8080" }, "/v1/models")).toMatchObject({
       hostname: "::1",
       port: 8080,
       host: "[::1]:8080",
     });
-    expect(upstreamUrl({ baseUrl: "https://x.example" }, "/v1/models").port).toBe(443);
+    expect(buildUpstreamUrl({ baseUrl: "https://x.example" }, "/v1/models").port).toBe(443);
   });
 
   test("keeps the query byte for byte", () => {
@@ -61,11 +61,11 @@ describe("upstreamUrl", () => {
       "v1/messages",
       "http://evil.example/v1/messages",
     ])
-      expect(() => upstreamUrl({ baseUrl: "https://x.example" }, path)).toThrow(/cannot be sent/);
+      expect(() => buildUpstreamUrl({ baseUrl: "https://x.example" }, path)).toThrow(/cannot be sent/);
   });
 
   test("refuses a base address that is none of a web server", () => {
-    expect(() => upstreamUrl({ baseUrl: "file:///etc" }, "/v1/messages")).toThrow(/baseUrl/);
+    expect(() => buildUpstreamUrl({ baseUrl: "file:///etc" }, "/v1/messages")).toThrow(/baseUrl/);
   });
 
   test("whatever the path, the request stays at the upstream and below its base", () => {

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { createOpenAI } from "@ai-sdk/openai";
 import { expect, onTestFinished, test } from "vitest";
 import { aiSdkEmbedder } from "../../../src/memory/embed/ai-sdk.ts";
-import { offlineEmbedder } from "../../../src/memory/embed/offline.ts";
+import { createOfflineEmbedder } from "../../../src/memory/embed/offline.ts";
 import { ollamaEmbedder } from "../../../src/memory/embed/ollama.ts";
 import { openAiEmbedder } from "../../../src/memory/embed/openai-compatible.ts";
 import { loadStaticEmbedder } from "../../../src/memory/embed/static/embedder.ts";
@@ -106,7 +106,7 @@ test("an embedding model of the AI SDK is used by value", async () => {
 });
 
 test("the offline embedder gives the same vectors here and in its worker", async () => {
-  const embedder = offlineEmbedder(loadStaticEmbedder());
+  const embedder = createOfflineEmbedder(loadStaticEmbedder());
   const texts = Array.from({ length: 300 }, (_, index) =>
     `Text number ${index} about the weather in spring. `.repeat(3),
   );

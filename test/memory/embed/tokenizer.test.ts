@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createStaticEmbedder } from "../../../src/memory/embed/static/embedder.ts";
-import { MOST_UNITS } from "../../../src/memory/embed/static/tokenizer.ts";
+import { MAX_UNITS } from "../../../src/memory/embed/static/tokenizer.ts";
 import { smallWeights } from "./small-weights.ts";
 
 const embedder = createStaticEmbedder(smallWeights());
@@ -58,8 +58,8 @@ describe("the tokens of a text", () => {
   });
 
   test("stop at the bound of a very long text", () => {
-    const long = "cat ".repeat(MOST_UNITS);
-    expect(embedder.tokensOf(long)).toHaveLength(MOST_UNITS / 4);
-    expect(embedder.tokensOf("数".repeat(MOST_UNITS * 2)).length).toBeLessThanOrEqual(2 * MOST_UNITS);
+    const long = "cat ".repeat(MAX_UNITS);
+    expect(embedder.tokensOf(long)).toHaveLength(MAX_UNITS / 4);
+    expect(embedder.tokensOf("数".repeat(MAX_UNITS * 2)).length).toBeLessThanOrEqual(2 * MAX_UNITS);
   });
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { fileChunks, lineNumbers } from "../../../src/memory/files/file-chunks.ts";
+import { findLineNumbers, splitFile } from "../../../src/memory/files/file-chunks.ts";
 
 const line = fc.oneof(
   fc.string({ maxLength: 90 }),
@@ -11,7 +11,7 @@ test("every line with something in it is in a chunk, chunks begin with a line an
   fc.assert(
     fc.property(fc.array(line, { maxLength: 120 }), (lines) => {
       const text = lines.map((one) => one.replaceAll("\n", " ")).join("\n");
-      const chunks = fileChunks(text);
+      const chunks = splitFile(text);
       const covered = new Uint8Array(text.length);
       for (const { from, to } of chunks) {
         covered.fill(1, from, to);
@@ -30,10 +30,10 @@ test("a definition at the margin begins a chunk", () => {
     (_, index) => `    value_${index} = compute_something(${index})`,
   ).join("\n");
   const text = Array.from({ length: 6 }, (_, index) => `def function_${index}():\n${body}\n`).join("\n");
-  for (const { from } of fileChunks(text)) expect(text.slice(from, from + 4)).toBe("def ");
+  for (const { from } of splitFile(text)) expect(text.slice(from, from + 4)).toBe("def ");
 });
 
 test("lines are numbered from one", () => {
-  expect(lineNumbers("a\nb\nc\n", { from: 2, to: 4 })).toEqual({ first: 2, last: 2 });
-  expect(lineNumbers("a\nb\nc\n", { from: 0, to: 6 })).toEqual({ first: 1, last: 3 });
+  expect(findLineNumbers("a\nb\nc\n", { from: 2, to: 4 })).toEqual({ first: 2, last: 2 });
+  expect(findLineNumbers("a\nb\nc\n", { from: 0, to: 6 })).toEqual({ first: 1, last: 3 });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { legacyPins, readLegacyMemories, rememberLegacy } from "../../../src/memory/memories/legacy.ts";
+import { readLegacyMemories, rememberLegacy, toLegacyPins } from "../../../src/memory/memories/legacy.ts";
 import { Memories } from "../../../src/memory/memories/memories.ts";
 import { testMemory } from "../test-memory.ts";
 
@@ -8,7 +8,7 @@ test("pinContent can be read, and writing to it changes nothing", async () => {
   const memories = new Memories(log);
   await memories.remember("one", { by: "user" });
   await memories.remember("two", { by: "user" });
-  const legacy = legacyPins(await memories.pins());
+  const legacy = toLegacyPins(await memories.pins());
   legacy.pinContent += "\nthree";
   expect(legacy.pinContent).toBe("one\ntwo");
   expect(legacy.recentMemories).toEqual(["one", "two"]);

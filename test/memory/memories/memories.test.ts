@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Memories } from "../../../src/memory/memories/memories.ts";
-import { pinText } from "../../../src/memory/memories/pin-section.ts";
+import { joinPinTexts } from "../../../src/memory/memories/pin-section.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testMemory } from "../test-memory.ts";
 
@@ -21,7 +21,7 @@ describe("what is remembered", () => {
     for (let index = 1; index <= count; index++) await memories.remember(`fact ${index}`, user);
     const expected = Array.from({ length: count }, (_, index) => `fact ${index + 1}`).slice(-10);
     expect((await memories.pins()).map(({ text }) => text)).toEqual(expected);
-    expect(pinText(await memories.pins())).toBe(expected.join("\n"));
+    expect(joinPinTexts(await memories.pins())).toBe(expected.join("\n"));
   });
 
   test("is trimmed, and skipped when it is blank", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readIntent } from "../../../src/memory/rank/intent.ts";
+import { parseIntent } from "../../../src/memory/rank/intent.ts";
 
 describe("readIntent", () => {
   test("tells what the assistant said from what it is asked to say", () => {
@@ -8,36 +8,36 @@ describe("readIntent", () => {
       "What did you say about the ratio?",
       "What was the shop we talked about?",
     ]) {
-      expect(readIntent(question).aboutAssistant, question).toBe(true);
+      expect(parseIntent(question).aboutAssistant, question).toBe(true);
     }
     for (const question of [
       "Can you recommend a restaurant?",
       "How would you suggest I plan my week?",
       "What is my current goal?",
     ]) {
-      expect(readIntent(question).aboutAssistant, question).toBe(false);
+      expect(parseIntent(question).aboutAssistant, question).toBe(false);
     }
   });
 
   test("sees what kind of answer is wanted", () => {
-    expect(readIntent("How much did I spend on the lamp?")).toMatchObject({
+    expect(parseIntent("How much did I spend on the lamp?")).toMatchObject({
       number: true,
       money: true,
       past: true,
     });
-    expect(readIntent("When did I meet Sophia?")).toMatchObject({ time: true, aboutUser: true });
-    expect(readIntent("Who gave me the mixer?")).toMatchObject({ name: true });
-    expect(readIntent("Any tips on what to bake?")).toMatchObject({ request: true });
+    expect(parseIntent("When did I meet Sophia?")).toMatchObject({ time: true, aboutUser: true });
+    expect(parseIntent("Who gave me the mixer?")).toMatchObject({ name: true });
+    expect(parseIntent("Any tips on what to bake?")).toMatchObject({ request: true });
   });
 
   test("asks a survey of everything for nothing in particular", () => {
-    expect(readIntent("Can you summarize how my project has progressed over time?")).toMatchObject({
+    expect(parseIntent("Can you summarize how my project has progressed over time?")).toMatchObject({
       survey: true,
       recap: true,
       request: false,
       past: false,
     });
-    expect(readIntent("List the order in which I brought up the topics.")).toMatchObject({
+    expect(parseIntent("List the order in which I brought up the topics.")).toMatchObject({
       survey: true,
       recap: false,
     });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { rank } from "../../../src/memory/rank/rank.ts";
+import { rankTurns } from "../../../src/memory/rank/rank.ts";
 import { testKernel } from "../../support/kernel.ts";
 import { type Said, scopeOf } from "./scope.ts";
 
@@ -12,7 +12,7 @@ const PORTS: readonly Said[] = [
 
 function order(question: string, said: readonly Said[], now = "2026-08-01"): string[] {
   const { candidates, context } = scopeOf(said, { now });
-  return rank(question, candidates, context).map(({ id }) => said[id]?.text ?? "");
+  return rankTurns(question, candidates, context).map(({ id }) => said[id]?.text ?? "");
 }
 
 const texts = (...indexes: number[]) => indexes.map((index) => PORTS[index]?.text);
@@ -47,7 +47,7 @@ describe("of the versions of a fact", () => {
   test("none is moved where the question asks for the old one, or for its history", () => {
     for (const question of ["what was the staging port originally?", "how has the staging port changed?"]) {
       const { candidates, context } = scopeOf(PORTS, { now: "2026-08-01" });
-      for (const { parts } of rank(question, candidates, context)) expect(parts.recency).toBe(0);
+      for (const { parts } of rankTurns(question, candidates, context)) expect(parts.recency).toBe(0);
     }
   });
 
@@ -85,7 +85,7 @@ test("reordering versions loses nothing, keeps scores in order, and puts no vers
         return { text: `The ${own} is ${value}.`, session, at };
       });
       const { candidates, context } = scopeOf(turns, { now: "2027-01-01" });
-      const hits = rank(`what is the ${asked}?`, candidates, context);
+      const hits = rankTurns(`what is the ${asked}?`, candidates, context);
       expect(hits.map(({ id }) => id).sort((a, b) => a - b)).toEqual(turns.map((_, id) => id));
       for (const [index, { score }] of hits.entries())
         expect(score).toBeLessThanOrEqual(hits[index - 1]?.score ?? Number.POSITIVE_INFINITY);

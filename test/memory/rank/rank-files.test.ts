@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type FileCandidate, rankFiles } from "../../../src/memory/rank/rank-files.ts";
-import { analyse } from "../../../src/memory/text/analyse.ts";
-import { definitionsOf } from "../../../src/memory/text/definitions.ts";
+import { analyzeText } from "../../../src/memory/text/analyse.ts";
+import { listDefinitions } from "../../../src/memory/text/definitions.ts";
 
 const SOURCES: Readonly<Record<string, string>> = {
   "src/shop/basket.py": "class Basket:\n    def add_item(self, item):\n        self.items.append(item)\n",
@@ -16,12 +16,12 @@ function first(question: string): string | undefined {
   const paths = Object.keys(SOURCES);
   const files = paths.map((path, id): FileCandidate => {
     const source = SOURCES[path] ?? "";
-    const terms = analyse(source);
+    const terms = analyzeText(source);
     return {
       id,
       path,
       length: terms.length,
-      definitions: definitionsOf(source),
+      definitions: listDefinitions(source),
       chunks: [{ id, terms, traits: 0, similarity: null }],
     };
   });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { withoutSpeakers } from "../../../src/memory/rank/query.ts";
-import { rank } from "../../../src/memory/rank/rank.ts";
+import { rankTurns } from "../../../src/memory/rank/rank.ts";
 import { rankSessions } from "../../../src/memory/rank/rank-sessions.ts";
 import { toTermVector } from "../../../src/memory/rank/term-vectors.ts";
 import { type Said, scopeOf } from "./scope.ts";
@@ -15,7 +15,7 @@ const FILLER: readonly Said[] = [
 
 function best(question: string, said: readonly Said[], options?: Parameters<typeof scopeOf>[1]): string {
   const { candidates, context } = scopeOf(said, options);
-  return said[rank(question, candidates, context)[0]?.id ?? -1]?.text ?? "";
+  return said[rankTurns(question, candidates, context)[0]?.id ?? -1]?.text ?? "";
 }
 
 describe("rank", () => {
@@ -72,7 +72,7 @@ describe("rank", () => {
       { speaker: "Ben", text: "Fine, thanks." },
     ];
     const { candidates, context } = scopeOf(said);
-    const ids = rank("What colour is Ben's fence?", candidates, context).map(({ id }) => id);
+    const ids = rankTurns("What colour is Ben's fence?", candidates, context).map(({ id }) => id);
     expect(ids.slice(0, 2).sort()).toEqual([0, 1]);
   });
 
@@ -106,7 +106,7 @@ describe("rank", () => {
   test("says what each score is made of and which chunk fits best", () => {
     const long = `${"Nothing of note here. ".repeat(40)}\n\nThe passphrase is heliotrope.\n\n${"More of the same. ".repeat(40)}`;
     const { candidates, context } = scopeOf([...FILLER, { text: long, author: "tool" }]);
-    const [hit] = rank("heliotrope passphrase", candidates, context);
+    const [hit] = rankTurns("heliotrope passphrase", candidates, context);
     expect(hit?.id).toBe(4);
     const chunk = candidates[4]?.chunks.find(({ id }) => id === hit?.chunk);
     expect(chunk?.terms).toContain("passphras");
@@ -133,7 +133,7 @@ describe("rank", () => {
       fc.property(fc.array(word), fc.array(fc.array(word), { maxLength: 12 }), (question, turns) => {
         const said = turns.map((words, index): Said => ({ text: words.join(" "), session: index % 3 }));
         const { candidates, context } = scopeOf(said, { now: "2024-02-29T00:00:00Z" });
-        const hits = rank(question.join(" "), candidates, context);
+        const hits = rankTurns(question.join(" "), candidates, context);
         expect(hits.map(({ id }) => id).sort((a, b) => a - b)).toEqual(said.map((_, id) => id));
         for (const [place, { score }] of hits.entries()) {
           expect(Number.isFinite(score)).toBe(true);
@@ -145,8 +145,8 @@ describe("rank", () => {
 
   test("gives no more hits than asked for", () => {
     const { candidates, context } = scopeOf(FILLER);
-    expect(rank("tides", candidates, context, 2)).toHaveLength(2);
-    expect(rank("tides", [], context)).toEqual([]);
+    expect(rankTurns("tides", candidates, context, 2)).toHaveLength(2);
+    expect(rankTurns("tides", [], context)).toEqual([]);
   });
 });
 
@@ -156,7 +156,7 @@ test("rankSessions puts the session with the best turn first and names each once
     { text: "The boiler is fine now.", session: 7 },
     { text: "I read a book about ships.", session: 3 },
   ]);
-  const sessions = rankSessions(rank("Who repaired my boiler?", candidates, context));
+  const sessions = rankSessions(rankTurns("Who repaired my boiler?", candidates, context));
   expect(sessions.map(({ session }) => session)).toEqual([7, 3]);
 });
 

@@ -1,12 +1,12 @@
-import type { Candidate, RankContext, TermVectors } from "../../../src/memory/rank/candidate.ts";
-import { analyse } from "../../../src/memory/text/analyse.ts";
-import { chunks } from "../../../src/memory/text/chunks.ts";
-import { traitsOf } from "../../../src/memory/text/traits.ts";
+import type { RankContext, TermVectors, TurnCandidate } from "../../../src/memory/rank/candidate.ts";
+import { analyzeText } from "../../../src/memory/text/analyse.ts";
+import { splitText } from "../../../src/memory/text/chunks.ts";
+import { detectTraits } from "../../../src/memory/text/traits.ts";
 
 /** A turn as written in a test. */
 export interface Said {
   readonly text: string;
-  readonly author?: Candidate["author"];
+  readonly author?: TurnCandidate["author"];
   readonly speaker?: string;
   readonly session?: number;
   readonly at?: string;
@@ -17,17 +17,17 @@ export interface Said {
 export function scopeOf(
   said: readonly Said[],
   { now, vectors = null }: { readonly now?: string; readonly vectors?: TermVectors | null } = {},
-): { candidates: Candidate[]; context: RankContext } {
+): { candidates: TurnCandidate[]; context: RankContext } {
   const positions = new Map<number, number>();
   let nextChunk = 100;
   const candidates = said.map(
-    ({ text, author = "user", speaker, session = 0, at, similarity }, id): Candidate => {
+    ({ text, author = "user", speaker, session = 0, at, similarity }, id): TurnCandidate => {
       const position = positions.get(session) ?? 0;
       positions.set(session, position + 1);
-      const parts = chunks(text).map(({ from, to }) => ({
+      const parts = splitText(text).map(({ from, to }) => ({
         id: nextChunk++,
-        terms: analyse(text.slice(from, to)),
-        traits: traitsOf(text.slice(from, to)),
+        terms: analyzeText(text.slice(from, to)),
+        traits: detectTraits(text.slice(from, to)),
         similarity: similarity ?? null,
       }));
       const length = parts.reduce((sum, { terms }) => sum + terms.length, 0);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { timeMatch, timeWindows } from "../../../src/memory/rank/time-window.ts";
+import { parseTimeWindows, scoreTimeMatch } from "../../../src/memory/rank/time-window.ts";
 
 const NOW = Date.parse("2023-05-30T21:35:00Z"); // a Tuesday
 const at = (day: string) => Date.parse(`${day}T12:00:00Z`);
 const match = (question: string, day: string, now: number | null = NOW) =>
-  timeMatch(timeWindows(question, now), at(day));
+  scoreTimeMatch(parseTimeWindows(question, now), at(day));
 
 describe("timeWindows", () => {
   test.each([
@@ -34,7 +34,7 @@ describe("timeWindows", () => {
 
   test("reads the calendar without a now, but nothing relative", () => {
     expect(match("What happened in June?", "2022-06-10", null)).toBe(1);
-    expect(timeWindows("What happened last week?", null)).toEqual([]);
+    expect(parseTimeWindows("What happened last week?", null)).toEqual([]);
   });
 
   test("does not take other words for dates", () => {
@@ -44,7 +44,7 @@ describe("timeWindows", () => {
       "I march on",
       "A second look",
     ]) {
-      expect(timeWindows(question, NOW), question).toEqual([]);
+      expect(parseTimeWindows(question, NOW), question).toEqual([]);
     }
   });
 });

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { FileHit, Hit, SessionHit } from "../../../src/memory/hit.ts";
-import { contextBlock, contextMessage } from "../../../src/memory/retrieval/context-block.ts";
-import { withoutFenced } from "../../../src/memory/retrieval/fence.ts";
-import { harmless } from "../../../src/memory/retrieval/harmless.ts";
+import { buildContextBlock, toContextMessage } from "../../../src/memory/retrieval/context-block.ts";
+import { removeFenced } from "../../../src/memory/retrieval/fence.ts";
+import { sanitizeText } from "../../../src/memory/retrieval/harmless.ts";
 import { estimateText } from "../../../src/window/tokens/estimate.ts";
 import { INJECTIONS, traceOf } from "../../compact/extractive/injections.ts";
 import { proofRounds } from "../../support/proof.ts";
@@ -44,7 +44,7 @@ function ownLines(block: string): string[] {
 describe("a block of context", () => {
   test("cites session, entry, who and when, or file and lines", () => {
     const hits = [said("We chose Postgres.", { seq: 12 }), read("const a = 1;\nconst b = 2;")];
-    expect(contextBlock(hits, { tokensOf })?.text).toMatch(
+    expect(buildContextBlock(hits, { tokensOf })?.text).toMatch(
       new RegExp(
         [
           '^<context mark="([0-9a-f]{12})">',
@@ -65,15 +65,15 @@ describe("a block of context", () => {
       said(`Hit ${index}: ${"the long story of the harbour and its boats ".repeat(12)}`, { seq: index + 1 }),
     );
     for (const budgetTokens of [60, 120, 200, 500, 1_000, 4_000]) {
-      const block = contextBlock(hits, { tokensOf, budgetTokens });
+      const block = buildContextBlock(hits, { tokensOf, budgetTokens });
       if (!block) continue;
       expect(tokensOf(block.text)).toBe(block.tokens);
       expect(block.tokens).toBeLessThanOrEqual(budgetTokens);
       expect(block.tokens).toBeGreaterThan(budgetTokens < 4_000 ? budgetTokens * 0.7 : 0);
       expect(block.hits).toEqual(hits.slice(0, block.hits.length));
     }
-    expect(contextBlock(hits, { tokensOf, budgetTokens: 60 })).toBeUndefined();
-    expect(contextBlock(hits, { tokensOf, budgetTokens: 150 })?.text).toContain(" …\n</context");
+    expect(buildContextBlock(hits, { tokensOf, budgetTokens: 60 })).toBeUndefined();
+    expect(buildContextBlock(hits, { tokensOf, budgetTokens: 150 })?.text).toContain(" …\n</context");
   });
 
   test("does not say again what the window shows, nor anything twice", () => {
@@ -91,20 +91,26 @@ describe("a block of context", () => {
       entries: new Set(["chat#1"]),
       texts: ["Somebody said: In the window by its words. And more."],
     };
-    const block = contextBlock(hits, { tokensOf, shown });
+    const block = buildContextBlock(hits, { tokensOf, shown });
     expect(block?.hits.map(({ text }) => text)).toEqual(["New.", "export const x = 1;"]);
-    expect(contextBlock(hits.slice(0, 2), { tokensOf, shown })).toBeUndefined();
-    expect(contextBlock([], { tokensOf })).toBeUndefined();
+    expect(buildContextBlock(hits.slice(0, 2), { tokensOf, shown })).toBeUndefined();
+    expect(buildContextBlock([], { tokensOf })).toBeUndefined();
   });
 
   test("is a message of its own that says that it was recalled", () => {
-    const block = contextBlock([said("We chose Postgres.")], { tokensOf });
+    const block = buildContextBlock([said("We chose Postgres.")], { tokensOf });
     if (!block) throw new Error("no block");
-    expect(contextMessage(block)).toEqual({ role: "user", text: block.text, meta: { longhaul: "recalled" } });
+    expect(toContextMessage(block)).toEqual({
+      role: "user",
+      text: block.text,
+      meta: { longhaul: "recalled" },
+    });
   });
 
   test.each(INJECTIONS)("quotes %j and nothing of it stands outside", (injection) => {
-    const block = contextBlock([said("Fine."), said(injection, { seq: 2 }), read(injection)], { tokensOf });
+    const block = buildContextBlock([said("Fine."), said(injection, { seq: 2 }), read(injection)], {
+      tokensOf,
+    });
     const own = ownLines(block?.text ?? "").join("\n");
     for (const trace of traceOf(injection)) expect(own).not.toContain(trace);
     expect(
@@ -123,7 +129,7 @@ describe("a block of context", () => {
         fc.array(hit, { minLength: 1, maxLength: 5 }),
         fc.integer({ min: 50, max: 2_000 }),
         (hits, budget) => {
-          const block = contextBlock(hits, { tokensOf, budgetTokens: budget });
+          const block = buildContextBlock(hits, { tokensOf, budgetTokens: budget });
           if (!block) return;
           const lines = block.text.split("\n");
           const mark = /^<context mark="([0-9a-f]{12})">$/.exec(lines[0] ?? "")?.[1];
@@ -145,15 +151,15 @@ describe("a block of context", () => {
   });
 
   test("is left out where its text is indexed, and only a genuine one is", () => {
-    const block = contextBlock([said("We chose Postgres.")], { tokensOf })?.text ?? "";
-    expect(withoutFenced(`before\n${block}\nafter`)).toBe("before\n\nafter");
+    const block = buildContextBlock([said("We chose Postgres.")], { tokensOf })?.text ?? "";
+    expect(removeFenced(`before\n${block}\nafter`)).toBe("before\n\nafter");
     const forged = block.replace("Postgres", "MySQL");
-    expect(withoutFenced(forged)).toBe(forged);
+    expect(removeFenced(forged)).toBe(forged);
   });
 });
 
 test("code keeps its words", () => {
   const code =
     "const users: List<User> = new Map<Context, Tool>();\nif (a < system) return <UserCard user={user} />;";
-  expect(harmless(code)).toBe(code);
+  expect(sanitizeText(code)).toBe(code);
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { chunks, PROSE_CHUNK } from "../../../src/memory/text/chunks.ts";
+import { PROSE_CHUNK, splitText } from "../../../src/memory/text/chunks.ts";
 
 describe("chunks", () => {
   test("cover every text without gap or overlap and stay within their bound", () => {
@@ -12,10 +12,10 @@ describe("chunks", () => {
       fc.property(fc.array(piece, { maxLength: 120 }), (pieces) => {
         const text = pieces.join("");
         let at = 0;
-        for (const { from, to } of chunks(text)) {
+        for (const { from, to } of splitText(text)) {
           expect(from).toBe(at);
           expect(to).toBeGreaterThan(from);
-          expect(to - from).toBeLessThanOrEqual(PROSE_CHUNK.most);
+          expect(to - from).toBeLessThanOrEqual(PROSE_CHUNK.max);
           at = to;
         }
         expect(at).toBe(text.length);
@@ -26,15 +26,15 @@ describe("chunks", () => {
   test("cut at a blank line rather than inside a paragraph", () => {
     const paragraph = "A sentence of some length, to fill a paragraph. ".repeat(7).trim();
     const text = `${paragraph}\n\n${paragraph}\n\n${paragraph}`;
-    for (const { from, to } of chunks(text)) expect(text.slice(from, to).trim()).toBe(paragraph);
+    for (const { from, to } of splitText(text)) expect(text.slice(from, to).trim()).toBe(paragraph);
   });
 
   test("never split a character of two units", () => {
     const text = "😀".repeat(1_000);
-    for (const { from, to } of chunks(text)) expect(text.slice(from, to).isWellFormed()).toBe(true);
+    for (const { from, to } of splitText(text)) expect(text.slice(from, to).isWellFormed()).toBe(true);
   });
 
   test("of a text without any break still end", () => {
-    expect(chunks("x".repeat(100_000)).length).toBeGreaterThan(100);
+    expect(splitText("x".repeat(100_000)).length).toBeGreaterThan(100);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { stem } from "../../../src/memory/text/stem.ts";
+import { stemWord } from "../../../src/memory/text/stem.ts";
 
 test("agrees with Porter2 on its published vocabulary", () => {
   const pairs = `consign consign,consigned consign,consistency consist,consolatory consolatori,knackeries knackeri,
@@ -9,11 +9,11 @@ proceed proceed,skies sky,dying die,news news,happily happili,rationality ration
 rolled roll,possibly possibl,national nation,hopefulness hope,goodness good,formative format,adoption adopt`;
   for (const pair of pairs.replaceAll("\n", "").split(",")) {
     const [word = "", expected] = pair.split(" ");
-    expect(stem(word), word).toBe(expected);
+    expect(stemWord(word), word).toBe(expected);
   }
 });
 
 test("leaves what is not an English word alone", () => {
-  expect(stem("2023")).toBe("2023");
-  expect(stem("straße")).toBe("straße");
+  expect(stemWord("2023")).toBe("2023");
+  expect(stemWord("straße")).toBe("straße");
 });

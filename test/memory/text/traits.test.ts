@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { definitionsOf } from "../../../src/memory/text/definitions.ts";
-import { TRAIT, type Trait, traitsOf } from "../../../src/memory/text/traits.ts";
+import { listDefinitions } from "../../../src/memory/text/definitions.ts";
+import { detectTraits, TRAIT, type Trait } from "../../../src/memory/text/traits.ts";
 
 const named = (text: string) =>
-  (Object.keys(TRAIT) as Trait[]).filter((trait) => (traitsOf(text) & TRAIT[trait]) !== 0);
+  (Object.keys(TRAIT) as Trait[]).filter((trait) => (detectTraits(text) & TRAIT[trait]) !== 0);
 
 describe("traitsOf", () => {
   test("sees what a person tells of themselves", () => {
@@ -29,13 +29,13 @@ describe("traitsOf", () => {
 });
 
 test("definitionsOf names what a file of Python, TypeScript, Rust or Go defines", () => {
-  expect(definitionsOf("class Dataset(Mapping):\n    def update(self):\n        pass\nLIMIT = 3\n")).toEqual(
-    expect.arrayContaining(["Dataset", "update", "LIMIT"]),
-  );
-  expect(definitionsOf("export async function openKernel() {}\nexport interface Row {}\n")).toEqual(
+  expect(
+    listDefinitions("class Dataset(Mapping):\n    def update(self):\n        pass\nLIMIT = 3\n"),
+  ).toEqual(expect.arrayContaining(["Dataset", "update", "LIMIT"]));
+  expect(listDefinitions("export async function openKernel() {}\nexport interface Row {}\n")).toEqual(
     expect.arrayContaining(["openKernel", "Row"]),
   );
-  expect(definitionsOf("pub fn parse() {}\nfunc (s *Server) Serve() {}\n")).toEqual(
+  expect(listDefinitions("pub fn parse() {}\nfunc (s *Server) Serve() {}\n")).toEqual(
     expect.arrayContaining(["parse", "Serve"]),
   );
 });

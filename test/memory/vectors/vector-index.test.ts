@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { cosineOf, quantise } from "../../../src/memory/vectors/quantise.ts";
+import { quantizeVector, toCosine } from "../../../src/memory/vectors/quantise.ts";
 import { Scanner } from "../../../src/memory/vectors/scanner.ts";
 import { VectorIndex } from "../../../src/memory/vectors/vector-index.ts";
 import { type MemoryStore, SEGMENT_CHUNKS } from "../../../src/store/memory-store.ts";
@@ -67,11 +67,11 @@ test("whole numbers keep nearly all of the order that the vectors have", () => {
       const product = vector.reduce((sum, value, axis) => sum + value * (query[axis] as number), 0);
       return { index, cosine: product / length(vector) / length(query) };
     });
-    const small = quantise(query);
+    const small = quantizeVector(query);
     const near = vectors.map((vector, index) => {
-      const bytes = quantise(vector);
+      const bytes = quantizeVector(vector);
       const product = bytes.reduce((sum, value, axis) => sum + value * (small[axis] as number), 0);
-      return { index, cosine: cosineOf(product, dimensions) };
+      return { index, cosine: toCosine(product, dimensions) };
     });
     expect(Math.abs((near[7]?.cosine ?? 0) - (exact[7]?.cosine ?? 0))).toBeLessThan(0.02);
     const top = (list: typeof exact) =>
@@ -115,7 +115,7 @@ async function filled(
   const embedder = await store.vectors.embedder("e", 32);
   await store.vectors.write(
     embedder,
-    chunks.map((_, index) => ({ chunk: index + 1, vector: quantise(vectorOf(index + 1, 32)) })),
+    chunks.map((_, index) => ({ chunk: index + 1, vector: quantizeVector(vectorOf(index + 1, 32)) })),
   );
   await store.seal();
   await store.vectors.pack(embedder, 0);

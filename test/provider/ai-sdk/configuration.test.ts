@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { baseUrlOf } from "../../../src/provider/ai-sdk/base-url.ts";
+import { completeBaseUrl } from "../../../src/provider/ai-sdk/base-url.ts";
 import { resolveModel } from "../../../src/provider/ai-sdk/configuration.ts";
 import { aiSdkProvider } from "../../../src/provider/ai-sdk/index.ts";
 
@@ -19,7 +19,7 @@ describe("an address", () => {
     ["https://proxy.example/openai/v1", "https://proxy.example/openai/v1"],
     ["https://proxy.example/v1beta/openai", "https://proxy.example/v1beta/openai"],
   ])("may be written as %s", (written, expected) => {
-    expect(baseUrlOf(written, local)).toBe(expected);
+    expect(completeBaseUrl(written, local)).toBe(expected);
   });
 
   test.each(["ftp://host", "http://", "not an address"])("is not %s, which is not repeated", (written) => {

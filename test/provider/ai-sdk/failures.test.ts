@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { aiSdkProvider } from "../../../src/provider/ai-sdk/index.ts";
 import { ProviderError } from "../../../src/provider/provider-error.ts";
-import { overflowOf } from "../../../src/window/limits/overflow.ts";
+import { detectOverflow } from "../../../src/window/limits/overflow.ts";
 import { secretKey, wireApis, wireOptions } from "../../support/wire-models.ts";
 import type { Behaviour } from "../../support/wire-server/behaviour.ts";
 import { startWireServer, type WireServer } from "../../support/wire-server/wire-server.ts";
@@ -78,7 +78,7 @@ describe("a request that the provider rejects", () => {
   test.each(variants)("is known as an overflow: $id, streaming $isStreaming", async (variant) => {
     const error = await failWith(variant, { type: "error", kind: "overflow" });
     expect(error.details.isRetryable).toBe(false);
-    expect(overflowOf(error.failure)).toMatchObject({ limitTokens: expect.any(Number) });
+    expect(detectOverflow(error.failure)).toMatchObject({ limitTokens: expect.any(Number) });
   });
 
   test("is not repeated when the account is empty", async () => {
@@ -171,7 +171,7 @@ describe("an answer that is none", () => {
         kind: "overflow",
       });
       expect(error.details.isRetryable).toBe(false);
-      expect(overflowOf(error.failure)).toBeDefined();
+      expect(detectOverflow(error.failure)).toBeDefined();
     },
   );
 

@@ -1,18 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { usageOf } from "../../../src/provider/ai-sdk/usage-of.ts";
+import { parseSdkUsage } from "../../../src/provider/ai-sdk/usage-of.ts";
 
 const nothing = { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined };
 const silence = { total: undefined, text: undefined, reasoning: undefined };
 
 describe("reported usage", () => {
   test("is nothing where nothing was reported", () => {
-    expect(usageOf({ inputTokens: nothing, outputTokens: silence })).toBeUndefined();
+    expect(parseSdkUsage({ inputTokens: nothing, outputTokens: silence })).toBeUndefined();
   });
 
   test("leaves out what is not known", () => {
     const inputTokens = { ...nothing, total: 7 };
-    expect(usageOf({ inputTokens, outputTokens: silence })).toEqual({ inputTokens: 7 });
+    expect(parseSdkUsage({ inputTokens, outputTokens: silence })).toEqual({ inputTokens: 7 });
   });
 
   test("never counts a token twice, and none below zero", () => {
@@ -22,7 +22,7 @@ describe("reported usage", () => {
       fc.property(input, (reported) => {
         const { total = 0, cacheRead = 0, cacheWrite = 0 } = reported;
         const usage =
-          usageOf({ inputTokens: { ...reported, noCache: undefined }, outputTokens: silence }) ?? {};
+          parseSdkUsage({ inputTokens: { ...reported, noCache: undefined }, outputTokens: silence }) ?? {};
         const sum = (usage.inputTokens ?? 0) + (usage.cacheReadTokens ?? 0) + (usage.cacheWriteTokens ?? 0);
         expect(sum).toBe(Math.max(total, cacheRead + cacheWrite));
         expect(Math.min(...Object.values(usage), 0)).toBe(0);
@@ -33,6 +33,6 @@ describe("reported usage", () => {
   test("survives servers that report rubbish", () => {
     const inputTokens = { ...nothing, total: Number.NaN, cacheRead: -3 };
     const raw = { cache_creation: null };
-    expect(usageOf({ inputTokens, outputTokens: silence, raw })).toEqual({ cacheReadTokens: 0 });
+    expect(parseSdkUsage({ inputTokens, outputTokens: silence, raw })).toEqual({ cacheReadTokens: 0 });
   });
 });

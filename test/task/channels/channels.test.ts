@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { TaskNotice } from "../../../src/model/task.ts";
 import { commandChannel } from "../../../src/task/channels/command.ts";
 import { webhookChannel } from "../../../src/task/channels/webhook.ts";
-import { systemTable } from "../../../src/task/process/system-table.ts";
+import { getSystemTable } from "../../../src/task/process/system-table.ts";
 import { testFolder } from "../../support/folder.ts";
 import { eventually } from "../process/family.ts";
 
@@ -47,7 +47,7 @@ test("a command that hangs ends with its signal, and with all it has started", a
   await eventually(() => child() > 0);
   stop.abort();
   await expect(sending).rejects.toThrow(/SIGKILL/);
-  await eventually(async () => (await systemTable().look(child())) === undefined);
+  await eventually(async () => (await getSystemTable().look(child())) === undefined);
 });
 
 test("a webhook gets the notice with its id, and anything but success is a failure", async () => {

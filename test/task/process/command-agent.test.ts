@@ -7,7 +7,7 @@ import type { AgentContext, AgentEvent } from "../../../src/task/agent.ts";
 import { commandAgent } from "../../../src/task/process/command-agent.ts";
 import { reapStep } from "../../../src/task/process/reap-step.ts";
 import { startCommand } from "../../../src/task/process/run-command.ts";
-import { tagOfTask } from "../../../src/task/process/tag.ts";
+import { buildTaskTag } from "../../../src/task/process/tag.ts";
 import { testFolder } from "../../support/folder.ts";
 import { countTagged, eventually, freshTag, shell } from "./family.ts";
 
@@ -126,6 +126,6 @@ test("a step after the end takes what is left of a task, and only that", async (
 });
 
 test("ids that no environment could hold get a tag all the same", () => {
-  expect(tagOfTask("plain-1", "a1")).toBe("plain-1~a1");
-  expect(tagOfTask("zwei Wörter, #1", "a1")).toMatch(/^task-[0-9a-f]{32}~a1$/);
+  expect(buildTaskTag("plain-1", "a1")).toBe("plain-1~a1");
+  expect(buildTaskTag("zwei Wörter, #1", "a1")).toMatch(/^task-[0-9a-f]{32}~a1$/);
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { runCommand, startCommand } from "../../../src/task/process/run-command.ts";
-import { systemTable } from "../../../src/task/process/system-table.ts";
+import { getSystemTable } from "../../../src/task/process/system-table.ts";
 import { testFolder } from "../../support/folder.ts";
 import { countTagged, freshTag, script, shell } from "./family.ts";
 
@@ -20,7 +20,7 @@ describe("a program that runs for a task", () => {
       looks++;
       throw Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" });
     };
-    const table = { ...systemTable(), list };
+    const table = { ...getSystemTable(), list };
     const tag = freshTag();
     const command = await startCommand({ ...shell("sleep 600 & sleep 600"), tag, table, graceMs: 50 });
     await expect.poll(() => looks).toBeGreaterThan(0);

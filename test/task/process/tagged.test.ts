@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { procTable } from "../../../src/task/process/proc-table.ts";
+import { createProcTable } from "../../../src/task/process/proc-table.ts";
 import type { ProcessTable } from "../../../src/task/process/process-table.ts";
-import { parseLine, psTable } from "../../../src/task/process/ps-table.ts";
+import { createPsTable, parsePsLine } from "../../../src/task/process/ps-table.ts";
 import { startCommand } from "../../../src/task/process/run-command.ts";
-import { identify, isAlive, systemTable } from "../../../src/task/process/system-table.ts";
+import { getSystemTable, identifyProcess, isProcessAlive } from "../../../src/task/process/system-table.ts";
 import { findTagged, reapTagged } from "../../../src/task/process/tagged.ts";
 import { startChild } from "../../support/child.ts";
 import { countTagged, eventually, freshTag, shell } from "./family.ts";
@@ -102,7 +102,7 @@ describe("tagged processes", () => {
   test("are left alone if the pid has gone to another process meanwhile", async () => {
     const bystander = spawn("sleep", ["600"], { stdio: "ignore" });
     const pid = bystander.pid ?? 0;
-    const system = systemTable();
+    const system = getSystemTable();
     const stale: ProcessTable = {
       ...system,
       // A stale list: a tagged process with that pid, which is gone by now.
@@ -113,25 +113,25 @@ describe("tagged processes", () => {
     const reaped = await reapTagged("gone", { table: stale, graceMs: 10, killMs: 10 });
     expect(reaped.remaining).toEqual([{ pid, born: "earlier" }]);
     expect(bystander.exitCode ?? bystander.signalCode).toBe(null);
-    expect(await isAlive({ pid, born: "earlier" })).toBe(false);
-    const identity = await identify(pid);
-    expect(identity && (await isAlive(identity))).toBe(true);
+    expect(await isProcessAlive({ pid, born: "earlier" })).toBe(false);
+    const identity = await identifyProcess(pid);
+    expect(identity && (await isProcessAlive(identity))).toBe(true);
     bystander.kill("SIGKILL");
-    await eventually(async () => !(identity && (await isAlive(identity))));
+    await eventually(async () => !(identity && (await isProcessAlive(identity))));
   });
 });
 
 describe("the tables of processes", () => {
   test.each([
-    ["proc", procTable],
-    ["ps", () => psTable("linux")],
+    ["proc", createProcTable],
+    ["ps", () => createPsTable("linux")],
   ])("%s finds a tree and can end it", async (name, make) => {
     if (name === "proc" && process.platform !== "linux") return;
     const tag = freshTag();
     const table = make();
     const command = await startCommand({ ...shell("setsid sleep 600 & sleep 600"), tag, table });
     await eventually(async () => (await findTagged(tag, table)).length === 3);
-    expect(await isAlive(command.identity, table)).toBe(true);
+    expect(await isProcessAlive(command.identity, table)).toBe(true);
     command.stop();
     expect(await command.ended).toMatchObject({ remaining: [] });
     expect(await findTagged(tag, table)).toEqual([]);
@@ -140,7 +140,7 @@ describe("the tables of processes", () => {
   test("ps: a line of macOS is read with its environment", () => {
     const line =
       "  812   1   812 Ss   Sun Nov  5 09:45:51 2026     node a.js HOME=/people/a LONGHAUL_TASK=t1 LONGHAUL_RUNS=t0#a,t1#b X=1";
-    expect(parseLine(line)).toEqual({
+    expect(parsePsLine(line)).toEqual({
       pid: 812,
       parent: 1,
       group: 812,
@@ -149,6 +149,6 @@ describe("the tables of processes", () => {
       tasks: ["t0", "t1"],
       runs: ["a", "b"],
     });
-    expect(parseLine("nonsense")).toBeUndefined();
+    expect(parsePsLine("nonsense")).toBeUndefined();
   });
 });

@@ -1,15 +1,20 @@
 import { expect, test } from "vitest";
-import type { SeenProcess } from "../../../src/task/process/process-table.ts";
-import { tagsOf, tagVariables } from "../../../src/task/process/tag.ts";
-import { membersOf, wholeGroups } from "../../../src/task/process/tree.ts";
+import type { ProcessSnapshot } from "../../../src/task/process/process-table.ts";
+import { buildTagVariables, parseTagVariables } from "../../../src/task/process/tag.ts";
+import { findMembers, findWholeGroups } from "../../../src/task/process/tree.ts";
 
-function seen(pid: number, parent: number, group: number, more: Partial<SeenProcess> = {}): SeenProcess {
+function seen(
+  pid: number,
+  parent: number,
+  group: number,
+  more: Partial<ProcessSnapshot> = {},
+): ProcessSnapshot {
   return { pid, parent, group, born: "b", state: "alive", tasks: [], runs: [], ...more };
 }
 
 test("descendants of a tagged process belong to it, whatever their own tags", () => {
   const list = [seen(10, 1, 10, { tasks: ["t"] }), seen(11, 10, 11), seen(12, 11, 12), seen(20, 1, 20)];
-  const members = membersOf(list, ({ tasks }) => tasks.includes("t"), 99);
+  const members = findMembers(list, ({ tasks }) => tasks.includes("t"), 99);
   expect(members.map(({ pid }) => pid).sort()).toEqual([10, 11, 12]);
 });
 
@@ -22,7 +27,7 @@ test("the process that asks and those it descends from are spared, its tagged ch
     seen(13, 11, 10),
     seen(14, 10, 10, t),
   ];
-  const members = membersOf(list, ({ tasks }) => tasks.includes("t"), 11);
+  const members = findMembers(list, ({ tasks }) => tasks.includes("t"), 11);
   expect(members.map(({ pid }) => pid).sort()).toEqual([12, 14]);
 });
 
@@ -34,16 +39,16 @@ test("a group is signalled as a whole only if it holds no stranger", () => {
     seen(30, 1, 12),
     seen(31, 1, 10, { state: "zombie" }),
   ];
-  expect([...wholeGroups(list, list.slice(0, 3))]).toEqual([10]);
+  expect([...findWholeGroups(list, list.slice(0, 3))]).toEqual([10]);
 });
 
 test("tags of a run inside a run name both tasks", () => {
-  const outer = tagVariables("a/b", "r1", undefined);
-  const inner = tagVariables("c~store", "r2", outer.LONGHAUL_RUNS);
+  const outer = buildTagVariables("a/b", "r1", undefined);
+  const inner = buildTagVariables("c~store", "r2", outer.LONGHAUL_RUNS);
   expect(inner.LONGHAUL_TASK).toBe("c");
-  expect(tagsOf(inner.LONGHAUL_TASK, inner.LONGHAUL_RUNS)).toEqual({
+  expect(parseTagVariables(inner.LONGHAUL_TASK, inner.LONGHAUL_RUNS)).toEqual({
     tasks: ["a/b", "c~store"],
     runs: ["r1", "r2"],
   });
-  expect(tagsOf("by-hand", undefined)).toEqual({ tasks: ["by-hand"], runs: [] });
+  expect(parseTagVariables("by-hand", undefined)).toEqual({ tasks: ["by-hand"], runs: [] });
 });

@@ -2,10 +2,10 @@ import { chmodSync, existsSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createWorktree } from "../../../src/task/worktree/create.ts";
-import { gitEnvironment } from "../../../src/task/worktree/git-environment.ts";
-import { nameOfTask } from "../../../src/task/worktree/names.ts";
+import { buildGitEnvironment } from "../../../src/task/worktree/git-environment.ts";
+import { toTaskName } from "../../../src/task/worktree/names.ts";
 import { removeIfUnchanged } from "../../../src/task/worktree/remove.ts";
-import { verdict } from "../../../src/task/worktree/verdict.ts";
+import { judgeWorktree } from "../../../src/task/worktree/verdict.ts";
 import { openWorktree } from "../../../src/task/worktree/worktree.ts";
 import { testFolder } from "../../support/folder.ts";
 import { countTagged, freshTag } from "../process/family.ts";
@@ -31,7 +31,7 @@ describe("a worktree for a task", () => {
     expect(gitAt(worktree.path, "branch", "--show-current")).toBe("longhaul/t1");
     expect(repository.git("status", "--porcelain")).toBe("");
     expect(await openWorktree(worktree.path)).toEqual(worktree);
-    expect(await verdict(worktree)).toEqual({ state: "unchanged" });
+    expect(await judgeWorktree(worktree)).toEqual({ state: "unchanged" });
   });
 
   test("starts where the parent stands, without what is in no commit there", async () => {
@@ -55,7 +55,7 @@ describe("a worktree for a task", () => {
   test("takes names that git and disks allow, whatever the task is called", async () => {
     const repository = makeRepository("ein Ordner – 仓库");
     const tasks = ["../../x", "Prüfung 第一 步", "-rf", "a..b.lock", "x".repeat(300), "", "a/b", "a-b"];
-    expect(new Set(tasks.map(nameOfTask)).size).toBe(tasks.length);
+    expect(new Set(tasks.map(toTaskName)).size).toBe(tasks.length);
     const created = await Promise.all(
       tasks.map((task) =>
         createWorktree({ repository: repository.path, task, root: `${repository.root} ü` }),
@@ -95,11 +95,11 @@ describe("a worktree for a task", () => {
     const { worktree } = await createWorktree({ repository: bare, task: "t" });
     expect(worktree.path).toBe(`${realpathSync(bare)}.worktrees/t`);
     gitAt(worktree.path, "config", "--worktree", "status.showUntrackedFiles", "no");
-    expect(await verdict(worktree)).toEqual({ state: "unchanged" });
+    expect(await judgeWorktree(worktree)).toEqual({ state: "unchanged" });
     const { worktree: inner } = await createWorktree({ repository: worktree.path, task: "u" });
     expect(inner.path).toBe(`${realpathSync(bare)}.worktrees/u`);
     writeAt(worktree.path, "new.txt", "new");
-    expect(await verdict(worktree)).toEqual({ state: "changed", changes: ["untracked"] });
+    expect(await judgeWorktree(worktree)).toEqual({ state: "changed", changes: ["untracked"] });
     expect(await removeIfUnchanged(inner)).toMatchObject({ isRemoved: true });
   });
 });
@@ -162,7 +162,7 @@ describe("hooks", () => {
 });
 
 test("git is called in an environment without the caller's repository, and asks nobody", () => {
-  const environment = gitEnvironment({
+  const environment = buildGitEnvironment({
     GIT_DIR: "x",
     GIT_INDEX_FILE: "y",
     GIT_AUTHOR_NAME: "A",

@@ -6,7 +6,7 @@ import type { TaskPlan } from "../../../src/model/task.ts";
 import { startCommand } from "../../../src/task/process/run-command.ts";
 import { createWorktree } from "../../../src/task/worktree/create.ts";
 import { type WorktreePlace, worktreeIsolation } from "../../../src/task/worktree/isolation.ts";
-import { type Mark, readMark, writeMark } from "../../../src/task/worktree/mark.ts";
+import { readMark, type WorktreeMark, writeMark } from "../../../src/task/worktree/mark.ts";
 import { collectStale } from "../../../src/task/worktree/stale.ts";
 import { countTagged, freshTag, shell } from "../process/family.ts";
 import { gitAt, makeRepository, writeAt } from "./repository.ts";
@@ -90,7 +90,7 @@ test("what a process has made for a task, and died before it could say so, goes 
   const leave = async (isComplete: boolean) => {
     const options = { repository: repository.path, root: repository.root, task, tag };
     const { worktree } = await createWorktree(options);
-    const mark = (await readMark(worktree.admin)) as Mark;
+    const mark = (await readMark(worktree.admin)) as WorktreeMark;
     const heldBy = { pid: 1, born: "long ago", host: hostname() };
     await writeMark(worktree.admin, { ...mark, heldBy, isComplete });
     return worktree;

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createWorktree } from "../../../src/task/worktree/create.ts";
 import { parseStatus } from "../../../src/task/worktree/status.ts";
-import { verdict } from "../../../src/task/worktree/verdict.ts";
+import { judgeWorktree } from "../../../src/task/worktree/verdict.ts";
 import { proofRounds } from "../../support/proof.ts";
 import { gitAt, makeRepository, type TestRepository, writeAt } from "./repository.ts";
 
@@ -35,7 +35,7 @@ describe("the verdict on a worktree", () => {
     ];
     for (const [index, [step, expected]] of steps.entries()) {
       step();
-      expect([index, await verdict(worktree)]).toEqual([index, expected]);
+      expect([index, await judgeWorktree(worktree)]).toEqual([index, expected]);
     }
   });
 
@@ -46,17 +46,17 @@ describe("the verdict on a worktree", () => {
     const worktree = await repository.worktree();
     repository.write("a.txt", "a stash of the parent");
     repository.git("stash", "push", "-q");
-    expect(await verdict(worktree)).toEqual({ state: "unchanged" });
+    expect(await judgeWorktree(worktree)).toEqual({ state: "unchanged" });
     gitAt(worktree.path, "checkout", "-q", "--detach");
-    expect(await verdict(worktree)).toEqual({ state: "unchanged" });
+    expect(await judgeWorktree(worktree)).toEqual({ state: "unchanged" });
     writeAt(worktree.path, "a.txt", "here");
     gitAt(worktree.path, "stash", "push", "-q");
-    expect(await verdict(worktree)).toEqual(changed("stash"));
+    expect(await judgeWorktree(worktree)).toEqual(changed("stash"));
     gitAt(worktree.path, "stash", "drop", "-q");
     gitAt(worktree.path, "commit", "-q", "--allow-empty", "-m", "x");
-    expect(await verdict(worktree)).toEqual(changed("commits"));
+    expect(await judgeWorktree(worktree)).toEqual(changed("commits"));
     gitAt(worktree.path, "checkout", "-q", "longhaul/t");
-    expect(await verdict(worktree)).toEqual(changed("commits"));
+    expect(await judgeWorktree(worktree)).toEqual(changed("commits"));
   });
 
   test("does not believe a configuration or a flag that hides changes", async () => {
@@ -65,14 +65,14 @@ describe("the verdict on a worktree", () => {
     repository.git("config", "diff.ignoreSubmodules", "all");
     const worktree = await repository.worktree();
     writeAt(worktree.path, "new", "new");
-    expect(await verdict(worktree)).toEqual(changed("untracked"));
+    expect(await judgeWorktree(worktree)).toEqual(changed("untracked"));
     unlinkSync(join(worktree.path, "new"));
     for (const flag of ["assume-unchanged", "skip-worktree"]) {
       gitAt(worktree.path, "update-index", `--${flag}`, "a.txt");
       writeAt(worktree.path, "a.txt", "hidden");
-      expect(await verdict(worktree)).toMatchObject({ state: "undecidable" });
+      expect(await judgeWorktree(worktree)).toMatchObject({ state: "undecidable" });
       gitAt(worktree.path, "update-index", `--no-${flag}`, "a.txt");
-      expect(await verdict(worktree)).toEqual(changed("uncommitted"));
+      expect(await judgeWorktree(worktree)).toEqual(changed("uncommitted"));
       gitAt(worktree.path, "checkout", "-q", "a.txt");
     }
   });
@@ -81,12 +81,12 @@ describe("the verdict on a worktree", () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     for (const name of ["index.lock", "HEAD.lock"]) writeFileSync(join(worktree.admin, name), "");
-    expect(await verdict(worktree)).toEqual({ state: "unchanged" });
+    expect(await judgeWorktree(worktree)).toEqual({ state: "unchanged" });
     for (const name of ["index.lock", "HEAD.lock"]) unlinkSync(join(worktree.admin, name));
     repository.git("commit", "-q", "--allow-empty", "-m", "second");
     gitAt(worktree.path, "checkout", "-q", "--detach", "main");
     gitAt(worktree.path, "revert", "--no-commit", "HEAD");
-    expect(await verdict(worktree)).toEqual(changed("unfinished"));
+    expect(await judgeWorktree(worktree)).toEqual(changed("unfinished"));
   });
 
   test("sees changes in submodules, also commits that were left there", async () => {
@@ -95,19 +95,19 @@ describe("the verdict on a worktree", () => {
     repository.git("commit", "-qm", "lib");
     const options = { repository: repository.path, root: repository.root };
     const bare = await createWorktree({ ...options, task: "empty" });
-    expect(await verdict(bare.worktree)).toEqual({ state: "unchanged" });
+    expect(await judgeWorktree(bare.worktree)).toEqual({ state: "unchanged" });
     const { worktree } = await createWorktree({ ...options, task: "full", submodules: "update" });
     const inside = join(worktree.path, "deep/lib");
-    expect(await verdict(worktree)).toEqual({ state: "unchanged" });
+    expect(await judgeWorktree(worktree)).toEqual({ state: "unchanged" });
     writeAt(inside, "a.txt", "other");
-    expect(await verdict(worktree)).toEqual(changed("submodule"));
+    expect(await judgeWorktree(worktree)).toEqual(changed("submodule"));
     gitAt(inside, "commit", "-qam", "x");
-    expect(await verdict(worktree)).toEqual(changed("submodule"));
+    expect(await judgeWorktree(worktree)).toEqual(changed("submodule"));
     gitAt(inside, "checkout", "-q", "HEAD~1");
     expect(gitAt(worktree.path, "status", "--porcelain")).toBe("");
-    expect(await verdict(worktree)).toEqual(changed("submodule"));
+    expect(await judgeWorktree(worktree)).toEqual(changed("submodule"));
     gitAt(inside, "push", "-q", "origin", "HEAD@{1}:refs/heads/pushed");
-    expect(await verdict(worktree)).toEqual({ state: "unchanged" });
+    expect(await judgeWorktree(worktree)).toEqual({ state: "unchanged" });
   });
 
   test("is undecidable when git fails or hangs, or the folder is not what it was", async () => {
@@ -116,19 +116,19 @@ describe("the verdict on a worktree", () => {
     const program = join(repository.path, "hanging-git");
     writeFileSync(program, "#!/bin/sh\nsleep 600 & sleep 600\n");
     chmodSync(program, 0o755);
-    expect(await verdict(worktree, { program, deadlineMs: 150 })).toMatchObject({
+    expect(await judgeWorktree(worktree, { program, deadlineMs: 150 })).toMatchObject({
       state: "undecidable",
       reason: expect.stringContaining("did not end within 150 ms"),
     });
-    expect(await verdict(worktree, { program: "no-such-git" })).toMatchObject({ state: "undecidable" });
+    expect(await judgeWorktree(worktree, { program: "no-such-git" })).toMatchObject({ state: "undecidable" });
     const signal = AbortSignal.timeout(50);
-    await expect(verdict(worktree, { program, signal })).rejects.toMatchObject({ code: "ABORTED" });
+    await expect(judgeWorktree(worktree, { program, signal })).rejects.toMatchObject({ code: "ABORTED" });
     writeFileSync(join(worktree.admin, "index"), "damaged");
-    expect(await verdict(worktree)).toMatchObject({ state: "undecidable" });
+    expect(await judgeWorktree(worktree)).toMatchObject({ state: "undecidable" });
     unlinkSync(join(worktree.path, ".git"));
-    expect(await verdict(worktree)).toMatchObject({ state: "undecidable" });
+    expect(await judgeWorktree(worktree)).toMatchObject({ state: "undecidable" });
     rmSync(repository.root, { recursive: true });
-    expect(await verdict(worktree)).toMatchObject({ state: "undecidable" });
+    expect(await judgeWorktree(worktree)).toMatchObject({ state: "undecidable" });
   });
 
   test("reads every kind of record that git writes", () => {
@@ -251,7 +251,7 @@ describe("any sequence of work", () => {
         const worktree = await repository.worktree(`round-${round++}`);
         const model = new Model();
         for (const [index, name] of steps.entries()) apply(model, worktree.path, name, index);
-        const { state } = await verdict(worktree);
+        const { state } = await judgeWorktree(worktree);
         repository.git("worktree", "remove", "-f", "-f", worktree.path);
         repository.git("branch", "-qD", worktree.branch);
         repository.git("stash", "clear");

@@ -2,17 +2,17 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../../src/model/message.ts";
 import { chooseLines } from "../../../src/window/extract/choose-lines.ts";
-import { Facts } from "../../../src/window/extract/facts.ts";
-import { identifiersOf } from "../../../src/window/extract/identifiers.ts";
+import { FactTracker } from "../../../src/window/extract/facts.ts";
+import { scanIdentifiers } from "../../../src/window/extract/identifiers.ts";
 import { LineList } from "../../../src/window/extract/line-list.ts";
-import { needOf } from "../../../src/window/extract/need.ts";
-import { inputText } from "../../../src/window/extract/said.ts";
-import { Shelf } from "../../../src/window/extract/shelf.ts";
-import { bareLine, isVerbatim } from "../../../src/window/extract/verbatim-line.ts";
+import { estimateNeed } from "../../../src/window/extract/need.ts";
+import { renderInput } from "../../../src/window/extract/said.ts";
+import { EvictedLines } from "../../../src/window/extract/shelf.ts";
+import { isVerbatim, stripLine } from "../../../src/window/extract/verbatim-line.ts";
 
 const identifiers = (text: string, isWide = false) => {
   const found = new Set<string>();
-  identifiersOf(text, isWide, (identifier) => found.add(identifier));
+  scanIdentifiers(text, isWide, (identifier) => found.add(identifier));
   return [...found];
 };
 const says = (role: Message["role"], text: string): Message => ({ role, parts: [{ type: "text", text }] });
@@ -39,7 +39,7 @@ describe("verbatim lines", () => {
   test("are the same with a number, a diff mark or another indentation before them", () => {
     const line = "const total = countLines(file);";
     for (const shown of [line, `   12→${line}`, `+  ${line}`, `\t\t${line}`])
-      expect(bareLine(shown)).toBe(line);
+      expect(stripLine(shown)).toBe(line);
   });
 
   test("are neither brackets nor blobs", () => {
@@ -53,25 +53,27 @@ describe("what is needed again", () => {
   const fact = { isLine: true, origin: "read" as const, seen: 1, named: 0, age: 10, sinceNamed: 0 };
 
   test("is what the assistant has named, often and lately", () => {
-    const named = needOf({ ...fact, named: 1, sinceNamed: 10 }, "far");
-    expect(named).toBeGreaterThan(needOf(fact, "far"));
-    expect(needOf({ ...fact, named: 4, sinceNamed: 10 }, "far")).toBeGreaterThan(named);
-    expect(needOf({ ...fact, named: 1, sinceNamed: 200, age: 200 }, "far")).toBeLessThan(named);
+    const named = estimateNeed({ ...fact, named: 1, sinceNamed: 10 }, "far");
+    expect(named).toBeGreaterThan(estimateNeed(fact, "far"));
+    expect(estimateNeed({ ...fact, named: 4, sinceNamed: 10 }, "far")).toBeGreaterThan(named);
+    expect(estimateNeed({ ...fact, named: 1, sinceNamed: 200, age: 200 }, "far")).toBeLessThan(named);
   });
 
   test("is code rather than prose", () => {
     for (const horizon of ["near", "far"] as const)
-      expect(needOf(fact, horizon)).toBeGreaterThan(needOf({ ...fact, origin: "assistant" }, horizon));
+      expect(estimateNeed(fact, horizon)).toBeGreaterThan(
+        estimateNeed({ ...fact, origin: "assistant" }, horizon),
+      );
   });
 });
 
 describe("an extract", () => {
   /** Reads messages and shelves the lines of the first one. */
   function shelved(messages: readonly Message[]) {
-    const facts = new Facts("far");
+    const facts = new FactTracker("far");
     const [first] = messages.map((message, index) => facts.read({ seq: index + 1, message }));
-    const shelf = new Shelf();
-    if (first) shelf.put(first.lines);
+    const shelf = new EvictedLines();
+    if (first) shelf.add(first.lines);
     facts.startRanking();
     return { facts, shelf };
   }
@@ -83,15 +85,17 @@ describe("an extract", () => {
     );
     const rounds = Array.from({ length: 4 }, () => says("assistant", "I look at parseLine again"));
     const { facts, shelf } = shelved([old, ...rounds]);
-    const chosen = chooseLines(shelf.lines, shelf.rank(facts), facts, { room: 22, least: 0.00001 });
+    const chosen = chooseLines(shelf.lines, shelf.rank(facts), facts, { roomTokens: 22, minWorth: 0.00001 });
     expect(chosen.map((index) => shelf.lines.texts[index])).toEqual(["export function parseLine(text) {\n"]);
   });
 
   test("leaves out what is in the window anyway", () => {
     const old = says("user", "export function parseLine(text) {");
     const { facts, shelf } = shelved([old]);
-    facts.cover(facts.factsIn(old));
-    expect(chooseLines(shelf.lines, shelf.rank(facts), facts, { room: 1_000, least: 0.00001 })).toEqual([]);
+    facts.cover(facts.findFacts(old));
+    expect(
+      chooseLines(shelf.lines, shelf.rank(facts), facts, { roomTokens: 1_000, minWorth: 0.00001 }),
+    ).toEqual([]);
   });
 
   test("never holds what was only thought", () => {
@@ -111,16 +115,16 @@ describe("what is kept of a session", () => {
     );
 
   test("is bounded, and what the assistant named outlives the rest", () => {
-    const facts = new Facts("far");
-    const shelf = new Shelf();
+    const facts = new FactTracker("far");
+    const shelf = new EvictedLines();
     const named = facts.read({
       seq: 1,
       message: says("assistant", "the culprit is handleCrash in main_loop"),
     });
-    shelf.put(named.lines);
+    shelf.add(named.lines);
     for (let seq = 2; seq < 1_600; seq++) {
       if (seq % 50 === 0) facts.read({ seq, message: says("assistant", "handleCrash again") });
-      shelf.put(facts.read({ seq, message: wordsOf(seq) }).lines);
+      shelf.add(facts.read({ seq, message: wordsOf(seq) }).lines);
       facts.startRanking();
       if (seq % 20 === 0) shelf.rank(facts);
     }
@@ -132,7 +136,7 @@ describe("what is kept of a session", () => {
   test("knows when a file was last touched, however many files there were", () => {
     /** The worth of a line of the second to last file, once a file is touched again. */
     function worthAfter(touched: string) {
-      const facts = new Facts("near");
+      const facts = new FactTracker("near");
       let seq = 0;
       const callOf = (path: string, output: string) => {
         const callId = `call ${++seq}`;
@@ -147,16 +151,16 @@ describe("what is kept of a session", () => {
       for (let turn = 0; turn < 30; turn++) facts.read({ seq: ++seq, message: says("user", "Go on.") });
       callOf(touched, "");
       facts.startRanking();
-      return facts.worthOf(line, 0, line.length);
+      return facts.sumWorth(line, 0, line.length);
     }
     expect(worthAfter("src/last.ts")).toBe(worthAfter("src/file-4000.ts"));
     expect(worthAfter("src/second-to-last.ts")).toBeGreaterThan(worthAfter("src/last.ts"));
   });
 
   test("is a line once, where it was said last", () => {
-    const facts = new Facts("far");
-    const shelf = new Shelf();
-    for (const seq of [1, 2, 3]) shelf.put(facts.read({ seq, message: wordsOf(7) }).lines);
+    const facts = new FactTracker("far");
+    const shelf = new EvictedLines();
+    for (const seq of [1, 2, 3]) shelf.add(facts.read({ seq, message: wordsOf(7) }).lines);
     facts.startRanking();
     shelf.rank(facts);
     expect(shelf.lines.length).toBe(40);
@@ -192,7 +196,7 @@ test("lines of a list keep their facts when others are dropped", () => {
 });
 
 test("the input of a call is told in lines that can be recognised", () => {
-  expect(inputText({ file_path: "a.ts", old_string: "one\ntwo", limit: 3 })).toBe(
+  expect(renderInput({ file_path: "a.ts", old_string: "one\ntwo", limit: 3 })).toBe(
     "file_path: a.ts\nold_string:\none\ntwo\nlimit: 3",
   );
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ProviderFailure } from "../../../src/window/limits/failure.ts";
-import { overflowOf } from "../../../src/window/limits/overflow.ts";
+import { detectOverflow } from "../../../src/window/limits/overflow.ts";
 
 const anthropic = (message: string, type = "invalid_request_error") => ({
   type: "error",
@@ -601,13 +601,13 @@ const others: [string, ProviderFailure][] = [
 
 describe("overflowOf", () => {
   test.each(overflows)("recognises %s", (_name, failure, told) => {
-    const overflow = overflowOf(failure);
+    const overflow = detectOverflow(failure);
     expect(overflow).toMatchObject(told);
     expect(overflow?.message).not.toBe("");
   });
 
   test.each(overflows)("tells no counts that are not there: %s", (_name, failure, told) => {
-    const { limitTokens, requestedTokens, outputTokens } = overflowOf(failure) ?? {};
+    const { limitTokens, requestedTokens, outputTokens } = detectOverflow(failure) ?? {};
     expect({ limitTokens, requestedTokens, outputTokens }).toEqual({
       limitTokens: told.limitTokens,
       requestedTokens: told.requestedTokens,
@@ -616,13 +616,13 @@ describe("overflowOf", () => {
   });
 
   test.each(others)("does not take for an overflow: %s", (_name, failure) => {
-    expect(overflowOf(failure)).toBeUndefined();
+    expect(detectOverflow(failure)).toBeUndefined();
   });
 
   test("survives a body that contains itself", () => {
     const body: Record<string, unknown> = { message: "broken" };
     for (const key of ["cause", "error", "errors", "details", "response", "data", "body", "delta"])
       body[key] = body;
-    expect(overflowOf({ status: 500, body })).toBeUndefined();
+    expect(detectOverflow({ status: 500, body })).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ProviderFailure } from "../../../src/window/limits/failure.ts";
-import { type Poison, poisonOf } from "../../../src/window/limits/poison.ts";
+import { detectPoison, type Poison } from "../../../src/window/limits/poison.ts";
 
 const anthropic = (message: string): ProviderFailure => ({
   status: 400,
@@ -217,12 +217,12 @@ const others: [string, ProviderFailure][] = [
 
 describe("poisonOf", () => {
   test.each(poisons)("finds %s", (_name, failure, expected) => {
-    const { message, ...poison } = poisonOf(failure) as Poison;
+    const { message, ...poison } = detectPoison(failure) as Poison;
     expect(poison).toEqual(expected);
     expect(message).not.toBe("");
   });
 
   test.each(others)("finds nothing in %s", (_name, failure) => {
-    expect(poisonOf(failure)).toBeUndefined();
+    expect(detectPoison(failure)).toBeUndefined();
   });
 });

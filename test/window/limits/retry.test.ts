@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { mostTries, nextTry } from "../../../src/window/limits/retry.ts";
+import { chooseNextTry, maxTries } from "../../../src/window/limits/retry.ts";
 
 const overflow = { message: "prompt is too long" };
 
 describe("nextTry", () => {
   test("forces the window to 75 % of what was sent when no limit is known", () => {
-    expect(nextTry({ tries: 0, lastTokens: 100_000, overflow })).toEqual({
+    expect(chooseNextTry({ tries: 0, lastTokens: 100_000, overflow })).toEqual({
       type: "retry",
       budgetTokens: 75_000,
     });
@@ -14,31 +14,31 @@ describe("nextTry", () => {
 
   test("takes the smallest of what was sent, the known limit and the limit that the error tells", () => {
     const told = { ...overflow, limitTokens: 100_000 };
-    expect(nextTry({ tries: 0, lastTokens: 150_000, overflow: told, limit: 200_000 })).toMatchObject({
+    expect(chooseNextTry({ tries: 0, lastTokens: 150_000, overflow: told, limit: 200_000 })).toMatchObject({
       budgetTokens: 75_000,
     });
-    expect(nextTry({ tries: 0, lastTokens: 150_000, overflow: told, limit: 80_000 })).toMatchObject({
+    expect(chooseNextTry({ tries: 0, lastTokens: 150_000, overflow: told, limit: 80_000 })).toMatchObject({
       budgetTokens: 60_000,
     });
   });
 
   test("leaves room for the output that the request asks for", () => {
     const told = { ...overflow, limitTokens: 200_000, requestedTokens: 280_000, outputTokens: 180_000 };
-    expect(nextTry({ tries: 0, lastTokens: 100_000, overflow: told })).toMatchObject({
+    expect(chooseNextTry({ tries: 0, lastTokens: 100_000, overflow: told })).toMatchObject({
       budgetTokens: 15_000,
     });
   });
 
   test("allows for an own count that was too low", () => {
     const told = { ...overflow, limitTokens: 200_000, requestedTokens: 400_000 };
-    expect(nextTry({ tries: 0, lastTokens: 200_000, overflow: told })).toMatchObject({
+    expect(chooseNextTry({ tries: 0, lastTokens: 200_000, overflow: told })).toMatchObject({
       budgetTokens: 75_000,
     });
   });
 
   test("gives up after three tries and says why", () => {
-    expect(nextTry({ tries: 2, lastTokens: 100, overflow })).toMatchObject({ type: "retry" });
-    expect(nextTry({ tries: 3, lastTokens: 100, overflow })).toMatchObject({
+    expect(chooseNextTry({ tries: 2, lastTokens: 100, overflow })).toMatchObject({ type: "retry" });
+    expect(chooseNextTry({ tries: 3, lastTokens: 100, overflow })).toMatchObject({
       type: "give-up",
       reason: "tries-used",
       message: expect.stringContaining("prompt is too long"),
@@ -47,11 +47,11 @@ describe("nextTry", () => {
 
   test("gives up at once when what cannot be removed is larger than what would fit", () => {
     const told = { ...overflow, limitTokens: 8000 };
-    expect(nextTry({ tries: 0, lastTokens: 20_000, overflow: told, floorTokens: 7000 })).toMatchObject({
+    expect(chooseNextTry({ tries: 0, lastTokens: 20_000, overflow: told, floorTokens: 7000 })).toMatchObject({
       type: "give-up",
       reason: "floor",
     });
-    expect(nextTry({ tries: 0, lastTokens: 1, overflow })).toMatchObject({
+    expect(chooseNextTry({ tries: 0, lastTokens: 1, overflow })).toMatchObject({
       type: "give-up",
       reason: "floor",
     });
@@ -65,14 +65,14 @@ describe("nextTry", () => {
         let lastTokens = sent;
         let tries = 0;
         for (;;) {
-          const next = nextTry({ tries, lastTokens, overflow: told });
+          const next = chooseNextTry({ tries, lastTokens, overflow: told });
           if (next.type === "give-up") break;
           expect(next.budgetTokens).toBeLessThan(lastTokens);
           expect(next.budgetTokens).toBeLessThanOrEqual(0.75 * limitTokens);
           lastTokens = next.budgetTokens;
           tries++;
         }
-        expect(tries).toBeLessThanOrEqual(mostTries);
+        expect(tries).toBeLessThanOrEqual(maxTries);
       }),
     );
   });

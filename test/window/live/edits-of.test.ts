@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Message } from "../../../src/index.ts";
 import { applyEdits } from "../../../src/window/apply-edits.ts";
-import { editsOf } from "../../../src/window/live/edits-of.ts";
-import { hiddenBy } from "../../../src/window/live/place-edit.ts";
+import { computeEdits } from "../../../src/window/live/edits-of.ts";
+import { findHiddenStretches } from "../../../src/window/live/place-edit.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { proofRounds } from "../../support/proof.ts";
 
@@ -45,7 +45,7 @@ const windows = fc
 test("the edits of a window make the same window of the log", () => {
   fc.assert(
     fc.property(windows, ({ said, window, line }) => {
-      const made = applyEdits(said, editsOf(window, line), tokensOf);
+      const made = applyEdits(said, computeEdits(window, line), tokensOf);
       expect(made.map(({ message }) => message)).toEqual(window.map(({ message }) => message));
       expect(made.map(({ isNote = false }) => isNote)).toEqual(window.map(({ isNote = false }) => isNote));
     }),
@@ -56,8 +56,8 @@ test("the edits of a window make the same window of the log", () => {
 test("what edits hide need not be read to make the same window", () => {
   fc.assert(
     fc.property(windows, ({ said, window, line }) => {
-      const edits = editsOf(window, line);
-      const hidden = hiddenBy(edits);
+      const edits = computeEdits(window, line);
+      const hidden = findHiddenStretches(edits);
       const read = said.filter(({ seq }) => !hidden.some(({ from, to }) => from <= seq && seq <= to));
       const made = applyEdits(read, edits, tokensOf);
       expect(made.map(({ message }) => message)).toEqual(window.map(({ message }) => message));

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { Fitted } from "../../../src/index.ts";
+import type { FittedWindow } from "../../../src/index.ts";
 import { testKernel } from "../../support/kernel.ts";
 import { SMALL, step, work } from "./history.ts";
 
-const shown = ({ messages }: Fitted) => JSON.stringify(messages);
+const shown = ({ messages }: FittedWindow) => JSON.stringify(messages);
 const overflow = (tokens: number, limit: number) => ({
   status: 400,
   body: {
@@ -22,7 +22,7 @@ describe("healing", () => {
     const window = session.window({ ...SMALL, system: 100, models: { "claude-*": { window: 60_000 } } });
     let { tokens } = await window.fit();
     for (let tries = 0; tries < 3; tries++) {
-      const healed = (await window.heal(overflow(tokens + 100, tokens))) as Fitted;
+      const healed = (await window.heal(overflow(tokens + 100, tokens))) as FittedWindow;
       expect(healed.plan).toBeDefined();
       const sent = healed.messages.reduce((sum, { parts }) => sum + JSON.stringify(parts).length, 0);
       expect(sent).toBeGreaterThan(0);
@@ -67,7 +67,7 @@ describe("healing", () => {
         models: { "claude-*": { window: 60_000 } },
       });
       const { tokens } = await window.fit();
-      const healed = (await window.heal(overflow(tokens + 100, tokens))) as Fitted;
+      const healed = (await window.heal(overflow(tokens + 100, tokens))) as FittedWindow;
       expect(shown(healed)).toContain("Extract of earlier steps");
       expect(shown(healed)).toMatch(/expand #\d+/);
     }
@@ -94,17 +94,17 @@ describe("healing", () => {
     const window = session.window({ ...SMALL, oversize: "clip", models: { "claude-*": { window: 60_000 } } });
     let { tokens } = await window.fit();
     for (let tries = 0; tries < 3; tries++) {
-      const healed = (await window.heal(overflow(tokens + 100, tokens))) as Fitted;
+      const healed = (await window.heal(overflow(tokens + 100, tokens))) as FittedWindow;
       ({ tokens } = healed);
     }
     await window.report({ inputTokens: tokens, outputTokens: 5 });
-    let rebuilt: Fitted | undefined;
+    let rebuilt: FittedWindow | undefined;
     for (let number = 200; !rebuilt?.plan && number < 400; number++) {
       await session.appendAll(step(number, 300));
       rebuilt = await window.fit();
     }
     expect(rebuilt?.plan).toBeDefined();
-    expect(shown(rebuilt as Fitted).includes("boundaryOfTheCastle")).toBe(true);
+    expect(shown(rebuilt as FittedWindow).includes("boundaryOfTheCastle")).toBe(true);
   });
 
   test("what goes out besides counts: the next window leaves room for it", async () => {
@@ -118,7 +118,7 @@ describe("healing", () => {
     other.sendsBesides(2_000);
     const alone = await plain.heal(overflow(tokens, 12_000));
     const beside = await other.heal(overflow(tokens, 12_000));
-    expect((beside as Fitted).tokens).toBeLessThan((alone as Fitted).tokens);
+    expect((beside as FittedWindow).tokens).toBeLessThan((alone as FittedWindow).tokens);
   });
 
   test("a picture that the provider rejects gets a stub, once, and the log keeps it", async () => {
@@ -144,7 +144,7 @@ describe("healing", () => {
         },
       },
     };
-    const healed = (await window.heal(failure)) as Fitted;
+    const healed = (await window.heal(failure)) as FittedWindow;
     expect(healed.messages[0]?.parts[1]).toMatchObject({ type: "text" });
     expect(shown(healed)).toContain("rejected");
     expect(await window.heal(failure)).toBeUndefined();

@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { gapsBetween, LinePlaces } from "../../../src/window/live/line-places.ts";
+import { findGaps, LinePlaces } from "../../../src/window/live/line-places.ts";
 import { proofRounds } from "../../support/proof.ts";
 
 const OPEN = Number.POSITIVE_INFINITY;
 
 test("a session that was never rewound has its seqs as places", () => {
   const places = new LinePlaces([{ session: "a", from: 1, to: OPEN }]);
-  expect(places.of({ session: "a", seq: 17 })).toBe(17);
-  expect(places.at(17)).toEqual({ session: "a", seq: 17 });
-  expect(places.of({ session: "b", seq: 17 })).toBeUndefined();
+  expect(places.findPlace({ session: "a", seq: 17 })).toBe(17);
+  expect(places.findEntry(17)).toEqual({ session: "a", seq: 17 });
+  expect(places.findPlace({ session: "b", seq: 17 })).toBeUndefined();
 });
 
 test("a fork goes on counting where its parent was left", () => {
@@ -17,10 +17,10 @@ test("a fork goes on counting where its parent was left", () => {
     { session: "parent", from: 1, to: 40 },
     { session: "fork", from: 2, to: OPEN },
   ]);
-  expect(places.of({ session: "parent", seq: 2 })).toBe(2);
-  expect(places.of({ session: "fork", seq: 2 })).toBe(41);
-  expect(places.of({ session: "parent", seq: 41 })).toBeUndefined();
-  expect(places.rangesOf({ from: 39, to: 42 })).toEqual([
+  expect(places.findPlace({ session: "parent", seq: 2 })).toBe(2);
+  expect(places.findPlace({ session: "fork", seq: 2 })).toBe(41);
+  expect(places.findPlace({ session: "parent", seq: 41 })).toBeUndefined();
+  expect(places.toRanges({ from: 39, to: 42 })).toEqual([
     { session: "parent", from: 39, to: 40 },
     { session: "fork", from: 2, to: 3 },
   ]);
@@ -28,8 +28,8 @@ test("a fork goes on counting where its parent was left", () => {
 
 test("an empty stretch keeps its place", () => {
   const places = new LinePlaces([{ session: "a", from: 1, to: OPEN }]);
-  expect(places.rangesOf({ from: 5, to: 4 })).toEqual([{ session: "a", from: 5, to: 4 }]);
-  expect(places.stretchesOf([{ session: "a", from: 5, to: 4 }])).toEqual([{ from: 5, to: 4 }]);
+  expect(places.toRanges({ from: 5, to: 4 })).toEqual([{ session: "a", from: 5, to: 4 }]);
+  expect(places.toStretches([{ session: "a", from: 5, to: 4 }])).toEqual([{ from: 5, to: 4 }]);
 });
 
 test("places and entries name each other, and stretches survive the way there and back", () => {
@@ -52,13 +52,13 @@ test("places and entries name each other, and stretches survive the way there an
       const start = line[0]?.from as number;
       const length = line.reduce((sum, { from, to }) => sum + to - from + 1, 0);
       for (let place = start; place < start + length; place++) {
-        const at = places.at(place);
-        expect(at && places.of(at)).toBe(place);
+        const at = places.findEntry(place);
+        expect(at && places.findPlace(at)).toBe(place);
       }
       const from = start + (Math.min(one, other) % length);
       const to = start + (Math.max(one, other) % length);
       if (from > to) return;
-      const back = places.stretchesOf(places.rangesOf({ from, to }));
+      const back = places.toStretches(places.toRanges({ from, to }));
       const covered = back.flatMap((stretch) =>
         Array.from({ length: stretch.to - stretch.from + 1 }, (_, at) => stretch.from + at),
       );
@@ -70,7 +70,7 @@ test("places and entries name each other, and stretches survive the way there an
 
 test("gaps and stretches together are the whole line", () => {
   expect(
-    gapsBetween(
+    findGaps(
       [
         { from: 3, to: 5 },
         { from: 4, to: 8 },
@@ -82,6 +82,6 @@ test("gaps and stretches together are the whole line", () => {
     { from: 1, to: 2 },
     { from: 9, to: 15 },
   ]);
-  expect(gapsBetween([{ from: 1, to: 15 }], { from: 1, to: 15 })).toEqual([]);
-  expect(gapsBetween([], { from: 1, to: 0 })).toEqual([]);
+  expect(findGaps([{ from: 1, to: 15 }], { from: 1, to: 15 })).toEqual([]);
+  expect(findGaps([], { from: 1, to: 0 })).toEqual([]);
 });

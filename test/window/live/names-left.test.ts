@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { namesLeft } from "../../../src/window/live/names-left.ts";
+import { findRemovedNames } from "../../../src/window/live/names-left.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 
 const says = (seq: number, text: string): Slot => ({
@@ -14,7 +14,7 @@ const names = Array.from({ length: 200 }, (_, index) => `handle_part_${1000 + in
 describe("the names that leave a window", () => {
   test("are all counted, and the most used are listed", () => {
     const before = [says(1, names.join(" ")), says(2, "handle_part_1150 again"), says(3, "Go on.")];
-    const left = namesLeft(before, before.slice(2));
+    const left = findRemovedNames(before, before.slice(2));
     expect(left.identifiers).toBe(200);
     expect(left.named).toHaveLength(50);
     expect(left.named[0]).toBe("handle_part_1150");
@@ -22,7 +22,7 @@ describe("the names that leave a window", () => {
 
   test("are not those that another message names, alone or inside a path", () => {
     const before = [says(1, names.join(" ")), says(2, `see src/handle_part_1001.ts and ${names[150]}`)];
-    const left = namesLeft(before, before.slice(1));
+    const left = findRemovedNames(before, before.slice(1));
     expect(left.identifiers).toBe(198);
     expect(left.named).not.toContain("handle_part_1001");
   });

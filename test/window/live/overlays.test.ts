@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { Fitted } from "../../../src/index.ts";
+import type { FittedWindow } from "../../../src/index.ts";
 import { testKernel } from "../../support/kernel.ts";
 import { SMALL, work } from "./history.ts";
 
-const shown = ({ messages }: Fitted) => JSON.stringify(messages);
+const shown = ({ messages }: FittedWindow) => JSON.stringify(messages);
 
 describe("overlays", () => {
   test("taking one back restores the window before it, byte by byte, and the log keeps everything", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Fitted, openKernel, type Session } from "../../../src/index.ts";
+import { type FittedWindow, openKernel, type Session } from "../../../src/index.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testKernel } from "../../support/kernel.ts";
 import { SMALL, step } from "./history.ts";
@@ -38,7 +38,7 @@ async function longTalk(session: Session): Promise<void> {
   await session.window(SMALL).fit();
 }
 
-const sent = ({ messages }: Fitted) => JSON.stringify(messages);
+const sent = ({ messages }: FittedWindow) => JSON.stringify(messages);
 const quoted = (text: string) => JSON.stringify(text).slice(1, -1);
 
 describe("what has left a window", () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Fitted, type Message, openKernel, POLICIES, type Session } from "../../../src/index.ts";
-import { answeredBy, callIdsOf } from "../../../src/model/calls.ts";
+import { type FittedWindow, type Message, openKernel, POLICIES, type Session } from "../../../src/index.ts";
+import { listAnsweredCallIds, listCallIds } from "../../../src/model/calls.ts";
 import { proofRounds } from "../../support/proof.ts";
 import { step } from "./history.ts";
 
@@ -39,7 +39,7 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   },
 );
 
-const shown = ({ messages }: Fitted) => JSON.stringify(messages);
+const shown = ({ messages }: FittedWindow) => JSON.stringify(messages);
 
 test("whatever is said, edited, rewound and pinned: windows fit, are whole, the same for everyone, and can be undone", async () => {
   await fc.assert(
@@ -122,7 +122,7 @@ async function fitAndCheck(
 function expectPairs(messages: readonly Message[]): void {
   const called = new Set<string>();
   for (const message of messages) {
-    for (const callId of answeredBy(message)) expect(called.has(callId)).toBe(true);
-    for (const callId of callIdsOf(message)) called.add(callId);
+    for (const callId of listAnsweredCallIds(message)) expect(called.has(callId)).toBe(true);
+    for (const callId of listCallIds(message)) called.add(callId);
   }
 }

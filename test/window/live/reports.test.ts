@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Fitted, Session, WindowOptions } from "../../../src/index.ts";
+import type { FittedWindow, Session, WindowOptions } from "../../../src/index.ts";
 import { testKernel } from "../../support/kernel.ts";
 import { SMALL, work } from "./history.ts";
 
@@ -20,7 +20,7 @@ async function talked(turns: number): Promise<Session> {
   return session;
 }
 
-const sizeOf = ({ messages }: Fitted) => JSON.stringify(messages).length;
+const sizeOf = ({ messages }: FittedWindow) => JSON.stringify(messages).length;
 
 describe("a usage report", () => {
   test("that cannot be true changes nothing, and is stored as it came", async () => {
@@ -68,7 +68,7 @@ describe("a usage report", () => {
     const session = await talked(3);
     const window = session.window(CLAUDE);
     const before = await window.fit();
-    window.reportOf({ inputTokens, cacheReadTokens: 50_000 });
+    window.buildReport({ inputTokens, cacheReadTokens: 50_000 });
     await window.report({ inputTokens: Number.isNaN(inputTokens) ? 0 : inputTokens, outputTokens: 1 });
     expect((await window.fit()).tokens).toBe(before.tokens);
   });
@@ -100,7 +100,7 @@ describe("an overflow error", () => {
       await told?.heal(refused(absurd)),
       await untold?.heal(refused("prompt is too long")),
     ];
-    expect((one as Fitted).tokens).toBe((other as Fitted).tokens);
+    expect((one as FittedWindow).tokens).toBe((other as FittedWindow).tokens);
   });
 
   test("about the output lowers the output and leaves every message", async () => {
@@ -111,7 +111,7 @@ describe("an overflow error", () => {
       refused(
         `input length and \`max_tokens\` exceed context limit: ${before.tokens} + ${output} > 64000, decrease input length or \`max_tokens\` and try again`,
       );
-    const healed = (await window.heal(words(63_900))) as Fitted;
+    const healed = (await window.heal(words(63_900))) as FittedWindow;
     expect(healed.maxOutputTokens).toBe(64_000 - before.tokens);
     expect([healed.plan, sizeOf(healed)]).toEqual([undefined, sizeOf(before)]);
     // A caller that requests the same output again gets an error that names the supported limit.

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import type { Fitted, Session } from "../../../src/index.ts";
+import type { FittedWindow, Session } from "../../../src/index.ts";
 import { openKernel } from "../../../src/index.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testKernel } from "../../support/kernel.ts";
 import { SMALL, step, work } from "./history.ts";
 
-const shown = ({ messages }: Fitted) => JSON.stringify(messages);
-const seqs = ({ slots }: Fitted) => slots.flatMap(({ seq, isNote }) => (isNote ? [] : [seq]));
+const shown = ({ messages }: FittedWindow) => JSON.stringify(messages);
+const seqs = ({ slots }: FittedWindow) => slots.flatMap(({ seq, isNote }) => (isNote ? [] : [seq]));
 
 describe("the window of a session", () => {
   test("is the whole conversation while that fits", async () => {
@@ -150,8 +150,8 @@ describe("the window of a session", () => {
       const fitted = await window.fit();
       expect(fitted.tokens).toBeLessThanOrEqual(fitted.limits.most);
     }
-    const looks = [await windows[0]?.[1].look(), await windows[1]?.[1].look()] as Fitted[];
-    expect(shown(looks[0] as Fitted)).toBe(shown(looks[1] as Fitted));
+    const looks = [await windows[0]?.[1].look(), await windows[1]?.[1].look()] as FittedWindow[];
+    expect(shown(looks[0] as FittedWindow)).toBe(shown(looks[1] as FittedWindow));
   });
 
   test("is fitted and compacted while others append without end", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { costOfUsage } from "../../../src/window/models/cost-of-usage.ts";
+import { computeUsageCost } from "../../../src/window/models/cost-of-usage.ts";
 import { genaiPrices } from "../../../src/window/models/genai-prices.ts";
-import { knownModel } from "../../../src/window/models/known-models.ts";
+import { findKnownModel } from "../../../src/window/models/known-models.ts";
 import { ASSUMED_FACTS, modelFacts } from "../../../src/window/models/model-facts.ts";
 
 const catalogue = await genaiPrices();
@@ -16,18 +16,18 @@ describe("the catalogue of genai-prices", () => {
   });
 
   it("knows models that are not in our table", () => {
-    expect(knownModel("grok-4")).toBeUndefined();
+    expect(findKnownModel("grok-4")).toBeUndefined();
     expect(catalogue("grok-4")).toMatchObject({ window: 256_000, prices: { input: 3, cacheRead: 0.75 } });
     expect(catalogue("qwen/qwen3-coder")?.prices.input).toBeGreaterThan(0);
   });
 
   it("knows models that are only in our table", () => {
-    expect(catalogue("claude-haiku-5-5")).toBe(knownModel("claude-haiku-5-5"));
-    expect(catalogue("gpt-6.1-sol")).toBe(knownModel("gpt-6.1-sol"));
+    expect(catalogue("claude-haiku-5-5")).toBe(findKnownModel("claude-haiku-5-5"));
+    expect(catalogue("gpt-6.1-sol")).toBe(findKnownModel("gpt-6.1-sol"));
   });
 
   it("prefers the more particular name", () => {
-    expect(catalogue("claude-sonnet-5-5")).toBe(knownModel("claude-sonnet-5-5"));
+    expect(catalogue("claude-sonnet-5-5")).toBe(findKnownModel("claude-sonnet-5-5"));
     expect(catalogue("gpt-5-chat-latest")?.window).toBe(128_000);
   });
 
@@ -40,8 +40,8 @@ describe("the catalogue of genai-prices", () => {
   it("charges long prompts by their own prices", () => {
     const facts = modelFacts("gpt-5.4", { catalogue });
     expect(facts.longPrompt?.prices.input).toBe(2 * facts.prices.input);
-    expect(costOfUsage({ inputTokens: 1_000_000 }, facts)).toBe(2 * facts.prices.input);
-    expect(costOfUsage({ inputTokens: 100_000 }, facts)).toBeCloseTo(facts.prices.input / 10);
+    expect(computeUsageCost({ inputTokens: 1_000_000 }, facts)).toBe(2 * facts.prices.input);
+    expect(computeUsageCost({ inputTokens: 100_000 }, facts)).toBeCloseTo(facts.prices.input / 10);
   });
 
   it("gives the window of a million where an id asks for it", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isLonghaulError } from "../../../src/model/errors.ts";
-import { modelCatalogue } from "../../../src/window/models/model-catalogue.ts";
-import { type ModelTable, overridesFor } from "../../../src/window/models/model-settings.ts";
+import { createModelCatalog } from "../../../src/window/models/model-catalogue.ts";
+import { findModelSettings, type ModelTable } from "../../../src/window/models/model-settings.ts";
 
 describe("overridesFor", () => {
   const table: ModelTable = {
@@ -12,30 +12,30 @@ describe("overridesFor", () => {
   };
 
   it("takes each field from the longest key that sets it", () => {
-    expect(overridesFor("claude-opus-4-5", table)).toEqual({
+    expect(findModelSettings("claude-opus-4-5", table)).toEqual({
       threshold: 50,
       policy: "longhaul",
       window: 180_000,
     });
-    expect(overridesFor("gpt-5", table)).toEqual({ threshold: 80, policy: "longhaul" });
+    expect(findModelSettings("gpt-5", table)).toEqual({ threshold: 80, policy: "longhaul" });
   });
 
   it("matches an id as it is given and as its maker writes it", () => {
-    expect(overridesFor("openrouter/anthropic/claude-opus-4.5", table)).toMatchObject({
+    expect(findModelSettings("openrouter/anthropic/claude-opus-4.5", table)).toMatchObject({
       window: 180_000,
       maxOutput: 4_000,
     });
   });
 
   it("finds nothing in an empty table", () => {
-    expect(overridesFor("gpt-5", {})).toEqual({});
+    expect(findModelSettings("gpt-5", {})).toEqual({});
   });
 });
 
 describe("a model catalogue", () => {
   it("warns once for each model nobody knows", () => {
     const warnings: string[] = [];
-    const { factsOf } = modelCatalogue({ onWarning: (text) => warnings.push(text) });
+    const { getFacts: factsOf } = createModelCatalog({ onWarning: (text) => warnings.push(text) });
     for (const id of ["mine-1", "mine-2", "mine-1", "gpt-5", "mine-2"]) factsOf(id);
     expect(warnings).toEqual([expect.stringContaining('"mine-1"'), expect.stringContaining('"mine-2"')]);
   });
@@ -43,7 +43,7 @@ describe("a model catalogue", () => {
   it("does not warn of a model whose window is set", () => {
     const warnings: string[] = [];
     const models = { "mine-*": { window: 32_000, prices: { input: 1, output: 2 } } };
-    const { factsOf } = modelCatalogue({ models, onWarning: (text) => warnings.push(text) });
+    const { getFacts: factsOf } = createModelCatalog({ models, onWarning: (text) => warnings.push(text) });
     expect(factsOf("mine-1")).toMatchObject({
       window: 32_000,
       prices: { input: 1, cacheRead: 1, output: 2 },
@@ -58,13 +58,15 @@ describe("a model catalogue", () => {
       asked.push(id);
       return undefined;
     };
-    const { factsOf } = modelCatalogue({ catalogue });
+    const { getFacts: factsOf } = createModelCatalog({ catalogue });
     for (let call = 0; call < 100; call++) factsOf("x");
     expect(asked).toEqual(["x"]);
   });
 
   it("tells the settings of a model", () => {
-    const { settingsOf } = modelCatalogue({ models: { "gpt-*": { policy: "roo", threshold: 50 } } });
+    const { getSettings: settingsOf } = createModelCatalog({
+      models: { "gpt-*": { policy: "roo", threshold: 50 } },
+    });
     expect(settingsOf("gpt-5")).toEqual({ policy: "roo", threshold: 50 });
   });
 
@@ -75,7 +77,7 @@ describe("a model catalogue", () => {
     ['models["x"].threshold', { x: { threshold: 101 } }],
     ['models["x"].prices.input', { x: { prices: { input: -1 } } }],
   ])("refuses a wrong %s at once", (option, models) => {
-    expect(() => modelCatalogue({ models })).toThrow(
+    expect(() => createModelCatalog({ models })).toThrow(
       expect.toSatisfy(
         (error) => isLonghaulError(error, "ARGUMENT_INVALID") && error.details.option === option,
       ),

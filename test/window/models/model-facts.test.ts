@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
 import { ANTHROPIC_MODELS } from "../../../src/window/models/anthropic-models.ts";
-import { costOfUsage } from "../../../src/window/models/cost-of-usage.ts";
+import { computeUsageCost } from "../../../src/window/models/cost-of-usage.ts";
 import { GOOGLE_MODELS } from "../../../src/window/models/google-models.ts";
-import { knownModel } from "../../../src/window/models/known-models.ts";
+import { findKnownModel } from "../../../src/window/models/known-models.ts";
 import { ASSUMED_FACTS, modelFacts } from "../../../src/window/models/model-facts.ts";
 import { OPENAI_MODELS } from "../../../src/window/models/openai-models.ts";
 
@@ -25,21 +25,21 @@ describe("knownModel", () => {
     ["models/gemini-2.5-pro-preview-06-05", "gemini-2.5-pro"],
     ["gemini-2.5-flash-lite", "gemini-2.5-flash-lite"],
   ])("knows %s as %s", (id, name) => {
-    expect(knownModel(id)).toBe(ALL[name]);
+    expect(findKnownModel(id)).toBe(ALL[name]);
   });
 
   it.each(["gpt-5.9", "claude-opus-4-99", "gpt-50", "o30", "mistral-large", "", "__proto__", "constructor"])(
     "does not take %j for another model",
-    (id) => expect(knownModel(id)).toBeUndefined(),
+    (id) => expect(findKnownModel(id)).toBeUndefined(),
   );
 
   it("gives the window of a million where an id asks for it", () => {
-    expect(knownModel("claude-sonnet-4-5[1m]")?.window).toBe(1_000_000);
+    expect(findKnownModel("claude-sonnet-4-5[1m]")?.window).toBe(1_000_000);
   });
 
   it("holds facts that make sense for every model", () => {
     for (const [name, facts] of Object.entries(ALL)) {
-      expect(knownModel(name), name).toBe(facts);
+      expect(findKnownModel(name), name).toBe(facts);
       expect(facts.maxOutput, name).toBeLessThan(facts.window);
       for (const prices of [facts.prices, facts.longPrompt?.prices ?? facts.prices]) {
         expect(prices.cacheRead, name).toBeLessThanOrEqual(prices.input);
@@ -90,7 +90,7 @@ describe("modelFacts", () => {
 
   it("holds prices that are set by hand for long prompts too", () => {
     const facts = modelFacts("gemini-2.5-pro", { overrides: { prices: { input: 1 } } });
-    expect(costOfUsage({ inputTokens: 1_000_000 }, facts)).toBeCloseTo(1);
+    expect(computeUsageCost({ inputTokens: 1_000_000 }, facts)).toBeCloseTo(1);
   });
 });
 
@@ -104,14 +104,16 @@ describe("costOfUsage", () => {
       cacheWriteTokens: 10_000,
       cacheWriteHourTokens: 4_000,
     };
-    expect(costOfUsage(usage, facts)).toBeCloseTo(0.003 + 0.03 + 0.03 + 0.0225 + 0.024);
+    expect(computeUsageCost(usage, facts)).toBeCloseTo(0.003 + 0.03 + 0.03 + 0.0225 + 0.024);
   });
 
   it("charges a whole request more when its prompt is long, cached tokens included", () => {
     const facts = modelFacts("gemini-2.5-pro");
-    expect(costOfUsage({ inputTokens: 200_000 }, facts)).toBeCloseTo(0.25);
-    expect(costOfUsage({ inputTokens: 100_000, cacheReadTokens: 200_000 }, facts)).toBeCloseTo(0.25 + 0.05);
+    expect(computeUsageCost({ inputTokens: 200_000 }, facts)).toBeCloseTo(0.25);
+    expect(computeUsageCost({ inputTokens: 100_000, cacheReadTokens: 200_000 }, facts)).toBeCloseTo(
+      0.25 + 0.05,
+    );
   });
 
-  it("costs nothing to use nothing", () => expect(costOfUsage({}, modelFacts("gpt-5"))).toBe(0));
+  it("costs nothing to use nothing", () => expect(computeUsageCost({}, modelFacts("gpt-5"))).toBe(0));
 });

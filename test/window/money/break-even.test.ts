@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { breakEvenCalls, expectedCalls } from "../../../src/window/money/break-even.ts";
+import { computeBreakEvenCalls, estimateRemainingCalls } from "../../../src/window/money/break-even.ts";
 
 const prices = { read: 0.1, write: 1.25 };
 
 describe("an edit", () => {
   test("pays after n* = T·(w−r)/(R·r) − 1 further calls", () => {
-    const calls = breakEvenCalls({ removedTokens: 50_000, survivingTokens: 40_000, prices });
+    const calls = computeBreakEvenCalls({ removedTokens: 50_000, survivingTokens: 40_000, prices });
     expect(calls).toBeCloseTo((40_000 * 1.15) / (50_000 * 0.1) - 1);
   });
 
   test("costs as much as leaving the window alone once it has paid", () => {
     const [removedTokens, survivingTokens] = [30_000, 60_000];
-    const further = breakEvenCalls({ removedTokens, survivingTokens, prices });
+    const further = computeBreakEvenCalls({ removedTokens, survivingTokens, prices });
     const edited = survivingTokens * prices.write + further * survivingTokens * prices.read;
     const alone = (1 + further) * (removedTokens + survivingTokens) * prices.read;
     expect(edited).toBeCloseTo(alone);
@@ -19,12 +19,12 @@ describe("an edit", () => {
 
   test("pays at once where a cache saves nothing, and never where nothing is removed or reads are free", () => {
     const sizes = { removedTokens: 10, survivingTokens: 1_000 };
-    expect(breakEvenCalls({ ...sizes, prices: { read: 1, write: 1 } })).toBeLessThanOrEqual(0);
-    expect(breakEvenCalls({ ...sizes, removedTokens: 0, prices })).toBe(Number.POSITIVE_INFINITY);
-    expect(breakEvenCalls({ ...sizes, prices: { read: 0, write: 1 } })).toBe(Number.POSITIVE_INFINITY);
+    expect(computeBreakEvenCalls({ ...sizes, prices: { read: 1, write: 1 } })).toBeLessThanOrEqual(0);
+    expect(computeBreakEvenCalls({ ...sizes, removedTokens: 0, prices })).toBe(Number.POSITIVE_INFINITY);
+    expect(computeBreakEvenCalls({ ...sizes, prices: { read: 0, write: 1 } })).toBe(Number.POSITIVE_INFINITY);
   });
 });
 
 test("a session is expected to go on for as long as it has", () => {
-  expect(expectedCalls(80)).toBe(80);
+  expect(estimateRemainingCalls(80)).toBe(80);
 });

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { chooseStretches, type Stretch } from "../../../src/window/paging/choose-stretches.ts";
+import { chooseStretches, type PageStretch } from "../../../src/window/paging/choose-stretches.ts";
 
-function stretch(score: number, options: Partial<Stretch> = {}): Stretch {
+function stretch(score: number, options: Partial<PageStretch> = {}): PageStretch {
   return { score, characters: 400, tokens: 100, isShown: false, ...options };
 }
 

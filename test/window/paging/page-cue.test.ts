@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../../src/model/message.ts";
-import { pageBudget } from "../../../src/window/paging/page-budget.ts";
-import { pageCueOf } from "../../../src/window/paging/page-cue.ts";
+import { computePageBudget } from "../../../src/window/paging/page-budget.ts";
+import { findPageCue } from "../../../src/window/paging/page-cue.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 
 function slots(...messages: Message[]): readonly Slot[] {
@@ -23,7 +23,7 @@ const result = (text: string, isError = false): Message => ({
 describe("what asks for a page", () => {
   test("is a new message of a person, without what its program added", () => {
     const asked = "<system-reminder>\nBe brief.\n</system-reminder>\nWhich port did we choose?";
-    expect(pageCueOf(slots(user("Begin."), user(asked)))).toEqual({
+    expect(findPageCue(slots(user("Begin."), user(asked)))).toEqual({
       index: 1,
       question: "Which port did we choose?",
       kind: "question",
@@ -31,7 +31,9 @@ describe("what asks for a page", () => {
   });
 
   test("is a tool that failed", () => {
-    const cue = pageCueOf(slots(user("Begin."), call("bash"), result("EACCES: cannot open vault.key", true)));
+    const cue = findPageCue(
+      slots(user("Begin."), call("bash"), result("EACCES: cannot open vault.key", true)),
+    );
     expect(cue).toEqual({ index: 2, question: "EACCES: cannot open vault.key", kind: "error" });
   });
 
@@ -41,25 +43,25 @@ describe("what asks for a page", () => {
       { content: "Migrate the ledger", status: "in_progress" },
       { content: "Write the tests", status: "pending" },
     ];
-    const cue = pageCueOf(slots(user("Begin."), call("TodoWrite", { todos }), result("ok")));
+    const cue = findPageCue(slots(user("Begin."), call("TodoWrite", { todos }), result("ok")));
     expect(cue).toEqual({ index: 2, question: "Migrate the ledger", kind: "plan" });
   });
 
   test("is nothing else: no reply, no result that tells of no failure, no reminder alone", () => {
-    expect(pageCueOf(slots(user("Begin."), call("bash"), result("done")))).toBeUndefined();
+    expect(findPageCue(slots(user("Begin."), call("bash"), result("done")))).toBeUndefined();
     const reply: Message = { role: "assistant", parts: [{ type: "text", text: "Done." }] };
-    expect(pageCueOf(slots(user("Begin."), reply))).toBeUndefined();
+    expect(findPageCue(slots(user("Begin."), reply))).toBeUndefined();
     const reminder = user("<system-reminder>\nThe file changed.\n</system-reminder>");
-    expect(pageCueOf(slots(user("Begin."), call("bash"), result("done"), reminder))).toBeUndefined();
-    expect(pageCueOf([])).toBeUndefined();
+    expect(findPageCue(slots(user("Begin."), call("bash"), result("done"), reminder))).toBeUndefined();
+    expect(findPageCue([])).toBeUndefined();
   });
 });
 
 test("a page may take a quarter of a small window and an eighth of a large one", () => {
-  expect(pageBudget(8_000)).toBe(2_000);
-  expect(pageBudget(32_000)).toBe(8_000);
-  expect(pageBudget(200_000)).toBe(25_000);
-  expect(pageBudget(1_000_000)).toBe(125_000);
-  expect(pageBudget(64_000)).toBeGreaterThan(8_000);
-  expect(pageBudget(64_000)).toBeLessThan(16_000);
+  expect(computePageBudget(8_000)).toBe(2_000);
+  expect(computePageBudget(32_000)).toBe(8_000);
+  expect(computePageBudget(200_000)).toBe(25_000);
+  expect(computePageBudget(1_000_000)).toBe(125_000);
+  expect(computePageBudget(64_000)).toBeGreaterThan(8_000);
+  expect(computePageBudget(64_000)).toBeLessThan(16_000);
 });

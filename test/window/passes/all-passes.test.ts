@@ -1,28 +1,28 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { answeredBy, callIdsOf } from "../../../src/model/calls.ts";
-import { answersOf } from "../../../src/window/answer.ts";
+import { listAnsweredCallIds, listCallIds } from "../../../src/model/calls.ts";
+import { pairResults } from "../../../src/window/answer.ts";
 import { applyEdits } from "../../../src/window/apply-edits.ts";
 import { applyProposals, type Pass, type PassContext, type Proposal } from "../../../src/window/pass.ts";
-import { bulky } from "../../../src/window/passes/bulky.ts";
+import { reduceBulkyResults } from "../../../src/window/passes/bulky.ts";
 import { clearResults } from "../../../src/window/passes/clear-results.ts";
-import { duplicateReads } from "../../../src/window/passes/duplicate-reads.ts";
-import { historyLimit } from "../../../src/window/passes/history-limit.ts";
+import { stubDuplicateReads } from "../../../src/window/passes/duplicate-reads.ts";
+import { limitHistory } from "../../../src/window/passes/history-limit.ts";
 import { keepEnds } from "../../../src/window/passes/keep-ends.ts";
-import { staleImages } from "../../../src/window/passes/stale-images.ts";
-import { superseded } from "../../../src/window/passes/superseded.ts";
+import { stubStaleImages } from "../../../src/window/passes/stale-images.ts";
+import { stubSupersededResults } from "../../../src/window/passes/superseded.ts";
 import { trimResults } from "../../../src/window/passes/trim-results.ts";
-import { truncate } from "../../../src/window/passes/truncate.ts";
-import { protectedSeqs } from "../../../src/window/protected.ts";
+import { truncateMessages } from "../../../src/window/passes/truncate.ts";
+import { findProtectedSeqs } from "../../../src/window/protected.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { proofRounds } from "../../support/proof.ts";
 import { context, tokensOf, windows } from "./windows.ts";
 
 const REPLACING: Readonly<Record<string, Pass>> = {
-  "stale images": staleImages({ maxBytes: 150, maxCount: 3 }),
-  "duplicate reads": duplicateReads,
-  superseded,
-  bulky: bulky({ maxLength: 300, keep: 1 }),
+  "stale images": stubStaleImages({ maxBytes: 150, maxCount: 3 }),
+  "duplicate reads": stubDuplicateReads,
+  superseded: stubSupersededResults,
+  bulky: reduceBulkyResults({ maxLength: 300, keep: 1 }),
   "clear results": clearResults({ keep: 1, excludeTools: ["Write"], clearInputs: true }),
   "trim results": trimResults({ longerThan: 300, head: 60, tail: 60 }),
 };
@@ -31,10 +31,10 @@ const PARTIAL: Readonly<Record<string, Pass>> = {
   "clear some results": clearResults({ keep: 0, trigger: { calls: 1 }, clearAtLeast: 50, enough: 300 }),
 };
 const HIDING: Readonly<Record<string, Pass>> = {
-  half: truncate("half"),
-  quarter: truncate("quarter"),
-  "half after the first message": truncate("half", { head: "message", isForced: true }),
-  "history limit": historyLimit(5),
+  half: truncateMessages("half"),
+  quarter: truncateMessages("quarter"),
+  "half after the first message": truncateMessages("half", { head: "message", isForced: true }),
+  "history limit": limitHistory(5),
   "keep ends": keepEnds(3),
 };
 
@@ -44,9 +44,11 @@ const editsOf = (proposals: readonly Proposal[]) => proposals.map(({ edit }) => 
 /** Calls and results without their counterpart, by place in the log. */
 function orphansOf(slots: readonly Slot[], reusesIds: boolean): ReadonlySet<string> {
   if (reusesIds) {
-    const answers = answersOf(slots);
-    const answered = new Set(answers.flatMap(({ to }) => (to ? [`${to.slot} ${to.part}`] : [])));
-    const results = answers.filter(({ to }) => !to).map(({ slot, part }) => `${slots[slot]?.seq} ${part}`);
+    const answers = pairResults(slots);
+    const answered = new Set(answers.flatMap(({ placedCall: to }) => (to ? [`${to.slot} ${to.part}`] : [])));
+    const results = answers
+      .filter(({ placedCall: to }) => !to)
+      .map(({ slot, part }) => `${slots[slot]?.seq} ${part}`);
     const calls = slots.flatMap(({ seq, message }, index) =>
       message.parts.flatMap((part, place) =>
         part.type === "tool-call" && !answered.has(`${index} ${place}`) ? [`${seq} ${place}`] : [],
@@ -54,8 +56,8 @@ function orphansOf(slots: readonly Slot[], reusesIds: boolean): ReadonlySet<stri
     );
     return new Set([...results, ...calls]);
   }
-  const calls = new Set(slots.flatMap(({ message }) => callIdsOf(message)));
-  const results = new Set(slots.flatMap(({ message }) => answeredBy(message)));
+  const calls = new Set(slots.flatMap(({ message }) => listCallIds(message)));
+  const results = new Set(slots.flatMap(({ message }) => listAnsweredCallIds(message)));
   const isOrphan = (callId: string) => calls.has(callId) !== results.has(callId);
   return new Set([...calls, ...results].filter(isOrphan));
 }
@@ -70,7 +72,7 @@ describe.each(Object.entries({ ...REPLACING, ...PARTIAL, ...HIDING }))("%s", (_n
         expect(applyProposals(slots, chosen, tokensOf)).toEqual(after);
         const before = orphansOf(slots, reusesIds);
         for (const orphan of orphansOf(after, reusesIds)) expect(before).toContain(orphan);
-        const kept = protectedSeqs(slots, pins);
+        const kept = findProtectedSeqs(slots, pins);
         const isSpared = ({ seq, isNote, message }: Slot) =>
           kept.has(seq) || isNote || message.role === "system";
         for (const slot of slots.filter(({ seq }) => kept.has(seq))) expect(after).toContain(slot);

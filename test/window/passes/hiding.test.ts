@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { applyProposals, type Pass } from "../../../src/window/pass.ts";
-import { historyLimit, historyLimitOf } from "../../../src/window/passes/history-limit.ts";
-import { truncate } from "../../../src/window/passes/truncate.ts";
+import { getHistoryLimit, limitHistory } from "../../../src/window/passes/history-limit.ts";
+import { truncateMessages } from "../../../src/window/passes/truncate.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { context, say, textsOf, tokensOf, windowOf } from "./windows.ts";
 
@@ -15,16 +15,16 @@ describe("truncate", () => {
   const left = (slots: readonly Slot[], pass: Pass) => applied(pass, slots).map(textsOf);
 
   test("hides half or three quarters of what follows the first exchange, in pairs", () => {
-    expect(left(turns(10), truncate("half"))).toEqual(["0", "1", "6", "7", "8", "9"]);
-    expect(left(turns(10), truncate("quarter"))).toEqual(["0", "1", "8", "9"]);
-    expect(left(turns(5), truncate("half"))).toHaveLength(5);
+    expect(left(turns(10), truncateMessages("half"))).toEqual(["0", "1", "6", "7", "8", "9"]);
+    expect(left(turns(10), truncateMessages("quarter"))).toEqual(["0", "1", "8", "9"]);
+    expect(left(turns(5), truncateMessages("half"))).toHaveLength(5);
   });
 });
 
 describe("history limits", () => {
   test("follow the size of the window", () => {
     const sizes = [8_000, 16_000, 32_768, 64_000, 65_536, 100_000, 128_000, 131_072, 200_000, 1_000_000];
-    expect(sizes.map(historyLimitOf)).toEqual([20, 50, 50, 50, 50, 100, 100, 100, 200, 200]);
+    expect(sizes.map(getHistoryLimit)).toEqual([20, 50, 50, 50, 50, 100, 100, 100, 200, 200]);
   });
 
   test("hide the oldest exchanges and keep the first message of the user", () => {
@@ -32,7 +32,7 @@ describe("history limits", () => {
       say("system", "rules"),
       ...Array.from({ length: 30 }, (_, index) => say(index % 2 === 0 ? "user" : "assistant", `${index}`)),
     );
-    const left = applied(historyLimit(10), slots).map(textsOf);
+    const left = applied(limitHistory(10), slots).map(textsOf);
     expect(left).toHaveLength(9);
     expect(left.slice(0, 3)).toEqual(["rules", "0", "1"]);
     expect(left.at(-1)).toBe("29");

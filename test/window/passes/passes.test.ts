@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { applyEdits } from "../../../src/window/apply-edits.ts";
 import { applyProposals, type Pass } from "../../../src/window/pass.ts";
-import { bulky } from "../../../src/window/passes/bulky.ts";
+import { reduceBulkyResults } from "../../../src/window/passes/bulky.ts";
 import { clearResults } from "../../../src/window/passes/clear-results.ts";
-import { duplicateReads } from "../../../src/window/passes/duplicate-reads.ts";
+import { stubDuplicateReads } from "../../../src/window/passes/duplicate-reads.ts";
 import { keepEnds } from "../../../src/window/passes/keep-ends.ts";
-import { staleImages } from "../../../src/window/passes/stale-images.ts";
-import { superseded } from "../../../src/window/passes/superseded.ts";
+import { stubStaleImages } from "../../../src/window/passes/stale-images.ts";
+import { stubSupersededResults } from "../../../src/window/passes/superseded.ts";
 import { trimResults } from "../../../src/window/passes/trim-results.ts";
-import { truncate } from "../../../src/window/passes/truncate.ts";
+import { truncateMessages } from "../../../src/window/passes/truncate.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { call, context, image, result, say, textsOf, tokensOf, windowOf } from "./windows.ts";
 
@@ -34,7 +34,7 @@ function reads(...inputs: readonly object[]): readonly Slot[] {
 }
 
 /** Which reads of a window have left it. */
-function leftOut(slots: readonly Slot[], pass: Pass = duplicateReads): readonly boolean[] {
+function leftOut(slots: readonly Slot[], pass: Pass = stubDuplicateReads): readonly boolean[] {
   return applied(pass, slots)
     .filter(({ message }) => message.role === "tool")
     .map(isLeftOut);
@@ -42,7 +42,7 @@ function leftOut(slots: readonly Slot[], pass: Pass = duplicateReads): readonly 
 
 describe("duplicate reads", () => {
   test("leave for a stub that says what was there, how large, and how to get it back", () => {
-    const [, , stubbed] = applied(duplicateReads, reads({ file_path: "a.ts" }, { file_path: "./a.ts" }));
+    const [, , stubbed] = applied(stubDuplicateReads, reads({ file_path: "a.ts" }, { file_path: "./a.ts" }));
     expect(textsOf(stubbed)).toBe(
       "[An earlier read of a.ts (850 characters) was left out; to see it: expand s#3]",
     );
@@ -51,7 +51,7 @@ describe("duplicate reads", () => {
   test("cite the entry of another session as that", () => {
     const slots = reads({ file_path: "a.ts" }, { file_path: "a.ts" });
     const forked = slots.with(2, { ...(slots[2] as Slot), cite: "parent#7" });
-    expect(textsOf(applied(duplicateReads, forked)[2])).toContain("to see it: expand parent#7]");
+    expect(textsOf(applied(stubDuplicateReads, forked)[2])).toContain("to see it: expand parent#7]");
   });
 
   test("stay when the later read was clipped", () => {
@@ -63,7 +63,7 @@ describe("duplicate reads", () => {
         ...end,
       ],
     );
-    expect(duplicateReads(slots, context)).toEqual([]);
+    expect(stubDuplicateReads(slots, context)).toEqual([]);
   });
 
   test.each([
@@ -100,7 +100,7 @@ describe("duplicate reads", () => {
         result("2", text),
         ...end,
       );
-      expect(duplicateReads(slots, context)).toEqual([]);
+      expect(stubDuplicateReads(slots, context)).toEqual([]);
     }
   });
 
@@ -132,7 +132,7 @@ describe("duplicate reads", () => {
       result("1", LONG),
       ...end,
     );
-    expect(textsOf(applied(duplicateReads, slots)[1])).toMatch(
+    expect(textsOf(applied(stubDuplicateReads, slots)[1])).toMatch(
       /^Look at this: <file_content path="a.ts">\[An earlier read of a\.ts .*expand s#2\]<\/file_content> Nice\?$/,
     );
   });
@@ -147,7 +147,12 @@ describe("duplicate reads", () => {
         ],
       }) as const;
     const slots = windowOf(say("user", "start"), told(LONG), say("assistant", "again"), told(LONG), ...end);
-    expect(applied(duplicateReads, slots).map(isLeftOut).slice(0, 4)).toEqual([false, true, false, false]);
+    expect(applied(stubDuplicateReads, slots).map(isLeftOut).slice(0, 4)).toEqual([
+      false,
+      true,
+      false,
+      false,
+    ]);
   });
 });
 
@@ -162,7 +167,7 @@ describe("superseded", () => {
       ...run("3", "npm test"),
       ...end,
     );
-    expect(leftOut(slots, superseded)).toEqual([true, false, false]);
+    expect(leftOut(slots, stubSupersededResults)).toEqual([true, false, false]);
   });
 
   test("output stays when the later run was refused", () => {
@@ -172,7 +177,7 @@ describe("superseded", () => {
       ...run("2", "npm test", "The user rejected it."),
       ...end,
     );
-    expect(superseded(slots, context)).toEqual([]);
+    expect(stubSupersededResults(slots, context)).toEqual([]);
   });
 
   test("reads leave when the file was rewritten, and stay when it was edited or the write failed", () => {
@@ -181,9 +186,9 @@ describe("superseded", () => {
         ...[say("user", "x"), call("1", "Read", { file_path: "a" }), result("1", LONG)],
         ...[call("2", name, { file_path: "a", content: "new" }), result("2", answer), ...end],
       );
-    expect(leftOut(changed("Write", "Done."), superseded)).toEqual([true, false]);
-    expect(leftOut(changed("Edit", "Done."), superseded)).toEqual([false, false]);
-    expect(leftOut(changed("Write", "Permission denied"), superseded)).toEqual([false, false]);
+    expect(leftOut(changed("Write", "Done."), stubSupersededResults)).toEqual([true, false]);
+    expect(leftOut(changed("Edit", "Done."), stubSupersededResults)).toEqual([false, false]);
+    expect(leftOut(changed("Write", "Permission denied"), stubSupersededResults)).toEqual([false, false]);
   });
 });
 
@@ -193,12 +198,12 @@ test("stale images: the oldest leave until four fifths of the budget are in use"
     result(`${index}`, image(10)),
   ]);
   const slots = windowOf(say("user", "x"), ...shots.flat(), ...end);
-  expect(leftOut(slots, staleImages({ maxCount: 10 }))).toEqual([
+  expect(leftOut(slots, stubStaleImages({ maxCount: 10 }))).toEqual([
     ...Array(3).fill(true),
     ...Array(8).fill(false),
   ]);
-  expect(leftOut(slots, staleImages({ maxBytes: 100 })).filter(Boolean)).toHaveLength(3);
-  expect(staleImages({ maxBytes: 110, maxCount: 11 })(slots, context)).toEqual([]);
+  expect(leftOut(slots, stubStaleImages({ maxBytes: 100 })).filter(Boolean)).toHaveLength(3);
+  expect(stubStaleImages({ maxBytes: 110, maxCount: 11 })(slots, context)).toEqual([]);
 });
 
 test("bulky results keep head, tail, errors and what is named later", () => {
@@ -208,7 +213,7 @@ test("bulky results keep head, tail, errors and what is named later", () => {
     ...[say("user", "x"), call("1", "bash", { command: "make" }), result("1", text)],
     ...[say("assistant", "I look at loadSettings."), ...end],
   );
-  const reduced = textsOf(applied(bulky({ keep: 0 }), slots)[2]);
+  const reduced = textsOf(applied(reduceBulkyResults({ keep: 0 }), slots)[2]);
   for (const kept of ["number 0\n", "number 499\n", "error: it broke\n", "loadSettings", "… 191 lines …"]) {
     expect(reduced).toContain(kept);
   }
@@ -266,7 +271,9 @@ test("a late result leaves with its call, and stays with it if either is pinned"
     ...[result("1", LONG), ...talk],
   );
   const seqs = (pins: ReadonlySet<number>) =>
-    applyProposals(slots, truncate("half")(slots, { ...context, pins }), tokensOf).map(({ seq }) => seq);
+    applyProposals(slots, truncateMessages("half")(slots, { ...context, pins }), tokensOf).map(
+      ({ seq }) => seq,
+    );
   expect(seqs(new Set())).toEqual([1, 2, 4, 6, 7, 8, 9, 10, 11]);
   expect(seqs(new Set([5]))).toContain(3);
 });

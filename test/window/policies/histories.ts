@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { Message, Role } from "../../../src/model/message.ts";
 import type { Part, ToolResultPart } from "../../../src/model/part.ts";
-import type { TokensOf } from "../../../src/window/apply-edits.ts";
+import type { TokenEstimator } from "../../../src/window/apply-edits.ts";
 import type { Budget, Policy, PolicyRun } from "../../../src/window/policy.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 
@@ -18,7 +18,7 @@ function charactersOf(part: Part): number {
 /** Slots with seqs starting at 1. */
 export function slotsOf(
   messages: readonly Message[],
-  tokensOf: TokensOf = charactersAsTokens,
+  tokensOf: TokenEstimator = charactersAsTokens,
 ): readonly Slot[] {
   return messages.map((message, index) => ({
     seq: index + 1,
@@ -53,7 +53,7 @@ export function windowsOf(
   policy: Policy,
   slots: readonly Slot[],
   budget: Budget,
-  tokensOf: TokensOf,
+  tokensOf: TokenEstimator,
 ): readonly (readonly Slot[])[] {
   const run = policy.start(budget, tokensOf);
   return slots.map((slot, index) => [...fitAll(run, [slot], index % 3 !== 0)]);

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { answeredBy, callIdsOf } from "../../../src/model/calls.ts";
+import { listAnsweredCallIds, listCallIds } from "../../../src/model/calls.ts";
 import type { Message } from "../../../src/model/message.ts";
-import { flatParts } from "../../../src/model/message.ts";
-import { highMark } from "../../../src/window/policies/longhaul/marks.ts";
+import { flattenParts } from "../../../src/model/message.ts";
+import { computeHighMark } from "../../../src/window/policies/longhaul/marks.ts";
 import { longhaul } from "../../../src/window/policies/longhaul.ts";
 import type { Course } from "../../../src/window/policy.ts";
-import { protectedSeqs } from "../../../src/window/protected.ts";
+import { findProtectedSeqs } from "../../../src/window/protected.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { estimateMessage } from "../../../src/window/tokens/estimate.ts";
 import { proofRounds } from "../../support/proof.ts";
@@ -17,7 +17,7 @@ const policy = longhaul();
 const start = (course: Course = {}, own = budget) => policy.start(own, estimateMessage, course);
 
 const textOf = (slot: Slot | undefined) =>
-  (slot ? flatParts(slot.message) : []).map((part) => (part.type === "text" ? part.text : "")).join("\n");
+  (slot ? flattenParts(slot.message) : []).map((part) => (part.type === "text" ? part.text : "")).join("\n");
 
 /** A user's task and `steps` steps that read a file of about 1,000 tokens each. */
 function work(steps: number): readonly Message[] {
@@ -46,7 +46,7 @@ function code(step: number): string {
 
 /** Adds counterparts, because calls and results stay together and share their space. */
 function withTied(kept: readonly Slot[], said: readonly Slot[]): readonly Slot[] {
-  const idsOf = ({ message }: Slot) => [...callIdsOf(message), ...answeredBy(message)];
+  const idsOf = ({ message }: Slot) => [...listCallIds(message), ...listAnsweredCallIds(message)];
   const ids = new Set(kept.flatMap(idsOf));
   return said.filter((slot) => kept.includes(slot) || idsOf(slot).some((id) => ids.has(id)));
 }
@@ -67,14 +67,14 @@ describe("what is protected", () => {
             said.push(slot);
             run.observe(slot);
             const sent = run.fit({ isHot });
-            const calls = new Set(sent.flatMap(({ message }) => callIdsOf(message)));
+            const calls = new Set(sent.flatMap(({ message }) => listCallIds(message)));
             const window = new Map(sent.map((shown) => [shown.isNote ? -1 : shown.seq, shown]));
-            const kept = said.filter(({ seq }) => protectedSeqs(said).has(seq));
+            const kept = said.filter(({ seq }) => findProtectedSeqs(said).has(seq));
             // Content that was clipped stays clipped until the next rebuild.
             if (sizeOf(withTied(kept, said)) > tokens - 100) return;
             for (const { seq, message } of kept) {
               // A result whose call left while it was still open can only be sent as text.
-              if (answeredBy(message).some((callId) => !calls.has(callId))) continue;
+              if (listAnsweredCallIds(message).some((callId) => !calls.has(callId))) continue;
               expect(window.get(seq)?.message).toEqual(message);
             }
           }
@@ -166,7 +166,7 @@ describe("money", () => {
   });
 
   test("lets a window grow further where the cache saves more, and never edits each turn", () => {
-    const grows = (read: number, write: number) => highMark(48_000, 1_000, { read, write }) - 48_000;
+    const grows = (read: number, write: number) => computeHighMark(48_000, 1_000, { read, write }) - 48_000;
     expect(grows(0.1, 1.25)).toBeCloseTo(6.5 * Math.sqrt(48_000 * 1_000), -3);
     expect(grows(0.25, 1)).toBeLessThan(grows(0.1, 1.25));
     expect(grows(1, 1)).toBeGreaterThan(5_000);

@@ -1,10 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../../src/model/message.ts";
-import { type AnthropicClearOptions, anthropicClear } from "../../../src/window/policies/anthropic-clear.ts";
-import { cline, maxAllowedTokens } from "../../../src/window/policies/cline.ts";
-import { none } from "../../../src/window/policies/none.ts";
-import { openclaw } from "../../../src/window/policies/openclaw.ts";
-import { allowedTokens, type CondenseOptions, roo } from "../../../src/window/policies/roo.ts";
+import {
+  type AnthropicClearOptions,
+  anthropicClearPolicy,
+} from "../../../src/window/policies/anthropic-clear.ts";
+import { clinePolicy, computeMaxAllowedTokens } from "../../../src/window/policies/cline.ts";
+import { nonePolicy } from "../../../src/window/policies/none.ts";
+import { openclawPolicy } from "../../../src/window/policies/openclaw.ts";
+import { type CondenseOptions, computeAllowedTokens, rooPolicy } from "../../../src/window/policies/roo.ts";
 import type { Budget, Policy } from "../../../src/window/policy.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { charactersAsTokens, fitAll, reads, says, slotsOf } from "./histories.ts";
@@ -24,7 +27,7 @@ const outputAt = (window: readonly Slot[], seq: number) => {
 };
 
 test("none sends everything, even what does not fit", () => {
-  expect(seqsOf(windowOf(none(), talk(4, 100), budgetOf(10)))).toEqual([1, 2, 3, 4]);
+  expect(seqsOf(windowOf(nonePolicy(), talk(4, 100), budgetOf(10)))).toEqual([1, 2, 3, 4]);
 });
 
 describe("cline", () => {
@@ -35,21 +38,21 @@ describe("cline", () => {
     [100_000, 80_000],
     [1_000_000, 960_000],
   ])("allows a window of %i tokens to hold %i", (window, allowed) => {
-    expect(maxAllowedTokens(window)).toBe(allowed);
+    expect(computeMaxAllowedTokens(window)).toBe(allowed);
   });
 
   test("changes nothing below what is allowed", () => {
-    expect(seqsOf(windowOf(cline(), talk(10, 79), budgetOf(1_000)))).toHaveLength(10);
+    expect(seqsOf(windowOf(clinePolicy(), talk(10, 79), budgetOf(1_000)))).toHaveLength(10);
   });
 
   test("drops half of what follows the first pair, an even number", () => {
     // Ten messages of 80 reach the limit of 800; of the eight after the first pair, floor(8 / 4) · 2 = 4 leave.
-    expect(seqsOf(windowOf(cline(), talk(10, 80), budgetOf(1_000)))).toEqual([1, 2, 7, 8, 9, 10]);
+    expect(seqsOf(windowOf(clinePolicy(), talk(10, 80), budgetOf(1_000)))).toEqual([1, 2, 7, 8, 9, 10]);
   });
 
   test("drops three quarters if half of the tokens are still too many", () => {
     // 1,800 / 2 > 800: of the sixteen after the first pair, floor(16 · 3 / 8) · 2 = 12 leave.
-    expect(seqsOf(windowOf(cline(), talk(18, 100), budgetOf(1_000)))).toEqual([1, 2, 15, 16, 17, 18]);
+    expect(seqsOf(windowOf(clinePolicy(), talk(18, 100), budgetOf(1_000)))).toEqual([1, 2, 15, 16, 17, 18]);
   });
 
   test("drops nothing if repeated reads alone are 30 %", () => {
@@ -60,7 +63,7 @@ describe("cline", () => {
       ...reads("b", "a.ts", 400),
       says("assistant", 10),
     ];
-    const window = windowOf(cline(), messages, budgetOf(1_000));
+    const window = windowOf(clinePolicy(), messages, budgetOf(1_000));
     expect(seqsOf(window)).toEqual([1, 2, 3, 4, 5, 6, 7]);
     expect(outputAt(window, 4)).toContain("An earlier read of a.ts");
     expect(outputAt(window, 6)).toBe("y".repeat(400));
@@ -72,24 +75,24 @@ describe("cline", () => {
       ...[...reads("b", "a.ts", 200), says("user", 500), says("assistant", 10)],
     ];
     // Of the six after the first pair, floor(6 / 4) · 2 = 2 leave: the first read with its result.
-    const window = windowOf(cline(), messages, budgetOf(1_000));
+    const window = windowOf(clinePolicy(), messages, budgetOf(1_000));
     expect(seqsOf(window)).toEqual([1, 2, 5, 6, 7, 8]);
   });
 });
 
 describe("roo", () => {
   test("allows nine tenths of the window less what is reserved for the reply", () => {
-    expect(allowedTokens(budgetOf(200_000, 192_000))).toBe(172_000);
+    expect(computeAllowedTokens(budgetOf(200_000, 192_000))).toBe(172_000);
   });
 
   test("drops half of what follows the first message, an even number", () => {
     // 950 > 900: of the nine after the first message, floor(9 / 2) = 4 leave; of ten, 5 rounded down to even: 4.
-    expect(seqsOf(windowOf(roo(), talk(10, 95), budgetOf(1_000)))).toEqual([1, 6, 7, 8, 9, 10]);
-    expect(seqsOf(windowOf(roo(), talk(11, 90), budgetOf(1_000)))).toEqual([1, 6, 7, 8, 9, 10, 11]);
+    expect(seqsOf(windowOf(rooPolicy(), talk(10, 95), budgetOf(1_000)))).toEqual([1, 6, 7, 8, 9, 10]);
+    expect(seqsOf(windowOf(rooPolicy(), talk(11, 90), budgetOf(1_000)))).toEqual([1, 6, 7, 8, 9, 10, 11]);
   });
 
   test("changes nothing at what is allowed", () => {
-    expect(seqsOf(windowOf(roo(), talk(10, 90), budgetOf(1_000)))).toHaveLength(10);
+    expect(seqsOf(windowOf(rooPolicy(), talk(10, 90), budgetOf(1_000)))).toHaveLength(10);
   });
 
   test("never parts a call from its results", () => {
@@ -106,11 +109,11 @@ describe("roo", () => {
     ];
     const split = messages.with(1, { ...call, parts: [...call.parts, ...reads("b", "b.ts", 1)[0].parts] });
     const results = split.with(3, reads("b", "b.ts", 300)[1]);
-    expect(seqsOf(windowOf(roo(), results, budgetOf(1_000)))).toEqual([1, 5, 6]);
+    expect(seqsOf(windowOf(rooPolicy(), results, budgetOf(1_000)))).toEqual([1, 5, 6]);
   });
 
   test("keeps an edit for good, and the slots it did not touch", () => {
-    const run = roo().start(budgetOf(1_000), charactersAsTokens);
+    const run = rooPolicy().start(budgetOf(1_000), charactersAsTokens);
     const slots = slotsOf([...talk(10, 95), says("user", 5)]);
     const first = fitAll(run, slots.slice(0, 10));
     const second = fitAll(run, slots.slice(10));
@@ -120,7 +123,7 @@ describe("roo", () => {
 });
 
 describe("roo that condenses", () => {
-  const condensing = (options: CondenseOptions = {}) => roo({ condense: options });
+  const condensing = (options: CondenseOptions = {}) => rooPolicy({ condense: options });
 
   test("from half of what is allowed on keeps the first message and the last three", () => {
     // The limit is 900 of 1,000, half of that is 450: nine messages of 50 reach it, eight do not.
@@ -147,7 +150,7 @@ describe("roo that condenses", () => {
 });
 
 test("a policy says why it changed what had been sent, and nothing if it did not", () => {
-  const run = cline().start(budgetOf(1_000), charactersAsTokens);
+  const run = clinePolicy().start(budgetOf(1_000), charactersAsTokens);
   const slots = slotsOf(talk(12, 80));
   fitAll(run, slots.slice(0, 9));
   expect(run.reason).toBeUndefined();
@@ -159,12 +162,12 @@ test("a policy says why it changed what had been sent, and nothing if it did not
 
 test("a policy keeps the number of messages that a budget names", () => {
   const budget = { ...budgetOf(10_000), messages: 6 };
-  expect(seqsOf(windowOf(cline(), talk(12, 1), budget))).toEqual([1, 2, 9, 10, 11, 12]);
+  expect(seqsOf(windowOf(clinePolicy(), talk(12, 1), budget))).toEqual([1, 2, 9, 10, 11, 12]);
 });
 
 test("a result that comes after its call has left is shown as plain words", () => {
   const [call, result] = reads("a", "a.ts", 10);
-  const run = roo().start(budgetOf(1_000), charactersAsTokens);
+  const run = rooPolicy().start(budgetOf(1_000), charactersAsTokens);
   const slots = slotsOf([says("user", 10), call, ...talk(8, 120), result]);
   fitAll(run, slots.slice(0, -1));
   const late = fitAll(run, slots.slice(-1)).at(-1);
@@ -181,36 +184,36 @@ describe("openclaw", () => {
     [128_000, 100],
     [200_000, 200],
   ])("keeps no more messages in a window of %i tokens than %i", (window, limit) => {
-    const slots = windowOf(openclaw(), talk(limit + 2, 1), budgetOf(window));
+    const slots = windowOf(openclawPolicy(), talk(limit + 2, 1), budgetOf(window));
     expect(slots).toHaveLength(limit);
-    expect(windowOf(openclaw(), talk(limit, 1), budgetOf(window))).toHaveLength(limit);
+    expect(windowOf(openclawPolicy(), talk(limit, 1), budgetOf(window))).toHaveLength(limit);
   });
 
   test("takes another threshold and another limit of messages", () => {
-    const narrow = openclaw({ threshold: 50, messages: 100 });
+    const narrow = openclawPolicy({ threshold: 50, messages: 100 });
     expect(seqsOf(windowOf(narrow, talk(10, 50), budgetOf(1_000)))).toHaveLength(10);
     expect(seqsOf(windowOf(narrow, talk(10, 51), budgetOf(1_000)))).toEqual([1, 6, 7, 8, 9, 10]);
-    expect(() => openclaw({ threshold: 0 })).toThrow("threshold");
+    expect(() => openclawPolicy({ threshold: 0 })).toThrow("threshold");
   });
 
   test("keeps no more messages than its window allows", () => {
     // Below 16k: 20 messages. Of 24, the first exchange stays for the sake of the first message, and two others leave.
-    expect(seqsOf(windowOf(openclaw(), talk(24, 1), budgetOf(1_000)))).toEqual([
+    expect(seqsOf(windowOf(openclawPolicy(), talk(24, 1), budgetOf(1_000)))).toEqual([
       ...[1, 2],
       ...Array.from({ length: 18 }, (_, index) => index + 7),
     ]);
   });
 
   test("drops half of the messages from 80 % of the window on", () => {
-    expect(seqsOf(windowOf(openclaw(), talk(10, 80), budgetOf(1_000)))).toHaveLength(10);
-    expect(seqsOf(windowOf(openclaw(), talk(10, 81), budgetOf(1_000)))).toEqual([1, 6, 7, 8, 9, 10]);
+    expect(seqsOf(windowOf(openclawPolicy(), talk(10, 80), budgetOf(1_000)))).toHaveLength(10);
+    expect(seqsOf(windowOf(openclawPolicy(), talk(10, 81), budgetOf(1_000)))).toEqual([1, 6, 7, 8, 9, 10]);
   });
 
   test("prunes old results only when the cache has run out", () => {
     const messages = [says("user", 10), ...manyReads(5, 6_000)];
-    const hot = windowOf(openclaw(), messages, budgetOf(70_000));
+    const hot = windowOf(openclawPolicy(), messages, budgetOf(70_000));
     expect(outputAt(hot, 3)).toBe("y".repeat(6_000));
-    const cold = windowOf(openclaw(), messages, budgetOf(70_000), false);
+    const cold = windowOf(openclawPolicy(), messages, budgetOf(70_000), false);
     const half = "y".repeat(1_500);
     const stub = "[The middle of a result (3,000 characters) was left out; to see it: expand #3]";
     expect(outputAt(cold, 3)).toBe(`${half}\n${stub}\n${half}`);
@@ -221,7 +224,7 @@ describe("openclaw", () => {
   test("clears the oldest results until half of the window is enough", () => {
     const messages = [says("user", 10), ...manyReads(20, 3_500)];
     // 70,010 of 100,000, and 59,500 characters may be cleared; six stubs of at most 84 instead of 3,500 free 20,496.
-    const window = windowOf(openclaw(), messages, budgetOf(100_000), false);
+    const window = windowOf(openclawPolicy(), messages, budgetOf(100_000), false);
     expect(outputAt(window, 13)).toBe(
       "[The result of read_file (3,500 characters) was left out; to see it: expand #13]",
     );
@@ -232,8 +235,8 @@ describe("openclaw", () => {
 describe("anthropic-clear", () => {
   test("clears all results but the last three from half of the window on", () => {
     const messages = [says("user", 10), ...manyReads(5, 100)];
-    expect(outputAt(windowOf(anthropicClear(), messages, budgetOf(1_020)), 3)).toBe("y".repeat(100));
-    const window = windowOf(anthropicClear(), messages, budgetOf(1_019));
+    expect(outputAt(windowOf(anthropicClearPolicy(), messages, budgetOf(1_020)), 3)).toBe("y".repeat(100));
+    const window = windowOf(anthropicClearPolicy(), messages, budgetOf(1_019));
     const cleared = (seq: number) =>
       `[The result of read_file (100 characters) was left out; to see it: expand #${seq}]`;
     expect([3, 5, 7].map((seq) => outputAt(window, seq))).toEqual([cleared(3), cleared(5), "y".repeat(100)]);
@@ -243,7 +246,7 @@ describe("anthropic-clear", () => {
   test("takes a trigger, a number of calls to keep, tools to spare and a least that has to be won", () => {
     const messages = [says("user", 10), ...manyReads(5, 100)];
     const stubs = (options: AnthropicClearOptions) =>
-      windowOf(anthropicClear(options), messages, budgetOf(100_000))
+      windowOf(anthropicClearPolicy(options), messages, budgetOf(100_000))
         .filter(({ original }) => original !== undefined)
         .map(({ seq }) => seq);
     expect(stubs({})).toEqual([]);
@@ -259,7 +262,9 @@ describe("anthropic-clear", () => {
 
   test("drops half of the messages only if the limit still bites", () => {
     // No results to clear: of the eight after the first pair, four leave.
-    expect(seqsOf(windowOf(anthropicClear(), talk(10, 100), budgetOf(1_000)))).toHaveLength(10);
-    expect(seqsOf(windowOf(anthropicClear(), talk(10, 101), budgetOf(1_000)))).toEqual([1, 2, 7, 8, 9, 10]);
+    expect(seqsOf(windowOf(anthropicClearPolicy(), talk(10, 100), budgetOf(1_000)))).toHaveLength(10);
+    expect(seqsOf(windowOf(anthropicClearPolicy(), talk(10, 101), budgetOf(1_000)))).toEqual([
+      1, 2, 7, 8, 9, 10,
+    ]);
   });
 });

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Message } from "../../../src/model/message.ts";
-import { pageMessage } from "../../../src/window/paging/page-note.ts";
+import { buildPageMessage } from "../../../src/window/paging/page-note.ts";
 import { longhaul } from "../../../src/window/policies/longhaul.ts";
-import { sizeOf } from "../../../src/window/size.ts";
+import { sumSlotTokens } from "../../../src/window/size.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { proofRounds } from "../../support/proof.ts";
 import { charactersAsTokens, fitAll, reads, says, slotsOf } from "./histories.ts";
@@ -66,7 +66,7 @@ test("every sentence stays in the window while the conversation never had to be 
           run.observe(slot);
           window = [...window, slot];
           if (slot.message.role === "assistant") continue;
-          if (sizeOf(window) > tokens) return;
+          if (sumSlotTokens(window) > tokens) return;
           window = run.fit({ isHot: hot.next().value });
           if (run.reason !== undefined) rebuilds++;
           const shown = wordsOf(window).join("\n");
@@ -82,7 +82,7 @@ test("every sentence stays in the window while the conversation never had to be 
 test("no extract quotes a page, whose texts are cited where they were said", () => {
   const budget = { system: 0, tokens: 6_000, window: 6_000 };
   const fact = "The heron database listens on port 50432 in /srv/heron/config.yaml";
-  const message = pageMessage([{ cite: "#2", author: "assistant", at: 0, text: fact }]);
+  const message = buildPageMessage([{ cite: "#2", author: "assistant", at: 0, text: fact }]);
   const page: Slot = { seq: 1.5, at: 1, message, tokens: charactersAsTokens(message), isNote: true };
   const work = slotsOf([says("user", 100), ...reads("1", "a.ts", 3_000), ...reads("2", "b.ts", 3_000)]);
   const later = slotsOf([says("user", 200), ...reads("3", "c.ts", 3_000)]).map((slot) => ({

@@ -1,8 +1,8 @@
 import type { Message } from "../../../src/model/message.ts";
 import type { Part } from "../../../src/model/part.ts";
-import { groupsOf } from "../../../src/window/group.ts";
+import { groupSlots } from "../../../src/window/group.ts";
 import type { Budget, Policy } from "../../../src/window/policy.ts";
-import { sizeOf } from "../../../src/window/size.ts";
+import { sumSlotTokens } from "../../../src/window/size.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import type { Random } from "../../formats/fuzz/random.ts";
 import { isBare, orphansIn, reusesIds, tiedTo, tokensOf, untouchable, withoutCall } from "./rules.ts";
@@ -72,7 +72,7 @@ interface Fit {
 
 const RULES: Readonly<Record<string, (fit: Fit) => boolean>> = {
   "keeps the budget unless nothing is left to clip": ({ window, budget, pins, exempt }) =>
-    exempt.budget || sizeOf(window) <= budget.tokens - budget.system || isBare(window, pins),
+    exempt.budget || sumSlotTokens(window) <= budget.tokens - budget.system || isBare(window, pins),
 
   "keeps the number of messages, where that can be": ({ window, budget, said, pins, exempt }) => {
     if (exempt.budget || exempt.rebuilds || budget.messages === undefined) return true;
@@ -105,7 +105,7 @@ const RULES: Readonly<Record<string, (fit: Fit) => boolean>> = {
     const whole = exempt.rebuilds ? staying.map((slot) => asSaid.get(slot.seq) ?? slot) : staying;
     const lost = withoutCall(before);
     // A result shown as text needs an extra notice.
-    if (sizeOf(whole) + lost.size * 10 > budget.tokens - budget.system) return true;
+    if (sumSlotTokens(whole) + lost.size * 10 > budget.tokens - budget.system) return true;
     return spared.every((slot) => {
       const shown = window.find(({ seq, isNote }) => seq === slot.seq && !isNote)?.message;
       if (!shown) return false;
@@ -140,7 +140,7 @@ const RULES: Readonly<Record<string, (fit: Fit) => boolean>> = {
 
   "puts no note into a group": ({ window, said }) => {
     const groupOf = new Map<number, number>();
-    for (const [group, { from, to }] of groupsOf(said).entries())
+    for (const [group, { from, to }] of groupSlots(said).entries())
       for (const { seq } of said.slice(from, to + 1)) groupOf.set(seq, group);
     return window.every(({ isNote }, index) => {
       const around = [window[index - 1], window[index + 1]].map((slot) => slot && groupOf.get(slot.seq));

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../../src/model/message.ts";
-import { anthropicClear } from "../../../src/window/policies/anthropic-clear.ts";
-import { cline } from "../../../src/window/policies/cline.ts";
+import { anthropicClearPolicy } from "../../../src/window/policies/anthropic-clear.ts";
+import { clinePolicy } from "../../../src/window/policies/cline.ts";
 import { longhaul } from "../../../src/window/policies/longhaul.ts";
-import { none } from "../../../src/window/policies/none.ts";
-import { openclaw } from "../../../src/window/policies/openclaw.ts";
-import { roo } from "../../../src/window/policies/roo.ts";
+import { nonePolicy } from "../../../src/window/policies/none.ts";
+import { openclawPolicy } from "../../../src/window/policies/openclaw.ts";
+import { rooPolicy } from "../../../src/window/policies/roo.ts";
 import type { Policy } from "../../../src/window/policy.ts";
 import { Random } from "../../formats/fuzz/random.ts";
 import { proofRounds } from "../../support/proof.ts";
@@ -19,14 +19,18 @@ const SLICE = 24;
 
 const POLICIES: readonly { readonly name: string; readonly policy: Policy; readonly exempt: Exemptions }[] = [
   { name: "longhaul", policy: longhaul(), exempt: { rebuilds: true } },
-  { name: "none", policy: none(), exempt: { budget: true } },
-  { name: "cline", policy: cline(), exempt: {} },
-  { name: "roo", policy: roo(), exempt: {} },
-  { name: "roo that condenses", policy: roo({ condense: { threshold: 40, messages: 12 } }), exempt: {} },
-  { name: "openclaw", policy: openclaw({ messages: 12 }), exempt: {} },
+  { name: "none", policy: nonePolicy(), exempt: { budget: true } },
+  { name: "cline", policy: clinePolicy(), exempt: {} },
+  { name: "roo", policy: rooPolicy(), exempt: {} },
+  {
+    name: "roo that condenses",
+    policy: rooPolicy({ condense: { threshold: 40, messages: 12 } }),
+    exempt: {},
+  },
+  { name: "openclaw", policy: openclawPolicy({ messages: 12 }), exempt: {} },
   {
     name: "anthropic-clear",
-    policy: anthropicClear({ trigger: { tokens: 500 }, keep: 1, clearInputs: true }),
+    policy: anthropicClearPolicy({ trigger: { tokens: 500 }, keep: 1, clearInputs: true }),
     exempt: {},
   },
 ];

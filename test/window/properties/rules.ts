@@ -1,8 +1,8 @@
-import { answeredBy, callIdsOf } from "../../../src/model/calls.ts";
+import { listAnsweredCallIds, listCallIds } from "../../../src/model/calls.ts";
 import type { Message } from "../../../src/model/message.ts";
 import type { Part } from "../../../src/model/part.ts";
-import { groupsOf } from "../../../src/window/group.ts";
-import { newestQuestion, verbatimSeqs } from "../../../src/window/protected.ts";
+import { groupSlots } from "../../../src/window/group.ts";
+import { findNewestQuestion, findVerbatimSeqs } from "../../../src/window/protected.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 
 /** An additive token count, so that a message never takes less than a subset of its parts. */
@@ -33,11 +33,11 @@ export function orphansIn(slots: readonly Slot[]): ReadonlySet<string> {
   const orphans = new Set<string>();
   for (const { seq, message } of slots) {
     for (const part of message.parts) {
-      for (const callId of callIdsOf({ ...message, parts: [part] })) {
+      for (const callId of listCallIds({ ...message, parts: [part] })) {
         if (!open.has(callId)) open.set(callId, seq);
         called.add(callId);
       }
-      for (const callId of answeredBy({ ...message, parts: [part] })) {
+      for (const callId of listAnsweredCallIds({ ...message, parts: [part] })) {
         if (!called.has(callId)) orphans.add(`result ${seq} ${callId}`);
         open.delete(callId);
       }
@@ -49,7 +49,7 @@ export function orphansIn(slots: readonly Slot[]): ReadonlySet<string> {
 
 /** Whether an id is used by more than one call, so that ids do not identify orphans. */
 export function reusesIds(slots: readonly Slot[]): boolean {
-  const ids = slots.flatMap(({ message }) => callIdsOf(message));
+  const ids = slots.flatMap(({ message }) => listCallIds(message));
   return new Set(ids).size < ids.length;
 }
 
@@ -58,8 +58,8 @@ export function withoutCall(slots: readonly Slot[]): ReadonlySet<number> {
   const called = new Set<string>();
   const seqs = new Set<number>();
   for (const { seq, message } of slots) {
-    for (const callId of callIdsOf(message)) called.add(callId);
-    if (answeredBy(message).some((callId) => !called.has(callId))) seqs.add(seq);
+    for (const callId of listCallIds(message)) called.add(callId);
+    if (listAnsweredCallIds(message).some((callId) => !called.has(callId))) seqs.add(seq);
   }
   return seqs;
 }
@@ -76,9 +76,9 @@ export function untouchable(slots: readonly Slot[], pins: ReadonlySet<number>): 
     return original.role === "user" && isSaid && !isNote;
   });
   if (first) seqs.add(first.seq);
-  const question = slots[newestQuestion(slots)];
+  const question = slots[findNewestQuestion(slots)];
   if (question) seqs.add(question.seq);
-  const groups = groupsOf(slots);
+  const groups = groupSlots(slots);
   const reply = slots.findLastIndex(({ message }) => message.role === "assistant");
   for (const { from, to } of groups) {
     const isLast = to === slots.length - 1;
@@ -91,8 +91,8 @@ export function untouchable(slots: readonly Slot[], pins: ReadonlySet<number>): 
 /** Slots that cannot leave without some of these: they share their group, calls or results. */
 export function tiedTo(some: ReadonlySet<Slot>, slots: readonly Slot[]): ReadonlySet<Slot> {
   const tied = new Set(some);
-  const groups = groupsOf(slots).map(({ from, to }) => slots.slice(from, to + 1));
-  const idsOf = ({ message }: Slot) => [...callIdsOf(message), ...answeredBy(message)];
+  const groups = groupSlots(slots).map(({ from, to }) => slots.slice(from, to + 1));
+  const idsOf = ({ message }: Slot) => [...listCallIds(message), ...listAnsweredCallIds(message)];
   for (let count = -1; count !== tied.size; ) {
     count = tied.size;
     const ids = new Set([...tied].flatMap(idsOf));
@@ -108,7 +108,7 @@ export function tiedTo(some: ReadonlySet<Slot>, slots: readonly Slot[]): Readonl
  * ids and names of calls, and clip notices are left.
  */
 export function isBare(slots: readonly Slot[], pins: ReadonlySet<number>): boolean {
-  const verbatim = verbatimSeqs(slots, pins);
+  const verbatim = findVerbatimSeqs(slots, pins);
   const isBarePart = (part: Part) => part.type === "reasoning" || partTokens(part) <= 45;
   return slots.every(
     ({ seq, message }) =>

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import {
+  countProtocolTokens,
   type Kernel,
   type Message,
   POLICIES,
   type Policy,
   PROTOCOL,
-  protocolTokens,
+  type RecordedMessage,
   replay,
-  type SaidMessage,
   type Tokenizer,
 } from "../../../src/index.ts";
 import { testKernel } from "../../support/kernel.ts";
@@ -66,7 +66,7 @@ const tokenizer: Tokenizer = {
 };
 
 interface LiveRun {
-  readonly said: readonly SaidMessage[];
+  readonly said: readonly RecordedMessage[];
   /** The messages of each request. */
   readonly sent: readonly (readonly string[])[];
   readonly reasons: readonly string[];
@@ -90,7 +90,7 @@ async function runLive(
       paging: false,
     });
   let window = open();
-  const said: SaidMessage[] = [];
+  const said: RecordedMessage[] = [];
   const sent: (readonly string[])[] = [];
   const reasons: string[] = [];
   let lastRequestAt: number | undefined;
@@ -102,7 +102,10 @@ async function runLive(
       const { messages, plan } = await window.fit({ cache: isHot ? "hot" : "cold" });
       if (plan) reasons.push(plan.reason);
       sent.push(messages.map((one) => JSON.stringify(one)));
-      const inputTokens = messages.reduce((sum, one) => sum + protocolTokens(one), PROTOCOL.systemTokens);
+      const inputTokens = messages.reduce(
+        (sum, one) => sum + countProtocolTokens(one),
+        PROTOCOL.systemTokens,
+      );
       await window.report({ inputTokens, outputTokens: 20 });
       lastRequestAt = at;
     }
@@ -112,7 +115,7 @@ async function runLive(
   return { said, sent, reasons };
 }
 
-function runReplay(policy: Policy, said: readonly SaidMessage[], window: number) {
+function runReplay(policy: Policy, said: readonly RecordedMessage[], window: number) {
   const sent: (readonly string[])[] = [];
   replay(said, policy, window, {
     onRequest: ({ window: slots }) => sent.push(slots.map(({ message }) => JSON.stringify(message))),

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Message } from "../../../src/model/message.ts";
 import { POLICIES } from "../../../src/window/policies/index.ts";
 import type { Policy } from "../../../src/window/policy.ts";
-import { asConversation, type SaidMessage } from "../../../src/window/replay/conversation.ts";
+import { type RecordedMessage, toConversation } from "../../../src/window/replay/conversation.ts";
 import { replay } from "../../../src/window/replay/replay.ts";
 
 const SYSTEM = 12_000;
@@ -21,7 +21,7 @@ const result = (callId: string, words: string): Message => ({
   role: "tool",
   parts: [{ type: "tool-result", callId, output: [{ type: "text", text: words }] }],
 });
-const said = (...messages: readonly (readonly [number, Message])[]): readonly SaidMessage[] =>
+const said = (...messages: readonly (readonly [number, Message])[]): readonly RecordedMessage[] =>
   messages.map(([at, message], index) => ({ seq: index + 1, at, message }));
 
 describe("a recorded conversation", () => {
@@ -35,7 +35,7 @@ describe("a recorded conversation", () => {
       [5, result("a", "A")],
       [6, text("assistant", "done")],
     );
-    const conversation = [...asConversation(log)];
+    const conversation = [...toConversation(log)];
     expect(conversation.map(({ message }) => message.role)).toEqual([
       "user",
       "assistant",
@@ -53,7 +53,7 @@ describe("a recorded conversation", () => {
       [2, text("user", "stop")],
       [3, result("z", "?")],
     );
-    const conversation = [...asConversation(log)];
+    const conversation = [...toConversation(log)];
     expect(conversation.map(({ message }) => message.role)).toEqual(["user", "assistant", "tool", "user"]);
     expect(conversation[2]?.message.parts[0]).toMatchObject({ output: [{ text: "[no result recorded]" }] });
   });
@@ -94,7 +94,7 @@ describe("a replay", () => {
         text("assistant", `symbol_${Math.max(0, round - 40)}_7 and symbol_${round}_3`),
       ] as const,
     ]).flat();
-    const conversation = [...asConversation(said([0, text("user", "look at everything")], ...rounds))];
+    const conversation = [...toConversation(said([0, text("user", "look at everything")], ...rounds))];
     const free = replay(conversation, none, Number.POSITIVE_INFINITY);
     expect(free.identifiers.kept).toBe(free.identifiers.used);
     const small = replay(conversation, longhaul, 40_000);

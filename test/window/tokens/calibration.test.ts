@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import {
   type Calibration,
   type CalibrationState,
-  calibration,
-  untaught,
+  createCalibration,
+  createCalibrationState,
 } from "../../../src/window/tokens/calibration.ts";
 
 type Report = readonly [estimated: number, reported: number];
@@ -30,7 +30,7 @@ function reportsOf(factor: number, seed: number, count: number): readonly Report
   });
 }
 
-function taught(reports: readonly Report[], start = calibration()): Calibration {
+function taught(reports: readonly Report[], start = createCalibration()): Calibration {
   return reports.reduce((learned, [estimated, reported]) => learned.observe(estimated, reported), start);
 }
 
@@ -50,12 +50,12 @@ const seeds = fc.integer({ min: 0, max: 2 ** 31 });
 
 describe("calibration", () => {
   it("leaves estimates alone until something is reported, then believes the first report", () => {
-    expect(calibration().factor).toBe(1);
-    expect(calibration().observe(1_000, 1_300).factor).toBeCloseTo(1.3);
+    expect(createCalibration().factor).toBe(1);
+    expect(createCalibration().observe(1_000, 1_300).factor).toBeCloseTo(1.3);
   });
 
   it("starts from a factor that is known beforehand, which the first report replaces", () => {
-    const expected = calibration(untaught(1.5));
+    const expected = createCalibration(createCalibrationState(1.5));
     expect(expected.factor).toBeCloseTo(1.5);
     expect(expected.observe(1_000, 1_300).factor).toBeCloseTo(1.3);
   });
@@ -114,12 +114,12 @@ describe("calibration", () => {
   it("goes on from its saved state as if it had never stopped", () => {
     const reports = reportsOf(1.3, 11, 40);
     const saved = JSON.stringify(taught(reports.slice(0, 17)).state);
-    const resumed = taught(reports.slice(17), calibration(JSON.parse(saved) as CalibrationState));
+    const resumed = taught(reports.slice(17), createCalibration(JSON.parse(saved) as CalibrationState));
     expect(resumed.state).toEqual(taught(reports).state);
   });
 
   it("never changes a calibration that was observed with", () => {
-    const first = calibration();
+    const first = createCalibration();
     first.observe(100, 200);
     expect(first.factor).toBe(1);
   });

@@ -1,11 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../../src/index.ts";
-import { untaught } from "../../../src/window/tokens/calibration.ts";
-import { gauge } from "../../../src/window/tokens/gauge.ts";
-import { type LearnedCounts, learnCount, maxCountOf } from "../../../src/window/tokens/plausible.ts";
+import { createCalibrationState } from "../../../src/window/tokens/calibration.ts";
+import { createGauge } from "../../../src/window/tokens/gauge.ts";
+import { estimateMaxCount, type LearnedCounts, learnCount } from "../../../src/window/tokens/plausible.ts";
 
-const fresh = (factor = 1): LearnedCounts => ({ gauge: gauge({ calibration: untaught(factor) }) });
+const fresh = (factor = 1): LearnedCounts => ({
+  gauge: createGauge({ calibration: createCalibrationState(factor) }),
+});
 const learn = (known: LearnedCounts, ...requests: readonly (readonly [number, number])[]): LearnedCounts =>
   requests.reduce((state, [estimated, counted]) => learnCount(state, { estimated, counted }), known);
 
@@ -94,19 +96,19 @@ describe("the most that can be counted", () => {
 
   test("is a few tokens for each estimated one, and more only for what cannot be estimated", () => {
     const text = said([{ type: "text", text: "Hello." }]);
-    expect(maxCountOf([text], 3_000, true)).toBeLessThan(20_000);
-    expect(maxCountOf([text], 3_000, false)).toBeLessThan(70_000);
+    expect(estimateMaxCount([text], 3_000, true)).toBeLessThan(20_000);
+    expect(estimateMaxCount([text], 3_000, false)).toBeLessThan(70_000);
     const image = said([
       { type: "blob", digest: "sha256:0", mime: "image/png", sizeBytes: 9 } as unknown as Message["parts"][0],
     ]);
-    expect(maxCountOf([image], 1_500, true)).toBeGreaterThan(40_000);
+    expect(estimateMaxCount([image], 1_500, true)).toBeGreaterThan(40_000);
     const named = {
       type: "raw",
       format: "anthropic",
       value: { type: "document", source: { type: "url" } },
     } as const;
-    expect(maxCountOf([said([named])], 30, true)).toBeGreaterThan(100_000);
+    expect(estimateMaxCount([said([named])], 30, true)).toBeGreaterThan(100_000);
     const searched = { type: "raw", format: "anthropic", value: { type: "web_search_tool_result" } } as const;
-    expect(maxCountOf([said([searched])], 30, true)).toBeLessThan(3_000);
+    expect(estimateMaxCount([said([searched])], 30, true)).toBeLessThan(3_000);
   });
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { touchesOfCommand } from "../../../src/window/touch/shell.ts";
+import { parseCommandTouches } from "../../../src/window/touch/shell.ts";
 
 const read = (path: string, from?: number, to?: number) => ({
   kind: "read",
@@ -30,7 +30,7 @@ test.each<[string, object[]]>([
   ["sed -n '1,5p' a.ts && sed -n '9,12p' b.ts", [read("a.ts", 1, 5), read("b.ts", 9, 12)]],
   ["cat > a.ts <<'EOF'\nlet x;\nEOF", [{ kind: "write", path: "a.ts" }]],
 ])("%s is understood", (command, touches) => {
-  expect(touchesOfCommand(command)).toEqual(touches);
+  expect(parseCommandTouches(command)).toEqual(touches);
 });
 
 test.each([
@@ -57,7 +57,7 @@ test.each([
   "",
   "cat > a.ts <<EOF\nx\nEOF\nnpm test",
 ])("%s counts as run, as we cannot be sure", (command) => {
-  expect(touchesOfCommand(command)).toEqual([{ kind: "run", command }]);
+  expect(parseCommandTouches(command)).toEqual([{ kind: "run", command }]);
 });
 
 test("no command makes it throw", () => {
@@ -79,7 +79,7 @@ test("no command makes it throw", () => {
   );
   fc.assert(
     fc.property(fc.array(fc.oneof(words, fc.string({ maxLength: 4 }))), (pieces) => {
-      expect(touchesOfCommand(pieces.join(" ")).length).toBeGreaterThan(0);
+      expect(parseCommandTouches(pieces.join(" ")).length).toBeGreaterThan(0);
     }),
   );
 });

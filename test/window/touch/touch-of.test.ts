@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../../src/model/json.ts";
-import { touchesOf } from "../../../src/window/touch/touch-of.ts";
+import { findTouches } from "../../../src/window/touch/touch-of.ts";
 
 const call = (name: string, input: Json) => ({ type: "tool-call", callId: "1", name, input }) as const;
 
@@ -65,24 +65,30 @@ describe("touchesOf knows the tools of", () => {
     ["nobody", "Read", null, undefined],
     ["nobody", "constructor", { __proto__: "x" }, undefined],
   ])("%s: %s %j", (_agent, name, input, touch) => {
-    expect(touchesOf(call(name, input))).toEqual(touch === undefined ? [] : [touch]);
+    expect(findTouches(call(name, input))).toEqual(touch === undefined ? [] : [touch]);
   });
 });
 
 describe("touchesOf tells several files of one call", () => {
   test("that Roo reads together, with their lines", () => {
     const files = [{ path: "a", line_ranges: ["1-5", "9-12"] }, { path: "./b" }];
-    expect(touchesOf(call("read_file", { files }))).toEqual([
+    expect(findTouches(call("read_file", { files }))).toEqual([
       { kind: "read", path: "a", range: { from: 1, to: 5 } },
       { kind: "read", path: "a", range: { from: 9, to: 12 } },
       { kind: "read", path: "b" },
     ]);
-    expect(touchesOf(call("read_file", { args: { file: [{ path: "a" }, { path: "b" }] } }))).toHaveLength(2);
-    expect(touchesOf(call("read_file", { args: { file: { path: "a" } } }))).toHaveLength(1);
+    expect(findTouches(call("read_file", { args: { file: [{ path: "a" }, { path: "b" }] } }))).toHaveLength(
+      2,
+    );
+    expect(findTouches(call("read_file", { args: { file: { path: "a" } } }))).toHaveLength(1);
   });
 
   test("that a patch changes", () => {
     const patch = "*** Begin Patch\n*** Update File: a\n*** Move to: c\n*** Delete File: b\n*** End Patch";
-    expect(touchesOf(call("apply_patch", { input: patch })).map(({ path }) => path)).toEqual(["a", "c", "b"]);
+    expect(findTouches(call("apply_patch", { input: patch })).map(({ path }) => path)).toEqual([
+      "a",
+      "c",
+      "b",
+    ]);
   });
 });

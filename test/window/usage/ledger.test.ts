@@ -5,8 +5,8 @@ import type { ModelFacts } from "../../../src/window/models/facts.ts";
 import { ASSUMED_FACTS } from "../../../src/window/models/model-facts.ts";
 import {
   addReport,
+  buildLedger,
   EMPTY_LEDGER,
-  ledgerOf,
   RECENT_REQUESTS,
   type UsageReport,
 } from "../../../src/window/usage/ledger.ts";
@@ -27,7 +27,7 @@ function report(usage: Usage, rest: { request?: string; model?: string; at?: num
 
 describe("a ledger", () => {
   it("adds up what the requests of a session used", () => {
-    const ledger = ledgerOf(
+    const ledger = buildLedger(
       [
         report({ inputTokens: 10, outputTokens: 4, cost: 0.5 }, { request: "a" }),
         report({ inputTokens: 5, cacheReadTokens: 100, reasoningTokens: 2, cost: 0.25 }, { request: "b" }),
@@ -46,7 +46,7 @@ describe("a ledger", () => {
   });
 
   it("counts only the last report of a request, also when reports of others lie between", () => {
-    const ledger = ledgerOf(
+    const ledger = buildLedger(
       [
         report({ outputTokens: 1 }, { request: "a" }),
         report({ outputTokens: 7 }, { request: "b" }),
@@ -62,12 +62,12 @@ describe("a ledger", () => {
   });
 
   it("counts every report that names no request", () => {
-    const ledger = ledgerOf([report({ inputTokens: 1 }), report({ inputTokens: 1 })], factsOf);
+    const ledger = buildLedger([report({ inputTokens: 1 }), report({ inputTokens: 1 })], factsOf);
     expect(ledger.session).toMatchObject({ requests: 2, inputTokens: 2 });
   });
 
   it("keeps days by UTC, and a request on the day of its last report", () => {
-    const ledger = ledgerOf(
+    const ledger = buildLedger(
       [
         report({ inputTokens: 1 }, { request: "a", at: NOON + 11 * HOUR }),
         report({ inputTokens: 2 }, { request: "a", at: NOON + 13 * HOUR }),
@@ -90,7 +90,7 @@ describe("a ledger", () => {
       cacheWriteTokens: 2 * million,
       cacheWriteHourTokens: million,
     };
-    const ledger = ledgerOf(
+    const ledger = buildLedger(
       [
         report({ ...used, cost: 1 }, { model: "priced" }),
         report(used, { model: "priced" }),
@@ -104,7 +104,7 @@ describe("a ledger", () => {
   });
 
   it("does not tell a cost from prices that are only assumed", () => {
-    const ledger = ledgerOf([report({ inputTokens: 100 }, { model: "x" })], () => ASSUMED_FACTS);
+    const ledger = buildLedger([report({ inputTokens: 100 }, { model: "x" })], () => ASSUMED_FACTS);
     expect(ledger.session).toMatchObject({ cost: 0, unpricedRequests: 1 });
   });
 
@@ -134,7 +134,7 @@ describe("a ledger", () => {
             { at: NOON + hours * HOUR, ...(request !== undefined && { request }) },
           ),
         );
-        const ledger = ledgerOf(reports, factsOf);
+        const ledger = buildLedger(reports, factsOf);
         const days = new Map<string, number>();
         for (const { tokens, hours } of last.values()) {
           const day = new Date(NOON + hours * HOUR).toISOString().slice(0, 10);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { mergeUsage, REPORTING_APIS, usageOfReport } from "../../../src/window/usage/usage-of-report.ts";
+import { mergeUsage, parseUsageReport, REPORTING_APIS } from "../../../src/window/usage/usage-of-report.ts";
 
 describe("usageOfReport", () => {
   it("reads Anthropic's counts, writes for five minutes and for an hour apart", () => {
@@ -13,7 +13,7 @@ describe("usageOfReport", () => {
       output_tokens_details: { thinking_tokens: 100 },
       service_tier: "standard",
     };
-    expect(usageOfReport("anthropic", report)).toEqual({
+    expect(parseUsageReport("anthropic", report)).toEqual({
       inputTokens: 12,
       outputTokens: 340,
       cacheReadTokens: 9_000,
@@ -25,7 +25,7 @@ describe("usageOfReport", () => {
 
   it("takes what was cached out of OpenAI's input", () => {
     expect(
-      usageOfReport("openai-chat", {
+      parseUsageReport("openai-chat", {
         prompt_tokens: 1_000,
         completion_tokens: 50,
         total_tokens: 1_050,
@@ -42,7 +42,7 @@ describe("usageOfReport", () => {
       cost: 0.01,
     });
     expect(
-      usageOfReport("openai-responses", {
+      parseUsageReport("openai-responses", {
         input_tokens: 1_000,
         input_tokens_details: { cached_tokens: 900 },
         output_tokens: 60,
@@ -53,7 +53,7 @@ describe("usageOfReport", () => {
 
   it("reads cache hits where another provider names them otherwise", () => {
     const report = { prompt_tokens: 100, prompt_cache_hit_tokens: 64, completion_tokens: 5 };
-    expect(usageOfReport("openai-chat", report)).toEqual({
+    expect(parseUsageReport("openai-chat", report)).toEqual({
       inputTokens: 36,
       cacheReadTokens: 64,
       outputTokens: 5,
@@ -67,12 +67,12 @@ describe("usageOfReport", () => {
       total_tokens: 45,
       completion_tokens_details: { reasoning_tokens: 30 },
     };
-    expect(usageOfReport("openai-chat", report)).toMatchObject({ outputTokens: 35, reasoningTokens: 30 });
+    expect(parseUsageReport("openai-chat", report)).toMatchObject({ outputTokens: 35, reasoningTokens: 30 });
   });
 
   it("adds Google's thoughts and tool prompts, and takes out its cache", () => {
     expect(
-      usageOfReport("google", {
+      parseUsageReport("google", {
         promptTokenCount: 500,
         toolUsePromptTokenCount: 40,
         cachedContentTokenCount: 300,
@@ -86,14 +86,14 @@ describe("usageOfReport", () => {
   it.each([undefined, null, 7, "usage", [], {}, { input_tokens: "12" }, { input_tokens: null }])(
     "finds no usage in %j",
     (report) => {
-      for (const api of REPORTING_APIS) expect(usageOfReport(api, report)).toBeUndefined();
+      for (const api of REPORTING_APIS) expect(parseUsageReport(api, report)).toBeUndefined();
     },
   );
 
   it("gives counts that are not negative, whatever is reported", () => {
     fc.assert(
       fc.property(fc.constantFrom(...REPORTING_APIS), fc.anything(), (api, report) => {
-        for (const count of Object.values(usageOfReport(api, report) ?? {}))
+        for (const count of Object.values(parseUsageReport(api, report) ?? {}))
           expect(count).toBeGreaterThanOrEqual(0);
       }),
     );
@@ -102,12 +102,12 @@ describe("usageOfReport", () => {
 
 describe("mergeUsage", () => {
   it("joins the reports at the start and the end of Anthropic's stream", () => {
-    const start = usageOfReport("anthropic", {
+    const start = parseUsageReport("anthropic", {
       input_tokens: 25,
       cache_read_input_tokens: 4_000,
       output_tokens: 1,
     });
-    const end = usageOfReport("anthropic", { output_tokens: 512 });
+    const end = parseUsageReport("anthropic", { output_tokens: 512 });
     expect(mergeUsage(start, end)).toEqual({ inputTokens: 25, cacheReadTokens: 4_000, outputTokens: 512 });
   });
 

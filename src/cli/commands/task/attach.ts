@@ -2,8 +2,8 @@ import { defineCommand } from "../../command.ts";
 import { escapeLine } from "../../escape.ts";
 import { EXIT } from "../../exit-code.ts";
 import { findTask } from "../../tasks/find-task.ts";
-import { followTask } from "../../tasks/follow.ts";
-import { sayEnd } from "../../tasks/foreground.ts";
+import { printTaskOutput } from "../../tasks/follow.ts";
+import { printTaskEnd } from "../../tasks/foreground.ts";
 import { openExistingTasks } from "../../tasks/store.ts";
 
 /** Follows the output of a task in any process. */
@@ -24,15 +24,15 @@ export const attachTaskCommand = defineCommand({
     const since = options.new ? await lastSeqOf(task) : 0;
     // Recovery here records the end of the task if the process that runs it dies.
     await kernel.tasks.recover();
-    const end = await followTask({
+    const end = await printTaskOutput({
       kernel,
       context,
       task,
       isJson: options.json === true,
       isRaw: options.raw === true,
-      reading: { block: true, since, signal: context.signal },
+      outputOptions: { block: true, since, signal: context.signal },
     });
-    if (end === "ended") return await sayEnd({ kernel, context, options, task });
+    if (end === "ended") return await printTaskEnd({ kernel, context, options, task });
     if (!options.quiet) {
       const name = escapeLine(task);
       context.stderr.write(

@@ -1,11 +1,11 @@
 import { isTerminal } from "../../../index.ts";
 import { defineCommand } from "../../command.ts";
-import { escapeLine, safeJson } from "../../escape.ts";
+import { escapeLine, toSafeJson } from "../../escape.ts";
 import { EXIT } from "../../exit-code.ts";
 import { printTo } from "../../printer.ts";
 import { findTask } from "../../tasks/find-task.ts";
 import { openExistingTasks } from "../../tasks/store.ts";
-import { stateWords } from "../../tasks/words.ts";
+import { formatTaskState } from "../../tasks/words.ts";
 
 /** Moves a task to the background. */
 export const detachTaskCommand = defineCommand({
@@ -26,7 +26,7 @@ export const detachTaskCommand = defineCommand({
     const isThere = isEnded || after.mode === "background";
     const isChanged = before.mode !== after.mode;
     const words = isEnded
-      ? `has already ended: ${stateWords(after)}`
+      ? `has already ended: ${formatTaskState(after)}`
       : isChanged
         ? "continues in the background"
         : isThere
@@ -35,7 +35,7 @@ export const detachTaskCommand = defineCommand({
     if (options.json)
       await printTo(
         context.stdout,
-        `${safeJson({ task: id, state: after.state, mode: after.mode, isChanged })}\n`,
+        `${toSafeJson({ task: id, state: after.state, mode: after.mode, isChanged })}\n`,
       );
     else if (!options.quiet || !isThere) await printTo(context.stdout, `${escapeLine(`${id} ${words}`)}\n`);
     return isThere ? EXIT.fine : EXIT.failed;

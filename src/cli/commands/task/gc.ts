@@ -1,15 +1,15 @@
 import { resolve } from "node:path";
 import { isTerminal, type Kernel, LonghaulError, type TaskId } from "../../../index.ts";
 import { defineCommand } from "../../command.ts";
-import { escapeLine, safeJson } from "../../escape.ts";
+import { escapeLine, toSafeJson } from "../../escape.ts";
 import { EXIT } from "../../exit-code.ts";
 import { printLines } from "../../print-lines.ts";
 import { printTo } from "../../printer.ts";
-import { collectProcesses, collectWorktrees, deadTasks } from "../../tasks/collect.ts";
-import { type CleanUp, collectedLines } from "../../tasks/collected-lines.ts";
+import { collectProcesses, collectWorktrees, listDeadTasks } from "../../tasks/collect.ts";
+import { type CleanUp, renderCleanUp } from "../../tasks/collected-lines.ts";
 import { openExistingTasks } from "../../tasks/store.ts";
-import { readDuration } from "../../tasks/units.ts";
-import { stateWords } from "../../tasks/words.ts";
+import { parseDuration } from "../../tasks/units.ts";
+import { formatTaskState } from "../../tasks/words.ts";
 
 const OLDER_THAN = "1h";
 
@@ -36,30 +36,30 @@ export const collectTasksCommand = defineCommand({
   examples: ["longhaul task gc --dry-run", "longhaul task gc --repository ../app --older-than 1d"],
   async run(context, { options }) {
     const isDryRun = options["dry-run"] === true;
-    const olderThanMs = readDuration("older-than", options["older-than"] ?? OLDER_THAN);
+    const olderThanMs = parseDuration("older-than", options["older-than"] ?? OLDER_THAN);
     const repository = resolve(context.cwd, options.repository ?? ".");
     await using kernel = await openExistingTasks(context, options);
-    const dead = await deadTasks(kernel);
+    const dead = await listDeadTasks(kernel);
     let notices = 0;
     if (!isDryRun) {
       notices = (await kernel.tasks.recover()).finished;
       await kernel.tasks.cleaned();
     }
-    const tasks = await becomeOf(kernel, dead, isDryRun);
+    const tasks = await describeDeadTasks(kernel, dead, isDryRun);
     const given = isDryRun ? dead : tasks.filter(({ isGivenUp }) => isGivenUp).map(({ task }) => task);
     const processes = await collectProcesses(kernel, { isDryRun, dead: given });
     const { signal } = context;
     const worktrees = await collectWorktrees(kernel, { repository, olderThanMs, isDryRun, signal });
-    if (!worktrees && options.repository !== undefined) throw noRepository(repository);
+    if (!worktrees && options.repository !== undefined) throw createNoRepositoryError(repository);
     const done: CleanUp = { isDryRun, tasks, notices, processes, repository, worktrees };
-    if (options.json) await printTo(context.stdout, `${safeJson(done)}\n`);
-    else if (!options.quiet) await printLines(context, collectedLines(done).map(escapeLine));
+    if (options.json) await printTo(context.stdout, `${toSafeJson(done)}\n`);
+    else if (!options.quiet) await printLines(context, renderCleanUp(done).map(escapeLine));
     const isWhole = processes.every(({ why }) => why === undefined);
     return isWhole ? EXIT.fine : EXIT.incomplete;
   },
 });
 
-async function becomeOf(kernel: Kernel, dead: readonly TaskId[], isDryRun: boolean) {
+async function describeDeadTasks(kernel: Kernel, dead: readonly TaskId[], isDryRun: boolean) {
   return Promise.all(
     dead.map(async (task) => {
       const status = await kernel.tasks.status(task);
@@ -67,16 +67,16 @@ async function becomeOf(kernel: Kernel, dead: readonly TaskId[], isDryRun: boole
       const words = isDryRun
         ? `its process is dead; it would ${status.canResume ? "wait for a process that can resume it" : "fail (lost)"}`
         : isTerminal(status.state)
-          ? `its process is dead: ${stateWords(status)}`
+          ? `its process is dead: ${formatTaskState(status)}`
           : isGivenUp
             ? `its process is dead: ${status.state}, waiting for a process that knows its agent`
-            : `its process is alive but does not respond; ${stateWords(status)}; "longhaul task kill" ends it`;
+            : `its process is alive but does not respond; ${formatTaskState(status)}; "longhaul task kill" ends it`;
       return { task, words, isGivenUp };
     }),
   );
 }
 
-function noRepository(path: string): LonghaulError {
+function createNoRepositoryError(path: string): LonghaulError {
   return new LonghaulError(
     "WORKTREE_REFUSED",
     `${JSON.stringify(path)} is not in a git repository; name another folder.`,

@@ -7,18 +7,18 @@ import {
   type TaskStatus,
 } from "../../../index.ts";
 import { defineCommand } from "../../command.ts";
-import { countOf } from "../../count.ts";
-import { escapeLine, safeJson } from "../../escape.ts";
+import { formatQuantity } from "../../count.ts";
+import { escapeLine, toSafeJson } from "../../escape.ts";
 import { EXIT } from "../../exit-code.ts";
 import { printTo } from "../../printer.ts";
-import { activeTasks } from "../../tasks/collect.ts";
+import { listActiveTasks } from "../../tasks/collect.ts";
 import { findTask } from "../../tasks/find-task.ts";
 import { openExistingTasks } from "../../tasks/store.ts";
-import { waitUntilTold } from "../../tasks/told.ts";
-import { stateWords } from "../../tasks/words.ts";
+import { waitForNotice } from "../../tasks/told.ts";
+import { formatTaskState } from "../../tasks/words.ts";
 import { UsageError } from "../../usage-error.ts";
 
-const TOLD_MS = 15_000;
+const NOTICE_TIMEOUT_MS = 15_000;
 
 /** Kills tasks. */
 export const killTaskCommand = defineCommand({
@@ -41,10 +41,10 @@ export const killTaskCommand = defineCommand({
     if (!options.all && operands.length === 0)
       throw new UsageError('name a task, or give --all; "longhaul task list" lists them');
     await using kernel = await openExistingTasks(context, options);
-    const ids = options.all ? (await activeTasks(kernel)).map(({ id }) => id) : [];
+    const ids = options.all ? (await listActiveTasks(kernel)).map(({ id }) => id) : [];
     for (const wanted of operands) ids.push(await findTask(kernel, wanted));
-    const killed = await Promise.all(ids.map((id) => kill(kernel, id, options.reason)));
-    if (options.json) await printTo(context.stdout, `${safeJson({ killed })}\n`);
+    const killed = await Promise.all(ids.map((id) => killTask(kernel, id, options.reason)));
+    if (options.json) await printTo(context.stdout, `${toSafeJson({ killed })}\n`);
     else
       for (const { task, words, isEnded } of killed)
         if (!options.quiet || !isEnded) await printTo(context.stdout, `${escapeLine(`${task} ${words}`)}\n`);
@@ -54,7 +54,7 @@ export const killTaskCommand = defineCommand({
   },
 });
 
-async function kill(kernel: Kernel, id: TaskId, reason: string | undefined) {
+async function killTask(kernel: Kernel, id: TaskId, reason: string | undefined) {
   const before = await kernel.tasks.status(id);
   const wasEnded = isTerminal(before.state);
   let after = before;
@@ -65,13 +65,13 @@ async function kill(kernel: Kernel, id: TaskId, reason: string | undefined) {
     return { task: id, state: after.state, isEnded: false, isChanged: false, words };
   }
   const isEnded = isTerminal(after.state);
-  if (isEnded) await waitUntilTold(kernel, id, TOLD_MS);
+  if (isEnded) await waitForNotice(kernel, id, NOTICE_TIMEOUT_MS);
   return {
     task: id,
     state: after.state,
     isEnded,
     isChanged: isEnded && !wasEnded,
-    words: wordsOf(after, wasEnded),
+    words: formatOutcome(after, wasEnded),
   };
 }
 
@@ -80,12 +80,12 @@ async function endPrograms(kernel: Kernel, id: TaskId, error: unknown): Promise<
   if (!isLonghaulError(error, "DISK_FULL") && !isLonghaulError(error, "STORE_IO")) throw error;
   const { ended } = await reapTagged(await kernel.tasks.tag(id));
   if (ended === 0) throw error;
-  const processes = `${countOf(ended, "process", "processes")} of the task ${ended === 1 ? "was" : "were"} ended`;
+  const processes = `${formatQuantity(ended, "process", "processes")} of the task ${ended === 1 ? "was" : "were"} ended`;
   return `could not be killed through the store, but ${processes}. ${error.message}`;
 }
 
-function wordsOf(status: TaskStatus, wasEnded: boolean): string {
-  if (wasEnded) return `had already ended: ${stateWords(status)}`;
-  if (isTerminal(status.state)) return stateWords(status);
+function formatOutcome(status: TaskStatus, wasEnded: boolean): string {
+  if (wasEnded) return `had already ended: ${formatTaskState(status)}`;
+  if (isTerminal(status.state)) return formatTaskState(status);
   return "was asked to end but has not yet: its process does not respond";
 }

@@ -1,17 +1,17 @@
 import { isTerminal, type Kernel, type TaskQuery, type TaskSketch, type TaskState } from "../../../index.ts";
 import { formatAgo, formatDuration } from "../../ago.ts";
-import { countOption } from "../../arguments.ts";
+import { parseCountOption } from "../../arguments.ts";
 import { defineCommand } from "../../command.ts";
-import { safeJson } from "../../escape.ts";
+import { toSafeJson } from "../../escape.ts";
 import { EXIT } from "../../exit-code.ts";
 import { findSession } from "../../find-session.ts";
-import { paintFor } from "../../look.ts";
+import { choosePaint } from "../../look.ts";
 import { printLines } from "../../print-lines.ts";
 import { printTo } from "../../printer.ts";
-import { type Column, tableLines } from "../../table.ts";
-import { ACTIVE_STATES, ENDED_STATES, statesOption } from "../../tasks/states.ts";
+import { type Column, renderTable } from "../../table.ts";
+import { ACTIVE_STATES, ENDED_STATES, parseStatesOption } from "../../tasks/states.ts";
 import { openExistingTasks } from "../../tasks/store.ts";
-import { ownerWords, stateWords, taskJson, titleOf } from "../../tasks/words.ts";
+import { formatTaskOwner, formatTaskState, getTaskTitle, toTaskJson } from "../../tasks/words.ts";
 
 const LIMIT = { otherwise: 50, max: 1_000 };
 const RECENT_MS = 24 * 3_600_000;
@@ -45,28 +45,28 @@ export const listTasksCommand = defineCommand({
     "longhaul task list --all --session ticket-4711",
   ],
   async run(context, { options }) {
-    const limit = countOption("limit", options.limit, LIMIT);
-    const states = options.state === undefined ? undefined : statesOption(options.state);
+    const limit = parseCountOption("limit", options.limit, LIMIT);
+    const states = options.state === undefined ? undefined : parseStatesOption(options.state);
     await using kernel = await openExistingTasks(context, options);
     const session =
       options.session === undefined ? {} : { session: await findSession(kernel, options.session) };
     const oldest = options.all || states ? 0 : Date.now() - RECENT_MS;
-    const sketches = await find(
+    const sketches = await findTaskSketches(
       kernel,
       { limit, ...session },
       states ?? [...ACTIVE_STATES, ...ENDED_STATES],
       oldest,
     );
     if (options.json) {
-      await printTo(context.stdout, `${safeJson({ tasks: sketches.map(taskJson) })}\n`);
+      await printTo(context.stdout, `${toSafeJson({ tasks: sketches.map(toTaskJson) })}\n`);
       return EXIT.fine;
     }
-    const paint = paintFor(context, options);
+    const paint = choosePaint(context, options);
     const hint = options.all || states ? "No tasks." : "No tasks; --all also lists tasks that ended earlier.";
     const lines =
       sketches.length === 0
         ? [hint]
-        : tableLines(COLUMNS, sketches.map(rowOf), { width: context.columns.stdout, paint });
+        : renderTable(COLUMNS, sketches.map(buildRow), { width: context.columns.stdout, paint });
     await printLines(context, lines);
     const hasDead = sketches.some(
       ({ status, isOwned }) => status.owner && !isOwned && !isTerminal(status.state),
@@ -82,7 +82,7 @@ export const listTasksCommand = defineCommand({
 /**
  * Finds unsettled tasks before settled ones, whatever their age, and sorts the result by creation time, newest first.
  */
-async function find(
+async function findTaskSketches(
   kernel: Kernel,
   query: Pick<TaskQuery, "limit" | "session">,
   states: readonly TaskState[],
@@ -99,10 +99,17 @@ async function find(
   return Promise.all(tasks.map(({ id }) => kernel.tasks.sketch(id)));
 }
 
-function rowOf(sketch: TaskSketch): readonly string[] {
+function buildRow(sketch: TaskSketch): readonly string[] {
   const { status, plan } = sketch;
   const { id, createdAt, settledAt } = status;
   const now = Date.now();
   const took = formatDuration((settledAt ?? now) - createdAt);
-  return [id, stateWords(status), formatAgo(createdAt, now), took, ownerWords(sketch), titleOf(plan)];
+  return [
+    id,
+    formatTaskState(status),
+    formatAgo(createdAt, now),
+    took,
+    formatTaskOwner(sketch),
+    getTaskTitle(plan),
+  ];
 }

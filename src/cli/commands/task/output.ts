@@ -1,16 +1,16 @@
 import type { TaskEntry } from "../../../index.ts";
 import { defineCommand } from "../../command.ts";
-import { safeJson } from "../../escape.ts";
+import { toSafeJson } from "../../escape.ts";
 import { EXIT } from "../../exit-code.ts";
 import { printTo } from "../../printer.ts";
 import { findTask } from "../../tasks/find-task.ts";
-import { followTask } from "../../tasks/follow.ts";
+import { printTaskOutput } from "../../tasks/follow.ts";
 import { openExistingTasks } from "../../tasks/store.ts";
-import { readDuration } from "../../tasks/units.ts";
+import { parseDuration } from "../../tasks/units.ts";
 import { UsageError } from "../../usage-error.ts";
 
 /** Maximum entries in one JSON document; --since continues after them. */
-const MOST_ENTRIES = 10_000;
+const MAX_ENTRIES = 10_000;
 
 /** Prints a task's output. */
 export const outputTaskCommand = defineCommand({
@@ -35,9 +35,9 @@ export const outputTaskCommand = defineCommand({
     "longhaul task output npm --json --since 40",
   ],
   async run(context, { operands: [wanted], options }) {
-    const since = options.since === undefined ? 0 : seqOption(options.since);
+    const since = options.since === undefined ? 0 : parseSeqOption(options.since);
     const timeoutMs =
-      options.timeout === undefined ? {} : { timeoutMs: readDuration("timeout", options.timeout) };
+      options.timeout === undefined ? {} : { timeoutMs: parseDuration("timeout", options.timeout) };
     if (options.timeout !== undefined && !options.follow) throw new UsageError("--timeout needs --follow");
     await using kernel = await openExistingTasks(context, options);
     const task = await findTask(kernel, wanted);
@@ -45,27 +45,27 @@ export const outputTaskCommand = defineCommand({
       const entries: TaskEntry[] = [];
       for await (const entry of kernel.tasks.output(task, { since })) {
         entries.push(entry);
-        if (entries.length === MOST_ENTRIES) break;
+        if (entries.length === MAX_ENTRIES) break;
       }
       const { state } = await kernel.tasks.status(task);
       const next = entries.at(-1)?.seq ?? since;
-      await printTo(context.stdout, `${safeJson({ task, state, next, entries })}\n`);
+      await printTo(context.stdout, `${toSafeJson({ task, state, next, entries })}\n`);
       return EXIT.fine;
     }
     if (options.follow) await kernel.tasks.recover();
-    await followTask({
+    await printTaskOutput({
       kernel,
       context,
       task,
       isJson: options.json === true,
       isRaw: options.raw === true,
-      reading: { block: options.follow === true, since, ...timeoutMs, signal: context.signal },
+      outputOptions: { block: options.follow === true, since, ...timeoutMs, signal: context.signal },
     });
     return EXIT.fine;
   },
 });
 
-function seqOption(text: string): number {
+function parseSeqOption(text: string): number {
   if (/^\d+$/.test(text)) return Number(text);
   throw new UsageError(`--since is ${JSON.stringify(text)}; expected the number of an entry, 0 for all`);
 }

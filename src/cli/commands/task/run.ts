@@ -1,14 +1,14 @@
 import type { TaskId } from "../../../index.ts";
 import { type CommonValues, defineCommand } from "../../command.ts";
-import type { Context } from "../../context.ts";
-import { escapeLine, safeJson } from "../../escape.ts";
+import type { CliContext } from "../../context.ts";
+import { escapeLine, toSafeJson } from "../../escape.ts";
 import { EXIT } from "../../exit-code.ts";
 import { findSession } from "../../find-session.ts";
-import { paintFor } from "../../look.ts";
+import { choosePaint } from "../../look.ts";
 import { printTo } from "../../printer.ts";
 import { watchForeground } from "../../tasks/foreground.ts";
-import { launchSupervisor, type Supervising } from "../../tasks/launch.ts";
-import { RUN_OPTIONS, runRequest } from "../../tasks/run-options.ts";
+import { launchSupervisor, type SupervisorProcess } from "../../tasks/launch.ts";
+import { buildRunRequest, RUN_OPTIONS } from "../../tasks/run-options.ts";
 import { openTasks } from "../../tasks/store.ts";
 
 /** Runs a program as a task. */
@@ -26,7 +26,7 @@ export const runTaskCommand = defineCommand({
     "longhaul task run -b --notify-command 'notify-send done' -- make -j8",
   ],
   async run(context, { operands, options }) {
-    const { options: asked, ...request } = runRequest(context, operands, options);
+    const { options: asked, ...request } = buildRunRequest(context, operands, options);
     await using kernel = await openTasks(context, options);
     const parent = options.parent === undefined ? undefined : await findSession(kernel, options.parent);
     const whole = {
@@ -37,12 +37,12 @@ export const runTaskCommand = defineCommand({
     const supervising = await launchSupervisor(context, options, whole, warn);
     const { id: task } = asked;
     if (options.background) {
-      await sayStarted(context, options, task, supervising);
-      supervising.leave();
+      await printStarted(context, options, task, supervising);
+      supervising.disconnect();
       return EXIT.fine;
     }
     if (context.isTerminal.stderr && !options.quiet) {
-      const paint = paintFor(context, options, "stderr");
+      const paint = choosePaint(context, options, "stderr");
       const name = escapeLine(task);
       context.stderr.write(
         `${paint("dim", `task ${name} (to detach, run in another terminal: longhaul task detach ${name})`)}\n`,
@@ -52,12 +52,12 @@ export const runTaskCommand = defineCommand({
   },
 });
 
-async function sayStarted(
-  context: Context,
+async function printStarted(
+  context: CliContext,
   options: CommonValues,
   task: TaskId,
-  { pid, session }: Supervising,
+  { pid, session }: SupervisorProcess,
 ): Promise<void> {
-  const text = options.json ? safeJson({ task, session, supervisor: pid }) : escapeLine(task);
+  const text = options.json ? toSafeJson({ task, session, supervisor: pid }) : escapeLine(task);
   await printTo(context.stdout, `${text}\n`);
 }

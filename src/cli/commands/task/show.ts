@@ -1,15 +1,15 @@
 import { defineCommand } from "../../command.ts";
-import { safeJson } from "../../escape.ts";
+import { toSafeJson } from "../../escape.ts";
 import { EXIT } from "../../exit-code.ts";
-import { paintFor } from "../../look.ts";
+import { choosePaint } from "../../look.ts";
 import { printLines } from "../../print-lines.ts";
 import { printTo } from "../../printer.ts";
-import { detailLines } from "../../tasks/detail-lines.ts";
+import { renderTaskDetails } from "../../tasks/detail-lines.ts";
 import { findTask } from "../../tasks/find-task.ts";
 import { openExistingTasks } from "../../tasks/store.ts";
-import { taskJson } from "../../tasks/words.ts";
+import { toTaskJson } from "../../tasks/words.ts";
 
-const MOST_CHILDREN = 1_000;
+const MAX_CHILDREN = 1_000;
 
 /** Shows all details of a task. */
 export const showTaskCommand = defineCommand({
@@ -23,13 +23,13 @@ export const showTaskCommand = defineCommand({
     await using kernel = await openExistingTasks(context, options);
     const id = await findTask(kernel, wanted);
     const details = await kernel.tasks.describe(id);
-    const children = await kernel.tasks.list({ parent: id, limit: MOST_CHILDREN });
+    const children = await kernel.tasks.list({ parent: id, limit: MAX_CHILDREN });
     if (options.json) {
       const { plan, place, spent, notice } = details;
-      const task = { ...taskJson(details), plan, place, spent, notice };
+      const task = { ...toTaskJson(details), plan, place, spent, notice };
       const below = children.map(({ id: child, state }) => ({ id: child, state }));
-      await printTo(context.stdout, `${safeJson({ task, children: below })}\n`);
-    } else await printLines(context, detailLines(details, children, paintFor(context, options)));
+      await printTo(context.stdout, `${toSafeJson({ task, children: below })}\n`);
+    } else await printLines(context, renderTaskDetails(details, children, choosePaint(context, options)));
     return EXIT.fine;
   },
 });

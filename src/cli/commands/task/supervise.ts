@@ -6,7 +6,7 @@ import type { RunRequest, SupervisorAnswer } from "../../tasks/supervisor-messag
 import { UsageError } from "../../usage-error.ts";
 
 /** Interval of a timer that does nothing but keep the process alive while the task runs. */
-const ALIVE_MS = 2 ** 30;
+const KEEP_ALIVE_MS = 2 ** 30;
 
 /** Runs one task for `task run`, in a separate process. */
 export const superviseCommand = defineCommand({
@@ -18,14 +18,14 @@ export const superviseCommand = defineCommand({
   examples: ["longhaul task run --background -- npm test"],
   async run(context, { options }) {
     if (!process.connected) throw new UsageError("task supervise is internal; use longhaul task run");
-    const alive = setInterval(() => undefined, ALIVE_MS);
+    const alive = setInterval(() => undefined, KEEP_ALIVE_MS);
     const caller = new AbortController();
     process.once("disconnect", () => caller.abort());
     try {
-      const request = await nextRequest();
+      const request = await receiveRequest();
       await using kernel = await openTasks(context, options, (text) => {
         // Recovery may deliver notices of other tasks; the caller's terminal shows only those of its own task.
-        if (text.includes(request.options.id)) answer({ type: "warning", text });
+        if (text.includes(request.options.id)) sendAnswer({ type: "warning", text });
       });
       const { maxOutputBytes, inheritsInput = false } = request;
       const agent = commandAgent({ inheritsInput, ...(maxOutputBytes !== undefined && { maxOutputBytes }) });
@@ -33,7 +33,7 @@ export const superviseCommand = defineCommand({
         ...request.options,
         signal: caller.signal,
       });
-      answer({ type: "started", task: task.id, session: task.session });
+      sendAnswer({ type: "started", task: task.id, session: task.session });
       // On a signal, settle the running task first, then end its programs.
       context.signal.addEventListener("abort", () => void processCleanups().run());
       await task.wait();
@@ -43,7 +43,12 @@ export const superviseCommand = defineCommand({
       if (context.signal.aborted) return EXIT.fine;
       const { message } = error as Error;
       const details = isLonghaulError(error) ? error.details : {};
-      answer({ type: "refused", code: (error as { code?: string }).code ?? "UNEXPECTED", message, details });
+      sendAnswer({
+        type: "refused",
+        code: (error as { code?: string }).code ?? "UNEXPECTED",
+        message,
+        details,
+      });
       return EXIT.failed;
     } finally {
       clearInterval(alive);
@@ -52,14 +57,14 @@ export const superviseCommand = defineCommand({
   },
 });
 
-function nextRequest(): Promise<RunRequest> {
+function receiveRequest(): Promise<RunRequest> {
   return new Promise((resolve, reject) => {
     process.once("message", (message) => resolve(message as RunRequest));
     process.once("disconnect", () => reject(new Error("The calling process has exited.")));
   });
 }
 
-function answer(message: SupervisorAnswer): void {
+function sendAnswer(message: SupervisorAnswer): void {
   // The caller may be gone.
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
 }

@@ -1,8 +1,8 @@
 import type { Message, Part, Role, ToolResultPart } from "../../../index.ts";
 import type { OwnFields, OwnOutput, OwnPart } from "../../claude-code/own-fields.ts";
-import { objectOf } from "../../content/fields.ts";
+import { toObject } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
-import { blocksOfParts, type PartSource } from "../anthropic-blocks.ts";
+import { encodeAnthropicBlocks, type PartSource } from "../anthropic-blocks.ts";
 
 /** Claude Code's own text for empty messages. */
 const FILLER = "(no content)";
@@ -14,7 +14,7 @@ export interface LineContent {
 }
 
 /** Converts a message of another format to blocks that Claude Code can continue with. */
-export async function contentOfMessage({ parts }: Message, session: PartSource): Promise<LineContent> {
+export async function encodeLineContent({ parts }: Message, session: PartSource): Promise<LineContent> {
   const blocks: JsonObject[] = [];
   const kept: OwnPart[] = [];
   const outputs: OwnOutput[] = [];
@@ -24,11 +24,11 @@ export async function contentOfMessage({ parts }: Message, session: PartSource):
     if ((part.type === "tool-result" || part.type === "blob") && part.name !== undefined)
       names.push([index, part.name]);
     if (part.type === "tool-result")
-      for (const one of await foreignOutputs(index, part, session)) outputs.push(one);
-    const stand = standInFor(part);
+      for (const one of await collectForeignOutputs(index, part, session)) outputs.push(one);
+    const stand = buildStandIn(part);
     if (stand) kept.push({ index, part: part as OwnPart["part"], isLeftOut: stand.isLeftOut });
     if (stand?.isLeftOut) continue;
-    const [block] = await blocksOfParts([stand?.part ?? part], session);
+    const [block] = await encodeAnthropicBlocks([stand?.part ?? part], session);
     if (block) blocks.push(block);
   }
   const isFiller = blocks.length === 0;
@@ -44,7 +44,7 @@ export async function contentOfMessage({ parts }: Message, session: PartSource):
 }
 
 /** Returns the pieces of a tool's output that the line holds as text. */
-async function foreignOutputs(
+async function collectForeignOutputs(
   index: number,
   { output }: ToolResultPart,
   session: PartSource,
@@ -62,17 +62,17 @@ type StandIn =
   | { readonly isLeftOut: false; readonly part: Part };
 
 /** Returns the replacement for a part that Claude Code would refuse or change; undefined for all others. */
-function standInFor(part: Part): StandIn | undefined {
+function buildStandIn(part: Part): StandIn | undefined {
   switch (part.type) {
     case "reasoning": {
       // Anthropic accepts thinking only with its own signature.
-      const isSigned = typeof part.opaque === "string" || typeof objectOf(part.opaque)?.redacted === "string";
+      const isSigned = typeof part.opaque === "string" || typeof toObject(part.opaque)?.redacted === "string";
       return isSigned ? undefined : { isLeftOut: true };
     }
     case "raw":
       return part.format === "claude-code" ? undefined : { isLeftOut: true };
     case "tool-call":
-      return objectOf(part.input)
+      return toObject(part.input)
         ? undefined
         : { isLeftOut: false, part: { ...part, input: { input: part.input } } };
     default:
@@ -81,7 +81,7 @@ function standInFor(part: Part): StandIn | undefined {
 }
 
 /** Returns the role that the importer derives from the line. */
-export function lineRoleOf({ role, parts }: Message): Role {
+export function getLineRole({ role, parts }: Message): Role {
   if (role === "assistant") return role;
   return parts.length > 0 && parts.every(({ type }) => type === "tool-result") ? "tool" : "user";
 }

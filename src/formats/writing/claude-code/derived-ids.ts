@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 /** Derives a UUID from a name. */
-export function derivedUuid(name: string): string {
+export function deriveUuid(name: string): string {
   const bytes = createHash("sha256").update(name).digest().subarray(0, 16);
   // Version 8 (vendor-specific) and the standard variant.
   bytes[6] = ((bytes[6] as number) & 0x0f) | 0x80;
@@ -11,6 +11,6 @@ export function derivedUuid(name: string): string {
 }
 
 /** Derives an assistant message id from a name. */
-export function derivedMessageId(name: string): string {
+export function deriveMessageId(name: string): string {
   return `msg_${createHash("sha256").update(name).digest("hex").slice(0, 24)}`;
 }

@@ -1,11 +1,11 @@
 import type { Json, SessionRecord } from "../../../index.ts";
 import { OWN_FIELD } from "../../claude-code/own-fields.ts";
-import { objectOf, textOf } from "../../content/fields.ts";
+import { toObject, toText } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
-import { derivedUuid } from "./derived-ids.ts";
+import { deriveUuid } from "./derived-ids.ts";
 
 /** Fields that every line of a conversation repeats. */
-export interface Identity {
+export interface TranscriptIdentity {
   readonly sessionId: string;
   /** Set for a sub-agent. */
   readonly agentId?: string;
@@ -21,51 +21,51 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
 const DEFAULTS = { userType: "external", entrypoint: "cli", version: "2.1.80", gitBranch: "" };
 
 /** Returns the id for a session's file. */
-export function sessionIdOf(record: SessionRecord): string {
+export function getTranscriptId(record: SessionRecord): string {
   // A sub-agent that is exported alone must not replace its parent session.
-  if (record.relation === "child") return derivedUuid(record.id);
-  const id = textOf(sourceOf(record)?.id) ?? record.id;
-  return UUID.exec(id)?.[0].toLowerCase() ?? derivedUuid(record.id);
+  if (record.relation === "child") return deriveUuid(record.id);
+  const id = toText(getSource(record)?.id) ?? record.id;
+  return UUID.exec(id)?.[0].toLowerCase() ?? deriveUuid(record.id);
 }
 
 /** Returns the id of a sub-agent: its own, or one derived from its session id. */
-export function agentIdOf(record: SessionRecord): string {
+export function getAgentId(record: SessionRecord): string {
   const own = /\/agent-([\w.-]+)$/.exec(record.id)?.[1];
-  return own ?? derivedUuid(record.id).replaceAll("-", "").slice(0, 8);
+  return own ?? deriveUuid(record.id).replaceAll("-", "").slice(0, 8);
 }
 
 /** Builds the identity of a session. */
-export function identityOf(record: SessionRecord, sessionId: string): Identity {
-  const facts = objectOf(record.meta?.["claude-code"]) as Identity["repeated"] | undefined;
+export function buildTranscriptIdentity(record: SessionRecord, sessionId: string): TranscriptIdentity {
+  const facts = toObject(record.meta?.["claude-code"]) as TranscriptIdentity["repeated"] | undefined;
   const { agent: _, sessionId: named, agentId: __, ...repeated } = facts ?? {};
   return {
-    sessionId: textOf(named) ?? sessionId,
-    repeated: facts ? repeated : { ...DEFAULTS, cwd: cwdOf(record) },
-    isOwn: sourceOf(record)?.format === "claude-code",
+    sessionId: toText(named) ?? sessionId,
+    repeated: facts ? repeated : { ...DEFAULTS, cwd: findCwd(record) },
+    isOwn: getSource(record)?.format === "claude-code",
   };
 }
 
 /** Builds the identity of a sub-agent; unknown fields are those of its parent. */
-export function agentIdentityOf(record: SessionRecord, starter: Identity): Identity {
-  const isKnown = objectOf(record.meta?.["claude-code"]) !== undefined;
-  const own = identityOf(record, starter.sessionId);
-  return { ...own, ...(!isKnown && { repeated: starter.repeated }), agentId: agentIdOf(record) };
+export function buildAgentIdentity(record: SessionRecord, starter: TranscriptIdentity): TranscriptIdentity {
+  const isKnown = toObject(record.meta?.["claude-code"]) !== undefined;
+  const own = buildTranscriptIdentity(record, starter.sessionId);
+  return { ...own, ...(!isKnown && { repeated: starter.repeated }), agentId: getAgentId(record) };
 }
 
 /** Returns the facts about a sub-agent outside its conversation; undefined if there are none. */
-export function agentFactsOf({ meta }: SessionRecord): JsonObject | undefined {
-  const facts = objectOf(objectOf(meta?.["claude-code"])?.agent);
-  const callId = textOf(meta?.callId);
+export function getAgentFacts({ meta }: SessionRecord): JsonObject | undefined {
+  const facts = toObject(toObject(meta?.["claude-code"])?.agent);
+  const callId = toText(meta?.callId);
   const own = callId === undefined ? {} : { [OWN_FIELD]: { callId } };
   return facts || callId !== undefined ? { ...facts, ...own } : undefined;
 }
 
-function sourceOf(record: SessionRecord) {
-  return objectOf(record.meta?.source);
+function getSource(record: SessionRecord) {
+  return toObject(record.meta?.source);
 }
 
 /** Finds the working folder in the meta of any tool. */
-function cwdOf({ meta }: SessionRecord): string {
+function findCwd({ meta }: SessionRecord): string {
   const places = [meta, ...Object.values(meta ?? {})];
-  return places.map((place) => textOf(objectOf(place)?.cwd)).find((cwd) => cwd !== undefined) ?? "/";
+  return places.map((place) => toText(toObject(place)?.cwd)).find((cwd) => cwd !== undefined) ?? "/";
 }

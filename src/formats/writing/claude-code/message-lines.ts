@@ -1,11 +1,11 @@
 import type { Entry, Json, MessageBody } from "../../../index.ts";
 import { OWN_FIELD, type OwnFields } from "../../claude-code/own-fields.ts";
 import type { Extras } from "../../content/blocks.ts";
-import { arrayOf, numberOf, objectOf, textOf } from "../../content/fields.ts";
+import { toArray, toNumber, toObject, toText } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
-import { blocksOfParts, type PartSource } from "../anthropic-blocks.ts";
-import { contentOfMessage, lineRoleOf } from "./content.ts";
-import { derivedMessageId, derivedUuid } from "./derived-ids.ts";
+import { encodeAnthropicBlocks, type PartSource } from "../anthropic-blocks.ts";
+import { encodeLineContent, getLineRole } from "./content.ts";
+import { deriveMessageId, deriveUuid } from "./derived-ids.ts";
 
 /** An outgoing line with its id but without its parent. */
 export interface DraftLine {
@@ -19,34 +19,37 @@ export interface DraftLine {
 type MessageEntry = Entry<MessageBody>;
 
 /** Meta fields that describe the original lines; all other fields are restored onto them. */
-const PLACE_FIELDS = ["uuid", "uuids", "id", "delays", "blocks", "extras", "message", "parentUuid"];
+const LINE_FIELDS = ["uuid", "uuids", "id", "delays", "blocks", "extras", "message", "parentUuid"];
 
 /** Builds the lines of a message: one per block of an assistant message, one for any other message. */
-export async function messageLines(entry: MessageEntry, session: PartSource): Promise<readonly DraftLine[]> {
+export async function buildMessageLines(
+  entry: MessageEntry,
+  session: PartSource,
+): Promise<readonly DraftLine[]> {
   const { message: said } = entry;
-  const own = objectOf(said.meta?.["claude-code"]) ?? {};
+  const own = toObject(said.meta?.["claude-code"]) ?? {};
   const isOwn = own.uuid !== undefined || own.uuids !== undefined;
   const { blocks, own: kept } = isOwn
-    ? { blocks: await blocksOfParts(said.parts, session, own.extras as Extras | undefined), own: {} }
-    : await contentOfMessage(said, session);
-  const beside = besideOf(entry, kept);
-  const rest = Object.fromEntries(Object.entries(own).filter(([field]) => !PLACE_FIELDS.includes(field)));
+    ? { blocks: await encodeAnthropicBlocks(said.parts, session, own.extras as Extras | undefined), own: {} }
+    : await encodeLineContent(said, session);
+  const beside = collectOwnFields(entry, kept);
+  const rest = Object.fromEntries(Object.entries(own).filter(([field]) => !LINE_FIELDS.includes(field)));
   const fields = { ...rest, ...(beside && { [OWN_FIELD]: beside }) };
-  const at = numberOf(said.meta?.at) ?? entry.at;
+  const at = toNumber(said.meta?.at) ?? entry.at;
   const parent = own.parentUuid === undefined ? {} : { parent: own.parentUuid as Json };
-  if (said.role === "assistant") return modelLines(entry, own, { blocks, fields, at, parent });
+  if (said.role === "assistant") return buildModelLines(entry, own, { blocks, fields, at, parent });
   const [first] = blocks;
   const content = blocks.length === 1 && first?.type === "text" && !own.extras ? first.text : blocks;
-  const message = { role: "user", content, ...objectOf(own.message) };
+  const message = { role: "user", content, ...toObject(own.message) };
   const isAside = said.role === "system" ? { isMeta: true } : {};
-  const uuid = textOf(own.uuid) ?? derivedUuid(entry.id);
+  const uuid = toText(own.uuid) ?? deriveUuid(entry.id);
   return [{ uuid, at, ...parent, fields: { type: "user", message, ...isAside, ...fields } }];
 }
 
 /** Collects fields that the line's content cannot represent, for our own field. */
-function besideOf({ message }: MessageEntry, kept: Partial<OwnFields>): OwnFields | undefined {
+function collectOwnFields({ message }: MessageEntry, kept: Partial<OwnFields>): OwnFields | undefined {
   const { "claude-code": _, at: __, ...meta } = message.meta ?? {};
-  const role = lineRoleOf(message) === message.role ? {} : { role: message.role };
+  const role = getLineRole(message) === message.role ? {} : { role: message.role };
   const isModelUnknown = message.role === "assistant" && message.model === undefined;
   const beside = {
     ...kept,
@@ -57,44 +60,48 @@ function besideOf({ message }: MessageEntry, kept: Partial<OwnFields>): OwnField
   return Object.keys(beside).length > 0 ? beside : undefined;
 }
 
-interface ModelMessage {
+interface ModelMessageDraft {
   readonly blocks: readonly JsonObject[];
   readonly fields: JsonObject;
   readonly at: number;
   readonly parent: { readonly parent?: Json };
 }
 
-function modelLines(entry: MessageEntry, own: JsonObject, made: ModelMessage): readonly DraftLine[] {
+function buildModelLines(
+  entry: MessageEntry,
+  own: JsonObject,
+  made: ModelMessageDraft,
+): readonly DraftLine[] {
   const { blocks, fields, at, parent } = made;
-  const uuids = arrayOf(own.uuids);
-  const delays = arrayOf(own.delays);
+  const uuids = toArray(own.uuids);
+  const delays = toArray(own.delays);
   const message = {
-    id: textOf(own.id) ?? derivedMessageId(entry.id),
+    id: toText(own.id) ?? deriveMessageId(entry.id),
     type: "message",
     role: "assistant",
     model: entry.message.model ?? "<synthetic>",
   };
-  const ends = { stop_reason: null, stop_sequence: null, ...objectOf(own.message) };
-  return stretchesOf(blocks, arrayOf(own.blocks), uuids.length).map((content, index) => ({
-    uuid: textOf(uuids[index]) ?? derivedUuid(index === 0 ? entry.id : `${entry.id}.${index}`),
-    at: at + (numberOf(delays[index]) ?? 0),
+  const ends = { stop_reason: null, stop_sequence: null, ...toObject(own.message) };
+  return splitBlocks(blocks, toArray(own.blocks), uuids.length).map((content, index) => ({
+    uuid: toText(uuids[index]) ?? deriveUuid(index === 0 ? entry.id : `${entry.id}.${index}`),
+    at: at + (toNumber(delays[index]) ?? 0),
     ...(index === 0 && parent),
     // Our own field is written only on the first line.
     fields: {
       type: "assistant",
       message: { ...message, content, ...ends },
-      ...(index === 0 ? fields : withoutOwn(fields)),
+      ...(index === 0 ? fields : omitOwnField(fields)),
     },
   }));
 }
 
 /** Splits the blocks into lines: as imported, or one block each. */
-function stretchesOf(
+function splitBlocks(
   blocks: readonly JsonObject[],
   counts: readonly unknown[],
   lines: number,
 ): readonly (readonly JsonObject[])[] {
-  const sizes = counts.length > 0 ? counts.map((count) => numberOf(count) ?? 0) : Array(lines).fill(1);
+  const sizes = counts.length > 0 ? counts.map((count) => toNumber(count) ?? 0) : Array(lines).fill(1);
   const isAsItWas =
     sizes.length === lines && lines > 0 && sizes.reduce((sum, size) => sum + size, 0) === blocks.length;
   if (!isAsItWas) return blocks.map((block) => [block]);
@@ -105,6 +112,6 @@ function stretchesOf(
   });
 }
 
-function withoutOwn({ [OWN_FIELD]: _, ...fields }: JsonObject): JsonObject {
+function omitOwnField({ [OWN_FIELD]: _, ...fields }: JsonObject): JsonObject {
   return fields;
 }

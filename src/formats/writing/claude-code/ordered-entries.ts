@@ -11,7 +11,7 @@ export interface OrderedEntry {
  * Yields all entries: those of the active line in its order, the others near their place in the log. Entries shared
  * with the origin of a fork come first.
  */
-export async function* orderedEntries(session: ExportedSession): AsyncGenerator<OrderedEntry> {
+export async function* readOrderedEntries(session: ExportedSession): AsyncGenerator<OrderedEntry> {
   const { id } = session.record;
   const own = session.line.filter((range) => range.session === id);
   if (own.length < session.line.length) {
@@ -21,11 +21,11 @@ export async function* orderedEntries(session: ExportedSession): AsyncGenerator<
     }
   }
   const isRising = own.every((range, index) => index === 0 || (own[index - 1] as SeqRange).to < range.from);
-  if (isRising) yield* inOrderOfLog(session, own);
-  else yield* inOrderOfLine(session, own);
+  if (isRising) yield* readInLogOrder(session, own);
+  else yield* readInLineOrder(session, own);
 }
 
-async function* inOrderOfLog(
+async function* readInLogOrder(
   session: ExportedSession,
   line: readonly SeqRange[],
 ): AsyncGenerator<OrderedEntry> {
@@ -41,7 +41,7 @@ async function* inOrderOfLog(
  * Orders by the line, for lines on which newer entries replace older ones; entries that left the line follow their
  * predecessors.
  */
-async function* inOrderOfLine(
+async function* readInLineOrder(
   session: ExportedSession,
   line: readonly SeqRange[],
 ): AsyncGenerator<OrderedEntry> {
@@ -58,7 +58,7 @@ async function* inOrderOfLine(
   try {
     for await (const entry of session.entries("line")) {
       if (entry.session !== session.record.id) continue;
-      if (!standsInFor(entry.seq, line)) yield* before(entry.seq);
+      if (!isReplacement(entry.seq, line)) yield* before(entry.seq);
       yield { entry, isOnLine: true };
     }
     yield* before(Number.POSITIVE_INFINITY);
@@ -72,7 +72,7 @@ function isWithin(seq: number, line: readonly SeqRange[]): boolean {
 }
 
 /** Tells whether older entries follow on the line. */
-function standsInFor(seq: number, line: readonly SeqRange[]): boolean {
+function isReplacement(seq: number, line: readonly SeqRange[]): boolean {
   const index = line.findIndex(({ from, to }) => from <= seq && seq <= to);
   return line.slice(index + 1).some(({ from }) => from < seq);
 }

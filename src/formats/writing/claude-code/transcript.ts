@@ -1,19 +1,19 @@
 import type { Entry, EntryId, Json, MessageBody, OverlayBody, RawBody, UsageBody } from "../../../index.ts";
 import { OWN_FIELD } from "../../claude-code/own-fields.ts";
-import { arrayOf, objectOf, textOf } from "../../content/fields.ts";
+import { toArray, toObject, toText } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { revertedIn } from "../overlays.ts";
 import type { ExportedSession } from "../writer.ts";
-import { derivedUuid } from "./derived-ids.ts";
-import { compactionLines, replacementLine } from "./edit-lines.ts";
-import type { Identity } from "./identity.ts";
-import { type DraftLine, messageLines } from "./message-lines.ts";
-import { orderedEntries } from "./ordered-entries.ts";
-import { usageReport } from "./usage-report.ts";
+import { deriveUuid } from "./derived-ids.ts";
+import { buildCompactionLines, buildReplacementLine } from "./edit-lines.ts";
+import type { TranscriptIdentity } from "./identity.ts";
+import { buildMessageLines, type DraftLine } from "./message-lines.ts";
+import { readOrderedEntries } from "./ordered-entries.ts";
+import { encodeClaudeCodeUsage } from "./usage-report.ts";
 import { WrittenEntries } from "./written-entries.ts";
 
 /** The lines of a message that wait for usage and large fields. */
-interface Pending {
+interface PendingMessage {
   readonly lines: readonly DraftLine[];
   readonly entry: Entry<MessageBody>;
   readonly isOnLine: boolean;
@@ -21,61 +21,65 @@ interface Pending {
 }
 
 /** Writes the entries of one session as lines. */
-export class Transcript {
+export class TranscriptWriter {
   readonly #session: ExportedSession;
-  readonly #identity: Identity;
+  readonly #identity: TranscriptIdentity;
   readonly #written = new WrittenEntries();
   readonly #reverted: ReadonlySet<EntryId>;
-  #pending: Pending | undefined;
-  #out: string[] = [];
+  #pending: PendingMessage | undefined;
+  #lines: string[] = [];
   /** Seqs of entries that hold tool result files. */
   readonly files: number[] = [];
 
-  private constructor(session: ExportedSession, identity: Identity, reverted: ReadonlySet<EntryId>) {
+  private constructor(
+    session: ExportedSession,
+    identity: TranscriptIdentity,
+    reverted: ReadonlySet<EntryId>,
+  ) {
     this.#session = session;
     this.#identity = identity;
     this.#reverted = reverted;
   }
 
-  static async of(session: ExportedSession, identity: Identity): Promise<Transcript> {
-    return new Transcript(session, identity, await revertedIn(session, "log"));
+  static async of(session: ExportedSession, identity: TranscriptIdentity): Promise<TranscriptWriter> {
+    return new TranscriptWriter(session, identity, await revertedIn(session, "log"));
   }
 
   /** Yields the lines in pieces. */
   async *text(): AsyncGenerator<string> {
-    for await (const { entry, isOnLine } of orderedEntries(this.#session)) {
-      await this.#take(entry, isOnLine);
-      if (this.#out.length > 0) yield this.#drain();
+    for await (const { entry, isOnLine } of readOrderedEntries(this.#session)) {
+      await this.#addEntry(entry, isOnLine);
+      if (this.#lines.length > 0) yield this.#drain();
     }
     this.#flush();
     // Claude Code continues from the last line of a file.
     const { id, createdAt, title } = this.#session.record;
     if (!this.#written.isAtTip) {
-      const { fields, ...notice } = noticeLine(`${id}#end`, createdAt, "Rewound");
+      const { fields, ...notice } = buildNoticeLine(`${id}#end`, createdAt, "Rewound");
       this.#write({ ...notice, fields: { ...fields, [OWN_FIELD]: { isRewind: true } } }, true);
     }
     if (title !== undefined && !this.#identity.isOwn)
       this.#print({ type: "custom-title", customTitle: title, sessionId: this.#identity.sessionId });
-    if (this.#out.length > 0) yield this.#drain();
+    if (this.#lines.length > 0) yield this.#drain();
   }
 
-  async #take(entry: Entry, isOnLine: boolean): Promise<void> {
+  async #addEntry(entry: Entry, isOnLine: boolean): Promise<void> {
     switch (entry.kind) {
       case "message":
         this.#flush();
-        this.#pending = { entry, isOnLine, lines: await messageLines(entry, this.#session) };
+        this.#pending = { entry, isOnLine, lines: await buildMessageLines(entry, this.#session) };
         return;
       case "usage":
         this.#addUsage(entry);
         return;
       case "raw":
-        return this.#raw(entry, isOnLine);
+        return this.#addRaw(entry, isOnLine);
       case "overlay":
         this.#flush();
-        return this.#overlay(entry, isOnLine);
+        return this.#addOverlay(entry, isOnLine);
       case "notice":
         this.#flush();
-        this.#write(noticeLine(entry.id, entry.at, entry.text), isOnLine);
+        this.#write(buildNoticeLine(entry.id, entry.at, entry.text), isOnLine);
         return;
       case "line":
         this.#flush();
@@ -83,29 +87,29 @@ export class Transcript {
     }
   }
 
-  async #raw(entry: Entry<RawBody>, isOnLine: boolean): Promise<void> {
+  async #addRaw(entry: Entry<RawBody>, isOnLine: boolean): Promise<void> {
     if (entry.format !== "claude-code") return;
-    const value = objectOf(await this.#session.raw(entry));
+    const value = toObject(await this.#session.raw(entry));
     if (!value) return;
     if (typeof value.of === "string") this.#addFields(value);
     else if (value.toolResultFile !== undefined) this.files.push(entry.seq);
     else if (typeof value.type === "string") {
       this.#flush();
-      const uuid = textOf(value.uuid);
+      const uuid = toText(value.uuid);
       if (uuid === undefined) this.#print(value);
-      else this.#write(rawLine(uuid, entry.at, value), isOnLine);
+      else this.#write(buildRawLine(uuid, entry.at, value), isOnLine);
     }
   }
 
-  async #overlay(entry: Entry<OverlayBody>, isOnLine: boolean): Promise<void> {
+  async #addOverlay(entry: Entry<OverlayBody>, isOnLine: boolean): Promise<void> {
     // Claude Code's own edits are in the lines that it wrote for them.
     if (entry.author === "claude-code" || this.#reverted.has(entry.id)) return;
     const { edit } = entry;
     if (edit.type === "summarize") {
-      for (const line of await compactionLines(entry, edit, this.#session, this.#written))
+      for (const line of await buildCompactionLines(entry, edit, this.#session, this.#written))
         this.#write(line, isOnLine);
     } else if (edit.type === "replace") {
-      const line = await replacementLine(edit, this.#identity.sessionId, this.#session, this.#written);
+      const line = await buildReplacementLine(edit, this.#identity.sessionId, this.#session, this.#written);
       if (line) this.#print(line);
     }
   }
@@ -130,10 +134,10 @@ export class Transcript {
     if (!pending || !first || this.#written.has(first.uuid)) return;
     const { entry, isOnLine } = pending;
     for (const line of pending.lines)
-      this.#write({ ...line, fields: this.#completed(line.fields, pending) }, isOnLine);
+      this.#write({ ...line, fields: this.#completeFields(line.fields, pending) }, isOnLine);
     const calls = entry.message.parts.map((part) => (part.type === "tool-result" ? part.callId : undefined));
-    const id = textOf(objectOf(first.fields.message)?.id);
-    this.#written.remember(entry.seq, {
+    const id = toText(toObject(first.fields.message)?.id);
+    this.#written.addEntry(entry.seq, {
       uuid: first.uuid,
       record: id === undefined ? first.uuid : `msg:${id}`,
       calls,
@@ -141,17 +145,17 @@ export class Transcript {
   }
 
   /** Adds usage, or the id of the calling line, to the fields of a message's line. */
-  #completed(fields: JsonObject, { usage, entry }: Pending): JsonObject {
-    const message = objectOf(fields.message) ?? {};
+  #completeFields(fields: JsonObject, { usage, entry }: PendingMessage): JsonObject {
+    const message = toObject(fields.message) ?? {};
     if (fields.type === "assistant") {
-      const report = usageReport(usage);
+      const report = encodeClaudeCodeUsage(usage);
       const request = usage?.request === undefined ? {} : { requestId: usage.request };
       return { ...fields, message: { ...message, usage: report }, ...request };
     }
     const [result] = entry.message.parts.flatMap((part) =>
       part.type === "tool-result" ? [part.callId] : [],
     );
-    const caller = result === undefined ? undefined : this.#written.callerOf(result);
+    const caller = result === undefined ? undefined : this.#written.findCaller(result);
     return caller === undefined ? fields : { sourceToolAssistantUUID: caller, ...fields };
   }
 
@@ -160,40 +164,40 @@ export class Transcript {
     const { sessionId, agentId, repeated } = this.#identity;
     const isGiven = parent === null || (typeof parent === "string" && this.#written.has(parent));
     this.#print({
-      parentUuid: isGiven ? parent : this.#written.parent(isOnLine),
+      parentUuid: isGiven ? parent : this.#written.getParent(isOnLine),
       isSidechain: agentId !== undefined,
       ...(agentId !== undefined && { agentId }),
       ...repeated,
       sessionId,
       ...fields,
       uuid,
-      timestamp: textOf(fields.timestamp) ?? new Date(at).toISOString(),
+      timestamp: toText(fields.timestamp) ?? new Date(at).toISOString(),
     });
-    this.#written.wrote(uuid, isOnLine);
-    for (const block of arrayOf(objectOf(fields.message)?.content)) {
-      const { type, id } = objectOf(block) ?? {};
-      if (type === "tool_use" && typeof id === "string") this.#written.called(id, uuid);
+    this.#written.addLine(uuid, isOnLine);
+    for (const block of toArray(toObject(fields.message)?.content)) {
+      const { type, id } = toObject(block) ?? {};
+      if (type === "tool_use" && typeof id === "string") this.#written.addCaller(id, uuid);
     }
   }
 
   #print(line: JsonObject): void {
-    this.#out.push(`${JSON.stringify(line)}\n`);
+    this.#lines.push(`${JSON.stringify(line)}\n`);
   }
 
   #drain(): string {
-    const text = this.#out.join("");
-    this.#out = [];
+    const text = this.#lines.join("");
+    this.#lines = [];
     return text;
   }
 }
 
-function rawLine(uuid: string, at: number, value: JsonObject): DraftLine {
+function buildRawLine(uuid: string, at: number, value: JsonObject): DraftLine {
   const { parentUuid, ...fields } = value;
   if (value.subtype === "compact_boundary") return { uuid, at, parent: null, fields };
   return { uuid, at, fields, ...(parentUuid !== undefined && { parent: parentUuid as Json }) };
 }
 
-function noticeLine(id: string, at: number, content: string): DraftLine {
+function buildNoticeLine(id: string, at: number, content: string): DraftLine {
   const fields = { type: "system", subtype: "informational", content, level: "info", isMeta: false };
-  return { uuid: derivedUuid(id), at, fields };
+  return { uuid: deriveUuid(id), at, fields };
 }

@@ -1,9 +1,9 @@
 import type { UsageBody } from "../../../index.ts";
-import { objectOf } from "../../content/fields.ts";
+import { toObject } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 
 /** Builds the provider's usage object of a message; zeros if usage is unknown. */
-export function usageReport(body: Pick<UsageBody, "usage" | "meta"> | undefined): JsonObject {
+export function encodeClaudeCodeUsage(body: Pick<UsageBody, "usage" | "meta"> | undefined): JsonObject {
   const { usage = {}, meta } = body ?? {};
   const { cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens: hour } = usage;
   return {
@@ -18,6 +18,6 @@ export function usageReport(body: Pick<UsageBody, "usage" | "meta"> | undefined)
       },
     }),
     service_tier: "standard",
-    ...objectOf(meta?.["claude-code"]),
+    ...toObject(meta?.["claude-code"]),
   };
 }

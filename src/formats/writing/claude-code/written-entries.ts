@@ -37,11 +37,11 @@ export class WrittenEntries {
   }
 
   /** Returns the parent of the next line. */
-  parent(isOnLine: boolean): string | null {
+  getParent(isOnLine: boolean): string | null {
     return isOnLine ? this.#tip : this.#end;
   }
 
-  wrote(uuid: string, isOnLine: boolean): void {
+  addLine(uuid: string, isOnLine: boolean): void {
     this.#lines.set(uuid, true);
     this.#end = uuid;
     this.#isAtTip = isOnLine;
@@ -53,32 +53,32 @@ export class WrittenEntries {
     this.#end = this.#entries.get(String(seq))?.uuid ?? this.#end;
   }
 
-  remember(seq: number, entry: WrittenEntry): void {
+  addEntry(seq: number, entry: WrittenEntry): void {
     this.#entries.set(String(seq), entry);
     this.#newest = Math.max(this.#newest, seq);
   }
 
   /** Notes the line of a call. */
-  called(callId: string, uuid: string): void {
+  addCaller(callId: string, uuid: string): void {
     this.#callers.set(callId, uuid);
   }
 
-  callerOf(callId: string): string | undefined {
+  findCaller(callId: string): string | undefined {
     return this.#callers.get(callId);
   }
 
-  recordAt(seq: number): string | undefined {
+  findRecord(seq: number): string | undefined {
     return this.#entries.get(String(seq))?.record;
   }
 
   /** Returns the call id of a tool result in an entry: the one at the index of a part, or else the first. */
-  callAt(seq: number, part?: number): string | undefined {
+  findCall(seq: number, part?: number): string | undefined {
     const calls = this.#entries.get(String(seq))?.calls ?? [];
     return part === undefined ? calls.find((call) => call !== undefined) : calls[part];
   }
 
   /** Returns the first line of the first message after an entry. */
-  firstAfter(seq: number): string | undefined {
+  findFirstAfter(seq: number): string | undefined {
     for (let next = seq + 1; next <= this.#newest && next <= seq + MAX_ENTRIES; next++) {
       const uuid = this.#entries.get(String(next))?.uuid;
       if (uuid !== undefined) return uuid;

@@ -1,12 +1,12 @@
 import type { Entry, Json, OverlayBody, Part } from "../../../index.ts";
 import { EDIT_TYPES } from "../../cline/context-history.ts";
-import { arrayOf, objectOf } from "../../content/fields.ts";
+import { toArray, toObject } from "../../content/fields.ts";
 import { overlaysOf } from "../overlays.ts";
 import type { ExportedSession } from "../writer.ts";
-import { taskEntries } from "./task-session.ts";
+import { readTaskFileEntries } from "./task-session.ts";
 
 /** A replacement text with its place, kind and time. */
-interface Update {
+interface ContextUpdate {
   readonly message: number;
   readonly block: number;
   readonly type: number;
@@ -18,20 +18,20 @@ interface Update {
  * Builds Cline's list of window edits. The list can only represent a text that replaces one block; only these texts are
  * held in memory.
  */
-export async function contextHistory(session: ExportedSession): Promise<Json | undefined> {
+export async function buildContextHistory(session: ExportedSession): Promise<Json | undefined> {
   const overlays = (await overlaysOf(session)).filter(({ edit }) => edit.type === "replace");
   if (overlays.length === 0) return undefined;
   const { places, metadata } = await findPlaces(session, overlays);
-  const updates: Update[] = [];
+  const updates: ContextUpdate[] = [];
   for (const overlay of overlays) {
     const place = places.get(overlay.seq);
-    const text = await textOf(overlay, session);
+    const text = await readReplacementText(overlay, session);
     if (place && text !== undefined)
-      updates.push({ ...place, type: typeOf(overlay.reason), at: overlay.madeAt ?? overlay.at, text });
+      updates.push({ ...place, type: toEditType(overlay.reason), at: overlay.madeAt ?? overlay.at, text });
   }
   const messages = Map.groupBy(updates, ({ message }) => message);
-  return [...messages].sort(byNumber).map(([message, ofMessage]) => {
-    const blocks = [...Map.groupBy(ofMessage, ({ block }) => block)].sort(byNumber);
+  return [...messages].sort(compareNumbers).map(([message, ofMessage]) => {
+    const blocks = [...Map.groupBy(ofMessage, ({ block }) => block)].sort(compareNumbers);
     return [
       message,
       [
@@ -50,7 +50,7 @@ export async function contextHistory(session: ExportedSession): Promise<Json | u
   });
 }
 
-interface Places {
+interface EditPlaces {
   /** Message and block that an overlay replaces, by its seq. */
   readonly places: ReadonlyMap<number, { readonly message: number; readonly block: number }>;
   /** Metadata that Cline stored with its own edits. */
@@ -60,19 +60,19 @@ interface Places {
 async function findPlaces(
   session: ExportedSession,
   overlays: readonly Entry<OverlayBody>[],
-): Promise<Places> {
+): Promise<EditPlaces> {
   const places = new Map<number, { message: number; block: number }>();
   const metadata = new Map<string, Json>();
   let message = 0;
-  for await (const item of taskEntries(session, "cline")) {
+  for await (const item of readTaskFileEntries(session, "cline")) {
     if (item.type === "sent") {
       for (const { seq, edit } of overlays) {
-        const block = edit.type === "replace" ? blockOf(item.entry, edit.target) : undefined;
+        const block = edit.type === "replace" ? findBlock(item.entry, edit.target) : undefined;
         if (block !== undefined) places.set(seq, { message, block });
       }
     } else if (item.entry.kind === "raw" && item.entry.format === "cline") {
-      const value = objectOf(await session.raw(item.entry));
-      const noted = arrayOf(value?.context);
+      const value = toObject(await session.raw(item.entry));
+      const noted = toArray(value?.context);
       if (value?.metadata !== undefined && noted.length === 3)
         metadata.set(noted.join("."), value.metadata as Json);
     }
@@ -81,9 +81,12 @@ async function findPlaces(
   return { places, metadata };
 }
 
-type Target = Extract<OverlayBody["edit"], { type: "replace" }>["target"];
+type ReplaceTarget = Extract<OverlayBody["edit"], { type: "replace" }>["target"];
 
-function blockOf({ seq, message }: Extract<Entry, { kind: "message" }>, target: Target): number | undefined {
+function findBlock(
+  { seq, message }: Extract<Entry, { kind: "message" }>,
+  target: ReplaceTarget,
+): number | undefined {
   if ("seq" in target) {
     if (target.seq !== seq) return undefined;
     return target.part ?? (message.parts.length === 1 ? 0 : undefined);
@@ -95,7 +98,10 @@ function blockOf({ seq, message }: Extract<Entry, { kind: "message" }>, target: 
 }
 
 /** Returns the replacement text; undefined if it is not a single text. */
-async function textOf({ edit }: Entry<OverlayBody>, session: ExportedSession): Promise<string | undefined> {
+async function readReplacementText(
+  { edit }: Entry<OverlayBody>,
+  session: ExportedSession,
+): Promise<string | undefined> {
   if (edit.type !== "replace" || edit.parts.length !== 1) return undefined;
   const part = await session.restore(edit.parts[0] as Part);
   if (part.type === "text") return part.text;
@@ -109,11 +115,11 @@ async function textOf({ edit }: Entry<OverlayBody>, session: ExportedSession): P
   return texts.join("\n");
 }
 
-function typeOf(reason: string): number {
+function toEditType(reason: string): number {
   const known = EDIT_TYPES.indexOf(reason);
   return known >= 0 ? known : Number(/^edit type (\d+)$/.exec(reason)?.[1] ?? 0);
 }
 
-function byNumber([a]: readonly [number, unknown], [b]: readonly [number, unknown]): number {
+function compareNumbers([a]: readonly [number, unknown], [b]: readonly [number, unknown]): number {
   return a - b;
 }

@@ -1,15 +1,17 @@
 import { isIn, overlaysOf } from "../overlays.ts";
 import type { ExportedSession } from "../writer.ts";
-import { taskEntries } from "./task-session.ts";
+import { readTaskFileEntries } from "./task-session.ts";
 
 /** Cline always sends the first two messages. */
-const FIRST = 2;
+const KEPT_MESSAGES = 2;
 
 /**
  * Returns the range after the first two messages that left the window; Cline can represent only one such range, which
  * must begin there.
  */
-export async function deletedRange(session: ExportedSession): Promise<readonly [number, number] | undefined> {
+export async function findDeletedRange(
+  session: ExportedSession,
+): Promise<readonly [number, number] | undefined> {
   const ranges = (await overlaysOf(session)).flatMap(({ edit }) => {
     // A summary that is not on the line itself would be missing from the window.
     const isSaid = edit.type === "hide" || (edit.type === "summarize" && edit.entry !== undefined);
@@ -17,17 +19,17 @@ export async function deletedRange(session: ExportedSession): Promise<readonly [
   });
   if (ranges.length === 0) return undefined;
   let index = 0;
-  let last = FIRST - 1;
-  for await (const item of taskEntries(session, "cline")) {
+  let last = KEPT_MESSAGES - 1;
+  for await (const item of readTaskFileEntries(session, "cline")) {
     if (item.type !== "sent" && item.type !== "element") continue;
     if (index === last + 1 && isIn(item.entry, ranges)) last = index;
     index++;
   }
-  return last < FIRST ? undefined : [FIRST, last];
+  return last < KEPT_MESSAGES ? undefined : [KEPT_MESSAGES, last];
 }
 
 /** Adds the deleted range to the last message, unless that message already has a longer one. */
-export async function* withDeletedRange(
+export async function* addDeletedRange(
   messages: AsyncIterable<Readonly<Record<string, unknown>>>,
   range: readonly [number, number] | undefined,
 ): AsyncGenerator<Readonly<Record<string, unknown>>> {

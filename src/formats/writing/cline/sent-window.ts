@@ -1,9 +1,9 @@
-import { blocksOfContent } from "../../cline/copies.ts";
-import { objectOf, textOf } from "../../content/fields.ts";
+import { toContentBlocks } from "../../cline/copies.ts";
+import { toObject, toText } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import type { ExportedSession } from "../writer.ts";
-import { sentBlocks } from "./sent-message.ts";
-import { type TaskEntry, type TaskFormat, taskEntries } from "./task-session.ts";
+import { encodeSentBlocks } from "./sent-message.ts";
+import { readTaskFileEntries, type TaskFileEntry, type TaskFormat } from "./task-session.ts";
 
 /** An element of the conversation that shown messages can refer to. */
 export interface SentMessage {
@@ -19,7 +19,7 @@ const REACH = 2;
  */
 export class SentWindow {
   readonly #session: ExportedSession;
-  readonly #entries: AsyncGenerator<TaskEntry>;
+  readonly #entries: AsyncGenerator<TaskFileEntry>;
   readonly #held = new Map<number, SentMessage>();
   #next = 0;
   #place = 0;
@@ -27,7 +27,7 @@ export class SentWindow {
 
   constructor(session: ExportedSession, format: TaskFormat) {
     this.#session = session;
-    this.#entries = taskEntries(session, format);
+    this.#entries = readTaskFileEntries(session, format);
   }
 
   /** Number of messages passed. */
@@ -41,7 +41,7 @@ export class SentWindow {
       const { done, value } = await this.#entries.next();
       if (done) this.#isDone = true;
       else {
-        const sent = await this.#sentOf(value);
+        const sent = await this.#toSentMessage(value);
         if (sent) this.#held.set(this.#next++, sent);
       }
     }
@@ -53,7 +53,7 @@ export class SentWindow {
   }
 
   /** Moves past the next message. */
-  pass(): void {
+  advance(): void {
     this.#place++;
     this.#held.delete(this.#place - REACH - 1);
   }
@@ -62,13 +62,13 @@ export class SentWindow {
     await this.#entries.return(undefined);
   }
 
-  async #sentOf(item: TaskEntry): Promise<SentMessage | undefined> {
+  async #toSentMessage(item: TaskFileEntry): Promise<SentMessage | undefined> {
     if (item.type === "element") {
-      const element = objectOf(item.element);
-      return { role: textOf(element?.role), blocks: blocksOfContent(element?.content) };
+      const element = toObject(item.element);
+      return { role: toText(element?.role), blocks: toContentBlocks(element?.content) };
     }
     if (item.type !== "sent") return undefined;
-    const blocks = await sentBlocks(item.entry, item.fields, this.#session);
+    const blocks = await encodeSentBlocks(item.entry, item.fields, this.#session);
     return { role: item.entry.message.role, blocks };
   }
 }

@@ -1,36 +1,36 @@
 import type { BlobPart, Entry, Part } from "../../../index.ts";
-import { type Pieces, textOfPieces, textsOfBlock } from "../../cline/copies.ts";
-import { kindOf, type Shown, type ShownImage } from "../../cline/shown-message.ts";
-import { objectOf } from "../../content/fields.ts";
+import { getBlockTexts, joinPieces, type TextPieces } from "../../cline/copies.ts";
+import { getShownKind, type ShownImage, type ShownMessage } from "../../cline/shown-message.ts";
+import { toObject } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import type { ExportedSession } from "../writer.ts";
 import type { SentWindow } from "./sent-window.ts";
 
 /** Restores a shown message to its original form. */
-export async function shownAgain(
+export async function restoreShown(
   entry: Entry,
-  shown: Shown,
+  shown: ShownMessage,
   window: SentWindow | undefined,
   session: ExportedSession,
 ): Promise<JsonObject> {
   const parts = entry.kind === "message" ? entry.message.parts : [];
-  const text = shown.text ? resolved(shown.text, window) : await wordsOf(shown, parts, session);
-  const images = shown.images && (await imagesOf(shown.images, parts, window, session));
+  const text = shown.text ? resolvePieces(shown.text, window) : await restoreText(shown, parts, session);
+  const images = shown.images && (await restoreImages(shown.images, parts, window, session));
   return { ...shown.shown, ...(text !== undefined && { text }), ...(images && { images }) };
 }
 
 /** Resolves references; if a referenced message has changed, that part of the text is missing. */
-function resolved(pieces: Pieces, window: SentWindow | undefined): string {
+function resolvePieces(pieces: TextPieces, window: SentWindow | undefined): string {
   const textsAt = (distance: number, block: number) => {
     const sent = window?.at(distance)?.blocks[block];
-    return sent ? textsOfBlock(sent) : [];
+    return sent ? getBlockTexts(sent) : [];
   };
-  return textOfPieces(pieces, textsAt) ?? pieces.filter((piece) => typeof piece === "string").join("");
+  return joinPieces(pieces, textsAt) ?? pieces.filter((piece) => typeof piece === "string").join("");
 }
 
 /** Returns the text of a shown message that was imported as a message. */
-async function wordsOf(
-  { shown, ...forms }: Shown,
+async function restoreText(
+  { shown, ...forms }: ShownMessage,
   parts: readonly Part[],
   session: ExportedSession,
 ): Promise<string | undefined> {
@@ -44,9 +44,9 @@ async function wordsOf(
     case "reasoning":
       return part.text;
     case "tool-call": {
-      const input = objectOf(part.input);
+      const input = toObject(part.input);
       if (call === "text") return String(input?.text);
-      return kindOf(shown) === "command" ? String(input?.command) : JSON.stringify(part.input);
+      return getShownKind(shown) === "command" ? String(input?.command) : JSON.stringify(part.input);
     }
     case "tool-result": {
       const output = part.output[0] && (await session.restore(part.output[0]));
@@ -57,7 +57,7 @@ async function wordsOf(
   }
 }
 
-async function imagesOf(
+async function restoreImages(
   images: readonly ShownImage[],
   parts: readonly Part[],
   window: SentWindow | undefined,
@@ -66,10 +66,10 @@ async function imagesOf(
   const media = parts.filter((part): part is BlobPart => part.type === "blob" && part.of === undefined);
   const urls: unknown[] = [];
   for (const image of images) {
-    const head = objectOf(image)?.part;
+    const head = toObject(image)?.part;
     const next = typeof head === "string" ? media.shift() : undefined;
     if (next) urls.push(`${head}${await session.base64(next)}`);
-    else urls.push(Array.isArray(image) ? resolved(image as Pieces, window) : image);
+    else urls.push(Array.isArray(image) ? resolvePieces(image as TextPieces, window) : image);
   }
   return urls;
 }

@@ -1,32 +1,32 @@
 import type { Entry } from "../../../index.ts";
 import type { ExportedSession } from "../writer.ts";
-import { type TaskFormat, taskEntries, taskOrigin } from "./task-session.ts";
+import { findTaskOrigin, readTaskFileEntries, type TaskFormat } from "./task-session.ts";
 
 /**
  * Decides how to write a session that may have been imported from shown messages alone: unchanged, or, once it has new
  * messages, as a full conversation.
  */
-export async function shownAlone(
+export async function prepareShownAlone(
   session: ExportedSession,
   format: TaskFormat,
 ): Promise<{ readonly isShownAlone: boolean; readonly session: ExportedSession }> {
-  if (!taskOrigin(session.record, format)?.isShownAlone) return { isShownAlone: false, session };
-  for await (const { type } of taskEntries(session, format))
-    if (type === "sent") return { isShownAlone: false, session: withoutOrigin(session, format) };
+  if (!findTaskOrigin(session.record, format)?.isShownAlone) return { isShownAlone: false, session };
+  for await (const { type } of readTaskFileEntries(session, format))
+    if (type === "sent") return { isShownAlone: false, session: removeOrigin(session, format) };
   return { isShownAlone: true, session };
 }
 
 /** Strips the format's meta, as if the session came from elsewhere. */
-function withoutOrigin(session: ExportedSession, format: TaskFormat): ExportedSession {
+function removeOrigin(session: ExportedSession, format: TaskFormat): ExportedSession {
   return {
     ...session,
     async *entries(which) {
-      for await (const entry of session.entries(which)) yield plain(entry, format);
+      for await (const entry of session.entries(which)) yield removeFormatMeta(entry, format);
     },
   };
 }
 
-function plain(entry: Entry, format: TaskFormat): Entry {
+function removeFormatMeta(entry: Entry, format: TaskFormat): Entry {
   if (entry.kind !== "message" || !entry.message.meta) return entry;
   const { [format]: _, ...meta } = entry.message.meta;
   return { ...entry, message: { ...entry.message, meta } };

@@ -1,5 +1,5 @@
 import type { BlobPart, Entry, MessageBody, Part, ToolCallPart, Usage } from "../../../index.ts";
-import { arrayOf, definedFields, objectOf, textOf } from "../../content/fields.ts";
+import { dropUndefined, toArray, toObject, toText } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { isMedia } from "../turns.ts";
 import type { ExportedSession } from "../writer.ts";
@@ -7,7 +7,7 @@ import type { SentMessage } from "./sent-window.ts";
 import type { TaskFormat } from "./task-session.ts";
 
 /** A message to show, before its final time is assigned. */
-export interface ToShow {
+export interface ShownDraft {
   readonly at: number;
   readonly fields: JsonObject;
 }
@@ -23,19 +23,19 @@ const SHOWN_TOOLS: Readonly<Record<string, string>> = {
 };
 
 /** Generates the shown messages for a message that the extension never saw. */
-export async function shownAnew(
+export async function generateShown(
   { at, message }: Entry<MessageBody>,
   session: ExportedSession,
   isFirst: boolean,
-): Promise<readonly ToShow[]> {
+): Promise<readonly ShownDraft[]> {
   const parts: Part[] = [];
   for (const part of message.parts) parts.push(await session.restore(part));
-  const show = (fields: JsonObject): ToShow => ({ at, fields: { type: "say", ...fields } });
+  const show = (fields: JsonObject): ShownDraft => ({ at, fields: { type: "say", ...fields } });
   if (message.role === "assistant")
-    return (await Promise.all(parts.map(shownPart))).flatMap((shown) => (shown ? [show(shown)] : []));
-  const results = await outputsOf(parts, session);
+    return (await Promise.all(parts.map(toShownPart))).flatMap((shown) => (shown ? [show(shown)] : []));
+  const results = await readOutputs(parts, session);
   const words = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
-  const images = await urlsOf(parts.filter(isMedia), session);
+  const images = await buildImageUrls(parts.filter(isMedia), session);
   const said = words.length > 0 || images.length > 0 || isFirst;
   return [
     ...results.map((text) => show({ say: "command_output", text })),
@@ -52,32 +52,32 @@ export async function shownAnew(
 }
 
 /** Builds the shown request that sends a message; its usage is known only later. */
-export function requestShown(
+export function buildShownRequest(
   at: number,
   sent: SentMessage | undefined,
   usage: Usage | undefined,
   format: TaskFormat,
-): ToShow {
+): ShownDraft {
   const texts = sent?.blocks.flatMap(({ type, text }) =>
     type === "text" && typeof text === "string" ? [text] : [],
   );
-  const text = JSON.stringify({ request: texts?.join("\n\n") ?? "", ...usageInfo(usage, format) });
+  const text = JSON.stringify({ request: texts?.join("\n\n") ?? "", ...encodeUsage(usage, format) });
   return { at, fields: { type: "say", say: "api_req_started", text } };
 }
 
 /** Builds the report for usage without a shown request; Cline keeps such sums. */
-export function usageShown(at: number, usage: Usage, format: TaskFormat): ToShow {
+export function buildShownUsage(at: number, usage: Usage, format: TaskFormat): ShownDraft {
   return {
     at,
-    fields: { type: "say", say: "deleted_api_reqs", text: JSON.stringify(usageInfo(usage, format)) },
+    fields: { type: "say", say: "deleted_api_reqs", text: JSON.stringify(encodeUsage(usage, format)) },
   };
 }
 
 /** Formats usage for the extension: Roo's input includes cached tokens. */
-function usageInfo(usage: Usage | undefined, format: TaskFormat): JsonObject {
+function encodeUsage(usage: Usage | undefined, format: TaskFormat): JsonObject {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, cost } = usage ?? {};
   const cached = format === "roo" ? (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0) : 0;
-  return definedFields({
+  return dropUndefined({
     tokensIn: inputTokens === undefined ? undefined : inputTokens + cached,
     tokensOut: outputTokens,
     cacheWrites: cacheWriteTokens,
@@ -86,34 +86,34 @@ function usageInfo(usage: Usage | undefined, format: TaskFormat): JsonObject {
   });
 }
 
-function shownPart(part: Part): JsonObject | undefined {
+function toShownPart(part: Part): JsonObject | undefined {
   switch (part.type) {
     case "text":
       return { say: "text", text: part.text };
     case "reasoning":
       return part.text === "" ? undefined : { say: "reasoning", text: part.text };
     case "tool-call":
-      return shownCall(part);
+      return toShownCall(part);
     default:
       return undefined;
   }
 }
 
-function shownCall({ name, input }: ToolCallPart): JsonObject {
-  const fields = objectOf(input) ?? {};
-  const command = textOf(fields.command) ?? (arrayOf(fields.command).join(" ") || undefined);
+function toShownCall({ name, input }: ToolCallPart): JsonObject {
+  const fields = toObject(input) ?? {};
+  const command = toText(fields.command) ?? (toArray(fields.command).join(" ") || undefined);
   if (command !== undefined) return { say: "command", text: command };
   const tool = Object.hasOwn(SHOWN_TOOLS, name) ? SHOWN_TOOLS[name] : undefined;
   if (tool === undefined)
     return { say: "text", text: `**${name}**\n\n\`\`\`json\n${JSON.stringify(input, null, 2)}\n\`\`\`` };
-  const content = textOf(fields.content) ?? textOf(fields.diff);
+  const content = toText(fields.content) ?? toText(fields.diff);
   return {
     say: "tool",
-    text: JSON.stringify({ tool, ...definedFields({ path: textOf(fields.path), content }) }),
+    text: JSON.stringify({ tool, ...dropUndefined({ path: toText(fields.path), content }) }),
   };
 }
 
-async function outputsOf(parts: readonly Part[], session: ExportedSession): Promise<readonly string[]> {
+async function readOutputs(parts: readonly Part[], session: ExportedSession): Promise<readonly string[]> {
   const outputs: string[] = [];
   for (const part of parts) {
     if (part.type !== "tool-result") continue;
@@ -127,7 +127,10 @@ async function outputsOf(parts: readonly Part[], session: ExportedSession): Prom
   return outputs;
 }
 
-async function urlsOf(media: readonly BlobPart[], session: ExportedSession): Promise<readonly string[]> {
+async function buildImageUrls(
+  media: readonly BlobPart[],
+  session: ExportedSession,
+): Promise<readonly string[]> {
   const urls: string[] = [];
   for (const part of media)
     if (part.mime.startsWith("image/")) urls.push(`data:${part.mime};base64,${await session.base64(part)}`);

@@ -1,28 +1,28 @@
 import type { Entry, MessageBody, NoticeBody, UsageBody } from "../../../index.ts";
-import { definedFields, timeOf } from "../../content/fields.ts";
+import { dropUndefined, toTime } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import type { ExportedSession } from "../writer.ts";
 import { SentWindow } from "./sent-window.ts";
-import { shownAgain } from "./shown-again.ts";
-import { requestShown, shownAnew, type ToShow, usageShown } from "./shown-anew.ts";
-import { type TaskFormat, taskEntries, taskOrigin } from "./task-session.ts";
+import { restoreShown } from "./shown-again.ts";
+import { buildShownRequest, buildShownUsage, generateShown, type ShownDraft } from "./shown-anew.ts";
+import { findTaskOrigin, readTaskFileEntries, type TaskFormat } from "./task-session.ts";
 
 /** Yields the shown messages: those of the original task, and generated ones for everything else. */
-export async function* shownMessages(
+export async function* writeShownMessages(
   session: ExportedSession,
   format: TaskFormat,
 ): AsyncGenerator<JsonObject> {
   const window = new SentWindow(session, format);
   const writer = new ShownWriter(session, format, window);
   try {
-    for await (const item of taskEntries(session, format)) {
+    for await (const item of readTaskFileEntries(session, format)) {
       await window.load();
       if (item.type === "shown")
-        yield* writer.again(await shownAgain(item.entry, item.shown, window, session), item.entry);
-      else if (item.type === "sent") yield* await writer.sent(item.entry, item.fields !== undefined);
-      else if (item.type === "element") window.pass();
-      else if (item.entry.kind === "usage" && !item.entry.meta?.[format]) writer.used(item.entry);
-      else if (item.entry.kind === "notice") writer.notice(item.entry);
+        yield* writer.writeOriginal(await restoreShown(item.entry, item.shown, window, session), item.entry);
+      else if (item.type === "sent") yield* await writer.addSent(item.entry, item.fields !== undefined);
+      else if (item.type === "element") window.advance();
+      else if (item.entry.kind === "usage" && !item.entry.meta?.[format]) writer.addUsage(item.entry);
+      else if (item.entry.kind === "notice") writer.addNotice(item.entry);
     }
     yield* writer.flush();
   } finally {
@@ -44,7 +44,7 @@ class ShownWriter {
     | { readonly at: number; readonly index: number; readonly sent: ReturnType<SentWindow["at"]> }
     | undefined;
   #usage: Entry<UsageBody> | undefined;
-  #waiting: (readonly [ToShow, index: number])[] = [];
+  #waiting: (readonly [ShownDraft, index: number])[] = [];
   #isFirst = true;
   #lastAt = 0;
   #lastText: unknown;
@@ -53,27 +53,27 @@ class ShownWriter {
     this.#session = session;
     this.#format = format;
     this.#window = window;
-    this.#hasShown = taskOrigin(session.record, format)?.hasShown ?? false;
+    this.#hasShown = findTaskOrigin(session.record, format)?.hasShown ?? false;
   }
 
   /** Writes an original shown message. */
-  *again(message: JsonObject, { at }: Entry): Generator<JsonObject> {
+  *writeOriginal(message: JsonObject, { at }: Entry): Generator<JsonObject> {
     yield* this.flush();
     this.#isFirst = false;
-    this.#lastAt = timeOf(message.ts) ?? at;
+    this.#lastAt = toTime(message.ts) ?? at;
     this.#lastText = message.text;
     yield message;
   }
 
   /** Generates shown messages for a sent message, unless the original ones are known. */
-  async sent(entry: Entry<MessageBody>, isOwn: boolean): Promise<readonly JsonObject[]> {
+  async addSent(entry: Entry<MessageBody>, isOwn: boolean): Promise<readonly JsonObject[]> {
     const { role } = entry.message;
     const [here, next] = [this.#window.at(0), this.#window.at(1)];
     const index = this.#window.place - 1;
-    this.#window.pass();
+    this.#window.advance();
     // Messages from the program to the model were never shown.
     if ((isOwn && this.#hasShown) || role === "system") return [];
-    const shown = await shownAnew(entry, this.#session, this.#isFirst);
+    const shown = await generateShown(entry, this.#session, this.#isFirst);
     this.#isFirst = false;
     const isRequest = role !== "assistant" && next?.role === "assistant";
     const ready = isRequest || this.#waiting.length > MAX_WAITING ? [...this.flush()] : [];
@@ -86,14 +86,14 @@ class ShownWriter {
   }
 
   /** Assigns usage to the pending request; the last report of a request counts. */
-  used(entry: Entry<UsageBody>): void {
+  addUsage(entry: Entry<UsageBody>): void {
     const isSame = entry.request !== undefined && entry.request === this.#usage?.request;
     if (this.#request && (!this.#usage || isSame)) this.#usage = entry;
-    else this.#waiting.push([usageShown(entry.at, entry.usage, this.#format), this.#window.place - 1]);
+    else this.#waiting.push([buildShownUsage(entry.at, entry.usage, this.#format), this.#window.place - 1]);
   }
 
   /** Shows a notice unless it was just shown. */
-  notice({ text, at }: Entry<NoticeBody>): void {
+  addNotice({ text, at }: Entry<NoticeBody>): void {
     if (text === this.#lastText) return;
     this.#waiting.push([{ at, fields: { type: "say", say: "info", text } }, this.#window.place - 1]);
   }
@@ -104,22 +104,22 @@ class ShownWriter {
     this.#request = undefined;
     this.#usage = undefined;
     if (request) {
-      const shown = requestShown(request.at, request.sent, used?.usage, this.#format);
+      const shown = buildShownRequest(request.at, request.sent, used?.usage, this.#format);
       const modelInfo =
         used?.model === undefined
           ? undefined
           : { modelId: used.model, providerId: used.provider ?? "", mode: "act" };
-      yield this.#timed(
-        { ...shown, fields: { ...shown.fields, ...definedFields({ modelInfo }) } },
+      yield this.#assignTime(
+        { ...shown, fields: { ...shown.fields, ...dropUndefined({ modelInfo }) } },
         request.index,
       );
     }
-    for (const [shown, index] of this.#waiting) yield this.#timed(shown, index);
+    for (const [shown, index] of this.#waiting) yield this.#assignTime(shown, index);
     this.#waiting = [];
   }
 
   /** Makes times unique, because the extension identifies messages by time. */
-  #timed({ at, fields }: ToShow, index: number): JsonObject {
+  #assignTime({ at, fields }: ShownDraft, index: number): JsonObject {
     this.#lastAt = Math.max(at, this.#lastAt + 1);
     return { ts: this.#lastAt, ...fields, conversationHistoryIndex: index };
   }

@@ -1,22 +1,22 @@
-import { textOf } from "../../content/fields.ts";
+import { toText } from "../../content/fields.ts";
 import type { ExportedSession, OutputPiece } from "../writer.ts";
-import { type TaskFormat, taskEntries } from "./task-session.ts";
+import { readTaskFileEntries, type TaskFormat } from "./task-session.ts";
 
 /** Valid names of side files, without path traversal. */
-const NAME = /^(command-output\/)?\w[\w.-]*$/;
+const SAFE_NAME = /^(command-output\/)?\w[\w.-]*$/;
 
 /** Writes the other files of a task unchanged. */
-export async function* otherFiles(
+export async function* writeSideFiles(
   session: ExportedSession,
   format: TaskFormat,
   folder: string,
 ): AsyncGenerator<OutputPiece> {
-  for await (const item of taskEntries(session, format)) {
+  for await (const item of readTaskFileEntries(session, format)) {
     if (item.type !== "file") continue;
-    const name = textOf(item.file.file) ?? "";
+    const name = toText(item.file.file) ?? "";
     const text =
       typeof item.file.text === "string" ? item.file.text : JSON.stringify(item.file.json, null, 2);
-    if (!NAME.test(name) || text === undefined) continue;
+    if (!SAFE_NAME.test(name) || text === undefined) continue;
     yield { file: `${folder}/${name}`, text };
   }
 }

@@ -1,11 +1,11 @@
 import { EMPTY_LEDGER, type Entry, type Json, type Totals } from "../../../index.ts";
-import { numberOf, objectOf, textOf } from "../../content/fields.ts";
+import { toNumber, toObject, toText } from "../../content/fields.ts";
 import { addUsage } from "../usage-ledger.ts";
 import type { ExportedSession } from "../writer.ts";
-import { inline } from "./text.ts";
+import { escapeInline } from "./text.ts";
 
 /** Facts at the top of a transcript. */
-interface Facts {
+interface TranscriptFacts {
   readonly from: number | undefined;
   readonly to: number | undefined;
   readonly models: readonly string[];
@@ -16,20 +16,20 @@ interface Facts {
 const MAX_MODELS = 20;
 
 /** Builds the lines at the top of a transcript: agent, models, time and usage. */
-export async function factLines(session: ExportedSession): Promise<readonly string[]> {
+export async function renderFactLines(session: ExportedSession): Promise<readonly string[]> {
   const { record } = session;
-  const facts = await gather(session);
-  const source = objectOf(record.meta?.source as Json | undefined);
-  const agent = textOf(source?.format);
+  const facts = await collectFacts(session);
+  const source = toObject(record.meta?.source as Json | undefined);
+  const agent = toText(source?.format);
   const { cost, requests, unpricedRequests } = facts.usage;
-  const used = tokenWords(facts.usage);
+  const used = formatTokens(facts.usage);
   return [
-    `- Session: ${inline(record.id)}`,
-    ...(agent === undefined ? [] : [`- Agent: ${inline(agent)}`]),
-    ...(facts.models.length === 0 ? [] : [`- Model: ${facts.models.map(inline).join(", ")}`]),
+    `- Session: ${escapeInline(record.id)}`,
+    ...(agent === undefined ? [] : [`- Agent: ${escapeInline(agent)}`]),
+    ...(facts.models.length === 0 ? [] : [`- Model: ${facts.models.map(escapeInline).join(", ")}`]),
     ...(facts.from === undefined
       ? []
-      : [`- Time: ${timeText(facts.from)} to ${timeText(facts.to ?? facts.from)}`]),
+      : [`- Time: ${formatUtcTime(facts.from)} to ${formatUtcTime(facts.to ?? facts.from)}`]),
     `- Messages: ${facts.messages}`,
     ...(used === "" ? [] : [`- Tokens: ${used}`]),
     ...(requests === unpricedRequests ? [] : [`- Cost: $${cost.toFixed(cost < 1 ? 4 : 2)}`]),
@@ -37,16 +37,16 @@ export async function factLines(session: ExportedSession): Promise<readonly stri
 }
 
 /** Returns when a message was said: an import keeps this time in meta if it differs from the entry's. */
-export function saidAt({ at, message }: Entry & { readonly kind: "message" }): number {
-  return numberOf(message.meta?.at) ?? at;
+export function getMessageTime({ at, message }: Entry & { readonly kind: "message" }): number {
+  return toNumber(message.meta?.at) ?? at;
 }
 
 /** Formats a time in UTC. */
-export function timeText(at: number): string {
+export function formatUtcTime(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }
 
-function tokenWords(usage: Totals): string {
+function formatTokens(usage: Totals): string {
   const counts: readonly (readonly [string, number])[] = [
     ["input", usage.inputTokens],
     ["output", usage.outputTokens],
@@ -59,7 +59,7 @@ function tokenWords(usage: Totals): string {
     .join(", ");
 }
 
-async function gather(session: ExportedSession): Promise<Facts> {
+async function collectFacts(session: ExportedSession): Promise<TranscriptFacts> {
   let from: number | undefined;
   let to: number | undefined;
   let messages = 0;
@@ -67,8 +67,8 @@ async function gather(session: ExportedSession): Promise<Facts> {
   const models = new Set<string>();
   for await (const entry of session.entries("line")) {
     if (entry.kind === "message") {
-      from = Math.min(from ?? Number.POSITIVE_INFINITY, saidAt(entry));
-      to = Math.max(to ?? 0, saidAt(entry));
+      from = Math.min(from ?? Number.POSITIVE_INFINITY, getMessageTime(entry));
+      to = Math.max(to ?? 0, getMessageTime(entry));
       messages++;
       if (entry.message.model !== undefined && models.size < MAX_MODELS) models.add(entry.message.model);
     } else if (entry.kind === "usage") {

@@ -1,14 +1,14 @@
 /** Makes foreign Markdown safe to embed: no headings, no HTML, no open blocks. */
-export function contained(text: string): string {
+export function sanitizeMarkdown(text: string): string {
   const lines = text.replace(/\r\n?/g, "\n").split("\n");
   const safe = escapeOutsideFences(lines);
   // A quote closes everything that is open inside it.
-  return safe ? safe.join("\n") : quoted(text);
+  return safe ? safe.join("\n") : formatQuote(text);
 }
 
 /** Formats foreign text as a quote. */
-export function quoted(text: string): string {
-  const escaped = makeHtmlEscape();
+export function formatQuote(text: string): string {
+  const escaped = createHtmlEscape();
   return text
     .replace(/\r\n?/g, "\n")
     .split("\n")
@@ -17,14 +17,14 @@ export function quoted(text: string): string {
 }
 
 /** Formats text as a code block with a fence longer than any inside. */
-export function fenced(text: string, language = ""): string {
+export function formatCodeBlock(text: string, language = ""): string {
   const runs = text.match(/`{3,}/g) ?? [];
   const fence = "`".repeat(runs.reduce((most, run) => Math.max(most, run.length), 2) + 1);
   return `${fence}${language}\n${text}${text.endsWith("\n") ? "" : "\n"}${fence}`;
 }
 
 /** Formats text on one line with all Markdown escaped. */
-export function inline(text: string): string {
+export function escapeInline(text: string): string {
   return text
     .replace(/\s+/g, " ")
     .trim()
@@ -32,7 +32,7 @@ export function inline(text: string): string {
 }
 
 /** Escapes text for HTML. */
-export function html(text: string): string {
+export function escapeMarkdownHtml(text: string): string {
   return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
 }
 
@@ -48,7 +48,7 @@ interface Fence {
  */
 function escapeOutsideFences(lines: readonly string[]): readonly string[] | undefined {
   const safe: string[] = [];
-  const escaped = makeHtmlEscape();
+  const escaped = createHtmlEscape();
   let fence: Fence | undefined;
   for (const [index, line] of lines.entries()) {
     const indent = line.length - line.trimStart().length;
@@ -80,7 +80,7 @@ function escapeHeading(line: string, before = ""): string {
  * Creates a function that escapes tags line by line. Code spans stay unchanged as long as they are unambiguous: the
  * paragraph has only pairs of single backticks.
  */
-function makeHtmlEscape(): (line: string) => string {
+function createHtmlEscape(): (line: string) => string {
   let isClear = true;
   return (line) => {
     if (line.trim() === "") isClear = true;

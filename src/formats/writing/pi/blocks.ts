@@ -1,6 +1,6 @@
 import type { Part } from "../../../index.ts";
 import type { Extras } from "../../content/blocks.ts";
-import { objectOf } from "../../content/fields.ts";
+import { toObject } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import type { PartSource } from "../anthropic-blocks.ts";
 
@@ -8,7 +8,7 @@ import type { PartSource } from "../anthropic-blocks.ts";
 const BLOCK_FORMATS = new Set(["pi", "openclaw"]);
 
 /** Converts parts to content blocks, one each in order; a tool result becomes several. */
-export async function blocksOfPi(
+export async function encodePiBlocks(
   parts: readonly Part[],
   session: PartSource,
   extras?: Extras,
@@ -17,13 +17,13 @@ export async function blocksOfPi(
   for (const [index, stored] of parts.entries()) {
     const part = await session.restore(stored);
     if (part.type === "tool-result")
-      for (const one of await blocksOfPi(part.output, session)) blocks.push(one);
-    else blocks.push({ ...(await blockOf(part, session)), ...objectOf(extras?.[String(index)]) });
+      for (const one of await encodePiBlocks(part.output, session)) blocks.push(one);
+    else blocks.push({ ...(await encodeBlock(part, session)), ...toObject(extras?.[String(index)]) });
   }
   return blocks;
 }
 
-async function blockOf(
+async function encodeBlock(
   part: Exclude<Part, { type: "tool-result" }>,
   session: PartSource,
 ): Promise<JsonObject> {
@@ -46,7 +46,7 @@ async function blockOf(
         return { type: "image", data: await session.base64(part), mimeType: part.mime };
       return { type: "text", text: `[${part.name ?? "file"}: ${part.mime}, ${part.sizeBytes} bytes]` };
     case "raw": {
-      const block = objectOf(part.value);
+      const block = toObject(part.value);
       if (block && BLOCK_FORMATS.has(part.format)) return block;
       return { type: "text", text: JSON.stringify(part.value) };
     }

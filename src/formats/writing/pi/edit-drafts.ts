@@ -1,22 +1,22 @@
 import {
   type Entry,
-  entryId,
+  formatEntryId,
   type Message,
   type OverlayBody,
   type Part,
   type SeqRange,
 } from "../../../index.ts";
-import { textOf as stringOf } from "../../content/fields.ts";
+import { toText as stringOf } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
-import { blocksOfPi } from "./blocks.ts";
-import { type Draft, type DraftSource, draftsOf, textOf } from "./message-drafts.ts";
-import type { Places, WrittenEntry } from "./places.ts";
+import { encodePiBlocks } from "./blocks.ts";
+import { buildMessageDrafts, type DraftSource, type PiDraft, readMessageText } from "./message-drafts.ts";
+import type { PiPlaces, WrittenPiEntry } from "./places.ts";
 import { splitBeginning } from "./survey.ts";
 
 /** Context for writing an edit. */
 export interface EditContext {
   readonly line: readonly SeqRange[];
-  readonly places: Places;
+  readonly places: PiPlaces;
   readonly source: DraftSource;
   /** pi's original entry of the edit, without the fields that the edit holds. */
   readonly extra: JsonObject | undefined;
@@ -26,38 +26,41 @@ export interface EditContext {
 export const OWN_ID = Symbol("own id");
 
 /** Builds the entries that give pi the same window as an edit gives us. */
-export async function editDrafts(entry: Entry<OverlayBody>, context: EditContext): Promise<readonly Draft[]> {
+export async function buildEditDrafts(
+  entry: Entry<OverlayBody>,
+  context: EditContext,
+): Promise<readonly PiDraft[]> {
   const { edit } = entry;
   switch (edit.type) {
     case "summarize":
-      return summaryDrafts(entry, edit, context);
+      return buildSummaryDrafts(entry, edit, context);
     case "hide":
-      if (context.extra) return [draft({ ...context.extra })];
-      return context.places.hiddenIn(edit.ranges).map(leaveOut);
+      if (context.extra) return [buildDraft({ ...context.extra })];
+      return context.places.findHidden(edit.ranges).map(buildRemoval);
     case "replace":
-      return replaceDrafts(entry, edit, context);
+      return buildReplaceDrafts(entry, edit, context);
     case "plan":
     case "revert":
       return [];
   }
 }
 
-type Edit<T extends OverlayBody["edit"]["type"]> = Extract<OverlayBody["edit"], { type: T }>;
+type OverlayEdit<T extends OverlayBody["edit"]["type"]> = Extract<OverlayBody["edit"], { type: T }>;
 
-async function summaryDrafts(
+async function buildSummaryDrafts(
   entry: Entry<OverlayBody>,
-  edit: Edit<"summarize">,
+  edit: OverlayEdit<"summarize">,
   context: EditContext,
-): Promise<readonly Draft[]> {
+): Promise<readonly PiDraft[]> {
   const { line, places, source, extra } = context;
   const { beginning, others } = splitBeginning(edit.ranges, line);
-  const [own] = edit.entry === undefined ? [] : places.writtenFor(entryId(entry.session, edit.entry));
+  const [own] = edit.entry === undefined ? [] : places.getWritten(formatEntryId(entry.session, edit.entry));
   const [first, ...rest] = edit.messages ?? [];
   const isOwn = extra !== undefined;
   const summary = first
-    ? await joinedText(isOwn ? [first] : [first, ...rest], source)
+    ? await joinTexts(isOwn ? [first] : [first, ...rest], source)
     : (own?.blocks ?? []).flatMap(({ text }) => stringOf(text) ?? []).join("\n");
-  const hidden = places.hiddenIn(others).map(leaveOut);
+  const hidden = places.findHidden(others).map(buildRemoval);
   if (!beginning) {
     const fields = {
       type: "custom_message",
@@ -65,11 +68,11 @@ async function summaryDrafts(
       content: summary,
       display: true,
     };
-    return [...hidden, draft(fields)];
+    return [...hidden, buildDraft(fields)];
   }
   const { firstKeptEntryIndex: _, ...kept } = extra ?? {};
-  const behind = places.behind(entryId(beginning.session, beginning.to));
-  const tail = isOwn && rest.length > 0 ? { retainedTail: await tailOf(rest, entry.at, source) } : {};
+  const behind = places.getFirstAfter(formatEntryId(beginning.session, beginning.to));
+  const tail = isOwn && rest.length > 0 ? { retainedTail: await buildTail(rest, entry.at, source) } : {};
   const fields = {
     type: "compaction",
     ...(rest.length > 0 && isOwn ? {} : { firstKeptEntryId: behind ?? OWN_ID }),
@@ -78,49 +81,50 @@ async function summaryDrafts(
     tokensBefore: entry.tokensBefore ?? 0,
     ...tail,
   };
-  return [...hidden, { ...draft(fields as JsonObject), usage: "entry" }];
+  return [...hidden, { ...buildDraft(fields as JsonObject), usage: "entry" }];
 }
 
-async function joinedText(messages: readonly Message[], source: DraftSource): Promise<string> {
+async function joinTexts(messages: readonly Message[], source: DraftSource): Promise<string> {
   const texts: string[] = [];
-  for (const message of messages) texts.push(await textOf(message, source));
+  for (const message of messages) texts.push(await readMessageText(message, source));
   return texts.join("\n\n");
 }
 
-async function tailOf(
+async function buildTail(
   messages: readonly Message[],
   at: number,
   source: DraftSource,
 ): Promise<readonly unknown[]> {
   const tail: unknown[] = [];
   for (const message of messages)
-    for (const { fields } of await draftsOf(message, at, undefined, source)) tail.push(fields.message);
+    for (const { fields } of await buildMessageDrafts(message, at, undefined, source))
+      tail.push(fields.message);
   return tail;
 }
 
-async function replaceDrafts(
+async function buildReplaceDrafts(
   entry: Entry<OverlayBody>,
-  edit: Edit<"replace">,
+  edit: OverlayEdit<"replace">,
   { places, source, extra }: EditContext,
-): Promise<readonly Draft[]> {
+): Promise<readonly PiDraft[]> {
   const { target, parts } = edit;
-  const content = await blocksOfPi(parts, source);
-  if (extra) return [draft({ ...extra, replacement: { content } })];
+  const content = await encodePiBlocks(parts, source);
+  if (extra) return [buildDraft({ ...extra, replacement: { content } })];
   if ("callId" in target) {
-    const written = places.resultOf(target.callId);
-    return written ? [replaced(written, content)] : [];
+    const written = places.getResult(target.callId);
+    return written ? [buildReplacement(written, content)] : [];
   }
   const written = places
-    .writtenFor(entryId(entry.session, target.seq))
+    .getWritten(formatEntryId(entry.session, target.seq))
     .filter(({ isEditable }) => isEditable);
   const { part } = target;
-  if (part === undefined) return wholly(written, parts, content, source);
+  if (part === undefined) return replaceWhole(written, parts, content, source);
   const holder = written.find((one) => one.parts.includes(part));
   if (!holder) return [];
-  if (holder.callId !== undefined) return [replaced(holder, content)];
+  if (holder.callId !== undefined) return [buildReplacement(holder, content)];
   const at = holder.parts.indexOf(part);
   return [
-    replaced(
+    buildReplacement(
       holder,
       holder.blocks.flatMap((block, index) => (index === at ? content : [block])),
     ),
@@ -128,31 +132,34 @@ async function replaceDrafts(
 }
 
 /** Replaces all parts of a message: each tool result gets its own part, and another entry the rest. */
-async function wholly(
-  written: readonly WrittenEntry[],
+async function replaceWhole(
+  written: readonly WrittenPiEntry[],
   parts: readonly Part[],
   content: readonly JsonObject[],
   source: DraftSource,
-): Promise<readonly Draft[]> {
-  const drafts: Draft[] = [];
+): Promise<readonly PiDraft[]> {
+  const drafts: PiDraft[] = [];
   for (const one of written) {
     const results = parts.filter((part) => part.type === "tool-result" && part.callId === one.callId);
     if (one.callId === undefined) {
       const rest = parts.filter(({ type }) => type !== "tool-result");
-      drafts.push(replaced(one, await blocksOfPi(rest, source)));
-    } else drafts.push(replaced(one, results.length > 0 ? await blocksOfPi(results, source) : content));
+      drafts.push(buildReplacement(one, await encodePiBlocks(rest, source)));
+    } else
+      drafts.push(
+        buildReplacement(one, results.length > 0 ? await encodePiBlocks(results, source) : content),
+      );
   }
   return drafts;
 }
 
-function replaced({ id }: WrittenEntry, content: readonly JsonObject[]): Draft {
-  return draft({ type: "context_edit", targetId: id, replacement: { content } });
+function buildReplacement({ id }: WrittenPiEntry, content: readonly JsonObject[]): PiDraft {
+  return buildDraft({ type: "context_edit", targetId: id, replacement: { content } });
 }
 
-function leaveOut(id: string): Draft {
-  return draft({ type: "context_edit", targetId: id, replacement: null });
+function buildRemoval(id: string): PiDraft {
+  return buildDraft({ type: "context_edit", targetId: id, replacement: null });
 }
 
-function draft(fields: JsonObject): Draft {
+function buildDraft(fields: JsonObject): PiDraft {
   return { fields, parts: [], blocks: [] };
 }

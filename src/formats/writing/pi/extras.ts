@@ -1,13 +1,13 @@
 import type { Entry } from "../../../index.ts";
-import { objectOf } from "../../content/fields.ts";
+import { toObject } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
-import { OWN_FORMATS, ownMetaOf } from "./own-meta.ts";
+import { PI_FORMATS, parseOwnMeta } from "./own-meta.ts";
 
 /** Tells whether a raw record only holds fields that the next entry could not represent. */
-export function isPartial(value: JsonObject): boolean {
+export function isPartialRecord(value: JsonObject): boolean {
   switch (value.type) {
     case "message":
-      return objectOf(value.message)?.role === undefined;
+      return toObject(value.message)?.role === undefined;
     case "custom_message":
       return value.content === undefined;
     case "branch_summary":
@@ -19,8 +19,8 @@ export function isPartial(value: JsonObject): boolean {
 }
 
 /** Tells whether a partial record belongs to the entry. */
-export function belongsTo(value: JsonObject, entry: Entry): boolean {
+export function isPartOfEntry(value: JsonObject, entry: Entry): boolean {
   const isEdit = value.type === "compaction" || value.type === "context_edit";
-  if (entry.kind === "overlay") return isEdit && OWN_FORMATS.includes(entry.author);
-  return entry.kind === "message" && !isEdit && ownMetaOf(entry.message.meta)?.id === value.id;
+  if (entry.kind === "overlay") return isEdit && PI_FORMATS.includes(entry.author);
+  return entry.kind === "message" && !isEdit && parseOwnMeta(entry.message.meta)?.id === value.id;
 }

@@ -1,12 +1,12 @@
 import { type Message, type Part, type ToolResultPart, textOfMessage } from "../../../index.ts";
-import { objectOf } from "../../content/fields.ts";
+import { toObject } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import type { PartSource } from "../anthropic-blocks.ts";
-import { blocksOfPi } from "./blocks.ts";
-import { type OwnMeta, ownMetaOf } from "./own-meta.ts";
+import { encodePiBlocks } from "./blocks.ts";
+import { type OwnMeta, parseOwnMeta } from "./own-meta.ts";
 
 /** An outgoing entry without id and parent. */
-export interface Draft {
+export interface PiDraft {
   readonly fields: JsonObject;
   /** Indexes of the message parts it holds. */
   readonly parts: readonly number[];
@@ -24,31 +24,31 @@ export interface DraftSource extends PartSource {
 }
 
 /** Builds the entries of a message. In pi each tool result is a separate entry. */
-export async function draftsOf(
+export async function buildMessageDrafts(
   message: Message,
   at: number,
   extra: JsonObject | undefined,
   source: DraftSource,
-): Promise<readonly Draft[]> {
-  const own = ownMetaOf(message.meta);
-  const spoken = own && (await spokenDraft(message, own, { at, extra, source }));
+): Promise<readonly PiDraft[]> {
+  const own = parseOwnMeta(message.meta);
+  const spoken = own && (await buildSpecialDraft(message, own, { at, extra, source }));
   if (spoken) return [spoken];
-  const base = { timestamp: at, ...own?.message, ...objectOf(extra?.message) };
+  const base = { timestamp: at, ...own?.message, ...toObject(extra?.message) };
   const wrap = (inner: JsonObject): JsonObject => ({
     type: "message",
     ...own?.entry,
-    ...entryFields(extra),
+    ...getEntryFields(extra),
     message: inner,
   });
-  const drafts: Draft[] = [];
+  const drafts: PiDraft[] = [];
   const others: number[] = [];
   for (const [index, part] of message.parts.entries()) {
     if (part.type !== "tool-result") {
       others.push(index);
       continue;
     }
-    const blocks = await blocksOfPi([part], source);
-    const result = resultFields(part, own?.isPlain ? plainOf(blocks) : blocks, source);
+    const blocks = await encodePiBlocks([part], source);
+    const result = buildResultFields(part, own?.isPlain ? joinBlockTexts(blocks) : blocks, source);
     drafts.push({
       fields: wrap({ ...result, ...base }),
       parts: [index],
@@ -60,9 +60,9 @@ export async function draftsOf(
   }
   if (drafts.length > 0 && others.length === 0) return drafts;
   const rest = others.map((index) => message.parts[index] as Part);
-  const blocks = await blocksOfPi(rest, source, own?.extras);
+  const blocks = await encodePiBlocks(rest, source, own?.extras);
   const isPlain = own ? own.isPlain : message.role === "system";
-  const content = isPlain ? plainOf(blocks) : own ? blocks : sayable(rest, blocks);
+  const content = isPlain ? joinBlockTexts(blocks) : own ? blocks : dropUnsendable(rest, blocks);
   const role = message.role === "tool" ? "user" : message.role;
   if (role !== "assistant")
     return [...drafts, { fields: wrap({ role, content, ...base }), parts: others, blocks }];
@@ -80,30 +80,30 @@ export async function draftsOf(
 }
 
 /** Builds the entry of special messages: from extensions, user commands, summaries. */
-async function spokenDraft(
+async function buildSpecialDraft(
   message: Message,
   own: OwnMeta,
   { at, extra, source }: { at: number; extra: JsonObject | undefined; source: DraftSource },
-): Promise<Draft | undefined> {
+): Promise<PiDraft | undefined> {
   const all = message.parts.map((_, index) => index);
   if (own.type === "custom_message") {
-    const blocks = await blocksOfPi(message.parts, source, own.extras);
-    const content = own.isPlain ? plainOf(blocks) : blocks;
-    const fields = { type: own.type, ...own.entry, ...entryFields(extra), content };
+    const blocks = await encodePiBlocks(message.parts, source, own.extras);
+    const content = own.isPlain ? joinBlockTexts(blocks) : blocks;
+    const fields = { type: own.type, ...own.entry, ...getEntryFields(extra), content };
     return { fields, parts: all, blocks, usage: "entry" };
   }
   if (own.type === "branch_summary") {
-    const summary = await textOf(message, source);
-    const fields = { type: own.type, ...own.entry, ...entryFields(extra), summary };
+    const summary = await readMessageText(message, source);
+    const fields = { type: own.type, ...own.entry, ...getEntryFields(extra), summary };
     return { fields, parts: [], blocks: [], usage: "entry" };
   }
   if (own.role === undefined) return undefined;
   const role = own.role === "hookMessage" ? "custom" : own.role;
-  const inner = { timestamp: at, ...own.message, ...objectOf(extra?.message) };
+  const inner = { timestamp: at, ...own.message, ...toObject(extra?.message) };
   const wrap = (fields: JsonObject): JsonObject => ({
     type: "message",
     ...own.entry,
-    ...entryFields(extra),
+    ...getEntryFields(extra),
     message: { role, ...fields, ...inner },
   });
   if (role === "bashExecution") {
@@ -116,16 +116,16 @@ async function spokenDraft(
     };
   }
   if (role === "branchSummary" || role === "compactionSummary")
-    return { fields: wrap({ summary: await textOf(message, source) }), parts: [], blocks: [] };
-  const blocks = await blocksOfPi(message.parts, source, own.extras);
-  const content = own.isPlain ? plainOf(blocks) : blocks;
+    return { fields: wrap({ summary: await readMessageText(message, source) }), parts: [], blocks: [] };
+  const blocks = await encodePiBlocks(message.parts, source, own.extras);
+  const content = own.isPlain ? joinBlockTexts(blocks) : blocks;
   return { fields: wrap({ content }), parts: all, blocks };
 }
 
 /**
  * Drops blocks that pi cannot show a model, raw parts of other tools and empty thoughts, unless there are no others.
  */
-function sayable(parts: readonly Part[], blocks: readonly JsonObject[]): readonly JsonObject[] {
+function dropUnsendable(parts: readonly Part[], blocks: readonly JsonObject[]): readonly JsonObject[] {
   const isSaid = ({ type, thinking, thinkingSignature }: JsonObject, index: number) =>
     parts[index]?.type !== "raw" &&
     !(type === "thinking" && thinking === "" && thinkingSignature === undefined);
@@ -133,7 +133,7 @@ function sayable(parts: readonly Part[], blocks: readonly JsonObject[]): readonl
   return said.length > 0 ? said : blocks;
 }
 
-function resultFields(part: ToolResultPart, content: unknown, source: DraftSource): JsonObject {
+function buildResultFields(part: ToolResultPart, content: unknown, source: DraftSource): JsonObject {
   return {
     role: "toolResult",
     toolCallId: part.callId,
@@ -144,18 +144,18 @@ function resultFields(part: ToolResultPart, content: unknown, source: DraftSourc
 }
 
 /** Returns the fields of an extra record that belong to the entry itself. */
-function entryFields(extra: JsonObject | undefined): JsonObject {
+function getEntryFields(extra: JsonObject | undefined): JsonObject {
   const { type: _, id: _id, message: _message, ...fields } = extra ?? {};
   return fields;
 }
 
 /** Returns the text of a message, with its parts restored from blobs. */
-export async function textOf(message: Message, source: PartSource): Promise<string> {
+export async function readMessageText(message: Message, source: PartSource): Promise<string> {
   const parts: Part[] = [];
   for (const part of message.parts) parts.push(await source.restore(part));
   return textOfMessage({ ...message, parts });
 }
 
-function plainOf(blocks: readonly JsonObject[]): string {
+function joinBlockTexts(blocks: readonly JsonObject[]): string {
   return blocks.flatMap(({ text }) => (typeof text === "string" ? [text] : [])).join("\n");
 }

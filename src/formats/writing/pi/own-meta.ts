@@ -1,5 +1,5 @@
 import type { Extras } from "../../content/blocks.ts";
-import { objectOf, textOf } from "../../content/fields.ts";
+import { toObject, toText } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 
 /** Meta that the reader of pi stored. */
@@ -18,23 +18,23 @@ export interface OwnMeta {
 }
 
 /** Formats that pi's decoder reads. */
-export const OWN_FORMATS = ["pi", "openclaw"];
+export const PI_FORMATS = ["pi", "openclaw"];
 
 /** Returns the meta of an entry imported from pi or OpenClaw; undefined for other origins. */
-export function ownMetaOf(meta: JsonObject | undefined): OwnMeta | undefined {
-  const own = OWN_FORMATS.map((format) => objectOf(meta?.[format])).find((found) => found !== undefined);
+export function parseOwnMeta(meta: JsonObject | undefined): OwnMeta | undefined {
+  const own = PI_FORMATS.map((format) => toObject(meta?.[format])).find((found) => found !== undefined);
   if (!own) return undefined;
   const { parentId } = own;
   return {
-    id: textOf(own.id),
+    id: toText(own.id),
     parentId: parentId === null || typeof parentId === "string" ? parentId : undefined,
     timestamp: own.timestamp,
-    type: textOf(own.type),
-    role: textOf(own.role),
+    type: toText(own.type),
+    role: toText(own.role),
     isPlain: own.plain === true,
-    extras: objectOf(own.extras) as Extras | undefined,
-    entry: objectOf(own.entry),
-    message: objectOf(own.message),
-    rest: objectOf(own.rest),
+    extras: toObject(own.extras) as Extras | undefined,
+    entry: toObject(own.entry),
+    message: toObject(own.message),
+    rest: toObject(own.rest),
   };
 }

@@ -1,24 +1,30 @@
-import { type Entry, type EntryBody, entryId, type MessageBody, type UsageBody } from "../../../index.ts";
-import { numberOf, objectOf, textOf } from "../../content/fields.ts";
+import {
+  type Entry,
+  type EntryBody,
+  formatEntryId,
+  type MessageBody,
+  type UsageBody,
+} from "../../../index.ts";
+import { toNumber, toObject, toText } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import type { ExportedSession } from "../writer.ts";
-import { editDrafts, OWN_ID } from "./edit-drafts.ts";
-import { belongsTo, isPartial } from "./extras.ts";
-import { type Draft, type DraftSource, draftsOf } from "./message-drafts.ts";
-import { OWN_FORMATS, type OwnMeta, ownMetaOf } from "./own-meta.ts";
-import { Places } from "./places.ts";
-import type { Survey } from "./survey.ts";
+import { buildEditDrafts, OWN_ID } from "./edit-drafts.ts";
+import { isPartialRecord, isPartOfEntry } from "./extras.ts";
+import { buildMessageDrafts, type DraftSource, type PiDraft } from "./message-drafts.ts";
+import { type OwnMeta, PI_FORMATS, parseOwnMeta } from "./own-meta.ts";
+import { PiPlaces } from "./places.ts";
+import type { SessionSurvey } from "./survey.ts";
 import { ToolNames } from "./tool-names.ts";
-import { piUsage } from "./usage.ts";
+import { encodePiUsage } from "./usage.ts";
 
 /** pi's own fields of an imported entry. */
-type Own = Pick<OwnMeta, "id" | "parentId" | "timestamp">;
+type OwnPlace = Pick<OwnMeta, "id" | "parentId" | "timestamp">;
 
 /** Writes the entries of a session file one at a time, in the order of the log. */
 export class SessionLines {
   readonly #session: ExportedSession;
-  readonly #survey: Survey;
-  readonly #places: Places;
+  readonly #survey: SessionSurvey;
+  readonly #places: PiPlaces;
   readonly #toolNames = new ToolNames();
   readonly #source: DraftSource;
   /** The parent of the next entry, and the last written entry. */
@@ -26,18 +32,18 @@ export class SessionLines {
   #last: string | null = null;
   #lastAt = 0;
   /** The line that waits for its usage, which may follow. */
-  #waiting: { line: JsonObject; readonly usage: Draft["usage"] } | undefined;
+  #waiting: { line: JsonObject; readonly usage: PiDraft["usage"] } | undefined;
   /** A raw record that belongs to the next entry. */
   #extra: { readonly value: JsonObject; readonly entry: Entry } | undefined;
 
-  constructor(session: ExportedSession, survey: Survey) {
+  constructor(session: ExportedSession, survey: SessionSurvey) {
     this.#session = session;
     this.#survey = survey;
-    this.#places = new Places(survey, session.line);
+    this.#places = new PiPlaces(survey, session.line);
     this.#source = {
       base64: (part) => session.base64(part),
       restore: (part) => session.restore(part),
-      toolName: (callId) => this.#toolNames.of(callId),
+      toolName: (callId) => this.#toolNames.getName(callId),
     };
   }
 
@@ -52,11 +58,11 @@ export class SessionLines {
     }
     for await (const entry of this.#session.entries(which)) {
       const from = jumps.get(entry.id);
-      if (from !== undefined) this.#tip = this.#places.tipAt(from) ?? this.#tip;
-      yield* this.#entry(entry);
-      this.#places.leave(entry, this.#tip);
+      if (from !== undefined) this.#tip = this.#places.getTip(from) ?? this.#tip;
+      yield* this.#writeEntry(entry);
+      this.#places.completeEntry(entry, this.#tip);
     }
-    yield* this.#freeExtra();
+    yield* this.#writeExtra();
     // pi continues from the last entry of a file; if the session continues elsewhere, an extra entry marks it.
     if (this.#last !== this.#tip) {
       const fields = { type: "custom", customType: "longhaul.leaf", data: {} };
@@ -65,47 +71,47 @@ export class SessionLines {
     yield* this.#flush();
   }
 
-  async *#entry(entry: Entry): AsyncGenerator<JsonObject> {
-    if (this.#extra && !belongsTo(this.#extra.value, entry)) yield* this.#freeExtra();
+  async *#writeEntry(entry: Entry): AsyncGenerator<JsonObject> {
+    if (this.#extra && !isPartOfEntry(this.#extra.value, entry)) yield* this.#writeExtra();
     this.#lastAt = entry.at;
     switch (entry.kind) {
       case "message":
-        return yield* this.#message(entry);
+        return yield* this.#writeMessage(entry);
       case "usage":
-        return yield* this.#usage(entry);
+        return yield* this.#writeUsage(entry);
       case "overlay":
-        return yield* this.#overlay(entry);
+        return yield* this.#writeOverlay(entry);
       case "raw":
-        return yield* this.#raw(entry);
+        return yield* this.#writeRaw(entry);
       case "notice": {
         const fields = { type: "custom", customType: "longhaul.notice", data: { text: entry.text } };
         return yield* this.#write({ fields, parts: [], blocks: [] }, entry);
       }
       case "line": {
         const end = entry.ranges.at(-1);
-        this.#tip = end ? (this.#places.tipAt(entryId(end.session, end.to)) ?? this.#tip) : null;
+        this.#tip = end ? (this.#places.getTip(formatEntryId(end.session, end.to)) ?? this.#tip) : null;
       }
     }
   }
 
-  async *#message(entry: Entry<MessageBody>): AsyncGenerator<JsonObject> {
+  async *#writeMessage(entry: Entry<MessageBody>): AsyncGenerator<JsonObject> {
     const { message } = entry;
-    const at = numberOf(message.meta?.at) ?? entry.at;
-    this.#toolNames.see(message);
-    const drafts = await draftsOf(message, at, this.#takeExtra(), this.#source);
-    const own = ownMetaOf(message.meta);
+    const at = toNumber(message.meta?.at) ?? entry.at;
+    this.#toolNames.addMessage(message);
+    const drafts = await buildMessageDrafts(message, at, this.#takeExtra(), this.#source);
+    const own = parseOwnMeta(message.meta);
     for (const [index, draft] of drafts.entries())
       yield* this.#write(draft, entry, { at, ...(index === 0 && own && { own }) });
   }
 
-  async *#usage(entry: Entry<UsageBody>): AsyncGenerator<JsonObject> {
-    const own = ownMetaOf(entry.meta);
-    const usage = piUsage(entry.usage, own?.rest);
+  async *#writeUsage(entry: Entry<UsageBody>): AsyncGenerator<JsonObject> {
+    const own = parseOwnMeta(entry.meta);
+    const usage = encodePiUsage(entry.usage, own?.rest);
     const { provider, model } = entry;
     if (own?.type !== "usage" && this.#addUsage(usage, provider)) return;
     const who = { provider: provider ?? "unknown", model: model ?? "unknown" };
     const fields = { type: "usage", kind: "request", ...who, ...own?.entry, usage };
-    const at = numberOf(entry.meta?.at) ?? entry.at;
+    const at = toNumber(entry.meta?.at) ?? entry.at;
     yield* this.#write({ fields, parts: [], blocks: [] }, entry, {
       at,
       ...(own?.id !== undefined && { own }),
@@ -115,7 +121,7 @@ export class SessionLines {
   /** Adds usage to the waiting line, where pi stores it; returns false if no line accepts it. */
   #addUsage(usage: JsonObject, provider: string | undefined): boolean {
     const waiting = this.#waiting;
-    const message = objectOf(waiting?.line.message);
+    const message = toObject(waiting?.line.message);
     if (!waiting?.usage || (waiting.usage === "entry" ? waiting.line : message)?.usage !== undefined)
       return false;
     if (waiting.usage === "entry") waiting.line = { ...waiting.line, usage };
@@ -126,21 +132,21 @@ export class SessionLines {
     return true;
   }
 
-  async *#overlay(entry: Entry<Extract<EntryBody, { kind: "overlay" }>>): AsyncGenerator<JsonObject> {
+  async *#writeOverlay(entry: Entry<Extract<EntryBody, { kind: "overlay" }>>): AsyncGenerator<JsonObject> {
     const extra = this.#takeExtra();
     if (this.#survey.reverted.has(entry.id)) return;
     const { line } = this.#session;
     const context = { line, places: this.#places, source: this.#source, extra };
-    for (const draft of await editDrafts(entry, context))
+    for (const draft of await buildEditDrafts(entry, context))
       yield* this.#write(draft, entry, { at: entry.madeAt ?? entry.at });
   }
 
-  async *#raw(entry: Entry & { readonly kind: "raw" }): AsyncGenerator<JsonObject> {
+  async *#writeRaw(entry: Entry & { readonly kind: "raw" }): AsyncGenerator<JsonObject> {
     // Raw records of other tools mean nothing to pi.
-    if (!OWN_FORMATS.includes(entry.format)) return;
-    const value = objectOf(await this.#session.raw(entry));
-    if (!value || textOf(value.type) === undefined || value.type === "session") return;
-    if (isPartial(value)) this.#extra = { value, entry };
+    if (!PI_FORMATS.includes(entry.format)) return;
+    const value = toObject(await this.#session.raw(entry));
+    if (!value || toText(value.type) === undefined || value.type === "session") return;
+    if (isPartialRecord(value)) this.#extra = { value, entry };
     else yield* this.#write({ fields: value, parts: [], blocks: [] }, entry);
   }
 
@@ -151,16 +157,16 @@ export class SessionLines {
   }
 
   /** Writes a raw record separately if the next entry does not match it. */
-  async *#freeExtra(): AsyncGenerator<JsonObject> {
+  async *#writeExtra(): AsyncGenerator<JsonObject> {
     const { value: fields, entry } = this.#extra ?? {};
     this.#extra = undefined;
     if (fields && entry) yield* this.#write({ fields, parts: [], blocks: [] }, entry);
   }
 
   *#write(
-    { fields, parts, blocks, usage, callId }: Draft,
+    { fields, parts, blocks, usage, callId }: PiDraft,
     entry: Entry | undefined,
-    { at = entry?.at ?? 0, own }: { readonly at?: number; readonly own?: Own } = {},
+    { at = entry?.at ?? 0, own }: { readonly at?: number; readonly own?: OwnPlace } = {},
   ): Generator<JsonObject> {
     yield* this.#flush();
     const {
@@ -170,26 +176,32 @@ export class SessionLines {
       timestamp = own?.timestamp,
       ...rest
     } = fields;
-    const id = this.#survey.ids.take(textOf(ownId));
+    const id = this.#survey.ids.assignId(toText(ownId));
     const base = {
       type,
       id,
-      parentId: this.#parentOf(parentId),
+      parentId: this.#findParent(parentId),
       timestamp: timestamp ?? new Date(at).toISOString(),
     };
     const isSelf = (rest.firstKeptEntryId as unknown) === OWN_ID;
     this.#waiting = { line: { ...base, ...rest, ...(isSelf && { firstKeptEntryId: id }) }, usage };
     this.#tip = id;
     this.#last = id;
-    const role = objectOf(rest.message)?.role;
+    const role = toObject(rest.message)?.role;
     const isEditable =
       type === "custom_message" || role === "user" || role === "assistant" || role === "toolResult";
     if (entry)
-      this.#places.note(entry, { id, isEditable, parts, blocks, ...(callId !== undefined && { callId }) });
+      this.#places.addWritten(entry, {
+        id,
+        isEditable,
+        parts,
+        blocks,
+        ...(callId !== undefined && { callId }),
+      });
   }
 
   /** pi's own parent applies if the file holds all branches and the parent was written. */
-  #parentOf(own: unknown): string | null {
+  #findParent(own: unknown): string | null {
     if (this.#survey.which === "line") return this.#tip;
     if (own === null) return null;
     return typeof own === "string" && this.#survey.ids.isWritten(own) ? own : this.#tip;
@@ -199,8 +211,8 @@ export class SessionLines {
     const line = this.#waiting?.line;
     this.#waiting = undefined;
     if (!line) return;
-    const message = objectOf(line.message);
+    const message = toObject(line.message);
     const isBare = message?.role === "assistant" && message.usage === undefined;
-    yield isBare ? { ...line, message: { ...message, usage: piUsage() } } : line;
+    yield isBare ? { ...line, message: { ...message, usage: encodePiUsage() } } : line;
   }
 }

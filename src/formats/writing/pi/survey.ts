@@ -1,12 +1,12 @@
-import { type Entry, type EntryId, entryId, type SeqRange } from "../../../index.ts";
-import { objectOf, textOf } from "../../content/fields.ts";
+import { type Entry, type EntryId, formatEntryId, type SeqRange } from "../../../index.ts";
+import { toObject, toText } from "../../content/fields.ts";
 import { revertedIn } from "../overlays.ts";
 import type { ExportedSession } from "../writer.ts";
 import { EntryIds } from "./entry-ids.ts";
-import { OWN_FORMATS, ownMetaOf } from "./own-meta.ts";
+import { PI_FORMATS, parseOwnMeta } from "./own-meta.ts";
 
 /** Facts that must be known before the first entry is written, because later entries refer to earlier ones. */
-export interface Survey {
+export interface SessionSurvey {
   /** The whole log, or only the active line if its order differs from the log's. */
   readonly which: "line" | "log";
   readonly ids: EntryIds;
@@ -24,9 +24,9 @@ export interface Survey {
 }
 
 /** Reads the session once. */
-export async function surveySession(session: ExportedSession): Promise<Survey> {
+export async function surveySession(session: ExportedSession): Promise<SessionSurvey> {
   const which = isLogOrder(session) ? "log" : "line";
-  const jumps = which === "log" ? jumpsOf(session.line) : new Map<EntryId, EntryId>();
+  const jumps = which === "log" ? findJumps(session.line) : new Map<EntryId, EntryId>();
   const survey = {
     which,
     ids: new EntryIds(),
@@ -38,34 +38,34 @@ export async function surveySession(session: ExportedSession): Promise<Survey> {
     reverted: await revertedIn(session, which),
   } as const;
   for await (const entry of session.entries(which)) {
-    const id = await ownIdOf(entry, session);
+    const id = await readOwnId(entry, session);
     if (id !== undefined) survey.ids.reserve(id);
     if (entry.kind === "line") {
       const end = entry.ranges.at(-1);
-      if (end) survey.wanted.add(entryId(end.session, end.to));
+      if (end) survey.wanted.add(formatEntryId(end.session, end.to));
     } else if (entry.kind === "overlay") noteEdit(entry, session.line, survey);
   }
   return survey;
 }
 
-interface Notes {
+interface SurveyNotes {
   readonly wanted: Set<EntryId>;
   readonly wantedCalls: Set<string>;
   readonly ends: Set<EntryId>;
   readonly hidden: SeqRange[];
 }
 
-function noteEdit(entry: Entry & { kind: "overlay" }, line: readonly SeqRange[], notes: Notes): void {
+function noteEdit(entry: Entry & { kind: "overlay" }, line: readonly SeqRange[], notes: SurveyNotes): void {
   const { edit, session } = entry;
   switch (edit.type) {
     case "replace":
       if ("callId" in edit.target) notes.wantedCalls.add(edit.target.callId);
-      else notes.wanted.add(entryId(session, edit.target.seq));
+      else notes.wanted.add(formatEntryId(session, edit.target.seq));
       return;
     case "summarize": {
-      if (edit.entry !== undefined) notes.wanted.add(entryId(session, edit.entry));
+      if (edit.entry !== undefined) notes.wanted.add(formatEntryId(session, edit.entry));
       const { beginning, others } = splitBeginning(edit.ranges, line);
-      if (beginning) notes.ends.add(entryId(beginning.session, beginning.to));
+      if (beginning) notes.ends.add(formatEntryId(beginning.session, beginning.to));
       for (const one of others) notes.hidden.push(one);
       return;
     }
@@ -78,11 +78,11 @@ function noteEdit(entry: Entry & { kind: "overlay" }, line: readonly SeqRange[],
 }
 
 /** Returns the id that an entry was imported with. */
-async function ownIdOf(entry: Entry, session: ExportedSession): Promise<string | undefined> {
-  if (entry.kind === "message") return ownMetaOf(entry.message.meta)?.id;
-  if (entry.kind === "usage") return ownMetaOf(entry.meta)?.id;
-  if (entry.kind !== "raw" || !OWN_FORMATS.includes(entry.format)) return undefined;
-  return textOf(objectOf(await session.raw(entry))?.id);
+async function readOwnId(entry: Entry, session: ExportedSession): Promise<string | undefined> {
+  if (entry.kind === "message") return parseOwnMeta(entry.message.meta)?.id;
+  if (entry.kind === "usage") return parseOwnMeta(entry.meta)?.id;
+  if (entry.kind !== "raw" || !PI_FORMATS.includes(entry.format)) return undefined;
+  return toText(toObject(await session.raw(entry))?.id);
 }
 
 /** Tells whether the active line is entirely in this session's log and in log order. */
@@ -93,11 +93,11 @@ function isLogOrder({ line, record }: ExportedSession): boolean {
   );
 }
 
-function jumpsOf(line: readonly SeqRange[]): Map<EntryId, EntryId> {
+function findJumps(line: readonly SeqRange[]): Map<EntryId, EntryId> {
   const jumps = new Map<EntryId, EntryId>();
   for (const [index, { session, from }] of line.entries()) {
     const before = line[index - 1];
-    if (before) jumps.set(entryId(session, from), entryId(before.session, before.to));
+    if (before) jumps.set(formatEntryId(session, from), formatEntryId(before.session, before.to));
   }
   return jumps;
 }

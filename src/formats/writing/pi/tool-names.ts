@@ -7,7 +7,7 @@ const MAX_CALLS = 1000;
 export class ToolNames {
   readonly #names = new Map<string, string>();
 
-  see(message: Message): void {
+  addMessage(message: Message): void {
     for (const part of message.parts) {
       if (part.type === "tool-call") this.#names.set(part.callId, part.name);
       else if (part.type === "blob" && part.callId !== undefined && part.toolName !== undefined)
@@ -19,7 +19,7 @@ export class ToolNames {
     }
   }
 
-  of(callId: string): string | undefined {
+  getName(callId: string): string | undefined {
     return this.#names.get(callId);
   }
 }

@@ -1,26 +1,28 @@
 import type { SessionRecord } from "../../../index.ts";
 import { EMPTY_LEDGER, type Totals, textOfMessage } from "../../../index.ts";
-import { definedFields, objectOf, textOf } from "../../content/fields.ts";
+import { dropUndefined, toObject, toText } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
-import { taskOrigin, uuidOf } from "../cline/task-session.ts";
+import { deriveTaskUuid, findTaskOrigin } from "../cline/task-session.ts";
 import { addUsage } from "../usage-ledger.ts";
 import type { ExportedSession } from "../writer.ts";
 
 /** Returns the Roo task id of a session. */
-export function rooTaskId(record: SessionRecord): string {
-  return taskOrigin(record, "roo")?.id ?? uuidOf(record.id);
+export function getRooTaskId(record: SessionRecord): string {
+  return findTaskOrigin(record, "roo")?.id ?? deriveTaskUuid(record.id);
 }
 
 /** Builds the session's entry in Roo's task list. */
-export async function historyItem(session: ExportedSession): Promise<JsonObject> {
+export async function buildHistoryItem(session: ExportedSession): Promise<JsonObject> {
   const { record } = session;
-  const origin = taskOrigin(record, "roo");
-  const id = rooTaskId(record);
+  const origin = findTaskOrigin(record, "roo");
+  const id = getRooTaskId(record);
   if (origin && Object.keys(origin.history).length > 0) return { id, ...origin.history };
-  const { task, at, usage } = await sumOf(session);
+  const { task, at, usage } = await collectTotals(session);
   return {
     id,
-    ...definedFields({ parentTaskId: record.relation === "child" ? parentId(record.parent) : undefined }),
+    ...dropUndefined({
+      parentTaskId: record.relation === "child" ? getParentTaskId(record.parent) : undefined,
+    }),
     number: 1,
     ts: at,
     task: task ?? record.title ?? "",
@@ -29,24 +31,24 @@ export async function historyItem(session: ExportedSession): Promise<JsonObject>
     cacheWrites: usage.cacheWriteTokens,
     cacheReads: usage.cacheReadTokens,
     totalCost: usage.cost,
-    ...definedFields({ workspace: textOf(record.meta?.cwd) ?? textOf(objectOf(record.meta?.source)?.cwd) }),
+    ...dropUndefined({ workspace: toText(record.meta?.cwd) ?? toText(toObject(record.meta?.source)?.cwd) }),
     mode: "code",
   };
 }
 
-function parentId(parent: string | undefined): string | undefined {
+function getParentTaskId(parent: string | undefined): string | undefined {
   if (parent === undefined) return undefined;
-  return parent.startsWith("roo/") ? parent.slice("roo/".length) : uuidOf(parent);
+  return parent.startsWith("roo/") ? parent.slice("roo/".length) : deriveTaskUuid(parent);
 }
 
-interface Sum {
+interface TaskTotals {
   readonly task: string | undefined;
   readonly at: number;
   readonly usage: Totals;
 }
 
 /** Collects the first request, the last time and the total usage. */
-async function sumOf(session: ExportedSession): Promise<Sum> {
+async function collectTotals(session: ExportedSession): Promise<TaskTotals> {
   let task: string | undefined;
   let at = session.record.createdAt;
   let ledger = EMPTY_LEDGER;

@@ -1,7 +1,7 @@
 import type { Entry, MessageBody, OverlayBody, Part, SeqRange } from "../../../index.ts";
-import { objectOf, textOf } from "../../content/fields.ts";
+import { toObject, toText } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
-import { blocksOfParts } from "../anthropic-blocks.ts";
+import { encodeAnthropicBlocks } from "../anthropic-blocks.ts";
 import { isIn, overlaysOf } from "../overlays.ts";
 import type { ExportedSession } from "../writer.ts";
 
@@ -30,21 +30,21 @@ export class TagPlan {
   static async of(session: ExportedSession): Promise<TagPlan> {
     const tags: Tag[] = [];
     for (const overlay of await overlaysOf(session)) {
-      const tag = await tagOf(overlay, session);
+      const tag = await buildTag(overlay, session);
       if (tag) tags.push(tag);
     }
     return new TagPlan(tags);
   }
 
   /** Returns the elements to insert before this message: summaries and markers of finished ranges. */
-  before(entry: Entry | undefined): readonly JsonObject[] {
+  takeElementsBefore(entry: Entry | undefined): readonly JsonObject[] {
     const ready = this.#waiting.filter(({ hasBegun, ranges }) => hasBegun && !(entry && isIn(entry, ranges)));
     this.#waiting = this.#waiting.filter((tag) => !ready.includes(tag));
     return ready.flatMap(({ element }) => (element ? [element] : []));
   }
 
   /** Returns the tags of a message. Roo never tags a message twice, so the oldest edit counts. */
-  tagsOf(entry: Entry<MessageBody>): JsonObject {
+  getTags(entry: Entry<MessageBody>): JsonObject {
     const standing = this.#tags.find((tag) => tag.standing === entry.seq && tag.type === "condense");
     const covering = this.#tags.filter((tag) => tag !== standing && isIn(entry, tag.ranges));
     for (const tag of covering) tag.hasBegun = true;
@@ -58,7 +58,7 @@ export class TagPlan {
   }
 }
 
-async function tagOf(overlay: Entry<OverlayBody>, session: ExportedSession): Promise<Tag | undefined> {
+async function buildTag(overlay: Entry<OverlayBody>, session: ExportedSession): Promise<Tag | undefined> {
   const { edit, author, reason, seq } = overlay;
   if (edit.type !== "hide" && edit.type !== "summarize") return undefined;
   const { ranges } = edit;
@@ -68,7 +68,7 @@ async function tagOf(overlay: Entry<OverlayBody>, session: ExportedSession): Pro
   // Roo's own marker is a message on the line that already carries its id.
   if (own !== undefined && type === "truncation") return base;
   if (edit.type === "summarize" && edit.entry !== undefined) {
-    const isNamed = own === undefined || (await condenseIdAt(session, edit.entry)) === own;
+    const isNamed = own === undefined || (await findCondenseId(session, edit.entry)) === own;
     // Old summaries have no id and no tags; `isSummary` suffices.
     return isNamed ? { ...base, standing: edit.entry } : undefined;
   }
@@ -79,13 +79,13 @@ async function tagOf(overlay: Entry<OverlayBody>, session: ExportedSession): Pro
     return { ...base, element: marker };
   }
   const parts = edit.messages?.flatMap((message): readonly Part[] => message.parts) ?? [];
-  const content = await blocksOfParts(parts, session);
+  const content = await encodeAnthropicBlocks(parts, session);
   return { ...base, element: { role: "user", content, ts, isSummary: true, condenseId: base.id } };
 }
 
-async function condenseIdAt(session: ExportedSession, seq: number): Promise<string | undefined> {
+async function findCondenseId(session: ExportedSession, seq: number): Promise<string | undefined> {
   for await (const entry of session.entries("line"))
     if (entry.seq === seq && entry.kind === "message")
-      return textOf(objectOf(entry.message.meta?.roo)?.condenseId);
+      return toText(toObject(entry.message.meta?.roo)?.condenseId);
   return undefined;
 }

@@ -1,31 +1,36 @@
-import { objectOf } from "../../../formats/content/fields.ts";
-import type { JsonObject } from "../api.ts";
-import { capUsageAt, shrinkCounts, sumOf } from "../usage-cap.ts";
+import { toObject } from "../../../formats/content/fields.ts";
+import type { WireObject } from "../api.ts";
+import { capUsageAtPaths, scaleCounts, sumCounts } from "../usage-cap.ts";
 
-const INPUT = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
-const CREATED = ["ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"];
+const INPUT_COUNTS = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
+const CREATED_COUNTS = ["ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"];
 
 /** Paths of usage in a body and in the first and last event; iterations of a reply report their own inside it. */
-const PATHS = [["usage", "iterations"], ["message", "usage", "iterations"], ["usage"], ["message", "usage"]];
+const USAGE_PATHS = [
+  ["usage", "iterations"],
+  ["message", "usage", "iterations"],
+  ["usage"],
+  ["message", "usage"],
+];
 
 /**
  * An event or body with its input tokens, including cached ones, reduced to `most`; undefined if it reports no more.
  */
-export function capUsage(data: string, most: number): string | undefined {
-  return capUsageAt(data, PATHS, (usage) => capped(usage, most));
+export function capAnthropicUsage(data: string, most: number): string | undefined {
+  return capUsageAtPaths(data, USAGE_PATHS, (usage) => capCounts(usage, most));
 }
 
-function capped(usage: JsonObject, most: number): JsonObject | undefined {
-  if (sumOf(usage, INPUT) <= most) return undefined;
-  const counts = shrinkCounts(usage, INPUT, most);
-  const created = objectOf(usage.cache_creation);
+function capCounts(usage: WireObject, most: number): WireObject | undefined {
+  if (sumCounts(usage, INPUT_COUNTS) <= most) return undefined;
+  const counts = scaleCounts(usage, INPUT_COUNTS, most);
+  const created = toObject(usage.cache_creation);
   const written = counts.cache_creation_input_tokens;
   return {
     ...usage,
     ...counts,
     ...(created &&
       written !== undefined && {
-        cache_creation: { ...created, ...shrinkCounts(created, CREATED, written) },
+        cache_creation: { ...created, ...scaleCounts(created, CREATED_COUNTS, written) },
       }),
   };
 }

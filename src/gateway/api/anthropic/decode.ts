@@ -1,14 +1,14 @@
-import { contentOfBlocks } from "../../../formats/content/anthropic-blocks.ts";
-import { fieldsBesides, textOf } from "../../../formats/content/fields.ts";
+import { decodeAnthropicBlocks } from "../../../formats/content/anthropic-blocks.ts";
+import { omitFields, toText } from "../../../formats/content/fields.ts";
 import type { MessageInput, PartInput, Role } from "../../../index.ts";
-import type { JsonObject, SaidMessage } from "../api.ts";
-import { unmarkedElement } from "../cache-marks.ts";
-import { decodeEach } from "../decode-each.ts";
+import type { DecodedMessage, WireObject } from "../api.ts";
+import { removeElementMarks } from "../cache-marks.ts";
+import { decodeElements } from "../decode-each.ts";
 
 /** The name of the format, for raw parts and meta. */
-export const NAME = "anthropic";
+export const ANTHROPIC_NAME = "anthropic";
 
-const KNOWN = [
+const KNOWN_FIELDS = [
   "type",
   "role",
   "content",
@@ -21,21 +21,21 @@ const KNOWN = [
 ];
 
 /** Decodes the messages of a request, one per element. */
-export function decode(elements: readonly JsonObject[]): readonly SaidMessage[] {
-  return decodeEach(elements, messageOf);
+export function decodeAnthropic(elements: readonly WireObject[]): readonly DecodedMessage[] {
+  return decodeElements(elements, decodeAnthropicElement);
 }
 
 /** Decodes one message. */
-export function messageOf(marked: JsonObject): MessageInput {
-  const element = unmarkedElement(marked);
-  const { parts, extras } = contentOfBlocks(element.content, NAME);
-  const model = textOf(element.model);
-  const meta = { ...fieldsBesides(element, KNOWN), ...(extras && { extras }) };
+export function decodeAnthropicElement(marked: WireObject): MessageInput {
+  const element = removeElementMarks(marked);
+  const { parts, extras } = decodeAnthropicBlocks(element.content, ANTHROPIC_NAME);
+  const model = toText(element.model);
+  const meta = { ...omitFields(element, KNOWN_FIELDS), ...(extras && { extras }) };
   return {
     role: roleOf(element.role, parts),
     parts,
     ...(model !== undefined && { model }),
-    ...(Object.keys(meta).length > 0 && { meta: { [NAME]: meta } }),
+    ...(Object.keys(meta).length > 0 && { meta: { [ANTHROPIC_NAME]: meta } }),
   };
 }
 

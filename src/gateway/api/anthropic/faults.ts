@@ -1,7 +1,7 @@
 import type { Json } from "../../../index.ts";
-import type { Fault } from "../api.ts";
+import type { WireFault } from "../api.ts";
 
-const TYPES: Readonly<Record<Fault["kind"], string>> = {
+const ERROR_TYPES: Readonly<Record<WireFault["kind"], string>> = {
   invalid_request: "invalid_request_error",
   unauthorized: "authentication_error",
   forbidden: "permission_error",
@@ -16,18 +16,18 @@ const TYPES: Readonly<Record<Fault["kind"], string>> = {
 };
 
 /** Clients recognize an overflow by these words. */
-const OVERFLOW = "prompt is too long";
+const OVERFLOW_TEXT = "prompt is too long";
 
 /** The body of an error in Anthropic's format. */
-export function faultBody({ kind, message }: Fault): Json {
-  const isNamed = kind !== "overflow" || message.toLowerCase().includes(OVERFLOW);
+export function encodeAnthropicFault({ kind, message }: WireFault): Json {
+  const isNamed = kind !== "overflow" || message.toLowerCase().includes(OVERFLOW_TEXT);
   return {
     type: "error",
-    error: { type: TYPES[kind], message: isNamed ? message : `${OVERFLOW}: ${message}` },
+    error: { type: ERROR_TYPES[kind], message: isNamed ? message : `${OVERFLOW_TEXT}: ${message}` },
   };
 }
 
 /** An error inside a stream. */
-export function faultEvent(fault: Fault): string {
-  return `event: error\ndata: ${JSON.stringify(faultBody(fault))}\n\n`;
+export function encodeAnthropicFaultEvent(fault: WireFault): string {
+  return `event: error\ndata: ${JSON.stringify(encodeAnthropicFault(fault))}\n\n`;
 }

@@ -1,31 +1,31 @@
-import { arrayOf, numberOf, objectOf, textOf } from "../../../formats/content/fields.ts";
-import { anthropicUsage } from "../../../formats/wire/usage.ts";
+import { toArray, toNumber, toObject, toText } from "../../../formats/content/fields.ts";
+import { decodeAnthropicUsage } from "../../../formats/wire/usage.ts";
 import type { MessageInput, ProviderFailure, Usage } from "../../../index.ts";
-import type { JsonObject, ReplyReader } from "../api.ts";
-import { isNothingSaid } from "../nothing-said.ts";
-import { failureIn } from "../replies/failure.ts";
-import { type Assembly, replyReader } from "../replies/reply-reader.ts";
-import { messageOf } from "./decode.ts";
-import { isWhole, StreamBlocks } from "./stream-blocks.ts";
+import type { ReplyReader, WireObject } from "../api.ts";
+import { isEmptyMessage } from "../nothing-said.ts";
+import { readStreamFailure } from "../replies/failure.ts";
+import { createReplyReader, type ReplyAssembly } from "../replies/reply-reader.ts";
+import { decodeAnthropicElement } from "./decode.ts";
+import { isCompleteBlock, StreamBlocks } from "./stream-blocks.ts";
 
 /** A reader of replies in Anthropic's Messages API. */
-export function makeReader(): ReplyReader {
-  return replyReader(new AnthropicAssembly());
+export function createAnthropicReader(): ReplyReader {
+  return createReplyReader(new AnthropicAssembly());
 }
 
-class AnthropicAssembly implements Assembly {
+class AnthropicAssembly implements ReplyAssembly {
   readonly #blocks = new StreamBlocks();
-  #body: readonly JsonObject[] | undefined;
-  #head: JsonObject = {};
-  #usage: JsonObject | undefined;
+  #body: readonly WireObject[] | undefined;
+  #head: WireObject = {};
+  #usage: WireObject | undefined;
   #stopReason: string | undefined;
   isComplete = false;
   failure: ProviderFailure | undefined;
 
-  takeEvent(type: string, event: JsonObject): void {
+  takeEvent(type: string, event: WireObject): void {
     switch (type) {
       case "message_start": {
-        const message = objectOf(event.message) ?? {};
+        const message = toObject(event.message) ?? {};
         this.#head = message;
         this.#addUsage(message.usage);
         break;
@@ -40,29 +40,29 @@ class AnthropicAssembly implements Assembly {
         this.#blocks.stop(event);
         break;
       case "message_delta":
-        this.#stopReason = textOf(objectOf(event.delta)?.stop_reason) ?? this.#stopReason;
+        this.#stopReason = toText(toObject(event.delta)?.stop_reason) ?? this.#stopReason;
         this.#addUsage(event.usage);
         break;
       case "message_stop":
         this.isComplete = this.failure === undefined;
         break;
       case "error":
-        this.failure = failureIn(event);
+        this.failure = readStreamFailure(event);
         break;
     }
   }
 
-  takeBody(body: JsonObject): void {
-    if (body.type === "error" || objectOf(body.error)) {
-      this.failure = failureIn(body);
+  takeBody(body: WireObject): void {
+    if (body.type === "error" || toObject(body.error)) {
+      this.failure = readStreamFailure(body);
       return;
     }
     if (!Array.isArray(body.content)) return;
     this.#head = body;
-    this.#body = arrayOf(body.content)
-      .map(objectOf)
+    this.#body = toArray(body.content)
+      .map(toObject)
       .filter((block) => block !== undefined);
-    this.#stopReason = textOf(body.stop_reason);
+    this.#stopReason = toText(body.stop_reason);
     this.#addUsage(body.usage);
     this.isComplete = true;
   }
@@ -70,9 +70,9 @@ class AnthropicAssembly implements Assembly {
   takeEnd(): void {}
 
   message(): MessageInput | undefined {
-    const content = this.#body?.filter(isWhole) ?? this.#blocks.content();
-    const message = messageOf({ role: "assistant", content, model: this.#head.model });
-    return isNothingSaid(message) ? undefined : message;
+    const content = this.#body?.filter(isCompleteBlock) ?? this.#blocks.content();
+    const message = decodeAnthropicElement({ role: "assistant", content, model: this.#head.model });
+    return isEmptyMessage(message) ? undefined : message;
   }
 
   get hasBegun(): boolean {
@@ -80,7 +80,7 @@ class AnthropicAssembly implements Assembly {
   }
 
   get usage(): Usage | undefined {
-    const body = anthropicUsage(this.#usage, {});
+    const body = decodeAnthropicUsage(this.#usage, {});
     return body?.kind === "usage" ? body.usage : undefined;
   }
 
@@ -89,20 +89,20 @@ class AnthropicAssembly implements Assembly {
   }
 
   get responseId(): string | undefined {
-    return textOf(this.#head.id);
+    return toText(this.#head.id);
   }
 
   get model(): string | undefined {
-    return textOf(this.#head.model);
+    return toText(this.#head.model);
   }
 
   /** Counts are totals of the reply so far, so a later report can only raise them. */
   #addUsage(value: unknown): void {
-    const report = objectOf(value);
+    const report = toObject(value);
     if (!report) return;
     const merged = { ...this.#usage };
     for (const [field, count] of Object.entries(report)) {
-      const before = numberOf(merged[field]);
+      const before = toNumber(merged[field]);
       if (count === null || count === undefined) continue;
       merged[field] = before !== undefined && typeof count === "number" ? Math.max(before, count) : count;
     }

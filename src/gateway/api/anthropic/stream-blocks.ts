@@ -1,6 +1,6 @@
-import { numberOf, objectOf, textOf } from "../../../formats/content/fields.ts";
-import type { JsonObject } from "../api.ts";
-import { valueIn } from "../replies/event-json.ts";
+import { toNumber, toObject, toText } from "../../../formats/content/fields.ts";
+import type { WireObject } from "../api.ts";
+import { parseJsonOrUndefined } from "../replies/event-json.ts";
 
 interface OpenBlock {
   fields: { [field: string]: unknown };
@@ -10,7 +10,7 @@ interface OpenBlock {
 }
 
 /** The field that each type of delta extends. */
-const GROWING: ReadonlyMap<string, string> = new Map([
+const DELTA_FIELDS: ReadonlyMap<string, string> = new Map([
   ["text_delta", "text"],
   ["thinking_delta", "thinking"],
   ["compaction_delta", "content"],
@@ -24,47 +24,47 @@ export class StreamBlocks {
   /** True once the reply has text, reasoning or a call. */
   hasBegun = false;
 
-  start(event: JsonObject): void {
-    const fields = objectOf(event.content_block);
-    const index = numberOf(event.index) ?? this.#blocks.length;
+  start(event: WireObject): void {
+    const fields = toObject(event.content_block);
+    const index = toNumber(event.index) ?? this.#blocks.length;
     const before = this.#byIndex.get(index);
     if (!fields || (before && !before.isStopped)) return;
     const block: OpenBlock = { fields: { ...fields }, input: "", isStopped: false };
     this.#byIndex.set(index, block);
     this.#blocks.push(block);
-    this.hasBegun ||= isSaying(fields);
+    this.hasBegun ||= hasContent(fields);
   }
 
-  add(event: JsonObject): void {
-    const delta = objectOf(event.delta);
-    const block = this.#byIndex.get(numberOf(event.index) ?? -1);
+  add(event: WireObject): void {
+    const delta = toObject(event.delta);
+    const block = this.#byIndex.get(toNumber(event.index) ?? -1);
     if (!delta || !block || block.isStopped) return;
     const { fields } = block;
-    const field = GROWING.get(String(delta.type));
+    const field = DELTA_FIELDS.get(String(delta.type));
     if (field !== undefined) {
-      const opaque = textOf(delta.encrypted_content);
+      const opaque = toText(delta.encrypted_content);
       if (opaque !== undefined) fields.encrypted_content = opaque;
-      const piece = textOf(delta[field]);
+      const piece = toText(delta[field]);
       if (piece === undefined) return;
-      fields[field] = `${textOf(fields[field]) ?? ""}${piece}`;
+      fields[field] = `${toText(fields[field]) ?? ""}${piece}`;
       this.hasBegun = true;
     } else if (delta.type === "signature_delta") fields.signature = delta.signature;
-    else if (delta.type === "input_json_delta") block.input += textOf(delta.partial_json) ?? "";
+    else if (delta.type === "input_json_delta") block.input += toText(delta.partial_json) ?? "";
     else if (delta.type === "citations_delta") addCitation(fields, delta.citation);
   }
 
-  stop(event: JsonObject): void {
-    const block = this.#byIndex.get(numberOf(event.index) ?? -1);
+  stop(event: WireObject): void {
+    const block = this.#byIndex.get(toNumber(event.index) ?? -1);
     if (!block || block.isStopped) return;
     block.isStopped = true;
-    if (block.input !== "") block.fields.input = valueIn(block.input);
+    if (block.input !== "") block.fields.input = parseJsonOrUndefined(block.input);
   }
 
   /** Blocks as the client will send them back: all complete ones, and the text so far of an incomplete one. */
-  content(): readonly JsonObject[] {
+  content(): readonly WireObject[] {
     return this.#blocks.flatMap(({ fields, isStopped }) => {
-      if (fields.type === "text") return textOf(fields.text) === undefined ? [] : [fields];
-      return isStopped && isWhole(fields) ? [fields] : [];
+      if (fields.type === "text") return toText(fields.text) === undefined ? [] : [fields];
+      return isStopped && isCompleteBlock(fields) ? [fields] : [];
     });
   }
 }
@@ -76,11 +76,11 @@ function addCitation(fields: OpenBlock["fields"], citation: unknown): void {
 }
 
 /** False for a block with incomplete input. */
-export function isWhole(block: JsonObject): boolean {
-  return !("input" in block) || objectOf(block.input) !== undefined;
+export function isCompleteBlock(block: WireObject): boolean {
+  return !("input" in block) || toObject(block.input) !== undefined;
 }
 
-function isSaying({ type, text, thinking }: JsonObject): boolean {
-  if (type === "text") return textOf(text) !== undefined;
-  return type !== "thinking" || textOf(thinking) !== undefined;
+function hasContent({ type, text, thinking }: WireObject): boolean {
+  if (type === "text") return toText(text) !== undefined;
+  return type !== "thinking" || toText(thinking) !== undefined;
 }

@@ -1,15 +1,15 @@
 import type { Part, PartInput } from "../../../index.ts";
-import { type Match, matchParts } from "./match-parts.ts";
-import { kindOf } from "./part-kind.ts";
+import { matchParts, type PartMatch } from "./match-parts.ts";
+import { getPartKind } from "./part-kind.ts";
 import { type TracedPart, traceParts } from "./trace-parts.ts";
 
 /** A piece of a client's message, with its decoded part. */
-export interface OwnPiece {
+export interface ClientPiece {
   readonly part: PartInput;
 }
 
 /** A piece of an edited message: the client's own, the client's own with other content, or a new one. */
-export type EditedPiece<P extends OwnPiece> =
+export type EditedPiece<P extends ClientPiece> =
   | { readonly type: "own"; readonly piece: P }
   | { readonly type: "changed"; readonly piece: P; readonly part: Part; readonly original: Part }
   | { readonly type: "new"; readonly part: Part };
@@ -18,7 +18,7 @@ export type EditedPiece<P extends OwnPiece> =
  * Applies an edit to a client's pieces. Unedited pieces stay, as do pieces unknown to the log as long as anything
  * stays. Reasoning either stays unchanged or leaves, and never returns to a client that has dropped it.
  */
-export function editedPieces<P extends OwnPiece>(
+export function applyPieceEdits<P extends ClientPiece>(
   edited: readonly Part[],
   original: readonly Part[],
   pieces: readonly P[],
@@ -39,12 +39,12 @@ export function editedPieces<P extends OwnPiece>(
   const bringUnknown = (end: number) => {
     for (; next < end; next++) if (!known.has(next)) result.push({ type: "own", piece: pieceAt(next) });
   };
-  const told = new Set<Match>();
+  const told = new Set<PartMatch>();
   for (const trace of traced) {
     const { part, from, isSame } = trace;
     const match = from === undefined ? undefined : byOriginal.get(from);
     if (!match) {
-      if (!isSame && kindOf(part) !== "reasoning" && (from === undefined || isSaying(part)))
+      if (!isSame && getPartKind(part) !== "reasoning" && (from === undefined || canStandAlone(part)))
         result.push({ type: "new", part });
       continue;
     }
@@ -55,11 +55,11 @@ export function editedPieces<P extends OwnPiece>(
     if (stayed.length === match.originals.length && stayed.every((one) => one.isSame))
       for (const one of match.own.map((place) => ({ type: "own" as const, piece: pieceAt(place) })))
         result.push(one);
-    else if (kindOf(part) !== "reasoning")
+    else if (getPartKind(part) !== "reasoning")
       result.push({
         type: "changed",
         piece: pieceAt(match.own[0]),
-        part: joined(stayed),
+        part: joinTexts(stayed),
         original: original[from as number] as Part,
       });
   }
@@ -68,7 +68,7 @@ export function editedPieces<P extends OwnPiece>(
 }
 
 /** Joins texts that the client had joined or split differently; they change together. */
-function joined(stayed: readonly TracedPart[]): Part {
+function joinTexts(stayed: readonly TracedPart[]): Part {
   const [first] = stayed as readonly [TracedPart];
   if (stayed.length === 1) return first.part;
   const texts = stayed.map(({ part }) =>
@@ -78,7 +78,7 @@ function joined(stayed: readonly TracedPart[]): Part {
 }
 
 /** True for a part that can stand alone; a call needs its result, and vice versa. */
-function isSaying(part: Part): boolean {
-  const kind = kindOf(part);
+function canStandAlone(part: Part): boolean {
+  const kind = getPartKind(part);
   return kind !== "call" && kind !== "result";
 }

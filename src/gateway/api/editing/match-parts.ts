@@ -1,9 +1,9 @@
 import type { Part, PartInput } from "../../../index.ts";
-import { callIdOf, kindOf, type PartKind } from "./part-kind.ts";
+import { getCallId, getPartKind, type PartKind } from "./part-kind.ts";
 import { isSameCall, isSamePart } from "./same-part.ts";
 
 /** Logged parts, and the client's parts with the same content; usually one of each. */
-export interface Match {
+export interface PartMatch {
   readonly originals: readonly number[];
   readonly own: readonly number[];
 }
@@ -15,15 +15,15 @@ const KINDS: readonly PartKind[] = ["text", "blank", "reasoning", "call", "resul
  * Otherwise, as when the client drops reasoning, equal parts are paired; the remaining texts were joined or split
  * differently and form one match.
  */
-export function matchParts(original: readonly Part[], own: readonly PartInput[]): readonly Match[] {
+export function matchParts(original: readonly Part[], own: readonly PartInput[]): readonly PartMatch[] {
   return KINDS.flatMap((kind) => {
-    const originals = placesOf(original, kind);
-    const mine = placesOf(own, kind);
+    const originals = findPlaces(original, kind);
+    const mine = findPlaces(own, kind);
     if (originals.length === mine.length)
       return originals.map((place, order) => ({ originals: [place], own: [mine[order] as number] }));
-    const pairs = pairsOf(original, originals, own, mine);
+    const pairs = pairEqualParts(original, originals, own, mine);
     if (kind !== "text") return pairs;
-    const rest: Match = {
+    const rest: PartMatch = {
       originals: originals.filter((place) => !pairs.some((pair) => pair.originals[0] === place)),
       own: mine.filter((place) => !pairs.some((pair) => pair.own[0] === place)),
     };
@@ -31,17 +31,19 @@ export function matchParts(original: readonly Part[], own: readonly PartInput[])
   });
 }
 
-function pairsOf(
+function pairEqualParts(
   original: readonly Part[],
   originals: readonly number[],
   own: readonly PartInput[],
   mine: readonly number[],
-): readonly Match[] {
-  const pairs: Match[] = [];
+): readonly PartMatch[] {
+  const pairs: PartMatch[] = [];
   let next = 0;
   for (const place of originals) {
     const part = original[place] as Part;
-    const at = mine.findIndex((index, order) => order >= next && saysSame(part, own[index] as PartInput));
+    const at = mine.findIndex(
+      (index, order) => order >= next && hasSameContent(part, own[index] as PartInput),
+    );
     const found = mine[at];
     if (found === undefined) continue;
     pairs.push({ originals: [place], own: [found] });
@@ -50,12 +52,12 @@ function pairsOf(
   return pairs;
 }
 
-function placesOf(parts: readonly PartInput[] | readonly Part[], kind: PartKind): readonly number[] {
-  return parts.flatMap((part, index) => (kindOf(part) === kind ? [index] : []));
+function findPlaces(parts: readonly PartInput[] | readonly Part[], kind: PartKind): readonly number[] {
+  return parts.flatMap((part, index) => (getPartKind(part) === kind ? [index] : []));
 }
 
-function saysSame(part: Part, own: PartInput): boolean {
-  const callId = callIdOf(part);
-  if (callId !== undefined && callId === callIdOf(own)) return true;
+function hasSameContent(part: Part, own: PartInput): boolean {
+  const callId = getCallId(part);
+  if (callId !== undefined && callId === getCallId(own)) return true;
   return isSamePart(part, own) || isSameCall(part, own);
 }

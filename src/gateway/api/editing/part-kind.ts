@@ -7,7 +7,7 @@ export type PartKind = "text" | "blank" | "reasoning" | "call" | "result" | "med
 export type AnyPart = PartInput | ToolResultPart;
 
 /** The kind of a part. Blank text is a kind of its own, because clients drop it at will. */
-export function kindOf(part: AnyPart): PartKind {
+export function getPartKind(part: AnyPart): PartKind {
   switch (part.type) {
     case "text":
       return part.text.trim() === "" ? "blank" : "text";
@@ -32,19 +32,19 @@ export function isSpilled(part: AnyPart): part is BlobPart {
 }
 
 /** The id of the call that a part makes or answers. */
-export function callIdOf(part: AnyPart): string | undefined {
+export function getCallId(part: AnyPart): string | undefined {
   if (part.type === "tool-call" || part.type === "tool-result" || part.type === "blob") return part.callId;
   return undefined;
 }
 
 /** The parts of a tool's output. */
-export function outputOf({
+export function getOutputParts({
   output,
 }: ToolResultInput | ToolResultPart): readonly Exclude<AnyPart, ToolResultInput | ToolResultPart>[] {
   return typeof output === "string" ? [{ type: "text", text: output }] : output;
 }
 
 /** Media input as base64; undefined if it is in another form. */
-export function base64In({ data }: DataPart): string | undefined {
+export function findBase64({ data }: DataPart): string | undefined {
   return typeof data === "string" ? data : undefined;
 }

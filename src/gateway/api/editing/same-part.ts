@@ -1,24 +1,24 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { BlobPart, Message } from "../../../index.ts";
-import { type AnyPart, base64In, isSpilled, kindOf, outputOf } from "./part-kind.ts";
+import { type AnyPart, findBase64, getOutputParts, getPartKind, isSpilled } from "./part-kind.ts";
 
 /** True if no part of a message was edited. */
 export function isUnedited(message: Message, original: Message): boolean {
   if (message === original) return true;
-  return message.role === original.role && areSame(message.parts, original.parts);
+  return message.role === original.role && areSameParts(message.parts, original.parts);
 }
 
 /** True if two parts are identical; a blob equals the part that it was made from. */
 export function isSamePart(one: AnyPart, other: AnyPart): boolean {
   if (one === other) return true;
-  if (kindOf(one) !== kindOf(other)) return false;
+  if (getPartKind(one) !== getPartKind(other)) return false;
   if (one.type === "blob" && other.type === "blob") return one.digest === other.digest;
   if (one.type === "blob") return isBlobOf(one, other);
   if (other.type === "blob") return isBlobOf(other, one);
   if (one.type === "tool-result" && other.type === "tool-result") {
     const isAlike = one.callId === other.callId && (one.isError ?? false) === (other.isError ?? false);
-    return isAlike && areSame(outputOf(one), outputOf(other));
+    return isAlike && areSameParts(getOutputParts(one), getOutputParts(other));
   }
   return isDeepStrictEqual(one, other);
 }
@@ -29,7 +29,7 @@ export function isSameCall(one: AnyPart, other: AnyPart): boolean {
   return one.name === other.name && isDeepStrictEqual(one.input, other.input);
 }
 
-function areSame(some: readonly AnyPart[], others: readonly AnyPart[]): boolean {
+function areSameParts(some: readonly AnyPart[], others: readonly AnyPart[]): boolean {
   return (
     some.length === others.length && some.every((part, index) => isSamePart(part, others[index] as AnyPart))
   );
@@ -38,7 +38,7 @@ function areSame(some: readonly AnyPart[], others: readonly AnyPart[]): boolean 
 /** True if a blob contains this part. */
 function isBlobOf(blob: BlobPart, part: AnyPart): boolean {
   if (part.type === "data") {
-    const base64 = base64In(part);
+    const base64 = findBase64(part);
     return base64 !== undefined && digestOf(Buffer.from(base64, "base64")) === blob.digest;
   }
   if (!isSpilled(blob)) return false;

@@ -1,5 +1,5 @@
 import type { Part } from "../../../index.ts";
-import { callIdOf, kindOf } from "./part-kind.ts";
+import { getCallId, getPartKind } from "./part-kind.ts";
 import { isSamePart } from "./same-part.ts";
 
 /** A part of an edited message and its origin. */
@@ -15,7 +15,7 @@ export interface TracedPart {
  * results are matched by id, and the rest by kind and order.
  */
 export function traceParts(edited: readonly Part[], original: readonly Part[]): readonly TracedPart[] {
-  const anchors = anchorsOf(edited, original);
+  const anchors = findAnchors(edited, original);
   const from: (number | undefined)[] = [...anchors];
   let gap: number[] = [];
   let begin = 0;
@@ -33,7 +33,7 @@ export function traceParts(edited: readonly Part[], original: readonly Part[]): 
 }
 
 /** Indexes of the originals of unchanged parts, in ascending order. */
-function anchorsOf(edited: readonly Part[], original: readonly Part[]): readonly (number | undefined)[] {
+function findAnchors(edited: readonly Part[], original: readonly Part[]): readonly (number | undefined)[] {
   const anchors: (number | undefined)[] = edited.map(() => undefined);
   let tail = 0;
   const isTailSame = () => {
@@ -67,7 +67,7 @@ function pairGap(
   from: (number | undefined)[],
 ): void {
   const free = new Set<number>();
-  for (let at = begin; at < end; at++) if (kindOf(original[at] as Part) !== "reasoning") free.add(at);
+  for (let at = begin; at < end; at++) if (getPartKind(original[at] as Part) !== "reasoning") free.add(at);
   const pair = (isPair: (part: Part, other: Part) => boolean) => {
     for (const index of gap) {
       if (from[index] !== undefined) continue;
@@ -78,10 +78,11 @@ function pairGap(
     }
   };
   pair((part, other) => {
-    const callId = callIdOf(part);
-    return callId !== undefined && callId === callIdOf(other) && kindOf(part) === kindOf(other);
+    const callId = getCallId(part);
+    return callId !== undefined && callId === getCallId(other) && getPartKind(part) === getPartKind(other);
   });
   const isEven = gap.filter((index) => from[index] === undefined).length === free.size;
-  if (!isEven) pair((part, other) => kindOf(part) === kindOf(other) && callIdOf(part) === undefined);
-  pair((part) => ["text", "blank", "media", "raw"].includes(kindOf(part)));
+  if (!isEven)
+    pair((part, other) => getPartKind(part) === getPartKind(other) && getCallId(part) === undefined);
+  pair((part) => ["text", "blank", "media", "raw"].includes(getPartKind(part)));
 }

@@ -1,22 +1,22 @@
-import { objectOf } from "../../../formats/content/fields.ts";
-import { soundIn } from "../../../formats/content/openai-chat-media-fields.ts";
+import { toObject } from "../../../formats/content/fields.ts";
+import { findAudio } from "../../../formats/content/openai-chat-media-fields.ts";
 import type { BlobPart } from "../../../index.ts";
-import type { JsonObject } from "../api.ts";
-import type { BlockForm } from "../editing/blocks.ts";
-import { NAME } from "./decode.ts";
+import type { WireObject } from "../api.ts";
+import type { BlockFormat } from "../editing/blocks.ts";
+import { OPENAI_CHAT_NAME } from "./decode.ts";
 
 /** Blocks of user content, the only content with media. */
-export const userForm: BlockForm = {
+export const chatUserFormat: BlockFormat = {
   text: (text) => ({ type: "text", text }),
-  media: mediaBlock,
+  media: encodeMedia,
   // Audio is referenced in a field of its own; its transcript is text.
-  raw: (part) => (part.format === NAME && !soundIn(part) ? objectOf(part.value) : undefined),
+  raw: (part) => (part.format === OPENAI_CHAT_NAME && !findAudio(part) ? toObject(part.value) : undefined),
 };
 
 /** Blocks of all other content. */
-export const plainForm: BlockForm = { ...userForm, media: () => undefined };
+export const chatPlainFormat: BlockFormat = { ...chatUserFormat, media: () => undefined };
 
-function mediaBlock({ mime, name }: BlobPart, data: string): JsonObject {
+function encodeMedia({ mime, name }: BlobPart, data: string): WireObject {
   const url = `data:${mime};base64,${data}`;
   if (mime.startsWith("image/")) return { type: "image_url", image_url: { url } };
   if (mime.startsWith("audio/"))

@@ -1,31 +1,31 @@
-import { objectOf, textOf } from "../../../formats/content/fields.ts";
+import { toObject, toText } from "../../../formats/content/fields.ts";
 import { NO_RESULT } from "../../../formats/content/marks.ts";
-import { messageOfChat } from "../../../formats/content/openai-chat-message.ts";
+import { decodeChatMessage } from "../../../formats/content/openai-chat-message.ts";
 import type { MessageInput } from "../../../index.ts";
-import type { JsonObject, SaidMessage } from "../api.ts";
-import { unmarkedElement } from "../cache-marks.ts";
-import { decodeEach } from "../decode-each.ts";
+import type { DecodedMessage, WireObject } from "../api.ts";
+import { removeElementMarks } from "../cache-marks.ts";
+import { decodeElements } from "../decode-each.ts";
 
 /** The name of the format, for raw parts and meta. */
-export const NAME = "openai-chat";
+export const OPENAI_CHAT_NAME = "openai-chat";
 
 /** Decodes the messages of a request, one per element. */
-export function decode(elements: readonly JsonObject[]): readonly SaidMessage[] {
-  return decodeEach(elements, messageOf);
+export function decodeChat(elements: readonly WireObject[]): readonly DecodedMessage[] {
+  return decodeElements(elements, decodeChatElement);
 }
 
 /** Decodes one message. Calls in the legacy field "function_call" have no id and are answered by name. */
-export function messageOf(marked: JsonObject): MessageInput {
-  const element = unmarkedElement(marked);
-  const functionCall = `function-${String(objectOf(element.function_call)?.name ?? element.name ?? "")}`;
-  const message = messageOfChat(element, functionCall);
+export function decodeChatElement(marked: WireObject): MessageInput {
+  const element = removeElementMarks(marked);
+  const functionCall = `function-${String(toObject(element.function_call)?.name ?? element.name ?? "")}`;
+  const message = decodeChatMessage(element, functionCall);
   if (message) return message;
   // The client sends this text as a result, so it answers a call, regardless of its author.
-  const callId = textOf(element.tool_call_id) ?? functionCall;
+  const callId = toText(element.tool_call_id) ?? functionCall;
   return { role: "tool", parts: [{ type: "tool-result", callId, output: NO_RESULT }] };
 }
 
 /** True for an instruction. */
-export function isLead({ role }: JsonObject): boolean {
+export function isChatLead({ role }: WireObject): boolean {
   return role === "system" || role === "developer";
 }

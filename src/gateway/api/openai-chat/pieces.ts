@@ -1,11 +1,11 @@
-import { arrayOf, objectOf } from "../../../formats/content/fields.ts";
-import { soundOf } from "../../../formats/content/openai-chat-media-fields.ts";
-import type { JsonObject } from "../api.ts";
-import type { OwnBlock } from "../editing/blocks.ts";
-import { messageOf } from "./decode.ts";
+import { toArray, toObject } from "../../../formats/content/fields.ts";
+import { decodeAudio } from "../../../formats/content/openai-chat-media-fields.ts";
+import type { WireObject } from "../api.ts";
+import type { ClientBlock } from "../editing/blocks.ts";
+import { decodeChatElement } from "./decode.ts";
 
 /** A piece of a message, and the field that contains it. */
-export interface ChatPiece extends OwnBlock {
+export interface ChatPiece extends ClientBlock {
   readonly field:
     | "reasoning"
     | "content"
@@ -18,22 +18,22 @@ export interface ChatPiece extends OwnBlock {
 }
 
 /** The pieces of a message in the order of its parts. */
-export function piecesOf(element: JsonObject | undefined): readonly ChatPiece[] {
+export function splitChatMessage(element: WireObject | undefined): readonly ChatPiece[] {
   if (!element) return [];
-  const { parts = [] } = messageOf(element);
+  const { parts = [] } = decodeChatElement(element);
   const [only] = parts;
   if (only?.type === "tool-result") return [{ part: only, block: element, field: "result" }];
-  const calls = arrayOf(element.tool_calls);
-  const legacy = objectOf(element.function_call);
+  const calls = toArray(element.tool_calls);
+  const legacy = toObject(element.function_call);
   const isOfModel = element.role === "assistant";
   const behind: Omit<ChatPiece, "part">[] = [
     ...(typeof element.refusal === "string" ? [{ block: element.refusal, field: "refusal" as const }] : []),
     ...calls.map((block) => ({ block, field: "tool_calls" as const })),
     ...(legacy ? [{ block: legacy, field: "function_call" as const }] : []),
-    ...(isOfModel ? arrayOf(element.images) : []).map((block) => ({ block, field: "images" as const })),
-    ...soundOf(element).map(() => ({ block: element.audio, field: "audio" as const })),
+    ...(isOfModel ? toArray(element.images) : []).map((block) => ({ block, field: "images" as const })),
+    ...decodeAudio(element).map(() => ({ block: element.audio, field: "audio" as const })),
   ];
-  const content = contentBlocks(element, calls.length > 0 || legacy !== undefined);
+  const content = getContentBlocks(element, calls.length > 0 || legacy !== undefined);
   const hasReasoning = parts.length > content.length + behind.length;
   const before: Omit<ChatPiece, "part">[] = [
     ...(hasReasoning ? [{ block: undefined, field: "reasoning" as const }] : []),
@@ -46,7 +46,7 @@ export function piecesOf(element: JsonObject | undefined): readonly ChatPiece[] 
   });
 }
 
-function contentBlocks({ content }: JsonObject, isCalling: boolean): readonly unknown[] {
-  if (typeof content !== "string") return arrayOf(content);
+function getContentBlocks({ content }: WireObject, isCalling: boolean): readonly unknown[] {
+  if (typeof content !== "string") return toArray(content);
   return isCalling && content === "" ? [] : [{ type: "text", text: content }];
 }

@@ -1,24 +1,24 @@
-import { arrayOf, objectOf, textOf } from "../../../formats/content/fields.ts";
-import { openaiUsage } from "../../../formats/wire/usage.ts";
+import { toArray, toObject, toText } from "../../../formats/content/fields.ts";
+import { decodeOpenaiUsage } from "../../../formats/wire/usage.ts";
 import type { MessageInput, ProviderFailure, Usage } from "../../../index.ts";
-import type { JsonObject, ReplyReader } from "../api.ts";
-import { isNothingSaid } from "../nothing-said.ts";
-import { failureIn } from "../replies/failure.ts";
-import { type Assembly, replyReader } from "../replies/reply-reader.ts";
-import { messageOf } from "./decode.ts";
+import type { ReplyReader, WireObject } from "../api.ts";
+import { isEmptyMessage } from "../nothing-said.ts";
+import { readStreamFailure } from "../replies/failure.ts";
+import { createReplyReader, type ReplyAssembly } from "../replies/reply-reader.ts";
+import { decodeChatElement } from "./decode.ts";
 import { StreamCalls } from "./stream-calls.ts";
 import { StreamDetails } from "./stream-details.ts";
 import { StreamMedia } from "./stream-media.ts";
 
 /** A reader of replies in OpenAI's Chat Completions API and compatible ones. */
-export function makeReader(): ReplyReader {
-  return replyReader(new ChatAssembly());
+export function createChatReader(): ReplyReader {
+  return createReplyReader(new ChatAssembly());
 }
 
 /** Texts that arrive in pieces, by field of the delta. */
 type Texts = { [field in "content" | "reasoning_content" | "reasoning" | "refusal"]: string };
 
-class ChatAssembly implements Assembly {
+class ChatAssembly implements ReplyAssembly {
   readonly #texts: Texts = { content: "", reasoning_content: "", reasoning: "", refusal: "" };
   readonly #calls = new StreamCalls();
   /** The single call of the legacy field "function_call". */
@@ -32,11 +32,11 @@ class ChatAssembly implements Assembly {
   responseId: string | undefined;
   model: string | undefined;
 
-  takeEvent(_type: string, chunk: JsonObject): void {
+  takeEvent(_type: string, chunk: WireObject): void {
     this.#take(chunk, "delta");
   }
 
-  takeBody(body: JsonObject): void {
+  takeBody(body: WireObject): void {
     this.#take(body, "message");
   }
 
@@ -46,10 +46,10 @@ class ChatAssembly implements Assembly {
 
   message(): MessageInput | undefined {
     const { content, refusal, reasoning, reasoning_content } = this.#texts;
-    const calls = this.#hasEnded ? this.#calls.whole(this.#isCutShort) : [];
-    const [legacy] = this.#hasEnded ? this.#legacy.whole(this.#isCutShort) : [];
+    const calls = this.#hasEnded ? this.#calls.completeCalls(this.#isCutShort) : [];
+    const [legacy] = this.#hasEnded ? this.#legacy.completeCalls(this.#isCutShort) : [];
     const details = this.#hasEnded ? this.#details.all : [];
-    const message = messageOf({
+    const message = decodeChatElement({
       role: "assistant",
       content: content === "" ? null : content,
       model: this.model,
@@ -61,7 +61,7 @@ class ChatAssembly implements Assembly {
       ...(legacy && { function_call: legacy.function }),
       ...this.#media.fields(this.#hasEnded),
     });
-    return isNothingSaid(message) ? undefined : message;
+    return isEmptyMessage(message) ? undefined : message;
   }
 
   get isComplete(): boolean {
@@ -75,7 +75,7 @@ class ChatAssembly implements Assembly {
   }
 
   get usage(): Usage | undefined {
-    const body = openaiUsage(this.#usage, {});
+    const body = decodeOpenaiUsage(this.#usage, {});
     return body?.kind === "usage" ? body.usage : undefined;
   }
 
@@ -88,27 +88,27 @@ class ChatAssembly implements Assembly {
     return this.stopReason === undefined || this.stopReason === "length";
   }
 
-  #take(chunk: JsonObject, field: "delta" | "message"): void {
-    if (chunk.error !== undefined && chunk.error !== null) this.failure = failureIn(chunk);
-    this.responseId = textOf(chunk.id) ?? this.responseId;
-    this.model = textOf(chunk.model) ?? this.model;
-    this.#usage = objectOf(chunk.usage) ?? objectOf(objectOf(chunk.x_groq)?.usage) ?? this.#usage;
-    for (const value of arrayOf(chunk.choices)) {
-      const choice = objectOf(value);
+  #take(chunk: WireObject, field: "delta" | "message"): void {
+    if (chunk.error !== undefined && chunk.error !== null) this.failure = readStreamFailure(chunk);
+    this.responseId = toText(chunk.id) ?? this.responseId;
+    this.model = toText(chunk.model) ?? this.model;
+    this.#usage = toObject(chunk.usage) ?? toObject(toObject(chunk.x_groq)?.usage) ?? this.#usage;
+    for (const value of toArray(chunk.choices)) {
+      const choice = toObject(value);
       if (!choice || (choice.index ?? 0) !== 0) continue;
-      this.#usage = objectOf(choice.usage) ?? this.#usage;
-      this.#add(objectOf(choice[field]) ?? {});
-      this.stopReason = textOf(choice.finish_reason) ?? this.stopReason;
+      this.#usage = toObject(choice.usage) ?? this.#usage;
+      this.#add(toObject(choice[field]) ?? {});
+      this.stopReason = toText(choice.finish_reason) ?? this.stopReason;
     }
   }
 
-  #add(delta: JsonObject): void {
+  #add(delta: WireObject): void {
     for (const field of Object.keys(this.#texts) as (keyof Texts)[])
       this.#texts[field] += typeof delta[field] === "string" ? delta[field] : "";
     // Some servers send content as a list of parts.
-    for (const part of arrayOf(delta.content)) this.#texts.content += textOf(objectOf(part)?.text) ?? "";
+    for (const part of toArray(delta.content)) this.#texts.content += toText(toObject(part)?.text) ?? "";
     this.#calls.add(delta.tool_calls);
-    const legacy = objectOf(delta.function_call);
+    const legacy = toObject(delta.function_call);
     if (legacy) this.#legacy.add([{ index: 0, id: "function", function: legacy }]);
     this.#details.add(delta.reasoning_details);
     this.#media.add(delta);

@@ -1,6 +1,6 @@
-import { arrayOf, numberOf, objectOf, textOf } from "../../../formats/content/fields.ts";
-import type { JsonObject } from "../api.ts";
-import { valueIn } from "../replies/event-json.ts";
+import { toArray, toNumber, toObject, toText } from "../../../formats/content/fields.ts";
+import type { WireObject } from "../api.ts";
+import { parseJsonOrUndefined } from "../replies/event-json.ts";
 
 interface OpenCall {
   id: string;
@@ -23,25 +23,25 @@ export class StreamCalls {
 
   /** Adds the `tool_calls` of a delta. */
   add(value: unknown): void {
-    for (const entry of arrayOf(value)) {
-      const delta = objectOf(entry);
+    for (const entry of toArray(value)) {
+      const delta = toObject(entry);
       if (delta) this.#addTo(this.#callFor(delta), delta);
     }
   }
 
   /** Complete calls as entries of `tool_calls`. */
-  whole(isCutShort: boolean): readonly JsonObject[] {
-    return this.#calls.flatMap(({ id, name, input, isCustom, rest }): readonly JsonObject[] => {
+  completeCalls(isCutShort: boolean): readonly WireObject[] {
+    return this.#calls.flatMap(({ id, name, input, isCustom, rest }): readonly WireObject[] => {
       if (name === "" || id === "") return [];
       if (isCustom) return isCutShort ? [] : [{ ...rest, id, type: "custom", custom: { name, input } }];
-      const isWhole = input.trim() === "" ? !isCutShort : valueIn(input) !== undefined;
+      const isWhole = input.trim() === "" ? !isCutShort : parseJsonOrUndefined(input) !== undefined;
       return isWhole ? [{ ...rest, id, type: "function", function: { name, arguments: input } }] : [];
     });
   }
 
-  #callFor(delta: JsonObject): OpenCall {
-    const id = textOf(delta.id);
-    const index = numberOf(delta.index);
+  #callFor(delta: WireObject): OpenCall {
+    const id = toText(delta.id);
+    const index = toNumber(delta.index);
     const known =
       index === undefined
         ? id === undefined
@@ -57,14 +57,14 @@ export class StreamCalls {
     return call;
   }
 
-  #addTo(call: OpenCall, { id, type, index: _, function: called, custom, ...rest }: JsonObject): void {
-    if (call.id === "") call.id = textOf(id) ?? "";
-    call.isCustom ||= type === "custom" || objectOf(custom) !== undefined;
-    const target = objectOf(custom) ?? objectOf(called);
-    if (call.name === "") call.name = textOf(target?.name) ?? "";
+  #addTo(call: OpenCall, { id, type, index: _, function: called, custom, ...rest }: WireObject): void {
+    if (call.id === "") call.id = toText(id) ?? "";
+    call.isCustom ||= type === "custom" || toObject(custom) !== undefined;
+    const target = toObject(custom) ?? toObject(called);
+    if (call.name === "") call.name = toText(target?.name) ?? "";
     const piece = target?.arguments ?? target?.input;
     if (typeof piece === "string") call.input += piece;
-    else if (objectOf(piece)) call.input = JSON.stringify(piece);
+    else if (toObject(piece)) call.input = JSON.stringify(piece);
     Object.assign(call.rest, rest);
   }
 }

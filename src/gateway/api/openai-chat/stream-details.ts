@@ -1,7 +1,7 @@
-import { arrayOf, numberOf, objectOf, textOf } from "../../../formats/content/fields.ts";
+import { toArray, toNumber, toObject, toText } from "../../../formats/content/fields.ts";
 
 /** Fields of a detail that arrive in pieces. */
-const GROWING = ["text", "summary", "data"];
+const GROWING_FIELDS = ["text", "summary", "data"];
 
 type Detail = { [field: string]: unknown };
 
@@ -11,17 +11,17 @@ export class StreamDetails {
 
   /** Adds the `reasoning_details` of a delta. */
   add(value: unknown): void {
-    for (const entry of arrayOf(value)) {
-      const delta = objectOf(entry);
+    for (const entry of toArray(value)) {
+      const delta = toObject(entry);
       if (!delta) continue;
       const known = this.#details.find(({ index, type }) => index === delta.index && type === delta.type);
-      if (!known || numberOf(delta.index) === undefined) {
+      if (!known || toNumber(delta.index) === undefined) {
         this.#details.push({ ...delta });
         continue;
       }
       for (const [field, piece] of Object.entries(delta)) {
-        const before = textOf(known[field]);
-        if (GROWING.includes(field)) known[field] = `${before ?? ""}${textOf(piece) ?? ""}`;
+        const before = toText(known[field]);
+        if (GROWING_FIELDS.includes(field)) known[field] = `${before ?? ""}${toText(piece) ?? ""}`;
         else if (piece !== null && piece !== undefined) known[field] = piece;
       }
     }

@@ -1,26 +1,26 @@
-import { arrayOf, objectOf, textOf } from "../../../formats/content/fields.ts";
+import { toArray, toObject, toText } from "../../../formats/content/fields.ts";
 import { ByteCollector } from "../../body/byte-collector.ts";
-import type { JsonObject } from "../api.ts";
+import type { WireObject } from "../api.ts";
 
 /** The parts of a streamed message other than text and calls: images, audio, annotations. */
 export class StreamMedia {
   readonly #images: unknown[] = [];
   readonly #annotations: unknown[] = [];
-  #audio: JsonObject | undefined;
+  #audio: WireObject | undefined;
   #transcript = "";
   /** Decoded audio; each chunk is base64 of its own. */
   readonly #sound = new ByteCollector();
 
   /** Adds the media of a delta or of a whole message. */
-  add(delta: JsonObject): void {
-    for (const image of arrayOf(delta.images)) this.#images.push(image);
-    for (const annotation of arrayOf(delta.annotations)) this.#annotations.push(annotation);
-    const audio = objectOf(delta.audio);
+  add(delta: WireObject): void {
+    for (const image of toArray(delta.images)) this.#images.push(image);
+    for (const annotation of toArray(delta.annotations)) this.#annotations.push(annotation);
+    const audio = toObject(delta.audio);
     if (!audio) return;
     const { transcript, data, ...rest } = audio;
     this.#audio = { ...this.#audio, ...rest };
-    this.#transcript += textOf(transcript) ?? "";
-    if (textOf(data) !== undefined) this.#sound.add(Buffer.from(data as string, "base64"));
+    this.#transcript += toText(transcript) ?? "";
+    if (toText(data) !== undefined) this.#sound.add(Buffer.from(data as string, "base64"));
   }
 
   get hasAny(): boolean {
@@ -28,7 +28,7 @@ export class StreamMedia {
   }
 
   /** Fields of the message; images and audio data only once it is complete. */
-  fields(isWhole: boolean): JsonObject {
+  fields(isWhole: boolean): WireObject {
     const data = this.#sound.length > 0 && isWhole ? this.#sound.bytes.toString("base64") : undefined;
     return {
       ...(this.#images.length > 0 && isWhole && { images: this.#images }),

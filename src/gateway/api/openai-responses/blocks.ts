@@ -1,36 +1,36 @@
-import { objectOf } from "../../../formats/content/fields.ts";
+import { toObject } from "../../../formats/content/fields.ts";
 import { isMessageContent } from "../../../formats/content/openai-responses-content.ts";
 import type { BlobPart, RawPart } from "../../../index.ts";
-import type { JsonObject } from "../api.ts";
-import type { BlockForm } from "../editing/blocks.ts";
-import { NAME } from "./decode.ts";
+import type { WireObject } from "../api.ts";
+import type { BlockFormat } from "../editing/blocks.ts";
+import { OPENAI_RESPONSES_NAME } from "./decode.ts";
 
 /** Blocks of a tool's output or of user content. */
-export const outputForm: BlockForm = {
+export const responsesOutputFormat: BlockFormat = {
   text: (text) => ({ type: "input_text", text }),
-  media: mediaBlock,
-  raw: rawBlock,
+  media: encodeMedia,
+  raw: encodeRaw,
 };
 
 /** Blocks of model content, which has no media. */
-const modelForm: BlockForm = {
+const responsesModelFormat: BlockFormat = {
   text: (text) => ({ type: "output_text", text }),
   media: () => undefined,
-  raw: rawBlock,
+  raw: encodeRaw,
 };
 
 /** The block format of a message item. */
-export function formFor(role: string): BlockForm {
-  return role === "assistant" ? modelForm : outputForm;
+export function getResponsesFormat(role: string): BlockFormat {
+  return role === "assistant" ? responsesModelFormat : responsesOutputFormat;
 }
 
-function mediaBlock({ mime, name }: BlobPart, data: string): JsonObject {
+function encodeMedia({ mime, name }: BlobPart, data: string): WireObject {
   const url = `data:${mime};base64,${data}`;
   if (mime.startsWith("image/")) return { type: "input_image", image_url: url };
   return { type: "input_file", ...(name !== undefined && { filename: name }), file_data: url };
 }
 
-function rawBlock({ format, value }: RawPart): JsonObject | undefined {
-  const block = format === NAME ? objectOf(value) : undefined;
+function encodeRaw({ format, value }: RawPart): WireObject | undefined {
+  const block = format === OPENAI_RESPONSES_NAME ? toObject(value) : undefined;
   return block && isMessageContent(block) ? block : undefined;
 }

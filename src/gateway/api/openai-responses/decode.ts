@@ -1,25 +1,25 @@
-import { objectOf } from "../../../formats/content/fields.ts";
+import { toObject } from "../../../formats/content/fields.ts";
 import {
+  decodeMessageItem,
+  decodeOutputItem,
+  decodeResponsesItem,
   type ItemPart,
-  partOfItem,
-  partsOfMessageItem,
-  resultOfItem,
 } from "../../../formats/content/openai-responses-items.ts";
 import type { MessageInput, Role } from "../../../index.ts";
-import type { JsonObject, SaidMessage } from "../api.ts";
-import { isNothingSaid } from "../nothing-said.ts";
+import type { DecodedMessage, WireObject } from "../api.ts";
+import { isEmptyMessage } from "../nothing-said.ts";
 
 /** The name of the format, for raw parts and meta. */
-export const NAME = "openai-responses";
+export const OPENAI_RESPONSES_NAME = "openai-responses";
 
 /** The items of a request; `input` may also be plain text. */
-export function itemsOfInput(input: unknown): readonly JsonObject[] {
+export function parseInputItems(input: unknown): readonly WireObject[] {
   if (typeof input === "string") return [{ type: "message", role: "user", content: input }];
-  return Array.isArray(input) ? input.map((item) => objectOf(item) ?? {}) : [];
+  return Array.isArray(input) ? input.map((item) => toObject(item) ?? {}) : [];
 }
 
 /** The role of an item. */
-export function speakerOf(item: JsonObject): Role {
+export function getItemRole(item: WireObject): Role {
   const { type = "message", role } = item;
   if (type !== "message") {
     // An approval answers a request of the model, as a result does: both stay, or both leave.
@@ -33,32 +33,32 @@ export function speakerOf(item: JsonObject): Role {
 }
 
 /** The parts of an item. */
-export function partsOf(item: JsonObject): readonly ItemPart[] {
-  if ((item.type ?? "message") === "message") return partsOfMessageItem(item);
-  return [resultOfItem(item) ?? partOfItem(item)];
+export function decodeItemParts(item: WireObject): readonly ItemPart[] {
+  if ((item.type ?? "message") === "message") return decodeMessageItem(item);
+  return [decodeOutputItem(item) ?? decodeResponsesItem(item)];
 }
 
 /**
  * Decodes the items of a request: consecutive items of the model form one message, and every other item is a message of
  * its own.
  */
-export function decode(elements: readonly JsonObject[]): readonly SaidMessage[] {
-  const said: SaidMessage[] = [];
+export function decodeResponses(elements: readonly WireObject[]): readonly DecodedMessage[] {
+  const said: DecodedMessage[] = [];
   for (let from = 0; from < elements.length; ) {
-    const speaker = speakerOf(elements[from] as JsonObject);
+    const speaker = getItemRole(elements[from] as WireObject);
     let to = from + 1;
     if (speaker === "assistant")
-      while (to < elements.length && speakerOf(elements[to] as JsonObject) === "assistant") to++;
-    const input = messageOf(speaker, elements.slice(from, to));
-    if (!isNothingSaid(input)) said.push({ input, from, to });
+      while (to < elements.length && getItemRole(elements[to] as WireObject) === "assistant") to++;
+    const input = decodeResponsesItems(speaker, elements.slice(from, to));
+    if (!isEmptyMessage(input)) said.push({ input, from, to });
     from = to;
   }
   return said;
 }
 
 /** Decodes one message. */
-export function messageOf(role: Role, items: readonly JsonObject[]): MessageInput {
-  const all = items.flatMap(partsOf);
+export function decodeResponsesItems(role: Role, items: readonly WireObject[]): MessageInput {
+  const all = items.flatMap(decodeItemParts);
   const extras = all.flatMap(({ extra }, index) => (extra ? [[String(index), extra] as const] : []));
   const speaker = items[0]?.role;
   const meta = {
@@ -68,11 +68,11 @@ export function messageOf(role: Role, items: readonly JsonObject[]): MessageInpu
   return {
     role,
     parts: all.map(({ part }) => part),
-    ...(Object.keys(meta).length > 0 && { meta: { [NAME]: meta } }),
+    ...(Object.keys(meta).length > 0 && { meta: { [OPENAI_RESPONSES_NAME]: meta } }),
   };
 }
 
 /** True for an instruction. */
-export function isLead(item: JsonObject): boolean {
-  return speakerOf(item) === "system";
+export function isResponsesLead(item: WireObject): boolean {
+  return getItemRole(item) === "system";
 }

@@ -1,12 +1,12 @@
-import type { Fault } from "../api.ts";
-import { errorOf } from "../openai/faults.ts";
+import type { WireFault } from "../api.ts";
+import { toOpenaiError } from "../openai/faults.ts";
 
 /** The field of a request that an overflow concerns. */
-export const FIELD = "input";
+export const INPUT_FIELD = "input";
 
 /** An error inside a stream, as two events; some clients look for one, some for the other. */
-export function faultEvent(fault: Fault): string {
-  const error = errorOf(fault, FIELD);
+export function encodeResponsesFaultEvent(fault: WireFault): string {
+  const error = toOpenaiError(fault, INPUT_FIELD);
   const { message, param, type } = error;
   const code = error.code ?? type;
   const failed = {

@@ -1,22 +1,22 @@
-import type { JsonObject } from "../api.ts";
-import { contentOf } from "../editing/blocks.ts";
+import type { WireObject } from "../api.ts";
+import { buildContent } from "../editing/blocks.ts";
 
 /** A list of items under construction. */
-export interface ItemList {
+export interface ItemListBuilder {
   /** Adds an item; `own` is the client's item that it was made from. */
-  addItem(item: JsonObject, own: JsonObject | undefined): void;
+  addItem(item: WireObject, own: WireObject | undefined): void;
   /** Adds a block to the content of the client's item, or to the message under construction. */
-  addBlock(block: unknown, own: JsonObject | undefined): void;
-  end(): readonly JsonObject[];
+  addBlock(block: unknown, own: WireObject | undefined): void;
+  end(): readonly WireObject[];
 }
 
 /**
  * Builds items: blocks of one item stay together, others become a message of `role`. Items in `unbound` lose their id.
  */
-export function itemList(role: string, unbound: ReadonlySet<JsonObject>): ItemList {
-  const items: JsonObject[] = [];
-  let open: { readonly own: JsonObject | undefined; readonly blocks: unknown[] } | undefined;
-  const push = (item: JsonObject, own: JsonObject | undefined) => {
+export function createItemListBuilder(role: string, unbound: ReadonlySet<WireObject>): ItemListBuilder {
+  const items: WireObject[] = [];
+  let open: { readonly own: WireObject | undefined; readonly blocks: unknown[] } | undefined;
+  const push = (item: WireObject, own: WireObject | undefined) => {
     const { id: _, ...rest } = item;
     items.push(own && unbound.has(own) ? rest : item);
   };
@@ -24,7 +24,7 @@ export function itemList(role: string, unbound: ReadonlySet<JsonObject>): ItemLi
     if (!open) return;
     const { own, blocks } = open;
     open = undefined;
-    if (own) push({ ...own, content: contentOf(own.content, blocks, true) }, own);
+    if (own) push({ ...own, content: buildContent(own.content, blocks, true) }, own);
     else push({ type: "message", role, content: blocks }, undefined);
   };
   return {

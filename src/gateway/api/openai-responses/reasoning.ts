@@ -1,24 +1,24 @@
-import type { JsonObject } from "../api.ts";
+import type { WireObject } from "../api.ts";
 import type { EditedPiece } from "../editing/edited-pieces.ts";
-import { kindOf } from "../editing/part-kind.ts";
+import { getPartKind } from "../editing/part-kind.ts";
 import type { ItemPiece } from "./pieces.ts";
 
 /** The remaining pieces of a turn whose reasoning is bound to the items after it. */
 export interface BoundPieces {
   readonly edited: readonly EditedPiece<ItemPiece>[];
   /** Items whose reasoning has left; the provider would refuse them under their ids. */
-  readonly unbound: ReadonlySet<JsonObject>;
+  readonly unbound: ReadonlySet<WireObject>;
 }
 
 /** Removes reasoning whose next item has left, because the API requires both or neither. */
-export function withBoundReasoning(
+export function dropUnboundReasoning(
   edited: readonly EditedPiece<ItemPiece>[],
   pieces: readonly ItemPiece[],
 ): BoundPieces {
   const staying = new Set(edited.flatMap((piece) => (isStaying(piece) ? [piece.piece.item] : [])));
-  const isReasoning = ({ part }: ItemPiece) => kindOf(part) === "reasoning";
-  const leaving = new Set<JsonObject>();
-  const unbound = new Set<JsonObject>();
+  const isReasoning = ({ part }: ItemPiece) => getPartKind(part) === "reasoning";
+  const leaving = new Set<WireObject>();
+  const unbound = new Set<WireObject>();
   let isLost = false;
   for (const [index, piece] of pieces.entries()) {
     const before = pieces[index - 1];
@@ -42,5 +42,5 @@ export function withBoundReasoning(
 /** True for a piece whose item still has its original kind. */
 function isStaying(edited: EditedPiece<ItemPiece>): edited is Exclude<typeof edited, { type: "new" }> {
   if (edited.type !== "changed") return edited.type === "own";
-  return edited.piece.isContent || kindOf(edited.part) === kindOf(edited.piece.part);
+  return edited.piece.isContent || getPartKind(edited.part) === getPartKind(edited.piece.part);
 }

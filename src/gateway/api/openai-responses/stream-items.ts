@@ -1,10 +1,10 @@
-import { arrayOf, numberOf, objectOf, textOf } from "../../../formats/content/fields.ts";
+import { toArray, toNumber, toObject, toText } from "../../../formats/content/fields.ts";
 import { CALL_FIELDS } from "../../../formats/content/openai-responses-items.ts";
-import type { JsonObject } from "../api.ts";
-import { valueIn } from "../replies/event-json.ts";
+import type { WireObject } from "../api.ts";
+import { parseJsonOrUndefined } from "../replies/event-json.ts";
 
 interface OpenItem {
-  fields: JsonObject;
+  fields: WireObject;
   /** Content of a message received so far, by index. */
   readonly content: Map<number, { type: "output_text" | "refusal"; text: string }>;
   isDone: boolean;
@@ -16,24 +16,24 @@ export class StreamItems {
   /** True once the reply has text, reasoning or a call. */
   hasBegun = false;
 
-  add(event: JsonObject): void {
-    const fields = objectOf(event.item);
+  add(event: WireObject): void {
+    const fields = toObject(event.item);
     if (!fields) return;
     const item = this.#item(event);
     if (!item.isDone) item.fields = fields;
     this.hasBegun ||= fields.type !== "message" && fields.type !== "reasoning";
   }
 
-  done(event: JsonObject): void {
-    const fields = objectOf(event.item);
+  finishItem(event: WireObject): void {
+    const fields = toObject(event.item);
     if (fields) this.#put(this.#item(event), fields);
   }
 
   /** Adds a piece of text, or sets the whole text. */
-  say(event: JsonObject, type: "output_text" | "refusal", text: unknown, isWhole: boolean): void {
+  addText(event: WireObject, type: "output_text" | "refusal", text: unknown, isWhole: boolean): void {
     if (typeof text !== "string") return;
     const { content } = this.#item(event);
-    const index = numberOf(event.content_index) ?? 0;
+    const index = toNumber(event.content_index) ?? 0;
     const before = isWhole ? "" : (content.get(index)?.text ?? "");
     content.set(index, { type, text: before + text });
     this.hasBegun ||= text !== "";
@@ -41,14 +41,14 @@ export class StreamItems {
 
   /** Takes all items as listed by the response itself. */
   replace(output: unknown): void {
-    for (const [output_index, item] of arrayOf(output).entries()) this.done({ output_index, item });
+    for (const [output_index, item] of toArray(output).entries()) this.finishItem({ output_index, item });
   }
 
   /** Items as the client will send them back: complete ones, and the text so far of an incomplete message. */
-  whole(): readonly JsonObject[] {
+  completeItems(): readonly WireObject[] {
     const ordered = [...this.#items].sort(([one], [other]) => one - other);
-    return ordered.flatMap(([, { fields, content, isDone }]): readonly JsonObject[] => {
-      if (isDone) return isWhole(fields) ? [fields] : [];
+    return ordered.flatMap(([, { fields, content, isDone }]): readonly WireObject[] => {
+      if (isDone) return isCompleteItem(fields) ? [fields] : [];
       const blocks = [...content.values()].filter(({ text }) => text !== "");
       if ((fields.type ?? "message") !== "message" || blocks.length === 0) return [];
       const said = blocks.map(({ type, text }) =>
@@ -58,8 +58,8 @@ export class StreamItems {
     });
   }
 
-  #item(event: JsonObject): OpenItem {
-    const index = numberOf(event.output_index) ?? this.#items.size;
+  #item(event: WireObject): OpenItem {
+    const index = toNumber(event.output_index) ?? this.#items.size;
     const known = this.#items.get(index);
     if (known) return known;
     const item: OpenItem = { fields: {}, content: new Map(), isDone: false };
@@ -67,7 +67,7 @@ export class StreamItems {
     return item;
   }
 
-  #put(item: OpenItem, fields: JsonObject): void {
+  #put(item: OpenItem, fields: WireObject): void {
     item.fields = fields;
     item.isDone = true;
     this.hasBegun = true;
@@ -75,12 +75,12 @@ export class StreamItems {
 }
 
 /** False for an incomplete call. */
-function isWhole(item: JsonObject): boolean {
-  const type = textOf(item.type) ?? "";
+function isCompleteItem(item: WireObject): boolean {
+  const type = toText(item.type) ?? "";
   const isOpen = item.status === "incomplete" || item.status === "in_progress";
   if (type === "function_call") {
-    const input = textOf(item.arguments)?.trim() ?? "";
-    return !isOpen && (input === "" || valueIn(input) !== undefined);
+    const input = toText(item.arguments)?.trim() ?? "";
+    return !isOpen && (input === "" || parseJsonOrUndefined(input) !== undefined);
   }
   return !(isOpen && CALL_FIELDS.has(type));
 }

@@ -1,4 +1,4 @@
-import type { Fault } from "../api.ts";
+import type { WireFault } from "../api.ts";
 
 /** The error object that OpenAI's APIs share. */
 export interface OpenaiError {
@@ -9,9 +9,9 @@ export interface OpenaiError {
   readonly code: string | null;
 }
 
-type Words = readonly [type: string, code: string | null];
+type ErrorWords = readonly [type: string, code: string | null];
 
-const WORDS: Readonly<Record<Fault["kind"], Words>> = {
+const ERROR_WORDS: Readonly<Record<WireFault["kind"], ErrorWords>> = {
   invalid_request: ["invalid_request_error", null],
   unauthorized: ["invalid_request_error", "invalid_api_key"],
   forbidden: ["invalid_request_error", "insufficient_permissions"],
@@ -26,13 +26,13 @@ const WORDS: Readonly<Record<Fault["kind"], Words>> = {
 };
 
 /** Clients that parse messages recognize an overflow by these words. */
-const OVERFLOW = /exceeds the context window|maximum context length is \d+ tokens/i;
+const OVERFLOW_TEXT = /exceeds the context window|maximum context length is \d+ tokens/i;
 
 /** An error in OpenAI's format; `field` is the field of the messages. */
-export function errorOf({ kind, message }: Fault, field: string): OpenaiError {
-  const [type, code] = WORDS[kind];
+export function toOpenaiError({ kind, message }: WireFault, field: string): OpenaiError {
+  const [type, code] = ERROR_WORDS[kind];
   const isOverflow = kind === "overflow";
-  const isNamed = !isOverflow || OVERFLOW.test(message);
+  const isNamed = !isOverflow || OVERFLOW_TEXT.test(message);
   return {
     message: isNamed ? message : `Your input exceeds the context window of this model. ${message}`,
     type,

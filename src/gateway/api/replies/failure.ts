@@ -1,21 +1,21 @@
-import { objectOf, textOf } from "../../../formats/content/fields.ts";
+import { toObject, toText } from "../../../formats/content/fields.ts";
 import type { ProviderFailure } from "../../../index.ts";
-import type { JsonObject } from "../api.ts";
-import { valueIn } from "./event-json.ts";
+import type { WireObject } from "../api.ts";
+import { parseJsonOrUndefined } from "./event-json.ts";
 
 /** The error reply of a provider, from which the window recognizes overflows and rejected blocks. */
-export function failureOf(status: number, body: string): ProviderFailure {
-  const value = valueIn(body);
-  return { status, body: value ?? body, ...messageIn(objectOf(value)) };
+export function readFailureReply(status: number, body: string): ProviderFailure {
+  const value = parseJsonOrUndefined(body);
+  return { status, body: value ?? body, ...findMessage(toObject(value)) };
 }
 
 /** An error inside a stream. */
-export function failureIn(body: JsonObject): ProviderFailure {
-  return { body, ...messageIn(body) };
+export function readStreamFailure(body: WireObject): ProviderFailure {
+  return { body, ...findMessage(body) };
 }
 
-function messageIn(body: JsonObject | undefined): Pick<ProviderFailure, "message"> {
-  const inner = objectOf(body?.error) ?? objectOf(objectOf(body?.response)?.error);
-  const message = textOf(inner?.message) ?? textOf(body?.error) ?? textOf(body?.message);
+function findMessage(body: WireObject | undefined): Pick<ProviderFailure, "message"> {
+  const inner = toObject(body?.error) ?? toObject(toObject(body?.response)?.error);
+  const message = toText(inner?.message) ?? toText(body?.error) ?? toText(body?.message);
   return message === undefined ? {} : { message };
 }

@@ -1,27 +1,30 @@
-import { textOf } from "../../../formats/content/fields.ts";
-import type { JsonObject, ReplyReader } from "../api.ts";
-import { objectIn } from "./event-json.ts";
+import { toText } from "../../../formats/content/fields.ts";
+import type { ReplyReader, WireObject } from "../api.ts";
+import { parseObject } from "./event-json.ts";
 
 /** A reply under construction, by the rules of one API. */
-export interface Assembly extends Omit<ReplyReader, "take" | "takeWhole"> {
-  takeEvent(type: string, event: JsonObject): void;
-  takeBody(body: JsonObject): void;
+export interface ReplyAssembly extends Omit<ReplyReader, "take" | "takeWhole"> {
+  takeEvent(type: string, event: WireObject): void;
+  takeBody(body: WireObject): void;
   /** Handles the end of the stream, where an API marks it outside its events. */
   takeEnd(): void;
 }
 
 /** Maximum size of a reply that is tracked. */
-const MOST_CHARACTERS = 32 * 1024 * 1024;
+const MAX_CHARACTERS = 32 * 1024 * 1024;
 
 /**
  * Reads a reply into an assembly. Events that are not JSON objects are ignored, as is everything beyond the size limit,
  * so that an endless reply never completes.
  */
-export function replyReader(assembly: Assembly, mostCharacters: number = MOST_CHARACTERS): ReplyReader {
+export function createReplyReader(
+  assembly: ReplyAssembly,
+  mostCharacters: number = MAX_CHARACTERS,
+): ReplyReader {
   let left = mostCharacters;
-  const objectWithin = (data: string): JsonObject | undefined => {
+  const objectWithin = (data: string): WireObject | undefined => {
     left -= data.length;
-    return left < 0 ? undefined : objectIn(data);
+    return left < 0 ? undefined : parseObject(data);
   };
   return {
     take({ event, data }) {
@@ -30,7 +33,7 @@ export function replyReader(assembly: Assembly, mostCharacters: number = MOST_CH
         return;
       }
       const value = objectWithin(data);
-      if (value) assembly.takeEvent(textOf(value.type) ?? event ?? "", value);
+      if (value) assembly.takeEvent(toText(value.type) ?? event ?? "", value);
     },
     takeWhole(body) {
       const value = objectWithin(body);

@@ -1,5 +1,5 @@
 /** The empty frame of the status page; the script fills it. */
-export const BODY = `
+export const FRONT_BODY = `
 <main>
 <header>
   <h1>longhaul</h1><span id="version" class="dim"></span><span id="state" class="pill" role="status"></span>

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import type { PageAnswer } from "../answer.ts";
-import { BODY } from "./body.ts";
-import { SCRIPT } from "./script.ts";
-import { STYLE } from "./style.ts";
+import type { PageReply } from "../answer.ts";
+import { FRONT_BODY } from "./body.ts";
+import { FRONT_SCRIPT } from "./script.ts";
+import { FRONT_STYLE } from "./style.ts";
 
 const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
@@ -14,17 +14,17 @@ const PAGE = `<!doctype html>
 <meta name="color-scheme" content="light dark">
 <title>longhaul</title>
 <link rel="icon" href="data:,">
-<style>${STYLE}</style>
+<style>${FRONT_STYLE}</style>
 </head>
-<body>${BODY}<script>${SCRIPT}</script></body>
+<body>${FRONT_BODY}<script>${FRONT_SCRIPT}</script></body>
 </html>
 `;
 
 /** Only our own script and style may run, no external resource is loaded, and requests go only to this gateway. */
 const POLICY = [
   "default-src 'none'",
-  `script-src ${hashOf(SCRIPT)}`,
-  `style-src ${hashOf(STYLE)}`,
+  `script-src ${hashOf(FRONT_SCRIPT)}`,
+  `style-src ${hashOf(FRONT_STYLE)}`,
   "img-src data:",
   "connect-src 'self'",
   "base-uri 'none'",
@@ -33,7 +33,7 @@ const POLICY = [
 ].join("; ");
 
 /** The status page. It contains no data; its script loads all data with the token that the reader enters. */
-export function frontPage(): PageAnswer {
+export function buildFrontPage(): PageReply {
   return {
     headers: { "content-type": "text/html; charset=utf-8", "content-security-policy": POLICY },
     text: PAGE,

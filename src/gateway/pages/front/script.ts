@@ -2,7 +2,7 @@
  * The browser script of the status page. Data from the gateway is inserted as text, never as markup. The token is kept
  * in a variable, so a reload forgets it.
  */
-export const SCRIPT = `
+export const FRONT_SCRIPT = `
 "use strict";
 (() => {
   const $ = (id) => document.getElementById(id);

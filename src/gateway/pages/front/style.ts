@@ -1,5 +1,5 @@
 /** Styles of the status page, light and dark. */
-export const STYLE = `
+export const FRONT_STYLE = `
 :root {
   --paper: #fbfaf8; --card: #ffffff; --ink: #1c1b19; --dim: #6d6a64; --line: #e5e2dc; --accent: #2f6f5e; --soft: #e4efeb;
   --warm: #b4632a; --bad: #b3362b; --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace;

@@ -1,26 +1,33 @@
-import { arrayOf, objectOf } from "../../../formats/content/fields.ts";
-import type { JsonObject } from "../../api/api.ts";
-import { isClientBlock, isOwnBlock, isWords, ownRound, results, shownReason } from "./anthropic-round.ts";
-import { AnthropicStream } from "./anthropic-stream.ts";
-import { joinedUsage } from "./joined-usage.ts";
-import type { RoundForm } from "./joiner.ts";
+import { toArray, toObject } from "../../../formats/content/fields.ts";
+import type { WireObject } from "../../api/api.ts";
+import {
+  encodeAnthropicResults,
+  findAnthropicRound,
+  isClientCallBlock,
+  isRecallBlock,
+  isTextBlock,
+  toShownStopReason,
+} from "./anthropic-round.ts";
+import { AnthropicStreamMerger } from "./anthropic-stream.ts";
+import { mergeRoundUsage } from "./joined-usage.ts";
+import type { RoundFormat } from "./joiner.ts";
 
 /** Rounds in Anthropic's Messages API. */
-export const anthropicRounds: RoundForm = {
-  results,
-  openStream: (most) => new AnthropicStream(most),
+export const anthropicRounds: RoundFormat = {
+  encodeResults: encodeAnthropicResults,
+  openStream: (most) => new AnthropicStreamMerger(most),
   readBody: (body) => ({
-    own: ownRound(blocksOf(body), body.stop_reason),
-    hasSaid: blocksOf(body).some(isWords),
-    usage: objectOf(body.usage),
+    recallRound: findAnthropicRound(getBlocks(body), body.stop_reason),
+    hasText: getBlocks(body).some(isTextBlock),
+    usage: toObject(body.usage),
   }),
-  joinBodies(bodies) {
+  mergeBodies(bodies) {
     const [first, ...others] = bodies;
     const last = bodies.at(-1);
-    if (!first || !last || (others.length === 0 && !blocksOf(first).some(isOwnBlock))) return first ?? {};
-    const content = bodies.flatMap(blocksOf).filter((block) => !isOwnBlock(block));
-    const stop_reason = shownReason(last.stop_reason, content.some(isClientBlock));
-    const usage = joinedUsage(bodies.flatMap(usagesOf));
+    if (!first || !last || (others.length === 0 && !getBlocks(first).some(isRecallBlock))) return first ?? {};
+    const content = bodies.flatMap(getBlocks).filter((block) => !isRecallBlock(block));
+    const stop_reason = toShownStopReason(last.stop_reason, content.some(isClientCallBlock));
+    const usage = mergeRoundUsage(bodies.flatMap(listUsages));
     return {
       ...first,
       content,
@@ -29,17 +36,17 @@ export const anthropicRounds: RoundForm = {
       ...(usage && { usage }),
     };
   },
-  bodyEnd: () => undefined,
+  findEnd: () => undefined,
 };
 
-function blocksOf({ content }: JsonObject): readonly JsonObject[] {
-  return arrayOf(content).flatMap((block) => {
-    const fields = objectOf(block);
+function getBlocks({ content }: WireObject): readonly WireObject[] {
+  return toArray(content).flatMap((block) => {
+    const fields = toObject(block);
     return fields ? [fields] : [];
   });
 }
 
-function usagesOf({ usage }: JsonObject): readonly JsonObject[] {
-  const fields = objectOf(usage);
+function listUsages({ usage }: WireObject): readonly WireObject[] {
+  const fields = toObject(usage);
   return fields ? [fields] : [];
 }

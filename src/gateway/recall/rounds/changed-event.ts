@@ -1,11 +1,11 @@
-import type { JsonObject, WireEvent } from "../../api/api.ts";
+import type { WireEvent, WireObject } from "../../api/api.ts";
 
 /** An event with other data. */
-export function changedEvent({ event }: WireEvent, value: JsonObject): WireEvent {
+export function replaceEventData({ event }: WireEvent, value: WireObject): WireEvent {
   return { ...(event !== undefined && { event }), data: JSON.stringify(value) };
 }
 
 /** An event of the gateway, named by its type. */
-export function namedEvent(value: JsonObject & { readonly type: string }): WireEvent {
+export function buildNamedEvent(value: WireObject & { readonly type: string }): WireEvent {
   return { event: value.type, data: JSON.stringify(value) };
 }

@@ -1,17 +1,17 @@
-import { arrayOf, numberOf, objectOf, textOf } from "../../../formats/content/fields.ts";
-import type { JsonObject, WireEvent } from "../../api/api.ts";
+import { toArray, toNumber, toObject, toText } from "../../../formats/content/fields.ts";
+import type { WireEvent, WireObject } from "../../api/api.ts";
 import { StreamCalls } from "../../api/openai-chat/stream-calls.ts";
 import { StreamDetails } from "../../api/openai-chat/stream-details.ts";
-import { objectIn } from "../../api/replies/event-json.ts";
-import { isOwnTool } from "../tools.ts";
-import { changedEvent } from "./changed-event.ts";
-import { BETWEEN, ownRound, shownReason } from "./chat-round.ts";
-import { joinedUsage } from "./joined-usage.ts";
-import type { OwnRound, StreamJoiner } from "./joiner.ts";
+import { parseObject } from "../../api/replies/event-json.ts";
+import { isRecallTool } from "../tools.ts";
+import { replaceEventData } from "./changed-event.ts";
+import { findChatRound, TEXT_SEPARATOR, toShownFinishReason } from "./chat-round.ts";
+import { mergeRoundUsage } from "./joined-usage.ts";
+import type { RecallRound, StreamMerger } from "./joiner.ts";
 
 const DONE = "[DONE]";
 /** Fields that identify the reply of a chunk. */
-const HEAD = ["id", "object", "created", "model"];
+const HEAD_FIELDS = ["id", "object", "created", "model"];
 
 /** The content of one round so far. */
 class ChatRound {
@@ -21,46 +21,46 @@ class ChatRound {
   readonly details = new StreamDetails();
   /** Call indexes that the client sees, by index in this round; undefined for withheld calls. */
   readonly places = new Map<number, number | undefined>();
-  usage: JsonObject | undefined;
+  usage: WireObject | undefined;
 
-  take(delta: JsonObject): void {
-    this.content += textOf(delta.content) ?? "";
-    this.reasoning += textOf(delta.reasoning_content) ?? "";
+  take(delta: WireObject): void {
+    this.content += toText(delta.content) ?? "";
+    this.reasoning += toText(delta.reasoning_content) ?? "";
     this.calls.add(delta.tool_calls);
     this.details.add(delta.reasoning_details);
   }
 
-  message(): JsonObject {
+  message(): WireObject {
     return {
       role: "assistant",
       content: this.content === "" ? null : this.content,
       ...(this.reasoning !== "" && { reasoning_content: this.reasoning }),
       ...(this.details.all.length > 0 && { reasoning_details: this.details.all }),
-      tool_calls: this.calls.whole(false),
+      tool_calls: this.calls.completeCalls(false),
     };
   }
 }
 
 /** Joins Chat Completions streams into one: withholds the gateway's calls and the ends of inner rounds. */
-export class ChatStream implements StreamJoiner {
-  readonly #most: number;
-  readonly #earlier: JsonObject[] = [];
+export class ChatStreamMerger implements StreamMerger {
+  readonly #maxRounds: number;
+  readonly #earlierUsages: WireObject[] = [];
   #round = new ChatRound();
-  #own: OwnRound | undefined;
-  #head: JsonObject | undefined;
+  #own: RecallRound | undefined;
+  #head: WireObject | undefined;
   /** Number of calls that the client has seen. */
   #shownCalls = 0;
-  hasSaid = false;
+  hasText = false;
   hasEnded = false;
   readonly end = undefined;
 
   constructor(most: number) {
-    this.#most = most;
+    this.#maxRounds = most;
   }
 
-  get usages(): readonly JsonObject[] {
+  get usages(): readonly WireObject[] {
     const { usage } = this.#round;
-    return usage ? [...this.#earlier, usage] : this.#earlier;
+    return usage ? [...this.#earlierUsages, usage] : this.#earlierUsages;
   }
 
   take(event: WireEvent): readonly WireEvent[] {
@@ -69,31 +69,31 @@ export class ChatStream implements StreamJoiner {
       this.hasEnded = !this.#own;
       return this.#own ? [] : [event];
     }
-    const chunk = objectIn(event.data);
+    const chunk = parseObject(event.data);
     if (!chunk) return [event];
-    if (objectOf(chunk.error)) return (this.#isLater && this.finish()) || [event];
-    this.#head ??= Object.fromEntries(Object.entries(chunk).filter(([field]) => HEAD.includes(field)));
-    this.#round.usage = objectOf(chunk.usage) ?? objectOf(objectOf(chunk.x_groq)?.usage) ?? this.#round.usage;
-    const choice = objectOf(arrayOf(chunk.choices)[0]);
+    if (toObject(chunk.error)) return (this.#isLater && this.finish()) || [event];
+    this.#head ??= Object.fromEntries(Object.entries(chunk).filter(([field]) => HEAD_FIELDS.includes(field)));
+    this.#round.usage = toObject(chunk.usage) ?? toObject(toObject(chunk.x_groq)?.usage) ?? this.#round.usage;
+    const choice = toObject(toArray(chunk.choices)[0]);
     if (choice) return this.#choice(event, chunk, choice);
     if (this.#own) return [];
-    return [this.#isLater ? changedEvent(event, this.#joined(chunk)) : event];
+    return [this.#isLater ? replaceEventData(event, this.#mergeChunk(chunk)) : event];
   }
 
-  next(): OwnRound | undefined {
+  next(): RecallRound | undefined {
     const own = this.#own;
     if (!own) return undefined;
-    this.#earlier.push(this.#round.usage ?? {});
+    this.#earlierUsages.push(this.#round.usage ?? {});
     this.#round = new ChatRound();
     this.#own = undefined;
     return own;
   }
 
   finish(): readonly WireEvent[] | undefined {
-    if (!this.hasSaid || this.#shownCalls > 0 || this.hasEnded) return undefined;
+    if (!this.hasText || this.#shownCalls > 0 || this.hasEnded) return undefined;
     this.hasEnded = true;
     const finish_reason = this.#round.content === "" ? "stop" : "length";
-    const usage = joinedUsage(this.usages);
+    const usage = mergeRoundUsage(this.usages);
     const isTold = usage !== undefined && Object.keys(usage).length > 0;
     return [
       { data: JSON.stringify({ ...this.#head, choices: [{ index: 0, delta: {}, finish_reason }] }) },
@@ -103,19 +103,19 @@ export class ChatStream implements StreamJoiner {
   }
 
   get #isLater(): boolean {
-    return this.#earlier.length > 0;
+    return this.#earlierUsages.length > 0;
   }
 
-  #choice(event: WireEvent, chunk: JsonObject, choice: JsonObject): readonly WireEvent[] {
-    const delta = objectOf(choice.delta) ?? {};
+  #choice(event: WireEvent, chunk: WireObject, choice: WireObject): readonly WireEvent[] {
+    const delta = toObject(choice.delta) ?? {};
     const isFirst = this.#round.content === "";
     this.#round.take(delta);
     const shown = this.#shownDelta(delta, isFirst);
-    this.hasSaid ||= textOf(shown.content) !== undefined;
+    this.hasText ||= toText(shown.content) !== undefined;
     const reason = choice.finish_reason;
     if (typeof reason === "string") {
-      const own = ownRound(this.#round.message(), reason);
-      if (own && this.#earlier.length < this.#most) this.#own = own;
+      const own = findChatRound(this.#round.message(), reason);
+      if (own && this.#earlierUsages.length < this.#maxRounds) this.#own = own;
     }
     const hasHidden = [...this.#round.places.values()].includes(undefined);
     const shownWhy = this.#own ? null : hasHidden || this.#isLater ? this.#reason(reason) : reason;
@@ -128,45 +128,45 @@ export class ChatStream implements StreamJoiner {
       ...(this.#own ? rest : chunk),
       choices: [{ ...choice, delta: shown, finish_reason: shownWhy }],
     };
-    return [changedEvent(event, this.#isLater ? this.#joined(own) : own)];
+    return [replaceEventData(event, this.#isLater ? this.#mergeChunk(own) : own)];
   }
 
   #reason(reason: unknown): unknown {
-    return shownReason(reason, this.#shownCalls > 0);
+    return toShownFinishReason(reason, this.#shownCalls > 0);
   }
 
   /** The part of a delta that the client sees; the same object if that is all of it. */
-  #shownDelta(delta: JsonObject, isFirst: boolean): JsonObject {
+  #shownDelta(delta: WireObject, isFirst: boolean): WireObject {
     const { tool_calls, role, ...rest } = delta;
-    const entries = arrayOf(tool_calls);
-    const shown = entries.flatMap((entry) => this.#shownEntry(objectOf(entry) ?? {}));
+    const entries = toArray(tool_calls);
+    const shown = entries.flatMap((entry) => this.#shownEntry(toObject(entry) ?? {}));
     const isAll = shown.length === entries.length && shown.every((entry, at) => entry === entries[at]);
     if (isAll && !this.#isLater) return delta;
-    const content = textOf(delta.content);
-    const isApart = this.#isLater && isFirst && this.hasSaid && content !== undefined;
+    const content = toText(delta.content);
+    const isApart = this.#isLater && isFirst && this.hasText && content !== undefined;
     return {
       ...(role !== undefined && !this.#isLater && { role }),
       ...rest,
-      ...(isApart && { content: `${BETWEEN}${content}` }),
+      ...(isApart && { content: `${TEXT_SEPARATOR}${content}` }),
       ...(shown.length > 0 && { tool_calls: shown }),
     };
   }
 
-  #shownEntry(entry: JsonObject): readonly JsonObject[] {
+  #shownEntry(entry: WireObject): readonly WireObject[] {
     const { places } = this.#round;
-    const index = numberOf(entry.index) ?? 0;
-    const name = textOf(objectOf(entry.function)?.name) ?? textOf(objectOf(entry.custom)?.name);
+    const index = toNumber(entry.index) ?? 0;
+    const name = toText(toObject(entry.function)?.name) ?? toText(toObject(entry.custom)?.name);
     // Some servers give all their calls the index 0; a name starts a new call.
     if (name !== undefined || !places.has(index))
-      places.set(index, isOwnTool(name) ? undefined : this.#shownCalls++);
+      places.set(index, isRecallTool(name) ? undefined : this.#shownCalls++);
     const place = places.get(index);
     if (place === undefined) return [];
     return [entry.index === place || entry.index === undefined ? entry : { ...entry, index: place }];
   }
 
   /** A chunk of a later round, rewritten to continue the first. */
-  #joined(chunk: JsonObject): JsonObject {
-    const usage = objectOf(chunk.usage) ? joinedUsage(this.usages) : undefined;
+  #mergeChunk(chunk: WireObject): WireObject {
+    const usage = toObject(chunk.usage) ? mergeRoundUsage(this.usages) : undefined;
     return { ...chunk, ...this.#head, ...(usage && { usage }) };
   }
 }

@@ -1,53 +1,60 @@
-import { arrayOf, objectOf, textOf } from "../../../formats/content/fields.ts";
-import type { JsonObject } from "../../api/api.ts";
-import { BETWEEN, hasClientCall, isOwnEntry, ownRound, results, shownReason } from "./chat-round.ts";
-import { ChatStream } from "./chat-stream.ts";
-import { joinedUsage } from "./joined-usage.ts";
-import type { RoundForm } from "./joiner.ts";
+import { toArray, toObject, toText } from "../../../formats/content/fields.ts";
+import type { WireObject } from "../../api/api.ts";
+import {
+  encodeChatResults,
+  findChatRound,
+  hasClientCall,
+  isRecallEntry,
+  TEXT_SEPARATOR,
+  toShownFinishReason,
+} from "./chat-round.ts";
+import { ChatStreamMerger } from "./chat-stream.ts";
+import { mergeRoundUsage } from "./joined-usage.ts";
+import type { RoundFormat } from "./joiner.ts";
 
 /** Rounds in OpenAI's Chat Completions API. */
-export const chatRounds: RoundForm = {
-  results,
-  openStream: (most) => new ChatStream(most),
+export const chatRounds: RoundFormat = {
+  encodeResults: encodeChatResults,
+  openStream: (most) => new ChatStreamMerger(most),
   readBody: (body) => ({
-    own: ownRound(messageOf(body), choiceOf(body).finish_reason),
-    hasSaid: textOf(messageOf(body).content) !== undefined,
-    usage: objectOf(body.usage),
+    recallRound: findChatRound(getMessage(body), getChoice(body).finish_reason),
+    hasText: toText(getMessage(body).content) !== undefined,
+    usage: toObject(body.usage),
   }),
-  joinBodies(bodies) {
+  mergeBodies(bodies) {
     const [first, ...others] = bodies;
     const last = bodies.at(-1);
     if (!first || !last) return {};
-    const messages = bodies.map(messageOf);
-    if (others.length === 0 && !arrayOf(messages[0]?.tool_calls).some(isOwnEntry)) return first;
-    const { tool_calls, ...message } = messageOf(last);
-    const texts = messages.flatMap(({ content }) => textOf(content) ?? []);
-    const calls = arrayOf(tool_calls).filter((entry) => !isOwnEntry(entry));
-    const finish_reason = shownReason(choiceOf(last).finish_reason, hasClientCall(messageOf(last)));
+    const messages = bodies.map(getMessage);
+    if (others.length === 0 && !toArray(messages[0]?.tool_calls).some(isRecallEntry)) return first;
+    const { tool_calls, ...message } = getMessage(last);
+    const texts = messages.flatMap(({ content }) => toText(content) ?? []);
+    const calls = toArray(tool_calls).filter((entry) => !isRecallEntry(entry));
+    const finish_reason = toShownFinishReason(getChoice(last).finish_reason, hasClientCall(getMessage(last)));
     const joined = {
       ...message,
-      content: texts.length > 0 ? texts.join(BETWEEN) : (message.content ?? null),
+      content: texts.length > 0 ? texts.join(TEXT_SEPARATOR) : (message.content ?? null),
       ...(calls.length > 0 && { tool_calls: calls }),
     };
-    const usage = joinedUsage(bodies.flatMap(usagesOf));
+    const usage = mergeRoundUsage(bodies.flatMap(listUsages));
     return {
       ...first,
-      choices: [{ ...choiceOf(last), message: joined, finish_reason }],
+      choices: [{ ...getChoice(last), message: joined, finish_reason }],
       ...(usage && { usage }),
     };
   },
-  bodyEnd: () => undefined,
+  findEnd: () => undefined,
 };
 
-function choiceOf({ choices }: JsonObject): JsonObject {
-  return objectOf(arrayOf(choices)[0]) ?? {};
+function getChoice({ choices }: WireObject): WireObject {
+  return toObject(toArray(choices)[0]) ?? {};
 }
 
-function messageOf(body: JsonObject): JsonObject {
-  return objectOf(choiceOf(body).message) ?? {};
+function getMessage(body: WireObject): WireObject {
+  return toObject(getChoice(body).message) ?? {};
 }
 
-function usagesOf({ usage }: JsonObject): readonly JsonObject[] {
-  const fields = objectOf(usage);
+function listUsages({ usage }: WireObject): readonly WireObject[] {
+  const fields = toObject(usage);
   return fields ? [fields] : [];
 }

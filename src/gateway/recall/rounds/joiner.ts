@@ -1,23 +1,23 @@
-import type { JsonObject, WireEvent } from "../../api/api.ts";
+import type { WireEvent, WireObject } from "../../api/api.ts";
 
 /** A call of one of the gateway's tools. */
-export interface OwnCall {
+export interface RecallCall {
   readonly id: string;
   readonly name: string;
-  readonly input: JsonObject;
+  readonly input: WireObject;
 }
 
 /** The result of such a call. */
-export interface OwnAnswer {
-  readonly call: OwnCall;
+export interface RecallCallResult {
+  readonly call: RecallCall;
   readonly text: string;
 }
 
 /** A round that called the gateway's tools only. */
-export interface OwnRound {
-  readonly calls: readonly OwnCall[];
+export interface RecallRound {
+  readonly calls: readonly RecallCall[];
   /** The reply of the model, as elements of the next request. */
-  readonly elements: readonly JsonObject[];
+  readonly elements: readonly WireObject[];
 }
 
 /** The id of the last reply that the provider stored, next to the id that the client saw. */
@@ -29,41 +29,41 @@ export interface ShownEnd {
 }
 
 /** Joins several rounds into one reply while they stream. */
-export interface StreamJoiner {
+export interface StreamMerger {
   /** Events to send to the client for an event; the same object where nothing changes. */
   take(event: WireEvent): readonly WireEvent[];
   /** The finished round if another one follows; later events then belong to the next round. */
-  next(): OwnRound | undefined;
+  next(): RecallRound | undefined;
   /** True once the client was sent the end of the reply. */
   readonly hasEnded: boolean;
   /** True once the client was sent text. */
-  readonly hasSaid: boolean;
+  readonly hasText: boolean;
   /**
    * Events that end the reply at this point; undefined if no text was sent, or if a part other than text is incomplete.
    */
   finish(): readonly WireEvent[] | undefined;
   /** Usage of each round, as the provider reported it; includes the current round once it has reported. */
-  readonly usages: readonly JsonObject[];
+  readonly usages: readonly WireObject[];
   readonly end: ShownEnd | undefined;
 }
 
 /** One round of a reply that is not a stream. */
 export interface BodyRound {
   /** Set if the round called the gateway's tools only. */
-  readonly own: OwnRound | undefined;
+  readonly recallRound: RecallRound | undefined;
   /** True if the round has text for the client. */
-  readonly hasSaid: boolean;
-  readonly usage: JsonObject | undefined;
+  readonly hasText: boolean;
+  readonly usage: WireObject | undefined;
 }
 
 /** The format of rounds in one API. */
-export interface RoundForm {
+export interface RoundFormat {
   /** The elements with the results of calls. */
-  results(answers: readonly OwnAnswer[]): readonly JsonObject[];
+  encodeResults(answers: readonly RecallCallResult[]): readonly WireObject[];
   /** `most` is the maximum number of rounds after the first. */
-  openStream(most: number): StreamJoiner;
-  readBody(body: JsonObject): BodyRound;
+  openStream(most: number): StreamMerger;
+  readBody(body: WireObject): BodyRound;
   /** Joins several bodies into one without the gateway's calls; a single body without such calls stays as it is. */
-  joinBodies(bodies: readonly JsonObject[]): JsonObject;
-  bodyEnd(bodies: readonly JsonObject[]): ShownEnd | undefined;
+  mergeBodies(bodies: readonly WireObject[]): WireObject;
+  findEnd(bodies: readonly WireObject[]): ShownEnd | undefined;
 }

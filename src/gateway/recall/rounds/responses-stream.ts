@@ -1,21 +1,21 @@
-import { numberOf, objectOf, textOf } from "../../../formats/content/fields.ts";
-import type { JsonObject, WireEvent } from "../../api/api.ts";
+import { toNumber, toObject, toText } from "../../../formats/content/fields.ts";
+import type { WireEvent, WireObject } from "../../api/api.ts";
 import { StreamItems } from "../../api/openai-responses/stream-items.ts";
-import { objectIn } from "../../api/replies/event-json.ts";
-import { changedEvent, namedEvent } from "./changed-event.ts";
-import { joinedUsage } from "./joined-usage.ts";
-import type { OwnRound, ShownEnd, StreamJoiner } from "./joiner.ts";
+import { parseObject } from "../../api/replies/event-json.ts";
+import { buildNamedEvent, replaceEventData } from "./changed-event.ts";
+import { mergeRoundUsage } from "./joined-usage.ts";
+import type { RecallRound, ShownEnd, StreamMerger } from "./joiner.ts";
 import {
-  isClientItem,
-  isOwnItem,
-  itemsOf,
-  ownCallIds,
-  ownRound,
-  withoutOwnTools,
+  findResponsesRound,
+  getOutputItems,
+  isClientCallItem,
+  isRecallItem,
+  listRecallCallIds,
+  removeRecallTools,
 } from "./responses-round.ts";
 
-const BEGINNINGS = ["response.created", "response.in_progress", "response.queued"];
-const ENDS = [
+const START_EVENTS = ["response.created", "response.in_progress", "response.queued"];
+const END_EVENTS = [
   "response.completed",
   "response.done",
   "response.incomplete",
@@ -27,62 +27,64 @@ const ENDS = [
  * Joins Responses streams into one: renumbers items and events, and withholds the gateway's calls and the ends of inner
  * rounds.
  */
-export class ResponsesStream implements StreamJoiner {
-  readonly #most: number;
-  readonly #earlier: JsonObject[] = [];
+export class ResponsesStreamMerger implements StreamMerger {
+  readonly #maxRounds: number;
+  readonly #earlierUsages: WireObject[] = [];
   /** Items of earlier rounds that the client has seen. */
-  readonly #output: JsonObject[] = [];
+  readonly #output: WireObject[] = [];
   #items = new StreamItems();
   /** Item indexes that the client sees, by index in this round; undefined for withheld items. */
   #places = new Map<number, number | undefined>();
-  #own: OwnRound | undefined;
-  #usage: JsonObject | undefined;
-  #first: JsonObject | undefined;
+  #own: RecallRound | undefined;
+  #usage: WireObject | undefined;
+  #first: WireObject | undefined;
   #last: string | undefined;
   #unanswered: readonly string[] = [];
   #hasClientCall = false;
   #shown = 0;
-  readonly #open = new Map<number, JsonObject>();
+  readonly #open = new Map<number, WireObject>();
   #sequence = 0;
-  hasSaid = false;
+  hasText = false;
   hasEnded = false;
 
   constructor(most: number) {
-    this.#most = most;
+    this.#maxRounds = most;
   }
 
-  get usages(): readonly JsonObject[] {
-    return this.#usage ? [...this.#earlier, this.#usage] : this.#earlier;
+  get usages(): readonly WireObject[] {
+    return this.#usage ? [...this.#earlierUsages, this.#usage] : this.#earlierUsages;
   }
 
   get end(): ShownEnd | undefined {
-    const shown = textOf(this.#first?.id);
+    const shown = toText(this.#first?.id);
     if (shown === undefined) return undefined;
     return { shown, last: this.#last ?? shown, unanswered: this.#unanswered };
   }
 
   take(event: WireEvent): readonly WireEvent[] {
     if (this.hasEnded) return [];
-    const value = objectIn(event.data);
+    const value = parseObject(event.data);
     if (!value) return [event];
-    const type = textOf(value.type) ?? event.event ?? "";
-    const response = objectOf(value.response) ?? {};
-    if (BEGINNINGS.includes(type)) {
+    const type = toText(value.type) ?? event.event ?? "";
+    const response = toObject(value.response) ?? {};
+    if (START_EVENTS.includes(type)) {
       this.#first ??= response;
-      this.#last = textOf(response.id);
+      this.#last = toText(response.id);
       this.#unanswered = [];
-      return this.#isLater ? [] : [this.#sent(event, value, { response: withoutOwnTools(response) })];
+      return this.#isLater
+        ? []
+        : [this.#toClientEvent(event, value, { response: removeRecallTools(response) })];
     }
-    if (ENDS.includes(type)) return this.#end(event, value, response, type);
+    if (END_EVENTS.includes(type)) return this.#end(event, value, response, type);
     if (type === "error") return (this.#isLater && this.finish()) || [event];
-    const index = numberOf(value.output_index);
-    return index === undefined ? [this.#sent(event, value)] : this.#item(event, value, type, index);
+    const index = toNumber(value.output_index);
+    return index === undefined ? [this.#toClientEvent(event, value)] : this.#item(event, value, type, index);
   }
 
-  next(): OwnRound | undefined {
+  next(): RecallRound | undefined {
     const own = this.#own;
     if (!own) return undefined;
-    this.#earlier.push(this.#usage ?? {});
+    this.#earlierUsages.push(this.#usage ?? {});
     for (const one of this.#shownItems()) this.#output.push(one);
     this.#items = new StreamItems();
     this.#places = new Map();
@@ -94,63 +96,64 @@ export class ResponsesStream implements StreamJoiner {
 
   finish(): readonly WireEvent[] | undefined {
     const isHalf = [...this.#open.values()].some(({ type }) => type !== "message");
-    if (!this.hasSaid || this.#hasClientCall || isHalf || this.hasEnded) return undefined;
+    if (!this.hasText || this.#hasClientCall || isHalf || this.hasEnded) return undefined;
     this.hasEnded = true;
     const isCut = this.#open.size > 0;
     const said = this.#shownItems();
-    const isOpen = (item: JsonObject) => isCut && item.id === undefined;
+    const isOpen = (item: WireObject) => isCut && item.id === undefined;
     const content = said.find(isOpen)?.content ?? [];
     const halves = [...this.#open].map(([output_index, item]) => ({
       type: "response.output_item.done",
       output_index,
       item: { ...item, content, status: "incomplete" },
     }));
-    const usage = joinedUsage(this.usages);
+    const usage = mergeRoundUsage(this.usages);
     const status = isCut ? "incomplete" : "completed";
     const response = {
-      ...withoutOwnTools(this.#first ?? {}),
+      ...removeRecallTools(this.#first ?? {}),
       status,
       ...(isCut && { incomplete_details: { reason: "max_output_tokens" } }),
       output: [...this.#output, ...said.filter((item) => !isOpen(item)), ...halves.map(({ item }) => item)],
       ...(usage && { usage }),
     };
     return [...halves, { type: `response.${status}`, response }].map((value) =>
-      namedEvent({ ...value, sequence_number: this.#sequence++ }),
+      buildNamedEvent({ ...value, sequence_number: this.#sequence++ }),
     );
   }
 
   get #isLater(): boolean {
-    return this.#earlier.length > 0;
+    return this.#earlierUsages.length > 0;
   }
 
-  #shownItems(): readonly JsonObject[] {
-    return this.#items.whole().filter((item) => !isOwnItem(item));
+  #shownItems(): readonly WireObject[] {
+    return this.#items.completeItems().filter((item) => !isRecallItem(item));
   }
 
-  #item(event: WireEvent, value: JsonObject, type: string, index: number): readonly WireEvent[] {
-    const item = objectOf(value.item);
+  #item(event: WireEvent, value: WireObject, type: string, index: number): readonly WireEvent[] {
+    const item = toObject(value.item);
     if (item && !this.#places.has(index))
-      this.#places.set(index, isOwnItem(item) ? undefined : this.#shown++);
+      this.#places.set(index, isRecallItem(item) ? undefined : this.#shown++);
     if (type === "response.output_item.added") this.#items.add(value);
-    else if (type === "response.output_item.done") this.#items.done(value);
-    else if (type === "response.output_text.delta") this.#items.say(value, "output_text", value.delta, false);
-    else if (type === "response.refusal.delta") this.#items.say(value, "refusal", value.delta, false);
+    else if (type === "response.output_item.done") this.#items.finishItem(value);
+    else if (type === "response.output_text.delta")
+      this.#items.addText(value, "output_text", value.delta, false);
+    else if (type === "response.refusal.delta") this.#items.addText(value, "refusal", value.delta, false);
     const place = this.#places.get(index);
-    if (place === undefined) return this.#places.has(index) ? [] : [this.#sent(event, value)];
-    this.#hasClientCall ||= item !== undefined && isClientItem(item);
-    this.hasSaid ||= type === "response.output_text.delta" && textOf(value.delta) !== undefined;
+    if (place === undefined) return this.#places.has(index) ? [] : [this.#toClientEvent(event, value)];
+    this.#hasClientCall ||= item !== undefined && isClientCallItem(item);
+    this.hasText ||= type === "response.output_text.delta" && toText(value.delta) !== undefined;
     if (item && type === "response.output_item.added") this.#open.set(place, item);
     if (type === "response.output_item.done") this.#open.delete(place);
-    return [this.#sent(event, value, { output_index: place })];
+    return [this.#toClientEvent(event, value, { output_index: place })];
   }
 
-  #end(event: WireEvent, value: JsonObject, response: JsonObject, type: string): readonly WireEvent[] {
+  #end(event: WireEvent, value: WireObject, response: WireObject, type: string): readonly WireEvent[] {
     this.#items.replace(response.output);
-    this.#usage = objectOf(response.usage) ?? this.#usage;
-    this.#last = textOf(response.id) ?? this.#last;
+    this.#usage = toObject(response.usage) ?? this.#usage;
+    this.#last = toText(response.id) ?? this.#last;
     const isWhole = type === "response.completed" || type === "response.done";
-    const own = ownRound(this.#items.whole(), isWhole ? "completed" : type);
-    if (own && this.#earlier.length < this.#most) {
+    const own = findResponsesRound(this.#items.completeItems(), isWhole ? "completed" : type);
+    if (own && this.#earlierUsages.length < this.#maxRounds) {
       this.#own = own;
       return [];
     }
@@ -159,26 +162,26 @@ export class ResponsesStream implements StreamJoiner {
       if (ended) return ended;
     }
     this.hasEnded = true;
-    const plain = withoutOwnTools(response);
-    this.#unanswered = ownCallIds(this.#items.whole());
+    const plain = removeRecallTools(response);
+    this.#unanswered = listRecallCallIds(this.#items.completeItems());
     if (!this.#isLater && this.#unanswered.length === 0)
-      return [this.#sent(event, value, { response: plain })];
-    const listed = itemsOf(response).filter((item) => !isOwnItem(item));
+      return [this.#toClientEvent(event, value, { response: plain })];
+    const listed = getOutputItems(response).filter((item) => !isRecallItem(item));
     const now = listed.length > 0 ? listed : this.#shownItems();
-    const usage = this.#isLater ? joinedUsage(this.usages) : plain.usage;
+    const usage = this.#isLater ? mergeRoundUsage(this.usages) : plain.usage;
     const { id, created_at } = this.#first ?? response;
     const joined = { ...plain, id, created_at, output: [...this.#output, ...now], usage };
-    return [this.#sent(event, value, { response: joined })];
+    return [this.#toClientEvent(event, value, { response: joined })];
   }
 
   /** An event with the client's sequence number and the given fields; the same object if nothing differs. */
-  #sent(event: WireEvent, value: JsonObject, fields: JsonObject = {}): WireEvent {
+  #toClientEvent(event: WireEvent, value: WireObject, fields: WireObject = {}): WireEvent {
     const sequence = this.#sequence++;
-    const all: JsonObject = {
+    const all: WireObject = {
       ...fields,
       ...(value.sequence_number !== undefined && { sequence_number: sequence }),
     };
     const isSame = Object.entries(all).every(([name, field]) => value[name] === field);
-    return isSame ? event : changedEvent(event, { ...value, ...all });
+    return isSame ? event : replaceEventData(event, { ...value, ...all });
   }
 }

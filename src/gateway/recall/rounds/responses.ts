@@ -1,45 +1,45 @@
-import { objectOf, textOf } from "../../../formats/content/fields.ts";
-import type { JsonObject } from "../../api/api.ts";
-import { joinedUsage } from "./joined-usage.ts";
-import type { RoundForm } from "./joiner.ts";
+import { toObject, toText } from "../../../formats/content/fields.ts";
+import type { WireObject } from "../../api/api.ts";
+import { mergeRoundUsage } from "./joined-usage.ts";
+import type { RoundFormat } from "./joiner.ts";
 import {
-  isOwnItem,
-  isWords,
-  itemsOf,
-  ownCallIds,
-  ownRound,
-  results,
-  withoutOwnTools,
+  encodeResponsesResults,
+  findResponsesRound,
+  getOutputItems,
+  isRecallItem,
+  isTextItem,
+  listRecallCallIds,
+  removeRecallTools,
 } from "./responses-round.ts";
-import { ResponsesStream } from "./responses-stream.ts";
+import { ResponsesStreamMerger } from "./responses-stream.ts";
 
 /** Rounds in OpenAI's Responses API. */
-export const responsesRounds: RoundForm = {
-  results,
-  openStream: (most) => new ResponsesStream(most),
+export const responsesRounds: RoundFormat = {
+  encodeResults: encodeResponsesResults,
+  openStream: (most) => new ResponsesStreamMerger(most),
   readBody: (body) => ({
-    own: ownRound(itemsOf(body), body.status ?? "completed"),
-    hasSaid: itemsOf(body).some(isWords),
-    usage: objectOf(body.usage),
+    recallRound: findResponsesRound(getOutputItems(body), body.status ?? "completed"),
+    hasText: getOutputItems(body).some(isTextItem),
+    usage: toObject(body.usage),
   }),
-  joinBodies(bodies) {
+  mergeBodies(bodies) {
     const [first, ...others] = bodies;
     const last = bodies.at(-1);
     if (!first || !last) return {};
-    if (others.length === 0 && !itemsOf(first).some(isOwnItem)) return withoutOwnTools(first);
-    const output = bodies.flatMap(itemsOf).filter((item) => !isOwnItem(item));
-    const usage = joinedUsage(bodies.flatMap(usagesOf));
+    if (others.length === 0 && !getOutputItems(first).some(isRecallItem)) return removeRecallTools(first);
+    const output = bodies.flatMap(getOutputItems).filter((item) => !isRecallItem(item));
+    const usage = mergeRoundUsage(bodies.flatMap(listUsages));
     const { id, created_at } = first;
-    return { ...withoutOwnTools(last), id, created_at, output, ...(usage && { usage }) };
+    return { ...removeRecallTools(last), id, created_at, output, ...(usage && { usage }) };
   },
-  bodyEnd(bodies) {
-    const [shown, last] = [bodies[0], bodies.at(-1)].map((body) => textOf(body?.id));
+  findEnd(bodies) {
+    const [shown, last] = [bodies[0], bodies.at(-1)].map((body) => toText(body?.id));
     if (shown === undefined || last === undefined) return undefined;
-    return { shown, last, unanswered: ownCallIds(itemsOf(bodies.at(-1) ?? {})) };
+    return { shown, last, unanswered: listRecallCallIds(getOutputItems(bodies.at(-1) ?? {})) };
   },
 };
 
-function usagesOf({ usage }: JsonObject): readonly JsonObject[] {
-  const fields = objectOf(usage);
+function listUsages({ usage }: WireObject): readonly WireObject[] {
+  const fields = toObject(usage);
   return fields ? [fields] : [];
 }

@@ -1,11 +1,11 @@
 import type { ApiName } from "../../api/api.ts";
 import { anthropicRounds } from "./anthropic.ts";
 import { chatRounds } from "./chat.ts";
-import type { RoundForm } from "./joiner.ts";
+import type { RoundFormat } from "./joiner.ts";
 import { responsesRounds } from "./responses.ts";
 
 /** The round format of each API. */
-export const ROUND_FORMS: Readonly<Record<ApiName, RoundForm>> = {
+export const ROUND_FORMATS: Readonly<Record<ApiName, RoundFormat>> = {
   anthropic: anthropicRounds,
   "openai-chat": chatRounds,
   "openai-responses": responsesRounds,

@@ -50,7 +50,7 @@ export function createStaticEmbedder(weights: Weights): StaticEmbedder {
       }
     }
     for (let at = 0; at < count; at++) seen[numbers[at] as number] = 0;
-    return unit(sum);
+    return toUnitVector(sum);
   };
 
   return {
@@ -62,8 +62,8 @@ export function createStaticEmbedder(weights: Weights): StaticEmbedder {
       const { numbers, count } = tokenize(text);
       return numbers.slice(0, count);
     },
-    vectorOf: (token) => unit(rowOf(token)),
-    weightOf: (token) => ((factors[token] ?? 0) * lengthOf(rowOf(token))) / WEIGHT_UNIT,
+    vectorOf: (token) => toUnitVector(rowOf(token)),
+    weightOf: (token) => ((factors[token] ?? 0) * computeLength(rowOf(token))) / WEIGHT_UNIT,
     wordOf: vocabulary.wordOf,
   };
 }
@@ -74,7 +74,7 @@ const REPEAT_SHARES: readonly number[] = [16, 11, 10, 8];
 /** Unit of the weights; only their ratios matter. */
 const WEIGHT_UNIT = 65_535 * 127;
 
-function lengthOf(values: ArrayLike<number>): number {
+function computeLength(values: ArrayLike<number>): number {
   let squares = 0;
   for (let axis = 0; axis < values.length; axis++) {
     const value = values[axis] as number;
@@ -83,9 +83,9 @@ function lengthOf(values: ArrayLike<number>): number {
   return Math.sqrt(squares);
 }
 
-function unit(values: ArrayLike<number>): Float32Array {
+function toUnitVector(values: ArrayLike<number>): Float32Array {
   const vector = new Float32Array(values.length);
-  const length = lengthOf(values);
+  const length = computeLength(values);
   if (length === 0) return vector;
   for (let axis = 0; axis < values.length; axis++) vector[axis] = (values[axis] as number) / length;
   return vector;

@@ -3,7 +3,7 @@ export const SEPARATOR = 0;
 export const LOWER = 1;
 export const UPPER = 2;
 export const DIGIT = 3;
-export const EAST_ASIAN = 4;
+export const EAST_ASIAN_LETTER = 4;
 export const IGNORED = 5;
 export const APOSTROPHE = 6;
 
@@ -44,26 +44,26 @@ const IGNORED_RANGES: readonly (readonly [number, number])[] = [
 ];
 
 /** Class and folded form of every UTF-16 unit. */
-export interface Letters {
+export interface LetterTables {
   readonly classes: Uint8Array;
   readonly folded: Uint16Array;
 }
 
 /** The tables of the tokenizer; full-width forms fold to ASCII, capitals to lower case. */
-export function letterTables(): Letters {
+export function buildLetterTables(): LetterTables {
   const classes = new Uint8Array(0x10000);
   const folded = new Uint16Array(0x10000);
   for (let unit = 0; unit < 0x10000; unit++) folded[unit] = unit;
-  fill(classes, LETTER_RANGES, LOWER);
-  fill(classes, EAST_ASIAN_RANGES, EAST_ASIAN);
-  fill(classes, [[0x30, 0x39]], DIGIT);
+  fillRanges(classes, LETTER_RANGES, LOWER);
+  fillRanges(classes, EAST_ASIAN_RANGES, EAST_ASIAN_LETTER);
+  fillRanges(classes, [[0x30, 0x39]], DIGIT);
   for (let unit = 0x41; unit < 0x2000; unit++) {
     const small = String.fromCharCode(unit).toLowerCase().charCodeAt(0);
     if (small === unit || (unit > 0x7f && classes[small] !== LOWER)) continue;
     folded[unit] = small;
     classes[unit] = UPPER;
   }
-  fill(classes, IGNORED_RANGES, IGNORED);
+  fillRanges(classes, IGNORED_RANGES, IGNORED);
   classes[0x27] = APOSTROPHE;
   classes[0x2019] = APOSTROPHE;
   folded[0x2019] = 0x27;
@@ -78,6 +78,6 @@ export function letterTables(): Letters {
   return { classes, folded };
 }
 
-function fill(classes: Uint8Array, ranges: readonly (readonly [number, number])[], kind: number): void {
+function fillRanges(classes: Uint8Array, ranges: readonly (readonly [number, number])[], kind: number): void {
   for (const [first, last] of ranges) classes.fill(kind, first, last + 1);
 }

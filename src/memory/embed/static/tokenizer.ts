@@ -1,7 +1,16 @@
-import { APOSTROPHE, DIGIT, EAST_ASIAN, IGNORED, LOWER, letterTables, SEPARATOR, UPPER } from "./letters.ts";
+import {
+  APOSTROPHE,
+  buildLetterTables,
+  DIGIT,
+  EAST_ASIAN_LETTER,
+  IGNORED,
+  LOWER,
+  SEPARATOR,
+  UPPER,
+} from "./letters.ts";
 
 /** Maximum number of UTF-16 units that are read; callers split longer texts into chunks first. */
-export const MOST_UNITS = 32_768;
+export const MAX_UNITS = 32_768;
 
 /** The source of token numbers. `atomic` means that the word has no parts to fall back to. */
 export interface TokenSource {
@@ -18,7 +27,7 @@ export interface TokenList {
 
 const WORD_MIN_FOR_PIECES = 3;
 const WORD_MAX_FOR_PIECES = 24;
-const MOST_PARTS = 12;
+const MAX_PARTS = 12;
 const PIECE_LENGTH = 4;
 const WORD_EDGE = 0x20;
 const HASH_START = 0x811c9dc5;
@@ -33,10 +42,10 @@ const ENDINGS = ["s", "es", "ed", "d", "ing", "ly", "er", "ers"].map((ending) =>
  * characters and pairs of them.
  */
 export function createTokenizer(source: TokenSource): (text: string) => TokenList {
-  const { classes, folded } = letterTables();
-  const units = new Uint16Array(MOST_UNITS + 2);
-  const kinds = new Uint8Array(MOST_UNITS + 2);
-  const tokens: TokenList = { numbers: new Int32Array(2 * MOST_UNITS + 4), count: 0 };
+  const { classes, folded } = buildLetterTables();
+  const units = new Uint16Array(MAX_UNITS + 2);
+  const kinds = new Uint8Array(MAX_UNITS + 2);
+  const tokens: TokenList = { numbers: new Int32Array(2 * MAX_UNITS + 4), count: 0 };
 
   const emit = (token: number): void => {
     tokens.numbers[tokens.count++] = token;
@@ -74,13 +83,13 @@ export function createTokenizer(source: TokenSource): (text: string) => TokenLis
   };
 
   const emitWord = (start: number, end: number): void => {
-    const first = partEnd(kinds, start, end);
+    const first = findPartEnd(kinds, start, end);
     if (first < end && emitKnown(start, end, false)) return;
     let parts = 0;
-    for (let from = start, to = first; from < end && parts < MOST_PARTS; parts++) {
+    for (let from = start, to = first; from < end && parts < MAX_PARTS; parts++) {
       emitPart(from, to);
       from = to;
-      to = partEnd(kinds, from, end);
+      to = findPartEnd(kinds, from, end);
     }
   };
 
@@ -99,13 +108,13 @@ export function createTokenizer(source: TokenSource): (text: string) => TokenLis
 
   return function tokenize(text: string): TokenList {
     tokens.count = 0;
-    const length = Math.min(text.length, MOST_UNITS);
+    const length = Math.min(text.length, MAX_UNITS);
     let size = 0;
     let apostrophe = -1;
     let run = SEPARATOR;
     const finish = (): void => {
       if (apostrophe === size - 1) size = apostrophe;
-      if (run === EAST_ASIAN) emitEastAsian(0, size);
+      if (run === EAST_ASIAN_LETTER) emitEastAsian(0, size);
       else if (apostrophe >= 0 && apostrophe < size) emitContracted(0, size, apostrophe);
       else emitWord(0, size);
       size = 0;
@@ -120,7 +129,7 @@ export function createTokenizer(source: TokenSource): (text: string) => TokenLis
         if (run !== SEPARATOR) finish();
         continue;
       }
-      const wanted = kind === EAST_ASIAN ? EAST_ASIAN : LOWER;
+      const wanted = kind === EAST_ASIAN_LETTER ? EAST_ASIAN_LETTER : LOWER;
       if (run !== SEPARATOR && run !== wanted) finish();
       if (kind === APOSTROPHE) apostrophe = size;
       run = wanted;
@@ -138,7 +147,7 @@ function endsWith(units: Uint16Array, from: number, ending: Uint16Array): boolea
 }
 
 /** End of the part that begins at `start`: before a digit run, a letter run, or the capital that opens a new word. */
-function partEnd(kinds: Uint8Array, start: number, end: number): number {
+function findPartEnd(kinds: Uint8Array, start: number, end: number): number {
   const opening = kinds[start];
   let at = start + 1;
   if (opening === DIGIT) {

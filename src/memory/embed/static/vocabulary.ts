@@ -10,9 +10,9 @@ export interface Vocabulary extends TokenSource {
 
 /** Builds the table from words separated by newlines; `pieces` rows for pieces of unknown words follow. */
 export function createVocabulary(text: string, words: number, pieces: number): Vocabulary {
-  const pool = unitsOf(text);
+  const pool = toUnits(text);
   const starts = new Int32Array(words + 1);
-  const mask = tableSize(words) - 1;
+  const mask = computeTableSize(words) - 1;
   const slots = new Int32Array(mask + 1).fill(-1);
   // A single pass over all letters, because loading happens at every start.
   let hash = HASH_START;
@@ -22,7 +22,7 @@ export function createVocabulary(text: string, words: number, pieces: number): V
       hash = Math.imul(hash ^ letter, HASH_FACTOR);
       continue;
     }
-    let slot = finish(hash) & mask;
+    let slot = mixHash(hash) & mask;
     while (slots[slot] !== -1) slot = (slot + 1) & mask;
     slots[slot] = word++;
     starts[word] = at + 1;
@@ -39,7 +39,7 @@ export function createVocabulary(text: string, words: number, pieces: number): V
   return {
     words,
     find(units, start, end) {
-      let slot = hashOf(units, start, end) & mask;
+      let slot = hashUnits(units, start, end) & mask;
       for (let word = slots[slot] as number; word !== -1; word = slots[slot] as number) {
         if (same(word, units, start, end - start)) return word;
         slot = (slot + 1) & mask;
@@ -58,7 +58,7 @@ const NEWLINE = 0x0a;
 const HASH_START = 0x811c9dc5;
 const HASH_FACTOR = 0x01000193;
 
-function unitsOf(text: string): Uint16Array {
+function toUnits(text: string): Uint16Array {
   const bytes = Buffer.from(text, "utf16le");
   if (endianness() === "BE") bytes.swap16();
   const copy = new Uint16Array(text.length);
@@ -66,19 +66,19 @@ function unitsOf(text: string): Uint16Array {
   return copy;
 }
 
-function tableSize(words: number): number {
+function computeTableSize(words: number): number {
   let size = 16;
   while (size < words * 2) size *= 2;
   return size;
 }
 
-function hashOf(units: Uint16Array, start: number, end: number): number {
+function hashUnits(units: Uint16Array, start: number, end: number): number {
   let hash = HASH_START;
   for (let at = start; at < end; at++) hash = Math.imul(hash ^ (units[at] as number), HASH_FACTOR);
-  return finish(hash);
+  return mixHash(hash);
 }
 
-function finish(hash: number): number {
+function mixHash(hash: number): number {
   const mixed = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
   return mixed ^ (mixed >>> 13);
 }

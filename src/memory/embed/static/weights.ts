@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { endianness } from "node:os";
 import { crc32 } from "node:zlib";
-import { packageFile } from "../../../base/package-files.ts";
+import { resolvePackageFile } from "../../../base/package-files.ts";
 import { LonghaulError } from "../../../model/errors.ts";
 
 /**
@@ -24,24 +24,24 @@ const FORMAT = 1;
 const HEADER_BYTES = 64;
 const CHECKED_FROM = 16;
 const ID_AT = 32;
-const PACKAGED = packageFile("models/embedder/static.bin");
+const PACKAGED_FILE = resolvePackageFile("models/embedder/static.bin");
 
 /** Reads and checks a weights file; throws EMBEDDER_DAMAGED if it is missing, truncated or altered. */
-export function readWeights(path: string | URL = PACKAGED): Weights {
+export function readWeights(path: string | URL = PACKAGED_FILE): Weights {
   let bytes: Buffer;
   try {
     bytes = readFileSync(path);
   } catch (cause) {
-    throw damaged(path, "cannot be read", cause);
+    throw createWeightsError(path, "cannot be read", cause);
   }
   try {
     return unpackWeights(bytes);
   } catch (cause) {
-    throw damaged(path, cause instanceof Error ? cause.message : String(cause), cause);
+    throw createWeightsError(path, cause instanceof Error ? cause.message : String(cause), cause);
   }
 }
 
-function damaged(path: string | URL, reason: string, cause: unknown): LonghaulError {
+function createWeightsError(path: string | URL, reason: string, cause: unknown): LonghaulError {
   const file = String(path);
   return new LonghaulError(
     "EMBEDDER_DAMAGED",
@@ -53,7 +53,7 @@ function damaged(path: string | URL, reason: string, cause: unknown): LonghaulEr
 /** Packs weights into one file: header, words, factors, rows; the header contains a checksum of everything after it. */
 export function packWeights(weights: Weights): Uint8Array {
   const words = Buffer.from(weights.words, "utf8");
-  const layout = layoutOf(words.length, weights.factors.length, weights.dimensions);
+  const layout = computeLayout(words.length, weights.factors.length, weights.dimensions);
   const bytes = Buffer.alloc(layout.size);
   bytes.write(MAGIC, 0, "latin1");
   const counts = [weights.dimensions, weights.factors.length - weights.pieces, weights.pieces, words.length];
@@ -76,11 +76,11 @@ export function unpackWeights(bytes: Buffer): Weights {
   const [dimensions = 0, words = 0, pieces = 0, wordBytes = 0] = [0, 4, 8, 12].map((offset) =>
     bytes.readUInt32LE(CHECKED_FROM + offset),
   );
-  const layout = layoutOf(wordBytes, words + pieces, dimensions);
+  const layout = computeLayout(wordBytes, words + pieces, dimensions);
   if (bytes.length !== layout.size) throw new Error(`it has ${bytes.length} bytes instead of ${layout.size}`);
   if (crc32(bytes.subarray(CHECKED_FROM)) !== bytes.readUInt32LE(12))
     throw new Error("its checksum does not match");
-  const factors = unsigned16(bytes.subarray(layout.factorsAt, layout.rowsAt));
+  const factors = toUnsigned16(bytes.subarray(layout.factorsAt, layout.rowsAt));
   return {
     id: bytes.toString("latin1", ID_AT, HEADER_BYTES).replace(/\0+$/, ""),
     dimensions,
@@ -92,14 +92,14 @@ export function unpackWeights(bytes: Buffer): Weights {
 }
 
 /** Converts little-endian numbers to the byte order of this machine. */
-function unsigned16(bytes: Buffer): Uint16Array {
+function toUnsigned16(bytes: Buffer): Uint16Array {
   const copy = Buffer.from(new ArrayBuffer(bytes.length));
   bytes.copy(copy);
   if (endianness() === "BE") copy.swap16();
   return new Uint16Array(copy.buffer);
 }
 
-function layoutOf(wordBytes: number, rows: number, dimensions: number) {
+function computeLayout(wordBytes: number, rows: number, dimensions: number) {
   const factorsAt = HEADER_BYTES + wordBytes;
   const rowsAt = factorsAt + 2 * rows;
   return { factorsAt, rowsAt, size: rowsAt + rows * dimensions };

@@ -14,10 +14,10 @@ export function packBody(hash: Uint8Array, terms: ArrayLike<number>): Uint8Array
   return body;
 }
 
-export function hashOfBody(body: Uint8Array): Uint8Array {
+export function readBodyHash(body: Uint8Array): Uint8Array {
   return body.subarray(0, HASH_BYTES);
 }
 
-export function termsOfBody(body: Uint8Array): Uint32Array {
+export function readBodyTerms(body: Uint8Array): Uint32Array {
   return unpackTerms(body.subarray(HASH_BYTES));
 }

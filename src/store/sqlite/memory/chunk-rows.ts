@@ -1,7 +1,7 @@
 import { BoundedCache } from "../../../model/bounded-cache.ts";
 import { CHUNK_AUTHORS, type ChunkBatch, type StoredChunk, type TailChunk } from "../../memory-store.ts";
 import type { Database, Row } from "../database.ts";
-import { hashOfBody, packBody, termsOfBody } from "./chunk-body.ts";
+import { packBody, readBodyHash, readBodyTerms } from "./chunk-body.ts";
 import type { Dictionary } from "./dictionary.ts";
 import type { Sources } from "./sources.ts";
 
@@ -9,7 +9,7 @@ const COLUMNS =
   "number, source, turn, seq, part, start, stop, at, author, speaker, traits, turn_length, body";
 
 /** Chunks cached in memory, about 1 KB each: questions of one conversation find the same chunks repeatedly. */
-const MOST_HELD = 8_192;
+const MAX_CACHED = 8_192;
 
 /** Chunks as rows. */
 export class ChunkRows {
@@ -17,7 +17,7 @@ export class ChunkRows {
   readonly #sources: Sources;
   readonly #dictionary: Dictionary;
   readonly #statements;
-  readonly #held = new BoundedCache<number, StoredChunk>({ maxWeight: MOST_HELD });
+  readonly #cache = new BoundedCache<number, StoredChunk>({ maxWeight: MAX_CACHED });
   #stamp = -1;
 
   constructor(db: Database, sources: Sources, dictionary: Dictionary) {
@@ -63,7 +63,7 @@ export class ChunkRows {
             chunk.turnLength,
             packBody(chunk.hash, numbers),
           );
-          if (chunk.speaker !== undefined) this.#sources.speak(number, chunk.speaker);
+          if (chunk.speaker !== undefined) this.#sources.addSpeaker(number, chunk.speaker);
           terms += numbers.length;
           lastTurn = Math.max(lastTurn, chunk.turn);
         }
@@ -133,18 +133,18 @@ export class ChunkRows {
   }
 
   #one(number: number): StoredChunk | undefined {
-    const held = this.#held.get(number);
+    const held = this.#cache.get(number);
     if (held) return held;
     const row = this.#statements.one.get(number);
     if (!row) return undefined;
     const chunk = this.#toChunk(row);
-    this.#held.set(number, chunk);
+    this.#cache.set(number, chunk);
     return chunk;
   }
 
   #refresh(): void {
     const stamp = this.#dictionary.refresh();
-    if (stamp !== this.#stamp) this.#held.clear();
+    if (stamp !== this.#stamp) this.#cache.clear();
     this.#stamp = stamp;
   }
 
@@ -153,13 +153,13 @@ export class ChunkRows {
     return this.#statements.terms.all(from, limit).map((row) => ({
       number: row.number as number,
       source: row.source as number,
-      terms: termsOfBody(row.body as Uint8Array),
+      terms: readBodyTerms(row.body as Uint8Array),
     }));
   }
 
   #toChunk(row: Row): StoredChunk {
     const terms: string[] = [];
-    for (const number of termsOfBody(row.body as Uint8Array)) {
+    for (const number of readBodyTerms(row.body as Uint8Array)) {
       terms.push(this.#dictionary.termOf(number) ?? "");
     }
     return {
@@ -175,7 +175,7 @@ export class ChunkRows {
       speaker: row.speaker as string | null,
       traits: row.traits as number,
       turnLength: row.turn_length as number,
-      hash: hashOfBody(row.body as Uint8Array),
+      hash: readBodyHash(row.body as Uint8Array),
       terms,
     };
   }

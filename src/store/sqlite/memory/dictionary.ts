@@ -1,6 +1,6 @@
 import type { Database } from "../database.ts";
 
-const MOST_HELD = 200_000;
+const MAX_CACHED = 200_000;
 
 /** Terms and their numbers. The cache is valid while nothing was removed from the index. */
 export class Dictionary {
@@ -62,8 +62,8 @@ export class Dictionary {
 
   #hold(term: string, number: number): void {
     // Clear the whole cache: terms in use come back at once, and no order has to be kept.
-    if (this.#numbers.size >= MOST_HELD) this.#numbers.clear();
-    if (this.#terms.size >= MOST_HELD) this.#terms.clear();
+    if (this.#numbers.size >= MAX_CACHED) this.#numbers.clear();
+    if (this.#terms.size >= MAX_CACHED) this.#terms.clear();
     this.#numbers.set(term, number);
     this.#terms.set(number, term);
   }

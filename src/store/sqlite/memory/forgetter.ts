@@ -1,15 +1,15 @@
 import { setImmediate } from "node:timers/promises";
 import { SEGMENT_CHUNKS, type SourceName } from "../../memory-store.ts";
-import { placeOf, segmentOf, withoutPlaces } from "../../postings.ts";
+import { segmentOf, segmentPlaceOf, withoutPlaces } from "../../postings.ts";
 import type { Database } from "../database.ts";
-import { hashOfBody, termsOfBody } from "./chunk-body.ts";
+import { readBodyHash, readBodyTerms } from "./chunk-body.ts";
 import type { ChunkRows } from "./chunk-rows.ts";
 import type { Sources } from "./sources.ts";
 
 const CHUNKS_PER_STEP = 1_024;
 const TERMS_PER_STEP = 2_000;
 
-interface Doomed {
+interface ForgottenChunk {
   readonly number: number;
   readonly terms: Uint32Array;
   readonly hash: Uint8Array;
@@ -62,7 +62,7 @@ export class Forgetter {
         );
       }
     } else {
-      await this.#db.transact(() => this.#sources.doom(source.number));
+      await this.#db.transact(() => this.#sources.invalidate(source.number));
       for (;;) {
         const erased = await this.#db.transact(() => {
           const rows = this.#rows("ofSource", source.number, CHUNKS_PER_STEP);
@@ -78,15 +78,15 @@ export class Forgetter {
     return count;
   }
 
-  #rows(which: "ofSource" | "ofEntry", source: number, argument: number): Doomed[] {
+  #rows(which: "ofSource" | "ofEntry", source: number, argument: number): ForgottenChunk[] {
     return this.#statements[which].all(source, argument).map((row) => ({
       number: row.number as number,
-      terms: termsOfBody(row.body as Uint8Array),
-      hash: hashOfBody(row.body as Uint8Array),
+      terms: readBodyTerms(row.body as Uint8Array),
+      hash: readBodyHash(row.body as Uint8Array),
     }));
   }
 
-  #erase(source: number, { kind }: SourceName, rows: readonly Doomed[], terms: Set<number>): number {
+  #erase(source: number, { kind }: SourceName, rows: readonly ForgottenChunk[], terms: Set<number>): number {
     if (rows.length === 0) return 0;
     this.#statements.stamp.run();
     let length = 0;
@@ -103,7 +103,7 @@ export class Forgetter {
     return rows.length;
   }
 
-  #erasePostings(segment: number, rows: readonly Doomed[]): void {
+  #erasePostings(segment: number, rows: readonly ForgottenChunk[]): void {
     const blob = this.#statements.segment.get(segment)?.sources as Uint8Array | undefined;
     if (!blob) {
       // A concurrent seal may be writing these postings; it will notice the stamp and start again.
@@ -113,11 +113,11 @@ export class Forgetter {
     const sources = new Uint32Array(blob.slice().buffer);
     const gone = new Map<number, Set<number>>();
     for (const { number, terms } of rows) {
-      sources[placeOf(number)] = 0;
+      sources[segmentPlaceOf(number)] = 0;
       for (const term of terms) {
         const places = gone.get(term);
-        if (places) places.add(placeOf(number));
-        else gone.set(term, new Set([placeOf(number)]));
+        if (places) places.add(segmentPlaceOf(number));
+        else gone.set(term, new Set([segmentPlaceOf(number)]));
       }
     }
     this.#statements.setSources.run(new Uint8Array(sources.buffer), segment);
@@ -134,7 +134,7 @@ export class Forgetter {
    * Erases vectors; cached vectors of messages are erased too, but those of files are kept because
    * files change back and forth.
    */
-  #eraseVectors(segment: number, rows: readonly Doomed[], isCacheErased: boolean): void {
+  #eraseVectors(segment: number, rows: readonly ForgottenChunk[], isCacheErased: boolean): void {
     for (const embedder of this.#statements.embedders.all()) {
       const number = embedder.number as number;
       const dimensions = embedder.dimensions as number;
@@ -146,7 +146,7 @@ export class Forgetter {
       if (!packed) continue;
       const vectors = (packed.vectors as Uint8Array).slice();
       for (const row of rows) {
-        const at = placeOf(row.number) * dimensions;
+        const at = segmentPlaceOf(row.number) * dimensions;
         vectors.fill(0, at, at + dimensions);
       }
       this.#statements.setPacked.run(vectors, packed.rowid as number);

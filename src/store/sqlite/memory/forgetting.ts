@@ -1,11 +1,11 @@
 import type { SessionId } from "../../../model/entry.ts";
 import type { EntryStore } from "../../entry-store.ts";
-import type { Freed } from "../../freed.ts";
+import type { FreedCounts } from "../../freed.ts";
 import type { SessionStore } from "../../session-store.ts";
 import type { SqliteMemory } from "./sqlite-memory.ts";
 
 /** Wraps entries so that a redaction also removes their chunks from the index. */
-export function forgettingEntries(entries: EntryStore, memory: SqliteMemory): EntryStore {
+export function withEntryForgetting(entries: EntryStore, memory: SqliteMemory): EntryStore {
   return {
     append: (requests) => entries.append(requests),
     get: (session, seq) => entries.get(session, seq),
@@ -16,19 +16,19 @@ export function forgettingEntries(entries: EntryStore, memory: SqliteMemory): En
     seqAt: (session, at) => entries.seqAt(session, at),
     redact: (session, tombstones) => {
       const seqs = tombstones.map(({ seq }) => seq);
-      return erasing(memory, session, seqs, () => entries.redact(session, tombstones));
+      return eraseAndForget(memory, session, seqs, () => entries.redact(session, tombstones));
     },
   };
 }
 
 /** Wraps sessions so that a deletion also removes their chunks from the index. */
-export function forgettingSessions(sessions: SessionStore, memory: SqliteMemory): SessionStore {
+export function withSessionForgetting(sessions: SessionStore, memory: SqliteMemory): SessionStore {
   return {
     open: (session) => sessions.open(session),
     get: (id) => sessions.get(id),
     list: (query) => sessions.list(query),
     update: (id, change) => sessions.update(id, change),
-    delete: (id) => erasing(memory, id, undefined, () => sessions.delete(id)),
+    delete: (id) => eraseAndForget(memory, id, undefined, () => sessions.delete(id)),
   };
 }
 
@@ -36,12 +36,12 @@ export function forgettingSessions(sessions: SessionStore, memory: SqliteMemory)
  * Records the erasure, erases, and forgets. A failing index must not block the log: leftovers are found through the
  * record, and recall shows no chunk whose entry is gone.
  */
-async function erasing(
+async function eraseAndForget(
   memory: SqliteMemory,
   session: SessionId,
   seqs: readonly number[] | undefined,
-  erase: () => Promise<Freed>,
-): Promise<Freed> {
+  erase: () => Promise<FreedCounts>,
+): Promise<FreedCounts> {
   if (!memory.exists) return erase();
   await memory.expectErasure(session, seqs).catch(() => undefined);
   const freed = await erase();

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { type IndexState, type PostingsRow, SEGMENT_CHUNKS } from "../../memory-store.ts";
-import { PostingsMaker, placeOf } from "../../postings.ts";
+import { PostingsBuilder, segmentPlaceOf } from "../../postings.ts";
 import type { Database } from "../database.ts";
 import type { ChunkRows } from "./chunk-rows.ts";
 
@@ -64,14 +64,14 @@ export class Segments {
     const segment = before.sealed;
     const first = segment * SEGMENT_CHUNKS;
     if (before.lastChunk < first + SEGMENT_CHUNKS - 1) return false;
-    const maker = new PostingsMaker();
+    const maker = new PostingsBuilder();
     const sources = new Uint32Array(SEGMENT_CHUNKS);
     for (let from = first; from < first + SEGMENT_CHUNKS; from += ROWS_PER_STEP) {
       const rows = await this.#db.read(() => this.#chunks.termsFrom(from, ROWS_PER_STEP));
       for (const { number, source, terms } of rows) {
         if (number >= from + ROWS_PER_STEP) break;
-        maker.add(placeOf(number), terms);
-        sources[placeOf(number)] = source;
+        maker.add(segmentPlaceOf(number), terms);
+        sources[segmentPlaceOf(number)] = source;
       }
       await setImmediate();
     }

@@ -76,7 +76,7 @@ export class Sources {
   }
 
   /** Sets a version that no source has, so that anything a crash leaves of the source will be forgotten. */
-  doom(number: number): void {
+  invalidate(number: number): void {
     this.#statements.doom.run(number);
   }
 
@@ -85,7 +85,7 @@ export class Sources {
     this.#statements.remove.run(number);
   }
 
-  speak(number: number, name: string): void {
+  addSpeaker(number: number, name: string): void {
     this.#statements.speak.run(number, name);
   }
 

@@ -10,7 +10,7 @@ import type {
   SourceName,
   VectorStore,
 } from "../../memory-store.ts";
-import { connect } from "../connect.ts";
+import { connectDatabase } from "../connect.ts";
 import type { Database } from "../database.ts";
 import { ChunkRows } from "./chunk-rows.ts";
 import { Dictionary } from "./dictionary.ts";
@@ -27,7 +27,7 @@ const PAGE_BYTES = 4096;
 const CACHE_KIB = 16_384;
 
 /** Errors after which the index is replaced by a new one. */
-const HOPELESS: readonly ErrorCode[] = ["STORE_CORRUPT", "STORE_FOREIGN", "SCHEMA_TOO_NEW"];
+const REPLACE_CODES: readonly ErrorCode[] = ["STORE_CORRUPT", "STORE_FOREIGN", "SCHEMA_TOO_NEW"];
 
 interface Tables {
   readonly db: Database;
@@ -219,11 +219,11 @@ export class SqliteMemory implements MemoryStore {
       cacheKib: CACHE_KIB,
     } as const;
     try {
-      return tablesOf(await connect(this.#path, options));
+      return createTables(await connectDatabase(this.#path, options));
     } catch (error) {
-      if (!HOPELESS.some((code) => isLonghaulError(error, code))) throw error;
+      if (!REPLACE_CODES.some((code) => isLonghaulError(error, code))) throw error;
       this.#putAside();
-      return tablesOf(await connect(this.#path, options));
+      return createTables(await connectDatabase(this.#path, options));
     }
   }
 
@@ -233,7 +233,7 @@ export class SqliteMemory implements MemoryStore {
   }
 }
 
-function tablesOf(db: Database): Tables {
+function createTables(db: Database): Tables {
   const sources = new Sources(db);
   const dictionary = new Dictionary(db);
   const chunks = new ChunkRows(db, sources, dictionary);

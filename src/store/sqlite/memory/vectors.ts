@@ -1,7 +1,12 @@
-import { type ChunkVector, SEGMENT_CHUNKS, type Unembedded, type VectorStore } from "../../memory-store.ts";
-import { placeOf } from "../../postings.ts";
+import {
+  type ChunkVector,
+  SEGMENT_CHUNKS,
+  type UnembeddedChunk,
+  type VectorStore,
+} from "../../memory-store.ts";
+import { segmentPlaceOf } from "../../postings.ts";
 import type { Database, Row } from "../database.ts";
-import { hashOfBody } from "./chunk-body.ts";
+import { readBodyHash } from "./chunk-body.ts";
 
 /** Vectors in SQLite. */
 export class Vectors implements VectorStore {
@@ -52,7 +57,7 @@ export class Vectors implements VectorStore {
     });
   }
 
-  missing(embedder: number, after: number, limit: number): Promise<readonly Unembedded[]> {
+  missing(embedder: number, after: number, limit: number): Promise<readonly UnembeddedChunk[]> {
     return this.#db.read(() =>
       this.#statements.missing.all(after, embedder, embedder, limit).map((row) => ({
         number: row.number as number,
@@ -61,14 +66,14 @@ export class Vectors implements VectorStore {
         part: row.part as number,
         from: row.start as number,
         to: row.stop as number,
-        hash: hashOfBody(row.body as Uint8Array),
+        hash: readBodyHash(row.body as Uint8Array),
       })),
     );
   }
 
   async write(embedder: number, vectors: readonly ChunkVector[]): Promise<void> {
     await this.#db.transact(() => {
-      for (const { chunk, vector } of vectors) this.#statements.write.run(embedder, bytesOf(vector), chunk);
+      for (const { chunk, vector } of vectors) this.#statements.write.run(embedder, toBytes(vector), chunk);
     });
   }
 
@@ -83,8 +88,8 @@ export class Vectors implements VectorStore {
       const rows = this.#statements.between.all(embedder, first, last).map(toVector);
       const dimensions = rows[0]?.vector.length ?? 0;
       const vectors = new Int8Array(SEGMENT_CHUNKS * dimensions);
-      for (const { chunk, vector } of rows) vectors.set(vector, placeOf(chunk) * dimensions);
-      this.#statements.insert.run(embedder, segment, bytesOf(vectors));
+      for (const { chunk, vector } of rows) vectors.set(vector, segmentPlaceOf(chunk) * dimensions);
+      this.#statements.insert.run(embedder, segment, toBytes(vectors));
       this.#statements.removeBetween.run(embedder, first, last);
       return true;
     });
@@ -97,7 +102,7 @@ export class Vectors implements VectorStore {
   read(embedder: number, segment: number): Promise<Int8Array | undefined> {
     return this.#db.read(() => {
       const bytes = this.#statements.read.get(embedder, segment)?.vectors as Uint8Array | undefined;
-      return bytes && signed(bytes);
+      return bytes && toInt8(bytes);
     });
   }
 
@@ -112,7 +117,7 @@ export class Vectors implements VectorStore {
     return this.#db.read(() =>
       hashes.map((hash) => {
         const bytes = this.#statements.cached.get(embedder, hash)?.vector as Uint8Array | undefined;
-        return bytes && signed(bytes);
+        return bytes && toInt8(bytes);
       }),
     );
   }
@@ -122,19 +127,19 @@ export class Vectors implements VectorStore {
     entries: readonly { readonly hash: Uint8Array; readonly vector: Int8Array }[],
   ): Promise<void> {
     await this.#db.transact(() => {
-      for (const { hash, vector } of entries) this.#statements.cache.run(embedder, hash, bytesOf(vector));
+      for (const { hash, vector } of entries) this.#statements.cache.run(embedder, hash, toBytes(vector));
     });
   }
 }
 
 function toVector(row: Row): ChunkVector {
-  return { chunk: row.chunk as number, vector: signed(row.vector as Uint8Array) };
+  return { chunk: row.chunk as number, vector: toInt8(row.vector as Uint8Array) };
 }
 
-function signed(bytes: Uint8Array): Int8Array {
+function toInt8(bytes: Uint8Array): Int8Array {
   return new Int8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function bytesOf(vector: Int8Array): Uint8Array {
+function toBytes(vector: Int8Array): Uint8Array {
   return new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
 }

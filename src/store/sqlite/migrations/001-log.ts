@@ -2,7 +2,7 @@
  * Sessions, entries, drafts and blobs. Entries are keyed by session number and seq packed into one integer (see
  * key.ts), so that an append touches one b-tree and no index; only entries with blobs write blob references.
  */
-export const sql = `
+export const LOG_MIGRATION = `
 CREATE TABLE sessions (
   number INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT UNIQUE,

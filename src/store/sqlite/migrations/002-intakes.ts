@@ -2,7 +2,7 @@
  * Sources of imported entries. An intake is one foreign source that feeds one session; every imported record has a row,
  * so that it is imported once. `stamp` counts changes and reveals concurrent importers.
  */
-export const sql = `
+export const INTAKES_MIGRATION = `
 CREATE TABLE intakes (
   number INTEGER PRIMARY KEY AUTOINCREMENT,
   name TEXT UNIQUE,

@@ -1,5 +1,5 @@
 /** Exclusive claims with an expiry. */
-export const sql = `
+export const LEASES_MIGRATION = `
 CREATE TABLE leases (
   name TEXT PRIMARY KEY,
   owner TEXT NOT NULL,

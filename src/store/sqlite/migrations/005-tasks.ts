@@ -2,7 +2,7 @@
  * States of tasks. Plans and outcomes are in the tasks' entries; a row locates those and decides who may write. The
  * partial indexes contain only tasks with open work.
  */
-export const sql = `
+export const TASKS_MIGRATION = `
 CREATE TABLE tasks (
   number INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,

@@ -2,18 +2,18 @@ import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { SQLInputValue } from "node:sqlite";
 import type { Digest } from "../../../model/blob.ts";
-import { type EntryKind, entryId } from "../../../model/entry.ts";
-import { invalidArgument } from "../../../model/errors.ts";
+import { type EntryKind, formatEntryId } from "../../../model/entry.ts";
+import { createArgumentError } from "../../../model/errors.ts";
 import type { StoredEntry } from "../../entry-store.ts";
-import { digestBytes } from "../blob-refs.ts";
-import { connect } from "../connect.ts";
+import { toDigestBytes } from "../blob-refs.ts";
+import { connectDatabase } from "../connect.ts";
 import { connectReadOnly, copyDatabase } from "../connect-read-only.ts";
 import type { Database, Row } from "../database.ts";
-import { asStoreFailure } from "../failure.ts";
-import { entryKey } from "../key.ts";
-import { kindNumber } from "../kinds.ts";
+import { toStoreError } from "../failure.ts";
+import { toEntryKey } from "../key.ts";
+import { toKindNumber } from "../kinds.ts";
 import { salvageBlobs } from "./salvage-blobs.ts";
-import { salvageEntries, sessionNumbersWithEntries } from "./salvage-entries.ts";
+import { findSessionNumbers, salvageEntries } from "./salvage-entries.ts";
 import { salvageRows } from "./salvage-rows.ts";
 
 /** An entry as written to the new store. */
@@ -34,7 +34,7 @@ export interface RepairOptions {
 }
 
 /** Result of a repair. */
-export interface Repaired {
+export interface RepairReport {
   readonly sessions: number;
   readonly entries: number;
   readonly damagedEntries: readonly string[];
@@ -55,13 +55,13 @@ const TABLES = [
 const ROWS_PER_STEP = 500;
 
 /** Copies everything readable of a damaged store into a new one; ids, numbers and times are kept. */
-export async function repairSqliteStore({ from, to, mend }: RepairOptions): Promise<Repaired> {
+export async function repairSqliteStore({ from, to, mend }: RepairOptions): Promise<RepairReport> {
   if (existsSync(to) && readdirSync(to).length > 0)
-    throw invalidArgument("out", to, "an empty or new folder");
+    throw createArgumentError("out", to, "an empty or new folder");
   const { database: source, dispose } = await connectReadOnly(join(from, "log.db"), 5_000);
   try {
     mkdirSync(to, { recursive: true, mode: 0o700 });
-    const target = await connect(join(to, "log.db"), { durability: "process", busyTimeoutMs: 5_000 });
+    const target = await connectDatabase(join(to, "log.db"), { durability: "process", busyTimeoutMs: 5_000 });
     try {
       const repaired = await new Repair(source, target, mend).run(join(from, "blobs"), join(to, "blobs"));
       if (existsSync(join(from, "memory.db"))) copyDatabase(join(from, "memory.db"), to);
@@ -70,7 +70,7 @@ export async function repairSqliteStore({ from, to, mend }: RepairOptions): Prom
       target.close();
     }
   } catch (error) {
-    throw asStoreFailure(error, from);
+    throw toStoreError(error, from);
   } finally {
     source.close();
     dispose();
@@ -89,12 +89,12 @@ class Repair {
     this.#mend = mend;
   }
 
-  async run(fromBlobs: string, toBlobs: string): Promise<Repaired> {
+  async run(fromBlobs: string, toBlobs: string): Promise<RepairReport> {
     const blobs = await salvageBlobs(fromBlobs, toBlobs);
     await this.#target.exec("PRAGMA foreign_keys = OFF");
     await this.#insert(
       "blobs",
-      [...blobs.copied].map(([digest, size]) => ({ digest: digestBytes(digest), size_bytes: size })),
+      [...blobs.copied].map(([digest, size]) => ({ digest: toDigestBytes(digest), size_bytes: size })),
     );
     for (const [table, key] of TABLES) await this.#insert(table, this.#rows(table, key));
     const names = await this.#sessionNames();
@@ -103,7 +103,7 @@ class Repair {
     for (const [number, name] of names) {
       for await (const { stored, mended } of this.#copyEntries(number, blobs.copied)) {
         entries++;
-        if (mended.kind === "damaged") damagedEntries.push(entryId(name, stored.seq));
+        if (mended.kind === "damaged") damagedEntries.push(formatEntryId(name, stored.seq));
       }
     }
     const { copied, damaged: damagedBlobs } = blobs;
@@ -127,7 +127,7 @@ class Repair {
     const rows = this.#target.prepare("SELECT number, id FROM sessions WHERE id IS NOT NULL").all();
     const names = new Map(rows.map((row) => [row.number as number, row.id as string]));
     const deleted = this.#target.prepare("SELECT 1 FROM sessions WHERE number = ?");
-    const lost = sessionNumbersWithEntries(this.#source).filter(
+    const lost = findSessionNumbers(this.#source).filter(
       (number) => !names.has(number) && !deleted.get(number),
     );
     for (const number of lost) names.set(number, `recovered-${number}`);
@@ -153,20 +153,20 @@ class Repair {
     batch: readonly { readonly stored: StoredEntry; readonly mended: MendedEntry; readonly at: number }[],
     blobs: ReadonlyMap<Digest, number>,
   ) {
-    const keyOf = ({ seq }: StoredEntry) => entryKey(session, seq);
+    const keyOf = ({ seq }: StoredEntry) => toEntryKey(session, seq);
     await this.#insert(
       "entries",
       batch.map(({ stored, mended, at }) => ({
         key: keyOf(stored),
         at,
-        kind: kindNumber(mended.kind),
+        kind: toKindNumber(mended.kind),
         payload: mended.payload,
       })),
     );
     const refs = batch.flatMap(({ stored, mended }) =>
       mended.blobs
         .filter((digest) => blobs.has(digest))
-        .map((digest) => ({ owner: keyOf(stored), digest: digestBytes(digest) })),
+        .map((digest) => ({ owner: keyOf(stored), digest: toDigestBytes(digest) })),
     );
     await this.#insert("blob_refs", refs);
     return batch;

@@ -1,6 +1,6 @@
 import type { StoredEntry } from "../../entry-store.ts";
 import type { Database } from "../database.ts";
-import { entryKey, MAX_SEQ, seqOfKey } from "../key.ts";
+import { MAX_SEQ, seqOfKey, toEntryKey } from "../key.ts";
 import { DamagedPageReader, isDamagedPage, toStored } from "../read-around-damage.ts";
 
 /** Seqs that are tried one by one when neither end of a session can be read further. */
@@ -13,7 +13,7 @@ export function* salvageEntries(db: Database, session: number): Generator<Stored
   const reader = new DamagedPageReader(db);
   let next = 1;
   for (;;) {
-    const page = attempt(db, "ASC", session, next, MAX_SEQ, BATCH);
+    const page = tryReadPage(db, "ASC", session, next, MAX_SEQ, BATCH);
     if (page === "damaged") break;
     for (const stored of page) {
       yield* lostBefore(stored.seq);
@@ -22,7 +22,7 @@ export function* salvageEntries(db: Database, session: number): Generator<Stored
     }
     if (page.length < BATCH) return;
   }
-  const last = attempt(db, "DESC", session, next, MAX_SEQ, 1);
+  const last = tryReadPage(db, "DESC", session, next, MAX_SEQ, 1);
   const end = last === "damaged" ? next + MAX_TRIED_AT_END : (last[0]?.seq ?? next - 1);
   for (let seq = next; seq <= Math.min(end, next + MAX_TRIED); seq++) {
     const stored = reader.get(session, seq);
@@ -39,15 +39,15 @@ export function* salvageEntries(db: Database, session: number): Generator<Stored
 }
 
 /** Numbers of sessions that have entries, even if the sessions table has lost them. */
-export function sessionNumbersWithEntries(db: Database): number[] {
+export function findSessionNumbers(db: Database): number[] {
   const numbers: number[] = [];
   const first = db.prepare("SELECT key FROM entries WHERE key >= ? ORDER BY key LIMIT 1");
   for (let session = 1; ; ) {
     try {
-      const row = first.get(entryKey(session, 0));
+      const row = first.get(toEntryKey(session, 0));
       if (!row) return numbers;
       const found = (row.key as number) - seqOfKey(row.key as number);
-      session = found / entryKey(1, 0);
+      session = found / toEntryKey(1, 0);
       numbers.push(session);
       session++;
     } catch (error) {
@@ -57,7 +57,7 @@ export function sessionNumbersWithEntries(db: Database): number[] {
   }
 }
 
-function attempt(
+function tryReadPage(
   db: Database,
   order: "ASC" | "DESC",
   session: number,
@@ -69,7 +69,7 @@ function attempt(
     const sql = `SELECT key, at, kind, payload FROM entries WHERE key BETWEEN ? AND ? ORDER BY key ${order} LIMIT ?`;
     return db
       .prepare(sql)
-      .all(entryKey(session, from), entryKey(session, to), limit)
+      .all(toEntryKey(session, from), toEntryKey(session, to), limit)
       .map((row) => toStored(row));
   } catch (error) {
     if (isDamagedPage(error)) return "damaged";

@@ -11,24 +11,24 @@ export function salvageRows(
   onLoss: (table: string) => void,
 ): Row[] {
   const rows = new Map<string, Row>();
-  const isWhole = collect(source, `SELECT * FROM ${table} ORDER BY ${ordered(key, "ASC")}`, key, rows);
+  const isWhole = collectRows(source, `SELECT * FROM ${table} ORDER BY ${buildOrder(key, "ASC")}`, key, rows);
   if (isWhole) return [...rows.values()];
-  collect(source, `SELECT * FROM ${table} ORDER BY ${ordered(key, "DESC")}`, key, rows);
+  collectRows(source, `SELECT * FROM ${table} ORDER BY ${buildOrder(key, "DESC")}`, key, rows);
   onLoss(table);
   return [...rows.values()];
 }
 
-function ordered(key: string, direction: "ASC" | "DESC"): string {
+function buildOrder(key: string, direction: "ASC" | "DESC"): string {
   return key
     .split(", ")
     .map((column) => `${column} ${direction}`)
     .join(", ");
 }
 
-function collect(source: Database, sql: string, key: string, rows: Map<string, Row>): boolean {
+function collectRows(source: Database, sql: string, key: string, rows: Map<string, Row>): boolean {
   try {
     for (const row of source.prepare(sql).iterate() as Iterable<Row>) {
-      const name = key.split(", ").map((column) => nameOf(row[column]));
+      const name = key.split(", ").map((column) => toKeyText(row[column]));
       rows.set(name.join(" "), row);
     }
     return true;
@@ -38,6 +38,6 @@ function collect(source: Database, sql: string, key: string, rows: Map<string, R
   }
 }
 
-function nameOf(value: unknown): string {
+function toKeyText(value: unknown): string {
   return value instanceof Uint8Array ? Buffer.from(value).toString("hex") : String(value);
 }

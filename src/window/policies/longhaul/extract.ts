@@ -1,23 +1,23 @@
-import type { TokensOf } from "../../apply-edits.ts";
+import type { TokenEstimator } from "../../apply-edits.ts";
 import { chooseLines } from "../../extract/choose-lines.ts";
-import { Facts, type Reading } from "../../extract/facts.ts";
-import type { LineList, Source } from "../../extract/line-list.ts";
+import { FactTracker, type MessageFacts } from "../../extract/facts.ts";
+import type { LineList, QuoteSource } from "../../extract/line-list.ts";
 import type { Horizon } from "../../extract/need.ts";
-import { Shelf } from "../../extract/shelf.ts";
+import { EvictedLines } from "../../extract/shelf.ts";
 import type { Slot } from "../../slot.ts";
 import type { ExtractLine } from "./notes.ts";
 
 /** Limits for the lines of an extract. */
-export interface ExtractRoom {
+export interface ExtractLimits {
   /** Tokens for the extract; `notes` is the maximum number of notes it is split into. */
-  readonly room: number;
-  readonly notes: number;
-  readonly tokensOf: TokensOf;
+  readonly roomTokens: number;
+  readonly maxNotes: number;
+  readonly tokensOf: TokenEstimator;
 }
 
 /** With less space than this, only lines needed soon are worth keeping. */
 const NARROW_TOKENS = 16_000;
-const LEAST: Readonly<Record<Horizon, number>> = { near: 0.002, far: 0.0009 };
+const MIN_WORTH: Readonly<Record<Horizon, number>> = { near: 0.002, far: 0.0009 };
 const NOTE_TOKENS = 25;
 const SAMPLED_LINES = 64;
 /**
@@ -29,9 +29,9 @@ const NAME_TOKENS = 45;
 /** Facts of a session, lines of messages that have left its window, and the readings of messages still in it. */
 export class Extract {
   readonly #horizon: Horizon;
-  #made: Facts | undefined;
-  readonly #shelf = new Shelf();
-  readonly #readings = new Map<number, Reading>();
+  #lazyFacts: FactTracker | undefined;
+  readonly #evictedLines = new EvictedLines();
+  readonly #messageFacts = new Map<number, MessageFacts>();
   /** Slots not read yet; a session that was taken over may never need them. */
   #unread: Slot[] | undefined;
   /** Slots observed but not read yet, if reading may be deferred. */
@@ -46,9 +46,9 @@ export class Extract {
   }
 
   /** Created on first use: most sessions never rebuild their window. */
-  get #facts(): Facts {
-    this.#made ??= new Facts(this.#horizon);
-    return this.#made;
+  get #facts(): FactTracker {
+    this.#lazyFacts ??= new FactTracker(this.#horizon);
+    return this.#lazyFacts;
   }
 
   /** Adds the next message. */
@@ -62,7 +62,7 @@ export class Extract {
 
   /** Reads the deferred messages. */
   digest(): void {
-    for (const slot of this.#pending) this.#readings.set(slot.seq, this.#facts.read(slot));
+    for (const slot of this.#pending) this.#messageFacts.set(slot.seq, this.#facts.read(slot));
     this.#pending.length = 0;
   }
 
@@ -73,32 +73,39 @@ export class Extract {
   replace(
     left: readonly Slot[],
     shown: readonly Slot[],
-    { room, notes, tokensOf }: ExtractRoom,
+    { roomTokens: room, maxNotes: notes, tokensOf }: ExtractLimits,
   ): readonly ExtractLine[] {
     this.#readAll(shown);
     this.digest();
-    for (const { seq } of left) this.#putAway(seq);
+    for (const { seq } of left) this.#evict(seq);
     this.#facts.startRanking();
     for (const { message, original, seq, isNote } of shown) {
-      const reading = original || isNote ? undefined : this.#readings.get(seq);
-      this.#facts.cover(reading?.facts ?? this.#facts.factsIn(message));
+      const reading = original || isNote ? undefined : this.#messageFacts.get(seq);
+      this.#facts.cover(reading?.facts ?? this.#facts.findFacts(message));
     }
-    const worths = this.#shelf.rank(this.#facts);
-    const chosen = this.#chosen(worths, room, notes, tokensOf);
+    const worths = this.#evictedLines.rank(this.#facts);
+    const chosen = this.#chooseLines(worths, room, notes, tokensOf);
     this.#facts.endRanking();
     return chosen;
   }
 
-  #chosen(worths: Float32Array, room: number, notes: number, tokensOf: TokensOf): readonly ExtractLine[] {
-    const { lines } = this.#shelf;
-    const density = densityOf(lines, tokensOf);
+  #chooseLines(
+    worths: Float32Array,
+    room: number,
+    notes: number,
+    tokensOf: TokenEstimator,
+  ): readonly ExtractLine[] {
+    const { lines } = this.#evictedLines;
+    const density = computeDensity(lines, tokensOf);
     const choose = (tokens: number, least: number) =>
-      chooseLines(lines, worths, this.#facts, { room: tokens / density, least }).map((index) => ({
-        text: lines.texts[index] as string,
-        source: lines.sources[index] as Source,
-        order: index,
-      }));
-    const paying = choose(room - NOTE_TOKENS * notes, LEAST[this.#horizon]);
+      chooseLines(lines, worths, this.#facts, { roomTokens: tokens / density, minWorth: least }).map(
+        (index) => ({
+          text: lines.texts[index] as string,
+          source: lines.sources[index] as QuoteSource,
+          order: index,
+        }),
+      );
+    const paying = choose(room - NOTE_TOKENS * notes, MIN_WORTH[this.#horizon]);
     if (paying.length > 0) return paying;
     const trace = choose(Math.min(TRACE.tokens, room - NOTE_TOKENS), TRACE.least);
     const newest = room < NAME_TOKENS ? undefined : lines.sources.at(-1);
@@ -107,21 +114,21 @@ export class Extract {
 
   #readAll(shown: readonly Slot[]): void {
     if (!this.#unread) return;
-    for (const slot of this.#unread) this.#readings.set(slot.seq, this.#facts.read(slot));
+    for (const slot of this.#unread) this.#messageFacts.set(slot.seq, this.#facts.read(slot));
     this.#unread = undefined;
     const seqs = new Set(shown.map(({ seq }) => seq));
-    for (const seq of [...this.#readings.keys()]) if (!seqs.has(seq)) this.#putAway(seq);
+    for (const seq of [...this.#messageFacts.keys()]) if (!seqs.has(seq)) this.#evict(seq);
   }
 
-  #putAway(seq: number): void {
-    const reading = this.#readings.get(seq);
-    if (reading) this.#shelf.put(reading.lines);
-    this.#readings.delete(seq);
+  #evict(seq: number): void {
+    const reading = this.#messageFacts.get(seq);
+    if (reading) this.#evictedLines.add(reading.lines);
+    this.#messageFacts.delete(seq);
   }
 }
 
 /** Ratio of the lines' real tokens to their rough estimates. */
-function densityOf(lines: LineList, tokensOf: TokensOf): number {
+function computeDensity(lines: LineList, tokensOf: TokenEstimator): number {
   const step = Math.max(1, Math.floor(lines.length / SAMPLED_LINES));
   let text = "";
   let counted = 0;

@@ -1,42 +1,42 @@
 import { textOfMessage } from "../../../model/message.ts";
-import { answersOf } from "../../answer.ts";
-import type { TokensOf } from "../../apply-edits.ts";
-import { bondsBetween } from "../../bonds.ts";
-import { type Group, groupsOf } from "../../group.ts";
-import { newestQuestion, protectedSeqs } from "../../protected.ts";
-import { sizeOf } from "../../size.ts";
+import { pairResults } from "../../answer.ts";
+import type { TokenEstimator } from "../../apply-edits.ts";
+import { findBonds } from "../../bonds.ts";
+import { type Group, groupSlots } from "../../group.ts";
+import { findNewestQuestion, findProtectedSeqs } from "../../protected.ts";
+import { sumSlotTokens } from "../../size.ts";
 import type { Slot } from "../../slot.ts";
-import { relateTexts } from "./relate.ts";
-import { type Words, withoutExtras } from "./words.ts";
+import { scoreTexts } from "./relate.ts";
+import { dropExtras, type MessageText } from "./words.ts";
 
 /** Limits for a rebuilt window. */
 export interface KeepRules {
   /** Target size of the rebuilt window, in tokens. */
-  readonly space: number;
+  readonly targetTokens: number;
   /** Target number of messages. */
-  readonly places: number;
+  readonly targetMessages: number;
   /** Share of the space for a verbatim tail of tool calls with their results. */
-  readonly tail: number;
+  readonly tailShare: number;
   /** Tokens that the window may take including text of user and assistant; text beyond that has to leave. Infinity keeps all of it. */
-  readonly saidSpace: number;
+  readonly textTokens: number;
   /** Tokens of `saidSpace` reserved for an extract of tool output, if there is any. */
   readonly extractTokens: number;
   readonly pins: ReadonlySet<number>;
-  readonly tokensOf: TokensOf;
+  readonly tokensOf: TokenEstimator;
 }
 
 /** The slots that stay in a window, in order, and those that leave. */
-export interface Kept {
+export interface KeptSlots {
   readonly shown: readonly Slot[];
   /** Text to quote from messages that leave, mostly because they call tools. */
   readonly quoted: readonly Slot[];
-  readonly left: readonly Slot[];
+  readonly removed: readonly Slot[];
 }
 
-const LEAST_TAIL_TOKENS = 4_000;
-const LEAST_TAIL_SHARE = 0.7;
+const MIN_TAIL_TOKENS = 4_000;
+const MIN_TAIL_SHARE = 0.7;
 /** Minimum share of `saidSpace` for text of user and assistant, however much room tool calls take. */
-const MIN_SAID_SHARE = 0.15;
+const MIN_TEXT_SHARE = 0.15;
 /** Shares of the tokens for text: for the latest user messages, and for messages related to the newest question. */
 const USER_SHARE = 0.4;
 const RELATED_SHARE = 0.3;
@@ -45,8 +45,12 @@ const RELATED_SHARE = 0.3;
  * Decides which messages stay verbatim: protected ones, a tail of tool calls, and text of user and assistant. Groups
  * stay whole. If the limit forces text out, the oldest and least related leaves first.
  */
-export function keepGroups(slots: readonly Slot[], said: readonly Words[], rules: KeepRules): Kept {
-  const groups = groupsOf(slots);
+export function keepGroups(
+  slots: readonly Slot[],
+  said: readonly MessageText[],
+  rules: KeepRules,
+): KeptSlots {
+  const groups = groupSlots(slots);
   const wordsAt = new Map(said.map((words) => [words.slot.seq, words]));
   const isSaid = (index: number) => {
     const slot = slots[(groups[index] as Group).from] as Slot;
@@ -60,12 +64,12 @@ export function keepGroups(slots: readonly Slot[], said: readonly Words[], rules
   const items = [
     ...open.map((index) => ({
       index,
-      slots: slotsIn(slots, groups[index]).map((slot) => withoutExtras(slot, rules.tokensOf)),
+      slots: sliceGroup(slots, groups[index]).map((slot) => dropExtras(slot, rules.tokensOf)),
     })),
     ...busy.map(({ slot }) => ({ index: undefined, slots: [slot] })),
   ].sort((one, other) => seqOf(one) - seqOf(other));
-  const question = slots[newestQuestion(slots)];
-  const maxTokens = saidTokens(slots, [...kept.values()].flat(), items, rules);
+  const question = slots[findNewestQuestion(slots)];
+  const maxTokens = computeTextTokens(slots, [...kept.values()].flat(), items, rules);
   const staying = chooseItems(items, question ? textOfMessage(question.message) : "", maxTokens);
   const quoted: Slot[] = [];
   const first = slots.findIndex(({ message }) => message.role === "user");
@@ -74,42 +78,42 @@ export function keepGroups(slots: readonly Slot[], said: readonly Words[], rules
   for (const { index, slots: own } of staying) {
     if (index === undefined || (isTooEarly(index) && own[0]?.message.role === "assistant"))
       for (const slot of own) quoted.push(slot);
-    else if (own.length < placesLeft(kept, rules)) kept.set(index, own);
+    else if (own.length < countPlacesLeft(kept, rules)) kept.set(index, own);
   }
   const shown = [...kept].sort(([one], [other]) => one - other).flatMap(([, own]) => own);
-  const left = groups.flatMap((group, index) => (kept.has(index) ? [] : slotsIn(slots, group)));
-  return { shown, quoted, left };
+  const left = groups.flatMap((group, index) => (kept.has(index) ? [] : sliceGroup(slots, group)));
+  return { shown, quoted, removed: left };
 }
 
 type KeptGroups = Map<number, readonly Slot[]>;
 
-interface Item {
+interface KeepItem {
   /** Index of the group, if the text makes up whole messages. */
   readonly index: number | undefined;
   readonly slots: readonly Slot[];
 }
 
 /** Tokens for text of user and assistant: the space that other kept messages and an extract do not need. */
-function saidTokens(
+function computeTextTokens(
   slots: readonly Slot[],
   kept: readonly Slot[],
-  items: readonly Item[],
-  { saidSpace, extractTokens }: KeepRules,
+  items: readonly KeepItem[],
+  { textTokens: saidSpace, extractTokens }: KeepRules,
 ): number {
   if (saidSpace === Number.POSITIVE_INFINITY) return saidSpace;
-  const keptTokens = sizeOf(kept);
-  const said = items.reduce((sum, item) => sum + sizeOf(item.slots), 0);
-  const leaving = Math.max(0, sizeOf(slots) - keptTokens - said);
+  const keptTokens = sumSlotTokens(kept);
+  const said = items.reduce((sum, item) => sum + sumSlotTokens(item.slots), 0);
+  const leaving = Math.max(0, sumSlotTokens(slots) - keptTokens - said);
   const rest = saidSpace - keptTokens - Math.min(extractTokens, leaving);
-  return Math.max(rest, Math.min(saidSpace * MIN_SAID_SHARE, saidSpace - keptTokens));
+  return Math.max(rest, Math.min(saidSpace * MIN_TEXT_SHARE, saidSpace - keptTokens));
 }
 
 /**
  * Chooses the items that stay within `maxTokens`: the latest of the user, those related to the question, then the
  * newest.
  */
-function chooseItems(items: readonly Item[], question: string, maxTokens: number): readonly Item[] {
-  const sizes = items.map(({ slots }) => sizeOf(slots));
+function chooseItems(items: readonly KeepItem[], question: string, maxTokens: number): readonly KeepItem[] {
+  const sizes = items.map(({ slots }) => sumSlotTokens(slots));
   const all = sizes.reduce((sum, size) => sum + size, 0);
   if (all <= maxTokens) return items;
   const staying = new Set<number>();
@@ -124,7 +128,7 @@ function chooseItems(items: readonly Item[], question: string, maxTokens: number
   let usersRoom = maxTokens * USER_SHARE;
   for (let index = items.length - 1; index >= 0; index--)
     if (items[index]?.slots[0]?.message.role === "user") usersRoom -= take(index, usersRoom);
-  const related = relateTexts(
+  const related = scoreTexts(
     question,
     items.map(({ slots }) => slots.map(({ message }) => textOfMessage(message)).join("\n")),
   );
@@ -137,14 +141,14 @@ function chooseItems(items: readonly Item[], question: string, maxTokens: number
 
 /** Protected messages stay unchanged, with every message bound to them by calls and results. */
 function keepProtected(slots: readonly Slot[], groups: readonly Group[], rules: KeepRules): KeptGroups {
-  const seqs = protectedSeqs(slots, rules.pins);
-  const bonds = bondsBetween(answersOf(slots));
+  const seqs = findProtectedSeqs(slots, rules.pins);
+  const bonds = findBonds(pairResults(slots));
   const indexes = new Set<number>();
   for (const [index, { seq, isNote }] of slots.entries())
     if (!isNote && seqs.has(seq)) for (const bonded of bonds.get(index) ?? [index]) indexes.add(bonded);
   const kept: KeptGroups = new Map();
   for (const [index, group] of groups.entries()) {
-    const own = slotsIn(slots, group);
+    const own = sliceGroup(slots, group);
     if (own.some((_, offset) => indexes.has(group.from + offset))) kept.set(index, own);
   }
   return kept;
@@ -158,30 +162,30 @@ function keepTail(
   isSaid: (group: number) => boolean,
   rules: KeepRules,
 ): void {
-  const room = rules.space - sizeOf([...kept.values()].flat());
-  const share = Math.max(0, room * rules.tail, Math.min(room * LEAST_TAIL_SHARE, LEAST_TAIL_TOKENS));
+  const room = rules.targetTokens - sumSlotTokens([...kept.values()].flat());
+  const share = Math.max(0, room * rules.tailShare, Math.min(room * MIN_TAIL_SHARE, MIN_TAIL_TOKENS));
   let left = share;
   for (let index = groups.length - 1; index >= 0 && left > 0; index--) {
     if (kept.has(index) || isSaid(index)) continue;
-    const own = slotsIn(slots, groups[index]);
-    const size = sizeOf(own);
+    const own = sliceGroup(slots, groups[index]);
+    const size = sumSlotTokens(own);
     if (size > share) continue;
-    if (size > left || own.length >= placesLeft(kept, rules)) return;
+    if (size > left || own.length >= countPlacesLeft(kept, rules)) return;
     left -= size;
     kept.set(index, own);
   }
 }
 
 /** Every group that stays takes one place per message and one for a note before it. */
-function placesLeft(kept: KeptGroups, { places }: KeepRules): number {
+function countPlacesLeft(kept: KeptGroups, { targetMessages: places }: KeepRules): number {
   if (places === Number.POSITIVE_INFINITY) return places;
   return places - [...kept.values()].reduce((sum, own) => sum + own.length + 1, 0);
 }
 
-function seqOf({ slots }: Item): number {
+function seqOf({ slots }: KeepItem): number {
   return slots[0]?.seq ?? 0;
 }
 
-function slotsIn(slots: readonly Slot[], group: Group | undefined): readonly Slot[] {
+function sliceGroup(slots: readonly Slot[], group: Group | undefined): readonly Slot[] {
   return group ? slots.slice(group.from, group.to + 1) : [];
 }

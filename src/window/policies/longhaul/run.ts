@@ -1,23 +1,27 @@
-import { answeredBy, callIdsOf } from "../../../model/calls.ts";
+import { listAnsweredCallIds, listCallIds } from "../../../model/calls.ts";
 import type { Message } from "../../../model/message.ts";
 import type { Part } from "../../../model/part.ts";
-import type { TokensOf } from "../../apply-edits.ts";
-import { breakEvenCalls, DEFAULT_CACHE_PRICES, expectedCalls } from "../../money/break-even.ts";
-import { isPage, withoutOldPages } from "../../paging/page-note.ts";
+import type { TokenEstimator } from "../../apply-edits.ts";
+import {
+  computeBreakEvenCalls,
+  DEFAULT_CACHE_PRICES,
+  estimateRemainingCalls,
+} from "../../money/break-even.ts";
+import { dropOldPages, isPage } from "../../paging/page-note.ts";
 import type { Budget, CachePrices, Course, Moment, PolicyRun } from "../../policy.ts";
-import { newestQuestion, protectedSeqs, verbatimSeqs } from "../../protected.ts";
-import { rescue } from "../../rescue.ts";
-import { sizeOf } from "../../size.ts";
+import { findNewestQuestion, findProtectedSeqs, findVerbatimSeqs } from "../../protected.ts";
+import { clipSlots } from "../../rescue.ts";
+import { sumSlotTokens } from "../../size.ts";
 import type { Slot } from "../../slot.ts";
-import { isToldOutput } from "../../told-output.ts";
+import { isInlineToolOutput } from "../../told-output.ts";
 import { withoutLostCalls } from "../lost-calls.ts";
 import { withoutLostResults } from "../lost-results.ts";
 import { Extract } from "./extract.ts";
 import { keepGroups } from "./keep.ts";
-import { highMark, lowMark } from "./marks.ts";
-import { isExtract, quotedLine, withNotes } from "./notes.ts";
+import { computeHighMark, computeLowMark } from "./marks.ts";
+import { insertNotes, isExtract, toQuotedLine } from "./notes.ts";
 import type { LonghaulOptions } from "./options.ts";
-import { SaidWords, type Words } from "./words.ts";
+import { type MessageText, MessageTexts } from "./words.ts";
 
 /**
  * Content that may not leave but is too large is clipped to this share of the room, so that the next message does not
@@ -28,7 +32,7 @@ const CLIPPED_SHARE = 0.85;
  * When the limit forces text out, up to this many tokens are left free for new messages, so that no more text leaves
  * than necessary.
  */
-const SAID_GROWTH_TOKENS = 24_000;
+const TEXT_GROWTH_TOKENS = 24_000;
 /**
  * A cold cache makes a rebuild free but not useful: at least this share of the window must be new since the last one.
  */
@@ -38,22 +42,22 @@ const NEW_SHARE = 0.1;
 export class LonghaulRun implements PolicyRun {
   readonly #options: LonghaulOptions;
   readonly #budget: Budget;
-  readonly #tokensOf: TokensOf;
+  readonly #tokensOf: TokenEstimator;
   readonly #prices: CachePrices;
   readonly #pins: ReadonlySet<number>;
   readonly #low: number;
   readonly #extract: Extract;
-  readonly #words: SaidWords;
+  readonly #texts: MessageTexts;
   /** Seqs of user messages in the window that contain only tool output. */
   readonly #outputs = new Set<number>();
-  #before: Message | undefined;
+  #lastMessage: Message | undefined;
   #window: Slot[];
   #tokens: number;
   /** Ids of answered calls in the window. */
-  readonly #answered = new Set<string>();
+  readonly #answeredIds = new Set<string>();
   #calls: number;
   /** Total tokens of all messages; divided by `#replies`, it gives the average growth per call. */
-  #saidTokens = 0;
+  #totalTokens = 0;
   #replies = 0;
   /** Tokens added since the last rebuild; the whole initial window counts for the first. */
   #newTokens: number;
@@ -61,27 +65,27 @@ export class LonghaulRun implements PolicyRun {
   /** True if the window has changed since the last fit; fitting an unchanged window again must change nothing. */
   #isNew = true;
   /** Ids of the calls in the settled window and the messages since; undefined if the window must be settled again. */
-  #called: Set<string> | undefined;
+  #calledIds: Set<string> | undefined;
 
-  constructor(options: LonghaulOptions, budget: Budget, tokensOf: TokensOf, course: Course) {
+  constructor(options: LonghaulOptions, budget: Budget, tokensOf: TokenEstimator, course: Course) {
     this.#options = options;
     this.#budget = budget;
     this.#tokensOf = tokensOf;
     this.#prices = course.prices ?? DEFAULT_CACHE_PRICES;
     this.#pins = course.pins ?? new Set();
-    this.#low = lowMark(budget, options.low, options.target);
-    this.#words = new SaidWords(budget.tokens, tokensOf);
+    this.#low = computeLowMark(budget, options.low, options.target);
+    this.#texts = new MessageTexts(budget.tokens, tokensOf);
     this.#window = [...(course.window ?? [])];
-    this.#tokens = budget.system + sizeOf(this.#window);
+    this.#tokens = budget.system + sumSlotTokens(this.#window);
     this.#newTokens = this.#tokens;
     this.#calls = course.calls ?? 0;
     const said = this.#window
       .filter((slot) => !isExtract(slot) && !isPage(slot))
-      .map((slot) => this.#asSaid(slot));
+      .map((slot) => this.#toOriginal(slot));
     const earlier = [...(course.past ?? []), ...said];
     const sorted = earlier.toSorted((one, other) => one.seq - other.seq);
-    for (const slot of sorted) this.#hear(slot);
-    for (const slot of sorted) this.#count(slot);
+    for (const slot of sorted) this.#recordOutput(slot);
+    for (const slot of sorted) this.#countSlot(slot);
     this.#forceOutPast(course.past ?? []);
     this.#extract = new Extract(this.#low - budget.system, earlier, course.isPatient === true);
   }
@@ -97,12 +101,13 @@ export class LonghaulRun implements PolicyRun {
     if (isPage(slot)) return;
     this.#isNew = true;
     this.#newTokens += slot.tokens;
-    this.#hear(slot);
-    this.#count(slot);
+    this.#recordOutput(slot);
+    this.#countSlot(slot);
     this.#extract.observe(slot);
-    for (const callId of callIdsOf(slot.message)) this.#called?.add(callId);
+    for (const callId of listCallIds(slot.message)) this.#calledIds?.add(callId);
     // A result without its call has to become text.
-    if (answeredBy(slot.message).some((callId) => !this.#called?.has(callId))) this.#called = undefined;
+    if (listAnsweredCallIds(slot.message).some((callId) => !this.#calledIds?.has(callId)))
+      this.#calledIds = undefined;
   }
 
   fit({ isHot, pageTokens = 0 }: Moment): readonly Slot[] {
@@ -114,11 +119,11 @@ export class LonghaulRun implements PolicyRun {
     this.#calls++;
     const sent = this.#window;
     // The tokens before the messages may have changed.
-    this.#tokens = this.#budget.system + sizeOf(sent);
+    this.#tokens = this.#budget.system + sumSlotTokens(sent);
     const isForced = this.#isOver(pageTokens);
-    const why = isForced ? "over the limit" : this.#whyRebuild(isHot);
+    const why = isForced ? "over the limit" : this.#findRebuildReason(isHot);
     if (why !== undefined) this.#rebuild(isForced);
-    else if (!this.#called) this.#settle(this.#window, new Set());
+    else if (!this.#calledIds) this.#settle(this.#window, new Set());
     const isChanged = sent.some((slot, index) => slot !== this.#window[index]);
     this.reason = why !== undefined && isChanged ? why : undefined;
     return [...this.#window];
@@ -133,82 +138,88 @@ export class LonghaulRun implements PolicyRun {
    * An early rebuild removes only content that can be retrieved again; text of user and assistant stays, whatever it
    * costs.
    */
-  #whyRebuild(isHot: boolean): string | undefined {
+  #findRebuildReason(isHot: boolean): string | undefined {
     const { system } = this.#budget;
-    const low = this.#lowBesideWords();
-    const work = low - system - this.#words.stayingTokens;
+    const low = this.#computeReachableLow();
+    const work = low - system - this.#texts.stayingTokens;
     if (!isHot) {
       const isBulky = this.#tokens - low + work > work * this.#options.cold;
       return isBulky && this.#newTokens > low * NEW_SHARE ? "the cache is cold" : undefined;
     }
-    const high = highMark(low, this.#saidTokens / Math.max(1, this.#replies), this.#prices);
+    const high = computeHighMark(low, this.#totalTokens / Math.max(1, this.#replies), this.#prices);
     if (this.#tokens <= high) return undefined;
-    const needed = breakEvenCalls({
+    const needed = computeBreakEvenCalls({
       removedTokens: this.#tokens - low,
       survivingTokens: low - system,
       prices: this.#prices,
     });
-    const expected = expectedCalls(this.#calls);
+    const expected = estimateRemainingCalls(this.#calls);
     if (expected < needed) return undefined;
     return `pays after ${Math.max(0, Math.ceil(needed))} calls, ${expected} expected`;
   }
 
   /** The size that an early rebuild can reach: all text of user and assistant, plus some space for tail and extract. */
-  #lowBesideWords(): number {
+  #computeReachableLow(): number {
     const { system } = this.#budget;
     const space = this.#low - system;
-    return Math.max(this.#low, system + this.#words.stayingTokens + space * this.#options.work);
+    return Math.max(this.#low, system + this.#texts.stayingTokens + space * this.#options.work);
   }
 
   #rebuild(isForced: boolean): void {
     const { tokens, system, messages = Number.POSITIVE_INFINITY } = this.#budget;
     const { low, tail, least, extract } = this.#options;
-    const asSaid = this.#slotsAsSaid();
-    const said = this.#words.beside(asSaid, this.#outputs, isForced);
+    const asSaid = this.#listOriginals();
+    const said = this.#texts.listTexts(asSaid, this.#outputs, isForced);
     const here = new Set(asSaid.map(({ seq }) => seq));
     const returning = said.flatMap(({ slot, isWhole }) => (isWhole && !here.has(slot.seq) ? [slot] : []));
     const slots = [...asSaid, ...returning].sort((one, other) => one.seq - other.seq);
     const room = tokens - system;
-    const space = (isForced ? this.#low : this.#lowBesideWords()) - system;
-    const { shown, quoted, left } = keepGroups(slots, said, {
-      space,
-      places: Math.floor(messages * low),
-      tail,
-      saidSpace: isForced ? Math.max(space, room * low, room - SAID_GROWTH_TOKENS) : Number.POSITIVE_INFINITY,
+    const space = (isForced ? this.#low : this.#computeReachableLow()) - system;
+    const {
+      shown,
+      quoted,
+      removed: left,
+    } = keepGroups(slots, said, {
+      targetTokens: space,
+      targetMessages: Math.floor(messages * low),
+      tailShare: tail,
+      textTokens: isForced
+        ? Math.max(space, room * low, room - TEXT_GROWTH_TOKENS)
+        : Number.POSITIVE_INFINITY,
       extractTokens: space * extract,
       pins: this.#pins,
       tokensOf: this.#tokensOf,
     });
-    if (isForced) this.#words.forceOutOthers(new Set([...shown, ...quoted].map(({ seq }) => seq)));
+    if (isForced) this.#texts.forceOutOthers(new Set([...shown, ...quoted].map(({ seq }) => seq)));
     this.#newTokens = 0;
     for (const { seq } of left) this.#outputs.delete(seq);
-    const called = new Set(shown.flatMap(({ message }) => callIdsOf(message)));
-    for (const callId of this.#answered) if (!called.has(callId)) this.#answered.delete(callId);
-    const size = sizeOf(shown) + sizeOf(quoted);
+    const called = new Set(shown.flatMap(({ message }) => listCallIds(message)));
+    for (const callId of this.#answeredIds) if (!called.has(callId)) this.#answeredIds.delete(callId);
+    const size = sumSlotTokens(shown) + sumSlotTokens(quoted);
     const notes = 1 + shown.filter(({ message }) => message.role === "user").length;
     const lines = this.#extract.replace(left, [...shown, ...quoted], {
-      room: Math.min(Math.max(space - size, room * least), room - size),
-      notes,
+      roomTokens: Math.min(Math.max(space - size, room * least), room - size),
+      maxNotes: notes,
       tokensOf: this.#tokensOf,
     });
-    const window = withNotes(shown, [...lines, ...quoted.map(quotedLine)], this.#tokensOf);
+    const window = insertNotes(shown, [...lines, ...quoted.map(toQuotedLine)], this.#tokensOf);
     let excess = window.length - messages;
     const fewer = window.filter((slot) => !isExtract(slot) || excess-- <= 0);
-    this.#settle(fewer, protectedSeqs(slots, this.#pins));
+    this.#settle(fewer, findProtectedSeqs(slots, this.#pins));
   }
 
   /** The messages of the window in their original form, with summaries at their positions. */
-  #slotsAsSaid(): readonly Slot[] {
+  #listOriginals(): readonly Slot[] {
     const bySeq = new Map<number, Slot>();
     const summaries: Slot[] = [];
-    for (const slot of withoutOldPages(this.#window, newestQuestion(this.#window))) {
-      if (!slot.isNote) bySeq.set(slot.seq, this.#asSaid(slot));
+    for (const slot of dropOldPages(this.#window, findNewestQuestion(this.#window))) {
+      if (!slot.isNote) bySeq.set(slot.seq, this.#toOriginal(slot));
       else if (!isExtract(slot)) summaries.push(slot);
     }
     return [...summaries, ...bySeq.values()].sort((a, b) => a.seq - b.seq);
   }
 
-  #asSaid(slot: Slot): Slot {
+  #toOriginal(slot: Slot): Slot {
     const { original, ...rest } = slot;
     return original ? { ...rest, message: original, tokens: this.#tokensOf(original) } : slot;
   }
@@ -216,41 +227,41 @@ export class LonghaulRun implements PolicyRun {
   /** Makes the window valid to send: no result without its call, and always within the budget. */
   #settle(slots: readonly Slot[], kept: ReadonlySet<number>): void {
     const called = withoutLostCalls(slots, this.#tokensOf);
-    const paired = withoutLostResults(called, (callId) => this.#answered.has(callId), this.#tokensOf);
+    const paired = withoutLostResults(called, (callId) => this.#answeredIds.has(callId), this.#tokensOf);
     const room = this.#budget.tokens - this.#budget.system;
-    const spared = rescue(paired, room, this.#tokensOf, ({ seq, isNote }) => !isNote && kept.has(seq));
-    const verbatim = verbatimSeqs(spared, this.#pins);
+    const spared = clipSlots(paired, room, this.#tokensOf, ({ seq, isNote }) => !isNote && kept.has(seq));
+    const verbatim = findVerbatimSeqs(spared, this.#pins);
     const isVerbatim = ({ seq, isNote }: Slot, { type }: Part) =>
       !isNote && verbatim.has(seq) && (type !== "tool-result" || this.#pins.has(seq));
-    const isTooMuch = sizeOf(spared) > room;
+    const isTooMuch = sumSlotTokens(spared) > room;
     this.#window = isTooMuch
-      ? [...rescue(spared, room * CLIPPED_SHARE, this.#tokensOf, isVerbatim)]
+      ? [...clipSlots(spared, room * CLIPPED_SHARE, this.#tokensOf, isVerbatim)]
       : [...spared];
-    this.#tokens = this.#budget.system + sizeOf(this.#window);
-    this.#called = new Set(this.#window.flatMap(({ message }) => callIdsOf(message)));
+    this.#tokens = this.#budget.system + sumSlotTokens(this.#window);
+    this.#calledIds = new Set(this.#window.flatMap(({ message }) => listCallIds(message)));
   }
 
   /** Records whether a message contains only tool output. */
-  #hear({ seq, message, isNote }: Slot): void {
+  #recordOutput({ seq, message, isNote }: Slot): void {
     if (isNote) return;
-    if (isToldOutput(message, this.#before)) this.#outputs.add(seq);
-    this.#before = message;
+    if (isInlineToolOutput(message, this.#lastMessage)) this.#outputs.add(seq);
+    this.#lastMessage = message;
   }
 
   /** Marks text that left the window before this run began as forced out, if it can be shown whole. */
   #forceOutPast(past: readonly Slot[]): void {
     const gone = new Set(past.map(({ seq }) => seq));
-    const isStaying = ({ slot, isWhole }: Words) => !isWhole || !gone.has(slot.seq);
-    this.#words.forceOutOthers(new Set(this.#words.all.filter(isStaying).map(({ slot }) => slot.seq)));
+    const isStaying = ({ slot, isWhole }: MessageText) => !isWhole || !gone.has(slot.seq);
+    this.#texts.forceOutOthers(new Set(this.#texts.all.filter(isStaying).map(({ slot }) => slot.seq)));
   }
 
-  #count(slot: Slot): void {
-    this.#saidTokens += slot.tokens;
+  #countSlot(slot: Slot): void {
+    this.#totalTokens += slot.tokens;
     if (slot.message.role === "assistant") this.#replies++;
-    if (this.#outputs.has(slot.seq)) this.#words.lastWasCall();
-    else if (!slot.isNote) this.#words.add(slot);
+    if (this.#outputs.has(slot.seq)) this.#texts.trimLastCall();
+    else if (!slot.isNote) this.#texts.add(slot);
     // An id may be reused: a new call is open even if an earlier one with its id was answered.
-    for (const callId of callIdsOf(slot.message)) this.#answered.delete(callId);
-    for (const callId of answeredBy(slot.message)) this.#answered.add(callId);
+    for (const callId of listCallIds(slot.message)) this.#answeredIds.delete(callId);
+    for (const callId of listAnsweredCallIds(slot.message)) this.#answeredIds.add(callId);
   }
 }

@@ -3,7 +3,7 @@
  * a time and keyed by segment first, so that building them writes one contiguous range of the file. Vectors are stored
  * singly until their segment is complete, then packed.
  */
-export const sql = `
+export const MEMORY_MIGRATION = `
 CREATE TABLE sources (
   number INTEGER PRIMARY KEY AUTOINCREMENT,
   kind INTEGER NOT NULL,

@@ -1,4 +1,4 @@
-import { sql as memory } from "./001-memory.ts";
+import { MEMORY_MIGRATION as memory } from "./001-memory.ts";
 
 /** All migrations of memory.db in order; migration n upgrades a database from user_version n-1 to n. */
 export const MEMORY_MIGRATIONS: readonly string[] = [memory];
