@@ -11,9 +11,9 @@ const APART = [
     (folder) => `test/${folder}/**/*.test.ts`,
   ),
   "test/gateway/hostile.test.ts",
-  "test/gateway/stream/upstream-faults.test.ts",
+  "test/gateway/reply/relay/upstream-faults.test.ts",
   "test/formats/fuzz.test.ts",
-  "test/formats/reading/bytes.test.ts",
+  "test/formats/reading/read-bytes.test.ts",
 ];
 
 export default defineConfig({

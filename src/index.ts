@@ -1,34 +1,42 @@
 /// <reference types="node" preserve="true" />
 /// <reference lib="esnext.disposable" preserve="true" />
-export { type ClearedContent, countClearedContent } from "./compact/cleared.ts";
+export { type ClearedContent, countClearedContent } from "./compact/cleared-content.ts";
 export { type ClientEdits, type ClientEditsOptions, clientEdits } from "./compact/client-edits.ts";
 export type { CompactionResult } from "./compact/compactor.ts";
-export { buildSummaryPrompt, type SummaryPrompt, type SummaryRequest } from "./compact/contract/prompt.ts";
 export { SECTIONS, type SectionKey } from "./compact/contract/sections.ts";
+export {
+  buildSummaryPrompt,
+  type SummaryPrompt,
+  type SummaryRequest,
+} from "./compact/contract/summary-prompt.ts";
 export {
   type ExtractedSummary,
   type ExtractOptions,
   extractSummary,
 } from "./compact/extractive/extract-summary.ts";
 export { type GateOptions, type JudgedSummary, judgeSummary } from "./compact/gate/judge-summary.ts";
-export type { SummaryVerdict } from "./compact/gate/verdict.ts";
-export type { FailedTry, Rung } from "./compact/ladder/climb.ts";
-export { type CompactCommand, findCompactCommand, parseCompactCommand } from "./compact/plan/command.ts";
-export { type SummarizingOptions, summarizingPolicy } from "./compact/summarising.ts";
+export type { SummaryVerdict } from "./compact/gate/summary-verdict.ts";
+export type { FailedTry, Rung } from "./compact/ladder/run-ladder.ts";
+export {
+  type CompactCommand,
+  findCompactCommand,
+  parseCompactCommand,
+} from "./compact/plan/parse-compact-command.ts";
+export { type SummarizingOptions, summarizingPolicy } from "./compact/summarizing-policy.ts";
 export type { Kernel, SessionOptions } from "./kernel.ts";
 export type { AppendOptions } from "./log/appender.ts";
 export type { Blobs } from "./log/blobs.ts";
 export type { CheckOptions, StoreCheck, StoreDamage } from "./log/check-store.ts";
 export type { Draft } from "./log/draft.ts";
 export type { Intake, IntakeItem } from "./log/intake.ts";
-export type { LiveDraft } from "./log/interrupted.ts";
+export type { LiveDraft } from "./log/interrupted-drafts.ts";
 export { DEFAULT_LIMITS, type Limits } from "./log/limits.ts";
 export type { LineStep } from "./log/lines.ts";
 export type { PendingEdit, PendingEdits } from "./log/pending-edits.ts";
-export type { BodyInput } from "./log/ready-body.ts";
+export type { BodyInput } from "./log/prepare-body.ts";
 export type { Embedder, EmbedOptions } from "./memory/embed/embedder.ts";
-export { ollamaEmbedder } from "./memory/embed/ollama.ts";
-export { openAiEmbedder } from "./memory/embed/openai-compatible.ts";
+export { ollamaEmbedder } from "./memory/embed/ollama-embedder.ts";
+export { openAiEmbedder } from "./memory/embed/openai-embedder.ts";
 export type { IndexedFiles, IndexFilesOptions } from "./memory/files/index-files.ts";
 export type { WatchFilesOptions } from "./memory/files/watch-files.ts";
 export type { FileHit, Hit, Recall, SessionHit } from "./memory/hit.ts";
@@ -37,11 +45,16 @@ export {
   readLegacyMemories,
   rememberLegacy,
   toLegacyPins,
-} from "./memory/memories/legacy.ts";
+} from "./memory/memories/legacy-pins.ts";
 export type { Memories, MemoriesOptions, MemoriesQuery } from "./memory/memories/memories.ts";
 export { joinPinTexts, renderPinSection } from "./memory/memories/pin-section.ts";
-export { findMemoryAgent, type MemoryAuthor, type RememberedFact } from "./memory/memories/remembered.ts";
+export {
+  findMemoryAgent,
+  type MemoryAuthor,
+  type RememberedFact,
+} from "./memory/memories/remembered-fact.ts";
 export type { ExpandOptions, Memory, RecallOptions } from "./memory/memory.ts";
+export type { MemoryScope } from "./memory/memory-scope.ts";
 export { AgentMemory, type AgentMemoryDeps } from "./memory/retrieval/agent-memory.ts";
 export { buildContextBlock, type ContextBlock, toContextMessage } from "./memory/retrieval/context-block.ts";
 export type { WindowContent } from "./memory/retrieval/fresh-hits.ts";
@@ -51,10 +64,9 @@ export {
   retrieveContext,
 } from "./memory/retrieval/retrieve-context.ts";
 export { shouldRetrieve, type WantedRetrieval } from "./memory/retrieval/should-retrieve.ts";
-export type { MemoryScope } from "./memory/scope.ts";
 export type { BlobRef, Digest } from "./model/blob.ts";
-export { listCallIds } from "./model/calls.ts";
 export type { Clock, Ids } from "./model/clock.ts";
+export { computeEditDistance, findNearestWords } from "./model/edit-distance.ts";
 export {
   type DamagedBody,
   type Entry,
@@ -87,7 +99,6 @@ export type { Json } from "./model/json.ts";
 export type { Line, SeqRange } from "./model/line.ts";
 export { flattenParts, type Message, type MessageInput, type Role, textOfMessage } from "./model/message.ts";
 export { sniffMime } from "./model/mime.ts";
-export { computeEditDistance, findNearestWords } from "./model/nearest.ts";
 export type { Edit, EditInput, EditReason, OverlayTarget, SingleEdit } from "./model/overlay.ts";
 export type {
   BlobInput,
@@ -114,6 +125,7 @@ export {
   type TaskPlan,
   type TaskState,
 } from "./model/task.ts";
+export { listCallIds } from "./model/tool-call-ids.ts";
 export type { Usage } from "./model/usage.ts";
 export {
   type KernelOptions,
@@ -145,61 +157,70 @@ export type {
   SessionCompactOptions,
   SessionWindowOptions,
   SummaryModel,
-} from "./session/windows.ts";
+} from "./session/session-windows.ts";
 export type { Head } from "./store/entry-store.ts";
-export type { FreedCounts } from "./store/freed.ts";
+export type { FreedCounts } from "./store/freed-counts.ts";
 export type { NewRecord, TakenRecord } from "./store/intake-store.ts";
 export type { Relation, SessionRecord } from "./store/session-store.ts";
 export type { Store, StoreSize } from "./store/store.ts";
 export type { TaskQuery, TaskRecord } from "./store/task-store.ts";
 export type { AfterStep, EndedTask, Isolation, NoticeChannel } from "./task/after-end.ts";
 export type { Agent, AgentCause, AgentContext, AgentEvent, AgentFunction } from "./task/agent.ts";
-export { commandChannel } from "./task/channels/command.ts";
-export { webhookChannel } from "./task/channels/webhook.ts";
-export type { TaskDetails, TaskSketch } from "./task/describe.ts";
-export { cleanUpOnExit } from "./task/exit-registry.ts";
-export type { Startable, TaskOptions } from "./task/options.ts";
-export type { OutputOptions, TaskEntry } from "./task/output.ts";
+export { commandChannel } from "./task/channels/command-channel.ts";
+export { webhookChannel } from "./task/channels/webhook-channel.ts";
+export { cleanUpOnExit } from "./task/clean-up-on-exit.ts";
+export type { TaskDetails, TaskSketch } from "./task/describe-task.ts";
 export { processCleanups } from "./task/process/cleanups.ts";
 export { type CommandInputJson, commandAgent } from "./task/process/command-agent.ts";
 export { reapStep } from "./task/process/reap-step.ts";
 export { runCommand, startCommand } from "./task/process/run-command.ts";
 export { findTagged, listTagged, reapTagged } from "./task/process/tagged.ts";
 export type { StartOptions, TaskHandle, TaskStatus, WaitOptions } from "./task/start-options.ts";
+export type { Startable, TaskOptions } from "./task/task-options.ts";
+export type { OutputOptions, TaskEntry } from "./task/task-output.ts";
 export type { Tasks } from "./task/tasks.ts";
-export { createWorktree } from "./task/worktree/create.ts";
-export { holdWorktree } from "./task/worktree/hold.ts";
-export { worktreeIsolation } from "./task/worktree/isolation.ts";
-export { type Removal, removeIfUnchanged } from "./task/worktree/remove.ts";
-export { type CollectStaleOptions, type CollectStaleResult, collectStale } from "./task/worktree/stale.ts";
-export { judgeWorktree, type Verdict } from "./task/worktree/verdict.ts";
+export {
+  type CollectStaleOptions,
+  type CollectStaleResult,
+  collectStale,
+} from "./task/worktree/collect-stale.ts";
+export { createWorktree } from "./task/worktree/create-worktree.ts";
+export { holdWorktree } from "./task/worktree/hold-worktree.ts";
+export { judgeWorktree, type Verdict } from "./task/worktree/judge-worktree.ts";
+export { type Removal, removeIfUnchanged } from "./task/worktree/remove-worktree.ts";
 export { openWorktree, type Worktree } from "./task/worktree/worktree.ts";
+export { worktreeIsolation } from "./task/worktree/worktree-isolation.ts";
 export type { Cursor } from "./view/cursor.ts";
 export type { Page, PageOptions } from "./view/page.ts";
 export type { RangeOptions } from "./view/range.ts";
 export type { TailOptions } from "./view/tail.ts";
 export { alternateRoles } from "./window/alternate-roles.ts";
 export { diffWindows, type WindowChange } from "./window/diff-windows.ts";
-export { type FittedMessages, fitMessages } from "./window/fit-messages.ts";
-export type { ProviderFailure } from "./window/limits/failure.ts";
+export { type FittedMessages, fitMessages } from "./window/fit-conversation.ts";
 export { detectOutputOverflow, detectOverflow, type Overflow } from "./window/limits/overflow.ts";
-export type { LimitOptions, WindowLimits } from "./window/live/budget.ts";
-export type { FittedWindow, PlannedEdit } from "./window/live/fitted.ts";
-export type { FitOptions, WindowOptions } from "./window/live/options.ts";
-export type { WindowBreakdown } from "./window/live/parts.ts";
+export type { ProviderFailure } from "./window/limits/provider-failure.ts";
+export type { FittedWindow, PlannedEdit } from "./window/live/fitted-window.ts";
 export { revertedOverlays } from "./window/live/reverts.ts";
-export type { ReportOptions, SessionWindow } from "./window/live/window.ts";
-export { computeUsageCost } from "./window/models/cost-of-usage.ts";
-export type { ModelFacts, Prices } from "./window/models/facts.ts";
+export type { ReportOptions, SessionWindow } from "./window/live/session-window.ts";
+export type { FitOptions, WindowOptions } from "./window/live/session-window-options.ts";
+export type { WindowBreakdown } from "./window/live/window-breakdown.ts";
+export type { LimitOptions, WindowLimits } from "./window/live/window-limits.ts";
+export { computeUsageCost } from "./window/models/compute-usage-cost.ts";
 export { genaiPrices } from "./window/models/genai-prices.ts";
-export { modelFacts } from "./window/models/model-facts.ts";
+export { modelFacts } from "./window/models/get-model-facts.ts";
+export type { ModelFacts, Prices } from "./window/models/model-data.ts";
 export type { ListedOverlay, Overlays } from "./window/overlays.ts";
 export { POLICIES } from "./window/policies/index.ts";
 export { LONGHAUL_OPTIONS, type LonghaulOptions, longhaul } from "./window/policies/longhaul.ts";
 export type { Budget, Moment, Policy, PolicyRun, ProviderLimits } from "./window/policy.ts";
-export { type RecordedMessage, toConversation } from "./window/replay/conversation.ts";
 export { countProtocolTokens, PROTOCOL, type Protocol } from "./window/replay/protocol.ts";
-export { type ReplayedRequest, type ReplayScore, type Retention, replay } from "./window/replay/replay.ts";
+export { type RecordedMessage, toConversation } from "./window/replay/recorded-message.ts";
+export {
+  type ReplayedRequest,
+  type ReplayScore,
+  type Retention,
+  replay,
+} from "./window/replay/replay-conversation.ts";
 export type { Slot } from "./window/slot.ts";
 export { estimateMessage, estimateText, tokensOfMessage } from "./window/tokens/estimate.ts";
 export { loadTokenizer, type Tokenizer, type TokenizerName } from "./window/tokens/tokenizer.ts";
@@ -212,5 +233,5 @@ export {
   type RequestTotals,
   type UsageReport,
 } from "./window/usage/ledger.ts";
-export { addTotals, NO_TOTALS, type Totals } from "./window/usage/totals.ts";
-export { mergeUsage, parseUsageReport, type ReportingApi } from "./window/usage/usage-of-report.ts";
+export { mergeUsage, parseUsageReport, type ReportingApi } from "./window/usage/parse-usage-report.ts";
+export { addTotals, NO_TOTALS, type Totals } from "./window/usage/usage-totals.ts";

@@ -3,13 +3,13 @@ import { Blobs } from "./log/blobs.ts";
 import { type CheckOptions, checkStore, type StoreCheck } from "./log/check-store.ts";
 import { CommitQueue } from "./log/commit-queue.ts";
 import { Intake } from "./log/intake.ts";
-import { adoptInterrupted } from "./log/interrupted.ts";
+import { adoptInterrupted } from "./log/interrupted-drafts.ts";
 import type { Limits } from "./log/limits.ts";
 import { Log, type LogDeps } from "./log/log.ts";
 import { Memories, type MemoriesOptions } from "./memory/memories/memories.ts";
 import type { Memory } from "./memory/memory.ts";
 import { type MemoryOptions, openMemory } from "./memory/open-memory.ts";
-import { checkFields, checkKind } from "./model/arguments.ts";
+import { checkFields, checkKind } from "./model/argument-checks.ts";
 import type { Clock, Ids } from "./model/clock.ts";
 import { checkSessionId, type SessionId } from "./model/entry.ts";
 import { checkWholeNumber } from "./model/errors.ts";
@@ -17,15 +17,15 @@ import type { Json } from "./model/json.ts";
 import { Census, type CensusCount, Scope } from "./model/scope.ts";
 import { SESSION_FIELDS, type SessionSpec } from "./session/family.ts";
 import { Session } from "./session/session.ts";
-import type { SessionModels } from "./session/windows.ts";
-import { addFreed, type FreedCounts, NOTHING_FREED } from "./store/freed.ts";
+import type { SessionModels } from "./session/session-windows.ts";
+import { addFreed, type FreedCounts, NOTHING_FREED } from "./store/freed-counts.ts";
 import type { SessionRecord } from "./store/session-store.ts";
 import type { Store, StoreSize } from "./store/store.ts";
 import { withTaskDefaults } from "./task/defaults.ts";
 import { type Fence, FencedLog } from "./task/fenced-log.ts";
-import type { TaskOptions } from "./task/options.ts";
+import type { TaskOptions } from "./task/task-options.ts";
 import { Tasks } from "./task/tasks.ts";
-import type { ModelFacts } from "./window/models/facts.ts";
+import type { ModelFacts } from "./window/models/model-data.ts";
 
 /** Initial metadata of a new session. */
 export interface SessionOptions {

@@ -7,23 +7,23 @@ import {
   textOfMessage,
   type WindowOptions,
 } from "../index.ts";
-import { checkFields, checkList } from "../model/arguments.ts";
-import {
-  createRoleMerger,
-  mergePromptRoles,
-  type OutgoingMessage,
-  type RoleMerger,
-} from "./alternate-prompt.ts";
+import { checkFields, checkList } from "../model/argument-checks.ts";
+import { addMissingResults } from "./build-prompt.ts";
+import { encodeForeignMessages } from "./encode-foreign-messages.ts";
 import {
   decodeForeignMessage,
   detectMessageFormat,
   type ForeignMessage,
   type MessageFormat,
-} from "./dialect.ts";
-import { addMissingResults } from "./fitted-prompt.ts";
-import { type Media, toPlainMessage } from "./plain-message.ts";
+} from "./foreign-message.ts";
+import {
+  createRoleMerger,
+  mergePromptRoles,
+  type OutgoingMessage,
+  type RoleMerger,
+} from "./merge-prompt-roles.ts";
 import type { SdkMessage } from "./sdk-message.ts";
-import { encodeForeignMessages } from "./write-foreign.ts";
+import { type Media, toPlainMessage } from "./to-plain-message.ts";
 
 /**
  * Fits a conversation into a model's window without storing anything. Accepts our own messages, ModelMessages of the AI

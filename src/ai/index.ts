@@ -1,9 +1,9 @@
-export { aiSdkEmbedder } from "../memory/embed/ai-sdk.ts";
+export { aiSdkEmbedder } from "../memory/embed/ai-sdk-embedder.ts";
 export { type AiSdkModel, type AiSdkOptions, aiSdkProvider } from "../provider/ai-sdk/index.ts";
 export { aiSdkAgent } from "./agent/ai-sdk-agent.ts";
-export type { AiSdkAgentOptions, AiSdkAgentResult, CallSettings } from "./agent/options.ts";
+export type { AiSdkAgentOptions, AiSdkAgentResult, CallSettings } from "./agent/ai-sdk-agent-options.ts";
 export { fitMessages } from "./fit-messages.ts";
-export type { LonghaulModelOptions } from "./options.ts";
+export type { LonghaulModelOptions } from "./longhaul-model-options.ts";
 export { prepareStep } from "./prepare-step.ts";
 export type { RetrievalOptions } from "./retrieval.ts";
 export { type MemoryTools, type MemoryToolsOptions, memoryTools } from "./tools/memory-tools.ts";

@@ -1,5 +1,5 @@
 import type { LanguageModel } from "ai";
-import type { LonghaulModelOptions } from "./options.ts";
+import type { LonghaulModelOptions } from "./longhaul-model-options.ts";
 import { isLonghaulModel, withLonghaul } from "./with-longhaul.ts";
 
 /**

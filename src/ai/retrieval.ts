@@ -13,7 +13,7 @@ import {
   toContextMessage,
   type WindowContent,
 } from "../index.ts";
-import { toEntryId } from "./fitted-prompt.ts";
+import { toEntryId } from "./build-prompt.ts";
 
 /** Source and limits of the content recalled for a user message. */
 export interface RetrievalOptions extends Omit<RetrieveOptions, "tokensOf" | "shown" | "signal"> {

@@ -1,10 +1,10 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { type LanguageModel, wrapLanguageModel } from "ai";
-import { ModelCalls } from "./call.ts";
-import type { LonghaulModelOptions } from "./options.ts";
-import { recordStream } from "./recorded-stream.ts";
-import { decodeReply } from "./reply.ts";
-import { beginCall, resolveLanguageModel, sendWithHealing, streamWithHealing } from "./sending.ts";
+import { decodeReply } from "./decode-reply.ts";
+import type { LonghaulModelOptions } from "./longhaul-model-options.ts";
+import { ModelCalls } from "./model-call.ts";
+import { recordStream } from "./record-stream.ts";
+import { beginCall, resolveLanguageModel, sendWithHealing, streamWithHealing } from "./send-with-healing.ts";
 
 /**
  * Wraps a model so that it runs in a session: messages are stored, every call is sent a window that fits, refused

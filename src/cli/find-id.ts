@@ -1,5 +1,5 @@
 import { type ErrorCode, LonghaulError } from "../index.ts";
-import { nearestWords } from "./nearest.ts";
+import { nearestWords } from "./nearest-words.ts";
 
 const SHOWN = 5;
 const MAX_FITTING = 100;

@@ -1,6 +1,6 @@
-import { type CliCommand, COMMON_OPTIONS, type CommandGroup, type OptionSpecs } from "./command.ts";
+import { type CliCommand, COMMON_OPTIONS, type CommandGroup, type OptionSpecs } from "./cli-command.ts";
 import { padText } from "./width.ts";
-import { wrapText } from "./wrap.ts";
+import { wrapText } from "./wrap-text.ts";
 
 const COLUMNS = 100;
 

@@ -1,5 +1,5 @@
-import type { CliContext } from "./context.ts";
-import { createPagedPrinter } from "./pager.ts";
+import type { CliContext } from "./cli-context.ts";
+import { createPagedPrinter } from "./paged-printer.ts";
 
 /** Prints lines, through the pager if they exceed one screen. */
 export async function printLines(context: CliContext, lines: readonly string[]): Promise<void> {

@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import type { CliContext } from "./context.ts";
+import type { CliContext } from "./cli-context.ts";
 
 /** The signal's exit code once a signal has stopped the process. */
 export interface ProcessStop {

@@ -1,38 +1,38 @@
 import { readVersion } from "../base/package-files.ts";
 import { isLonghaulError } from "../index.ts";
-import { parseArguments, splitCommand } from "./arguments.ts";
-import { type CliCommand, type CommandGroup, isCommandGroup } from "./command.ts";
-import type { CliContext } from "./context.ts";
+import { type CliCommand, type CommandGroup, isCommandGroup } from "./cli-command.ts";
+import type { CliContext } from "./cli-context.ts";
+import { describeFailure } from "./cli-failure.ts";
 import { EXIT } from "./exit-code.ts";
-import { describeFailure } from "./failure.ts";
 import { formatCommandHelp, formatGroupHelp, formatProgramHelp } from "./help.ts";
-import { nearestWords } from "./nearest.ts";
+import { nearestWords } from "./nearest-words.ts";
+import { parseArguments, splitCommand } from "./parse-arguments.ts";
 import { printTo, ReaderGoneError } from "./printer.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Commands are loaded on demand: those that import all formats take longest. */
 export const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | CommandGroup>>> = {
-  import: async () => (await import("./commands/import.ts")).importCommand,
-  sessions: async () => (await import("./commands/sessions.ts")).sessionsCommand,
-  show: async () => (await import("./commands/show.ts")).showCommand,
-  context: async () => (await import("./commands/context.ts")).contextCommand,
-  usage: async () => (await import("./commands/usage.ts")).usageCommand,
-  compact: async () => (await import("./commands/compact.ts")).compactCommand,
-  revert: async () => (await import("./commands/revert.ts")).revertCommand,
-  pin: async () => (await import("./commands/pin.ts")).pinCommand,
-  unpin: async () => (await import("./commands/pin.ts")).unpinCommand,
-  recall: async () => (await import("./commands/recall.ts")).recallCommand,
-  index: async () => (await import("./commands/index.ts")).indexCommand,
-  remember: async () => (await import("./commands/remember.ts")).rememberCommand,
-  memories: async () => (await import("./commands/memories.ts")).memoriesCommand,
-  forget: async () => (await import("./commands/forget.ts")).forgetCommand,
-  task: async () => (await import("./commands/task.ts")).taskCommands,
-  export: async () => (await import("./commands/export.ts")).exportCommand,
-  replay: async () => (await import("./commands/replay.ts")).replayCommand,
-  check: async () => (await import("./commands/check.ts")).checkCommand,
-  repair: async () => (await import("./commands/repair.ts")).repairCommand,
-  serve: async () => (await import("./commands/serve.ts")).serveCommand,
-  trust: async () => (await import("./commands/trust.ts")).trustCommand,
+  import: async () => (await import("./commands/import-command.ts")).importCommand,
+  sessions: async () => (await import("./commands/sessions-command.ts")).sessionsCommand,
+  show: async () => (await import("./commands/show-command.ts")).showCommand,
+  context: async () => (await import("./commands/context-command.ts")).contextCommand,
+  usage: async () => (await import("./commands/usage-command.ts")).usageCommand,
+  compact: async () => (await import("./commands/compact-command.ts")).compactCommand,
+  revert: async () => (await import("./commands/revert-command.ts")).revertCommand,
+  pin: async () => (await import("./commands/pin-command.ts")).pinCommand,
+  unpin: async () => (await import("./commands/pin-command.ts")).unpinCommand,
+  recall: async () => (await import("./commands/recall-command.ts")).recallCommand,
+  index: async () => (await import("./commands/index-command.ts")).indexCommand,
+  remember: async () => (await import("./commands/remember-command.ts")).rememberCommand,
+  memories: async () => (await import("./commands/memories-command.ts")).memoriesCommand,
+  forget: async () => (await import("./commands/forget-command.ts")).forgetCommand,
+  task: async () => (await import("./commands/task-commands.ts")).taskCommands,
+  export: async () => (await import("./commands/export-command.ts")).exportCommand,
+  replay: async () => (await import("./commands/replay-command.ts")).replayCommand,
+  check: async () => (await import("./commands/check-command.ts")).checkCommand,
+  repair: async () => (await import("./commands/repair-command.ts")).repairCommand,
+  serve: async () => (await import("./commands/serve-command.ts")).serveCommand,
+  trust: async () => (await import("./commands/trust-command.ts")).trustCommand,
 };
 
 /** Arguments that are valid without a command. */

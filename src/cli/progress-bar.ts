@@ -1,8 +1,8 @@
 import type { Writable } from "node:stream";
 import type { ImportProgress } from "../formats/index.ts";
-import { formatDuration } from "./ago.ts";
-import { formatBytes } from "./bytes.ts";
-import { formatCount } from "./count.ts";
+import { formatBytes } from "./format-bytes.ts";
+import { formatCount } from "./format-count.ts";
+import { formatDuration } from "./format-time.ts";
 import { RedrawnLine } from "./redrawn-line.ts";
 import { fitText } from "./width.ts";
 

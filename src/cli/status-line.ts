@@ -1,5 +1,5 @@
-import type { CommonValues } from "./command.ts";
-import type { CliContext } from "./context.ts";
+import type { CommonValues } from "./cli-command.ts";
+import type { CliContext } from "./cli-context.ts";
 import { escapeLine } from "./escape.ts";
 import { RedrawnLine } from "./redrawn-line.ts";
 

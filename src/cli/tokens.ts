@@ -1,4 +1,4 @@
-import { formatCount, formatShare } from "./count.ts";
+import { formatCount, formatShare } from "./format-count.ts";
 import { UsageError } from "./usage-error.ts";
 
 const UNITS: Readonly<Record<string, number>> = { k: 1_000, m: 1_000_000 };

@@ -1,8 +1,8 @@
 import { isLonghaulError, throwIfAborted } from "../model/errors.ts";
-import type { CompactionState, WindowCompactor } from "../window/live/compacting.ts";
-import type { ModelFacts } from "../window/models/facts.ts";
-import { sumSlotTokens } from "../window/size.ts";
+import type { CompactionState, WindowCompactor } from "../window/live/window-compactor.ts";
+import type { ModelFacts } from "../window/models/model-data.ts";
 import type { Slot } from "../window/slot.ts";
+import { sumSlotTokens } from "../window/sum-slot-tokens.ts";
 import {
   applySummary,
   type CompactOptions,
@@ -12,8 +12,8 @@ import {
   prepareSummary,
 } from "./compactor.ts";
 import { findLastAttempt } from "./find-last-attempt.ts";
-import { isWorthSummarizing, type SummaryPlace } from "./plan/pays.ts";
-import { findCompactionSource } from "./plan/source.ts";
+import { findCompactionSource } from "./plan/compaction-source.ts";
+import { isWorthSummarizing, type SummaryPlace } from "./plan/is-worth-summarizing.ts";
 import {
   type Amount,
   checkTrigger,

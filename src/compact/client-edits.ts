@@ -1,5 +1,5 @@
-import { checkFields } from "../model/arguments.ts";
-import { listAnsweredCallIds } from "../model/calls.ts";
+import { checkFields } from "../model/argument-checks.ts";
+import { listAnsweredCallIds } from "../model/tool-call-ids.ts";
 import type { TokenEstimator } from "../window/apply-edits.ts";
 import { MIN_FREED_SHARE } from "../window/live/edit-guard.ts";
 import { applyProposals, type Pass, type PassContext } from "../window/pass.ts";
@@ -8,8 +8,8 @@ import { type ClearOptions, clearResults } from "../window/passes/clear-results.
 import { longhaul } from "../window/policies/longhaul.ts";
 import { withoutLostCalls } from "../window/policies/lost-calls.ts";
 import type { Budget, Course, Moment, Policy, PolicyRun } from "../window/policy.ts";
-import { sumSlotTokens } from "../window/size.ts";
 import type { Slot } from "../window/slot.ts";
+import { sumSlotTokens } from "../window/sum-slot-tokens.ts";
 import { compactSlots } from "./compact-slots.ts";
 
 /** Edits that a client requests for its window; tokens as the provider counts them. */

@@ -1,9 +1,9 @@
 import { type Message, textOfMessage } from "../model/message.ts";
 import type { TokenEstimator } from "../window/apply-edits.ts";
 import type { Group } from "../window/group.ts";
-import { findProtectedSeqs } from "../window/protected.ts";
-import { sumSlotTokens } from "../window/size.ts";
+import { findProtectedSeqs } from "../window/protected-seqs.ts";
 import type { Slot } from "../window/slot.ts";
+import { sumSlotTokens } from "../window/sum-slot-tokens.ts";
 import { getWindowIndex } from "../window/window-index.ts";
 import { extractSummary } from "./extractive/extract-summary.ts";
 

@@ -6,17 +6,17 @@ import { throwIfAborted } from "../model/errors.ts";
 import { textOfMessage } from "../model/message.ts";
 import type { SingleEdit } from "../model/overlay.ts";
 import type { Receipt } from "../model/receipt.ts";
+import type { ActiveOverlay } from "../window/live/active-overlay-set.ts";
 import { appendOverlay } from "../window/live/append-overlay.ts";
-import type { ActiveOverlay } from "../window/live/in-effect.ts";
-import { findLastingOverlays } from "../window/live/lasting-to-name.ts";
+import { findLastingOverlays } from "../window/live/find-lasting-overlays.ts";
+import { findRemovedNames } from "../window/live/find-removed-names.ts";
 import { type LoadedWindow, loadWindow } from "../window/live/load-window.ts";
 import { REFUSED_SUMMARY_META, SUMMARY_META } from "../window/live/meter.ts";
-import { findRemovedNames } from "../window/live/names-left.ts";
 import { toStoredEdit } from "../window/live/place-edit.ts";
-import { restoreMessages } from "../window/live/whole-messages.ts";
-import { computeUsageCost } from "../window/models/cost-of-usage.ts";
-import { sumSlotTokens } from "../window/size.ts";
+import { restoreMessages } from "../window/live/restore-messages.ts";
+import { computeUsageCost } from "../window/models/compute-usage-cost.ts";
 import type { Slot } from "../window/slot.ts";
+import { sumSlotTokens } from "../window/sum-slot-tokens.ts";
 import { estimateMessage } from "../window/tokens/estimate.ts";
 import type { ModelFactsLookup } from "../window/usage/ledger.ts";
 import {
@@ -25,9 +25,9 @@ import {
   type LadderResult,
   type Rung,
   runLadder,
-} from "./ladder/climb.ts";
-import { withLease } from "./lease.ts";
-import { type CompactionSource, findCompactionSource, type KeepOptions } from "./plan/source.ts";
+} from "./ladder/run-ladder.ts";
+import { type CompactionSource, findCompactionSource, type KeepOptions } from "./plan/compaction-source.ts";
+import { withLease } from "./with-lease.ts";
 
 /** Dependencies of a compaction. */
 export interface CompactorDeps {

@@ -1,4 +1,4 @@
-import { toEntry } from "../log/body.ts";
+import { toEntry } from "../log/entry-body.ts";
 import type { Entry, OverlayBody, SessionId, UsageBody } from "../model/entry.ts";
 import type { EntryStore } from "../store/entry-store.ts";
 import { isRefusedSummary, isSummaryUsage } from "../window/live/meter.ts";

@@ -13,14 +13,19 @@ import {
   countCommonPrefix,
   countOverlap,
   findOmittedPlaces,
-} from "./align.ts";
+} from "./align-messages.ts";
 import { DroppedMessages } from "./dropped-messages.ts";
-import { type CachedLine, type KeyFunction, LineCache, type LineMessage } from "./known-line.ts";
-import { retryOnConflict } from "./patiently.ts";
-import { type CallerMessage, type PlacedMessages, pairMessages, pairMessagesAfter } from "./placed.ts";
-import { findRangesThrough } from "./through-entry.ts";
+import { findRangesThrough } from "./find-ranges-through.ts";
+import { type CachedLine, type KeyFunction, LineCache, type LineMessage } from "./line-cache.ts";
+import {
+  type CallerMessage,
+  type PlacedMessages,
+  pairMessages,
+  pairMessagesAfter,
+} from "./placed-messages.ts";
+import { retryOnConflict } from "./retry-on-conflict.ts";
 
-export type { CallerMessage, PlacedMessage, PlacedMessages } from "./placed.ts";
+export type { CallerMessage, PlacedMessage, PlacedMessages } from "./placed-messages.ts";
 
 /** Number of abandoned lines to remember, for callers that return to an earlier draft or make several calls at once. */
 const MAX_ABANDONED_LINES = 8;

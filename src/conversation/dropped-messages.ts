@@ -1,6 +1,6 @@
 import type { SeqRange, Session } from "../index.ts";
-import { countCommonPrefix, findOmittedPlaces } from "./align.ts";
-import type { CachedLine, LineMessage } from "./known-line.ts";
+import { countCommonPrefix, findOmittedPlaces } from "./align-messages.ts";
+import type { CachedLine, LineMessage } from "./line-cache.ts";
 
 /** Maximum number of dropped messages to remember; older ones are written again if a caller sends them. */
 const MAX_DROPPED = 20_000;

@@ -1,19 +1,19 @@
-import { aiSdkFormat } from "./ai-sdk.ts";
-import { anthropicFormat } from "./anthropic.ts";
-import { claudeCodeFormat } from "./claude-code.ts";
-import { clineFormat } from "./cline.ts";
-import { clineSdkFormat } from "./cline-sdk.ts";
-import { codexFormat } from "./codex.ts";
-import { copilotCliFormat } from "./copilot-cli.ts";
+import { aiSdkFormat } from "./ai-sdk-format.ts";
+import { anthropicFormat } from "./anthropic-format.ts";
+import { claudeCodeFormat } from "./claude-code-format.ts";
+import { clineFormat } from "./cline-format.ts";
+import { clineSdkFormat } from "./cline-sdk-format.ts";
+import { codexFormat } from "./codex-format.ts";
+import { copilotCliFormat } from "./copilot-cli-format.ts";
 import type { Format } from "./format.ts";
-import { geminiCliFormat } from "./gemini-cli.ts";
-import { openaiChatFormat } from "./openai-chat.ts";
-import { openaiResponsesFormat } from "./openai-responses.ts";
-import { openclawFormat } from "./openclaw.ts";
-import { opencodeFormat } from "./opencode.ts";
-import { piFormat } from "./pi.ts";
-import { rooFormat } from "./roo.ts";
-import { sweAgentFormat } from "./swe-agent.ts";
+import { geminiCliFormat } from "./gemini-cli-format.ts";
+import { openaiChatFormat } from "./openai-chat-format.ts";
+import { openaiResponsesFormat } from "./openai-responses-format.ts";
+import { openclawFormat } from "./openclaw-format.ts";
+import { opencodeFormat } from "./opencode-format.ts";
+import { piFormat } from "./pi-format.ts";
+import { rooFormat } from "./roo-format.ts";
+import { sweAgentFormat } from "./swe-agent-format.ts";
 
 /** All formats in order of detection: the most specific come first. */
 export const FORMATS: readonly Format[] = [

@@ -2,12 +2,12 @@ import type { Kernel } from "../index.ts";
 import { checkImportOptions, checkKernel } from "./check-arguments.ts";
 import { type FoundSource, findSources } from "./find-sources.ts";
 import { FORMATS } from "./formats.ts";
+import type { ImportOptions } from "./importing/import-options.ts";
+import { type ImportReport, type SourceReport, sumReports } from "./importing/import-report.ts";
 import { importSource } from "./importing/import-source.ts";
-import type { ImportOptions } from "./importing/options.ts";
 import { previewSource } from "./importing/preview-source.ts";
-import { type ImportReport, type SourceReport, sumReports } from "./importing/report.ts";
 import type { ProblemItem } from "./item.ts";
-import { DatabaseCopies } from "./reading/database.ts";
+import { DatabaseCopies } from "./reading/source-database.ts";
 
 /** Maximum problems in a report; its totals count all. */
 const MAX_PROBLEMS = 1_000;

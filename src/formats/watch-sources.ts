@@ -4,10 +4,10 @@ import { checkImportOptions, checkKernel } from "./check-arguments.ts";
 import type { FoundSource } from "./find-sources.ts";
 import type { ImportSource } from "./format.ts";
 import { surveySources } from "./import-sources.ts";
-import { type AgentProcess, listRunningAgents } from "./importing/agents.ts";
+import { type AgentProcess, listRunningAgents } from "./importing/agent-processes.ts";
+import type { ImportOptions } from "./importing/import-options.ts";
+import type { SourceReport } from "./importing/import-report.ts";
 import { importSource } from "./importing/import-source.ts";
-import type { ImportOptions } from "./importing/options.ts";
-import type { SourceReport } from "./importing/report.ts";
 import type { ProblemItem } from "./item.ts";
 
 export interface WatchOptions extends ImportOptions {

@@ -4,26 +4,26 @@ import type { Socket } from "node:net";
 import { isLonghaulError } from "../index.ts";
 import type { ApiName, WireFault } from "./api/api.ts";
 import { getApi } from "./api/apis.ts";
+import { FaultError } from "./api/fault-error.ts";
 import { type Admission, admit } from "./door/admit.ts";
 import { ByteBudget } from "./door/byte-budget.ts";
+import { createClientSignal } from "./door/client-signal.ts";
 import { discardBody } from "./door/discard-body.ts";
 import { findPeerUser, type PeerUser } from "./door/peer-user.ts";
 import { readRequestBody } from "./door/read-body.ts";
-import { readRequestHead } from "./door/request-facts.ts";
-import { Semaphore } from "./door/turnstile.ts";
-import { exchange } from "./exchange/exchange.ts";
-import { FaultError } from "./exchange/fault-error.ts";
-import type { Incoming, Services } from "./exchange/parts.ts";
-import { forwardRequest } from "./exchange/pass-on.ts";
-import { findStoreFailure } from "./exchange/store-trouble.ts";
+import { readRequestHead } from "./door/request-head.ts";
+import { Semaphore } from "./door/semaphore.ts";
+import type { Incoming, Services } from "./exchange/services.ts";
+import { exchange } from "./exchange.ts";
+import { getSessionPrefix } from "./identity/session-ids.ts";
 import { METRICS_TYPE, type Metrics } from "./observe/metrics.ts";
 import type { Observer } from "./observe/observer.ts";
 import type { Trace } from "./observe/trace.ts";
 import type { Pages } from "./pages/pages.ts";
-import { createClientSignal } from "./stream/client-signal.ts";
-import { getSessionPrefix } from "./thread/names.ts";
-import { toUpstreamFault } from "./upstream/fault-of.ts";
+import { forwardRequest } from "./passthrough/forward-request.ts";
+import { findStoreFailure } from "./thread/store-failure.ts";
 import { UpstreamError } from "./upstream/upstream-error.ts";
+import { toUpstreamFault } from "./upstream/upstream-fault.ts";
 
 /** Dependencies of the reception. */
 export interface ReceptionDeps {

@@ -1,8 +1,8 @@
-import { checkFields } from "../model/arguments.ts";
+import { checkFields } from "../model/argument-checks.ts";
 import type { Entry, EntryBody, MessageBody, SessionId } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError, throwIfAborted } from "../model/errors.ts";
 import type { MessageInput } from "../model/message.ts";
-import type { ReadyBody } from "./absorb.ts";
+import type { ReadyBody } from "./absorb-message.ts";
 import { type AppendExtras, type Log, NO_EXTRAS } from "./log.ts";
 
 /** Options of an append. */

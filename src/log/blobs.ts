@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { checkFields, checkKind } from "../model/arguments.ts";
+import { checkFields, checkKind } from "../model/argument-checks.ts";
 import { type Digest, isDigest } from "../model/blob.ts";
 import { BoundedCache } from "../model/bounded-cache.ts";
 import type { Clock } from "../model/clock.ts";

@@ -3,9 +3,9 @@ import type { Digest } from "../model/blob.ts";
 import type { EntryId, SessionId } from "../model/entry.ts";
 import { isLonghaulError, throwIfAborted } from "../model/errors.ts";
 import type { SessionHead, StoredEntry } from "../store/entry-store.ts";
-import { toEntry } from "./body.ts";
 import { findBodyBlobs } from "./body-blobs.ts";
 import { hasChecksum } from "./codec.ts";
+import { toEntry } from "./entry-body.ts";
 import type { Log } from "./log.ts";
 
 /** Damage found in a store. */

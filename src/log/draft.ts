@@ -1,12 +1,12 @@
 import { OWNER_LEASE_MS } from "../base/owner.ts";
-import { checkKind } from "../model/arguments.ts";
+import { checkKind } from "../model/argument-checks.ts";
 import { checkMessageParts } from "../model/check-message.ts";
 import type { Entry, MessageBody, SessionId } from "../model/entry.ts";
 import { createArgumentError, isLonghaulError, LonghaulError } from "../model/errors.ts";
 import type { Message, MessageInput } from "../model/message.ts";
 import type { PartInput } from "../model/part.ts";
 import type { Closable, Scope } from "../model/scope.ts";
-import type { ReadyBody } from "./absorb.ts";
+import type { ReadyBody } from "./absorb-message.ts";
 import type { Log } from "./log.ts";
 
 /**

@@ -21,8 +21,8 @@ import {
 } from "../model/line.ts";
 import type { MessageInput } from "../model/message.ts";
 import type { NewSession } from "../store/session-store.ts";
-import type { ReadyBody } from "./absorb.ts";
-import { toEntry } from "./body.ts";
+import type { ReadyBody } from "./absorb-message.ts";
+import { toEntry } from "./entry-body.ts";
 import type { Log } from "./log.ts";
 
 /** A line with the seq of the entry that chose it; 0 for a session's initial line. */

@@ -4,11 +4,11 @@ import { LonghaulError } from "../model/errors.ts";
 import type { MessageInput } from "../model/message.ts";
 import type { AppendRequest, AppendResult, NewEntry } from "../store/entry-store.ts";
 import type { Store } from "../store/store.ts";
-import { absorbMessage, type PutBlob, preparePlain, type ReadyBody } from "./absorb.ts";
+import { absorbMessage, type PutBlob, preparePlain, type ReadyBody } from "./absorb-message.ts";
 import type { Blobs } from "./blobs.ts";
-import { buildEntry, writeBody } from "./body.ts";
 import { encodePayload } from "./codec.ts";
 import type { CommitQueue, SizedRequest } from "./commit-queue.ts";
+import { buildEntry, writeBody } from "./entry-body.ts";
 import type { Limits } from "./limits.ts";
 
 /** Options of an append in addition to its bodies. */

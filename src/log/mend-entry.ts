@@ -1,9 +1,9 @@
 import type { Digest } from "../model/blob.ts";
 import type { EntryBody, EntryKind } from "../model/entry.ts";
 import type { StoredEntry } from "../store/entry-store.ts";
-import { decodeStoredBody, writeBody } from "./body.ts";
 import { findBodyBlobs } from "./body-blobs.ts";
 import { encodePayload } from "./codec.ts";
+import { decodeStoredBody, writeBody } from "./entry-body.ts";
 
 /** Rewrites a stored entry with a checksum; an unreadable one becomes kind "damaged". */
 export function mendEntry(stored: StoredEntry): {

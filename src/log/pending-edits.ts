@@ -1,4 +1,4 @@
-import { checkKind } from "../model/arguments.ts";
+import { checkKind } from "../model/argument-checks.ts";
 import { checkMessageParts } from "../model/check-message.ts";
 import type { Entry, MessageBody } from "../model/entry.ts";
 import { checkWholeNumber, LonghaulError } from "../model/errors.ts";

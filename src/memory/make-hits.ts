@@ -2,11 +2,11 @@ import { formatEntryId } from "../model/entry.ts";
 import type { StoredChunk } from "../store/memory-store.ts";
 import { findLineNumbers } from "./files/file-chunks.ts";
 import type { Hit, HitBase } from "./hit.ts";
-import type { CandidateSet } from "./index/candidates.ts";
 import type { ChunkTexts } from "./index/chunk-texts.ts";
-import type { RankContext } from "./rank/candidate.ts";
-import { rankTurns } from "./rank/rank.ts";
+import type { CandidateSet } from "./index/find-candidates.ts";
 import { rankFiles } from "./rank/rank-files.ts";
+import { rankTurns } from "./rank/rank-turns.ts";
+import type { RankContext } from "./rank/turn-candidate.ts";
 
 const MIN_CHUNKS = 1_000;
 

@@ -1,11 +1,11 @@
-import { toEntry } from "../log/body.ts";
+import { toEntry } from "../log/entry-body.ts";
 import type { Log } from "../log/log.ts";
-import { checkFields, checkKind, checkTexts } from "../model/arguments.ts";
+import { checkFields, checkKind, checkTexts } from "../model/argument-checks.ts";
 import type { Entry, EntryId, SessionId } from "../model/entry.ts";
 import { parseEntryId } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError, isLonghaulError, throwIfAborted } from "../model/errors.ts";
 import type { Place } from "../model/place.ts";
-import type { RelatedContent, RelatedStretch } from "../model/related.ts";
+import type { RelatedContent, RelatedStretch } from "../model/related-content.ts";
 import { Census, type Closable, Scope } from "../model/scope.ts";
 import type { StoredChunk } from "../store/memory-store.ts";
 import type { Embedder } from "./embed/embedder.ts";
@@ -13,18 +13,18 @@ import { forgetFiles } from "./files/forget-files.ts";
 import { type IndexedFiles, type IndexFilesOptions, indexFiles } from "./files/index-files.ts";
 import { type WatchFilesOptions, watchFiles } from "./files/watch-files.ts";
 import type { Hit, Recall } from "./hit.ts";
-import { type CandidateLimits, type CandidateSet, findCandidates } from "./index/candidates.ts";
 import { ChunkTexts } from "./index/chunk-texts.ts";
+import { type CandidateLimits, type CandidateSet, findCandidates } from "./index/find-candidates.ts";
 import { type FollowOptions, LogFollower } from "./index/log-follower.ts";
 import { TextIndex } from "./index/text-index.ts";
 import { VectorFiller } from "./index/vector-filler.ts";
 import { computeCertainty, computeSpecificity, type RankedChunk, rankAll, toHit } from "./make-hits.ts";
-import type { TermVectors } from "./rank/candidate.ts";
+import { type MemoryScope, resolveScope } from "./memory-scope.ts";
 import { withoutSpeakers } from "./rank/query.ts";
+import type { TermVectors } from "./rank/turn-candidate.ts";
 import { liftRareWords, listWholeTerms } from "./rare-words.ts";
 import { readAround } from "./read-around.ts";
-import { type MemoryScope, resolveScope } from "./scope.ts";
-import { analyzeText } from "./text/analyse.ts";
+import { analyzeText } from "./text/analyze-text.ts";
 import { VectorIndex } from "./vectors/vector-index.ts";
 
 /** Dependencies and settings of memory. */

@@ -1,7 +1,7 @@
 import type { Log } from "../log/log.ts";
 import type { Census } from "../model/scope.ts";
 import type { Embedder } from "./embed/embedder.ts";
-import { createPackagedModel } from "./embed/packaged.ts";
+import { createPackagedModel } from "./embed/packaged-model.ts";
 import { Memory } from "./memory.ts";
 
 /** Options of the search by meaning. */

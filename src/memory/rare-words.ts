@@ -1,6 +1,6 @@
 import type { RankedChunk } from "./make-hits.ts";
-import { analyzeWord } from "./text/analyse.ts";
-import { splitWords } from "./text/words.ts";
+import { analyzeWord } from "./text/analyze-text.ts";
+import { splitWords } from "./text/split-words.ts";
 
 /** Distinct terms of the question's words, identifiers as a whole. */
 export function listWholeTerms(question: string): readonly string[] {

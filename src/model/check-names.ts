@@ -1,5 +1,5 @@
+import { findNearestWords } from "./edit-distance.ts";
 import { LonghaulError } from "./errors.ts";
-import { findNearestWords } from "./nearest.ts";
 
 /** Returns `value` if it has no fields but these, else throws ARGUMENT_INVALID naming the field and the nearest one. */
 export function checkNames<T extends object>(option: string, value: T, names: readonly string[]): T {

@@ -1,4 +1,4 @@
-import { checkList } from "./arguments.ts";
+import { checkList } from "./argument-checks.ts";
 import { checkWholeNumber, createArgumentError } from "./errors.ts";
 import type { SeqRange } from "./line.ts";
 import type { Place } from "./place.ts";

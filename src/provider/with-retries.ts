@@ -1,5 +1,5 @@
 import { setTimeout as after } from "node:timers/promises";
-import { checkFields } from "../model/arguments.ts";
+import { checkFields } from "../model/argument-checks.ts";
 import { checkWholeNumber, throwIfAborted } from "../model/errors.ts";
 import type { GenerateRequest, Generation, Provider } from "./provider.ts";
 import { ProviderError } from "./provider-error.ts";

@@ -1,6 +1,6 @@
 import type { Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
-import { checkFields } from "../model/arguments.ts";
+import { checkFields } from "../model/argument-checks.ts";
 import { checkSessionId, type Place, type SessionId } from "../model/entry.ts";
 import type { Json } from "../model/json.ts";
 import type { Scope } from "../model/scope.ts";

@@ -1,13 +1,13 @@
-import { type LiveDraft, listLiveDrafts } from "../log/interrupted.ts";
+import { type LiveDraft, listLiveDrafts } from "../log/interrupted-drafts.ts";
 import type { LineStep, Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
-import { checkFields } from "../model/arguments.ts";
+import { checkFields } from "../model/argument-checks.ts";
 import type { Entry, EntryRef, SessionId } from "../model/entry.ts";
 import { checkWholeNumber, LonghaulError } from "../model/errors.ts";
 import type { Scope } from "../model/scope.ts";
 import type { Head } from "../store/entry-store.ts";
 import type { SessionRecord } from "../store/session-store.ts";
-import { expandEntry } from "../view/expand.ts";
+import { expandEntry } from "../view/expand-entry.ts";
 import { findEntry, findEntryAt } from "../view/lookup.ts";
 import { type Page, type PageOptions, readPage } from "../view/page.ts";
 import { findPlaceAtTime } from "../view/place-at-time.ts";

@@ -2,7 +2,7 @@ import type { Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
 import { redactEntries } from "../log/redaction.ts";
 import type { EntryRef, Place, SessionId } from "../model/entry.ts";
-import type { FreedCounts } from "../store/freed.ts";
+import type { FreedCounts } from "../store/freed-counts.ts";
 import { requirePlaceAtTime } from "../view/place-at-time.ts";
 import { findTraces } from "./traces.ts";
 

@@ -5,7 +5,7 @@ import { Intake } from "../log/intake.ts";
 import { Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
 import { PendingEdits } from "../log/pending-edits.ts";
-import { checkFields, checkKind } from "../model/arguments.ts";
+import { checkFields, checkKind } from "../model/argument-checks.ts";
 import type {
   Entry,
   EntryRef,
@@ -20,11 +20,11 @@ import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import type { SeqRange } from "../model/line.ts";
 import type { MessageInput } from "../model/message.ts";
 import { Scope } from "../model/scope.ts";
-import type { FreedCounts } from "../store/freed.ts";
+import type { FreedCounts } from "../store/freed-counts.ts";
 import type { SessionRecord } from "../store/session-store.ts";
-import type { SessionWindow } from "../window/live/window.ts";
+import type { SessionWindow } from "../window/live/session-window.ts";
 import { Overlays } from "../window/overlays.ts";
-import type { PageSource } from "../window/paging/paging.ts";
+import type { PageSource } from "../window/paging/page-source.ts";
 import { type DescendantOptions, Family, type OpenSession } from "./family.ts";
 import { ReadableSession } from "./readable-session.ts";
 import { redactWithTraces } from "./redact-with-traces.ts";
@@ -34,7 +34,7 @@ import {
   type SessionModels,
   type SessionWindowOptions,
   SessionWindows,
-} from "./windows.ts";
+} from "./session-windows.ts";
 
 /** Dependencies of a session, from its kernel. */
 export interface SessionDeps {

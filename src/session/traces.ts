@@ -1,4 +1,4 @@
-import { toEntry } from "../log/body.ts";
+import { toEntry } from "../log/entry-body.ts";
 import type { Entry, OverlayBody, Place, SessionId } from "../model/entry.ts";
 import type { SingleEdit } from "../model/overlay.ts";
 import type { EntryStore } from "../store/entry-store.ts";

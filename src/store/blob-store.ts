@@ -1,5 +1,5 @@
 import type { Digest } from "../model/blob.ts";
-import type { FreedCounts } from "./freed.ts";
+import type { FreedCounts } from "./freed-counts.ts";
 
 /** A newly written blob. */
 export interface WrittenBlob {

@@ -1,7 +1,7 @@
 import type { Digest } from "../model/blob.ts";
 import type { EntryKind, SessionId } from "../model/entry.ts";
 import type { LonghaulError } from "../model/errors.ts";
-import type { FreedCounts } from "./freed.ts";
+import type { FreedCounts } from "./freed-counts.ts";
 import type { IntakeAppend } from "./intake-store.ts";
 import type { NewSession } from "./session-store.ts";
 import type { TaskWrite } from "./task-store.ts";

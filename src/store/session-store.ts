@@ -1,6 +1,6 @@
 import type { SessionId } from "../model/entry.ts";
 import type { Json } from "../model/json.ts";
-import type { FreedCounts } from "./freed.ts";
+import type { FreedCounts } from "./freed-counts.ts";
 
 /** Why a session has a parent. */
 export type Relation = "child" | "fork";

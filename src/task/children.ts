@@ -1,7 +1,7 @@
 import { isLonghaulError, LonghaulError } from "../model/errors.ts";
 import type { TaskId, TaskState } from "../model/task.ts";
 import type { TaskStore } from "../store/task-store.ts";
-import type { AgentDriver } from "./shell.ts";
+import type { AgentDriver } from "./agent-driver.ts";
 
 const ACTIVE: readonly TaskState[] = ["queued", "running", "detaching"];
 const CHILDREN_PER_PAGE = 500;

@@ -1,4 +1,4 @@
-import type { ReadyBody } from "../log/absorb.ts";
+import type { ReadyBody } from "../log/absorb-message.ts";
 import { type AppendExtras, Log, type LogDeps, NO_EXTRAS } from "../log/log.ts";
 import type { Entry, EntryBody, SessionId } from "../model/entry.ts";
 import { isLonghaulError } from "../model/errors.ts";

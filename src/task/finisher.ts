@@ -4,10 +4,10 @@ import type { TaskNotice, TaskPlan } from "../model/task.ts";
 import type { TaskRecord } from "../store/task-store.ts";
 import type { AfterStep, EndedTask, Isolation, NoticeChannel } from "./after-end.ts";
 import { runWithDeadline } from "./deadline.ts";
+import { toErrorMessage } from "./error-message.ts";
 import type { Journal } from "./journal.ts";
+import { retryStore } from "./retry-store.ts";
 import type { Timer } from "./timer.ts";
-import { retryStore } from "./until-stored.ts";
-import { toErrorMessage } from "./words.ts";
 
 /** Dependencies of a `Finisher`. */
 export interface FinisherDeps {

@@ -1,4 +1,4 @@
-import type { ReadyBody } from "../log/absorb.ts";
+import type { ReadyBody } from "../log/absorb-message.ts";
 import type { Log } from "../log/log.ts";
 import type { EntryBody, TaskBody } from "../model/entry.ts";
 import { isLonghaulError } from "../model/errors.ts";

@@ -1,5 +1,5 @@
 import type { TaskId } from "../model/task.ts";
-import type { TaskRun } from "./run.ts";
+import type { TaskRun } from "./task-run.ts";
 
 /**
  * Limits how many tasks without a parent run at once; others wait in order. Children never wait, because their

@@ -1,17 +1,17 @@
 import type { Json } from "../model/json.ts";
 import type { Census, Closable } from "../model/scope.ts";
 import type { TaskEvent, TaskId, TaskOutcome } from "../model/task.ts";
-import { type AgentContextDeps, buildAgentContext } from "./context.ts";
+import { type AgentContextDeps, buildAgentContext } from "./agent-context.ts";
+import { AgentDriver, type DriveResult } from "./agent-driver.ts";
 import { runWithDeadline } from "./deadline.ts";
+import { toErrorMessage } from "./error-message.ts";
 import type { Finisher } from "./finisher.ts";
-import { type IsolateTaskDeps, isolateTask } from "./isolate.ts";
+import { type IsolateTaskDeps, isolateTask } from "./isolate-task.ts";
 import type { MoveExtras } from "./journal.ts";
-import type { TaskRun } from "./run.ts";
-import { AgentDriver, type DriveResult } from "./shell.ts";
-import { startSummary, type TaskSummarizer } from "./summariser.ts";
-import { Overrun, OwnershipLostError, recordEvent } from "./take-event.ts";
-import { retryStore } from "./until-stored.ts";
-import { toErrorMessage } from "./words.ts";
+import { Overrun, OwnershipLostError, recordEvent } from "./record-event.ts";
+import { retryStore } from "./retry-store.ts";
+import type { TaskRun } from "./task-run.ts";
+import { startSummary, type TaskSummarizer } from "./task-summarizer.ts";
 
 /** Dependencies of a `Runner`. */
 export interface RunnerDeps<OpenedSession>

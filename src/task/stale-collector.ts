@@ -3,8 +3,8 @@ import type { Closable } from "../model/scope.ts";
 import { isTerminal, type TaskId } from "../model/task.ts";
 import type { TaskStore } from "../store/task-store.ts";
 import type { Isolation } from "./after-end.ts";
-import { repeatAtInterval } from "./every.ts";
-import type { TaskLimits } from "./limits.ts";
+import { repeatAtInterval } from "./repeat-at-interval.ts";
+import type { TaskLimits } from "./task-limits.ts";
 import type { Timer } from "./timer.ts";
 
 /** Dependencies of a `StaleCollector`. */

@@ -1,7 +1,7 @@
 import type { SessionId } from "../model/entry.ts";
 import type { LoopGuard, TaskBudget, TaskId, TaskMode, TaskOutcome } from "../model/task.ts";
 import type { TaskRecord } from "../store/task-store.ts";
-import type { OutputOptions, TaskEntry } from "./output.ts";
+import type { OutputOptions, TaskEntry } from "./task-output.ts";
 
 /** Options for starting a task; all have defaults. */
 export interface StartOptions {

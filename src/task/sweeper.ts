@@ -3,14 +3,14 @@ import { isLonghaulError } from "../model/errors.ts";
 import { isTerminal, type TaskEvent, type TaskOutcome } from "../model/task.ts";
 import type { TaskRecord } from "../store/task-store.ts";
 import type { Agent } from "./agent.ts";
-import { readNotice } from "./describe.ts";
+import { readNotice } from "./describe-task.ts";
 import type { Finisher } from "./finisher.ts";
 import type { Journal } from "./journal.ts";
-import { dropLease, isTaskOwnerAlive, readOwnerLife } from "./lease.ts";
-import type { TaskLimits } from "./limits.ts";
-import { readOutcome, readTaskProgress } from "./recall-task.ts";
+import { dropLease, isTaskOwnerAlive, readOwnerLife } from "./owner-lease.ts";
 import { decideRecovery } from "./recovery.ts";
-import { TaskRun } from "./run.ts";
+import type { TaskLimits } from "./task-limits.ts";
+import { readOutcome, readTaskProgress } from "./task-progress.ts";
+import { TaskRun } from "./task-run.ts";
 
 /** Counts of a sweep for tasks that no process runs. */
 export interface RecoveryCounts {

@@ -1,20 +1,20 @@
-import { checkFields, checkKind } from "../model/arguments.ts";
+import { checkFields, checkKind } from "../model/argument-checks.ts";
 import { checkWholeNumber } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import { Scope } from "../model/scope.ts";
 import { isTerminal, type TaskId, type TaskNotice } from "../model/task.ts";
 import type { TaskQuery, TaskRecord } from "../store/task-store.ts";
 import type { Agent, AgentFunction } from "./agent.ts";
-import { describeTask, sketchTask, type TaskDetails, type TaskSketch } from "./describe.ts";
-import { createTaskNotFoundError } from "./not-found.ts";
-import { checkAgentName, type Startable, type TaskDeps } from "./options.ts";
-import { type OutputOptions, readTaskOutput, type TaskEntry } from "./output.ts";
-import { readOutcome } from "./recall-task.ts";
+import { describeTask, sketchTask, type TaskDetails, type TaskSketch } from "./describe-task.ts";
+import { safeListener } from "./safe-listener.ts";
 import type { StartOptions, TaskHandle, TaskStatus, WaitOptions } from "./start-options.ts";
 import { Supervisor } from "./supervisor.ts";
 import type { RecoveryCounts } from "./sweeper.ts";
-import { safeListener } from "./unthrowing.ts";
-import { type WaitDeps, waitForRun, waitForTask } from "./waiting.ts";
+import { createTaskNotFoundError } from "./task-not-found.ts";
+import { checkAgentName, type Startable, type TaskDeps } from "./task-options.ts";
+import { type OutputOptions, readTaskOutput, type TaskEntry } from "./task-output.ts";
+import { readOutcome } from "./task-progress.ts";
+import { type WaitDeps, waitForRun, waitForTask } from "./wait-for-task.ts";
 
 /** Time to wait for another process to handle a request before the current status is returned. */
 const REQUEST_WAIT_MS = 10_000;

@@ -1,4 +1,4 @@
-import { toEntry } from "../log/body.ts";
+import { toEntry } from "../log/entry-body.ts";
 import { type Entry, formatEntryId, type Place, type SessionId } from "../model/entry.ts";
 import { createArgumentError, LonghaulError } from "../model/errors.ts";
 import type { EntryStore } from "../store/entry-store.ts";

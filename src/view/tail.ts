@@ -1,4 +1,4 @@
-import { toEntry } from "../log/body.ts";
+import { toEntry } from "../log/entry-body.ts";
 import { checkKinds, type Entry, type EntryKind, type SessionId } from "../model/entry.ts";
 import { checkWholeNumber } from "../model/errors.ts";
 import type { Scope } from "../model/scope.ts";

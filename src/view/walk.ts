@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { toEntry } from "../log/body.ts";
+import { toEntry } from "../log/entry-body.ts";
 import type { Entry, EntryKind, Place } from "../model/entry.ts";
 import { findRangeIndex, type Line, type SeqRange } from "../model/line.ts";
 import type { EntryStore } from "../store/entry-store.ts";

@@ -1,7 +1,7 @@
 import type { BlobPart, Part, ToolResultPart } from "../model/part.ts";
 import { findRawAnswerId, findRawCallId } from "../model/raw-calls.ts";
-import { clipText } from "./clip.ts";
-import { isSealedPart } from "./protected.ts";
+import { clipText } from "./clip-text.ts";
+import { isSealedPart } from "./protected-seqs.ts";
 
 /** A part that stands in for a longer one. */
 export type ClippedPart = Part;

@@ -1,4 +1,4 @@
-import { checkList } from "../model/arguments.ts";
+import { checkList } from "../model/argument-checks.ts";
 import type { Message } from "../model/message.ts";
 import type { Slot } from "./slot.ts";
 

@@ -1,5 +1,5 @@
-import { listAnsweredCallIds, listCallIds } from "../model/calls.ts";
 import type { Message } from "../model/message.ts";
+import { listAnsweredCallIds, listCallIds } from "../model/tool-call-ids.ts";
 import type { Slot } from "./slot.ts";
 
 /**

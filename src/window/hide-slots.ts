@@ -1,7 +1,7 @@
 import type { Group } from "./group.ts";
+import { isSystem } from "./is-system.ts";
 import type { PassContext, Proposal } from "./pass.ts";
 import type { Slot } from "./slot.ts";
-import { isSystem } from "./speaker.ts";
 import { getWindowIndex } from "./window-index.ts";
 
 /**

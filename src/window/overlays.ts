@@ -1,13 +1,13 @@
 import type { Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
-import { type BodyInput, prepareBody } from "../log/ready-body.ts";
-import { checkFields, checkKind } from "../model/arguments.ts";
+import { type BodyInput, prepareBody } from "../log/prepare-body.ts";
+import { checkFields, checkKind } from "../model/argument-checks.ts";
 import type { Entry, OverlayBody, SessionId } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError, LonghaulError } from "../model/errors.ts";
 import { closeLine } from "../model/line.ts";
 import type { EditInput, RevertEdit, SingleEdit } from "../model/overlay.ts";
 import { checkEdit } from "./check-edit.ts";
-import { findActiveOverlays, readMarks } from "./live/holding-overlays.ts";
+import { findActiveOverlays, readMarks } from "./live/find-active-overlays.ts";
 import { LinePlaces } from "./live/line-places.ts";
 
 /** An overlay on the active line, and whether it is in effect. */

@@ -1,9 +1,9 @@
-import { type PlacedResult, pairResults } from "./answer.ts";
-import { findBonds } from "./bonds.ts";
-import { groupExchanges } from "./exchange.ts";
+import { findBonds } from "./find-bonds.ts";
 import { type Group, groupSlots } from "./group.ts";
+import { groupExchanges } from "./group-exchanges.ts";
+import { type PlacedResult, pairResults } from "./placed-result.ts";
 import type { Slot } from "./slot.ts";
-import { findShownContents, type ShownContents } from "./touch/showing.ts";
+import { findShownContents, type ShownContents } from "./touch/shown-contents.ts";
 
 /** Structures that passes query repeatedly; each is computed on first use. */
 export interface WindowIndex {

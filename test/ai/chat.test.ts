@@ -1,7 +1,7 @@
 import { generateText, type ModelMessage, streamText } from "ai";
 import { describe, expect, test } from "vitest";
-import { getConversation } from "../../src/ai/conversation.ts";
 import { withLonghaul } from "../../src/ai/index.ts";
+import { getConversation } from "../../src/ai/sdk-conversation.ts";
 import { APIS, lineOf, logOf, reply, speaking } from "./speaking.ts";
 
 describe("a chat", () => {

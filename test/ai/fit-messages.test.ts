@@ -2,7 +2,7 @@ import type { ModelMessage } from "ai";
 import { describe, expect, test } from "vitest";
 import { fitMessages } from "../../src/ai/index.ts";
 import type { Message } from "../../src/index.ts";
-import { anthropicClearPolicy } from "../../src/window/policies/anthropic-clear.ts";
+import { anthropicClearPolicy } from "../../src/window/policies/anthropic-clear-policy.ts";
 import { estimateMessage } from "../../src/window/tokens/estimate.ts";
 
 const options = { model: "some-model", models: { "some-model": { window: 16_000 } } };

@@ -2,7 +2,7 @@ import { generateText, isStepCount, type ModelMessage, streamText, ToolLoopAgent
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { prepareStep, withLonghaul } from "../../src/ai/index.ts";
-import { anthropicClearPolicy } from "../../src/window/policies/anthropic-clear.ts";
+import { anthropicClearPolicy } from "../../src/window/policies/anthropic-clear-policy.ts";
 import { APIS, lineOf, logOf, reply, speaking } from "./speaking.ts";
 
 const tools = {

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { mapIntoFolder } from "../../src/cli/exporting/placing.ts";
+import { mapIntoFolder } from "../../src/cli/exporting/export-target.ts";
 import { openKernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { runJson, runProgram } from "./support/program.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type CliCommand, isCommandGroup } from "../../src/cli/command.ts";
+import { type CliCommand, isCommandGroup } from "../../src/cli/cli-command.ts";
 import { formatCommandHelp, formatGroupHelp, formatProgramHelp } from "../../src/cli/help.ts";
 import { COMMANDS } from "../../src/cli/program.ts";
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { formatAgo, formatDuration } from "../../src/cli/ago.ts";
-import { formatBytes } from "../../src/cli/bytes.ts";
-import { formatQuantity, formatShare } from "../../src/cli/count.ts";
-import { parseSince } from "../../src/cli/importing/since.ts";
+import { formatBytes } from "../../src/cli/format-bytes.ts";
+import { formatQuantity, formatShare } from "../../src/cli/format-count.ts";
+import { formatAgo, formatDuration } from "../../src/cli/format-time.ts";
+import { parseSince } from "../../src/cli/importing/parse-since.ts";
 import { isColorWanted } from "../../src/cli/paint.ts";
 import { formatProgress } from "../../src/cli/progress-bar.ts";
-import { quoteShellWord } from "../../src/cli/shell-word.ts";
+import { quoteShellWord } from "../../src/cli/quote-shell-word.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

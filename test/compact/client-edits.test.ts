@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { countClearedContent } from "../../src/compact/cleared.ts";
+import { countClearedContent } from "../../src/compact/cleared-content.ts";
 import { type ClientEdits, clientEdits } from "../../src/compact/client-edits.ts";
 import type { Message } from "../../src/model/message.ts";
-import { nonePolicy } from "../../src/window/policies/none.ts";
-import { rooPolicy } from "../../src/window/policies/roo.ts";
+import { nonePolicy } from "../../src/window/policies/none-policy.ts";
+import { rooPolicy } from "../../src/window/policies/roo-policy.ts";
 import type { Policy } from "../../src/window/policy.ts";
 import type { Slot } from "../../src/window/slot.ts";
 import { estimateMessage } from "../../src/window/tokens/estimate.ts";

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { extractSummary } from "../../src/compact/extractive/extract-summary.ts";
-import { runLadder } from "../../src/compact/ladder/climb.ts";
+import { runLadder } from "../../src/compact/ladder/run-ladder.ts";
 import { type Message, type MessageInput, openKernel, type Session, type Slot } from "../../src/index.ts";
 import type { GenerateRequest } from "../../src/provider/provider.ts";
-import { sumSlotTokens } from "../../src/window/size.ts";
+import { sumSlotTokens } from "../../src/window/sum-slot-tokens.ts";
 import { estimateMessage, estimateText } from "../../src/window/tokens/estimate.ts";
 import { testFolder } from "../support/folder.ts";
 import { testKernel } from "../support/kernel.ts";

@@ -1,6 +1,6 @@
 import type { Json } from "../../src/model/json.ts";
 import type { Message } from "../../src/model/message.ts";
-import type { RecordedMessage } from "../../src/window/replay/conversation.ts";
+import type { RecordedMessage } from "../../src/window/replay/recorded-message.ts";
 
 /** Messages with seqs starting at 1, a minute apart. */
 export function said(messages: readonly Message[]): readonly RecordedMessage[] {

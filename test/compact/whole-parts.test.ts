@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { renderTranscript } from "../../src/compact/contract/transcript.ts";
+import { renderTranscript } from "../../src/compact/contract/render-transcript.ts";
 import { divideSlot, MAX_PIECES } from "../../src/compact/plan/divide-slot.ts";
 import { type Message, SECTIONS, type Session, type Slot } from "../../src/index.ts";
 import type { Provider } from "../../src/provider/provider.ts";

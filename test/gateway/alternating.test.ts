@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ApiName, WireObject } from "../../src/gateway/api/api.ts";
 import { getApi } from "../../src/gateway/api/apis.ts";
-import { findRepeatedRoles } from "../../src/gateway/edits/role-rules.ts";
+import { findRepeatedRoles } from "../../src/gateway/outgoing/role-rules.ts";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway } from "../support/gateway.ts";
 import { output, startLimitedUpstream } from "./limited.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { WireObject } from "../../src/gateway/api/api.ts";
-import { findViolations } from "../../src/gateway/edits/check-rules.ts";
+import { findViolations } from "../../src/gateway/outgoing/check-rules.ts";
 import { TestAgent } from "../support/agent.ts";
 import { ask, quiet, startGateway, threadsOf } from "../support/gateway.ts";
 import { behave, startUpstream, type Upstream } from "../support/upstream.ts";

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { ApiName, WireObject } from "../../src/gateway/api/api.ts";
 import { getApi } from "../../src/gateway/api/apis.ts";
-import { findViolations } from "../../src/gateway/edits/check-rules.ts";
+import { findViolations } from "../../src/gateway/outgoing/check-rules.ts";
 import { behave, type Heard, startUpstream, type Upstream } from "../support/upstream.ts";
 import { anthropic } from "../support/wire-server/anthropic.ts";
 import type { Reply } from "../support/wire-server/behaviour.ts";

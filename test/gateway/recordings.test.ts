@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { WireObject } from "../../src/gateway/api/api.ts";
-import { findNewViolations } from "../../src/gateway/edits/check-rules.ts";
 import { createToken } from "../../src/gateway/index.ts";
+import { findNewViolations } from "../../src/gateway/outgoing/check-rules.ts";
 import { lineOf, logOf, startGateway, threadsOf } from "../support/gateway.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { HAS_RECORDINGS } from "./recorded.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findViolations } from "../../src/gateway/edits/check-rules.ts";
+import { findViolations } from "../../src/gateway/outgoing/check-rules.ts";
 import { ask, logOf, quiet, startGateway, threadsOf } from "../support/gateway.ts";
 import { beginStream, eventsOf, startUpstream } from "../support/upstream.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createPackagedModel } from "../../src/memory/embed/packaged.ts";
+import { createPackagedModel } from "../../src/memory/embed/packaged-model.ts";
 import { testFolder } from "../support/folder.ts";
 import { proofRounds } from "../support/proof.ts";
 import { testMemory } from "./test-memory.ts";

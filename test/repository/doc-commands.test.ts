@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import { type CliCommand, COMMON_OPTIONS, isCommandGroup, type OptionSpecs } from "../../src/cli/command.ts";
+import {
+  type CliCommand,
+  COMMON_OPTIONS,
+  isCommandGroup,
+  type OptionSpecs,
+} from "../../src/cli/cli-command.ts";
 import { COMMANDS, PROGRAM } from "../../src/cli/program.ts";
 import { type CommandLine, commandLinesOf } from "../support/docs/command-lines.ts";
 import { readPages } from "../support/docs/pages.ts";

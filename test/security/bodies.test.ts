@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ByteCollector } from "../../src/gateway/body/byte-collector.ts";
+import { ByteCollector } from "../../src/base/byte-collector.ts";
 import { ByteBudget } from "../../src/gateway/door/byte-budget.ts";
 import { startProgram } from "../cli/support/program.ts";
 import { testFolder } from "../support/folder.ts";

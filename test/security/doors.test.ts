@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { escapeLine, escapeText, toSafeJson } from "../../src/cli/escape.ts";
-import { createToken } from "../../src/gateway/config/token.ts";
+import { createToken } from "../../src/gateway/config/access-token.ts";
 import { findUid, toTableForms } from "../../src/gateway/door/peer-user.ts";
 import { ask, lineOf, startGateway, threadsOf } from "../support/gateway.ts";
 import { startUpstream } from "../support/upstream.ts";

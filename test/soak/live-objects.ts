@@ -1,7 +1,7 @@
 import { IncomingMessage } from "node:http";
 import { StatementSync } from "node:sqlite";
 import { queryObjects } from "node:v8";
-import { ThreadCall } from "../../src/gateway/thread/call.ts";
+import { ThreadCall } from "../../src/gateway/call/thread-call.ts";
 import { Thread } from "../../src/gateway/thread/thread.ts";
 import { Session } from "../../src/session/session.ts";
 

@@ -5,7 +5,7 @@ import { Log } from "../../src/log/log.ts";
 import { type Clock, randomIds, systemClock } from "../../src/model/clock.ts";
 import { Census } from "../../src/model/scope.ts";
 import type { Store } from "../../src/store/store.ts";
-import type { TaskOptions } from "../../src/task/options.ts";
+import type { TaskOptions } from "../../src/task/task-options.ts";
 import { Tasks } from "../../src/task/tasks.ts";
 
 /** The session type of these tests' agents: just an id. */

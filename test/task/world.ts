@@ -3,7 +3,7 @@ import type { Entry, TaskBody } from "../../src/model/entry.ts";
 import type { TaskNotice } from "../../src/model/task.ts";
 import { openSqliteStore } from "../../src/store/sqlite/index.ts";
 import type { Store } from "../../src/store/store.ts";
-import type { TaskOptions } from "../../src/task/options.ts";
+import type { TaskOptions } from "../../src/task/task-options.ts";
 import { readRange } from "../../src/view/range.ts";
 import { type Host, makeHost } from "./host.ts";
 

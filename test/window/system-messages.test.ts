@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Message, POLICIES, type Policy } from "../../src/index.ts";
-import { clipSlots } from "../../src/window/rescue.ts";
+import { clipSlots } from "../../src/window/clip-slots.ts";
 import type { Slot } from "../../src/window/slot.ts";
 import { Random } from "../formats/fuzz/random.ts";
 import { testKernel } from "../support/kernel.ts";

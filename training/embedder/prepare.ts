@@ -5,7 +5,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { createTokenizer } from "../../src/memory/embed/static/tokenizer.ts";
+import { createTokenizer } from "../../src/memory/embed/static/static-tokenizer.ts";
 import { createVocabulary } from "../../src/memory/embed/static/vocabulary.ts";
 import { chooseWords, countWords } from "./choose-words.ts";
 import { HELD_OUT, type Pair, readPairs, trainingFiles } from "./pairs.ts";

@@ -1,7 +1,7 @@
-import { renderTranscript } from "../../../src/compact/contract/transcript.ts";
+import { renderTranscript } from "../../../src/compact/contract/render-transcript.ts";
 import { extractSummary } from "../../../src/compact/extractive/extract-summary.ts";
 import type { Message, RecordedMessage } from "../../../src/index.ts";
-import { isLineReference, ReferenceReader } from "../../../src/window/replay/references.ts";
+import { isLineReference, ReferenceReader } from "../../../src/window/replay/reference-reader.ts";
 import { estimateMessage, estimateText } from "../../../src/window/tokens/estimate.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { median, percentile } from "../../measure/percentile.ts";

@@ -1,16 +1,16 @@
 import { escapeLine, escapeText } from "../../../src/cli/escape.ts";
-import { renderExcerpt } from "../../../src/cli/transcript/excerpt.ts";
+import { renderExcerpt } from "../../../src/cli/transcript/render-excerpt.ts";
 import { fitText } from "../../../src/cli/width.ts";
-import { splitSentences } from "../../../src/compact/extractive/sentences.ts";
+import { splitSentences } from "../../../src/compact/extractive/split-sentences.ts";
 import { Redactor } from "../../../src/gateway/redact/redactor.ts";
-import { buildTitle } from "../../../src/gateway/thread/title.ts";
-import { buildTurnChunks } from "../../../src/memory/index/make-chunks.ts";
-import { analyzeText } from "../../../src/memory/text/analyse.ts";
-import { CODE_CHUNK, splitText } from "../../../src/memory/text/chunks.ts";
+import { buildTitle } from "../../../src/gateway/thread/thread-title.ts";
+import { buildTurnChunks } from "../../../src/memory/index/turn-chunks.ts";
+import { analyzeText } from "../../../src/memory/text/analyze-text.ts";
 import { listDefinitions } from "../../../src/memory/text/definitions.ts";
+import { CODE_CHUNK, splitText } from "../../../src/memory/text/split-text.ts";
 import { detectTraits } from "../../../src/memory/text/traits.ts";
 import { redactSecrets } from "../../../src/model/secrets/redact-secrets.ts";
-import { scanIdentifiers } from "../../../src/window/extract/identifiers.ts";
+import { scanIdentifiers } from "../../../src/window/extract/scan-identifiers.ts";
 import { detectOverflow } from "../../../src/window/limits/overflow.ts";
 import { estimateText } from "../../../src/window/tokens/estimate-text.ts";
 

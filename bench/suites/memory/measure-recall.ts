@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { findCandidates } from "../../../src/memory/index/candidates.ts";
+import { findCandidates } from "../../../src/memory/index/find-candidates.ts";
 import { TextIndex } from "../../../src/memory/index/text-index.ts";
 import { Memory } from "../../../src/memory/memory.ts";
-import { analyzeText } from "../../../src/memory/text/analyse.ts";
-import { splitText } from "../../../src/memory/text/chunks.ts";
-import { quantizeVector } from "../../../src/memory/vectors/quantise.ts";
+import { analyzeText } from "../../../src/memory/text/analyze-text.ts";
+import { splitText } from "../../../src/memory/text/split-text.ts";
+import { quantizeVector } from "../../../src/memory/vectors/quantize.ts";
 import { VectorIndex } from "../../../src/memory/vectors/vector-index.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { type Corpus, openCorpus } from "../../corpus.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { loadStaticEmbedder } from "../../../src/memory/embed/static/embedder.ts";
+import { loadStaticEmbedder } from "../../../src/memory/embed/static/static-embedder.ts";
 import { TopList } from "../../../src/memory/index/top-list.ts";
-import { splitText } from "../../../src/memory/text/chunks.ts";
-import { quantizeVector } from "../../../src/memory/vectors/quantise.ts";
+import { splitText } from "../../../src/memory/text/split-text.ts";
+import { quantizeVector } from "../../../src/memory/vectors/quantize.ts";
 import { Scanner } from "../../../src/memory/vectors/scanner.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { openCorpus } from "../../corpus.ts";

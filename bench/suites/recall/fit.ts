@@ -8,7 +8,7 @@ import { readLongMemEval } from "./longmemeval.ts";
 import { average, scoreOrder } from "./scores.ts";
 import { buildExamples, type Example } from "./training-set.ts";
 
-/** Fits the weights of `src/memory/rank/weights.ts` and prints their cross-validated scores. */
+/** Fits the weights of `src/memory/rank/feature-weights.ts` and prints their cross-validated scores. */
 const FOLDS = 5;
 const folder = process.env.LONGHAUL_DATA ?? join(import.meta.dirname, "../../../../shared/data");
 

@@ -1,7 +1,7 @@
-import type { RankContext, TermVectors, TurnCandidate } from "../../../src/memory/rank/candidate.ts";
 import { withoutSpeakers } from "../../../src/memory/rank/query.ts";
-import { analyzeText } from "../../../src/memory/text/analyse.ts";
-import { splitText } from "../../../src/memory/text/chunks.ts";
+import type { RankContext, TermVectors, TurnCandidate } from "../../../src/memory/rank/turn-candidate.ts";
+import { analyzeText } from "../../../src/memory/text/analyze-text.ts";
+import { splitText } from "../../../src/memory/text/split-text.ts";
 import { detectTraits } from "../../../src/memory/text/traits.ts";
 import type { Item } from "./question.ts";
 

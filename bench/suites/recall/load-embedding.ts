@@ -1,4 +1,4 @@
-import { loadStaticEmbedder } from "../../../src/memory/embed/static/embedder.ts";
+import { loadStaticEmbedder } from "../../../src/memory/embed/static/static-embedder.ts";
 import { createTermVectors } from "../../../src/memory/rank/term-vectors.ts";
 import type { Embedding } from "./in-memory-scope.ts";
 

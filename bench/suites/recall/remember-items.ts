@@ -1,6 +1,6 @@
 import type { SessionHit } from "../../../src/memory/hit.ts";
-import type { RankedHit } from "../../../src/memory/rank/rank.ts";
 import { rankSessions } from "../../../src/memory/rank/rank-sessions.ts";
+import type { RankedHit } from "../../../src/memory/rank/rank-turns.ts";
 import { openRecall } from "./open-recall.ts";
 import type { Item } from "./question.ts";
 

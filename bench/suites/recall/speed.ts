@@ -1,5 +1,5 @@
-import { rankTurns } from "../../../src/memory/rank/rank.ts";
-import { analyzeText } from "../../../src/memory/text/analyse.ts";
+import { rankTurns } from "../../../src/memory/rank/rank-turns.ts";
+import { analyzeText } from "../../../src/memory/text/analyze-text.ts";
 import { detectTraits } from "../../../src/memory/text/traits.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { Random } from "../../random.ts";

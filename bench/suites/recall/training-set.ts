@@ -1,5 +1,5 @@
+import { computeFeatures } from "../../../src/memory/rank/compute-features.ts";
 import { RANK_FEATURES } from "../../../src/memory/rank/feature-list.ts";
-import { computeFeatures } from "../../../src/memory/rank/features.ts";
 import { parseQuery } from "../../../src/memory/rank/query.ts";
 import { type Embedding, type InMemoryScope, indexItems } from "./in-memory-scope.ts";
 import type { Item, Question } from "./question.ts";

@@ -9,23 +9,23 @@ import {
   type TaskRecord,
   textOfMessage,
 } from "../../index.ts";
-import { checkFields } from "../../model/arguments.ts";
-import { toPlainMessage } from "../plain-message.ts";
+import { checkFields } from "../../model/argument-checks.ts";
 import { retrieveMessages } from "../retrieval.ts";
-import { resolveLanguageModel } from "../sending.ts";
-import { buildNoticeMessage } from "./notice-text.ts";
-import { Notices } from "./notices.ts";
-import { buildErrorResults, findCallsToRun } from "./open-calls.ts";
-import { hasInput, markTaskInput, readConversationState, toInputMessage } from "./opening.ts";
+import { resolveLanguageModel } from "../send-with-healing.ts";
+import { toPlainMessage } from "../to-plain-message.ts";
 import {
   type AiSdkAgentOptions,
   type AiSdkAgentResult,
   resolveOption,
   type SessionContext,
-} from "./options.ts";
-import { type EventSink, relayEvents } from "./relay.ts";
-import { type StepDeps, type StepReply, takeStep } from "./step.ts";
+} from "./ai-sdk-agent-options.ts";
+import { hasInput, markTaskInput, readConversationState, toInputMessage } from "./conversation-state.ts";
+import { buildNoticeMessage } from "./notice-message.ts";
+import { Notices } from "./notices.ts";
+import { buildErrorResults, findCallsToRun } from "./pending-calls.ts";
+import { type EventSink, relayEvents } from "./relay-events.ts";
 import { createStepModel } from "./step-model.ts";
+import { type StepDeps, type StepReply, takeStep } from "./take-step.ts";
 import { TextOutput } from "./text-output.ts";
 
 const MAX_STEPS = 200;

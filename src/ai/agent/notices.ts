@@ -1,5 +1,5 @@
 import type { Cursor, Entry, Session, TaskNotice } from "../../index.ts";
-import { parseNoticeIds } from "./notice-text.ts";
+import { parseNoticeIds } from "./notice-message.ts";
 
 const PAGE = 500;
 

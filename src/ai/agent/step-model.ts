@@ -1,10 +1,10 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { type LanguageModel, wrapLanguageModel } from "ai";
 import type { MessageInput } from "../../index.ts";
-import { ModelCalls, type ModelUsage } from "../call.ts";
-import type { LonghaulModelOptions } from "../options.ts";
-import { beginCall, resolveLanguageModel, streamWithHealing } from "../sending.ts";
-import { holdToolCalls, type ReplySink } from "./held-stream.ts";
+import type { LonghaulModelOptions } from "../longhaul-model-options.ts";
+import { ModelCalls, type ModelUsage } from "../model-call.ts";
+import { beginCall, resolveLanguageModel, streamWithHealing } from "../send-with-healing.ts";
+import { holdToolCalls, type ReplySink } from "./hold-tool-calls.ts";
 
 /** Receives the replies of a model. */
 export interface StepReplySink extends Pick<ReplySink, "see"> {

@@ -1,5 +1,5 @@
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import type { EventSink } from "./relay.ts";
+import type { EventSink } from "./relay-events.ts";
 
 /** Time for which text is buffered before it becomes an entry, to limit the number of entries. */
 const GATHER_MS = 250;

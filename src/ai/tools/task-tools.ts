@@ -1,10 +1,10 @@
 import { type Tool, tool } from "ai";
 import { z } from "zod";
 import type { Agent, AgentContext, Json, Kernel, Session, StartOptions, TaskStatus } from "../../index.ts";
-import { checkFields, checkList } from "../../model/arguments.ts";
-import { renderNotice } from "../agent/notice-text.ts";
-import { recordReportedNotice } from "../agent/told-notices.ts";
-import { renderChildOutput } from "./child-output.ts";
+import { checkFields, checkList } from "../../model/argument-checks.ts";
+import { renderNotice } from "../agent/notice-message.ts";
+import { recordReportedNotice } from "../agent/reported-notices.ts";
+import { renderChildOutput } from "./render-child-output.ts";
 import { waitForChild } from "./wait-for-child.ts";
 
 /** An agent that a model may start. */

@@ -5,9 +5,9 @@ import {
   type OverlayBody,
   type WindowChange,
 } from "../../index.ts";
-import { describeMessage } from "../compacting/window-diff.ts";
-import { formatEntryExcerpt } from "./entry-words.ts";
-import type { ContextReport } from "./report.ts";
+import { describeMessage } from "../compacting/render-window-diff.ts";
+import type { ContextReport } from "./context-report.ts";
+import { formatEntryExcerpt } from "./format-entry-excerpt.ts";
 
 /** Builds the JSON report about a window. */
 export function toContextJson(report: ContextReport) {

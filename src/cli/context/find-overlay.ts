@@ -1,5 +1,5 @@
 import { type ListedOverlay, LonghaulError, parseEntryId, type Session } from "../../index.ts";
-import { quoteShellWord } from "../shell-word.ts";
+import { quoteShellWord } from "../quote-shell-word.ts";
 
 /** Finds a listed overlay by number or id; throws ENTRY_NOT_FOUND with a hint to the list. */
 export function findOverlay(

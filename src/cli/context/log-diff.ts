@@ -6,7 +6,7 @@ import {
   type Slot,
   type WindowChange,
 } from "../../index.ts";
-import { citeEntry } from "./cite.ts";
+import { citeEntry } from "./cite-entry.ts";
 
 /** Maximum messages to compare with the window, counted from the newest. */
 const MAX_COMPARED = 5_000;

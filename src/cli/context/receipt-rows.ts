@@ -1,8 +1,8 @@
 import type { Comparison, Receipt } from "../../index.ts";
-import { formatCount, formatQuantity } from "../count.ts";
-import { formatDollars } from "../dollars.ts";
+import { formatCount, formatQuantity } from "../format-count.ts";
+import { formatDollars } from "../format-dollars.ts";
 import { formatTokenChange } from "../tokens.ts";
-import type { LabeledRow } from "./rows.ts";
+import type { LabeledRow } from "./labeled-row.ts";
 
 const MAX_NAMED = 6;
 

@@ -1,7 +1,7 @@
-import { findLastModel } from "../../conversation/last-model.ts";
+import { findLastModel } from "../../conversation/find-last-model.ts";
 import { POLICIES, type Session, type SessionWindow, type WindowOptions } from "../../index.ts";
-import type { OptionSpecs, OptionValues } from "../command.ts";
-import { findNamed } from "../named.ts";
+import type { OptionSpecs, OptionValues } from "../cli-command.ts";
+import { findNamed } from "../find-named.ts";
 import { parseTokensOption } from "../tokens.ts";
 
 /** Options that describe a model call: model, window, policy, system prompt and tools. */

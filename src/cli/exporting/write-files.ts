@@ -1,8 +1,8 @@
 import { exportSession, type OnDamage } from "../../formats/index.ts";
 import type { Kernel, SessionId } from "../../index.ts";
-import { listDescendants } from "./descendants.ts";
-import { createPathMapper, type ExportTarget } from "./placing.ts";
-import { StagingFolder } from "./staging.ts";
+import { createPathMapper, type ExportTarget } from "./export-target.ts";
+import { listDescendants } from "./list-descendants.ts";
+import { StagingFolder } from "./staging-folder.ts";
 
 /** Files that an export wrote. */
 export interface WrittenFiles {

@@ -1,13 +1,13 @@
 import type { ImportOptions } from "../../formats/index.ts";
-import { askYesNo } from "../ask.ts";
-import type { CommonValues } from "../command.ts";
-import type { CliContext } from "../context.ts";
-import { formatQuantity } from "../count.ts";
+import { askYesNo } from "../ask-yes-no.ts";
+import { choosePaint } from "../choose-paint.ts";
+import type { CommonValues } from "../cli-command.ts";
+import type { CliContext } from "../cli-context.ts";
 import { escapeLine, toSafeJson } from "../escape.ts";
-import { choosePaint } from "../look.ts";
+import { formatQuantity } from "../format-count.ts";
+import { getStorePath } from "../open-store.ts";
 import { printTo } from "../printer.ts";
-import { getStorePath } from "../store.ts";
-import { type FoundPlace, findPopulatedPlaces, renderPlacesTable } from "./places.ts";
+import { type FoundPlace, findPopulatedPlaces, renderPlacesTable } from "./found-places.ts";
 
 /** Shows the conversations in well-known folders and returns the folders to import: none unless the user agrees. */
 export async function choosePlaces(

@@ -1,13 +1,13 @@
 import { type ImportOptions, type ImportReport, importSources } from "../../formats/index.ts";
 import { openKernel } from "../../index.ts";
-import type { CommonValues } from "../command.ts";
-import type { CliContext } from "../context.ts";
+import { choosePaint } from "../choose-paint.ts";
+import type { CommonValues } from "../cli-command.ts";
+import type { CliContext } from "../cli-context.ts";
 import { toSafeJson } from "../escape.ts";
-import { choosePaint } from "../look.ts";
+import { getStorePath, openStore } from "../open-store.ts";
 import { printTo } from "../printer.ts";
 import { ProgressBar } from "../progress-bar.ts";
-import { getStorePath, openStore } from "../store.ts";
-import { getReportExitCode, renderImportReport } from "./report.ts";
+import { getReportExitCode, renderImportReport } from "./render-import-report.ts";
 
 /** Imports the current content of the paths, prints a report and returns the exit code. */
 export async function importOnce(

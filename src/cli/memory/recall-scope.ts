@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Kernel } from "../../index.ts";
-import type { CliContext } from "../context.ts";
+import type { CliContext } from "../cli-context.ts";
 import { findSession } from "../find-session.ts";
 
 /** Options that narrow the scope of a recall. */

@@ -1,11 +1,11 @@
 import type { Kernel } from "../../index.ts";
-import type { CommonValues } from "../command.ts";
-import type { CliContext } from "../context.ts";
+import { choosePaint } from "../choose-paint.ts";
+import type { CommonValues } from "../cli-command.ts";
+import type { CliContext } from "../cli-context.ts";
 import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { choosePaint } from "../look.ts";
 import { printTo } from "../printer.ts";
-import { type FileIndexResult, renderIndexReport } from "./index-report.ts";
+import { type FileIndexResult, renderIndexReport } from "./render-index-report.ts";
 
 /** Indexes files now and after every change until stopped, printing each run on a line. */
 export async function watchIndex(

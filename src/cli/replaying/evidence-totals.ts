@@ -1,6 +1,6 @@
 import { POLICIES, type Policy } from "../../index.ts";
-import type { EvidenceCase, EvidenceScore } from "./evidence.ts";
-import type { ReplayTotals } from "./totals.ts";
+import type { EvidenceCase, EvidenceScore } from "./evidence-score.ts";
+import type { ReplayTotals } from "./replay-totals.ts";
 
 /** Replay totals with the share of questions whose whole evidence was in the window. */
 export interface TotalsWithEvidence extends ReplayTotals {

@@ -1,8 +1,8 @@
 import { readVersion } from "../../base/package-files.ts";
+import type { Environment } from "../../gateway/config/config-flags.ts";
 import type { LoadedConfig } from "../../gateway/config/load-config.ts";
-import type { Environment } from "../../gateway/config/settings.ts";
-import { buildAgentLines } from "../../gateway/pages/agents.ts";
-import { findMissingUpstreams } from "../../gateway/pages/overview.ts";
+import { buildAgentLines } from "../../gateway/pages/agent-lines.ts";
+import { findMissingUpstreams } from "../../gateway/pages/overview-page.ts";
 import { escapeLine } from "../escape.ts";
 import type { Paint } from "../paint.ts";
 import { padText } from "../width.ts";

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { basename, resolve } from "node:path";
-import type { OptionValues } from "../command.ts";
-import type { CliContext } from "../context.ts";
+import type { OptionValues } from "../cli-command.ts";
+import type { CliContext } from "../cli-context.ts";
 import { UsageError } from "../usage-error.ts";
-import { createNotifyChannels, type NotifyTargets } from "./notify.ts";
+import { createNotifyChannels, type NotifyTargets } from "./notify-channels.ts";
 import type { RunRequest } from "./supervisor-messages.ts";
 import { parseDuration, parseSize } from "./units.ts";
 

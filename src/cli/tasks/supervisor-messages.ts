@@ -1,5 +1,5 @@
 import type { CommandInputJson, ErrorDetails, StartOptions, TaskId } from "../../index.ts";
-import type { NotifyTargets } from "./notify.ts";
+import type { NotifyTargets } from "./notify-channels.ts";
 
 /** Request from `task run` to a supervisor process. */
 export interface RunRequest {

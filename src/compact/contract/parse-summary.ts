@@ -1,7 +1,7 @@
-import { buildClosingLine, hasFenceMark, parseOpeningMark } from "./fence.ts";
 import { QUOTE_SIGN } from "./render-summary.ts";
 import { findSection, type SectionKey } from "./sections.ts";
-import { buildSections, type SummaryItem, type SummarySections } from "./summary.ts";
+import { buildClosingLine, hasFenceMark, parseOpeningMark } from "./summary-fence.ts";
+import { buildSections, type SummaryItem, type SummarySections } from "./summary-sections.ts";
 
 /** A parsed summary: its sections, which sections are present, and any text before the first. */
 export interface ParsedSummary {

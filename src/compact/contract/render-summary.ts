@@ -1,6 +1,6 @@
-import { fenceSummaryText } from "./fence.ts";
 import { SECTIONS, type SectionKey } from "./sections.ts";
-import type { SummaryItem, SummarySections } from "./summary.ts";
+import { fenceSummaryText } from "./summary-fence.ts";
+import type { SummaryItem, SummarySections } from "./summary-sections.ts";
 
 /** Text of a section without items. */
 export const NOTHING = "None.";

@@ -1,5 +1,5 @@
 import type { Part, ToolCallPart, ToolResultPart } from "../../model/part.ts";
-import type { SourceMessage } from "./told.ts";
+import type { SourceMessage } from "./source-message.ts";
 
 /** A tool call with its result, if there is one yet. */
 export interface Action {

@@ -1,22 +1,22 @@
-import { checkFields, checkList } from "../../model/arguments.ts";
-import { listCallIds } from "../../model/calls.ts";
+import { checkFields, checkList } from "../../model/argument-checks.ts";
 import { textOfMessage } from "../../model/message.ts";
+import { listCallIds } from "../../model/tool-call-ids.ts";
 import { estimateMessage, estimateText } from "../../window/tokens/estimate.ts";
 import { parseSummary } from "../contract/parse-summary.ts";
 import { renderSummary, renderSummaryLines } from "../contract/render-summary.ts";
-import { buildSections, type SummaryItem, type SummarySections } from "../contract/summary.ts";
-import type { SectionCandidates } from "./candidate.ts";
-import { carryOverSections } from "./carry-over.ts";
-import { buildActionSections } from "./done-sections.ts";
-import { fillSections } from "./fill.ts";
+import { buildSections, type SummaryItem, type SummarySections } from "../contract/summary-sections.ts";
+import { buildActionSections } from "./action-sections.ts";
+import { carryOverSections } from "./carry-over-sections.ts";
+import { chooseVerbatimLines } from "./choose-verbatim-lines.ts";
+import { quoteLine } from "./clip-line.ts";
+import { fillSections } from "./fill-sections.ts";
 import { buildIdentifierRows, estimateKeyTokens } from "./identifier-rows.ts";
-import { quoteLine } from "./quote.ts";
-import { collectRequests } from "./requests.ts";
-import { findLineSources, type LineSource } from "./sources.ts";
-import type { SourceMessage } from "./told.ts";
-import { buildMessageSections, type QuoteLimits } from "./told-sections.ts";
-import { chooseVerbatimLines } from "./verbatim.ts";
-import { trimSummary } from "./within-budget.ts";
+import { findLineSources, type LineSource } from "./line-source.ts";
+import { buildMessageSections, type QuoteLimits } from "./message-sections.ts";
+import type { SourceMessage } from "./source-message.ts";
+import type { SectionCandidates } from "./summary-candidate.ts";
+import { trimSummary } from "./trim-summary.ts";
+import { collectRequests } from "./user-request.ts";
 
 /** Options of an extractive summary. */
 export interface ExtractOptions {

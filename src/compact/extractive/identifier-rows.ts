@@ -1,10 +1,10 @@
 import { estimateText } from "../../window/tokens/estimate.ts";
-import type { SummaryItem, SummarySections } from "../contract/summary.ts";
-import { estimateItem } from "./fill.ts";
+import type { SummaryItem, SummarySections } from "../contract/summary-sections.ts";
+import { estimateItem } from "./fill-sections.ts";
 import { findKeyIdentifiers, hasIdentifier } from "./key-identifiers.ts";
 import { findRecentIdentifiers } from "./recent-identifiers.ts";
-import { collectRequests, filterPending } from "./requests.ts";
-import type { SourceMessage } from "./told.ts";
+import type { SourceMessage } from "./source-message.ts";
+import { collectRequests, filterPending } from "./user-request.ts";
 
 /** Rows of identifiers and their tokens. */
 export interface IdentifierRows {

@@ -1,9 +1,9 @@
-import { scanIdentifiers } from "../../window/extract/identifiers.ts";
+import { scanIdentifiers } from "../../window/extract/scan-identifiers.ts";
 import { collectActions } from "./actions.ts";
-import { collectFileStates } from "./files.ts";
+import { collectFileStates } from "./file-state.ts";
 import { findRecentIdentifiers } from "./recent-identifiers.ts";
-import type { UserRequest } from "./requests.ts";
-import type { SourceMessage } from "./told.ts";
+import type { SourceMessage } from "./source-message.ts";
+import type { UserRequest } from "./user-request.ts";
 
 const LAST_MESSAGES = 12;
 const MIN_TIMES = 2;

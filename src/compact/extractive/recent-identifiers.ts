@@ -1,7 +1,7 @@
 import type { Json } from "../../model/json.ts";
-import { scanIdentifiers } from "../../window/extract/identifiers.ts";
-import { getUserText } from "./requests.ts";
-import type { SourceMessage } from "./told.ts";
+import { scanIdentifiers } from "../../window/extract/scan-identifiers.ts";
+import type { SourceMessage } from "./source-message.ts";
+import { getUserText } from "./user-request.ts";
 
 /** An identifier that was named; frequent and recent ones have a higher worth. */
 export interface NamedIdentifier {

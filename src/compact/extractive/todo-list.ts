@@ -1,8 +1,8 @@
 import type { Json } from "../../model/json.ts";
 import { textOfMessage } from "../../model/message.ts";
-import { parseToolArguments } from "../../window/touch/arguments.ts";
+import { parseToolArguments } from "../../window/touch/call-arguments.ts";
 import { type Action, getResultText } from "./actions.ts";
-import { citeOf, type SourceMessage } from "./told.ts";
+import { citeOf, type SourceMessage } from "./source-message.ts";
 
 /** A to-do item, as last written. */
 export interface Todo {

@@ -1,20 +1,20 @@
-import { checkFields, checkList } from "../../model/arguments.ts";
+import { checkFields, checkList } from "../../model/argument-checks.ts";
 import { estimateMessage, estimateText } from "../../window/tokens/estimate.ts";
 import { findFenceAt, parseSummary, unwrapSummary } from "../contract/parse-summary.ts";
-import { isRoleMarker } from "../contract/sanitise.ts";
+import { isRoleMarker } from "../contract/sanitize-summary.ts";
 import { headingOf, SECTION_KEYS, type SectionKey } from "../contract/sections.ts";
-import { isQuestion } from "../extractive/cues.ts";
 import { findKeyIdentifiers, hasIdentifier } from "../extractive/key-identifiers.ts";
-import { collectRequests, filterPending } from "../extractive/requests.ts";
-import { splitSentences } from "../extractive/sentences.ts";
-import type { SourceMessage } from "../extractive/told.ts";
-import { findInventedAddresses, findInventedCommands, findInventedFiles } from "./invented.ts";
-import { findObeyedLines } from "./obeyed.ts";
+import { isQuestion } from "../extractive/sentence-cues.ts";
+import type { SourceMessage } from "../extractive/source-message.ts";
+import { splitSentences } from "../extractive/split-sentences.ts";
+import { collectRequests, filterPending } from "../extractive/user-request.ts";
+import { findInventedAddresses, findInventedCommands, findInventedFiles } from "./inventions.ts";
+import { findObeyedLines } from "./obeyed-lines.ts";
 import { findUnquotedAsks, listEarlierAsks } from "./pending-asks.ts";
 import { collectSourceText } from "./source-text.ts";
-import type { SummaryFailure, SummaryFault, SummaryVerdict } from "./verdict.ts";
+import type { SummaryFailure, SummaryFault, SummaryVerdict } from "./summary-verdict.ts";
 
-export type { SummaryVerdict } from "./verdict.ts";
+export type { SummaryVerdict } from "./summary-verdict.ts";
 
 /** Requirements for a summary. */
 export interface GateOptions {

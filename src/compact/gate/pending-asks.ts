@@ -1,7 +1,7 @@
-import type { SummarySections } from "../contract/summary.ts";
-import type { UserRequest } from "../extractive/requests.ts";
-import { splitSentences } from "../extractive/sentences.ts";
-import { normalizeWords } from "./plain-words.ts";
+import type { SummarySections } from "../contract/summary-sections.ts";
+import { splitSentences } from "../extractive/split-sentences.ts";
+import type { UserRequest } from "../extractive/user-request.ts";
+import { normalizeWords } from "./normalize-words.ts";
 
 /** Number of characters of a request that are checked word by word. */
 const QUOTE_LENGTH = 240;

@@ -1,8 +1,8 @@
 import { NOTHING, renderItem } from "../contract/render-summary.ts";
-import { sanitizeLine } from "../contract/sanitise.ts";
+import { sanitizeLine } from "../contract/sanitize-summary.ts";
 import { headingOf } from "../contract/sections.ts";
-import type { SummarySections } from "../contract/summary.ts";
-import type { MissingContent } from "./verdict.ts";
+import type { SummarySections } from "../contract/summary-sections.ts";
+import type { MissingContent } from "./summary-verdict.ts";
 
 /**
  * Appends missing content to a summary: sections (from another summary if given), pending requests as quotes, and

@@ -1,8 +1,8 @@
 import { textOfMessage } from "../../model/message.ts";
-import { renderInput } from "../../window/extract/said.ts";
+import { renderInput } from "../../window/extract/part-text.ts";
 import { getResultText } from "../extractive/actions.ts";
-import { isResultText } from "../extractive/own-words.ts";
-import type { SourceMessage } from "../extractive/told.ts";
+import { isResultText } from "../extractive/extract-own-text.ts";
+import type { SourceMessage } from "../extractive/source-message.ts";
 
 /** The text of a summary's source, by trustworthiness. */
 export interface SourceText {

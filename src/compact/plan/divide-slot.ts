@@ -1,6 +1,6 @@
 import type { Message } from "../../model/message.ts";
 import type { Part } from "../../model/part.ts";
-import { renderInput } from "../../window/extract/said.ts";
+import { renderInput } from "../../window/extract/part-text.ts";
 import type { Slot } from "../../window/slot.ts";
 import { estimateMessage } from "../../window/tokens/estimate.ts";
 

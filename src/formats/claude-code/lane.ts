@@ -2,9 +2,9 @@ import type { Json } from "../../index.ts";
 import { dropUndefined, toArray, toObject, toText } from "../content/fields.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { ClaudeCodeConversation, type SharedState } from "./conversation.ts";
-import { getLineKind, getMessageId, type LineKind } from "./lines.ts";
-import { extractCommandOutput, isRunning } from "./progress.ts";
+import { ClaudeCodeConversation, type SharedState } from "./claude-code-conversation.ts";
+import { getLineKind, getMessageId, type LineKind } from "./claude-code-lines.ts";
+import { extractCommandOutput, isRunning } from "./progress-lines.ts";
 
 interface HeldLine {
   readonly line: LineRecord;

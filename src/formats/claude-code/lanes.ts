@@ -2,9 +2,9 @@ import type { Json } from "../../index.ts";
 import { toArray, toObject } from "../content/fields.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import type { SharedState } from "./conversation.ts";
+import type { SharedState } from "./claude-code-conversation.ts";
+import { getToolResults } from "./claude-code-lines.ts";
 import { Lane } from "./lane.ts";
-import { getToolResults } from "./lines.ts";
 
 /** Maximum sub-agents that are tracked at once. */
 const MAX_AGENTS = 32;

@@ -5,7 +5,7 @@ import type { ImportSource } from "../format.ts";
 import type { Item, RecordItem } from "../item.ts";
 import type { FileFacts } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
-import { TOOL_RESULTS } from "./detect.ts";
+import { TOOL_RESULTS } from "./claude-code-sources.ts";
 
 /** Files with tool results too large for the conversation; each is emitted once, after the message it belongs to. */
 export class ToolResultFiles {

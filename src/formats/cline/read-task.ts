@@ -3,15 +3,15 @@ import { dropUndefined, toTime } from "../content/fields.ts";
 import type { ImportSource } from "../format.ts";
 import type { Item } from "../item.ts";
 import type { Input } from "../reading/input.ts";
-import { type NearbyMessage, toContentBlocks } from "./copies.ts";
 import { ElementFile, type FileElement } from "./element-file.ts";
-import { MessageInterleaver } from "./pace.ts";
+import { MessageInterleaver } from "./message-interleaver.ts";
+import { readShownAlone } from "./read-shown-alone.ts";
+import { readSideFiles } from "./read-side-files.ts";
 import { trackRecordOrder } from "./record-order.ts";
-import { readShownAlone } from "./shown-alone.ts";
 import { decodeShownMessage, type UsageReader } from "./shown-message.ts";
-import { readSideFiles } from "./side-files.ts";
 import type { TaskFiles } from "./task-files.ts";
-import { buildTaskTitle } from "./title.ts";
+import { buildTaskTitle } from "./task-title.ts";
+import { type NearbyMessage, toContentBlocks } from "./text-copies.ts";
 
 /** Differences between the tools that share these files. */
 export interface TaskDialect {

@@ -1,10 +1,10 @@
 import type { MessageInput, PartInput, ReasoningPart } from "../../index.ts";
 import { dropUndefined, toText } from "../content/fields.ts";
 import type { Item, RecordItem } from "../item.ts";
-import { type StrippedEvent, stripKnownTexts } from "./echoes.ts";
 import type { KnownTexts } from "./known-texts.ts";
 import { prependReasoning } from "./response-items.ts";
 import { buildRawRolloutRecord, buildRolloutRecord, type RolloutLine } from "./rollout-line.ts";
+import { type StrippedEvent, stripKnownTexts } from "./stripped-event.ts";
 
 /** An event that may repeat a later item, or the output of a call if it has a call id. */
 interface HeldEvent {

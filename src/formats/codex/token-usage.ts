@@ -1,7 +1,7 @@
 import type { Json, Usage } from "../../index.ts";
 import { dropUndefined, toNumber, toObject } from "../content/fields.ts";
 import { fingerprintText } from "../content/fingerprint.ts";
-import { isEmpty, nonEmptyFields } from "../content/told-fields.ts";
+import { isEmpty, nonEmptyFields } from "../content/non-empty-fields.ts";
 import type { RecordBody } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 

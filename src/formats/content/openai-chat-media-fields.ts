@@ -1,9 +1,9 @@
 import type { Json, PartInput } from "../../index.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import type { Content } from "./blocks.ts";
+import type { Content } from "./block-content.ts";
+import { decodeChatContent } from "./chat-content-decode.ts";
 import { toArray, toObject, toText } from "./fields.ts";
 import { buildDataPart } from "./media.ts";
-import { decodeChatContent } from "./openai-chat-content.ts";
 
 const NAME = "openai-chat";
 

@@ -1,15 +1,15 @@
 import type { Json, MessageInput, PartInput } from "../../index.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import type { Extras } from "./blocks.ts";
-import { dropUndefined, omitFields, toArray, toObject, toText } from "./fields.ts";
-import { NO_RESULT, withoutErrorMark } from "./marks.ts";
+import type { Extras } from "./block-content.ts";
 import {
   decodeChatCall,
   decodeChatContent,
   decodeChatOutput,
   parseCallArguments,
-} from "./openai-chat-content.ts";
+} from "./chat-content-decode.ts";
+import { dropUndefined, omitFields, toArray, toObject, toText } from "./fields.ts";
 import { decodeAudio, decodeImages } from "./openai-chat-media-fields.ts";
+import { NO_RESULT, withoutErrorMark } from "./result-marks.ts";
 
 const NAME = "openai-chat";
 

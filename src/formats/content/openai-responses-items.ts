@@ -1,9 +1,9 @@
 import type { Json, PartInput, ToolResultInput } from "../../index.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
+import { parseCallArguments } from "./chat-content-decode.ts";
 import { dropUndefined, omitFields, toArray, toObject, toText } from "./fields.ts";
-import { withoutErrorMark } from "./marks.ts";
 import { buildDataPart, parseDataUrl } from "./media.ts";
-import { parseCallArguments } from "./openai-chat-content.ts";
+import { withoutErrorMark } from "./result-marks.ts";
 
 const NAME = "openai-responses";
 

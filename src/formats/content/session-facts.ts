@@ -1,7 +1,7 @@
 import type { Json } from "../../index.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { fingerprintText } from "./fingerprint.ts";
-import { isEmpty } from "./told-fields.ts";
+import { isEmpty } from "./non-empty-fields.ts";
 
 /** Maximum JSON length of a field kept with the session; larger fields go into a raw record. */
 const MAX_SMALL_CHARACTERS = 2048;

@@ -2,7 +2,7 @@ import type { DataPart } from "../../index.ts";
 import { toText } from "../content/fields.ts";
 import { buildDataPart } from "../content/media.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import type { CopilotEvent } from "./event.ts";
+import type { CopilotEvent } from "./copilot-event.ts";
 
 /** Files come in separate events before the message that shows them; limits on their number and size. */
 const MAX_WAITING = 32;

@@ -1,9 +1,9 @@
 import { dropUndefined, toNumber, toText, toTime } from "../content/fields.ts";
 import { splitLeftovers } from "../content/leftovers.ts";
-import { nonEmptyFields } from "../content/told-fields.ts";
+import { nonEmptyFields } from "../content/non-empty-fields.ts";
 import type { Item } from "../item.ts";
-import { buildEventRecord, buildRawEventRecord, type CopilotEvent } from "./event.ts";
-import { decodeCompactionUsage } from "./usage.ts";
+import { buildEventRecord, buildRawEventRecord, type CopilotEvent } from "./copilot-event.ts";
+import { decodeCompactionUsage } from "./copilot-usage.ts";
 
 /** Decodes the description of the session. */
 export function* decodeSessionStart(event: CopilotEvent): Generator<Item> {

@@ -2,7 +2,7 @@ import type { Json, MessageInput, PartInput, Usage } from "../../index.ts";
 import { dropUndefined, toArray, toNumber, toObject, toText, toTime } from "../content/fields.ts";
 import { fingerprintText } from "../content/fingerprint.ts";
 import { splitLeftovers } from "../content/leftovers.ts";
-import { nonEmptyFields } from "../content/told-fields.ts";
+import { nonEmptyFields } from "../content/non-empty-fields.ts";
 import type { RecordBody, RecordItem } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import {
@@ -11,7 +11,7 @@ import {
   type GeminiContent,
   joinContentTexts,
   toList,
-} from "./parts.ts";
+} from "./gemini-parts.ts";
 
 const NAME = "gemini-cli";
 const NOTICES: readonly string[] = ["info", "error", "warning"];

@@ -2,15 +2,15 @@ import { type Json, type Kernel, LonghaulError, type Session, type SessionId } f
 import type { FoundSource } from "../find-sources.ts";
 import type { ImportSource } from "../format.ts";
 import type { Item, ProblemItem, SessionItem } from "../item.ts";
-import { isDamageError } from "../reading/damage.ts";
-import type { DatabaseCopies } from "../reading/database.ts";
+import { isDamageError } from "../reading/damage-error.ts";
 import { Input } from "../reading/input.ts";
-import type { ReadLimits } from "../reading/limits.ts";
-import { findFirstRequest } from "./opening.ts";
-import { addCounts, NO_COUNTS, type SourceReport } from "./report.ts";
+import type { ReadLimits } from "../reading/read-limits.ts";
+import type { DatabaseCopies } from "../reading/source-database.ts";
+import { findFirstRequest } from "./first-request.ts";
+import { addCounts, NO_COUNTS, type SourceReport } from "./import-report.ts";
+import { SessionImport } from "./session-import.ts";
+import type { SessionImportItem } from "./session-import-item.ts";
 import { OpenCalls } from "./tally.ts";
-import { SessionImport } from "./target.ts";
-import type { SessionImportItem } from "./target-item.ts";
 
 export interface SourceOptions {
   readonly isLive?: boolean;

@@ -1,8 +1,8 @@
 import type { BodyInput } from "../../index.ts";
 import type { FoundSource } from "../find-sources.ts";
 import { Input } from "../reading/input.ts";
+import { type Counts, NO_COUNTS, type SourceReport } from "./import-report.ts";
 import { buildImportedSessionId, type SourceOptions } from "./import-source.ts";
-import { type Counts, NO_COUNTS, type SourceReport } from "./report.ts";
 import { OpenCalls, type RunningCounts, tallyBody, tallyCounts } from "./tally.ts";
 
 /** Maximum records whose newer versions are recognized; beyond it, versions count again. */

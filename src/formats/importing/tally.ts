@@ -1,5 +1,5 @@
 import type { BodyInput, Entry, MessageInput, PartInput } from "../../index.ts";
-import { type Counts, NO_COUNTS } from "./report.ts";
+import { type Counts, NO_COUNTS } from "./import-report.ts";
 
 /** Mutable counts. */
 export type RunningCounts = { -readonly [K in keyof Counts]: number };

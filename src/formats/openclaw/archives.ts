@@ -4,11 +4,11 @@ import * as zlib from "node:zlib";
 import { LonghaulError } from "../../index.ts";
 import type { ImportSource } from "../format.ts";
 import type { Item, ProblemItem } from "../item.ts";
-import { createPiDecoder } from "../pi/decoder.ts";
-import type { DatabaseRow, SourceDatabase } from "../reading/database.ts";
+import { createPiDecoder } from "../pi/pi-decoder.ts";
 import type { Input } from "../reading/input.ts";
 import { type JsonLine, readJsonLines } from "../reading/json-lines.ts";
-import type { ReadLimits } from "../reading/limits.ts";
+import type { ReadLimits } from "../reading/read-limits.ts";
+import type { DatabaseRow, SourceDatabase } from "../reading/source-database.ts";
 
 /** A transcript that was archived after a reset or deletion, or because it was no longer used. */
 export interface Archive {

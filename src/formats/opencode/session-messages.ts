@@ -1,6 +1,6 @@
 import { dropUndefined, omitFields, toArray, toNumber, toObject, toText } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import type { StoredMessage } from "./stored.ts";
+import type { StoredMessage } from "./stored-item.ts";
 
 /**
  * Converts a row of `session_message`, which replaces `message` and `part` in later versions of opencode, to the shape

@@ -6,7 +6,7 @@ import type { FileFacts, Folder } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { parseJson } from "../reading/parse-json.ts";
-import type { StoredItem } from "./stored.ts";
+import type { StoredItem } from "./stored-item.ts";
 
 /** A layout of opencode's older file tree. */
 interface StorageLayout {

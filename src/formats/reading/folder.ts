@@ -1,8 +1,8 @@
 import { lstat, readdir, realpath } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
 import type { ProblemItem } from "../item.ts";
-import { readBytes } from "./bytes.ts";
-import { READ_LIMITS } from "./limits.ts";
+import { readBytes } from "./read-bytes.ts";
+import { READ_LIMITS } from "./read-limits.ts";
 
 /** Facts about a file that is not opened. */
 export interface FileFacts {

@@ -2,16 +2,16 @@ import { realpath } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { type Json, LonghaulError } from "../../index.ts";
 import type { ProblemItem } from "../item.ts";
-import { readBytes } from "./bytes.ts";
-import { isDamageError } from "./damage.ts";
-import { type DatabaseCopies, openSourceDatabase, type SourceDatabase } from "./database.ts";
+import { isDamageError } from "./damage-error.ts";
 import { type FileFacts, type Folder, isWithin, listFolder, readFileFacts } from "./folder.ts";
 import { type JsonElement, readJsonElements } from "./json-elements.ts";
 import { CHECK_BYTES, hashPosition, type JsonLine, type Position, readJsonLines } from "./json-lines.ts";
-import { READ_LIMITS, type ReadLimits } from "./limits.ts";
 import { openFile } from "./open-file.ts";
 import { describeJsonFault, parseJson } from "./parse-json.ts";
-import { isCompressed } from "./unpack.ts";
+import { readBytes } from "./read-bytes.ts";
+import { READ_LIMITS, type ReadLimits } from "./read-limits.ts";
+import { type DatabaseCopies, openSourceDatabase, type SourceDatabase } from "./source-database.ts";
+import { isCompressed } from "./unpack-file.ts";
 
 export interface InputOptions {
   /** Real path of the tree that the user named. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
-import { type LinesStart, splitTextLines, type TextLine } from "./lines.ts";
 import { describeJsonFault, parseJson } from "./parse-json.ts";
+import { type LinesStart, splitTextLines, type TextLine } from "./text-lines.ts";
 
 /** An unchecked JSON object from a file. */
 export type JsonObject = { readonly [key: string]: unknown };

@@ -4,11 +4,11 @@ import type { Format, ImportSource } from "../format.ts";
 import { decodeLines } from "../reading/decode-lines.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
-import type { WireDialect } from "./dialect.ts";
-import { type FileHead, isJsonName, parseFileHead } from "./head.ts";
-import { createWireLineDecoder } from "./line-decoder.ts";
-import { recognizeWire } from "./recognise.ts";
-import { readWholeFile } from "./whole-file.ts";
+import { type FileHead, isJsonName, parseFileHead } from "./file-head.ts";
+import { readWholeFile } from "./read-whole-file.ts";
+import { recognizeWire } from "./recognize-wire.ts";
+import type { WireDialect } from "./wire-dialect.ts";
+import { createWireLineDecoder } from "./wire-line-decoder.ts";
 
 /** Creates the format for files with requests and responses in a dialect. */
 export function createWireFormat(dialect: WireDialect): Format {

@@ -1,13 +1,13 @@
-import { aiSdkWriter } from "./ai-sdk.ts";
-import { aiSdkUiWriter } from "./ai-sdk-ui.ts";
-import { anthropicWriter } from "./anthropic.ts";
-import { claudeCodeWriter } from "./claude-code.ts";
-import { clineWriter } from "./cline.ts";
-import { markdownWriter } from "./markdown.ts";
-import { openaiChatWriter } from "./openai-chat.ts";
-import { openaiResponsesWriter } from "./openai-responses.ts";
-import { piWriter } from "./pi.ts";
-import { rooWriter } from "./roo.ts";
+import { aiSdkUiWriter } from "./ai-sdk-ui-writer.ts";
+import { aiSdkWriter } from "./ai-sdk-writer.ts";
+import { anthropicWriter } from "./anthropic-writer.ts";
+import { claudeCodeWriter } from "./claude-code-writer.ts";
+import { clineWriter } from "./cline-writer.ts";
+import { markdownWriter } from "./markdown-writer.ts";
+import { openaiChatWriter } from "./openai-chat-writer.ts";
+import { openaiResponsesWriter } from "./openai-responses-writer.ts";
+import { piWriter } from "./pi-writer.ts";
+import { rooWriter } from "./roo-writer.ts";
 import type { Writer } from "./writer.ts";
 
 /** All writers: for people, for APIs, for other agents. */

@@ -1,7 +1,7 @@
-import { anthropicApi } from "./anthropic.ts";
+import { anthropicApi } from "./anthropic-api.ts";
 import type { Api, ApiName } from "./api.ts";
-import { openaiChatApi } from "./openai-chat.ts";
-import { openaiResponsesApi } from "./openai-responses.ts";
+import { openaiChatApi } from "./openai-chat-api.ts";
+import { openaiResponsesApi } from "./openai-responses-api.ts";
 
 /** All supported APIs. */
 export const APIS: readonly Api[] = [anthropicApi, openaiChatApi, openaiResponsesApi];

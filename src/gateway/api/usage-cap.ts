@@ -1,6 +1,6 @@
 import { toNumber, toObject } from "../../formats/content/fields.ts";
 import type { WireObject } from "./api.ts";
-import { parseObject } from "./replies/event-json.ts";
+import { parseObject } from "./replies/parse-object.ts";
 
 /** Returns the usage with fewer input tokens; undefined if it is within the limit. */
 export type UsageCap = (usage: WireObject) => WireObject | undefined;

@@ -2,10 +2,7 @@ import type { Turns } from "../../base/turns.ts";
 import type { MessageInput } from "../../index.ts";
 import type { Api, DecodedMessage, WireObject } from "../api/api.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
-import type { ByteRange, CutBody } from "./cut.ts";
-import { LIFT_FROM_BYTES, type Lifted, type LiftedValue, lift } from "./lift.ts";
-import { type LiftedMessage, liftedMessage } from "./lifted-message.ts";
-import { withRedactedBlobs } from "./redacted-blobs.ts";
+import type { ByteRange, CutBody } from "../request/cut-body.ts";
 import {
   elementOf,
   findSharedMessages,
@@ -15,7 +12,10 @@ import {
   parseElement,
   type RequestMessage,
   type RequestMessages,
-} from "./wire-message.ts";
+} from "../request/request-messages.ts";
+import { LIFT_FROM_BYTES, type Lifted, type LiftedValue, lift } from "./lift.ts";
+import { type LiftedMessage, liftedMessage } from "./lifted-message.ts";
+import { withRedactedBlobs } from "./redacted-blobs.ts";
 
 /** Maximum number and bytes of elements that are parsed before they are decoded. */
 const RUN_ELEMENTS = 256;

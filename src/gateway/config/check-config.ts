@@ -1,8 +1,8 @@
+import { estimateTokenBits, MIN_TOKEN_BITS } from "./access-token.ts";
 import type { GatewayConfig, TokenConfig } from "./config.ts";
+import type { Environment } from "./config-flags.ts";
+import type { ConfigProblem } from "./config-problem.ts";
 import { isLoopback } from "./loopback.ts";
-import type { ConfigProblem } from "./problem.ts";
-import type { Environment } from "./settings.ts";
-import { estimateTokenBits, MIN_TOKEN_BITS } from "./token.ts";
 
 const NEW_TOKEN = '"longhaul serve --new-token" makes a good one';
 

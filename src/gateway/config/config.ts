@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { limitsSchema } from "./limits.ts";
-import { modelsSchema } from "./models.ts";
-import { upstreamSchema } from "./upstream.ts";
+import { limitsSchema } from "./limits-schema.ts";
+import { modelsSchema } from "./models-schema.ts";
 import {
   API_NAMES,
   addressSchema,
@@ -12,7 +11,8 @@ import {
   textListSchema,
   textSchema,
   wholeSchema,
-} from "./values.ts";
+} from "./schema-values.ts";
+import { upstreamSchema } from "./upstream-schema.ts";
 
 const VARIABLE = "the name of an environment variable";
 

@@ -1,5 +1,5 @@
 import type { LonghaulError } from "../../index.ts";
-import { createConfigInvalidError } from "./problem.ts";
+import { createConfigInvalidError } from "./config-problem.ts";
 
 /** The error for an address that cannot be listened on, with advice; undefined for failures of another kind. */
 export function toListenError(

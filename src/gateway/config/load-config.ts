@@ -1,12 +1,12 @@
 import { checkConfig, findConfigWarnings } from "./check-config.ts";
-import { chooseUpstreams } from "./chosen-upstreams.ts";
+import { chooseUpstreams } from "./choose-upstreams.ts";
 import { configSchema, type GatewayConfig, type UpstreamConfig } from "./config.ts";
-import { type FilePlaces, findUserFile, readUserFile } from "./find-file.ts";
-import { createConfigInvalidError } from "./problem.ts";
+import { type FilePlaces, findUserFile, readUserFile } from "./config-files.ts";
+import { type ConfigFlags, collectGivenValues } from "./config-flags.ts";
+import { createConfigInvalidError } from "./config-problem.ts";
 import { type ProjectConfig, readProject } from "./project-file.ts";
 import { toConfigProblems, type ValueOrigin } from "./schema-problems.ts";
-import { type ConfigFlags, collectGivenValues } from "./settings.ts";
-import { listDefaultUpstreams } from "./usual-upstreams.ts";
+import { listDefaultUpstreams } from "./well-known-upstreams.ts";
 
 /**
  * The sources of settings, in order of precedence: options, environment variables, the trusted settings of the project,

@@ -1,9 +1,9 @@
 import { configSchema } from "./config.ts";
-import { type FilePlaces, findUserFolder, listProjectFiles, parseConfig } from "./find-file.ts";
+import { type FilePlaces, findUserFolder, listProjectFiles, parseConfig } from "./config-files.ts";
+import { createConfigInvalidError } from "./config-problem.ts";
 import { readForeignFile } from "./owned-file.ts";
-import { createConfigInvalidError } from "./problem.ts";
 import { toConfigProblems } from "./schema-problems.ts";
-import { isTrusted } from "./trust.ts";
+import { isTrusted } from "./trusted-files.ts";
 
 /** Settings that a project may decide: none of them affects where keys, conversations or requests go. */
 export const PROJECT_KEYS = ["policy", "threshold", "dryRun"] as const;

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { findNearestWords } from "../../index.ts";
 import { getConfigSchemaJson } from "./config.ts";
-import { type ConfigProblem, formatKey } from "./problem.ts";
+import { type ConfigProblem, formatKey } from "./config-problem.ts";
 
 /** The option or variable that a value was given by, if not by its key in the file. */
 export interface ValueOrigin {

@@ -2,10 +2,10 @@ import { statSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { checkConfig } from "./check-config.ts";
 import type { GatewayConfig } from "./config.ts";
-import { listUserFiles } from "./find-file.ts";
-import { findGuardedChanges } from "./held-changes.ts";
+import { listUserFiles } from "./config-files.ts";
+import { ConfigInvalidError, type ConfigProblem } from "./config-problem.ts";
+import { findGuardedChanges } from "./guarded-changes.ts";
 import { type ConfigRequest, type LoadedConfig, loadConfig } from "./load-config.ts";
-import { ConfigInvalidError, type ConfigProblem } from "./problem.ts";
 
 /** The result of reloading the configuration. */
 export interface ReloadResult {

@@ -1,21 +1,21 @@
 import type { ApiName, WireFault } from "../api/api.ts";
-import { type ContentEncoding, checkContentType, readContentEncoding } from "./content.ts";
+import { type ContentEncoding, checkContentType, readContentEncoding } from "./body-content.ts";
+import { checkFraming, hasBody } from "./check-framing.ts";
+import { checkHost } from "./check-host.ts";
 import type { DoorConfig } from "./door-config.ts";
-import { checkFraming, hasBody } from "./framing.ts";
-import { checkHost } from "./host.ts";
-import { buildAllowedHeaders, buildPreflightHeaders, checkOrigin, isPreflight } from "./origin.ts";
-import { identifyPrincipal, type Principal } from "./principal.ts";
 import {
   type DoorRefusal,
   quoteSafely,
   type ReplyHeaders,
   refuseForbidden,
   refuseRequest,
-} from "./refusal.ts";
-import { getHeadHeader, type RequestHead } from "./request-facts.ts";
+} from "./door-refusal.ts";
+import { matchToken, readCredentials } from "./match-token.ts";
+import { identifyPrincipal, type Principal } from "./principal.ts";
+import { getHeadHeader, type RequestHead } from "./request-head.ts";
+import { buildAllowedHeaders, buildPreflightHeaders, checkOrigin, isPreflight } from "./request-origin.ts";
+import { parseTarget, type RequestTarget } from "./request-target.ts";
 import { findRoute, type Route } from "./route.ts";
-import { parseTarget, type RequestTarget } from "./target.ts";
-import { matchToken, readCredentials } from "./token.ts";
 
 /** The destination of an admitted request. */
 export interface RoutedTarget extends RequestTarget {

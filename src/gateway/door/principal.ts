@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Credential, CredentialHeader, TokenMatch } from "./token.ts";
+import type { Credential, CredentialHeader, TokenMatch } from "./match-token.ts";
 
 /** The person a request belongs to. Principals never share sessions. */
 export interface Principal {

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { ByteCollector } from "../../base/byte-collector.ts";
+import { decompress } from "../../base/decompress.ts";
 import type { WireFault } from "../api/api.ts";
-import { ByteCollector } from "../body/byte-collector.ts";
-import { decompress } from "../body/unpack.ts";
+import type { ContentEncoding } from "./body-content.ts";
 import type { ByteShare } from "./byte-budget.ts";
-import type { ContentEncoding } from "./content.ts";
-import { refuseRequest, refuseTooLarge } from "./refusal.ts";
+import { refuseRequest, refuseTooLarge } from "./door-refusal.ts";
 
 /** The result of reading a body; "gone" if the client left before its end. */
 export type BodyReadResult =

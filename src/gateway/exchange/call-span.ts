@@ -1,8 +1,8 @@
 import type { CallSpan } from "../observe/spans.ts";
-import { filterHeaders, type RawHeaders } from "../upstream/hop-by-hop.ts";
+import { filterHeaders, type RawHeaders } from "../upstream/raw-headers.ts";
 import { buildUpstreamUrl } from "../upstream/upstream-url.ts";
 import type { Destination } from "./destination.ts";
-import type { Incoming, Services } from "./parts.ts";
+import type { Incoming, Services } from "./services.ts";
 
 /** Starts the span of a model call; undefined if telemetry is off. */
 export function startSpan(

@@ -1,8 +1,8 @@
 import type { ApiName } from "../api/api.ts";
+import { FaultError } from "../api/fault-error.ts";
 import type { UpstreamConfig } from "../config/config.ts";
 import { chooseUpstream } from "../upstream/choose-upstream.ts";
-import { FaultError } from "./fault-error.ts";
-import type { Incoming, Services } from "./parts.ts";
+import type { Incoming, Services } from "./services.ts";
 
 /** The upstream and the model name for a request. */
 export interface Destination {

@@ -1,14 +1,14 @@
 import { toObject } from "../../formats/content/fields.ts";
 import type { MessageInput, Role } from "../../index.ts";
 import type { Api, WireObject } from "../api/api.ts";
-import type { RequestMessage, RequestMessages } from "../body/wire-message.ts";
-import { detectClient } from "../identity/client.ts";
+import { detectClient } from "../identity/client-name.ts";
 import { findExplicitId } from "../identity/explicit-id.ts";
 import { buildOpeningKey } from "../identity/opening-key.ts";
-import { type Chain, findPreviousReply, isChained } from "../thread/chain.ts";
+import { type Chain, findPreviousReply, isChained } from "../request/chain.ts";
+import type { RequestMessage, RequestMessages } from "../request/request-messages.ts";
 import type { Thread } from "../thread/thread.ts";
-import type { Incoming, Services } from "./parts.ts";
 import type { ParsedRequest } from "./read-request.ts";
+import type { Incoming, Services } from "./services.ts";
 
 /** Number of messages at either end of a request that reveal its purpose. */
 const END_MESSAGES = 6;

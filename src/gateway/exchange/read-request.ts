@@ -1,22 +1,29 @@
 import { Turns } from "../../base/turns.ts";
 import type { MessageInput } from "../../index.ts";
 import type { Api } from "../api/api.ts";
-import { BodyError, type ByteRange, type CutBody, cutSteps, OddBodyError, parseRange } from "../body/cut.ts";
+import { FaultError } from "../api/fault-error.ts";
 import { LIFT_FROM_BYTES, lift } from "../body/lift.ts";
 import { liftedMessage } from "../body/lifted-message.ts";
 import { liftedFields, readInTurns } from "../body/read-in-turns.ts";
+import { buildCanonicalKey } from "../identity/canonical-key.ts";
+import { type BodyFacts, readBodyFacts } from "../request/body-facts.ts";
+import { isChained } from "../request/chain.ts";
+import {
+  BodyError,
+  type ByteRange,
+  type CutBody,
+  cutSteps,
+  OddBodyError,
+  parseRange,
+} from "../request/cut-body.ts";
+import { parseRequestFields, type RequestFields } from "../request/request-fields.ts";
 import {
   type KnownMessage,
   type MessageReading,
   type RequestMessages,
   readMessages,
-} from "../body/wire-message.ts";
-import { buildCanonicalKey } from "../identity/canonical-key.ts";
-import { isChained } from "../thread/chain.ts";
-import { type BodyFacts, readBodyFacts } from "./body-facts.ts";
-import { FaultError } from "./fault-error.ts";
-import type { Services } from "./parts.ts";
-import { parseRequestFields, type RequestFields } from "./request-fields.ts";
+} from "../request/request-messages.ts";
+import type { Services } from "./services.ts";
 
 /** A request, parsed as far as needed. */
 export interface ParsedRequest {

@@ -3,7 +3,7 @@ import {
   alignMessages,
   countCommonPrefix,
   findOmittedPlaces,
-} from "../../conversation/align.ts";
+} from "../../conversation/align-messages.ts";
 import type { Role } from "../../index.ts";
 
 /** A sequence of messages, each as its canonical key and its role. */

@@ -1,7 +1,7 @@
+import { type AgentShape, isSameShape } from "./agent-shape.ts";
 import type { KeyedMessages } from "./align-request.ts";
-import type { RequestKind } from "./kind.ts";
 import { compareToThread, type Likeness } from "./likeness.ts";
-import { type AgentShape, isSameShape } from "./shape.ts";
+import type { RequestKind } from "./request-kind.ts";
 
 /** The kind of a thread: a request's kind, or the conversation of a sub-agent. */
 export type ThreadKind = RequestKind | "agent";

@@ -1,6 +1,6 @@
 import type { WireObject } from "../api/api.ts";
-import { detectClient } from "./client.ts";
-import { findHeader, type RequestHeaders } from "./headers.ts";
+import { detectClient } from "./client-name.ts";
+import { findHeader, type RequestHeaders } from "./request-headers.ts";
 
 /** The ids by which a request names its own conversation. */
 export interface ExplicitId {

@@ -1,4 +1,4 @@
-import { countCommonPrefix, findOmittedPlaces } from "../../conversation/align.ts";
+import { countCommonPrefix, findOmittedPlaces } from "../../conversation/align-messages.ts";
 import { findTrimmedTurn, type KeyedMessages } from "./align-request.ts";
 import { isSimilarKey } from "./canonical-key.ts";
 

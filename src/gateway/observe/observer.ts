@@ -1,4 +1,4 @@
-import type { GatewayTotals, ThreadStatus, UpstreamStatus } from "../pages/status.ts";
+import type { GatewayTotals, ThreadStatus, UpstreamStatus } from "../pages/gateway-status.ts";
 import type { GatewayLog } from "./gateway-log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Trace } from "./trace.ts";

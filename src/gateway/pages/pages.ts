@@ -2,18 +2,18 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { System } from "../../formats/index.ts";
 import type { Kernel } from "../../index.ts";
 import type { GatewayConfig } from "../config/config.ts";
-import type { Environment } from "../config/settings.ts";
-import { type PageReply, sendPage } from "./answer.ts";
-import { checkMethod, type PageRequest } from "./asked.ts";
+import type { Environment } from "../config/config-flags.ts";
 import { buildFrontPage } from "./front/front-page.ts";
-import { buildHealthPage, buildReadyPage } from "./health.ts";
-import { HistoryImport } from "./imports.ts";
-import { buildOverviewPage } from "./overview.ts";
+import type { GatewayStatus } from "./gateway-status.ts";
+import { buildHealthPage, buildReadyPage } from "./health-page.ts";
+import { HistoryImport } from "./history-import.ts";
+import { buildOverviewPage } from "./overview-page.ts";
 import { PageFault, toFaultReply } from "./page-fault.ts";
-import { buildRecallPage } from "./recall.ts";
-import { ReplayPage } from "./replay.ts";
-import { buildSessionsPage } from "./sessions.ts";
-import type { GatewayStatus } from "./status.ts";
+import { type PageReply, sendPage } from "./page-reply.ts";
+import { checkMethod, type PageRequest } from "./page-request.ts";
+import { buildRecallPage } from "./recall-page.ts";
+import { ReplayPage } from "./replay-page.ts";
+import { buildSessionsPage } from "./sessions-page.ts";
 
 export interface PagesOptions {
   readonly kernel: Kernel;

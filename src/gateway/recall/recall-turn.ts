@@ -1,16 +1,16 @@
 import { estimateText } from "../../index.ts";
 import type { ApiName, WireObject } from "../api/api.ts";
-import { parseRange } from "../body/cut.ts";
-import type { BodyChanges } from "../exchange/outgoing-body.ts";
-import type { Services } from "../exchange/parts.ts";
+import type { ThreadCall } from "../call/thread-call.ts";
 import type { ParsedRequest } from "../exchange/read-request.ts";
-import type { ThreadCall } from "../thread/call.ts";
-import type { OutgoingPiece } from "../thread/outgoing.ts";
-import { buildContext } from "./context-for.ts";
-import type { MemorySearch } from "./look-back.ts";
-import { getRecallSettings } from "./settings.ts";
+import type { Services } from "../exchange/services.ts";
+import type { BodyChanges } from "../outgoing/outgoing-body.ts";
+import type { OutgoingPiece } from "../outgoing/outgoing-pieces.ts";
+import { parseRange } from "../request/cut-body.ts";
+import { buildContext } from "./build-context.ts";
+import { addContextToPieces, appendText, appendTextToElement, findSentTexts } from "./context-pieces.ts";
+import { getRecallSettings } from "./recall-settings.ts";
+import type { MemorySearch } from "./search-memory.ts";
 import { getThreadRecall } from "./thread-recall.ts";
-import { addContextToPieces, appendText, appendTextToElement, findSentTexts } from "./told-pieces.ts";
 
 /** The additions of recall to one request. */
 export interface RequestRecall {

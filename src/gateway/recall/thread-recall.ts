@@ -1,7 +1,7 @@
 import { AgentMemory, type Kernel, type MemoryScope } from "../../index.ts";
 import type { Thread } from "../thread/thread.ts";
+import { ContextTexts } from "./context-texts.ts";
 import { HiddenEnds } from "./hidden-ends.ts";
-import { ContextTexts } from "./told-texts.ts";
 
 /** Recall state of a thread between its requests. */
 export class ThreadRecall {

@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import { resolveModuleFile } from "../../base/package-files.ts";
 import { throwIfAborted } from "../../model/errors.ts";
 import { type RedactedText, redactSecrets } from "../../model/secrets/redact-secrets.ts";
-import { Semaphore } from "../door/turnstile.ts";
+import { Semaphore } from "../door/semaphore.ts";
 import type { WorkerReply, WorkerRequest } from "./redact-worker.ts";
 
 /** Idle time after which the worker is terminated. */

@@ -1,5 +1,5 @@
 import type { MessageInput } from "../../index.ts";
-import { findSummaryIndex, hasSummary } from "../identity/continued.ts";
+import { findSummaryIndex, hasSummary } from "../identity/find-summary.ts";
 import { type ClientSummary, linkSummary } from "./client-summary.ts";
 import type { Thread } from "./thread.ts";
 

@@ -1,7 +1,7 @@
 import { type EntryId, isLonghaulError, type Kernel, type Session } from "../../index.ts";
-import { findFreeChildId } from "./names.ts";
-import { encodeThreadMeta, type ThreadMeta } from "./session-mark.ts";
+import { findFreeChildId } from "../identity/session-ids.ts";
 import type { Thread } from "./thread.ts";
+import { encodeThreadMeta, type ThreadMeta } from "./thread-meta.ts";
 
 /** Concurrent forks of the same thread take other ids. */
 const MAX_TRIES = 50;

@@ -1,14 +1,14 @@
 import type { Aligner } from "../../conversation/conversation.ts";
 import type { MessageInput } from "../../index.ts";
-import type { RequestMessage } from "../body/wire-message.ts";
 import { alignRequest } from "../identity/align-request.ts";
 import {
   buildReminderMark,
   canBeReminder,
   countSimilarReminders,
   type ReminderMark,
-} from "../identity/reminder.ts";
+} from "../identity/reminder-mark.ts";
 import { getMessageText } from "../identity/request-facts.ts";
+import type { RequestMessage } from "../request/request-messages.ts";
 
 /** Number of vanished reminders after which the next one is not taken for a person's message. */
 const MIN_LEARNED = 2;

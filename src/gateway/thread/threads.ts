@@ -1,14 +1,14 @@
 import type { SessionId } from "../../index.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
-import { hasSummary } from "../identity/continued.ts";
+import { hasSummary } from "../identity/find-summary.ts";
+import { buildFamilyKey, type CallerIdentity } from "../identity/session-ids.ts";
 import type { ClientSummary } from "./client-summary.ts";
-import { ThreadFamily, type ThreadFamilyDeps } from "./family.ts";
-import { RetentionShare } from "./holding.ts";
-import { buildFamilyKey, type CallerIdentity } from "./names.ts";
-import type { ThreadLookup } from "./request.ts";
+import { findQuotedThread, findRepeatedThread } from "./related-threads.ts";
 import type { ResponsePlace } from "./response-place.ts";
-import { findQuotedThread, findRepeatedThread } from "./summarised.ts";
+import { RetentionShare } from "./retention-share.ts";
 import type { Thread } from "./thread.ts";
+import { ThreadFamily, type ThreadFamilyDeps } from "./thread-family.ts";
+import type { ThreadLookup } from "./thread-lookup.ts";
 import { findTrimmedThread, listStoredOpenings } from "./trimmed-thread.ts";
 
 /** Number of summaries by which restarted conversations are recognized. */

@@ -1,11 +1,11 @@
 import type { Kernel } from "../../index.ts";
+import { type AgentShape, isSameShape } from "../identity/agent-shape.ts";
 import type { KeyedMessages } from "../identity/align-request.ts";
 import { compareToThread } from "../identity/likeness.ts";
-import { type AgentShape, isSameShape } from "../identity/shape.ts";
-import { getSessionPrefix } from "./names.ts";
-import { parseThreadMeta } from "./session-mark.ts";
-import { getMessageKey } from "./stored.ts";
+import { getMessageKey } from "../identity/message-key.ts";
+import { getSessionPrefix } from "../identity/session-ids.ts";
 import type { Thread } from "./thread.ts";
+import { parseThreadMeta } from "./thread-meta.ts";
 
 /** A request that may continue a conversation without containing its beginning. */
 export interface TrimmedRequest extends KeyedMessages {

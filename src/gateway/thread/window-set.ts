@@ -1,5 +1,5 @@
 import type { Session, SessionWindow } from "../../index.ts";
-import type { CallRequest } from "./asked.ts";
+import type { CallRequest } from "./call-request.ts";
 
 /** Maximum number of idle windows; concurrent requests open more. */
 const MAX_IDLE = 2;

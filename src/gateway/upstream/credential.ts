@@ -1,6 +1,6 @@
 import type { ApiName, WireFault } from "../api/api.ts";
 import type { Upstream } from "./choose-upstream.ts";
-import type { RawHeaders } from "./hop-by-hop.ts";
+import type { RawHeaders } from "./raw-headers.ts";
 
 /** Headers in which clients send credentials. */
 export const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([

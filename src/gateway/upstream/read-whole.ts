@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { ByteCollector } from "../body/byte-collector.ts";
-import { decompressBody } from "./encoding.ts";
+import { ByteCollector } from "../../base/byte-collector.ts";
+import { decompressBody } from "./content-coding.ts";
 import { toCutError, UpstreamError } from "./upstream-error.ts";
 
 /** A complete body. */

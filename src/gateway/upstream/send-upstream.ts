@@ -6,8 +6,8 @@ import {
 } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { Socket } from "node:net";
-import type { AgentPair, ConnectionAgents } from "./agents.ts";
-import type { RawHeaders } from "./hop-by-hop.ts";
+import type { AgentPair, ConnectionAgents } from "./connection-agents.ts";
+import type { RawHeaders } from "./raw-headers.ts";
 import { toUpstreamError, UpstreamError } from "./upstream-error.ts";
 import type { UpstreamUrl } from "./upstream-url.ts";
 

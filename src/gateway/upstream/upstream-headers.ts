@@ -1,6 +1,6 @@
 import type { ApiName } from "../api/api.ts";
 import { buildKeyHeaders, CREDENTIAL_HEADERS, parseCredential } from "./credential.ts";
-import { createHopByHopTest, type RawHeaders } from "./hop-by-hop.ts";
+import { createHopByHopTest, type RawHeaders } from "./raw-headers.ts";
 
 /** Properties of an outgoing request that decide its headers. */
 export interface OutgoingHeaderOptions {

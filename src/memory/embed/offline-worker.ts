@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads";
-import { loadStaticEmbedder } from "./static/embedder.ts";
+import { loadStaticEmbedder } from "./static/static-embedder.ts";
 
 /** A batch of texts for the worker. */
 export interface WorkerRequest {

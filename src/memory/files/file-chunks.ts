@@ -1,4 +1,4 @@
-import type { Chunk } from "../text/chunks.ts";
+import type { Chunk } from "../text/split-text.ts";
 
 /** Target and maximum characters of a chunk, and the overlap with the previous one. */
 const TARGET_CHARACTERS = 1_000;

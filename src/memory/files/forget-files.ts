@@ -1,6 +1,6 @@
-import { checkTexts } from "../../model/arguments.ts";
+import { checkTexts } from "../../model/argument-checks.ts";
 import type { MemoryStore } from "../../store/memory-store.ts";
-import { buildPathFilter } from "./below.ts";
+import { buildPathFilter } from "./path-filter.ts";
 
 const PAGE = 500;
 

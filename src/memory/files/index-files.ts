@@ -1,11 +1,11 @@
 import { hash } from "node:crypto";
 import { basename, relative, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { checkTexts } from "../../model/arguments.ts";
+import { checkTexts } from "../../model/argument-checks.ts";
 import { throwIfAborted } from "../../model/errors.ts";
 import type { MemoryStore, NewChunk, SourceRecord } from "../../store/memory-store.ts";
-import { hashChunkText } from "../index/make-chunks.ts";
-import { analyzeText } from "../text/analyse.ts";
+import { hashChunkText } from "../index/turn-chunks.ts";
+import { analyzeText } from "../text/analyze-text.ts";
 import { listDefinitions } from "../text/definitions.ts";
 import { detectTraits } from "../text/traits.ts";
 import { splitFile } from "./file-chunks.ts";

@@ -1,6 +1,6 @@
 import { accessSync, type FSWatcher, watch } from "node:fs";
 import { resolve } from "node:path";
-import { checkTexts } from "../../model/arguments.ts";
+import { checkTexts } from "../../model/argument-checks.ts";
 import { LonghaulError } from "../../model/errors.ts";
 import type { Census, Closable } from "../../model/scope.ts";
 import type { MemoryStore } from "../../store/memory-store.ts";

@@ -1,10 +1,10 @@
-import { toEntry } from "../../log/body.ts";
+import { toEntry } from "../../log/entry-body.ts";
 import type { Log } from "../../log/log.ts";
 import { BoundedCache } from "../../model/bounded-cache.ts";
 import type { SourceRecord, UnembeddedChunk } from "../../store/memory-store.ts";
 import { readSource } from "../files/read-source.ts";
 import { readEntryTexts } from "./entry-texts.ts";
-import { hashChunkText } from "./make-chunks.ts";
+import { hashChunkText } from "./turn-chunks.ts";
 
 /** The position of a chunk's text. */
 export type ChunkPlace = Pick<UnembeddedChunk, "source" | "seq" | "part" | "from" | "to" | "hash">;

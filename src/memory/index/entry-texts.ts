@@ -6,7 +6,7 @@ import type { SingleEdit } from "../../model/overlay.ts";
 import type { BlobPart, Part } from "../../model/part.ts";
 import type { ChunkAuthor } from "../../store/memory-store.ts";
 import { RECALLED_META } from "../retrieval/context-block.ts";
-import { removeFenced } from "../retrieval/fence.ts";
+import { removeFenced } from "../retrieval/data-fence.ts";
 
 /** One text of an entry; `part` identifies it permanently, so that a chunk finds its text again. */
 export interface EntryText {

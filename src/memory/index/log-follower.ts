@@ -1,13 +1,13 @@
 import { setImmediate } from "node:timers/promises";
-import { toEntry } from "../../log/body.ts";
+import { toEntry } from "../../log/entry-body.ts";
 import type { Log } from "../../log/log.ts";
 import type { SessionId } from "../../model/entry.ts";
 import { isLonghaulError, throwIfAborted } from "../../model/errors.ts";
 import type { SessionHead, StoredEntry } from "../../store/entry-store.ts";
 import type { NewChunk, SourceRecord } from "../../store/memory-store.ts";
 import { findSpeaker, INDEXED_KINDS, readEntryTexts } from "./entry-texts.ts";
-import { buildTurnChunks } from "./make-chunks.ts";
-import { waitAtMost } from "./within.ts";
+import { buildTurnChunks } from "./turn-chunks.ts";
+import { waitAtMost } from "./wait-at-most.ts";
 
 /** Entries read, and chunks written, per batch. */
 const ENTRIES_PER_BATCH = 64;

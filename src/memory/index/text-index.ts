@@ -12,7 +12,7 @@ import {
   segmentOf,
   segmentPlaceOf,
 } from "../../store/postings.ts";
-import { IndexTail } from "./tail.ts";
+import { IndexTail } from "./index-tail.ts";
 import { TopList } from "./top-list.ts";
 
 /** A chunk with its score. */

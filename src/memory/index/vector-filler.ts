@@ -1,7 +1,7 @@
 import { throwIfAborted } from "../../model/errors.ts";
 import { type MemoryStore, SEGMENT_CHUNKS, type UnembeddedChunk } from "../../store/memory-store.ts";
 import type { Embedder } from "../embed/embedder.ts";
-import { quantizeVector } from "../vectors/quantise.ts";
+import { quantizeVector } from "../vectors/quantize.ts";
 import type { ChunkTexts } from "./chunk-texts.ts";
 
 /** Chunks embedded per batch. */

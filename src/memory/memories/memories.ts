@@ -1,10 +1,10 @@
-import { toEntry } from "../../log/body.ts";
+import { toEntry } from "../../log/entry-body.ts";
 import type { Log } from "../../log/log.ts";
 import { redactEntries } from "../../log/redaction.ts";
-import { checkFields } from "../../model/arguments.ts";
+import { checkFields } from "../../model/argument-checks.ts";
 import { type EntryId, parseEntryId, type SessionId } from "../../model/entry.ts";
 import { checkWholeNumber, createArgumentError, LonghaulError } from "../../model/errors.ts";
-import type { FreedCounts } from "../../store/freed.ts";
+import type { FreedCounts } from "../../store/freed-counts.ts";
 import { type PinSectionOptions, renderPinSection } from "./pin-section.ts";
 import {
   checkMemoryText,
@@ -14,7 +14,7 @@ import {
   type RememberedFact,
   toMemoryMessage,
   toMemorySession,
-} from "./remembered.ts";
+} from "./remembered-fact.ts";
 
 export interface MemoriesOptions {
   /** Number of most recent memories that are pinned; default 10. */

@@ -1,8 +1,8 @@
-import { checkFields, checkList } from "../../model/arguments.ts";
+import { checkFields, checkList } from "../../model/argument-checks.ts";
 import { checkWholeNumber } from "../../model/errors.ts";
-import { fenceData } from "../retrieval/fence.ts";
-import { quoteLines } from "../retrieval/harmless.ts";
-import type { RememberedFact } from "./remembered.ts";
+import { fenceData } from "../retrieval/data-fence.ts";
+import { quoteLines } from "../retrieval/sanitize-text.ts";
+import type { RememberedFact } from "./remembered-fact.ts";
 
 export interface PinSectionOptions {
   /** Maximum size in bytes; the oldest memories are omitted first. Default 1,000,000. */

@@ -1,4 +1,4 @@
-import { analyzeText } from "../text/analyse.ts";
+import { analyzeText } from "../text/analyze-text.ts";
 
 /** A question about code: its weighted terms, identifiers, and the files it points to. */
 export interface CodeQuery {

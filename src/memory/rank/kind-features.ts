@@ -1,9 +1,9 @@
-import { foldText } from "../text/fold.ts";
+import { foldText } from "../text/fold-text.ts";
 import { TRAIT } from "../text/traits.ts";
-import type { TurnCandidate } from "./candidate.ts";
 import type { FeatureColumns } from "./feature-list.ts";
 import type { Query } from "./query.ts";
 import { scoreTimeMatch } from "./time-window.ts";
+import type { TurnCandidate } from "./turn-candidate.ts";
 
 /** Fills the features that depend on the author, the time and the traits of a candidate. */
 export function fillKindFeatures(

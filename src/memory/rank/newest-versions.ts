@@ -1,6 +1,6 @@
-import type { TurnCandidate } from "./candidate.ts";
 import type { Query } from "./query.ts";
 import type { RankedHit } from "./ranked-hit.ts";
+import type { TurnCandidate } from "./turn-candidate.ts";
 
 /** Number of hits to compare; lower-ranked hits are not moved. */
 const MAX_COMPARED = 40;

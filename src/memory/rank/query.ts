@@ -1,9 +1,9 @@
-import { analyzeText, analyzeWord } from "../text/analyse.ts";
-import { foldText } from "../text/fold.ts";
-import { splitWords } from "../text/words.ts";
-import type { RankContext } from "./candidate.ts";
-import { parseIntent, type QuestionIntent } from "./intent.ts";
+import { analyzeText, analyzeWord } from "../text/analyze-text.ts";
+import { foldText } from "../text/fold-text.ts";
+import { splitWords } from "../text/split-words.ts";
+import { parseIntent, type QuestionIntent } from "./question-intent.ts";
 import { parseTimeWindows, type TimeWindow } from "./time-window.ts";
+import type { RankContext } from "./turn-candidate.ts";
 
 /** Maximum number of terms; more add little and cost time, since a pasted document is not a question. */
 const MAX_TERMS = 64;

@@ -1,7 +1,7 @@
-import { analyzeText } from "../text/analyse.ts";
-import type { CandidateChunk, Statistics } from "./candidate.ts";
+import { analyzeText } from "../text/analyze-text.ts";
 import { type CodeQuery, parseCodeQuery } from "./code-query.ts";
-import { computeOkapi } from "./matching.ts";
+import { computeOkapi } from "./term-match.ts";
+import type { CandidateChunk, Statistics } from "./turn-candidate.ts";
 
 /** A file that may answer a question about code, with those of its chunks that the index found. */
 export interface FileCandidate {

@@ -1,4 +1,4 @@
-import type { RankedHit } from "./rank.ts";
+import type { RankedHit } from "./rank-turns.ts";
 
 /** A session with its score. */
 export interface RankedSession {

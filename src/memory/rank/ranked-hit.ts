@@ -1,4 +1,4 @@
-import type { ScorePart } from "./weights.ts";
+import type { ScorePart } from "./feature-weights.ts";
 
 /** A candidate with its score and the parts of the score. */
 export interface RankedHit {

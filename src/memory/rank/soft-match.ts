@@ -1,5 +1,5 @@
-import type { TermVector, TermVectors, TurnCandidate } from "./candidate.ts";
 import type { Query } from "./query.ts";
+import type { TermVector, TermVectors, TurnCandidate } from "./turn-candidate.ts";
 
 /** Minimum cosine of two related words. */
 const MIN_COSINE = 0.45;

@@ -1,6 +1,6 @@
-import { analyzeWordUncached } from "../text/analyse.ts";
+import { analyzeWordUncached } from "../text/analyze-text.ts";
 import { EAST_ASIAN } from "../text/east-asian.ts";
-import type { TermVector, TermVectors } from "./candidate.ts";
+import type { TermVector, TermVectors } from "./turn-candidate.ts";
 
 /** The part of an embedder with word vectors that term vectors need. */
 export interface WordVectors {

@@ -5,15 +5,15 @@ import type { BlobPart, Part } from "../../model/part.ts";
 import type { SessionRecord } from "../../store/session-store.ts";
 import type { FileHit, Hit, Recall } from "../hit.ts";
 import type { Memories } from "../memories/memories.ts";
-import { MAX_MEMORY_BYTES } from "../memories/remembered.ts";
+import { MAX_MEMORY_BYTES } from "../memories/remembered-fact.ts";
 import type { Memory, RecallOptions } from "../memory.ts";
-import type { MemoryScope } from "../scope.ts";
-import { fenceData } from "./fence.ts";
-import { quoteLines } from "./harmless.ts";
+import type { MemoryScope } from "../memory-scope.ts";
+import { fenceData } from "./data-fence.ts";
 import { formatProvenance, formatReference } from "./provenance.ts";
+import { renderEntries } from "./render-entries.ts";
+import { renderHits, renderUnindexedNote } from "./render-hits.ts";
+import { quoteLines } from "./sanitize-text.ts";
 import { isSessionInScope } from "./session-in-scope.ts";
-import { renderEntries } from "./shown-entries.ts";
-import { renderHits, renderUnindexedNote } from "./shown-hits.ts";
 
 /** Dependencies of an agent's memory. */
 export interface AgentMemoryDeps {

@@ -1,12 +1,12 @@
-import { checkFields, checkList } from "../../model/arguments.ts";
+import { checkFields, checkList } from "../../model/argument-checks.ts";
 import { checkWholeNumber } from "../../model/errors.ts";
 import type { MessageInput } from "../../model/message.ts";
 import type { Hit } from "../hit.ts";
 import { clipTo } from "./clip-to.ts";
-import { fenceData } from "./fence.ts";
+import { fenceData } from "./data-fence.ts";
 import { pickFreshHits, type WindowContent } from "./fresh-hits.ts";
-import { quoteLines, sanitizeText } from "./harmless.ts";
 import { formatProvenance } from "./provenance.ts";
+import { quoteLines, sanitizeText } from "./sanitize-text.ts";
 
 export interface ContextBlockOptions {
   /** Maximum tokens of the whole block; default 2,000. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { SessionRecord } from "../../store/session-store.ts";
-import { findMemoryAgent } from "../memories/remembered.ts";
-import type { MemoryScope } from "../scope.ts";
+import { findMemoryAgent } from "../memories/remembered-fact.ts";
+import type { MemoryScope } from "../memory-scope.ts";
 
 /**
  * True if an agent may see a session: always for its own memories, never for those of others, otherwise by the scope.

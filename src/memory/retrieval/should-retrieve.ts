@@ -1,6 +1,6 @@
-import { checkFields, checkKind } from "../../model/arguments.ts";
-import { hasBackReference, hasCodeReference } from "./cues.ts";
-import { findCodeMentions } from "./named-things.ts";
+import { checkFields, checkKind } from "../../model/argument-checks.ts";
+import { findCodeMentions } from "./code-mentions.ts";
+import { hasBackReference, hasCodeReference } from "./retrieval-cues.ts";
 
 /** The state of the conversation when a person has written a message. */
 export interface RetrievalContext {

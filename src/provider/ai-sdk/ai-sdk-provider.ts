@@ -5,16 +5,16 @@ import type {
   LanguageModelV4CallOptions,
   LanguageModelV4Prompt,
 } from "@ai-sdk/provider";
-import { checkFields } from "../../model/arguments.ts";
+import { checkFields } from "../../model/argument-checks.ts";
 import { createArgumentError } from "../../model/errors.ts";
 import type { GenerateRequest, Provider } from "../provider.ts";
 import { resolveTimeouts, type Timeouts } from "../timeouts.ts";
 import { type CallWatch, watchCall } from "../watch-call.ts";
-import { collectResult, collectStream, type RawAnswer } from "./collect.ts";
+import { collectResult, collectStream, type RawAnswer } from "./collect-answer.ts";
 import { resolveModel } from "./configuration.ts";
-import { toProviderError } from "./error-of.ts";
-import { toGeneration } from "./generation-of.ts";
 import type { Configuration } from "./provider-settings.ts";
+import { toGeneration } from "./to-generation.ts";
+import { toProviderError } from "./to-provider-error.ts";
 import { withPackage } from "./with-package.ts";
 
 /** An AI SDK model, of any specification version that `ai` 7 accepts. */

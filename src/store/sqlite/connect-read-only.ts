@@ -4,10 +4,10 @@ import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { LonghaulError } from "../../model/errors.ts";
-import { BLOCKING_WAIT_MS, CACHE_KIB, readSchemaVersion, refuseForeignFile } from "./connect.ts";
+import { BLOCKING_WAIT_MS, CACHE_KIB, readSchemaVersion, refuseForeignFile } from "./connect-database.ts";
 import { Database } from "./database.ts";
-import { resultCodeOf, toStoreError } from "./failure.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
+import { resultCodeOf, toStoreError } from "./store-error.ts";
 
 /** The first schema version with every table that reading needs. */
 const MIN_READABLE_VERSION = 5;

@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LonghaulError } from "../../model/errors.ts";
-import { resultCodeOf, toStoreError } from "./failure.ts";
+import { resultCodeOf, toStoreError } from "./store-error.ts";
 
 const SQLITE_BUSY = 5;
 

@@ -5,13 +5,13 @@ import type { BlobHolds } from "./blob-holds.ts";
 import type { BlobRefs } from "./blob-refs.ts";
 import type { Database } from "./database.ts";
 import type { Drafts } from "./drafts.ts";
-import { resultCodeOf } from "./failure.ts";
+import { checkSeqRoom, toEntryKey } from "./entry-key.ts";
 import type { Intakes } from "./intakes.ts";
-import { checkSeqRoom, toEntryKey } from "./key.ts";
-import { toKindNumber } from "./kinds.ts";
+import { toKindNumber } from "./kind-numbers.ts";
 import { type SessionCache, type SessionState, throwSessionNotFound } from "./session-cache.ts";
-import type { SqliteSessions } from "./sessions.ts";
-import type { SqliteTasks } from "./tasks.ts";
+import type { SqliteSessions } from "./sqlite-sessions.ts";
+import type { SqliteTasks } from "./sqlite-tasks.ts";
+import { resultCodeOf } from "./store-error.ts";
 
 const SQLITE_CONSTRAINT = 19;
 /** A session whose last entry is dated this far ahead of the clock was written under a wrong clock. */

@@ -1,10 +1,10 @@
 import type { Digest } from "../../model/blob.ts";
-import { addFreed, type FreedCounts, NOTHING_FREED } from "../freed.ts";
+import { addFreed, type FreedCounts, NOTHING_FREED } from "../freed-counts.ts";
 import type { BlobFiles } from "./blob-files.ts";
 import { toDigestBytes } from "./blob-refs.ts";
 import type { Database } from "./database.ts";
-import { MAX_SEQ, toEntryKey } from "./key.ts";
-import { toKindNumber } from "./kinds.ts";
+import { MAX_SEQ, toEntryKey } from "./entry-key.ts";
+import { toKindNumber } from "./kind-numbers.ts";
 
 const ROWS_PER_STEP = 2_000;
 

@@ -1,8 +1,8 @@
 import type { EntryQuery, StoredEntry } from "../entry-store.ts";
 import type { Database, Row } from "./database.ts";
-import { resultCodeOf } from "./failure.ts";
-import { seqOfKey, toEntryKey } from "./key.ts";
-import { toKind } from "./kinds.ts";
+import { seqOfKey, toEntryKey } from "./entry-key.ts";
+import { toKind } from "./kind-numbers.ts";
+import { resultCodeOf } from "./store-error.ts";
 
 const SQLITE_CORRUPT = 11;
 const NO_BYTES = new Uint8Array(0);

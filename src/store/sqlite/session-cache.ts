@@ -2,7 +2,7 @@ import { BoundedCache } from "../../model/bounded-cache.ts";
 import type { SessionId } from "../../model/entry.ts";
 import { LonghaulError } from "../../model/errors.ts";
 import type { Database, Row } from "./database.ts";
-import { MAX_SEQ, seqOfKey, toEntryKey } from "./key.ts";
+import { MAX_SEQ, seqOfKey, toEntryKey } from "./entry-key.ts";
 import { isDamagedPage } from "./read-around-damage.ts";
 
 /** Cached head of a session's log, kept up to date by the appends of this process. */

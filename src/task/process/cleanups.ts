@@ -1,5 +1,5 @@
 import { type CleanupReason, type EndingHost, watchEndings } from "./endings.ts";
-import { waitWithTimeout } from "./within.ts";
+import { waitWithTimeout } from "./wait-with-timeout.ts";
 
 /** Work to do before the process ends. */
 export type Cleanup = (reason: CleanupReason) => Promise<void> | void;

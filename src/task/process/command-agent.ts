@@ -1,4 +1,4 @@
-import { checkFields } from "../../model/arguments.ts";
+import { checkFields } from "../../model/argument-checks.ts";
 import { createArgumentError, isLonghaulError } from "../../model/errors.ts";
 import type { Json } from "../../model/json.ts";
 import type { Agent, AgentEvent } from "../agent.ts";

@@ -1,6 +1,6 @@
 import type { Census } from "../../model/scope.ts";
 import type { Cleanups } from "./cleanups.ts";
-import type { OutputListeners } from "./output.ts";
+import type { OutputListeners } from "./process-output.ts";
 import type { ProcessIdentity, ProcessTable } from "./process-table.ts";
 
 /** Standard input of a program: text, bytes, or a stream. */

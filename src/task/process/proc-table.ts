@@ -5,7 +5,13 @@ import {
   type ProcessTable,
   sendSignal,
 } from "./process-table.ts";
-import { NO_TAGS, type ProcessTags, parseTagVariables, RUNS_VARIABLE, TASK_VARIABLE } from "./tag.ts";
+import {
+  NO_TAGS,
+  type ProcessTags,
+  parseTagVariables,
+  RUNS_VARIABLE,
+  TASK_VARIABLE,
+} from "./process-tags.ts";
 
 /** Shared read buffer; callers copy the bytes they need before the next read. */
 const readBuffer = Buffer.allocUnsafe(16 * 1024);

@@ -1,4 +1,4 @@
-import type { ProcessTags } from "./tag.ts";
+import type { ProcessTags } from "./process-tags.ts";
 
 /** Identifies one process; a pid alone may be reused. */
 export interface ProcessIdentity {

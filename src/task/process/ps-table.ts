@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { type ProcessSnapshot, type ProcessTable, sendSignal } from "./process-table.ts";
-import { parseTagVariables, RUNS_VARIABLE, TASK_VARIABLE } from "./tag.ts";
+import { parseTagVariables, RUNS_VARIABLE, TASK_VARIABLE } from "./process-tags.ts";
 
 const runFile = promisify(execFile);
 const COLUMNS = "pid=,ppid=,pgid=,stat=,lstart=,command=";

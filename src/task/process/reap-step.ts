@@ -1,9 +1,9 @@
-import { checkFields } from "../../model/arguments.ts";
+import { checkFields } from "../../model/argument-checks.ts";
 import type { AfterStep } from "../after-end.ts";
 import type { ProcessSnapshot } from "./process-table.ts";
-import type { ReapOptions } from "./reap.ts";
+import { isOfSameTask } from "./process-tags.ts";
+import type { ReapOptions } from "./reap-tree.ts";
 import { getSystemTable } from "./system-table.ts";
-import { isOfSameTask } from "./tag.ts";
 import { reapTagged } from "./tagged.ts";
 
 const GATHER_MS = 25;

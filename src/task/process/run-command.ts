@@ -1,18 +1,18 @@
 import { randomUUID } from "node:crypto";
-import { checkFields, checkKind } from "../../model/arguments.ts";
+import { checkFields, checkKind } from "../../model/argument-checks.ts";
 import { throwIfAborted } from "../../model/errors.ts";
 import { processCleanups } from "./cleanups.ts";
 import type { Command, CommandEnd, CommandEndReason, CommandOptions } from "./command.ts";
-import { feedInput } from "./feed.ts";
+import { feedInput } from "./feed-input.ts";
 import { registerLiveCommand } from "./live-commands.ts";
-import { readProcessOutput } from "./output.ts";
+import { readProcessOutput } from "./process-output.ts";
 import { sendSignal } from "./process-table.ts";
-import { reapTree } from "./reap.ts";
+import { checkTag } from "./process-tags.ts";
+import { reapTree } from "./reap-tree.ts";
 import { RunTree } from "./run-tree.ts";
-import { spawnTagged } from "./spawn.ts";
+import { spawnTagged } from "./spawn-tagged.ts";
 import { getSystemTable } from "./system-table.ts";
-import { checkTag } from "./tag.ts";
-import { waitWithTimeout } from "./within.ts";
+import { waitWithTimeout } from "./wait-with-timeout.ts";
 
 const COMMAND_FIELDS = {
   command: "name",

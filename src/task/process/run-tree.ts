@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ProcessIdentity, ProcessSnapshot, ProcessTable } from "./process-table.ts";
-import { findMembers } from "./tree.ts";
+import { findMembers } from "./process-tree.ts";
 
 const MAX_KNOWN = 10_000;
 

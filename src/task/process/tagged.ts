@@ -1,9 +1,9 @@
-import { checkFields } from "../../model/arguments.ts";
+import { checkFields } from "../../model/argument-checks.ts";
 import type { ProcessSnapshot } from "./process-table.ts";
-import { type ReapOptions, type ReapResult, reapTree } from "./reap.ts";
+import { checkTag, isOfSameTask } from "./process-tags.ts";
+import { findMembers } from "./process-tree.ts";
+import { type ReapOptions, type ReapResult, reapTree } from "./reap-tree.ts";
 import { getSystemTable } from "./system-table.ts";
-import { checkTag, isOfSameTask } from "./tag.ts";
-import { findMembers } from "./tree.ts";
 
 /** Selects processes by a task's tag, by its id alone in any store, or by a tag prefix. */
 export type TagQuery = string | { readonly prefix: string };

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { OutputStream } from "./output.ts";
+import type { OutputStream } from "./process-output.ts";
 
 /** Text that a program wrote to one stream. */
 export interface StreamText {

@@ -3,7 +3,7 @@ import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isProcessAlive } from "../process/system-table.ts";
-import { getCurrentHolder, type Holder } from "./mark.ts";
+import { getCurrentHolder, type Holder } from "./worktree-mark.ts";
 
 /** Limits for waiting for a lock. */
 export interface LockOptions {

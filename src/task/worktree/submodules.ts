@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { hasUnreachableCommits, listVisitedCommits } from "./commits.ts";
 import { type GitOptions, runGit } from "./git.ts";
+import { hasUnreachableCommits, listVisitedCommits } from "./own-commits.ts";
 import type { Worktree } from "./worktree.ts";
 
 const MAX_DEPTH = 8;

@@ -1,8 +1,8 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { checkFields, checkKind } from "../../model/arguments.ts";
+import { checkFields, checkKind } from "../../model/argument-checks.ts";
 import { LonghaulError } from "../../model/errors.ts";
-import { readMark } from "./mark.ts";
+import { readMark } from "./worktree-mark.ts";
 
 /** Why a worktree is not available. */
 export type WorktreeRefusal =

@@ -8,8 +8,8 @@ import {
   makeSession,
   readBlob,
   writeBlob,
-} from "./fixtures.ts";
-import type { StoreProof } from "./proof.ts";
+} from "./store-fixtures.ts";
+import type { StoreProof } from "./store-proof.ts";
 
 export const blobCases: readonly StoreProof[] = [
   [

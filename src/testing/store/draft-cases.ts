@@ -8,8 +8,8 @@ import {
   readBlob,
   readPayloadText,
   writeBlob,
-} from "./fixtures.ts";
-import type { StoreProof } from "./proof.ts";
+} from "./store-fixtures.ts";
+import type { StoreProof } from "./store-proof.ts";
 
 const draft = (text: string, at = 1) => ({
   id: "d",

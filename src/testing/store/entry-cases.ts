@@ -6,8 +6,8 @@ import {
   buildMessageEntry,
   makeSession,
   readPayloadText,
-} from "./fixtures.ts";
-import type { StoreProof } from "./proof.ts";
+} from "./store-fixtures.ts";
+import type { StoreProof } from "./store-proof.ts";
 
 export const entryCases: readonly StoreProof[] = [
   [

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import type { IntakeAppend } from "../../store/intake-store.ts";
-import { appendRequest, assertRefused, assertRejects, buildMessageEntry, makeSession } from "./fixtures.ts";
-import type { StoreProof } from "./proof.ts";
+import {
+  appendRequest,
+  assertRefused,
+  assertRejects,
+  buildMessageEntry,
+  makeSession,
+} from "./store-fixtures.ts";
+import type { StoreProof } from "./store-proof.ts";
 
 const intake = (stamp: number, ...ids: (string | undefined)[]): IntakeAppend => ({
   name: "elsewhere",

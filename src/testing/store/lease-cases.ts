@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { StoreProof } from "./proof.ts";
+import type { StoreProof } from "./store-proof.ts";
 
 const lease = (owner: string, expiresAt: number) => ({ name: "work", owner, expiresAt });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type NewChunk, SEGMENT_CHUNKS, type SourceState } from "../../store/memory-store.ts";
 import { visitPostings } from "../../store/postings.ts";
 import type { Store } from "../../store/store.ts";
-import type { StoreProof } from "./proof.ts";
+import type { StoreProof } from "./store-proof.ts";
 
 const NAME = { kind: "session", name: "s" } as const;
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { appendRequest, assertRejects, buildMessageEntry, makeSession } from "./fixtures.ts";
-import type { StoreProof } from "./proof.ts";
+import { appendRequest, assertRejects, buildMessageEntry, makeSession } from "./store-fixtures.ts";
+import type { StoreProof } from "./store-proof.ts";
 
 export const sessionCases: readonly StoreProof[] = [
   [

@@ -2,8 +2,14 @@ import assert from "node:assert/strict";
 import type { NewEntry } from "../../store/entry-store.ts";
 import type { Store } from "../../store/store.ts";
 import type { NewTask, TaskChange } from "../../store/task-store.ts";
-import { appendRequest, assertRefused, assertRejects, buildFullQuery, makeSession } from "./fixtures.ts";
-import type { StoreProof } from "./proof.ts";
+import {
+  appendRequest,
+  assertRefused,
+  assertRejects,
+  buildFullQuery,
+  makeSession,
+} from "./store-fixtures.ts";
+import type { StoreProof } from "./store-proof.ts";
 
 const newTask = (id: string, changes: Partial<NewTask> = {}): NewTask => ({
   id,

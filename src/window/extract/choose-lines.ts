@@ -1,4 +1,4 @@
-import type { FactTracker } from "./facts.ts";
+import type { FactTracker } from "./fact-tracker.ts";
 import type { LineList, QuoteSource } from "./line-list.ts";
 
 /** Limits for choosing lines. */

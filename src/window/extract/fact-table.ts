@@ -1,6 +1,6 @@
-import { growColumn } from "./grown.ts";
+import { growColumn } from "./grow-column.ts";
 import { hashText } from "./hash-text.ts";
-import { TEXT_ORIGINS, type TextOrigin } from "./said.ts";
+import { TEXT_ORIGINS, type TextOrigin } from "./part-text.ts";
 
 /** Number of a fact: an identifier or a verbatim line from the conversation. Only a hash of its text is kept. */
 export type Fact = number;

@@ -1,7 +1,7 @@
-import { checkFields } from "../../model/arguments.ts";
-import { collectFailureFacts, type FailureFacts, type ProviderFailure } from "./failure.ts";
+import { checkFields } from "../../model/argument-checks.ts";
+import { isRefusal } from "./is-refusal.ts";
 import { overflowCodes, overflowForms } from "./overflow-forms.ts";
-import { isRefusal } from "./refusal.ts";
+import { collectFailureFacts, type FailureFacts, type ProviderFailure } from "./provider-failure.ts";
 
 /** A request that did not fit the model's window. */
 export interface Overflow {

@@ -1,4 +1,4 @@
-import { MIN_RATIO } from "../tokens/plausible.ts";
+import { MIN_RATIO } from "../tokens/learned-counts.ts";
 import type { Overflow } from "./overflow.ts";
 
 /** Facts about a request that the provider reported as too long. */

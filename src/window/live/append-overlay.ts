@@ -1,6 +1,6 @@
-import { toEntry } from "../../log/body.ts";
+import { toEntry } from "../../log/entry-body.ts";
 import type { Log } from "../../log/log.ts";
-import { prepareBody } from "../../log/ready-body.ts";
+import { prepareBody } from "../../log/prepare-body.ts";
 import type { Entry, EntryKind, OverlayBody, SessionId } from "../../model/entry.ts";
 import { isLonghaulError } from "../../model/errors.ts";
 

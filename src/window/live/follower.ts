@@ -1,5 +1,5 @@
 import { Turns } from "../../base/turns.ts";
-import { toEntry } from "../../log/body.ts";
+import { toEntry } from "../../log/entry-body.ts";
 import type { Lines } from "../../log/lines.ts";
 import type { Entry, MessageBody, SessionId } from "../../model/entry.ts";
 import type { EntryStore } from "../../store/entry-store.ts";

@@ -1,15 +1,15 @@
 import { Turns } from "../../base/turns.ts";
-import { toEntry } from "../../log/body.ts";
+import { toEntry } from "../../log/entry-body.ts";
 import type { Lines } from "../../log/lines.ts";
-import { listAnsweredCallIds, listCallIds } from "../../model/calls.ts";
 import type { Entry, MessageBody, PinBody, SessionId } from "../../model/entry.ts";
 import { closeLine, type SeqRange } from "../../model/line.ts";
 import type { SingleEdit } from "../../model/overlay.ts";
+import { listAnsweredCallIds, listCallIds } from "../../model/tool-call-ids.ts";
 import type { EntryStore } from "../../store/entry-store.ts";
 import { applyEdits, type TokenEstimator } from "../apply-edits.ts";
 import type { Slot } from "../slot.ts";
-import { findActiveOverlays, readMarks } from "./holding-overlays.ts";
-import type { ActiveOverlay } from "./in-effect.ts";
+import type { ActiveOverlay } from "./active-overlay-set.ts";
+import { findActiveOverlays, readMarks } from "./find-active-overlays.ts";
 import { findGaps, LinePlaces, type Stretch } from "./line-places.ts";
 import { findHiddenStretches, toPlacedEdit } from "./place-edit.ts";
 

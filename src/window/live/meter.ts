@@ -3,7 +3,7 @@ import type { Json } from "../../model/json.ts";
 import type { Usage } from "../../model/usage.ts";
 import { createCalibrationState } from "../tokens/calibration.ts";
 import { createGauge } from "../tokens/gauge.ts";
-import { type LearnedCounts, learnCount } from "../tokens/plausible.ts";
+import { type LearnedCounts, learnCount } from "../tokens/learned-counts.ts";
 import { chooseStartFactor } from "../tokens/start-factor.ts";
 import type { LastRequest } from "./cache-state.ts";
 

@@ -3,9 +3,9 @@ import type { OverlayBody, SessionId } from "../../model/entry.ts";
 import type { SingleEdit } from "../../model/overlay.ts";
 import type { Slot } from "../slot.ts";
 import { appendOverlay } from "./append-overlay.ts";
-import { computeEdits } from "./edits-of.ts";
-import type { PlannedEdit } from "./fitted.ts";
-import { findLastingOverlays } from "./lasting-to-name.ts";
+import { computeEdits } from "./compute-edits.ts";
+import { findLastingOverlays } from "./find-lasting-overlays.ts";
+import type { PlannedEdit } from "./fitted-window.ts";
 import type { LoadedWindow } from "./load-window.ts";
 import { toStoredEdit } from "./place-edit.ts";
 

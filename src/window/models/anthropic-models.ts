@@ -1,4 +1,4 @@
-import type { ModelFacts, Prices } from "./facts.ts";
+import type { ModelFacts, Prices } from "./model-data.ts";
 
 // Prices are from platform.claude.com/docs (pricing, model pages). Windows, output limits and the tiers of Haiku 5.5
 // are also from the MIT package @earendil-works/pi-ai 1.5.0, November 2026.

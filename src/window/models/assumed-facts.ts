@@ -1,4 +1,4 @@
-import type { ModelFacts, Prices } from "./facts.ts";
+import type { ModelFacts, Prices } from "./model-data.ts";
 
 /** Assumptions for an unknown model: a small window, a short output, and a cache that saves nothing. */
 export const ASSUMED_FACTS: ModelFacts = {

@@ -1,6 +1,6 @@
 import { ANTHROPIC_MODELS } from "./anthropic-models.ts";
-import type { ModelFacts } from "./facts.ts";
 import { GOOGLE_MODELS } from "./google-models.ts";
+import type { ModelFacts } from "./model-data.ts";
 import { parseModelId } from "./model-id.ts";
 import { OPENAI_MODELS } from "./openai-models.ts";
 

@@ -1,4 +1,4 @@
-import type { ModelFacts, Prices } from "./facts.ts";
+import type { ModelFacts, Prices } from "./model-data.ts";
 
 // Facts are from developers.openai.com/api/docs (models, pricing) and the MIT packages @pydantic/genai-prices 0.1.8 and
 // @earendil-works/pi-ai 1.5.0, November 2026.

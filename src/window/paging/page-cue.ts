@@ -1,9 +1,9 @@
 import type { Json } from "../../model/json.ts";
 import type { Message } from "../../model/message.ts";
 import type { ToolCallPart, ToolResultPart } from "../../model/part.ts";
-import { findNewestQuestion } from "../protected.ts";
+import { getOwnText } from "../inline-tool-output.ts";
+import { findNewestQuestion } from "../protected-seqs.ts";
 import type { Slot } from "../slot.ts";
-import { getOwnText } from "../told-output.ts";
 
 /** A request for a page. */
 export interface PageCue {

@@ -1,7 +1,7 @@
 import type { Message } from "../../model/message.ts";
 import type { Part } from "../../model/part.ts";
 import type { Pass, Proposal } from "../pass.ts";
-import { findProtectedSeqs } from "../protected.ts";
+import { findProtectedSeqs } from "../protected-seqs.ts";
 import type { Slot } from "../slot.ts";
 
 /** Removes all reasoning, except that of the latest `keepTurns` turns that have any. */

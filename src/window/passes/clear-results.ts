@@ -1,9 +1,8 @@
 import type { ToolCallPart } from "../../model/part.ts";
-import { getToolName, type PlacedCall, type PlacedResult } from "../answer.ts";
 import type { Pass, PassContext, Proposal } from "../pass.ts";
-import { findProtectedSeqs } from "../protected.ts";
+import { getToolName, type PlacedCall, type PlacedResult } from "../placed-result.ts";
+import { findProtectedSeqs } from "../protected-seqs.ts";
 import { shrinkPart } from "../replace-part.ts";
-import { sumSlotTokens } from "../size.ts";
 import type { Slot } from "../slot.ts";
 import {
   buildStubPart,
@@ -14,6 +13,7 @@ import {
   hasStub,
   isStub,
 } from "../stub.ts";
+import { sumSlotTokens } from "../sum-slot-tokens.ts";
 import { getWindowIndex } from "../window-index.ts";
 
 /** Threshold for clearing: tokens of the whole request, or tool calls with a result. */

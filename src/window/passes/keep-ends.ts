@@ -1,6 +1,6 @@
 import { findOldestRemovable, proposeHiding } from "../hide-slots.ts";
 import type { Pass } from "../pass.ts";
-import { findProtectedSeqs } from "../protected.ts";
+import { findProtectedSeqs } from "../protected-seqs.ts";
 import { getWindowIndex } from "../window-index.ts";
 
 /** Hides all groups between the first user message and the `latest` messages. */

@@ -1,7 +1,7 @@
 import type { ToolResultPart } from "../../model/part.ts";
-import type { PlacedResult } from "../answer.ts";
 import type { Pass, PassContext } from "../pass.ts";
-import { findProtectedSeqs } from "../protected.ts";
+import type { PlacedResult } from "../placed-result.ts";
+import { findProtectedSeqs } from "../protected-seqs.ts";
 import { shrinkPart } from "../replace-part.ts";
 import type { Slot } from "../slot.ts";
 import { buildStubText, describeTextSize, getStubPlace, hasStub } from "../stub.ts";

@@ -1,8 +1,8 @@
 import type { TokenEstimator } from "../apply-edits.ts";
 import { dropOldPages, isPage } from "../paging/page-note.ts";
 import { applyProposals, type Pass, type PassContext } from "../pass.ts";
-import { limitHistory } from "../passes/history-limit.ts";
-import type { TruncateHead } from "../passes/truncate.ts";
+import { limitHistory } from "../passes/limit-history.ts";
+import type { TruncateHead } from "../passes/truncate-messages.ts";
 import {
   type Budget,
   type Course,
@@ -12,11 +12,11 @@ import {
   type PolicyRun,
   type ProviderLimits,
 } from "../policy.ts";
-import { findNewestQuestion } from "../protected.ts";
-import { sumSlotTokens } from "../size.ts";
+import { findNewestQuestion } from "../protected-seqs.ts";
 import type { Slot } from "../slot.ts";
+import { sumSlotTokens } from "../sum-slot-tokens.ts";
 import { withoutLostCalls } from "./lost-calls.ts";
-import { shrinkToBudget } from "./within-budget.ts";
+import { shrinkToBudget } from "./shrink-to-budget.ts";
 
 /** Input for the decision of a policy step. */
 export interface StepContext extends Moment {

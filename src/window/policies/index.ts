@@ -1,10 +1,10 @@
 import type { Policy } from "../policy.ts";
-import { anthropicClearPolicy } from "./anthropic-clear.ts";
-import { clinePolicy } from "./cline.ts";
+import { anthropicClearPolicy } from "./anthropic-clear-policy.ts";
+import { clinePolicy } from "./cline-policy.ts";
 import { longhaul } from "./longhaul.ts";
-import { nonePolicy } from "./none.ts";
-import { openclawPolicy } from "./openclaw.ts";
-import { rooPolicy } from "./roo.ts";
+import { nonePolicy } from "./none-policy.ts";
+import { openclawPolicy } from "./openclaw-policy.ts";
+import { rooPolicy } from "./roo-policy.ts";
 
 /** All policies, the default first. */
 export const POLICIES: readonly Policy[] = [

@@ -1,8 +1,8 @@
 import type { Policy } from "../policy.ts";
-import { LONGHAUL_OPTIONS, type LonghaulOptions } from "./longhaul/options.ts";
-import { LonghaulRun } from "./longhaul/run.ts";
+import { LONGHAUL_OPTIONS, type LonghaulOptions } from "./longhaul/longhaul-options.ts";
+import { LonghaulRun } from "./longhaul/longhaul-run.ts";
 
-export { LONGHAUL_OPTIONS, type LonghaulOptions } from "./longhaul/options.ts";
+export { LONGHAUL_OPTIONS, type LonghaulOptions } from "./longhaul/longhaul-options.ts";
 
 /**
  * The default policy: few, large rebuilds, done where they pay. Old messages leave as a whole and return as an extract:

@@ -1,7 +1,7 @@
 import type { Message } from "../../model/message.ts";
 import type { Part } from "../../model/part.ts";
-import { pairResults } from "../answer.ts";
 import type { TokenEstimator } from "../apply-edits.ts";
+import { pairResults } from "../placed-result.ts";
 import type { Slot } from "../slot.ts";
 
 const NOTICE: Part = { type: "text", text: "[Result of an earlier call]" };

@@ -1,5 +1,5 @@
-import { isCall, listAnsweredCallIds, listCallIds } from "../../model/calls.ts";
 import type { Part } from "../../model/part.ts";
+import { isCall, listAnsweredCallIds, listCallIds } from "../../model/tool-call-ids.ts";
 import type { TokenEstimator } from "../apply-edits.ts";
 import type { Slot } from "../slot.ts";
 

@@ -1,7 +1,7 @@
 import type { Message } from "../../model/message.ts";
 import { requireParts } from "../../model/message.ts";
 import type { Part } from "../../model/part.ts";
-import { renderInput } from "../extract/said.ts";
+import { renderInput } from "../extract/part-text.ts";
 
 /** Counting and pricing rules of a replay. Tokens are characters/4, so that anyone can reproduce the numbers. */
 export interface Protocol {

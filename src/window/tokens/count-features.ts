@@ -1,4 +1,4 @@
-import { CHARACTER_CLASS, classifyCharacter } from "./script.ts";
+import { CHARACTER_CLASS, classifyCharacter } from "./character-class.ts";
 
 /** The features of a text from which its token count is estimated, in the order of the weights. */
 export const TEXT_FEATURES = [

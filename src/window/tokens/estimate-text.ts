@@ -1,6 +1,6 @@
 import { createArgumentError } from "../../model/errors.ts";
 import { countFeatures } from "./count-features.ts";
-import { TOKEN_WEIGHTS } from "./weights.ts";
+import { TOKEN_WEIGHTS } from "./token-weights.ts";
 
 /** Estimated tokens of a text, based on its scripts; on average within a few percent of o200k_base. */
 export function estimateText(text: string): number {

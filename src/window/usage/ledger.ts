@@ -1,9 +1,9 @@
-import { checkFields, checkKind } from "../../model/arguments.ts";
+import { checkFields, checkKind } from "../../model/argument-checks.ts";
 import type { UsageBody } from "../../model/entry.ts";
 import { createArgumentError } from "../../model/errors.ts";
-import { computeUsageCost } from "../models/cost-of-usage.ts";
-import type { ModelFacts } from "../models/facts.ts";
-import { addTotals, NO_TOTALS, subtractTotals, type Totals, toTotals } from "./totals.ts";
+import { computeUsageCost } from "../models/compute-usage-cost.ts";
+import type { ModelFacts } from "../models/model-data.ts";
+import { addTotals, NO_TOTALS, subtractTotals, type Totals, toTotals } from "./usage-totals.ts";
 
 /** One usage report and the time it was written. */
 export interface UsageReport {

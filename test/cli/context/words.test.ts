@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { apportionColumns } from "../../../src/cli/context/bar.ts";
-import { parseMoment } from "../../../src/cli/context/moment.ts";
-import { explainEdit } from "../../../src/cli/context/why.ts";
-import { formatDollars } from "../../../src/cli/dollars.ts";
+import { explainEdit } from "../../../src/cli/context/explain-edit.ts";
+import { parseMoment } from "../../../src/cli/context/parse-moment.ts";
+import { apportionColumns } from "../../../src/cli/context/render-window-bar.ts";
+import { formatDollars } from "../../../src/cli/format-dollars.ts";
 import { formatTokenChange, parseTokensOption } from "../../../src/cli/tokens.ts";
 import { measureWidth } from "../../../src/cli/width.ts";
-import { wrapText } from "../../../src/cli/wrap.ts";
+import { wrapText } from "../../../src/cli/wrap-text.ts";
 import type { Receipt } from "../../../src/index.ts";
 
 describe("a bar", () => {

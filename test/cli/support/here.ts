@@ -1,5 +1,5 @@
 import { PassThrough } from "node:stream";
-import type { CliContext } from "../../../src/cli/context.ts";
+import type { CliContext } from "../../../src/cli/cli-context.ts";
 import { runProgram } from "../../../src/cli/program.ts";
 import { testFolder } from "../../support/folder.ts";
 import type { Ended } from "./program.ts";

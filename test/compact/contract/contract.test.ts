@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fenceSummaryText } from "../../../src/compact/contract/fence.ts";
 import { parseSummary } from "../../../src/compact/contract/parse-summary.ts";
-import { buildSummaryPrompt, DATA_RULE } from "../../../src/compact/contract/prompt.ts";
 import { renderSummary } from "../../../src/compact/contract/render-summary.ts";
-import { sanitizeSummary } from "../../../src/compact/contract/sanitise.ts";
+import { sanitizeSummary } from "../../../src/compact/contract/sanitize-summary.ts";
 import { SECTION_KEYS, SECTIONS } from "../../../src/compact/contract/sections.ts";
-import { buildSections, type SummaryItem } from "../../../src/compact/contract/summary.ts";
+import { fenceSummaryText } from "../../../src/compact/contract/summary-fence.ts";
+import { buildSummaryPrompt, DATA_RULE } from "../../../src/compact/contract/summary-prompt.ts";
+import { buildSections, type SummaryItem } from "../../../src/compact/contract/summary-sections.ts";
 import { proofRounds } from "../../support/proof.ts";
 import { cart, research, said, user } from "../conversations.ts";
 

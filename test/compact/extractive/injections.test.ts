@@ -3,7 +3,7 @@ import { findFenceAt, parseSummary } from "../../../src/compact/contract/parse-s
 import { SECTION_KEYS } from "../../../src/compact/contract/sections.ts";
 import { extractSummary } from "../../../src/compact/extractive/extract-summary.ts";
 import { judgeSummary } from "../../../src/compact/gate/judge-summary.ts";
-import type { RecordedMessage } from "../../../src/window/replay/conversation.ts";
+import type { RecordedMessage } from "../../../src/window/replay/recorded-message.ts";
 import { assistant, called, cart, said, user } from "../conversations.ts";
 import { INJECTIONS, traceOf } from "./injections.ts";
 

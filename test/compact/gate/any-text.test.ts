@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseSummary } from "../../../src/compact/contract/parse-summary.ts";
-import { isRoleMarker, sanitizeSummary } from "../../../src/compact/contract/sanitise.ts";
+import { isRoleMarker, sanitizeSummary } from "../../../src/compact/contract/sanitize-summary.ts";
 import { judgeSummary } from "../../../src/compact/gate/judge-summary.ts";
 import { repairSummary } from "../../../src/compact/gate/repair-summary.ts";
 import { proofRounds } from "../../support/proof.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { judgeSummary } from "../../../src/compact/gate/judge-summary.ts";
-import { SUMMARY_FAULTS } from "../../../src/compact/gate/verdict.ts";
+import { SUMMARY_FAULTS } from "../../../src/compact/gate/summary-verdict.ts";
 import { BAD } from "./bad-summaries.ts";
 import { GOOD } from "./good-summaries.ts";
 

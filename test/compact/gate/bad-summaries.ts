@@ -1,5 +1,5 @@
-import type { SummaryFault } from "../../../src/compact/gate/verdict.ts";
-import type { RecordedMessage } from "../../../src/window/replay/conversation.ts";
+import type { SummaryFault } from "../../../src/compact/gate/summary-verdict.ts";
+import type { RecordedMessage } from "../../../src/window/replay/recorded-message.ts";
 import { GOOD } from "./good-summaries.ts";
 
 /** A wrong summary and its fault. */

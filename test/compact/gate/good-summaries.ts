@@ -4,7 +4,7 @@ import {
   SECTIONS,
   type SectionKey,
 } from "../../../src/compact/contract/sections.ts";
-import type { RecordedMessage } from "../../../src/window/replay/conversation.ts";
+import type { RecordedMessage } from "../../../src/window/replay/recorded-message.ts";
 import { cart, login, queue, research, suppliers } from "../conversations.ts";
 
 type Words = Partial<Record<SectionKey, string>>;

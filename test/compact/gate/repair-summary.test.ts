@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { extractSummary } from "../../../src/compact/extractive/extract-summary.ts";
 import { judgeSummary } from "../../../src/compact/gate/judge-summary.ts";
 import { repairSummary } from "../../../src/compact/gate/repair-summary.ts";
-import { describeVerdict } from "../../../src/compact/gate/verdict.ts";
+import { describeVerdict } from "../../../src/compact/gate/summary-verdict.ts";
 import { cart, queue } from "../conversations.ts";
 import { BAD } from "./bad-summaries.ts";
 

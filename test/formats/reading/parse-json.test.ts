@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseCutJson } from "../../../src/formats/reading/cut-json.ts";
+import { parseCutJson } from "../../../src/formats/reading/parse-cut-json.ts";
 import { parseJson } from "../../../src/formats/reading/parse-json.ts";
 
 const nested = (levels: number, begin = "[", end = "]") => begin.repeat(levels) + end.repeat(levels);

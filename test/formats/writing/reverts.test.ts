@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { exportSession } from "../../../src/formats/export-session.ts";
-import { claudeCodeWriter } from "../../../src/formats/writing/claude-code.ts";
-import { clineWriter } from "../../../src/formats/writing/cline.ts";
-import { piWriter } from "../../../src/formats/writing/pi.ts";
-import { rooWriter } from "../../../src/formats/writing/roo.ts";
+import { claudeCodeWriter } from "../../../src/formats/writing/claude-code-writer.ts";
+import { clineWriter } from "../../../src/formats/writing/cline-writer.ts";
+import { piWriter } from "../../../src/formats/writing/pi-writer.ts";
+import { rooWriter } from "../../../src/formats/writing/roo-writer.ts";
 import type { Writer } from "../../../src/formats/writing/writer.ts";
 import type { EditInput, Kernel, Session } from "../../../src/index.ts";
 import { testKernel } from "../../support/kernel.ts";

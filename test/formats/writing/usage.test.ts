@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { exportSession } from "../../../src/formats/export-session.ts";
-import { markdownWriter } from "../../../src/formats/writing/markdown.ts";
-import { rooWriter } from "../../../src/formats/writing/roo.ts";
+import { markdownWriter } from "../../../src/formats/writing/markdown-writer.ts";
+import { rooWriter } from "../../../src/formats/writing/roo-writer.ts";
 import type { Writer } from "../../../src/formats/writing/writer.ts";
 import { testKernel } from "../../support/kernel.ts";
 

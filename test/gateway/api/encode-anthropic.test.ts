@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { anthropicApi } from "../../../src/gateway/api/anthropic.ts";
+import { anthropicApi } from "../../../src/gateway/api/anthropic-api.ts";
 import type { WireObject } from "../../../src/gateway/api/api.ts";
 import type { Message, Part } from "../../../src/index.ts";
 import { PNG } from "./elements.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Api, WireObject } from "../../../src/gateway/api/api.ts";
-import { openaiChatApi } from "../../../src/gateway/api/openai-chat.ts";
-import { openaiResponsesApi, parseInputItems } from "../../../src/gateway/api/openai-responses.ts";
+import { openaiChatApi } from "../../../src/gateway/api/openai-chat-api.ts";
+import { openaiResponsesApi, parseInputItems } from "../../../src/gateway/api/openai-responses-api.ts";
 import type { Message, Part } from "../../../src/index.ts";
 import { PNG } from "./elements.ts";
 import { loggedMessages } from "./logged.ts";

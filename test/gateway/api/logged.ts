@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Message, type MessageInput, sniffMime } from "../../../src/index.ts";
-import { absorbMessage } from "../../../src/log/absorb.ts";
+import { absorbMessage } from "../../../src/log/absorb-message.ts";
 
 /** Messages as the log stores them, with their blobs. */
 export interface LoggedMessages {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ApiName, WireFault } from "../../../src/gateway/api/api.ts";
 import { APIS, getApi } from "../../../src/gateway/api/apis.ts";
-import { readFailureReply } from "../../../src/gateway/api/replies/failure.ts";
+import { readFailureReply } from "../../../src/gateway/api/replies/read-failure.ts";
 import { detectOverflow } from "../../../src/window/limits/overflow.ts";
 import { readerOf, spoken, spokenWhole } from "./spoken.ts";
 

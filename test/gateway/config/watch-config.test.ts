@@ -1,8 +1,8 @@
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { createToken } from "../../../src/gateway/config/access-token.ts";
 import { loadConfig } from "../../../src/gateway/config/load-config.ts";
-import { createToken } from "../../../src/gateway/config/token.ts";
 import { type ReloadResult, watchConfig } from "../../../src/gateway/config/watch-config.ts";
 import { testFolder } from "../../support/folder.ts";
 

@@ -1,6 +1,6 @@
 import type { DoorConfig, DoorLimits } from "../../../src/gateway/door/door-config.ts";
-import type { RequestHead } from "../../../src/gateway/door/request-facts.ts";
-import { groupHeaders } from "../../../src/gateway/door/request-facts.ts";
+import type { RequestHead } from "../../../src/gateway/door/request-head.ts";
+import { groupHeaders } from "../../../src/gateway/door/request-head.ts";
 
 const LIMITS: DoorLimits = {
   maxBodyBytes: 1_000_000,

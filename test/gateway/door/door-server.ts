@@ -6,7 +6,7 @@ import { discardBody } from "../../../src/gateway/door/discard-body.ts";
 import type { DoorConfig } from "../../../src/gateway/door/door-config.ts";
 import { guardServer, type ServerGuard } from "../../../src/gateway/door/guard-server.ts";
 import { type BodyReadResult, readRequestBody } from "../../../src/gateway/door/read-body.ts";
-import { readRequestHead } from "../../../src/gateway/door/request-facts.ts";
+import { readRequestHead } from "../../../src/gateway/door/request-head.ts";
 import { buildServerOptions } from "../../../src/gateway/door/server-options.ts";
 
 /** A server with a door that only measures bodies. */

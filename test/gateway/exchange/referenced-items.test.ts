@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ReferencedItems } from "../../../src/gateway/exchange/referenced-items.ts";
+import { ReferencedItems } from "../../../src/gateway/request/referenced-items.ts";
 
 const item = (id: string, text: string) => ({
   id,

@@ -6,7 +6,7 @@ import {
   canBeReminder,
   countSimilarReminders,
   type ReminderMark,
-} from "../../../src/gateway/identity/reminder.ts";
+} from "../../../src/gateway/identity/reminder-mark.ts";
 import type { Role } from "../../../src/index.ts";
 import { proofRounds } from "../../support/proof.ts";
 

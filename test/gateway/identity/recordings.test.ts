@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Api, WireObject } from "../../../src/gateway/api/api.ts";
 import { APIS } from "../../../src/gateway/api/apis.ts";
 import { buildCanonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
-import { detectClient } from "../../../src/gateway/identity/client.ts";
+import { detectClient } from "../../../src/gateway/identity/client-name.ts";
 import { findExplicitId } from "../../../src/gateway/identity/explicit-id.ts";
 import type { MessageInput } from "../../../src/index.ts";
 import { type Asked, Registry } from "./registry.ts";

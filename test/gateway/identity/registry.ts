@@ -1,13 +1,13 @@
+import { type AgentShape, buildShape } from "../../../src/gateway/identity/agent-shape.ts";
 import { buildCanonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
 import {
   chooseThread,
   type ThreadCandidate,
   type ThreadKind,
 } from "../../../src/gateway/identity/choose-thread.ts";
-import { findSummaryIndex } from "../../../src/gateway/identity/continued.ts";
-import { detectRequestKind, type RequestKind } from "../../../src/gateway/identity/kind.ts";
-import { findKnownConversation } from "../../../src/gateway/identity/known-conversation.ts";
-import { type AgentShape, buildShape } from "../../../src/gateway/identity/shape.ts";
+import { findKnownConversation } from "../../../src/gateway/identity/find-known-conversation.ts";
+import { findSummaryIndex } from "../../../src/gateway/identity/find-summary.ts";
+import { detectRequestKind, type RequestKind } from "../../../src/gateway/identity/request-kind.ts";
 import type { MessageInput, Role } from "../../../src/index.ts";
 
 /** A request as a registry sees it. */

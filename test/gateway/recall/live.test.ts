@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { RECALL_TOOL } from "../../../src/gateway/recall/tools.ts";
+import { RECALL_TOOL } from "../../../src/gateway/recall/recall-tools.ts";
 import { testFolder } from "../../support/folder.ts";
 import { startGateway } from "../../support/gateway.ts";
 import { says, startUpstream } from "../../support/upstream.ts";

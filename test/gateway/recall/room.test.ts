@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { trimRecallResults } from "../../../src/gateway/recall/within-room.ts";
+import { trimRecallResults } from "../../../src/gateway/reply/rounds/trim-recall-results.ts";
 import { estimateText } from "../../../src/index.ts";
 import { startGateway } from "../../support/gateway.ts";
 import { behave, says, startUpstream } from "../../support/upstream.ts";

@@ -1,5 +1,5 @@
 import type { ApiName, WireObject } from "../../../src/gateway/api/api.ts";
-import { RECALL_TOOL } from "../../../src/gateway/recall/tools.ts";
+import { RECALL_TOOL } from "../../../src/gateway/recall/recall-tools.ts";
 import { type Answer, ask, type TestGateway } from "../../support/gateway.ts";
 import type { Heard } from "../../support/upstream.ts";
 import type { Reply } from "../../support/wire-server/behaviour.ts";

@@ -1,11 +1,11 @@
 import { buffer } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { getApi } from "../../../src/gateway/api/apis.ts";
-import { RecentBodies } from "../../../src/gateway/body/recent-bodies.ts";
 import type { GatewayConfig } from "../../../src/gateway/config/config.ts";
 import { readRequest } from "../../../src/gateway/exchange/read-request.ts";
-import { ReferencedItems } from "../../../src/gateway/exchange/referenced-items.ts";
 import { Redactor } from "../../../src/gateway/redact/redactor.ts";
+import { RecentBodies } from "../../../src/gateway/request/recent-bodies.ts";
+import { ReferencedItems } from "../../../src/gateway/request/referenced-items.ts";
 import type { MessageInput } from "../../../src/index.ts";
 
 const SECRET = `sk-ant-api03-${"Ab1".repeat(31)}`;

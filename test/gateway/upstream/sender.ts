@@ -1,5 +1,9 @@
 import { onTestFinished } from "vitest";
-import { type AgentsOptions, closeAgents, createAgents } from "../../../src/gateway/upstream/agents.ts";
+import {
+  type AgentsOptions,
+  closeAgents,
+  createAgents,
+} from "../../../src/gateway/upstream/connection-agents.ts";
 import { sendUpstream, type UpstreamRequest } from "../../../src/gateway/upstream/send-upstream.ts";
 import type { UpstreamError } from "../../../src/gateway/upstream/upstream-error.ts";
 import { buildUpstreamUrl } from "../../../src/gateway/upstream/upstream-url.ts";

@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createStaticEmbedder, loadStaticEmbedder } from "../../../src/memory/embed/static/embedder.ts";
+import {
+  createStaticEmbedder,
+  loadStaticEmbedder,
+} from "../../../src/memory/embed/static/static-embedder.ts";
 import { smallWeights } from "./small-weights.ts";
 
 const packaged = loadStaticEmbedder();

@@ -2,11 +2,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createOpenAI } from "@ai-sdk/openai";
 import { expect, onTestFinished, test } from "vitest";
-import { aiSdkEmbedder } from "../../../src/memory/embed/ai-sdk.ts";
-import { createOfflineEmbedder } from "../../../src/memory/embed/offline.ts";
-import { ollamaEmbedder } from "../../../src/memory/embed/ollama.ts";
-import { openAiEmbedder } from "../../../src/memory/embed/openai-compatible.ts";
-import { loadStaticEmbedder } from "../../../src/memory/embed/static/embedder.ts";
+import { aiSdkEmbedder } from "../../../src/memory/embed/ai-sdk-embedder.ts";
+import { createOfflineEmbedder } from "../../../src/memory/embed/offline-embedder.ts";
+import { ollamaEmbedder } from "../../../src/memory/embed/ollama-embedder.ts";
+import { openAiEmbedder } from "../../../src/memory/embed/openai-embedder.ts";
+import { loadStaticEmbedder } from "../../../src/memory/embed/static/static-embedder.ts";
 import { testKernel } from "../../support/kernel.ts";
 import { startWireServer } from "../../support/wire-server/wire-server.ts";
 

@@ -1,4 +1,4 @@
-import type { Weights } from "../../../src/memory/embed/static/weights.ts";
+import type { Weights } from "../../../src/memory/embed/static/static-weights.ts";
 
 const WORDS = ["cat", "dog", "use", "state", "http", "don't", "javascript", "数", "据", "数据", "2", "walk"];
 const PIECES = 5;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createStaticEmbedder } from "../../../src/memory/embed/static/embedder.ts";
-import { MAX_UNITS } from "../../../src/memory/embed/static/tokenizer.ts";
+import { createStaticEmbedder } from "../../../src/memory/embed/static/static-embedder.ts";
+import { MAX_UNITS } from "../../../src/memory/embed/static/static-tokenizer.ts";
 import { smallWeights } from "./small-weights.ts";
 
 const embedder = createStaticEmbedder(smallWeights());

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { renderPinSection } from "../../../src/memory/memories/pin-section.ts";
-import type { RememberedFact } from "../../../src/memory/memories/remembered.ts";
+import type { RememberedFact } from "../../../src/memory/memories/remembered-fact.ts";
 import { INJECTIONS } from "../../compact/extractive/injections.ts";
 import { proofRounds } from "../../support/proof.ts";
 import { hostileText } from "../retrieval/hostile-text.ts";

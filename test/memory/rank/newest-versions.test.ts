@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { rankTurns } from "../../../src/memory/rank/rank.ts";
+import { rankTurns } from "../../../src/memory/rank/rank-turns.ts";
 import { testKernel } from "../../support/kernel.ts";
 import { type Said, scopeOf } from "./scope.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type FileCandidate, rankFiles } from "../../../src/memory/rank/rank-files.ts";
-import { analyzeText } from "../../../src/memory/text/analyse.ts";
+import { analyzeText } from "../../../src/memory/text/analyze-text.ts";
 import { listDefinitions } from "../../../src/memory/text/definitions.ts";
 
 const SOURCES: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
-import type { RankContext, TermVectors, TurnCandidate } from "../../../src/memory/rank/candidate.ts";
-import { analyzeText } from "../../../src/memory/text/analyse.ts";
-import { splitText } from "../../../src/memory/text/chunks.ts";
+import type { RankContext, TermVectors, TurnCandidate } from "../../../src/memory/rank/turn-candidate.ts";
+import { analyzeText } from "../../../src/memory/text/analyze-text.ts";
+import { splitText } from "../../../src/memory/text/split-text.ts";
 import { detectTraits } from "../../../src/memory/text/traits.ts";
 
 /** A turn as written in a test. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { quantizeVector, toCosine } from "../../../src/memory/vectors/quantise.ts";
+import { quantizeVector, toCosine } from "../../../src/memory/vectors/quantize.ts";
 import { Scanner } from "../../../src/memory/vectors/scanner.ts";
 import { VectorIndex } from "../../../src/memory/vectors/vector-index.ts";
 import { type MemoryStore, SEGMENT_CHUNKS } from "../../../src/store/memory-store.ts";

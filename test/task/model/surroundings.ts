@@ -1,6 +1,6 @@
 import type { Json } from "../../../src/model/json.ts";
 import type { Isolation } from "../../../src/task/after-end.ts";
-import type { TaskOptions } from "../../../src/task/options.ts";
+import type { TaskOptions } from "../../../src/task/task-options.ts";
 import type { Troubled } from "./operations.ts";
 
 /** Counts of one task's places. */

@@ -5,9 +5,9 @@ import type { Json } from "../../../src/model/json.ts";
 import { Census, Scope } from "../../../src/model/scope.ts";
 import type { AgentContext, AgentEvent } from "../../../src/task/agent.ts";
 import { commandAgent } from "../../../src/task/process/command-agent.ts";
+import { buildTaskTag } from "../../../src/task/process/process-tags.ts";
 import { reapStep } from "../../../src/task/process/reap-step.ts";
 import { startCommand } from "../../../src/task/process/run-command.ts";
-import { buildTaskTag } from "../../../src/task/process/tag.ts";
 import { testFolder } from "../../support/folder.ts";
 import { countTagged, eventually, freshTag, shell } from "./family.ts";
 

@@ -1,8 +1,8 @@
 /** Creates, uses and settles worktrees until it is killed. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createWorktree } from "../../../src/task/worktree/create.ts";
-import { removeIfUnchanged } from "../../../src/task/worktree/remove.ts";
+import { createWorktree } from "../../../src/task/worktree/create-worktree.ts";
+import { removeIfUnchanged } from "../../../src/task/worktree/remove-worktree.ts";
 
 const [, , repository = "", root = "", name = ""] = process.argv;
 for (let index = 0; ; index++) {

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { createWorktree } from "../../../src/task/worktree/create.ts";
+import { createWorktree } from "../../../src/task/worktree/create-worktree.ts";
 import type { Worktree } from "../../../src/task/worktree/worktree.ts";
 import { testFolder } from "../../support/folder.ts";
 

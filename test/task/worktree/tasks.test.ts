@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { TaskNotice } from "../../../src/model/task.ts";
 import { commandAgent } from "../../../src/task/process/command-agent.ts";
 import { reapStep } from "../../../src/task/process/reap-step.ts";
-import { worktreeIsolation } from "../../../src/task/worktree/isolation.ts";
+import { worktreeIsolation } from "../../../src/task/worktree/worktree-isolation.ts";
 import { countTagged, eventually, freshTag, shell } from "../process/family.ts";
 import { noticesIn, testHost } from "../world.ts";
 import { makeRepository } from "./repository.ts";

@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../../src/model/message.ts";
 import { chooseLines } from "../../../src/window/extract/choose-lines.ts";
-import { FactTracker } from "../../../src/window/extract/facts.ts";
-import { scanIdentifiers } from "../../../src/window/extract/identifiers.ts";
+import { estimateNeed } from "../../../src/window/extract/estimate-need.ts";
+import { EvictedLines } from "../../../src/window/extract/evicted-lines.ts";
+import { FactTracker } from "../../../src/window/extract/fact-tracker.ts";
 import { LineList } from "../../../src/window/extract/line-list.ts";
-import { estimateNeed } from "../../../src/window/extract/need.ts";
-import { renderInput } from "../../../src/window/extract/said.ts";
-import { EvictedLines } from "../../../src/window/extract/shelf.ts";
+import { renderInput } from "../../../src/window/extract/part-text.ts";
+import { scanIdentifiers } from "../../../src/window/extract/scan-identifiers.ts";
 import { isVerbatim, stripLine } from "../../../src/window/extract/verbatim-line.ts";
 
 const identifiers = (text: string, isWide = false) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findRemovedNames } from "../../../src/window/live/names-left.ts";
+import { findRemovedNames } from "../../../src/window/live/find-removed-names.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 
 const says = (seq: number, text: string): Slot => ({

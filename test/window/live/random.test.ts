@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type FittedWindow, type Message, openKernel, POLICIES, type Session } from "../../../src/index.ts";
-import { listAnsweredCallIds, listCallIds } from "../../../src/model/calls.ts";
+import { listAnsweredCallIds, listCallIds } from "../../../src/model/tool-call-ids.ts";
 import { proofRounds } from "../../support/proof.ts";
 import { step } from "./history.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { applyProposals, type Pass } from "../../../src/window/pass.ts";
-import { getHistoryLimit, limitHistory } from "../../../src/window/passes/history-limit.ts";
-import { truncateMessages } from "../../../src/window/passes/truncate.ts";
+import { getHistoryLimit, limitHistory } from "../../../src/window/passes/limit-history.ts";
+import { truncateMessages } from "../../../src/window/passes/truncate-messages.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { context, say, textsOf, tokensOf, windowOf } from "./windows.ts";
 

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { applyEdits } from "../../../src/window/apply-edits.ts";
 import { applyProposals, type Pass } from "../../../src/window/pass.ts";
-import { reduceBulkyResults } from "../../../src/window/passes/bulky.ts";
 import { clearResults } from "../../../src/window/passes/clear-results.ts";
-import { stubDuplicateReads } from "../../../src/window/passes/duplicate-reads.ts";
 import { keepEnds } from "../../../src/window/passes/keep-ends.ts";
-import { stubStaleImages } from "../../../src/window/passes/stale-images.ts";
-import { stubSupersededResults } from "../../../src/window/passes/superseded.ts";
+import { reduceBulkyResults } from "../../../src/window/passes/reduce-bulky-results.ts";
+import { stubDuplicateReads } from "../../../src/window/passes/stub-duplicate-reads.ts";
+import { stubStaleImages } from "../../../src/window/passes/stub-stale-images.ts";
+import { stubSupersededResults } from "../../../src/window/passes/stub-superseded-results.ts";
 import { trimResults } from "../../../src/window/passes/trim-results.ts";
-import { truncateMessages } from "../../../src/window/passes/truncate.ts";
+import { truncateMessages } from "../../../src/window/passes/truncate-messages.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { call, context, image, result, say, textsOf, tokensOf, windowOf } from "./windows.ts";
 

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { listAnsweredCallIds, listCallIds } from "../../../src/model/calls.ts";
 import type { Message } from "../../../src/model/message.ts";
 import { flattenParts } from "../../../src/model/message.ts";
-import { computeHighMark } from "../../../src/window/policies/longhaul/marks.ts";
+import { listAnsweredCallIds, listCallIds } from "../../../src/model/tool-call-ids.ts";
+import { computeHighMark } from "../../../src/window/policies/longhaul/rebuild-marks.ts";
 import { longhaul } from "../../../src/window/policies/longhaul.ts";
 import type { Course } from "../../../src/window/policy.ts";
-import { findProtectedSeqs } from "../../../src/window/protected.ts";
+import { findProtectedSeqs } from "../../../src/window/protected-seqs.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { estimateMessage } from "../../../src/window/tokens/estimate.ts";
 import { proofRounds } from "../../support/proof.ts";

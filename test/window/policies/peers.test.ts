@@ -3,11 +3,15 @@ import type { Message } from "../../../src/model/message.ts";
 import {
   type AnthropicClearOptions,
   anthropicClearPolicy,
-} from "../../../src/window/policies/anthropic-clear.ts";
-import { clinePolicy, computeMaxAllowedTokens } from "../../../src/window/policies/cline.ts";
-import { nonePolicy } from "../../../src/window/policies/none.ts";
-import { openclawPolicy } from "../../../src/window/policies/openclaw.ts";
-import { type CondenseOptions, computeAllowedTokens, rooPolicy } from "../../../src/window/policies/roo.ts";
+} from "../../../src/window/policies/anthropic-clear-policy.ts";
+import { clinePolicy, computeMaxAllowedTokens } from "../../../src/window/policies/cline-policy.ts";
+import { nonePolicy } from "../../../src/window/policies/none-policy.ts";
+import { openclawPolicy } from "../../../src/window/policies/openclaw-policy.ts";
+import {
+  type CondenseOptions,
+  computeAllowedTokens,
+  rooPolicy,
+} from "../../../src/window/policies/roo-policy.ts";
 import type { Budget, Policy } from "../../../src/window/policy.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { charactersAsTokens, fitAll, reads, says, slotsOf } from "./histories.ts";

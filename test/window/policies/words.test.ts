@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import type { Message } from "../../../src/model/message.ts";
 import { buildPageMessage } from "../../../src/window/paging/page-note.ts";
 import { longhaul } from "../../../src/window/policies/longhaul.ts";
-import { sumSlotTokens } from "../../../src/window/size.ts";
 import type { Slot } from "../../../src/window/slot.ts";
+import { sumSlotTokens } from "../../../src/window/sum-slot-tokens.ts";
 import { proofRounds } from "../../support/proof.ts";
 import { charactersAsTokens, fitAll, reads, says, slotsOf } from "./histories.ts";
 

@@ -2,8 +2,8 @@ import type { Message } from "../../../src/model/message.ts";
 import type { Part } from "../../../src/model/part.ts";
 import { groupSlots } from "../../../src/window/group.ts";
 import type { Budget, Policy } from "../../../src/window/policy.ts";
-import { sumSlotTokens } from "../../../src/window/size.ts";
 import type { Slot } from "../../../src/window/slot.ts";
+import { sumSlotTokens } from "../../../src/window/sum-slot-tokens.ts";
 import type { Random } from "../../formats/fuzz/random.ts";
 import { isBare, orphansIn, reusesIds, tiedTo, tokensOf, untouchable, withoutCall } from "./rules.ts";
 

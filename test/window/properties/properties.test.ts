@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../../src/model/message.ts";
-import { anthropicClearPolicy } from "../../../src/window/policies/anthropic-clear.ts";
-import { clinePolicy } from "../../../src/window/policies/cline.ts";
+import { anthropicClearPolicy } from "../../../src/window/policies/anthropic-clear-policy.ts";
+import { clinePolicy } from "../../../src/window/policies/cline-policy.ts";
 import { longhaul } from "../../../src/window/policies/longhaul.ts";
-import { nonePolicy } from "../../../src/window/policies/none.ts";
-import { openclawPolicy } from "../../../src/window/policies/openclaw.ts";
-import { rooPolicy } from "../../../src/window/policies/roo.ts";
+import { nonePolicy } from "../../../src/window/policies/none-policy.ts";
+import { openclawPolicy } from "../../../src/window/policies/openclaw-policy.ts";
+import { rooPolicy } from "../../../src/window/policies/roo-policy.ts";
 import type { Policy } from "../../../src/window/policy.ts";
 import { Random } from "../../formats/fuzz/random.ts";
 import { proofRounds } from "../../support/proof.ts";

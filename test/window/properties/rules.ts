@@ -1,8 +1,8 @@
-import { listAnsweredCallIds, listCallIds } from "../../../src/model/calls.ts";
 import type { Message } from "../../../src/model/message.ts";
 import type { Part } from "../../../src/model/part.ts";
+import { listAnsweredCallIds, listCallIds } from "../../../src/model/tool-call-ids.ts";
 import { groupSlots } from "../../../src/window/group.ts";
-import { findNewestQuestion, findVerbatimSeqs } from "../../../src/window/protected.ts";
+import { findNewestQuestion, findVerbatimSeqs } from "../../../src/window/protected-seqs.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 
 /** An additive token count, so that a message never takes less than a subset of its parts. */

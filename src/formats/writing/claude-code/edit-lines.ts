@@ -3,7 +3,7 @@ import { textOfMessage } from "../../../index.ts";
 import { OWN_FIELD, type OwnFields } from "../../claude-code/own-fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import type { ExportedSession } from "../writer.ts";
-import { deriveUuid } from "./derived-ids.ts";
+import { deriveUuid } from "./derive-ids.ts";
 import type { DraftLine } from "./message-lines.ts";
 import type { WrittenEntries } from "./written-entries.ts";
 

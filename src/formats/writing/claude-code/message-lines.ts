@@ -1,11 +1,11 @@
 import type { Entry, Json, MessageBody } from "../../../index.ts";
 import { OWN_FIELD, type OwnFields } from "../../claude-code/own-fields.ts";
-import type { Extras } from "../../content/blocks.ts";
+import type { Extras } from "../../content/block-content.ts";
 import { toArray, toNumber, toObject, toText } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
-import { encodeAnthropicBlocks, type PartSource } from "../anthropic-blocks.ts";
-import { encodeLineContent, getLineRole } from "./content.ts";
-import { deriveMessageId, deriveUuid } from "./derived-ids.ts";
+import { encodeAnthropicBlocks, type PartSource } from "../anthropic-block-encode.ts";
+import { encodeLineContent, getLineRole } from "./claude-code-content.ts";
+import { deriveMessageId, deriveUuid } from "./derive-ids.ts";
 
 /** An outgoing line with its id but without its parent. */
 export interface DraftLine {

@@ -1,9 +1,9 @@
 import type { Entry, Json, OverlayBody, Part } from "../../../index.ts";
-import { EDIT_TYPES } from "../../cline/context-history.ts";
+import { EDIT_TYPES } from "../../cline/context-edits.ts";
 import { toArray, toObject } from "../../content/fields.ts";
 import { overlaysOf } from "../overlays.ts";
 import type { ExportedSession } from "../writer.ts";
-import { readTaskFileEntries } from "./task-session.ts";
+import { readTaskFileEntries } from "./task-file-entries.ts";
 
 /** A replacement text with its place, kind and time. */
 interface ContextUpdate {

@@ -1,6 +1,6 @@
 import { isIn, overlaysOf } from "../overlays.ts";
 import type { ExportedSession } from "../writer.ts";
-import { readTaskFileEntries } from "./task-session.ts";
+import { readTaskFileEntries } from "./task-file-entries.ts";
 
 /** Cline always sends the first two messages. */
 const KEPT_MESSAGES = 2;

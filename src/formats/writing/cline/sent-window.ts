@@ -1,9 +1,9 @@
-import { toContentBlocks } from "../../cline/copies.ts";
+import { toContentBlocks } from "../../cline/text-copies.ts";
 import { toObject, toText } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import type { ExportedSession } from "../writer.ts";
 import { encodeSentBlocks } from "./sent-message.ts";
-import { readTaskFileEntries, type TaskFileEntry, type TaskFormat } from "./task-session.ts";
+import { readTaskFileEntries, type TaskFileEntry, type TaskFormat } from "./task-file-entries.ts";
 
 /** An element of the conversation that shown messages can refer to. */
 export interface SentMessage {

@@ -2,10 +2,10 @@ import type { Entry, MessageBody, NoticeBody, UsageBody } from "../../../index.t
 import { dropUndefined, toTime } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import type { ExportedSession } from "../writer.ts";
+import { buildShownRequest, buildShownUsage, generateShown, type ShownDraft } from "./generate-shown.ts";
+import { restoreShown } from "./restore-shown.ts";
 import { SentWindow } from "./sent-window.ts";
-import { restoreShown } from "./shown-again.ts";
-import { buildShownRequest, buildShownUsage, generateShown, type ShownDraft } from "./shown-anew.ts";
-import { findTaskOrigin, readTaskFileEntries, type TaskFormat } from "./task-session.ts";
+import { findTaskOrigin, readTaskFileEntries, type TaskFormat } from "./task-file-entries.ts";
 
 /** Yields the shown messages: those of the original task, and generated ones for everything else. */
 export async function* writeShownMessages(

@@ -8,10 +8,10 @@ import {
 } from "../../../index.ts";
 import { toText as stringOf } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
-import { encodePiBlocks } from "./blocks.ts";
 import { buildMessageDrafts, type DraftSource, type PiDraft, readMessageText } from "./message-drafts.ts";
-import type { PiPlaces, WrittenPiEntry } from "./places.ts";
-import { splitBeginning } from "./survey.ts";
+import { encodePiBlocks } from "./pi-block-encode.ts";
+import type { PiPlaces, WrittenPiEntry } from "./pi-places.ts";
+import { splitBeginning } from "./session-survey.ts";
 
 /** Context for writing an edit. */
 export interface EditContext {

@@ -1,9 +1,9 @@
 import { type Message, type Part, type ToolResultPart, textOfMessage } from "../../../index.ts";
 import { toObject } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
-import type { PartSource } from "../anthropic-blocks.ts";
-import { encodePiBlocks } from "./blocks.ts";
+import type { PartSource } from "../anthropic-block-encode.ts";
 import { type OwnMeta, parseOwnMeta } from "./own-meta.ts";
+import { encodePiBlocks } from "./pi-block-encode.ts";
 
 /** An outgoing entry without id and parent. */
 export interface PiDraft {

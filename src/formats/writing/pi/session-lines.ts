@@ -9,13 +9,13 @@ import { toNumber, toObject, toText } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import type { ExportedSession } from "../writer.ts";
 import { buildEditDrafts, OWN_ID } from "./edit-drafts.ts";
-import { isPartialRecord, isPartOfEntry } from "./extras.ts";
 import { buildMessageDrafts, type DraftSource, type PiDraft } from "./message-drafts.ts";
 import { type OwnMeta, PI_FORMATS, parseOwnMeta } from "./own-meta.ts";
-import { PiPlaces } from "./places.ts";
-import type { SessionSurvey } from "./survey.ts";
+import { isPartialRecord, isPartOfEntry } from "./partial-record.ts";
+import { PiPlaces } from "./pi-places.ts";
+import { encodePiUsage } from "./pi-usage-encode.ts";
+import type { SessionSurvey } from "./session-survey.ts";
 import { ToolNames } from "./tool-names.ts";
-import { encodePiUsage } from "./usage.ts";
 
 /** pi's own fields of an imported entry. */
 type OwnPlace = Pick<OwnMeta, "id" | "parentId" | "timestamp">;

@@ -2,7 +2,7 @@ import type { SessionRecord } from "../../../index.ts";
 import { EMPTY_LEDGER, type Totals, textOfMessage } from "../../../index.ts";
 import { dropUndefined, toObject, toText } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
-import { deriveTaskUuid, findTaskOrigin } from "../cline/task-session.ts";
+import { deriveTaskUuid, findTaskOrigin } from "../cline/task-file-entries.ts";
 import { addUsage } from "../usage-ledger.ts";
 import type { ExportedSession } from "../writer.ts";
 

@@ -1,6 +1,6 @@
 import { toArray, toNumber, toObject, toText } from "../../../formats/content/fields.ts";
 import type { WireObject } from "../api.ts";
-import { parseJsonOrUndefined } from "../replies/event-json.ts";
+import { parseJsonOrUndefined } from "../replies/parse-object.ts";
 
 interface OpenCall {
   id: string;

@@ -1,5 +1,5 @@
+import { ByteCollector } from "../../../base/byte-collector.ts";
 import { toArray, toObject, toText } from "../../../formats/content/fields.ts";
-import { ByteCollector } from "../../body/byte-collector.ts";
 import type { WireObject } from "../api.ts";
 
 /** The parts of a streamed message other than text and calls: images, audio, annotations. */

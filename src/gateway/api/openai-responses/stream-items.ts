@@ -1,7 +1,7 @@
 import { toArray, toNumber, toObject, toText } from "../../../formats/content/fields.ts";
 import { CALL_FIELDS } from "../../../formats/content/openai-responses-items.ts";
 import type { WireObject } from "../api.ts";
-import { parseJsonOrUndefined } from "../replies/event-json.ts";
+import { parseJsonOrUndefined } from "../replies/parse-object.ts";
 
 interface OpenItem {
   fields: WireObject;

@@ -1,6 +1,6 @@
 import { toText } from "../../../formats/content/fields.ts";
 import type { ReplyReader, WireObject } from "../api.ts";
-import { parseObject } from "./event-json.ts";
+import { parseObject } from "./parse-object.ts";
 
 /** A reply under construction, by the rules of one API. */
 export interface ReplyAssembly extends Omit<ReplyReader, "take" | "takeWhole"> {

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import type { PageReply } from "../answer.ts";
-import { FRONT_BODY } from "./body.ts";
-import { FRONT_SCRIPT } from "./script.ts";
-import { FRONT_STYLE } from "./style.ts";
+import type { PageReply } from "../page-reply.ts";
+import { FRONT_BODY } from "./front-body.ts";
+import { FRONT_SCRIPT } from "./front-script.ts";
+import { FRONT_STYLE } from "./front-style.ts";
 
 const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 

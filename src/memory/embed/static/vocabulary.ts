@@ -1,5 +1,5 @@
 import { endianness } from "node:os";
-import type { TokenSource } from "./tokenizer.ts";
+import type { TokenSource } from "./static-tokenizer.ts";
 
 /** A table of words that is searched without creating strings. */
 export interface Vocabulary extends TokenSource {

@@ -10,7 +10,7 @@ import type {
   SourceName,
   VectorStore,
 } from "../../memory-store.ts";
-import { connectDatabase } from "../connect.ts";
+import { connectDatabase } from "../connect-database.ts";
 import type { Database } from "../database.ts";
 import { ChunkRows } from "./chunk-rows.ts";
 import { Dictionary } from "./dictionary.ts";

@@ -1,11 +1,11 @@
 import type { TokenEstimator } from "../../apply-edits.ts";
 import { chooseLines } from "../../extract/choose-lines.ts";
-import { FactTracker, type MessageFacts } from "../../extract/facts.ts";
+import type { Horizon } from "../../extract/estimate-need.ts";
+import { EvictedLines } from "../../extract/evicted-lines.ts";
+import { FactTracker, type MessageFacts } from "../../extract/fact-tracker.ts";
 import type { LineList, QuoteSource } from "../../extract/line-list.ts";
-import type { Horizon } from "../../extract/need.ts";
-import { EvictedLines } from "../../extract/shelf.ts";
 import type { Slot } from "../../slot.ts";
-import type { ExtractLine } from "./notes.ts";
+import type { ExtractLine } from "./extract-notes.ts";
 
 /** Limits for the lines of an extract. */
 export interface ExtractLimits {

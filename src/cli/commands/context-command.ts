@@ -1,0 +1,68 @@
+import { choosePaint } from "../choose-paint.ts";
+import { defineCommand } from "../cli-command.ts";
+import { toContextJson } from "../context/context-json.ts";
+import { buildContextReport } from "../context/context-report.ts";
+import { renderContext } from "../context/render-context.ts";
+import { openDescribedWindow, WINDOW_OPTIONS } from "../context/window-options.ts";
+import { escapeLine, toSafeJson } from "../escape.ts";
+import { EXIT } from "../exit-code.ts";
+import { findSession } from "../find-session.ts";
+import { openExistingStore } from "../open-store.ts";
+import { printLines } from "../print-lines.ts";
+import { printTo } from "../printer.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** Shows the window of the next model call, its cost and its edits. */
+export const contextCommand = defineCommand({
+  name: "context",
+  summary: "show the context window: its parts, its cost, its edits and their reasons",
+  usage: ["context <session> [--model NAME] [--dry-run] [--diff] [options]"],
+  about:
+    "Shows the current window, built from the log and its overlays. A receipt gives each figure without the edit → with it.",
+  options: {
+    ...WINDOW_OPTIONS,
+    "dry-run": { type: "boolean", help: "also show the edits for the next call; change nothing" },
+    diff: {
+      type: "boolean",
+      help: "show the difference between log and window; with --dry-run, between this window and the next call's",
+    },
+    full: { type: "boolean", help: "list all overlays in force, all days and all names" },
+  },
+  maxOperands: 1,
+  examples: [
+    "longhaul context ticket-4711",
+    "longhaul context ticket-4711 --model claude-sonnet-4-5 --system 3k --tools 9k --dry-run",
+    "longhaul context ticket-4711 --diff",
+    "longhaul context ticket-4711 --json",
+  ],
+  async run(context, { operands: [wanted], options }) {
+    if (wanted === undefined) throw new UsageError('name a session; "longhaul sessions" lists them');
+    const warnings: string[] = [];
+    const onWarning = (warning: string) => void warnings.push(warning);
+    await using kernel = await openExistingStore(context, options, { onWarning });
+    await using session = await kernel.session(await findSession(kernel, wanted));
+    const described = await openDescribedWindow(session, options);
+    const report = await buildContextReport(session, described, {
+      isDryRun: options["dry-run"] === true,
+      hasDiff: options.diff === true,
+      warnings,
+      factsOf: (model) => kernel.modelFacts(model),
+    });
+    if (options.json) {
+      await printTo(context.stdout, `${toSafeJson(toContextJson(report))}\n`);
+      return EXIT.fine;
+    }
+    if (!options.quiet) {
+      for (const warning of report.warnings) context.stderr.write(`longhaul: ${escapeLine(warning)}\n`);
+    }
+    const lines = renderContext(report, {
+      columns: context.columns.stdout,
+      paint: choosePaint(context, options),
+      isFull: options.full === true,
+      isQuiet: options.quiet === true,
+      now: Date.now(),
+    });
+    await printLines(context, lines);
+    return EXIT.fine;
+  },
+});

@@ -1,0 +1,95 @@
+import { type FreedCounts, type Kernel, parseEntryId } from "../../index.ts";
+import { askYesNo } from "../ask-yes-no.ts";
+import { defineCommand } from "../cli-command.ts";
+import type { CliContext } from "../cli-context.ts";
+import { escapeLine, toSafeJson } from "../escape.ts";
+import { EXIT } from "../exit-code.ts";
+import { findSession } from "../find-session.ts";
+import { formatQuantity } from "../format-count.ts";
+import { openExistingStore } from "../open-store.ts";
+import { printTo } from "../printer.ts";
+import { UsageError } from "../usage-error.ts";
+
+const MEMORY_PREFIX = "memory:";
+
+/** A memory, entry or session to forget. */
+interface ForgetTarget {
+  readonly name: string;
+  readonly kind: "memory" | "entry" | "session";
+  readonly forget: () => Promise<FreedCounts>;
+}
+
+/** Removes a memory, an entry or a whole session, with everything derived from it. */
+export const forgetCommand = defineCommand({
+  name: "forget",
+  summary: "delete a memory, an entry or a conversation, and everything derived from it",
+  usage: ["forget <memory|entry|session>… [options]", "forget --path PATH"],
+  about:
+    'Name a memory by its id, as "longhaul memories" lists it; an entry as <session>#<number>; a session by its id. Summaries and extracts that repeat an entry are deleted with it, and so are its chunks in the index. There is no undo, so the command asks before it deletes entries and sessions.',
+  options: {
+    yes: { type: "boolean", short: "y", help: "forget entries and sessions without asking" },
+    path: {
+      type: "string",
+      value: "PATH",
+      help: "remove a file or folder from the index; the files stay on disk",
+    },
+  },
+  maxOperands: Number.POSITIVE_INFINITY,
+  examples: [
+    "longhaul forget memory:default#3",
+    "longhaul forget ticket-4711#12 --yes",
+    "longhaul forget --path ~/old-project",
+  ],
+  async run(context, { operands, options }) {
+    const { path } = options;
+    if (operands.length === 0 && path === undefined)
+      throw new UsageError("name a memory, an entry, a session or a --path");
+    await using kernel = await openExistingStore(context, options);
+    const targets: ForgetTarget[] = [];
+    for (const name of operands) targets.push(await findTarget(kernel, name));
+    if (!(await isConfirmed(context, options.yes === true, targets))) return EXIT.fine;
+    const files = path === undefined ? undefined : await kernel.memory.forgetFiles([path]);
+    const forgotten: { name: string; kind: string; freed: FreedCounts }[] = [];
+    for (const { name, kind, forget } of targets) forgotten.push({ name, kind, freed: await forget() });
+    if (options.json)
+      await printTo(context.stdout, `${toSafeJson({ forgotten, ...(files !== undefined && { files }) })}\n`);
+    else if (!options.quiet) {
+      const lines = forgotten.map(({ name }) => `Forgot ${escapeLine(name)}.\n`);
+      if (files !== undefined) lines.push(`Removed ${formatQuantity(files, "file")} from the index.\n`);
+      await printTo(context.stdout, lines.join(""));
+    }
+    return EXIT.fine;
+  },
+});
+
+async function findTarget(kernel: Kernel, name: string): Promise<ForgetTarget> {
+  if (!/#\d+$/.test(name)) {
+    const id = await findSession(kernel, name);
+    return { name: id, kind: "session", forget: () => kernel.deleteSession(id) };
+  }
+  const place = parseEntryId(name);
+  if (place.session.startsWith(MEMORY_PREFIX)) {
+    const memories = kernel.memories(place.session.slice(MEMORY_PREFIX.length));
+    return { name, kind: "memory", forget: () => memories.forget(name) };
+  }
+  const id = await findSession(kernel, place.session);
+  const forget = async () => {
+    await using session = await kernel.session(id);
+    return await session.redact(place.seq, "forgotten");
+  };
+  return { name: `${id}#${place.seq}`, kind: "entry", forget };
+}
+
+async function isConfirmed(
+  context: CliContext,
+  isSure: boolean,
+  targets: readonly ForgetTarget[],
+): Promise<boolean> {
+  const asked = targets.filter(({ kind }) => kind !== "memory");
+  if (asked.length === 0 || isSure) return true;
+  const names = asked.map(({ name }) => escapeLine(name)).join(", ");
+  if (!context.isTerminal.stdin || !context.isTerminal.stdout)
+    throw new UsageError(`forgetting ${names} needs --yes`);
+  const words = `Forget ${formatQuantity(asked.length, "conversation or entry", "conversations or entries")} (${names}) permanently?`;
+  return askYesNo(context, words);
+}

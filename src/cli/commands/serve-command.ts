@@ -1,0 +1,40 @@
+import { defineCommand } from "../cli-command.ts";
+import { toSafeJson } from "../escape.ts";
+import { EXIT } from "../exit-code.ts";
+import { printTo } from "../printer.ts";
+import { SERVE_OPTIONS } from "../serving/serve-options.ts";
+
+/** Runs the gateway between agents and their models. */
+export const serveCommand = defineCommand({
+  name: "serve",
+  summary: "run the gateway: endless context for any agent, by changing one URL",
+  usage: ["serve [--port PORT] [--host HOST] [--policy NAME] [--dry-run] [options]"],
+  about:
+    'Listens on the loopback address and prints the settings to paste for each agent. Keys come from the environment or from the agent; tokens come from LONGHAUL_TOKEN, never from the command line. A change to the configuration in your own folder takes effect when the file is saved; a longhaul.json in the working folder counts only after "longhaul trust", and only for harmless settings.',
+  options: SERVE_OPTIONS,
+  maxOperands: 0,
+  examples: [
+    "longhaul serve",
+    "longhaul serve --dry-run --port 0",
+    "longhaul serve --upstream anthropic=http://127.0.0.1:8080 --recall tools",
+    "LONGHAUL_TOKEN=$(longhaul serve --new-token --quiet) longhaul serve --host 0.0.0.0",
+  ],
+  async run(context, { options }) {
+    if (options.schema) {
+      const { getConfigSchemaJson: configSchemaJson } = await import("../../gateway/config/config.ts");
+      await printTo(context.stdout, `${JSON.stringify(configSchemaJson(), undefined, 2)}\n`);
+      return EXIT.fine;
+    }
+    if (options["new-token"]) {
+      const { createToken: newToken } = await import("../../gateway/config/access-token.ts");
+      const token = newToken();
+      const use = `${token}\n\nSet it in the gateway's environment, and share it with the people who may use the gateway:\n  export LONGHAUL_TOKEN=${token}\nAgents send it in the header x-longhaul-token, or as their API key. longhaul does not store it.\n`;
+      const plain = options.quiet ? `${token}\n` : use;
+      await printTo(context.stdout, options.json ? `${toSafeJson({ token })}\n` : plain);
+      return EXIT.fine;
+    }
+    // Loaded lazily: the options above do not need the gateway.
+    const { serveGateway: serve } = await import("../serving/serve-gateway.ts");
+    return serve(context, options);
+  },
+});

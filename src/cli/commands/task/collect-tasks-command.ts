@@ -1,0 +1,87 @@
+import { resolve } from "node:path";
+import { isTerminal, type Kernel, LonghaulError, type TaskId } from "../../../index.ts";
+import { defineCommand } from "../../cli-command.ts";
+import { escapeLine, toSafeJson } from "../../escape.ts";
+import { EXIT } from "../../exit-code.ts";
+import { printLines } from "../../print-lines.ts";
+import { printTo } from "../../printer.ts";
+import { collectProcesses, collectWorktrees, listDeadTasks } from "../../tasks/collect-tasks.ts";
+import { formatTaskState } from "../../tasks/format-task.ts";
+import { openExistingTasks } from "../../tasks/open-tasks.ts";
+import { type CleanUp, renderCleanUp } from "../../tasks/render-clean-up.ts";
+import { parseDuration } from "../../tasks/units.ts";
+
+const OLDER_THAN = "1h";
+
+/** Cleans up after dead processes. */
+export const collectTasksCommand = defineCommand({
+  name: "task gc",
+  summary: "clean up after dead processes: their tasks, programs, notices and worktrees",
+  usage: ["task gc [options]"],
+  about: `Ends tasks whose process is dead, unless another process can resume them; ends the programs of ended tasks; sends overdue notices; removes unused worktrees of the repository that contain no work. Worktrees that contain work stay. Exits with code 3 if a process could not be ended.`,
+  options: {
+    "dry-run": { type: "boolean", help: "report the actions without taking them" },
+    repository: {
+      type: "string",
+      value: "PATH",
+      help: "repository whose worktrees to check (default: that of the current folder)",
+    },
+    "older-than": {
+      type: "string",
+      value: "TIME",
+      help: `only worktrees unused for this long (default: ${OLDER_THAN})`,
+    },
+  },
+  maxOperands: 0,
+  examples: ["longhaul task gc --dry-run", "longhaul task gc --repository ../app --older-than 1d"],
+  async run(context, { options }) {
+    const isDryRun = options["dry-run"] === true;
+    const olderThanMs = parseDuration("older-than", options["older-than"] ?? OLDER_THAN);
+    const repository = resolve(context.cwd, options.repository ?? ".");
+    await using kernel = await openExistingTasks(context, options);
+    const dead = await listDeadTasks(kernel);
+    let notices = 0;
+    if (!isDryRun) {
+      notices = (await kernel.tasks.recover()).finished;
+      await kernel.tasks.cleaned();
+    }
+    const tasks = await describeDeadTasks(kernel, dead, isDryRun);
+    const given = isDryRun ? dead : tasks.filter(({ isGivenUp }) => isGivenUp).map(({ task }) => task);
+    const processes = await collectProcesses(kernel, { isDryRun, dead: given });
+    const { signal } = context;
+    const worktrees = await collectWorktrees(kernel, { repository, olderThanMs, isDryRun, signal });
+    if (!worktrees && options.repository !== undefined) throw createNoRepositoryError(repository);
+    const done: CleanUp = { isDryRun, tasks, notices, processes, repository, worktrees };
+    if (options.json) await printTo(context.stdout, `${toSafeJson(done)}\n`);
+    else if (!options.quiet) await printLines(context, renderCleanUp(done).map(escapeLine));
+    const isWhole = processes.every(({ why }) => why === undefined);
+    return isWhole ? EXIT.fine : EXIT.incomplete;
+  },
+});
+
+async function describeDeadTasks(kernel: Kernel, dead: readonly TaskId[], isDryRun: boolean) {
+  return Promise.all(
+    dead.map(async (task) => {
+      const status = await kernel.tasks.status(task);
+      const isGivenUp = isTerminal(status.state) || status.owner === undefined;
+      const words = isDryRun
+        ? `its process is dead; it would ${status.canResume ? "wait for a process that can resume it" : "fail (lost)"}`
+        : isTerminal(status.state)
+          ? `its process is dead: ${formatTaskState(status)}`
+          : isGivenUp
+            ? `its process is dead: ${status.state}, waiting for a process that knows its agent`
+            : `its process is alive but does not respond; ${formatTaskState(status)}; "longhaul task kill" ends it`;
+      return { task, words, isGivenUp };
+    }),
+  );
+}
+
+function createNoRepositoryError(path: string): LonghaulError {
+  return new LonghaulError(
+    "WORKTREE_REFUSED",
+    `${JSON.stringify(path)} is not in a git repository; name another folder.`,
+    {
+      details: { reason: "not-a-repository", path },
+    },
+  );
+}

@@ -1,0 +1,82 @@
+import {
+  diffWindows,
+  type Entry,
+  type FittedWindow,
+  type ModelFactsLookup,
+  type OverlayBody,
+  type Session,
+} from "../../index.ts";
+import { readRequestUsage } from "../spending/request-usage.ts";
+import { UsageSums } from "../spending/usage-sums.ts";
+import { compareWithLog, type LogDiff } from "./log-diff.ts";
+import { readPinnedEntries } from "./read-pinned-entries.ts";
+import type { DescribedWindow } from "./window-options.ts";
+
+/**
+ * Maximum overlays to search for those in force; they are few, because a rebuilt window replaces all earlier overlays.
+ */
+const MAX_OVERLAYS = 1_000;
+
+/** State of a session's window. */
+export interface ContextReport {
+  readonly session: string;
+  readonly described: DescribedWindow;
+  readonly now: FittedWindow;
+  /** The window of the next call; only with --dry-run. */
+  readonly next?: FittedWindow;
+  /** Difference between window and log, or between next and current window with --dry-run; only with --diff. */
+  readonly diff?: LogDiff;
+  readonly books: UsageSums;
+  readonly pins: readonly Entry[];
+  /** Overlays in force, newest first. */
+  readonly overlays: readonly Entry<OverlayBody>[];
+  readonly warnings: readonly string[];
+}
+
+const NO_MODEL = "The session names no model, so window and prices are assumed; set one with --model.";
+
+/** Builds the report without changing anything. `warnings` are the kernel's warnings so far. */
+export async function buildContextReport(
+  session: Session,
+  described: DescribedWindow,
+  {
+    isDryRun,
+    hasDiff,
+    warnings,
+    factsOf,
+  }: {
+    readonly isDryRun: boolean;
+    readonly hasDiff: boolean;
+    readonly warnings: readonly string[];
+    readonly factsOf: ModelFactsLookup;
+  },
+): Promise<ContextReport> {
+  const books = new UsageSums();
+  for await (const spent of readRequestUsage(session, factsOf)) books.add(spent);
+  const listed = await session.overlays.list(MAX_OVERLAYS);
+  const now = await described.window.look();
+  const next = isDryRun ? await described.window.fit({ isDryRun: true }) : undefined;
+  const diff = hasDiff ? await buildDiff(session, now, next) : undefined;
+  return {
+    session: session.id,
+    described,
+    now,
+    ...(next && { next }),
+    ...(diff && { diff }),
+    books,
+    pins: await readPinnedEntries(session),
+    overlays: listed.flatMap(({ entry, isHolding }) =>
+      isHolding && entry.edit.type !== "revert" ? [entry] : [],
+    ),
+    warnings: described.model === undefined ? [NO_MODEL] : [...warnings],
+  };
+}
+
+async function buildDiff(
+  session: Session,
+  now: FittedWindow,
+  next: FittedWindow | undefined,
+): Promise<LogDiff> {
+  if (next) return { changes: diffWindows(now.slots, next.slots), isCut: false };
+  return compareWithLog(session, now.slots);
+}

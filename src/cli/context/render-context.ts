@@ -1,0 +1,146 @@
+import type { CacheState, FittedWindow } from "../../index.ts";
+import { renderWindowDiff } from "../compacting/render-window-diff.ts";
+import { escapeLine } from "../escape.ts";
+import { formatCount, formatQuantity, formatShare } from "../format-count.ts";
+import { formatAgo } from "../format-time.ts";
+import { quoteShellWord } from "../quote-shell-word.ts";
+import { renderSpending, renderUnpricedNote } from "../spending/render-spending.ts";
+import { fitText } from "../width.ts";
+import { wrapText } from "../wrap-text.ts";
+import { citeEntry } from "./cite-entry.ts";
+import type { ContextReport } from "./context-report.ts";
+import { explainEdit } from "./explain-edit.ts";
+import { formatEntryExcerpt } from "./format-entry-excerpt.ts";
+import { renderRows } from "./labeled-row.ts";
+import { buildReceiptRows } from "./receipt-rows.ts";
+import { type OverlayPrintOptions, renderOverlay } from "./render-overlay.ts";
+import { renderWindowBar } from "./render-window-bar.ts";
+
+/** Options for printing a window report. */
+export interface ContextPrintOptions extends OverlayPrintOptions {
+  readonly isQuiet: boolean;
+}
+
+const SHOWN_OVERLAYS = 5;
+const SHOWN_DAYS = 3;
+const CACHE_TEXTS: Readonly<Record<CacheState, string>> = {
+  hot: "hot: the next call reads the last request at the cached price",
+  cold: "cold: the next call writes the whole prompt again",
+  unknown: "unknown: no usage reported",
+};
+
+/** Formats the report about a window for people. */
+export function renderContext(report: ContextReport, look: ContextPrintOptions): readonly string[] {
+  return [
+    ...renderWindow(report, look),
+    "",
+    ...renderUsage(report, look),
+    ...renderPins(report, look),
+    "",
+    ...renderOverlays(report, look),
+    ...renderNext(report, look),
+    ...renderDiff(report, look),
+  ];
+}
+
+function renderDiff({ diff, next }: ContextReport, look: ContextPrintOptions): readonly string[] {
+  if (!diff) return [];
+  const { columns, paint, isFull } = look;
+  const title = next ? "Changes in the next call" : "Difference between log and window";
+  const head = ["", ...wrapText(title, columns).map((line) => paint("bold", line))];
+  if (diff.changes.every(({ type }) => type === "stays")) return [...head, "None."];
+  const cut = diff.isCut ? wrapText("Older messages of the line are not compared.", columns) : [];
+  return [...head, ...cut, ...renderWindowDiff(diff.changes, { columns, paint, isFull, isBrief: true })];
+}
+
+function renderWindow(
+  { described, now, session }: ContextReport,
+  look: ContextPrintOptions,
+): readonly string[] {
+  const { columns, paint } = look;
+  const model = described.model ?? "an unnamed model";
+  return [
+    paint("bold", fitText(escapeLine(session), columns)),
+    ...wrapText(`${formatFullness(now)} for ${escapeLine(model)}`, columns),
+    ...renderWindowBar(now.parts, columns, paint),
+    ...renderOverflow(now, look),
+    ...renderHint(now, look),
+  ];
+}
+
+function formatFullness({ tokens, limits, messages }: FittedWindow): string {
+  const share = formatShare(tokens, limits.window);
+  return `${formatCount(tokens)} of ${formatCount(limits.window)} tokens (${share}), ${formatQuantity(messages.length, "message")}`;
+}
+
+function renderOverflow(
+  { tokens, limits }: FittedWindow,
+  { columns, paint }: ContextPrintOptions,
+): readonly string[] {
+  if (tokens <= limits.most) return [];
+  const over = `${formatCount(tokens - limits.most)} tokens over the limit; the next call edits the window first`;
+  return wrapText(over, columns).map((line) => paint("yellow", line));
+}
+
+function renderHint(
+  { parts }: FittedWindow,
+  { columns, paint, isQuiet }: ContextPrintOptions,
+): readonly string[] {
+  if (isQuiet || parts.system + parts.tools > 0) return [];
+  const hint = "the log contains no system prompt and no tools; set their sizes with --system and --tools";
+  return wrapText(hint, columns).map((line) => paint("dim", line));
+}
+
+function renderUsage({ books, now }: ContextReport, look: ContextPrintOptions): readonly string[] {
+  const { columns, paint, isFull } = look;
+  const { last, total, days } = books;
+  const state = wrapText(`cache ${CACHE_TEXTS[now.cache]}`, columns);
+  if (!last) return ["No usage reported.", ...state];
+  const rows = [
+    { name: `last request, ${formatAgo(last.at, look.now)}`, totals: last.totals },
+    ...(isFull ? days : days.slice(-SHOWN_DAYS)).toReversed(),
+    { name: "session", totals: total },
+  ];
+  const notes = renderUnpricedNote(total).flatMap((line) => wrapText(line, columns));
+  return [...renderSpending("", rows, { width: columns, paint }), ...notes, ...state];
+}
+
+function renderPins(
+  { pins, session }: ContextReport,
+  { columns, paint }: ContextPrintOptions,
+): readonly string[] {
+  if (pins.length === 0) return [];
+  const rows = pins.map((entry) => [citeEntry(entry, session), formatEntryExcerpt(entry)] as const);
+  return ["", paint("bold", "Pinned"), ...renderRows(rows, columns, paint)];
+}
+
+function renderOverlays({ overlays, session }: ContextReport, look: ContextPrintOptions): readonly string[] {
+  const { columns, paint, isFull, isQuiet } = look;
+  if (overlays.length === 0) return wrapText("No edits: the window matches the log.", columns);
+  const shown = isFull ? overlays : overlays.slice(0, SHOWN_OVERLAYS);
+  const more = overlays.length - shown.length;
+  const hints = [
+    ...(more > 0 ? [`${formatQuantity(more, "older overlay")} not shown; --full lists all`] : []),
+    ...(isQuiet ? [] : [`undo: longhaul revert ${quoteShellWord(session)}`]),
+  ];
+  return [
+    paint("bold", fitText("In force, newest first", columns)),
+    ...shown.flatMap((entry) => renderOverlay(entry, session, look)),
+    ...hints.flatMap((hint) => wrapText(escapeLine(hint), columns)).map((line) => paint("dim", line)),
+  ];
+}
+
+function renderNext({ next }: ContextReport, look: ContextPrintOptions): readonly string[] {
+  const { columns, paint, isFull } = look;
+  if (!next) return [];
+  const { plan } = next;
+  const sent = plan ? formatFullness(next) : "this window unchanged";
+  const head = wrapText(`The next call would send ${sent}`, columns).map((line) => paint("bold", line));
+  if (!plan) return ["", ...head];
+  return [
+    "",
+    ...head,
+    ...renderWindowBar(next.parts, columns, paint),
+    ...renderRows([["why", explainEdit(plan)], ...buildReceiptRows(plan.receipt, isFull)], columns, paint),
+  ];
+}

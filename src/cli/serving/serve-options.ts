@@ -1,0 +1,43 @@
+import type { OptionSpecs, OptionValues } from "../cli-command.ts";
+
+export const SERVE_OPTIONS = {
+  port: { type: "string", value: "PORT", help: "port to listen on (default: 4747); 0 picks a free port" },
+  host: {
+    type: "string",
+    value: "HOST",
+    help: "address to listen on (default: 127.0.0.1); any other needs a token",
+  },
+  policy: {
+    type: "string",
+    value: "NAME",
+    help: "window policy (default: longhaul); none leaves requests unchanged",
+  },
+  "dry-run": { type: "boolean", help: "plan edits and report the savings; change nothing" },
+  threshold: {
+    type: "string",
+    value: "PERCENT",
+    help: "fill level at which a window is edited (default: 75)",
+  },
+  recall: {
+    type: "string",
+    value: "WHAT",
+    help: "recall for agents: tools, context, all or none (default: none)",
+  },
+  redact: { type: "boolean", help: "remove secrets from stored content" },
+  upstream: {
+    type: "string",
+    multiple: true,
+    value: "[NAME=]URL",
+    help: "address for a provider's requests; without a name, for all requests",
+  },
+  config: {
+    type: "string",
+    value: "FILE",
+    help: "configuration file (default: LONGHAUL_CONFIG, else longhaul.json in the store's folder)",
+  },
+  log: { type: "string", value: "LEVEL", help: "log level: silent, error, info or debug (default: info)" },
+  schema: { type: "boolean", help: "print the JSON schema of the configuration and exit" },
+  "new-token": { type: "boolean", help: "print a new token and exit" },
+} as const satisfies OptionSpecs;
+
+export type ServeValues = OptionValues<typeof SERVE_OPTIONS>;

@@ -1,0 +1,53 @@
+import { addTotals, NO_TOTALS, type Totals } from "../../index.ts";
+import type { RequestUsage } from "./request-usage.ts";
+
+/** Totals of one day or model. */
+export interface NamedTotals {
+  readonly name: string;
+  readonly totals: Totals;
+}
+
+/** Sums the usage of requests by day and model; its size does not depend on the number of requests. */
+export class UsageSums {
+  readonly #days = new Map<string, Totals>();
+  readonly #models = new Map<string, Totals>();
+  #total = NO_TOTALS;
+  #last: RequestUsage | undefined;
+
+  get total(): Totals {
+    return this.#total;
+  }
+
+  /** The newest request. */
+  get last(): RequestUsage | undefined {
+    return this.#last;
+  }
+
+  /** Totals by UTC day, oldest first. */
+  get days(): readonly NamedTotals[] {
+    return toNamedTotals(this.#days).sort((one, other) => (one.name < other.name ? -1 : 1));
+  }
+
+  /** Totals by model, most expensive first. */
+  get models(): readonly NamedTotals[] {
+    return toNamedTotals(this.#models).sort(
+      ({ totals: one }, { totals: other }) => other.cost - one.cost || other.requests - one.requests,
+    );
+  }
+
+  add(spent: RequestUsage): void {
+    const { at, model = "(unknown)", totals } = spent;
+    addToSums(this.#days, new Date(at).toISOString().slice(0, 10), totals);
+    addToSums(this.#models, model, totals);
+    this.#total = addTotals(this.#total, totals);
+    if (!this.#last || at >= this.#last.at) this.#last = spent;
+  }
+}
+
+function addToSums(sums: Map<string, Totals>, name: string, totals: Totals): void {
+  sums.set(name, addTotals(sums.get(name) ?? NO_TOTALS, totals));
+}
+
+function toNamedTotals(sums: ReadonlyMap<string, Totals>): NamedTotals[] {
+  return [...sums].map(([name, totals]) => ({ name, totals }));
+}

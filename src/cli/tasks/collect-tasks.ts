@@ -1,0 +1,103 @@
+import {
+  type CollectStaleResult,
+  collectStale,
+  isLonghaulError,
+  isTerminal,
+  type Kernel,
+  listTagged,
+  reapTagged,
+  type TaskId,
+  type TaskRecord,
+  type TaskStatus,
+} from "../../index.ts";
+import { ACTIVE_STATES } from "./task-states.ts";
+
+const PAGE_TASKS = 1_000;
+
+/** Processes that carry the tag of one task. */
+export interface TaskProcesses {
+  readonly task: string;
+  readonly pids: readonly number[];
+  /** Number of processes that were ended, or would be in a dry run. */
+  readonly ended: number;
+  /** Reason why processes remain. */
+  readonly why?: string;
+}
+
+/** Lists active tasks whose owner process is dead. */
+export async function listDeadTasks(kernel: Kernel): Promise<readonly TaskId[]> {
+  const dead: TaskId[] = [];
+  for (const { id, owner } of await listActiveTasks(kernel))
+    if (owner !== undefined && !(await kernel.tasks.sketch(id)).isOwned) dead.push(id);
+  return dead;
+}
+
+/** Lists all tasks that have not ended. */
+export async function listActiveTasks(kernel: Kernel): Promise<readonly TaskRecord[]> {
+  const active: TaskRecord[] = [];
+  for (let before: TaskId | undefined; ; ) {
+    const query = { states: ACTIVE_STATES, limit: PAGE_TASKS, ...(before !== undefined && { before }) };
+    const page = await kernel.tasks.list(query);
+    for (const one of page) active.push(one);
+    before = page.at(-1)?.id;
+    if (page.length < PAGE_TASKS) return active;
+  }
+}
+
+/** Ends processes of tasks that have ended or no longer exist; leaves those of other stores and of running tasks. */
+export async function collectProcesses(
+  kernel: Kernel,
+  { isDryRun, dead }: { readonly isDryRun: boolean; readonly dead: readonly TaskId[] },
+): Promise<readonly TaskProcesses[]> {
+  const collected: TaskProcesses[] = [];
+  const tagged = await listTagged();
+  // Read after the processes: every process in the list belongs to a task that had started before.
+  const needed = new Set<string>();
+  for (const { id } of await listActiveTasks(kernel))
+    if (!dead.includes(id)) needed.add(await kernel.tasks.tag(id));
+  const ofStore = (await kernel.tasks.tag("")).replace(/^.*~/, "~");
+  for (const [tag, processes] of tagged) {
+    if (!tag.endsWith(ofStore) || needed.has(tag)) continue;
+    const task = tag.slice(0, -ofStore.length);
+    const pids = processes.map(({ pid }) => pid);
+    if (isDryRun) collected.push({ task, pids, ended: pids.length });
+    else {
+      const { ended, remaining } = await reapTagged(tag);
+      const why = remaining.length > 0 ? { why: `${remaining.length} could not be ended` } : {};
+      collected.push({ task, pids, ended, ...why });
+    }
+  }
+  return collected;
+}
+
+/** Removes unused worktrees that hold no work, left by tasks of any store; undefined if this is not a repository. */
+export async function collectWorktrees(
+  kernel: Kernel,
+  options: {
+    readonly repository: string;
+    readonly olderThanMs: number;
+    readonly isDryRun: boolean;
+    readonly signal: AbortSignal;
+  },
+): Promise<CollectStaleResult | undefined> {
+  const isLeased = async (_: string, task: string) => {
+    const status = await findStatus(kernel, task);
+    return status !== undefined && (!isTerminal(status.state) || status.notice === "due");
+  };
+  try {
+    return await collectStale({ ...options, isLeased });
+  } catch (error) {
+    const isNone = isLonghaulError(error, "WORKTREE_REFUSED") && error.details.reason === "not-a-repository";
+    if (isNone) return undefined;
+    throw error;
+  }
+}
+
+async function findStatus(kernel: Kernel, id: string): Promise<TaskStatus | undefined> {
+  try {
+    return await kernel.tasks.status(id);
+  } catch (error) {
+    if (isLonghaulError(error, "TASK_NOT_FOUND")) return undefined;
+    throw error;
+  }
+}

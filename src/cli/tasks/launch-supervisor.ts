@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { resolveModuleFile } from "../../base/package-files.ts";
+import { ERROR_CODES, type ErrorCode, LonghaulError } from "../../index.ts";
+import type { CommonValues } from "../cli-command.ts";
+import type { CliContext } from "../cli-context.ts";
+import { getStorePath } from "../open-store.ts";
+import type { RunRequest, SupervisorAnswer } from "./supervisor-messages.ts";
+
+/** Path of the program itself, compiled or not. */
+const MAIN_PATH = fileURLToPath(resolveModuleFile("cli/main"));
+
+/** A supervisor process that runs a task. */
+export interface SupervisorProcess {
+  readonly session: string;
+  readonly pid: number | undefined;
+  /** Resolves when the supervisor has exited. */
+  readonly exited: Promise<void>;
+  /** Disconnects from the supervisor: a task still in the foreground is killed, any other continues. */
+  disconnect(): void;
+}
+
+/**
+ * Starts a process that runs one task and outlives this one. It leads its own session, so neither Ctrl-C nor a closing
+ * terminal reaches it. It detects the end of this process, however it ends, by the IPC channel. Resolves when the task
+ * is in the log.
+ */
+export async function launchSupervisor(
+  context: CliContext,
+  options: CommonValues,
+  request: RunRequest,
+  onWarning: (text: string) => void,
+): Promise<SupervisorProcess> {
+  const { cwd, env } = context;
+  const child = spawn(
+    process.execPath,
+    ["--max-semi-space-size=8", MAIN_PATH, "task", "supervise", "--store", getStorePath(context, options)],
+    {
+      cwd,
+      env,
+      detached: true,
+      windowsHide: true,
+      stdio: [request.inheritsInput ? "inherit" : "ignore", "ignore", "ignore", "ipc"],
+    },
+  );
+  const gone = new Promise<void>((resolve) => {
+    child.once("exit", () => resolve());
+    child.once("error", () => resolve());
+  });
+  const answer = await requestStart(child, request, onWarning);
+  if (answer.type === "refused") throw toRefusalError(answer);
+  const leave = () => {
+    if (child.connected) child.disconnect();
+    child.unref();
+  };
+  return { session: answer.session, pid: child.pid, exited: gone, disconnect: leave };
+}
+
+type FirstAnswer = Exclude<SupervisorAnswer, { type: "warning" }>;
+
+function requestStart(
+  child: ChildProcess,
+  request: RunRequest,
+  onWarning: (text: string) => void,
+): Promise<FirstAnswer> {
+  return new Promise((resolve, reject) => {
+    child.on("message", (message) => {
+      const answer = message as SupervisorAnswer;
+      if (answer.type === "warning") onWarning(answer.text);
+      else resolve(answer);
+    });
+    child.once("error", reject);
+    child.once("exit", (code, signal) =>
+      reject(
+        new LonghaulError(
+          "PROGRAM_NOT_STARTED",
+          `The supervisor process ended with ${signal ?? `exit code ${code}`} before the task started; try again.`,
+          { details: { command: "longhaul task supervise", reason: String(signal ?? code) } },
+        ),
+      ),
+    );
+    child.send(request, (error) => error && reject(error));
+  });
+}
+
+function toRefusalError({
+  code,
+  message: given,
+  details,
+}: Extract<SupervisorAnswer, { type: "refused" }>): Error {
+  const message = code === "TASK_CONFLICT" ? `${given} Give another --id, or none.` : given;
+  const isKnown = (ERROR_CODES as readonly string[]).includes(code);
+  if (isKnown) return new LonghaulError(code as ErrorCode, message, { details });
+  return Object.assign(new Error(message), { code });
+}

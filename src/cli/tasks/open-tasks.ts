@@ -1,0 +1,32 @@
+import { type Kernel, LonghaulError, openKernel } from "../../index.ts";
+import type { CommonValues } from "../cli-command.ts";
+import type { CliContext } from "../cli-context.ts";
+import { getStorePath, hasStore } from "../open-store.ts";
+import { createPlannedChannels } from "./notify-channels.ts";
+
+/**
+ * Opens the store for a task command, creating it if there is none; notices go to the channels that each task names.
+ */
+export async function openTasks(
+  context: CliContext,
+  options: CommonValues,
+  onWarning: (warning: string) => void = () => undefined,
+): Promise<Kernel> {
+  const planOf = async (id: string) => (await kernel.tasks.sketch(id)).plan;
+  const kernel: Kernel = await openKernel({
+    path: getStorePath(context, options),
+    tasks: { repository: context.cwd, channels: createPlannedChannels(planOf), onWarning },
+  });
+  return kernel;
+}
+
+/** Opens the store for a command on existing tasks; throws STORE_IO if there is none. */
+export async function openExistingTasks(context: CliContext, options: CommonValues): Promise<Kernel> {
+  const path = getStorePath(context, options);
+  if (hasStore(path)) return openTasks(context, options);
+  throw new LonghaulError(
+    "STORE_IO",
+    `There is no store at ${path}; "longhaul task run" makes one, --store names another.`,
+    { details: { path } },
+  );
+}

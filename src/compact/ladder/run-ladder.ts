@@ -1,0 +1,228 @@
+import { isLonghaulError, throwIfAborted } from "../../model/errors.ts";
+import type { Usage } from "../../model/usage.ts";
+import type { Provider } from "../../provider/provider.ts";
+import { ProviderError } from "../../provider/provider-error.ts";
+import { retryLimits } from "../../provider/retry-delay.ts";
+import { type RetryOptions, withRetries } from "../../provider/with-retries.ts";
+import { detectOverflow } from "../../window/limits/overflow.ts";
+import type { Slot } from "../../window/slot.ts";
+import { sumSlotTokens } from "../../window/sum-slot-tokens.ts";
+import { estimateText } from "../../window/tokens/estimate.ts";
+import { type ExtractedSummary, extractSummary } from "../extractive/extract-summary.ts";
+import { judgeSummary } from "../gate/judge-summary.ts";
+import { repairSummary } from "../gate/repair-summary.ts";
+import { describeVerdict, type SummaryVerdict } from "../gate/summary-verdict.ts";
+import { type ModelSummaryOptions, type PartSummary, summarizeByModel } from "./summarize-by-model.ts";
+import { withDeadline } from "./with-deadline.ts";
+
+/** The method that produced a summary, from best to last resort. */
+export type Rung = "model" | "fallback" | "extractive" | "truncation";
+
+/** A summarizer model and its window in tokens. */
+export interface SummarizerModel {
+  readonly provider: Provider;
+  readonly window: number;
+}
+
+/** The content to summarize. */
+export interface LadderSource {
+  readonly slots: readonly Slot[];
+  readonly previous?: string;
+}
+
+export interface LadderOptions
+  extends Pick<ModelSummaryOptions, "parts" | "instructions" | "template" | "signal"> {
+  readonly model?: SummarizerModel;
+  readonly fallback?: SummarizerModel;
+  readonly budgetTokens: number;
+  /**
+   * Maximum number of summaries per model until one passes the gate, and of requests for each while its provider fails;
+   * default 3.
+   */
+  readonly tries?: number;
+  /** Total time for all models; default 3 minutes. */
+  readonly deadlineMs?: number;
+  /** Retry options for requests while a provider fails; the backoff is never shorter than the provider asks for. */
+  readonly retries?: RetryOptions;
+  /** Maximum size of a summary relative to its source; default 0.5. */
+  readonly mostShare?: number;
+  readonly now?: () => number;
+}
+
+/** A try that produced no summary, and the reason. */
+export interface FailedTry {
+  readonly rung: Rung;
+  readonly reason: string;
+}
+
+/** The summary and how it was produced. */
+export interface LadderResult {
+  readonly rung: Rung;
+  readonly text: string;
+  readonly parts: readonly PartSummary[];
+  readonly failed: readonly FailedTry[];
+  /** Usage of all model calls, including failed ones. */
+  readonly usage: readonly { readonly model: string; readonly usage: Usage }[];
+}
+
+const TRIES = 3;
+const DEADLINE_MS = 180_000;
+const SMALLER_WINDOW = 0.5;
+
+/**
+ * Always produces a summary: by the model, by the fallback model, from verbatim content, or, if even that is not small
+ * enough, as a single line that counts the omitted messages. Summaries by models must pass the gate. Throws only
+ * ABORTED.
+ */
+export async function runLadder(source: LadderSource, options: LadderOptions): Promise<LadderResult> {
+  const now = options.now ?? Date.now;
+  const deadline = now() + (options.deadlineMs ?? DEADLINE_MS);
+  const failed: FailedTry[] = [];
+  const usage: { model: string; usage: Usage }[] = [];
+  const rungs: readonly (readonly [Rung, SummarizerModel | undefined])[] = [
+    ["model", options.model],
+    ["fallback", options.fallback],
+  ];
+  for (const [rung, summariser] of rungs) {
+    if (!summariser) continue;
+    const note = (reason: string) => failed.push({ rung, reason });
+    const spend = (used: Usage | undefined) =>
+      used && usage.push({ model: summariser.provider.id, usage: used });
+    const made = await tryModel(source, summariser, options, { deadline, now, note, spend });
+    if (made) return { rung, ...made, failed, usage };
+  }
+  const { text } = extractFromSource(source, options);
+  const verdict = judgeSource(source, text, options);
+  if (isSmaller(source, text, options)) return { rung: "extractive", text, parts: [], failed, usage };
+  failed.push({ rung: "extractive", reason: describeVerdict(verdict) });
+  return { rung: "truncation", text: buildTruncationNote(source), parts: [], failed, usage };
+}
+
+interface LadderAttempt {
+  readonly deadline: number;
+  readonly now: () => number;
+  readonly note: (reason: string) => void;
+  readonly spend: (usage: Usage | undefined) => void;
+}
+
+async function tryModel(
+  source: LadderSource,
+  { provider, window }: SummarizerModel,
+  options: LadderOptions,
+  { deadline, now, note, spend }: LadderAttempt,
+): Promise<{ readonly text: string; readonly parts: readonly PartSummary[] } | undefined> {
+  let room = window;
+  for (let tried = 0; tried < (options.tries ?? TRIES); tried++) {
+    const left = deadline - now();
+    if (left <= 0) {
+      note("out of time");
+      return undefined;
+    }
+    const patient = withRetries(provider, limitRetries(left, options, note));
+    try {
+      const { text, parts } = await withDeadline(left, options.signal, (signal) =>
+        summarizeByModel(patient, source.slots, source.previous, {
+          ...options,
+          window: room,
+          signal,
+          onUsage: spend,
+        }),
+      );
+      const passed = passGate(source, text, options, note);
+      if (passed !== undefined) return { text: passed, parts };
+    } catch (error) {
+      throwIfAborted(options.signal);
+      note(error instanceof Error ? error.message : String(error));
+      if (error instanceof ProviderError && error.usage) spend(error.usage);
+      if (isOverflow(error)) room = Math.floor(room * SMALLER_WINDOW);
+      else if (!canRetryHelp(error)) return undefined;
+    }
+  }
+  return undefined;
+}
+
+/** The summary if it passes the gate, either unchanged or with missing content appended; undefined otherwise. */
+function passGate(
+  source: LadderSource,
+  text: string,
+  options: LadderOptions,
+  note: (reason: string) => void,
+): string | undefined {
+  const verdict = judgeSource(source, text, options);
+  if (verdict.ok) return text;
+  const repaired = verdict.isRepairable
+    ? repairSummary(text, verdict.missing, extractFromSource(source, options).sections)
+    : undefined;
+  const second = repaired === undefined ? verdict : judgeSource(source, repaired, options);
+  if (second.ok) return repaired;
+  note(`the gate: ${describeVerdict(second)}`);
+  return undefined;
+}
+
+function judgeSource(source: LadderSource, summary: string, options: LadderOptions): SummaryVerdict {
+  const { mostShare, instructions, template } = options;
+  return judgeSummary({
+    source: source.slots,
+    summary,
+    ...(source.previous !== undefined && { previous: source.previous }),
+    ...(instructions !== undefined && { instructions }),
+    options: {
+      ...(mostShare !== undefined && { mostShare }),
+      ...(template !== undefined && { sections: [] }),
+    },
+  });
+}
+
+function extractFromSource({ slots, previous }: LadderSource, options: LadderOptions): ExtractedSummary {
+  return extractSummary(slots, {
+    budgetTokens: options.budgetTokens,
+    previous,
+    instructions: options.instructions,
+    share: options.mostShare,
+  });
+}
+
+function isSmaller(
+  { slots, previous = "" }: LadderSource,
+  text: string,
+  { mostShare = 0.5 }: LadderOptions,
+): boolean {
+  return estimateText(text) <= (sumSlotTokens(slots) + estimateText(previous)) * mostShare;
+}
+
+function buildTruncationNote({ slots }: LadderSource): string {
+  const first = slots[0] as Slot;
+  const last = slots.at(-1) as Slot;
+  return `[${slots.length} earlier messages were left out; to see them: expand ${citeOf(first)} to ${citeOf(last)}]`;
+}
+
+function citeOf({ cite, seq }: Slot): string {
+  return cite ?? `#${seq}`;
+}
+
+/** Limits retry waits to the time left; if a provider asks for more, the next rung is tried at once. */
+function limitRetries(
+  leftMs: number,
+  { tries = TRIES, retries = {} }: LadderOptions,
+  note: (reason: string) => void,
+): RetryOptions {
+  const { mostWaitMs = retryLimits.mostWaitMs } = retries;
+  return {
+    tries,
+    ...retries,
+    mostWaitMs: Math.max(0, Math.min(mostWaitMs, Math.floor(leftMs))),
+    onRetry(retry) {
+      note(`${retry.error.message} (asked again after ${retry.delayMs} ms)`);
+      retries.onRetry?.(retry);
+    },
+  };
+}
+
+/** A call that the provider aborted may be tried again; other failures were already retried where that could help. */
+function canRetryHelp(error: unknown): boolean {
+  return isLonghaulError(error, "ABORTED");
+}
+
+function isOverflow(error: unknown): boolean {
+  return error instanceof ProviderError && detectOverflow(error.failure) !== undefined;
+}

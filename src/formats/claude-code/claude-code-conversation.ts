@@ -1,0 +1,226 @@
+import type { Json } from "../../index.ts";
+import { toArray, toText } from "../content/fields.ts";
+import type { Item } from "../item.ts";
+import type { LineRecord } from "../reading/decode-lines.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+import { buildAssistantRecords, buildGroupId } from "./assistant-records.ts";
+import {
+  type Boundary,
+  buildCompactionRecord,
+  buildReplacementRecords,
+  toBoundary,
+} from "./claude-code-compaction.ts";
+import { getLineTime, getMessageId, getRecordId, type LineKind } from "./claude-code-lines.ts";
+import { ClaudeCodePlaces } from "./claude-code-places.ts";
+import type { KnownContents } from "./known-contents.ts";
+import { type BareRecord, buildRawRecord } from "./line-records.ts";
+import { MessageCalls } from "./message-calls.ts";
+import { OWN_FIELD, parseOwnFields } from "./own-fields.ts";
+import { extractCommandOutput, fingerprintProgress, isInResult } from "./progress-lines.ts";
+import { RecentMap } from "./recent-map.ts";
+import type { RepeatedFields } from "./repeated-fields.ts";
+import { buildUserRecords } from "./user-records.ts";
+
+/** State that the conversations of one source share. */
+export interface SharedState {
+  readonly facts: RepeatedFields;
+  readonly contents: KnownContents;
+  /** Progress reports already seen, by gist. */
+  readonly seenReports: RecentMap<true>;
+  /** Receives decoded items. */
+  readonly emit: (item: Item) => void;
+}
+
+/** Assistant messages to remember, to recognize one that continues later than expected. */
+const MAX_PIECES = 1_000;
+const SAVED_PIECES = 20;
+
+/** Turns the lines of one conversation into records with their parents. */
+export class ClaudeCodeConversation {
+  readonly #shared: SharedState;
+  readonly #childFields: { readonly child?: string };
+  readonly #places: ClaudeCodePlaces;
+  readonly #pieces: RecentMap<number>;
+  /** Calls of the newest assistant message. */
+  #calls = new MessageCalls([]);
+  #boundary: Boundary | undefined;
+
+  constructor(shared: SharedState, child: string | undefined, state: JsonObject = {}) {
+    this.#shared = shared;
+    this.#childFields = child === undefined ? {} : { child };
+    this.#places = new ClaudeCodePlaces(state.places as Json | undefined);
+    this.#pieces = new RecentMap(MAX_PIECES, toArray(state.pieces) as readonly (readonly [string, number])[]);
+    this.#boundary = state.boundary as Boundary | undefined;
+  }
+
+  /** Tells whether a line with this id was read before. */
+  has(uuid: string): boolean {
+    return this.#places.has(uuid);
+  }
+
+  /** Tells whether a record branches off from an earlier one. */
+  isBranch(record: JsonObject): boolean {
+    return this.#places.findBranch(record.parentUuid) !== undefined;
+  }
+
+  /** Decodes a complete assistant message. */
+  addMessage(lines: readonly LineRecord[]): void {
+    const first = lines[0] as LineRecord;
+    const { parentUuid } = first.record;
+    const branch = this.#places.findBranch(parentUuid);
+    const piece = this.#nextPiece(first.record);
+    const id = buildGroupId(first, piece);
+    this.#places.beginTurn(undefined);
+    this.#boundary = undefined;
+    const { facts } = this.#shared;
+    for (const { record } of lines) facts.learn(record);
+    const records = buildAssistantRecords(
+      id,
+      lines,
+      facts,
+      branch === undefined ? undefined : (parentUuid as Json),
+    );
+    this.#emitRecords(
+      records,
+      lines.flatMap(({ record }) => toText(record.uuid) ?? []),
+      branch,
+    );
+    this.#calls = new MessageCalls(lines);
+  }
+
+  /** Decodes any other line; `neighbours` are lines held together with it. */
+  addLine(line: LineRecord, kind: LineKind, neighbours: readonly LineRecord[] = []): void {
+    this.#shared.facts.learn(line.record);
+    switch (kind) {
+      case "boundary":
+        this.#boundary = toBoundary(line.record, this.#places);
+        this.#emitRaw(line);
+        break;
+      case "progress":
+        this.#addProgressLine(line, neighbours);
+        break;
+      case "other":
+        this.#addOtherLine(line);
+        break;
+      default:
+        this.#addUserLine(line, kind);
+    }
+  }
+
+  /** Skips a line that becomes no record: its followers attach to its parent. */
+  skipLine(record: JsonObject): void {
+    const uuid = toText(record.uuid);
+    if (uuid !== undefined) this.#places.placeBelow(uuid, record.parentUuid);
+  }
+
+  toJSON(): { readonly [field: string]: Json } {
+    return {
+      places: this.#places.toJSON(),
+      pieces: this.#pieces.newest(SAVED_PIECES).map((pair) => [...pair]),
+      ...(this.#boundary && { boundary: this.#boundary as unknown as Json }),
+    };
+  }
+
+  #addUserLine(line: LineRecord, kind: LineKind): void {
+    const { record } = line;
+    const { facts } = this.#shared;
+    const isSummary = record.isCompactSummary === true;
+    const boundary = isSummary ? (this.#boundary ?? toBoundary({}, this.#places)) : undefined;
+    this.#boundary = undefined;
+    if (parseOwnFields(record[OWN_FIELD])?.summary) this.skipLine(record);
+    else {
+      const branch =
+        isSummary && record.parentUuid === null ? undefined : this.#places.findBranch(record.parentUuid);
+      if (branch !== undefined || kind === "prompt") this.#places.beginTurn(record.parentUuid);
+      const { rest: left, copiedBytes, caller } = this.#calls.inspectAnswer(record, this.#shared.contents);
+      const records = buildUserRecords(line, facts, {
+        ...(branch !== undefined && { branch: record.parentUuid as Json }),
+        ...(left !== undefined && { rest: left }),
+        ...(caller !== undefined && { caller }),
+      });
+      this.#emitRecords(records, getUuids(record), branch);
+      this.#emitCopy(copiedBytes);
+    }
+    const overlay = boundary && buildCompactionRecord(getRecordId(line), record, boundary);
+    if (overlay) this.#emitRecords([overlay], []);
+  }
+
+  #addOtherLine(line: LineRecord): void {
+    const { record } = line;
+    if (parseOwnFields(record[OWN_FIELD])?.isRewind) this.#rewind(record);
+    else {
+      this.#emitRaw(line);
+      this.#emitRecords(buildReplacementRecords(getRecordId(line), record), []);
+    }
+  }
+
+  #addProgressLine(line: LineRecord, neighbours: readonly LineRecord[]): void {
+    const { record } = line;
+    const output = extractCommandOutput(record);
+    const isCopy = output ? isInResult(output, neighbours) : this.#isReported(record);
+    if (!isCopy) this.#emitRaw(line);
+    else {
+      this.skipLine(record);
+      this.#emitCopy(line.sizeBytes);
+    }
+  }
+
+  /** Handles our writer's marker for a rewind that nothing follows yet. */
+  #rewind(record: JsonObject): void {
+    const to = this.#places.findBranch(record.parentUuid);
+    if (typeof to === "string") {
+      this.#shared.emit({ type: "rewind", to, ...this.#childFields });
+      this.#places.goBack(toText(record.uuid) ?? "", record.parentUuid as string);
+    } else this.skipLine(record);
+  }
+
+  #isReported(record: JsonObject): boolean {
+    const { seenReports: reported } = this.#shared;
+    const gist = fingerprintProgress(record);
+    const isKnown = reported.has(gist);
+    reported.set(gist, true);
+    return isKnown;
+  }
+
+  #emitRaw(line: LineRecord): void {
+    const { record } = line;
+    const value = toText(record.uuid) === undefined ? record : this.#omitFacts(record);
+    this.#emitRecords([buildRawRecord(getRecordId(line), getLineTime(record), value as Json)], []);
+    this.skipLine(record);
+  }
+
+  /** Strips repeated fields from a line; the parent id is kept only if it is not the previous line. */
+  #omitFacts(record: JsonObject): JsonObject {
+    const isElsewhere = record.parentUuid !== null && this.isBranch(record);
+    const known = [
+      ...(isElsewhere ? [] : ["parentUuid"]),
+      ...(record.isSidechain === false ? ["isSidechain"] : []),
+    ];
+    return this.#shared.facts.getDifferingFields(record, new Set(known)) ?? {};
+  }
+
+  #nextPiece(record: JsonObject): number {
+    const id = getMessageId(record);
+    if (id === undefined) return 1;
+    const piece = (this.#pieces.get(id) ?? 0) + 1;
+    this.#pieces.set(id, piece);
+    return piece;
+  }
+
+  #emitCopy(bytes: number): void {
+    if (bytes > 0) this.#shared.emit({ type: "copy", bytes });
+  }
+
+  #emitRecords(records: readonly BareRecord[], uuids: readonly string[], parent?: string | null): void {
+    for (const [index, record] of records.entries()) {
+      const isBranch = index === 0 && parent !== undefined;
+      this.#shared.emit({ type: "record", ...record, ...this.#childFields, ...(isBranch && { parent }) });
+      this.#places.addRecord(record.id, index === 0 ? uuids : []);
+    }
+  }
+}
+
+function getUuids(record: JsonObject): readonly string[] {
+  const uuid = toText(record.uuid);
+  return uuid === undefined ? [] : [uuid];
+}

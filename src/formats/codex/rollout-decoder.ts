@@ -1,0 +1,278 @@
+import type { Json, MessageInput } from "../../index.ts";
+import { dropUndefined, toNumber, toObject, toText, toTime } from "../content/fields.ts";
+import { fingerprintText } from "../content/fingerprint.ts";
+import { nonEmptyFields } from "../content/non-empty-fields.ts";
+import { addFacts, NO_FACTS, type SessionFacts } from "../content/session-facts.ts";
+import type { Item } from "../item.ts";
+import type { LineDecoder, LineRecord } from "../reading/decode-lines.ts";
+import { buildLossItems, decodeCodexCompaction } from "./codex-compaction.ts";
+import { KnownTexts } from "./known-texts.ts";
+import { Outbox } from "./outbox.ts";
+import { rememberItem } from "./remember-item.ts";
+import { decodeResponseItem } from "./response-items.ts";
+import {
+  addLineMetadata,
+  buildRawRolloutRecord,
+  buildRolloutMessage,
+  buildRolloutRecord,
+  type RolloutLine,
+  toRolloutLine,
+} from "./rollout-line.ts";
+import { findAwaitedItem, stripKnownTexts } from "./stripped-event.ts";
+import { decodeTokenReport, type UsageState } from "./token-usage.ts";
+import { isTurnStart, UserTurns } from "./user-turns.ts";
+
+/** State carried from line to line, apart from held items. */
+interface CarriedState {
+  thread?: string;
+  model?: string;
+  turnId?: string;
+  /** Fingerprint of the last turn's settings, without its id. */
+  settings?: string;
+  /** Ordinal where the thread's own history begins; earlier lines are copied from its parent. */
+  ownFrom?: number;
+  facts: SessionFacts;
+  usage: UsageState;
+  /** The latest calls with output. */
+  answered: readonly string[];
+}
+
+interface RolloutState extends CarriedState {
+  readonly last: string;
+  readonly hasMessages: boolean;
+  readonly texts: readonly string[];
+  readonly turns: readonly string[];
+  readonly droppedTurns: number;
+}
+
+const MAX_ANSWERED = 64;
+
+export class RolloutDecoder implements LineDecoder {
+  readonly #path: string;
+  readonly #carried: CarriedState;
+  readonly #knownTexts: KnownTexts;
+  readonly #turns: UserTurns;
+  readonly #outbox: Outbox;
+
+  constructor(path: string, saved: Json | undefined) {
+    const state = saved as unknown as RolloutState | undefined;
+    const { last = "", hasMessages = false, texts, turns, droppedTurns, ...carried } = state ?? {};
+    this.#path = path;
+    this.#carried = { facts: NO_FACTS, usage: {}, answered: [], ...carried };
+    this.#knownTexts = new KnownTexts(texts);
+    this.#turns = new UserTurns(turns, droppedTurns);
+    this.#outbox = new Outbox(this.#knownTexts, { last, hasMessages });
+  }
+
+  get isSettled(): boolean {
+    return this.#outbox.isSettled;
+  }
+
+  state(): Json {
+    const state: RolloutState = {
+      ...this.#carried,
+      last: this.#outbox.last,
+      hasMessages: this.#outbox.hasMessages,
+      texts: this.#knownTexts.toJSON(),
+      turns: [...this.#turns.precedingRecords],
+      droppedTurns: this.#turns.dropped,
+    };
+    return state as unknown as Json;
+  }
+
+  decode(record: LineRecord): readonly Item[] {
+    this.#decodeLine(toRolloutLine(record));
+    return this.#outbox.takeItems();
+  }
+
+  end(): readonly Item[] {
+    this.#outbox.finish();
+    return this.#outbox.takeItems();
+  }
+
+  #decodeLine(line: RolloutLine): void {
+    switch (line.type) {
+      case "session_meta":
+        this.#describe(line);
+        break;
+      case "response_item":
+        this.#takeItem(line);
+        break;
+      case "turn_context":
+        this.#beginTurn(line);
+        break;
+      case "compacted":
+        this.#compact(line);
+        break;
+      case "event_msg":
+        this.#takeEvent(line);
+        break;
+      default:
+        this.#outbox.addItem(buildRawRolloutRecord(line));
+    }
+  }
+
+  #describe(line: RolloutLine): void {
+    const { payload } = line;
+    const thread = toText(payload.id);
+    // In a forked thread, the description of its origin follows its own.
+    if (this.#carried.thread !== undefined && thread !== undefined && thread !== this.#carried.thread) {
+      this.#outbox.addItem(buildRawRolloutRecord(line));
+      return;
+    }
+    if (this.#carried.thread === undefined) this.#reportBase(line);
+    const ownFrom = toNumber(payload.subagent_history_start_ordinal);
+    const { facts, isChanged, large } = addFacts(this.#carried.facts, payload);
+    Object.assign(this.#carried, dropUndefined({ thread, ownFrom }), { facts });
+    const createdAt = toTime(facts.small.timestamp);
+    if (isChanged)
+      this.#outbox.addItem({
+        type: "session",
+        ...dropUndefined({ createdAt }),
+        meta: { codex: facts.small },
+      });
+    if (large) this.#outbox.addItem(buildRawRolloutRecord(line, large));
+    if (!isChanged && !large) this.#outbox.addItem({ type: "copy", bytes: line.sizeBytes });
+  }
+
+  /** Reports a reverted or forked thread that continues from another file. */
+  #reportBase({ payload, line }: RolloutLine): void {
+    const base = toObject(payload.history_base);
+    if (!base) return;
+    const { thread_id: rollout, end_ordinal_exclusive: end } = base;
+    const reason = `goes on from record ${end} of rollout ${rollout}; what was before is in that file`;
+    this.#outbox.addItem({ type: "problem", path: this.#path, line, severity: "damaged", reason });
+  }
+
+  #takeItem(line: RolloutLine): void {
+    const { payload, id } = line;
+    const { model, turnId } = this.#carried;
+    rememberItem(payload, this.#knownTexts);
+    const meaning = decodeResponseItem(payload, { id, model, turnId });
+    if (meaning.kind === "reasoning") this.#outbox.holdReasoning(line, meaning.part, model);
+    else if (meaning.kind === "other") {
+      this.#outbox.release();
+      this.#outbox.addItem(buildRawRolloutRecord(line));
+    } else {
+      this.#takeMessage(line, addLineMetadata(meaning.message, line));
+      if (meaning.results) this.#outbox.addMessage(buildRolloutMessage(line, meaning.results, ":results"));
+    }
+  }
+
+  #takeMessage(line: RolloutLine, message: MessageInput): void {
+    const record = buildRolloutMessage(line, message);
+    const callId = toText(line.payload.call_id);
+    if (message.role === "assistant") this.#outbox.addModelMessage(record, message);
+    else if (message.role === "tool" && callId !== undefined) {
+      this.#carried.answered = [...this.#carried.answered, callId].slice(-MAX_ANSWERED);
+      this.#outbox.addToolOutput(record, callId);
+    } else {
+      this.#outbox.release();
+      if (isTurnStart(line.payload)) this.#turns.beginTurn(this.#outbox.last);
+      this.#outbox.addMessage(record);
+    }
+  }
+
+  /** Every turn repeats the settings; only changes are kept. */
+  #beginTurn(line: RolloutLine): void {
+    const { turn_id: turnId, ...rest } = line.payload;
+    const settings = fingerprintText(JSON.stringify(rest));
+    const isSame = settings === this.#carried.settings;
+    const isNamed = turnId === undefined || turnId === this.#carried.turnId;
+    const model = toText(rest.model);
+    Object.assign(this.#carried, dropUndefined({ settings, model, turnId: toText(turnId) }));
+    if (!isSame) this.#outbox.addItem(buildRawRolloutRecord(line));
+    else if (!isNamed) this.#outbox.addItem(buildRawRolloutRecord(line, { turn_id: turnId }));
+    else this.#outbox.addItem({ type: "copy", bytes: line.sizeBytes });
+  }
+
+  #compact(line: RolloutLine): void {
+    this.#outbox.release();
+    const { id } = line;
+    if (!this.#outbox.hasMessages)
+      for (const item of buildLossItems(line, this.#path)) this.#outbox.addItem(item);
+    for (const item of decodeCodexCompaction(line, { id, turnId: this.#carried.turnId }))
+      this.#outbox.addItem(item);
+  }
+
+  #takeEvent(line: RolloutLine): void {
+    const { payload } = line;
+    switch (payload.type) {
+      case "token_count":
+        this.#countTokens(line);
+        break;
+      case "thread_rolled_back":
+        this.#rollBack(line);
+        break;
+      case "error":
+      case "warning":
+      case "stream_error":
+        this.#takeNotice(line);
+        break;
+      case "context_compacted":
+        // Confirms the preceding compaction.
+        if (Object.keys(payload).length > 1) this.#outbox.addItem(buildRawRolloutRecord(line));
+        else this.#outbox.addItem({ type: "copy", bytes: line.sizeBytes });
+        break;
+      case "thread_name_updated":
+        this.#outbox.addItem({ type: "session", ...dropUndefined({ title: toText(payload.thread_name) }) });
+        this.#outbox.addItem(buildRawRolloutRecord(line));
+        break;
+      case "task_started":
+      case "turn_started":
+        Object.assign(this.#carried, dropUndefined({ turnId: toText(payload.turn_id) }));
+        this.#outbox.addItem(buildRawRolloutRecord(line));
+        break;
+      default:
+        this.#takeRepeatingEvent(line);
+    }
+  }
+
+  /** Decodes an event that may repeat items before or after it. */
+  #takeRepeatingEvent(line: RolloutLine): void {
+    const awaited = findAwaitedItem(line.payload);
+    const rest = stripKnownTexts(line.payload, this.#knownTexts);
+    const { callId } = awaited ?? {};
+    const isLate = callId === undefined ? rest.isKnown : this.#carried.answered.includes(callId);
+    if (awaited && !isLate) this.#outbox.holdEvent(line, callId);
+    else this.#outbox.addEvent(line, rest);
+  }
+
+  #countTokens(line: RolloutLine): void {
+    const { ownFrom, usage, model } = this.#carried;
+    if (ownFrom !== undefined && line.ordinal !== undefined && line.ordinal < ownFrom) {
+      // The parent thread used these tokens and reports them itself.
+      this.#outbox.addItem(buildRawRolloutRecord(line));
+      return;
+    }
+    const { state, body } = decodeTokenReport(line.payload, usage, model);
+    this.#carried.usage = state;
+    this.#outbox.addItem(body ? buildRolloutRecord(line, body) : { type: "copy", bytes: line.sizeBytes });
+  }
+
+  #rollBack(line: RolloutLine): void {
+    this.#outbox.release();
+    const count = toNumber(line.payload.num_turns) ?? 0;
+    const back = this.#turns.rollBack(count);
+    if (back) this.#outbox.addItem({ type: "rewind", to: back.to });
+    if (back && !back.isExact) {
+      const reason = `takes ${count} turns back, more than are remembered`;
+      this.#outbox.addItem({
+        type: "problem",
+        path: this.#path,
+        line: line.line,
+        severity: "damaged",
+        reason,
+      });
+    }
+    this.#outbox.addItem(buildRawRolloutRecord(line));
+  }
+
+  #takeNotice(line: RolloutLine): void {
+    const text = toText(line.payload.message);
+    const rest = nonEmptyFields(line.payload, ["type", "message"]);
+    if (text !== undefined) this.#outbox.addItem(buildRolloutRecord(line, { kind: "notice", text }));
+    if (text === undefined) this.#outbox.addItem(buildRawRolloutRecord(line));
+    else if (rest) this.#outbox.addItem(buildRawRolloutRecord(line, rest, ":extra"));
+  }
+}

@@ -1,0 +1,28 @@
+import type { Format } from "../format.ts";
+import type { ReadLimits } from "../reading/read-limits.ts";
+import type { SourceReport } from "./import-report.ts";
+
+/** Progress of an import. */
+export interface ImportProgress {
+  /** Index of the current source, and the number of sources. */
+  readonly index: number;
+  readonly count: number;
+  readonly path: string;
+  readonly bytesRead: number;
+  readonly totalBytes: number;
+  readonly messages: number;
+}
+
+export interface ImportOptions {
+  /** Only these formats; all by default. */
+  readonly formats?: readonly Format[];
+  /** Skip sources last modified before this time. */
+  readonly since?: number;
+  /** Read everything and report it without writing. */
+  readonly dryRun?: boolean;
+  readonly limits?: Partial<ReadLimits>;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: ImportProgress) => void;
+  /** Called after each source. */
+  readonly onSource?: (report: SourceReport) => void;
+}

@@ -1,0 +1,122 @@
+import type { Json, Role } from "../index.ts";
+import { toNumber, toText, toTime } from "./content/fields.ts";
+import {
+  decodeMessageItem,
+  decodeOutputItem,
+  decodeResponsesItem,
+  type ItemPart,
+} from "./content/openai-responses-items.ts";
+import { NO_RESULT } from "./content/result-marks.ts";
+import type { Format } from "./format.ts";
+import type { JsonObject } from "./reading/json-lines.ts";
+import { RESPONSES_ITEMS } from "./wire/recognize-wire.ts";
+import type { MessageDecoder, WireDialect, WireRecord } from "./wire/wire-dialect.ts";
+import { createWireFormat } from "./wire/wire-format.ts";
+import { decodeOpenaiUsage } from "./wire/wire-usage.ts";
+
+const NAME = "openai-responses";
+
+const dialect: WireDialect = {
+  name: NAME,
+  title: "OpenAI Responses",
+  messageFields: ["input", "output"],
+  leadFields: ["instructions"],
+  responseFields: ["id", "object", "created_at", "model", "usage"],
+  makeDecoder,
+  *decodeLead(value, place) {
+    const items: readonly ItemPart[] =
+      typeof value === "string" ? [{ part: { type: "text", text: value } }] : [];
+    if (items.length > 0) yield buildMessageRecord(place, "system", items, { field: "instructions" });
+    else if (value !== null)
+      yield { id: place, body: { kind: "raw", value: { instructions: value as Json } } };
+  },
+  decodeResponse,
+  isMessage: ({ type, role, content, input, output }) => {
+    if (typeof role === "string") return typeof content === "string" || Array.isArray(content);
+    if (typeof type !== "string") return false;
+    return RESPONSES_ITEMS.has(type) || !(Array.isArray(input) || Array.isArray(output));
+  },
+};
+
+/** Conversations in the format of OpenAI's Responses API. */
+export const openaiResponsesFormat: Format = createWireFormat(dialect);
+
+function* decodeResponse(fields: JsonObject, place: string, decoder: MessageDecoder): Generator<WireRecord> {
+  const created = toNumber(fields.created_at);
+  const at = created === undefined ? undefined : toTime(created * 1000);
+  const model = toText(fields.model);
+  const usage = decodeOpenaiUsage(fields.usage, { request: toText(fields.id), model });
+  if (!usage) return;
+  yield* decoder.end();
+  yield { id: `${toText(fields.id) ?? place}:usage`, ...(at !== undefined && { at }), body: usage };
+}
+
+/**
+ * Merges the items of one model turn into one message; a turn ends at another role or between two adjacent messages.
+ */
+function makeDecoder(): MessageDecoder {
+  let turn: ItemPart[] = [];
+  let turnId = "";
+  let lastType: unknown;
+  return {
+    *decode(item, place) {
+      const id = toText(item.id) ?? place;
+      const type = item.type ?? "message";
+      const isMessage = type === "message";
+      const result = decodeOutputItem(item);
+      if (result) {
+        yield* this.end();
+        const isFiller = result.part.type === "tool-result" && result.part.output === NO_RESULT;
+        if (!isFiller) yield buildMessageRecord(id, "tool", [result]);
+        return;
+      }
+      if (isMessage && item.role !== "assistant") {
+        yield* this.end();
+        yield buildMessageRecord(id, toRole(item.role), decodeMessageItem(item), buildRoleMeta(item.role));
+        return;
+      }
+      if (isMessage && lastType === "message") yield* this.end();
+      if (turn.length === 0) turnId = id;
+      for (const one of isMessage ? decodeMessageItem(item) : [decodeResponsesItem(item)]) turn.push(one);
+      lastType = type;
+    },
+    get isSettled() {
+      return turn.length === 0;
+    },
+    *end() {
+      const parts = turn;
+      turn = [];
+      lastType = undefined;
+      if (parts.length > 0) yield buildMessageRecord(turnId, "assistant", parts);
+    },
+  };
+}
+
+function toRole(role: unknown): Role {
+  return role === "system" || role === "developer" ? "system" : "user";
+}
+
+function buildRoleMeta(role: unknown): { readonly [key: string]: Json } {
+  return role === "developer" ? { role } : {};
+}
+
+function buildMessageRecord(
+  id: string,
+  role: Role,
+  items: readonly ItemPart[],
+  more: { readonly [key: string]: Json } = {},
+): WireRecord {
+  const extras = items.flatMap(({ extra }, index) => (extra ? [[String(index), extra] as const] : []));
+  const meta = { ...more, ...(extras.length > 0 && { extras: Object.fromEntries(extras) }) };
+  return {
+    id,
+    body: {
+      kind: "message",
+      message: {
+        role,
+        parts: items.map(({ part }) => part),
+        ...(Object.keys(meta).length > 0 && { meta: { [NAME]: meta } }),
+      },
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import { createHash } from "node:crypto";
+import type { Json } from "../../index.ts";
+import { toNumber, toObject, toText } from "../content/fields.ts";
+import type { ImportSource } from "../format.ts";
+import type { Item } from "../item.ts";
+import { createPiDecoder } from "../pi/pi-decoder.ts";
+import type { Input } from "../reading/input.ts";
+import type { SourceDatabase } from "../reading/source-database.ts";
+import { MAX_PACKED_BYTES, parseEventPayload } from "./event-payload.ts";
+
+/** Events between two checkpoints. */
+const CHECKPOINT_EVENTS = 500;
+
+/** Read position in a transcript, with checks that detect a rewritten transcript. */
+interface EventState {
+  readonly seq: number;
+  readonly check: string;
+  readonly generation: string;
+  readonly decoder: Json;
+}
+
+/** Reads the events of one transcript from where the last import stopped. */
+export async function* readEvents(
+  source: ImportSource,
+  input: Input,
+  database: SourceDatabase,
+): AsyncGenerator<Item> {
+  const { id, path } = source;
+  const generation = readGeneration(database, id);
+  const saved = findResumeState(input, database, id, generation);
+  const decoder = createPiDecoder("openclaw", saved?.decoder);
+  let last = { seq: saved?.seq ?? -1, check: saved?.check ?? "", event: undefined as string | undefined };
+  let count = 0;
+  const checkpoint = (): Item => ({
+    type: "checkpoint",
+    state: { seq: last.seq, check: last.check, generation, decoder: decoder.state() },
+  });
+  for (const row of database.rows(buildEventsQuery(database, input.limits.maxRecordBytes), id, last.seq)) {
+    input.signal?.throwIfAborted();
+    const seq = Number(row.seq);
+    const payload = parseEventPayload(row, input.limits.maxRecordBytes);
+    if ("reason" in payload) {
+      yield { type: "problem", path, severity: "lost", reason: `event ${seq} of ${id}: ${payload.reason}` };
+      continue;
+    }
+    const { event, text } = payload;
+    yield* decoder.decode({ record: event, line: seq, sizeBytes: text.length });
+    const isEntry = event.type !== "session";
+    last = { seq, check: hashEvent(text), event: isEntry ? toText(event.id) : last.event };
+    if (++count % CHECKPOINT_EVENTS === 0) yield checkpoint();
+  }
+  if (count % CHECKPOINT_EVENTS !== 0) yield checkpoint();
+  const leaf = readLeaf(database, id, last.seq);
+  if (leaf !== undefined && last.event !== undefined && leaf !== last.event)
+    yield { type: "rewind", to: leaf };
+}
+
+/** Selects packed and unpacked events; events above the limit are not loaded. */
+function buildEventsQuery(database: SourceDatabase, maxBytes: number): string {
+  const isPacked = database.hasColumn("transcript_events", "event_zstd");
+  const packed = isPacked
+    ? `, CASE WHEN length(event_zstd) <= ${MAX_PACKED_BYTES} THEN event_zstd END AS event_zstd,
+        coalesce(length(event_json), length(event_zstd)) AS size`
+    : ", length(event_json) AS size";
+  return `SELECT seq, CASE WHEN length(event_json) <= ${maxBytes} THEN event_json END AS event_json${packed}
+    FROM transcript_events WHERE session_id = ? AND seq > ? ORDER BY seq`;
+}
+
+function findResumeState(
+  input: Input,
+  database: SourceDatabase,
+  session: string,
+  generation: string,
+): EventState | undefined {
+  const saved = toObject(input.resume) as Partial<EventState> | undefined;
+  const seq = toNumber(saved?.seq);
+  if (!saved || seq === undefined || saved.generation !== generation) return undefined;
+  const [row] = database.rows(buildEventsQuery(database, input.limits.maxRecordBytes), session, seq - 1);
+  const payload =
+    row && Number(row.seq) === seq ? parseEventPayload(row, input.limits.maxRecordBytes) : undefined;
+  const isSame = payload && "text" in payload && hashEvent(payload.text) === saved.check;
+  return isSame ? (saved as EventState) : undefined;
+}
+
+/** Returns the generation, which changes when OpenClaw rewrites a transcript. */
+function readGeneration(database: SourceDatabase, session: string): string {
+  if (!database.hasColumn("transcript_rewrite_watermarks", "generation")) return "";
+  const [row] = database.rows(
+    "SELECT generation FROM transcript_rewrite_watermarks WHERE session_id = ?",
+    session,
+  );
+  return String(row?.generation ?? "");
+}
+
+/** Returns the last entry of the active branch, if OpenClaw's index covers everything up to `seq`. */
+function readLeaf(database: SourceDatabase, session: string, seq: number): string | undefined {
+  const table = "session_transcript_index_state";
+  const columns = ["leaf_event_id", "indexed_seq", "needs_rebuild"];
+  if (!columns.every((column) => database.hasColumn(table, column))) return undefined;
+  const [row] = database.rows(
+    `SELECT leaf_event_id FROM ${table} WHERE session_id = ? AND indexed_seq = ? AND needs_rebuild = 0`,
+    session,
+    seq,
+  );
+  return toText(row?.leaf_event_id);
+}
+
+function hashEvent(text: string): string {
+  return createHash("sha256").update(text).digest("base64url").slice(0, 16);
+}

@@ -1,0 +1,149 @@
+import type { Json } from "../../index.ts";
+import { toObject } from "../content/fields.ts";
+import type { ImportSource } from "../format.ts";
+import type { ProblemItem } from "../item.ts";
+import { describeDatabaseFault } from "../reading/describe-database-fault.ts";
+import type { Input } from "../reading/input.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+import { describeJsonFault, parseJson } from "../reading/parse-json.ts";
+import type { DatabaseRow, SourceDatabase } from "../reading/source-database.ts";
+import { decodeSessionMessage } from "./session-messages.ts";
+import type { StoredItem } from "./stored-item.ts";
+
+/** Reads one conversation of a database, message by message. */
+export async function* readOpencodeDatabase(source: ImportSource, input: Input): AsyncGenerator<StoredItem> {
+  const { path, id } = source;
+  let database: SourceDatabase | undefined;
+  try {
+    database = await input.database(path);
+    const max = input.limits.maxRecordBytes;
+    const [session] = database.rows("SELECT * FROM session WHERE id = ?", id);
+    if (!session) {
+      yield { type: "problem", path, severity: "lost", reason: `holds no session ${id}` };
+      return;
+    }
+    yield { type: "session", info: toSessionInfo(session) };
+    const parse = (table: string, row: DatabaseRow): JsonObject | ProblemItem =>
+      parseRow(row, table, path, max);
+    const order = database.hasColumn("message", "time_created") ? "time_created, id" : "id";
+    let hasMessages = false;
+    for (const row of database.rows(buildMessageQuery(max, order), id)) {
+      hasMessages = true;
+      input.signal?.throwIfAborted();
+      const info = parse("message", row);
+      if (isProblem(info)) {
+        yield info;
+        continue;
+      }
+      const parts: JsonObject[] = [];
+      for (const partRow of database.rows(buildPartQuery(max), String(row.id))) {
+        const part = parse("part", partRow);
+        if (isProblem(part)) yield part;
+        else parts.push(part);
+      }
+      yield { type: "message", message: { info, parts } };
+    }
+    if (!hasMessages) yield* readLaterMessages(database, source, max);
+    yield* readTodos(database, id);
+  } catch (error) {
+    yield { type: "problem", path, severity: "lost", reason: describeDatabaseFault(error) };
+  } finally {
+    await database?.close();
+  }
+}
+
+/** Reads messages that exist only in the tables of later versions. */
+function* readLaterMessages(
+  database: SourceDatabase,
+  { id, path }: ImportSource,
+  max: number,
+): Generator<StoredItem> {
+  const columns = ["id", "session_id", "type", "time_created", "data"];
+  if (!columns.every((column) => database.hasColumn("session_message", column))) return;
+  const order = database.hasColumn("session_message", "seq") ? "seq" : "time_created, id";
+  const query = `SELECT id, type, ${buildDataColumns(max)} FROM session_message WHERE session_id = ? ORDER BY ${order}`;
+  for (const row of database.rows(query, id)) {
+    const data = parseRow(row, "session_message", path, max);
+    if (isProblem(data)) yield data;
+    else {
+      const message = decodeSessionMessage(String(row.id), String(row.type), data);
+      const value = { ...data, type: String(row.type) } as Json;
+      if (message) yield { type: "message", message };
+      else yield { type: "other", name: String(row.id), value };
+    }
+  }
+}
+
+/** Avoids loading text above the limit. */
+const buildDataColumns = (max: number) =>
+  `length(data) AS size, CASE WHEN length(data) <= ${Math.trunc(max)} THEN data END AS data`;
+
+const buildMessageQuery = (max: number, order: string) =>
+  `SELECT id, ${buildDataColumns(max)} FROM message WHERE session_id = ? ORDER BY ${order}`;
+
+const buildPartQuery = (max: number) =>
+  `SELECT id, ${buildDataColumns(max)} FROM part WHERE message_id = ? ORDER BY id`;
+
+function parseRow(row: DatabaseRow, table: string, path: string, max: number): JsonObject | ProblemItem {
+  const problem = (reason: string): ProblemItem => ({
+    type: "problem",
+    path,
+    severity: "lost",
+    reason: `${table} ${row.id}: ${reason}`,
+  });
+  if (typeof row.data !== "string") return problem(`longer than ${max} characters (${row.size}); not read`);
+  try {
+    const data = toObject(parseJson(row.data));
+    return data ? { ...data, id: row.id } : problem("not a JSON object");
+  } catch (error) {
+    return problem(describeJsonFault(error));
+  }
+}
+
+function isProblem(value: JsonObject | ProblemItem): value is ProblemItem {
+  return value.type === "problem" && "severity" in value;
+}
+
+/** Names of columns in session files. */
+const FIELD_NAMES: Readonly<Record<string, string>> = {
+  project_id: "projectID",
+  workspace_id: "workspaceID",
+  parent_id: "parentID",
+};
+
+/** Converts a session row to the shape of a session file; columns of later versions are included. */
+function toSessionInfo(row: DatabaseRow): JsonObject {
+  const fields: [string, unknown][] = [];
+  const time: [string, unknown][] = [];
+  const summary: [string, unknown][] = [];
+  for (const [column, value] of Object.entries(row)) {
+    if (value === null || value instanceof Uint8Array) continue;
+    const plain = typeof value === "bigint" ? Number(value) : parseValue(value);
+    if (column.startsWith("time_")) time.push([column.slice("time_".length), plain]);
+    else if (column.startsWith("summary_")) summary.push([column.slice("summary_".length), plain]);
+    else fields.push([FIELD_NAMES[column] ?? column, plain]);
+  }
+  return {
+    ...Object.fromEntries(fields),
+    time: Object.fromEntries(time),
+    ...(summary.length > 0 && { summary: Object.fromEntries(summary) }),
+  };
+}
+
+/** Parses objects and arrays, which the database stores as text. */
+function parseValue(value: string | number): unknown {
+  if (typeof value !== "string" || !/^[[{]/.test(value)) return value;
+  try {
+    return parseJson(value);
+  } catch {
+    return value;
+  }
+}
+
+function* readTodos(database: SourceDatabase, session: string): Generator<StoredItem> {
+  if (!database.hasTable("todo") || !database.hasColumn("todo", "session_id")) return;
+  const rows = [...database.rows("SELECT * FROM todo WHERE session_id = ?", session)];
+  if (rows.length === 0) return;
+  const value = rows.map(({ session_id: _, ...todo }) => todo) as unknown as Json;
+  yield { type: "other", name: "todos", value };
+}

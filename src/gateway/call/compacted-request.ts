@@ -1,0 +1,52 @@
+import { buildPlainPieces } from "../outgoing/plain-pieces.ts";
+import type { MessageReading, RequestMessages } from "../request/request-messages.ts";
+import { splitAtSummary, useClientHistory, useLoggedHistory } from "../request/split-at-summary.ts";
+import type { CallRequest } from "../thread/call-request.ts";
+import type { Thread } from "../thread/thread.ts";
+import type { KnownCompactions } from "./known-compactions.ts";
+import { summarizeBefore } from "./summarize-before.ts";
+
+/** A request with compaction blocks for an upstream that does not support them. */
+export interface CompactedRequest {
+  /** The messages by which the conversation is found. */
+  readonly said: RequestMessages;
+  /** The request to make of the thread that was found. */
+  toCallRequest(thread: Thread): CallRequest;
+}
+
+/**
+ * Reads a request with compaction blocks; undefined for a request without. A summary from this gateway continues its
+ * conversation, whatever messages the client has kept. Any other summary replaces the client's messages before it.
+ */
+export async function readCompactedRequest(
+  asked: CallRequest,
+  principal: string,
+  { compactions, stored }: { readonly compactions: KnownCompactions } & Pick<MessageReading, "stored">,
+): Promise<CompactedRequest | undefined> {
+  const { api, said, compactions: found } = asked;
+  if (!found) return undefined;
+  const reading = { api, stored };
+  const since = splitAtSummary(reading, said, found);
+  const { last } = found;
+  const own = useClientHistory(reading, said, since, last);
+  const known = last && (await compactions.find(principal, last.text));
+  const line = known && (await compactions.readLine(principal, last.text, known));
+  const logged = line && useLoggedHistory(said, since, line, last);
+  const plain = () => buildPlainPieces(said.cut, found);
+  return {
+    said: logged ?? own,
+    toCallRequest(thread) {
+      if (logged && known.session === thread.session.id) {
+        compactions.remember(principal, last.text, known.behind, thread);
+        return { ...asked, said: logged, buildPlainPieces: plain };
+      }
+      const { length } = since.before;
+      if (!last || length === 0) return { ...asked, said: own, buildPlainPieces: plain };
+      const onTaken = async () => {
+        const behind = await summarizeBefore(thread, last.text, length);
+        if (behind !== undefined && !known) await compactions.store(principal, last.text, thread, behind);
+      };
+      return { ...asked, said: own, buildPlainPieces: plain, onStored: onTaken };
+    },
+  };
+}

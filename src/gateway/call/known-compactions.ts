@@ -1,0 +1,103 @@
+import { Conversation } from "../../conversation/conversation.ts";
+import type { LineMessage } from "../../conversation/line-cache.ts";
+import { toObject } from "../../formats/content/fields.ts";
+import { type EntryId, isLonghaulError, type Kernel, type SessionId } from "../../index.ts";
+import { getMessageKey } from "../identity/message-key.ts";
+import { buildSummaryKey } from "../request/client-summary-text.ts";
+import type { Thread } from "../thread/thread.ts";
+
+/** The position of a summary. */
+export interface SummaryPosition {
+  /** The conversation that was summarized. */
+  readonly session: SessionId;
+  /** The last message covered by the summary. */
+  readonly behind: EntryId;
+}
+
+interface KnownSummaryPosition extends SummaryPosition {
+  readonly thread?: WeakRef<Thread>;
+}
+
+const MAX_KNOWN = 1_000;
+
+/**
+ * The summaries that clients received, by their text: a client that has nothing else left continues the same
+ * conversation. The position is also stored with the session, as an intake named after the summary, so that it is found
+ * after a restart.
+ */
+export class KnownCompactions {
+  readonly #kernel: Kernel;
+  /** Most recently used last. */
+  readonly #known = new Map<string, KnownSummaryPosition>();
+
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+  }
+
+  /** The position of a summary; undefined for a summary made elsewhere. */
+  async find(principal: string, text: string): Promise<SummaryPosition | undefined> {
+    const name = buildIntakeName(principal, text);
+    const known = this.#known.get(name) ?? (await this.#readStored(name));
+    if (known) this.#keep(name, known);
+    return known;
+  }
+
+  /** The messages of the conversation up to that position; undefined if the line no longer contains it. */
+  async readLine(
+    principal: string,
+    text: string,
+    { session: id, behind }: SummaryPosition,
+  ): Promise<readonly LineMessage[] | undefined> {
+    const thread = this.#known.get(buildIntakeName(principal, text))?.thread?.deref();
+    if (thread && !thread.isClosed) return sliceUpTo(await thread.line(), behind);
+    await using session = await this.#kernel.session(id);
+    return sliceUpTo((await new Conversation(session, getMessageKey).readLine()).messages, behind);
+  }
+
+  /** Stores the position of a summary, before the client gets it. */
+  async store(principal: string, text: string, thread: Thread, behind: EntryId): Promise<void> {
+    const before = await this.find(principal, text);
+    const { session } = thread;
+    this.remember(principal, text, behind, thread);
+    if (before?.session === session.id && before.behind === behind) return;
+    const name = buildIntakeName(principal, text);
+    try {
+      const intake = (await this.#kernel.intake(name)) ?? (await session.intake(name));
+      // If two conversations have the same summary, the first one stays known after a restart.
+      if (intake.session === session.id) await intake.save({ checkpoint: { behind } });
+    } catch (error) {
+      // Another writer has stored the same summary at the same moment.
+      if (!isLonghaulError(error, "INTAKE_CONFLICT") && !isLonghaulError(error, "ARGUMENT_INVALID"))
+        throw error;
+    }
+  }
+
+  /** Remembers the thread of a summary, so that its line need not be read again. */
+  remember(principal: string, text: string, behind: EntryId, thread: Thread): void {
+    const known = { session: thread.session.id, behind, thread: new WeakRef(thread) };
+    this.#keep(buildIntakeName(principal, text), known);
+  }
+
+  async #readStored(name: string): Promise<SummaryPosition | undefined> {
+    const intake = await this.#kernel.intake(name);
+    const behind = toObject(intake?.checkpoint)?.behind;
+    return intake && typeof behind === "string" ? { session: intake.session, behind } : undefined;
+  }
+
+  #keep(name: string, known: KnownSummaryPosition): void {
+    this.#known.delete(name);
+    this.#known.set(name, known);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
+  }
+}
+
+/** Includes the principal, so that principals never share summaries. */
+function buildIntakeName(principal: string, text: string): string {
+  return `gateway compaction ${principal} ${buildSummaryKey(text)}`;
+}
+
+function sliceUpTo(line: readonly LineMessage[], last: EntryId): readonly LineMessage[] | undefined {
+  const place = line.findLastIndex(({ id }) => id === last);
+  return place < 0 ? undefined : line.slice(0, place + 1);
+}

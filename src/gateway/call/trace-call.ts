@@ -1,0 +1,34 @@
+import type { ReplyReader } from "../api/api.ts";
+import type { Trace } from "../observe/trace.ts";
+import type { ThreadCall } from "./thread-call.ts";
+
+/** Records the edits of a request. */
+export function traceCall(trace: Trace, { fitted, healed, request: asked }: ThreadCall): void {
+  if (asked.isDryRun) trace.isDryRun = true;
+  if (healed > 0) trace.healed = healed;
+  if (!fitted) return;
+  trace.tokensAfter = Math.round(fitted.tokens);
+  const receipt = fitted.plan?.receipt;
+  if (!receipt) return;
+  trace.isPlanned = true;
+  if (asked.isDryRun) {
+    trace.tokensBefore = Math.round(receipt.tokens.without);
+    trace.tokensAfter = Math.round(receipt.tokens.with);
+  }
+  trace.savedDollars = receipt.thisCall.without - receipt.thisCall.with;
+}
+
+/** Records the sizes of a body. Estimates the original tokens by assuming the same token density throughout. */
+export function traceBody(trace: Trace, cameBytes: number, sentBytes: number): void {
+  trace.bytesIn = cameBytes;
+  if (trace.tokensAfter === undefined || trace.isDryRun) return;
+  trace.tokensBefore = Math.round((trace.tokensAfter * cameBytes) / Math.max(1, sentBytes));
+}
+
+/** Records the reply. */
+export function traceReply(trace: Trace, reader: ReplyReader): void {
+  if (reader.usage) trace.usage = reader.usage;
+  if (reader.model !== undefined) trace.responseModel = reader.model;
+  if (reader.responseId !== undefined) trace.responseId = reader.responseId;
+  if (reader.stopReason !== undefined) trace.stopReason = reader.stopReason;
+}

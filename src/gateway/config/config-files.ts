@@ -1,0 +1,104 @@
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import type { Environment } from "./config-flags.ts";
+import { createConfigInvalidError } from "./config-problem.ts";
+import { readOwnedFile } from "./owned-file.ts";
+
+const FILE_NAMES = ["longhaul.json", "longhaul.gateway.json"];
+const PATH_VARIABLE = "LONGHAUL_CONFIG";
+
+/** Places to look for configuration files. */
+export interface FilePlaces {
+  /** The file named by --config; if set, the user's folder is not searched. */
+  readonly path?: string;
+  readonly cwd: string;
+  /** The folder of the store. */
+  readonly store?: string;
+  /** The user's home folder. */
+  readonly home?: string;
+  readonly env: Environment;
+}
+
+/** The file named by --config or LONGHAUL_CONFIG. */
+function findNamedFile({ path, cwd, env }: FilePlaces): string | undefined {
+  const named = path ?? (env[PATH_VARIABLE] || undefined);
+  return named === undefined ? undefined : resolve(cwd, named);
+}
+
+/**
+ * The folder whose files count as the user's own: the store's, unless the store is inside the working folder. A
+ * repository or an agent can put files there, so `~/.longhaul` is used instead.
+ */
+export function findUserFolder({ store, cwd, home }: Omit<FilePlaces, "env">): string | undefined {
+  const usual = home === undefined ? undefined : join(home, ".longhaul");
+  if (store === undefined) return undefined;
+  const [folder, work] = [resolveRealPath(store), resolveRealPath(cwd)];
+  if (usual !== undefined && folder === resolveRealPath(usual)) return store;
+  // A working folder that contains the home folder is not a project: "/" in a container, or the home folder itself.
+  const isProject = home === undefined || !isInside(work, resolveRealPath(home));
+  return isProject && isInside(work, folder) ? usual : store;
+}
+
+/** The user's configuration files in order of precedence; only the first that exists is read. */
+export function listUserFiles(places: FilePlaces): readonly string[] {
+  const named = findNamedFile(places);
+  if (named !== undefined) return [named];
+  const folder = findUserFolder(places);
+  return folder === undefined ? [] : FILE_NAMES.map((name) => join(folder, name));
+}
+
+/** The user's configuration file; undefined if there is none. */
+export function findUserFile(places: FilePlaces): string | undefined {
+  const isNamed = findNamedFile(places) !== undefined;
+  return listUserFiles(places).find((path) => isNamed || existsSync(path));
+}
+
+/** Configuration files in the working folder or in a store inside it. */
+export function listProjectFiles(places: FilePlaces): readonly string[] {
+  const own = listUserFiles(places).map(resolveRealPath);
+  const folder = findUserFolder(places);
+  const isForeignStore = places.store !== undefined && folder !== places.store;
+  const folders = [places.cwd, ...(isForeignStore ? [places.store] : [])];
+  const paths = folders.flatMap((one) => FILE_NAMES.map((name) => resolve(one, name)));
+  return [...new Set(paths)].filter((path) => existsSync(path) && !own.includes(resolveRealPath(path)));
+}
+
+/** Parses a user's configuration file; CONFIG_INVALID states why it cannot be used. */
+export function readUserFile(path: string): unknown {
+  try {
+    return parseConfig(readOwnedFile(path));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why =
+      code === "ENOENT"
+        ? "there is no such file"
+        : error instanceof SyntaxError
+          ? `it is no JSON: ${message}`
+          : message;
+    throw createConfigInvalidError([
+      { key: "--config", message: `${path} cannot be read: ${why.replace(/\.$/, "")}.` },
+    ]);
+  }
+}
+
+/** Parses the bytes of a configuration file. */
+export function parseConfig(bytes: Buffer): unknown {
+  return JSON.parse(bytes.toString("utf8").replace(/^\uFEFF/, ""));
+}
+
+function isInside(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return (
+    way === "" || !(way === ".." || way.startsWith(`..${way.includes("\\") ? "\\" : "/"}`) || isAbsolute(way))
+  );
+}
+
+/** The path without symbolic links; for a missing path, that of the nearest existing folder plus the rest. */
+function resolveRealPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const above = dirname(path);
+    return above === path ? path : join(resolveRealPath(above), relative(above, path));
+  }
+}

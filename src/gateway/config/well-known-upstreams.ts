@@ -1,0 +1,93 @@
+import type { UpstreamConfig } from "./config.ts";
+import type { Environment } from "./config-flags.ts";
+import { API_NAMES } from "./schema-values.ts";
+
+/** A well-known provider that needs only its key or its address to be configured. */
+export interface WellKnownUpstream extends Omit<UpstreamConfig, "keyEnv"> {
+  /** Environment variables that may hold its key; the first one set is used. */
+  readonly keys: readonly string[];
+  /** The variable that holds its address, for servers without a fixed address. */
+  readonly addressEnv?: string;
+  /** Available without a key, because the client's own key is forwarded. */
+  readonly isDefault?: true;
+}
+
+/** Providers that are known by name. */
+export const WELL_KNOWN_UPSTREAMS: readonly WellKnownUpstream[] = [
+  {
+    name: "anthropic",
+    baseUrl: "https://api.anthropic.com",
+    apis: ["anthropic"],
+    keys: ["ANTHROPIC_API_KEY"],
+    isDefault: true,
+  },
+  {
+    name: "openai",
+    baseUrl: "https://api.openai.com",
+    apis: ["openai-chat", "openai-responses"],
+    keys: ["OPENAI_API_KEY"],
+    isDefault: true,
+  },
+  {
+    name: "google",
+    baseUrl: "https://generativelanguage.googleapis.com/v1beta/openai",
+    apis: ["openai-chat"],
+    prefix: "google/",
+    models: ["gemini*"],
+    keys: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+  },
+  {
+    name: "openrouter",
+    baseUrl: "https://openrouter.ai/api/v1",
+    apis: API_NAMES,
+    prefix: "openrouter/",
+    keys: ["OPENROUTER_API_KEY"],
+  },
+  {
+    name: "ollama",
+    baseUrl: "http://127.0.0.1:11434",
+    apis: API_NAMES,
+    prefix: "ollama/",
+    keys: ["OLLAMA_API_KEY"],
+    addressEnv: "OLLAMA_HOST",
+  },
+  {
+    name: "llama.cpp",
+    baseUrl: "http://127.0.0.1:8080",
+    apis: API_NAMES,
+    prefix: "llama.cpp/",
+    keys: ["LLAMA_API_KEY"],
+    addressEnv: "LLAMA_CPP_URL",
+  },
+];
+
+/** The default upstreams, as the environment defines them. */
+export function listDefaultUpstreams(env: Environment): readonly UpstreamConfig[] {
+  return WELL_KNOWN_UPSTREAMS.filter(
+    ({ isDefault: isAlways, addressEnv, keys }) =>
+      isAlways || (addressEnv === undefined ? keys.some((key) => env[key]) : env[addressEnv]),
+  ).map((usual) => configureUpstream(usual, env));
+}
+
+/** One of the well-known upstreams, configured from the environment. */
+export function configureUpstream(usual: WellKnownUpstream, env: Environment): UpstreamConfig {
+  const { keys, addressEnv, isDefault: _, ...upstream } = usual;
+  const given = addressEnv === undefined ? undefined : env[addressEnv];
+  const keyEnv = keys.find((key) => env[key]) ?? keys[0];
+  return {
+    ...upstream,
+    ...(given && { baseUrl: toReachableUrl(given, upstream.baseUrl) }),
+    ...(keyEnv !== undefined && { keyEnv }),
+  };
+}
+
+/** Converts the address that a server listens on, such as "0.0.0.0" or "box:11434", to a URL that can be called. */
+function toReachableUrl(given: string, usual: string): string {
+  const text = /^[a-z]+:\/\//i.test(given) ? given : `http://${given}`;
+  if (!URL.canParse(text)) return given;
+  const url = new URL(text);
+  if (url.hostname === "0.0.0.0" || url.hostname === "[::]") url.hostname = "127.0.0.1";
+  const hasPort = url.port !== "" || /:(80|443)\b/.test(given) || url.protocol === "https:";
+  if (!hasPort) url.port = new URL(usual).port;
+  return url.href.replace(/\/$/, "");
+}

@@ -1,0 +1,92 @@
+import { POLICIES } from "../../index.ts";
+import type { Api } from "../api/api.ts";
+import { FaultError } from "../api/fault-error.ts";
+import { estimateBytes } from "../body/estimate-bytes.ts";
+import { LIFT_FROM_BYTES } from "../body/lift.ts";
+import { buildEditsPolicy } from "../call/edits-policy.ts";
+import type { UpstreamConfig } from "../config/config.ts";
+import { countLeadBytes, leadRanges, readLead } from "../request/body-facts.ts";
+import { isChained } from "../request/chain.ts";
+import { buildEditsKey, readContextManagement } from "../request/context-management.ts";
+import { getContextManager } from "../request/context-manager.ts";
+import { findCompactions } from "../request/find-compactions.ts";
+import type { CallRequest, FrameText, TokenLimits } from "../thread/call-request.ts";
+import type { Destination } from "./destination.ts";
+import type { ParsedRequest } from "./read-request.ts";
+import type { Incoming, Services } from "./services.ts";
+
+/** Builds the request to a thread. Throws `FaultError` for edits that cannot be carried out. */
+export function buildCallRequest(
+  api: Api,
+  { said, fields }: ParsedRequest,
+  destination: Destination,
+  { signal }: Pick<Incoming, "signal">,
+  parts: Pick<Services, "config" | "rooms">,
+): CallRequest {
+  const { upstream, model } = destination;
+  const config = parts.config();
+  const room = parts.rooms.getLimits(destination, config.threshold);
+  const isMore = isChained(api, fields.all);
+  const compactions = api.name === "anthropic" ? findCompactions(said.cut) : undefined;
+  const isManagedHere = getContextManager(upstream) === "gateway";
+  // A body that cannot be split into messages has no window to manage.
+  const isWhole = isMore || (said.cut.listFrom !== undefined && said.messages.length > 0);
+  // Neither has one whose beginning the upstream has summarized itself and does not count.
+  const isOurs = isWhole && (isManagedHere || !compactions?.last);
+  const policyName = isOurs ? (config.routes[api.name]?.policy ?? config.policy) : "none";
+  const isCompacted = compactions && isManagedHere && policyName !== "none" && !config.dryRun;
+  // Only the upstream can clear content that it stores.
+  const { context_management } = fields.all;
+  const management = choosePolicy(api, context_management, upstream, isMore ? "none" : policyName, room);
+  const tools = said.cut.fields.get("tools");
+  return {
+    api,
+    said,
+    signal,
+    isDryRun: config.dryRun,
+    isPaging: config.paging,
+    ...management,
+    ...(isMore && { policy: policyName, policyKey: policyName }),
+    ...(isCompacted && { compactions }),
+    frame: {
+      model,
+      maxTokens: fields.maxTokens,
+      leadBytes: countLeadBytes(api, said),
+      toolsBytes: tools ? tools.to - tools.from : 0,
+      readLead: () => leadTokens(api, said) ?? readLead(api, said),
+      readTools: () => (tools ? textOrTokens(said.cut.bytes.subarray(tools.from, tools.to)) : ""),
+    },
+  };
+}
+
+function textOrTokens(bytes: Buffer): FrameText {
+  return bytes.length < LIFT_FROM_BYTES ? bytes.toString("utf8") : estimateBytes(bytes);
+}
+
+/** Estimated tokens of a system prompt that is too large to be parsed whole; undefined for any other. */
+function leadTokens(api: Api, said: ParsedRequest["said"]): number | undefined {
+  const ranges = leadRanges(api, said);
+  if (ranges.every(({ from, to }) => to - from < LIFT_FROM_BYTES)) return undefined;
+  return ranges.reduce((sum, { from, to }) => sum + estimateBytes(said.cut.bytes.subarray(from, to)), 0);
+}
+
+function choosePolicy(
+  api: Api,
+  management: unknown,
+  upstream: UpstreamConfig,
+  name: string,
+  room: TokenLimits,
+): Pick<CallRequest, "policy" | "policyKey" | "edits" | "room"> {
+  const base = POLICIES.find((policy) => policy.name === name);
+  const read = readContextManagement(management, { api: api.name, by: getContextManager(upstream) });
+  if (read.type === "fault") throw new FaultError(read.fault);
+  if (read.type === "none" || !base || name === "none") return { policy: name, policyKey: name, room };
+  const { edits } = read;
+  const policy = buildEditsPolicy(edits, base, { api: api.name, windowTokens: room.window });
+  // Edits without effect stay in the request, where only Anthropic's own API supports them.
+  if (policy === base)
+    return { policy: name, policyKey: name, room, ...(api.name !== "anthropic" && { edits }) };
+  // The client's edits come first; the policy after them only enforces the limit.
+  const whole = { ...room, threshold: room.window };
+  return { policy, policyKey: `${name} ${buildEditsKey(edits)}`, edits, room: whole };
+}

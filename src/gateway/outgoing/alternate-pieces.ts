@@ -1,0 +1,112 @@
+import { canMergeRoles, mergeRoles } from "../../formats/writing/merge-roles.ts";
+import type { ApiName, WireObject } from "../api/api.ts";
+import type { CutBody } from "../request/cut-body.ts";
+import { parseElement, type RequestMessages } from "../request/request-messages.ts";
+import type { OutgoingPiece } from "./outgoing-pieces.ts";
+
+/** The first or last element of a piece. */
+interface Edge {
+  readonly element: () => WireObject;
+  /** Its index in the client's body, if it has one. */
+  readonly index: number | undefined;
+  /** True for an assistant element; undefined if only parsing would tell. */
+  readonly isAssistant: boolean | undefined;
+}
+
+/**
+ * Merges elements of one role that became neighbors because an element between them was inserted, edited or hidden:
+ * strict chat templates refuse two in a row. Repeated roles in the client's own body stay as they are.
+ */
+export function alternatePieces(
+  api: ApiName,
+  { cut, messages }: RequestMessages,
+  pieces: readonly OutgoingPiece[],
+): readonly OutgoingPiece[] {
+  if (pieces.length < 2) return pieces;
+  const speakers = new Map<number, boolean>();
+  for (const { from, to, role } of messages)
+    for (let index = from; index < to; index++) speakers.set(index, role === "assistant");
+  const isAssistantAt = (index: number) => speakers.get(index);
+  const merged: OutgoingPiece[] = [];
+  // The client's index of the last element in `merged`; for a merged element, the index of its last part.
+  let lastIndex: number | undefined;
+  for (const piece of pieces) {
+    const before = merged.at(-1);
+    const last = before && { ...getLastEdge(cut, before, isAssistantAt), index: lastIndex };
+    const first = findFirstEdge(cut, piece, isAssistantAt);
+    const element = last && first && mergeEdges(api, cut, last, first);
+    if (before && element) {
+      merged.pop();
+      const index = "from" in before ? before.to - 1 : (before.index ?? first?.index);
+      merged.push(...dropLast(before), {
+        elements: [element],
+        ...(index !== undefined && { index }),
+      });
+      lastIndex = first?.index ?? lastIndex;
+      const rest = dropFirst(piece);
+      merged.push(...rest);
+      if (rest.length > 0) lastIndex = getLastIndex(piece);
+    } else {
+      merged.push(piece);
+      lastIndex = getLastIndex(piece);
+    }
+  }
+  return merged;
+}
+
+function mergeEdges(api: ApiName, cut: CutBody, last: Edge, first: Edge): WireObject | undefined {
+  const isKnown = last.isAssistant !== undefined && first.isAssistant !== undefined;
+  if (isKnown && last.isAssistant !== first.isAssistant) return undefined;
+  if (isRepeatOfClient(api, cut, last.index, first.index)) return undefined;
+  return mergeRoles(api, last.element(), first.element());
+}
+
+/** True if the client's own body has two consecutive elements of one role there. */
+function isRepeatOfClient(
+  api: ApiName,
+  cut: CutBody,
+  last: number | undefined,
+  first: number | undefined,
+): boolean {
+  if (last === undefined || first !== last + 1) return false;
+  return canMergeRoles(api, parseElement(cut, last), parseElement(cut, first));
+}
+
+type SpeakerAt = (index: number) => boolean | undefined;
+
+function getLastEdge(cut: CutBody, piece: OutgoingPiece, isAssistantAt: SpeakerAt): Edge {
+  const index = getLastIndex(piece);
+  if ("from" in piece) return buildBodyEdge(cut, piece.to - 1, isAssistantAt);
+  return buildWrittenEdge(piece.elements.at(-1), index);
+}
+
+function findFirstEdge(cut: CutBody, piece: OutgoingPiece, isAssistantAt: SpeakerAt): Edge | undefined {
+  if ("from" in piece)
+    return piece.to > piece.from ? buildBodyEdge(cut, piece.from, isAssistantAt) : undefined;
+  return piece.elements.length > 0 ? buildWrittenEdge(piece.elements[0], piece.index) : undefined;
+}
+
+function buildBodyEdge(cut: CutBody, index: number, isAssistantAt: SpeakerAt): Edge {
+  return { element: () => parseElement(cut, index), index, isAssistant: isAssistantAt(index) };
+}
+
+function buildWrittenEdge(element: WireObject = {}, index: number | undefined): Edge {
+  return { element: () => element, index, isAssistant: undefined };
+}
+
+function getLastIndex(piece: OutgoingPiece): number | undefined {
+  if ("from" in piece) return piece.to - 1;
+  return piece.index === undefined ? undefined : piece.index + Math.max(0, piece.elements.length - 1);
+}
+
+function dropLast(piece: OutgoingPiece): readonly OutgoingPiece[] {
+  if ("from" in piece) return piece.to - piece.from > 1 ? [{ from: piece.from, to: piece.to - 1 }] : [];
+  return piece.elements.length > 1 ? [{ ...piece, elements: piece.elements.slice(0, -1) }] : [];
+}
+
+function dropFirst(piece: OutgoingPiece): readonly OutgoingPiece[] {
+  if ("from" in piece) return piece.to - piece.from > 1 ? [{ from: piece.from + 1, to: piece.to }] : [];
+  if (piece.elements.length < 2) return [];
+  const { index } = piece;
+  return [{ elements: piece.elements.slice(1), ...(index !== undefined && { index: index + 1 }) }];
+}

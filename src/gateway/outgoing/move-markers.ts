@@ -1,0 +1,87 @@
+import type { WireObject } from "../api/api.ts";
+import type { ByteRange, CutBody } from "../request/cut-body.ts";
+import { parseElement } from "../request/request-messages.ts";
+import { MAX_MARKERS, moveMarkers, type SentElement } from "./cache-markers.ts";
+import { countLeadMarkers } from "./count-lead-markers.ts";
+import type { OutgoingPiece } from "./outgoing-pieces.ts";
+
+const CACHE_MARK = Buffer.from('"cache_control"');
+const BACKSLASH = 0x5c;
+
+/**
+ * Moves the cache markers of edited or removed elements to elements before them. Elements are parsed only if a marker
+ * was lost; clients mark their latest messages, which usually stay.
+ */
+export function moveLostMarkers(cut: CutBody, pieces: readonly OutgoingPiece[]): readonly OutgoingPiece[] {
+  const { elements } = cut;
+  const [only] = pieces;
+  if (only && "from" in only && only.from === 0 && only.to === elements.length) return pieces;
+  const marked = findMarkedElements(cut);
+  if (
+    marked.every((index) =>
+      pieces.some((piece) => "from" in piece && piece.from <= index && index < piece.to),
+    )
+  )
+    return pieces;
+  const most = Math.max(0, MAX_MARKERS - countLeadMarkers(cut));
+  const before = elements.map((_, index) => parseElement(cut, index));
+  return toPieces(moveMarkers(before, listSentElements(before, pieces), most));
+}
+
+/** Indexes of the elements with a marker. */
+function findMarkedElements({ bytes, elements }: CutBody): readonly number[] {
+  const first = elements[0];
+  const last = elements.at(-1);
+  if (!first || !last) return [];
+  let index = 0;
+  const marked = new Set<number>();
+  for (const at of findMarks(bytes, { from: first.from, to: last.to })) {
+    while (index < elements.length - 1 && (elements[index] as ByteRange).to <= at) index++;
+    marked.add(index);
+  }
+  return [...marked];
+}
+
+/** Positions of markers; in text that merely mentions a marker, the quotes are escaped. */
+function findMarks(bytes: Buffer, range: ByteRange): readonly number[] {
+  const found: number[] = [];
+  for (
+    let at = bytes.indexOf(CACHE_MARK, range.from);
+    at >= 0 && at < range.to;
+    at = bytes.indexOf(CACHE_MARK, at + 1)
+  )
+    if (bytes[at - 1] !== BACKSLASH) found.push(at);
+  return found;
+}
+
+/** The outgoing elements, one by one. */
+function listSentElements(
+  before: readonly WireObject[],
+  pieces: readonly OutgoingPiece[],
+): readonly SentElement[] {
+  return pieces.flatMap((piece): readonly SentElement[] => {
+    if ("from" in piece)
+      return before
+        .slice(piece.from, piece.to)
+        .map((element, at) => ({ element, index: piece.from + at, isEdited: false }));
+    const { index } = piece;
+    return piece.elements.map((element, at) => ({
+      element,
+      isEdited: true,
+      ...(index !== undefined && { index: index + at }),
+    }));
+  });
+}
+
+function toPieces(survivors: readonly SentElement[]): readonly OutgoingPiece[] {
+  const pieces: OutgoingPiece[] = [];
+  for (const { element, index, isEdited } of survivors) {
+    const last = pieces.at(-1);
+    if (isEdited || index === undefined)
+      pieces.push({ elements: [element], ...(index !== undefined && { index }) });
+    else if (last && "from" in last && last.to === index)
+      pieces[pieces.length - 1] = { from: last.from, to: index + 1 };
+    else pieces.push({ from: index, to: index + 1 });
+  }
+  return pieces;
+}

@@ -1,0 +1,65 @@
+import type { GatewayConfig } from "../config/config.ts";
+import type { Environment } from "../config/config-flags.ts";
+import { WELL_KNOWN_UPSTREAMS } from "../config/well-known-upstreams.ts";
+import { buildAgentLines } from "./agent-lines.ts";
+import type { GatewayStatus } from "./gateway-status.ts";
+import type { PageReply } from "./page-reply.ts";
+
+/** All data of the status page. */
+export function buildOverviewPage(
+  {
+    config,
+    status,
+    env,
+    version,
+  }: {
+    readonly config: GatewayConfig;
+    readonly status: GatewayStatus;
+    readonly env: Environment;
+    readonly version: string;
+  },
+  prefix: string,
+): PageReply {
+  const { policy, dryRun, threshold, recall, redact, tokens } = config;
+  const known = new Map(status.upstreams.map((one) => [one.name, one]));
+  return {
+    json: {
+      version,
+      now: Date.now(),
+      url: status.url,
+      startedAt: status.startedAt,
+      isOpen: status.isOpen,
+      inFlight: status.inFlight,
+      settings: { policy, dryRun, threshold, recall, redact },
+      upstreams: config.upstreams.map(({ name, baseUrl, apis, prefix, models, keyEnv }) => ({
+        ...known.get(name),
+        name,
+        baseUrl,
+        apis,
+        prefix,
+        models,
+        keyEnv,
+        hasKey: keyEnv !== undefined && Boolean(env[keyEnv]),
+      })),
+      missing: findMissingUpstreams(config, env),
+      // Totals over all principals would reveal one reader's activity to another.
+      totals: prefix === "" ? status.totals : undefined,
+      threads: status.threads.filter(({ session }) => session.startsWith(prefix)),
+      agents: buildAgentLines({ url: status.url, needsToken: tokens.length > 0 }),
+    },
+  };
+}
+
+/** Well-known upstreams that become available by setting a variable. */
+export function findMissingUpstreams(
+  { upstreams }: GatewayConfig,
+  env: Environment,
+): readonly { readonly name: string; readonly variable: string }[] {
+  const names = new Set(upstreams.map(({ name }) => name));
+  return WELL_KNOWN_UPSTREAMS.flatMap(({ name, keys, addressEnv }) => {
+    const variable = addressEnv ?? keys[0];
+    if (variable === undefined) return [];
+    const isKnown = names.has(name) && (addressEnv !== undefined || keys.some((key) => env[key]));
+    return isKnown ? [] : [{ name, variable }];
+  });
+}

@@ -1,0 +1,34 @@
+import type { Kernel } from "../../index.ts";
+import { PageFault } from "./page-fault.ts";
+import type { PageReply } from "./page-reply.ts";
+import { checkMethod, type PageRequest, readWholeArgument } from "./page-request.ts";
+
+const HIT_LIMITS = { otherwise: 10, max: 50 };
+const MAX_CHARACTERS = 4_000;
+/** Maximum time for indexing new entries. */
+const WAIT_MS = 2_000;
+
+/** Recalls from the reader's sessions. */
+export async function buildRecallPage(kernel: Kernel, asked: PageRequest): Promise<PageReply> {
+  checkMethod(asked, "GET", "HEAD");
+  const { query, prefix, signal } = asked;
+  const question = (query.get("q") ?? "").trim();
+  if (question === "" || question.length > MAX_CHARACTERS) {
+    const message = `Ask a question as ?q=…, at most ${MAX_CHARACTERS} characters; q has ${question.length}.`;
+    throw new PageFault(400, "ARGUMENT_INVALID", message);
+  }
+  const k = readWholeArgument(asked, "k", HIT_LIMITS);
+  const wanted = query.get("prefix") ?? "";
+  const sessions = query.getAll("session");
+  // A reader with a prefix sees only sessions within it, whatever else the query asks for.
+  const within = wanted.startsWith(prefix) ? wanted : prefix;
+  const scope = { ...(within !== "" && { prefix: within }), ...(sessions.length > 0 && { sessions }) };
+  const isScoped = Object.keys(scope).length > 0;
+  const recalled = await kernel.memory.recall(question, {
+    k,
+    signal,
+    waitMs: WAIT_MS,
+    ...(isScoped && { scope }),
+  });
+  return { json: { question, ...recalled } };
+}

@@ -1,0 +1,78 @@
+import { findLastModel } from "../../conversation/find-last-model.ts";
+import type { Kernel, Session, SessionRecord } from "../../index.ts";
+import type { PageReply } from "./page-reply.ts";
+import {
+  checkMethod,
+  createNoSessionFault,
+  type PageRequest,
+  readSessionArgument,
+  readWholeArgument,
+} from "./page-request.ts";
+
+const LIST_LIMITS = { otherwise: 50, max: 200 };
+const ENTRY_LIMITS = { otherwise: 50, max: 500 };
+const MAX_OVERLAYS = 20;
+
+/** The reader's sessions, newest first; `before` is the cursor for the next page. */
+export async function buildSessionsPage(kernel: Kernel, asked: PageRequest): Promise<PageReply> {
+  checkMethod(asked, "GET", "HEAD");
+  if (asked.rest !== "") return buildSessionPage(kernel, asked);
+  const limit = readWholeArgument(asked, "limit", LIST_LIMITS);
+  const before = asked.query.get("before") ?? undefined;
+  if (before !== undefined && !(before.startsWith(asked.prefix) && (await kernel.find(before))))
+    throw createNoSessionFault(before);
+  const page = await kernel.sessions({
+    limit: limit + 1,
+    ...(asked.prefix !== "" && { prefix: asked.prefix }),
+    ...(before !== undefined && { before }),
+  });
+  const found = page.slice(0, limit);
+  const hasMore = page.length > limit;
+  const sessions: object[] = [];
+  for (const record of found) {
+    await using session = await kernel.session(record.id);
+    sessions.push(await describeSession(session, record));
+  }
+  return { json: { sessions, ...(hasMore && { before: found.at(-1)?.id }) } };
+}
+
+/** One session: its window, its overlays, and a page of its entries. */
+async function buildSessionPage(kernel: Kernel, asked: PageRequest): Promise<PageReply> {
+  const id = readSessionArgument(asked);
+  const record = await kernel.find(id);
+  if (!record) throw createNoSessionFault(id);
+  const limit = readWholeArgument(asked, "limit", ENTRY_LIMITS);
+  const cursor = asked.query.get("before");
+  await using session = await kernel.session(id);
+  const model = asked.query.get("model") ?? (await findLastModel(session));
+  const { tokens, messages, parts, limits, cache } = await session
+    .window({ model: model ?? "unknown" })
+    .look();
+  const overlays = await session.overlays.list(MAX_OVERLAYS);
+  const { entries, before } = await session.page({ limit, ...(cursor !== null && { before: cursor }) });
+  return {
+    json: {
+      session: await describeSession(session, record),
+      model: model ?? null,
+      window: { tokens, messages: messages.length, parts, limits, cache },
+      overlays: overlays.map(({ entry: { seq, at, author, reason, receipt, edit }, isHolding }) => ({
+        seq,
+        at,
+        author,
+        reason,
+        receipt,
+        type: edit.type,
+        isHolding,
+      })),
+      entries,
+      before,
+    },
+  };
+}
+
+async function describeSession(session: Session, record: SessionRecord): Promise<object> {
+  const { id, title, parent, relation, createdAt, meta } = record;
+  const head = await session.head();
+  const lastEntryAt = head.seq > 0 ? head.at : undefined;
+  return { id, title, parent, relation, createdAt, entries: head.seq, lastEntryAt, meta };
+}

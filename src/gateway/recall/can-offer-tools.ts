@@ -1,0 +1,39 @@
+import { toObject } from "../../formats/content/fields.ts";
+import type { ParsedRequest } from "../exchange/read-request.ts";
+import { isRecallTool } from "./recall-tools.ts";
+
+const OPEN_LIST = 0x5b;
+/** Fields of requests whose replies are not read here, or whose conversation is stored elsewhere. */
+const UNREADABLE_FIELDS = ["background", "conversation", "thread", "functions", "function_call"];
+const FORMAT_FIELDS = ["response_format", "output_format", "output_config"];
+
+/**
+ * True if the model of a request may be offered the gateway's tools: it is free to choose its calls, no tool of the
+ * client has such a name, and no client without tools requires a reply of a fixed form.
+ */
+export function canOfferTools({
+  said,
+  fields,
+  facts,
+}: Pick<ParsedRequest, "said" | "fields" | "facts">): boolean {
+  const { cut, messages } = said;
+  const { all } = fields;
+  const tools = cut.fields.get("tools");
+  if (tools && cut.bytes[tools.from] !== OPEN_LIST) return false;
+  if (facts.toolNames.some(isRecallTool) || !isFreeChoice(all.tool_choice)) return false;
+  if (typeof all.n === "number" && all.n > 1) return false;
+  if (UNREADABLE_FIELDS.some((name) => all[name] !== undefined && all[name] !== null && all[name] !== false))
+    return false;
+  if (facts.toolNames.length === 0 && hasFixedFormat(all)) return false;
+  // The last message is a prefill that the model continues.
+  return messages.at(-1)?.role !== "assistant";
+}
+
+function isFreeChoice(choice: unknown): boolean {
+  return choice === undefined || choice === null || (toObject(choice)?.type ?? choice) === "auto";
+}
+
+function hasFixedFormat(all: ParsedRequest["fields"]["all"]): boolean {
+  const format = toObject(toObject(all.text)?.format)?.type ?? "text";
+  return format !== "text" || FORMAT_FIELDS.some((name) => toObject(all[name]) !== undefined);
+}

@@ -1,0 +1,77 @@
+import { toArray } from "../../formats/content/fields.ts";
+import type { ApiName, WireObject } from "../api/api.ts";
+import type { OutgoingPiece } from "../outgoing/outgoing-pieces.ts";
+import { parseElement, type RequestMessages } from "../request/request-messages.ts";
+
+/** A user element with a text appended to its content. */
+export function appendTextToElement(api: ApiName, element: WireObject, text: string): WireObject {
+  const { content } = element;
+  if (typeof content === "string") return { ...element, content: appendText(content, text) };
+  const type = api === "openai-responses" ? "input_text" : "text";
+  return { ...element, content: [...toArray(content), { type, text }] };
+}
+
+export function appendText(said: string, text: string): string {
+  return `${said}\n\n${text}`;
+}
+
+/** The texts whose message is sent, by the index of the message; all of them if the request is sent unchanged. */
+export function findSentTexts(
+  { messages }: RequestMessages,
+  pieces: readonly OutgoingPiece[] | undefined,
+  told: ReadonlyMap<number, string>,
+): ReadonlyMap<number, string> {
+  if (!pieces || told.size === 0) return told;
+  const isSent = (index: number) =>
+    pieces.some((piece) => {
+      if ("from" in piece) return piece.from <= index && index < piece.to;
+      const { index: first, elements } = piece;
+      return first !== undefined && first <= index && index < first + elements.length;
+    });
+  return new Map([...told].filter(([place]) => isSent((messages[place]?.to ?? 0) - 1)));
+}
+
+/**
+ * The pieces of a request with texts appended to some messages, given by index; all other messages stay slices of the
+ * body.
+ */
+export function addContextToPieces(
+  api: ApiName,
+  { cut, messages }: RequestMessages,
+  pieces: readonly OutgoingPiece[],
+  told: ReadonlyMap<number, string>,
+): readonly OutgoingPiece[] {
+  const texts = new Map<number, string>();
+  for (const [place, text] of told) {
+    const message = messages[place];
+    if (message && message.to > message.from) texts.set(message.to - 1, text);
+  }
+  return pieces.flatMap((piece): readonly OutgoingPiece[] => {
+    if ("elements" in piece) return [addContextToElements(api, piece, texts)];
+    const split: OutgoingPiece[] = [];
+    let from = piece.from;
+    for (const index of [...texts.keys()].sort((one, other) => one - other)) {
+      if (index < piece.from || index >= piece.to) continue;
+      if (index > from) split.push({ from, to: index });
+      const element = appendTextToElement(api, parseElement(cut, index), texts.get(index) as string);
+      split.push({ elements: [element], index });
+      from = index + 1;
+    }
+    if (from < piece.to) split.push({ from, to: piece.to });
+    return split;
+  });
+}
+
+function addContextToElements(
+  api: ApiName,
+  piece: Extract<OutgoingPiece, { readonly elements: unknown }>,
+  texts: ReadonlyMap<number, string>,
+): OutgoingPiece {
+  const { elements, index } = piece;
+  if (index === undefined) return piece;
+  const told = elements.map((element, at) => {
+    const text = texts.get(index + at);
+    return text === undefined ? element : appendTextToElement(api, element, text);
+  });
+  return { elements: told, index };
+}

@@ -1,0 +1,63 @@
+import { estimateText, type Hit, type Memory, retrieveContext, shouldRetrieve } from "../../index.ts";
+import type { Incoming, Services } from "../exchange/services.ts";
+import type { Trace } from "../observe/trace.ts";
+import type { CallRequest } from "../thread/call-request.ts";
+import type { Thread } from "../thread/thread.ts";
+import { findPersonText } from "./person-text.ts";
+import { getRecallSettings } from "./recall-settings.ts";
+import { runWithTimeout } from "./run-with-timeout.ts";
+import { getThreadRecall } from "./thread-recall.ts";
+import { buildToolScope, narrowToConversations } from "./tool-scope.ts";
+
+/** Search results for a new message of the user. */
+export interface MemorySearch {
+  /** Index of the message in the request. */
+  readonly messageIndex: number;
+  readonly query: string;
+  /** Best first. */
+  readonly hits: readonly Hit[];
+}
+
+const TIMEOUT_MS = 5_000;
+/** The part of that time reserved for indexing new entries. */
+const WAIT_MS = 1_000;
+/** Far more than is shown, because content of the window is removed later. */
+const MAX_TOKENS = 20_000;
+
+/**
+ * Searches memory for the content that a new message of the user refers to. Runs before the message is stored, since it
+ * would otherwise find itself. Undefined if context is off, if the message refers to nothing, or if it was searched for
+ * before.
+ */
+export async function searchMemory(
+  { principal, trace, signal }: Pick<Incoming, "principal" | "trace" | "signal">,
+  { kernel, config }: Services,
+  { api, said }: CallRequest,
+  thread: Thread,
+): Promise<MemorySearch | undefined> {
+  if (!getRecallSettings(config(), api.name, thread.kind).context) return undefined;
+  const { messages } = said;
+  const last = messages.at(-1 - thread.countReminders(said));
+  if (last?.role !== "user" || getThreadRecall(thread).contextTexts.has(messages, last)) return undefined;
+  const words = findPersonText(last.input());
+  if (words === undefined || !shouldRetrieve(words)) return undefined;
+  trace.recalls = (trace.recalls ?? 0) + 1;
+  const found = await runWithTimeout(TIMEOUT_MS, signal, async (late) => {
+    const scope = await narrowToConversations(buildToolScope(principal.id, config()), kernel);
+    const waitMs = WAIT_MS;
+    const options = { tokensOf: estimateText, budgetTokens: MAX_TOKENS, scope, signal: late, waitMs };
+    return retrieveContext(traceRecalls(kernel.memory, trace), words, options);
+  });
+  return { messageIndex: last.index, query: words, hits: found?.hits ?? [] };
+}
+
+/** A memory whose recalls record in the trace how many entries were not yet indexed. */
+function traceRecalls(memory: Pick<Memory, "recall">, trace: Trace): Pick<Memory, "recall"> {
+  return {
+    recall: async (question, options) => {
+      const recalled = await memory.recall(question, options);
+      if (recalled.unindexed !== undefined) trace.unindexed = recalled.unindexed;
+      return recalled;
+    },
+  };
+}

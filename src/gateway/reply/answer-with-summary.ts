@@ -1,0 +1,37 @@
+import type { ThreadCall } from "../call/thread-call.ts";
+import type { ParsedRequest } from "../exchange/read-request.ts";
+import type { Incoming, Services } from "../exchange/services.ts";
+import { findAppliedEdits } from "./applied-edits.ts";
+import { findNewSummary } from "./find-new-summary.ts";
+import { encodeSummaryReply, encodeSummaryReplyStream } from "./summary-reply.ts";
+
+/**
+ * Answers a client that wants to inspect a new summary first with the summary alone; true if it did. No upstream is
+ * called and no reply is stored, because there is none.
+ */
+export async function answerWithSummary(
+  { response, principal, trace }: Incoming,
+  { compactions }: Pick<Services, "compactions">,
+  { fields }: Pick<ParsedRequest, "fields">,
+  call: ThreadCall,
+): Promise<boolean> {
+  const { request: asked, thread, fitted, last } = call;
+  const isPausing = asked.edits?.some((edit) => edit.type === "compact_20260112" && edit.pausesAfter);
+  const text = isPausing ? findNewSummary(call) : undefined;
+  if (text === undefined || last === undefined || !asked.edits) return false;
+  await compactions.store(principal.id, text, thread, last);
+  const applied = findAppliedEdits(asked.edits, fitted?.slots ?? []);
+  const reply = { text, model: fields.model ?? asked.frame.model, applied };
+  const body = Buffer.from(fields.isStreamed ? encodeSummaryReplyStream(reply) : encodeSummaryReply(reply));
+  trace.status = 200;
+  trace.ending = "complete";
+  trace.stopReason = "compaction";
+  trace.bytesOut = body.length;
+  response.writeHead(200, {
+    "content-type": fields.isStreamed ? "text/event-stream; charset=utf-8" : "application/json",
+    ...(fields.isStreamed && { "cache-control": "no-cache" }),
+    "content-length": body.length,
+  });
+  response.end(body);
+  return true;
+}

@@ -1,0 +1,144 @@
+import type { ServerResponse } from "node:http";
+import { ByteCollector } from "../../../base/byte-collector.ts";
+import type { ListenerGroup } from "./listener-group.ts";
+
+/** How long a client may take to accept the bytes already sent after its response is cut off. */
+const FINAL_BYTES_MS = 1_000;
+
+/** Number of chunks written individually per turn of the event loop; later small chunks are joined. */
+const MAX_SINGLE_PIECES = 64;
+const SMALL_BYTES = 512;
+const JOINED_BYTES = 16_384;
+
+/** Events at the client's side. */
+export interface RelayClientEvents {
+  /** The client accepts bytes again. */
+  onReady(): void;
+  /** The client disconnected, or no longer accepts bytes. */
+  onLost(how: "client-gone" | "client-stalled"): void;
+  /** The whole response has been handed to the operating system. */
+  onFinished(): void;
+}
+
+/** The client's side of a relay. */
+export interface RelayClient {
+  /** Body bytes sent. */
+  readonly bytes: number;
+  /** Time of the first body byte, as from `performance.now()`. */
+  readonly firstByteAt: number | undefined;
+  /** True while the client has not accepted the bytes already sent. */
+  readonly isFull: boolean;
+  /** Delays all bytes sent in this turn of the event loop to its end, ahead of any later `setImmediate` callback. */
+  gather(): void;
+  send(bytes: Uint8Array | string): void;
+  /** Writes the bytes that wait to be joined. */
+  flush(): void;
+  /** Ends the response; `onFinished` or `onLost` follows. */
+  end(rawTrailers: readonly string[]): void;
+  /** Closes the connection after the bytes already sent, so that the client sees an incomplete response. */
+  cut(): void;
+}
+
+/** Opens the client's side of a relay; it stops listening when `listening` ends. */
+export function openRelayClient(
+  response: ServerResponse,
+  idleMs: number,
+  listening: ListenerGroup,
+  { onReady, onLost, onFinished }: RelayClientEvents,
+): RelayClient {
+  const { socket } = response.req;
+  const usualMs = socket.timeout ?? 0;
+  let bytes = 0;
+  let firstByteAt: number | undefined;
+  let isFull = false;
+  /** Number of chunks in this turn of the event loop, and the chunks that wait to be joined. */
+  let pieces = 0;
+  const crumbs = new ByteCollector();
+
+  const write = (piece: Uint8Array | string) => {
+    corkWrites(response);
+    if (!response.write(piece)) wait();
+  };
+  const flush = () => {
+    if (crumbs.length > 0 && !response.writableEnded && !response.destroyed) write(crumbs.take());
+    crumbs.clear();
+  };
+  const endRound = () => {
+    pieces = 0;
+    flush();
+  };
+  // The socket's own timer notices every byte sent; stream events report only whole writes.
+  const wait = () => {
+    isFull = true;
+    response.socket?.setTimeout(idleMs);
+  };
+  listening.on(response, "timeout", () => {
+    if (isFull) onLost("client-stalled");
+  });
+  listening.on(response, "drain", () => {
+    if (response.writableEnded) return;
+    isFull = false;
+    response.socket?.setTimeout(usualMs);
+    onReady();
+  });
+  listening.on(response, "finish", onFinished);
+  listening.on(socket, "close", () => onLost("client-gone"));
+  if (response.listenerCount("error") === 0) response.on("error", () => {});
+  if (response.writableNeedDrain) wait();
+
+  return {
+    get bytes() {
+      return bytes;
+    },
+    get firstByteAt() {
+      return firstByteAt;
+    },
+    get isFull() {
+      return isFull;
+    },
+    gather() {
+      corkWrites(response);
+    },
+    send(piece) {
+      if (piece.length === 0) return;
+      firstByteAt ??= performance.now();
+      const length = Buffer.byteLength(piece);
+      bytes += length;
+      if (pieces++ === 0) setImmediate(endRound);
+      if (pieces > MAX_SINGLE_PIECES && length <= SMALL_BYTES) {
+        crumbs.add(typeof piece === "string" ? Buffer.from(piece) : piece);
+        if (crumbs.length >= JOINED_BYTES) flush();
+        return;
+      }
+      flush();
+      write(piece);
+    },
+    flush,
+    end(rawTrailers) {
+      flush();
+      if (rawTrailers.length > 0 && response.chunkedEncoding) response.addTrailers(toPairs(rawTrailers));
+      wait();
+      response.end();
+    },
+    cut() {
+      flush();
+      const timer = setTimeout(() => response.destroy(), FINAL_BYTES_MS).unref();
+      socket.once("close", () => clearTimeout(timer));
+      if (response.socket) response.socket.destroySoon();
+      else response.destroy();
+    },
+  };
+}
+
+/** Combines all writes of one turn of the event loop, so that head, events and end take one system call. */
+function corkWrites({ socket }: ServerResponse): void {
+  if (!socket || socket.writableCorked > 0) return;
+  socket.cork();
+  setImmediate(() => socket.uncork());
+}
+
+function toPairs(raw: readonly string[]): [string, string][] {
+  const pairs: [string, string][] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2) pairs.push([raw[at] as string, raw[at + 1] as string]);
+  return pairs;
+}

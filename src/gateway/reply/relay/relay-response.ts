@@ -1,0 +1,199 @@
+import type { ServerResponse } from "node:http";
+import {
+  filterHeaders,
+  findRawHeader,
+  getForwardedHeaders,
+  type RawHeaders,
+} from "../../upstream/raw-headers.ts";
+import type { UpstreamResponse } from "../../upstream/send-upstream.ts";
+import type { UpstreamError } from "../../upstream/upstream-error.ts";
+import { type BodyDecoder, openBodyDecoder } from "./body-decoder.ts";
+import { openEventWriter } from "./event-writer.ts";
+import { ListenerGroup } from "./listener-group.ts";
+import { openRelayClient } from "./relay-client.ts";
+import { openRelaySource } from "./relay-source.ts";
+import type { SseEvent } from "./sse-event.ts";
+import { openTap } from "./tap.ts";
+
+/** How a relay ended. */
+export type RelayOutcome =
+  | "complete"
+  /** The upstream's connection closed before its response was complete. */
+  | "upstream-cut"
+  | "upstream-idle"
+  | "client-gone"
+  /** The client accepted no bytes for too long. */
+  | "client-stalled"
+  /** The gateway's own signal stopped the relay. */
+  | "stopped";
+
+/** The response to relay, and hooks into the relay. */
+export interface RelayOptions {
+  readonly answer: UpstreamResponse;
+  readonly response: ServerResponse;
+  /** Headers to send; by default those of the response without hop-by-hop headers. */
+  readonly rawHeaders?: RawHeaders | undefined;
+  /**
+   * Returns the bytes to send for an event of a stream; undefined omits the event. Comments pass unchanged. A response
+   * that is not an event stream, or has an unknown encoding, is relayed unchanged, as is everything without this
+   * option.
+   */
+  readonly transform?: ((event: SseEvent) => Uint8Array | string | undefined) | undefined;
+  /** Receives the relayed bytes without their content encoding; must not modify them. */
+  readonly tap?: ((bytes: Buffer) => void) | undefined;
+  /** Returns bytes to send before the client's connection is closed because the upstream failed. */
+  readonly finalBytes?: ((failure: UpstreamError) => Uint8Array | string | undefined) | undefined;
+  /** Called after the whole response: true keeps the client's response open for another relay, which sends no head. */
+  readonly keepsOpen?: (() => boolean) | undefined;
+  /** Called when the upstream's response broke off: true keeps the client's response open, for the caller to end it. */
+  readonly keepsOpenAfterFailure?: ((failure: UpstreamError) => boolean) | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Maximum silence of the upstream, and maximum time without the client accepting bytes. */
+  readonly idleMs: number;
+  /** Start of `firstByteMs`, as from `performance.now()`; default: the time of the call. */
+  readonly startedAt?: number | undefined;
+}
+
+/** The result of a relay. */
+export interface RelayResult {
+  readonly ending: RelayOutcome;
+  /** Body bytes sent. */
+  readonly bytes: number;
+  readonly firstByteMs: number | undefined;
+  /** Why the upstream's response is incomplete. */
+  readonly failure: UpstreamError | undefined;
+  /** Why the tap stopped early; the client was not affected. */
+  readonly tapFailure: unknown;
+}
+
+/**
+ * Relays a response to the client as it arrives, no faster than the client accepts it. When the promise resolves, no
+ * listeners remain on either side, and an unfinished response of the upstream has been destroyed. Throws only the
+ * errors of `transform`.
+ */
+export async function relayResponse(options: RelayOptions): Promise<RelayResult> {
+  const { answer, response, tap: take, signal, idleMs, startedAt = performance.now() } = options;
+  const { body } = answer;
+  const { transform, decoding } = openTransform(options, (error) => source.fail(error));
+  const listening = new ListenerGroup();
+  const over = Promise.withResolvers<RelayOutcome>();
+  let failure: UpstreamError | undefined;
+  let broken: RelayOutcome | undefined;
+  let isTapFull = false;
+
+  const lose = (ending: RelayOutcome) => {
+    body.destroy();
+    response.destroy();
+    over.resolve(broken ?? ending);
+  };
+  const resume = () => {
+    if (!client.isFull && !isTapFull) source.resume();
+  };
+  const client = openRelayClient(response, idleMs, listening, {
+    onReady: resume,
+    onLost: lose,
+    onFinished: () => over.resolve("complete"),
+  });
+  const tap =
+    take &&
+    openTap(decoding ? [] : answer.rawHeaders, take, () => {
+      isTapFull = false;
+      resume();
+    });
+  const writer = transform && openEventWriter(transform, client.send);
+  const guarded = (work: () => void) => {
+    try {
+      work();
+    } catch (error) {
+      over.reject(error);
+      lose("stopped");
+    }
+  };
+  const source = openRelaySource(body, decoding, idleMs, listening, {
+    onBytes: (bytes) =>
+      guarded(() => {
+        client.gather();
+        if (tap?.push(bytes) === false) isTapFull = true;
+        const unfit = writer ? writer.push(bytes) : void client.send(bytes);
+        if (unfit) source.fail(unfit);
+        if (client.isFull || isTapFull) source.pause();
+      }),
+    onEnd: (why) =>
+      guarded(() => {
+        failure = why ?? writer?.end();
+        if (failure) breakOff(failure);
+        // `continues` must be called after the tap has seen all bytes.
+        else if (tap?.isLate) void tap.end().then(() => guarded(finish));
+        else finish();
+      }),
+  });
+  const finish = () => {
+    client.flush();
+    if (options.keepsOpen?.()) over.resolve("complete");
+    else client.end(body.rawTrailers);
+  };
+  const breakOff = (why: UpstreamError) => {
+    if (why.reason === "aborted") return lose(goneOrStopped());
+    client.flush();
+    if (options.keepsOpenAfterFailure?.(why)) return over.resolve("complete");
+    broken = why.reason === "idle" ? "upstream-idle" : "upstream-cut";
+    const words = options.finalBytes?.(why);
+    if (words !== undefined) client.send(words);
+    client.cut();
+  };
+  const goneOrStopped = () => (response.req.socket.destroyed ? "client-gone" : "stopped");
+
+  try {
+    if (signal?.aborted || response.req.socket.destroyed) lose(goneOrStopped());
+    else {
+      if (client.isFull) source.pause();
+      if (signal) listening.onAbort(signal, () => lose(goneOrStopped()));
+      sendHead(options, transform !== undefined);
+      // A head whose body follows at once is sent together with it.
+      setImmediate(() => {
+        if (client.bytes === 0 && !response.writableEnded && !response.destroyed) response.flushHeaders();
+      });
+    }
+    const ending = await over.promise;
+    const { bytes, firstByteAt } = client;
+    listening.end();
+    await tap?.end();
+    const firstByteMs = firstByteAt === undefined ? undefined : firstByteAt - startedAt;
+    return { ending, bytes, firstByteMs, failure, tapFailure: tap?.failure };
+  } finally {
+    listening.end();
+    decoding?.destroy();
+    if (!body.readableEnded) body.destroy();
+  }
+}
+
+/** The transform of a response and its decoding, if the response has readable events. */
+function openTransform(
+  { answer: { rawHeaders }, transform }: RelayOptions,
+  onFailure: (error: UpstreamError) => void,
+): { readonly transform?: NonNullable<RelayOptions["transform"]>; readonly decoding?: BodyDecoder } {
+  if (!transform || !/^\s*text\/event-stream\b/i.test(findRawHeader(rawHeaders, "content-type") ?? ""))
+    return {};
+  try {
+    const decoding = openBodyDecoder(rawHeaders, onFailure);
+    return decoding ? { transform, decoding } : { transform };
+  } catch {
+    return {};
+  }
+}
+
+function sendHead({ answer, response, rawHeaders }: RelayOptions, isChanged: boolean): void {
+  if (response.headersSent) return;
+  const headers = getForwardedHeaders(rawHeaders ?? answer.rawHeaders);
+  const sent = isChanged ? filterHeaders(headers, (name) => !BYTE_HEADERS.has(name)) : headers;
+  response.sendDate = false;
+  response.writeHead(answer.status, answer.statusMessage, sent);
+}
+
+/** Headers that are valid only for the exact bytes received. */
+const BYTE_HEADERS: ReadonlySet<string> = new Set([
+  "content-length",
+  "content-encoding",
+  "content-md5",
+  "digest",
+]);

@@ -1,0 +1,172 @@
+import { toArray, toNumber, toObject, toText } from "../../../formats/content/fields.ts";
+import type { WireEvent, WireObject } from "../../api/api.ts";
+import { StreamCalls } from "../../api/openai-chat/stream-calls.ts";
+import { StreamDetails } from "../../api/openai-chat/stream-details.ts";
+import { parseObject } from "../../api/replies/parse-object.ts";
+import { isRecallTool } from "../../recall/recall-tools.ts";
+import { replaceEventData } from "./build-event.ts";
+import { findChatRound, TEXT_SEPARATOR, toShownFinishReason } from "./chat-round.ts";
+import { mergeRoundUsage } from "./merge-round-usage.ts";
+import type { RecallRound, StreamMerger } from "./round-format.ts";
+
+const DONE = "[DONE]";
+/** Fields that identify the reply of a chunk. */
+const HEAD_FIELDS = ["id", "object", "created", "model"];
+
+/** The content of one round so far. */
+class ChatRound {
+  content = "";
+  reasoning = "";
+  readonly calls = new StreamCalls();
+  readonly details = new StreamDetails();
+  /** Call indexes that the client sees, by index in this round; undefined for withheld calls. */
+  readonly places = new Map<number, number | undefined>();
+  usage: WireObject | undefined;
+
+  take(delta: WireObject): void {
+    this.content += toText(delta.content) ?? "";
+    this.reasoning += toText(delta.reasoning_content) ?? "";
+    this.calls.add(delta.tool_calls);
+    this.details.add(delta.reasoning_details);
+  }
+
+  message(): WireObject {
+    return {
+      role: "assistant",
+      content: this.content === "" ? null : this.content,
+      ...(this.reasoning !== "" && { reasoning_content: this.reasoning }),
+      ...(this.details.all.length > 0 && { reasoning_details: this.details.all }),
+      tool_calls: this.calls.completeCalls(false),
+    };
+  }
+}
+
+/** Joins Chat Completions streams into one: withholds the gateway's calls and the ends of inner rounds. */
+export class ChatStreamMerger implements StreamMerger {
+  readonly #maxRounds: number;
+  readonly #earlierUsages: WireObject[] = [];
+  #round = new ChatRound();
+  #own: RecallRound | undefined;
+  #head: WireObject | undefined;
+  /** Number of calls that the client has seen. */
+  #shownCalls = 0;
+  hasText = false;
+  hasEnded = false;
+  readonly end = undefined;
+
+  constructor(most: number) {
+    this.#maxRounds = most;
+  }
+
+  get usages(): readonly WireObject[] {
+    const { usage } = this.#round;
+    return usage ? [...this.#earlierUsages, usage] : this.#earlierUsages;
+  }
+
+  take(event: WireEvent): readonly WireEvent[] {
+    if (this.hasEnded) return [];
+    if (event.data.trim() === DONE) {
+      this.hasEnded = !this.#own;
+      return this.#own ? [] : [event];
+    }
+    const chunk = parseObject(event.data);
+    if (!chunk) return [event];
+    if (toObject(chunk.error)) return (this.#isLater && this.finish()) || [event];
+    this.#head ??= Object.fromEntries(Object.entries(chunk).filter(([field]) => HEAD_FIELDS.includes(field)));
+    this.#round.usage = toObject(chunk.usage) ?? toObject(toObject(chunk.x_groq)?.usage) ?? this.#round.usage;
+    const choice = toObject(toArray(chunk.choices)[0]);
+    if (choice) return this.#choice(event, chunk, choice);
+    if (this.#own) return [];
+    return [this.#isLater ? replaceEventData(event, this.#mergeChunk(chunk)) : event];
+  }
+
+  next(): RecallRound | undefined {
+    const own = this.#own;
+    if (!own) return undefined;
+    this.#earlierUsages.push(this.#round.usage ?? {});
+    this.#round = new ChatRound();
+    this.#own = undefined;
+    return own;
+  }
+
+  finish(): readonly WireEvent[] | undefined {
+    if (!this.hasText || this.#shownCalls > 0 || this.hasEnded) return undefined;
+    this.hasEnded = true;
+    const finish_reason = this.#round.content === "" ? "stop" : "length";
+    const usage = mergeRoundUsage(this.usages);
+    const isTold = usage !== undefined && Object.keys(usage).length > 0;
+    return [
+      { data: JSON.stringify({ ...this.#head, choices: [{ index: 0, delta: {}, finish_reason }] }) },
+      ...(isTold ? [{ data: JSON.stringify({ ...this.#head, choices: [], usage }) }] : []),
+      { data: DONE },
+    ];
+  }
+
+  get #isLater(): boolean {
+    return this.#earlierUsages.length > 0;
+  }
+
+  #choice(event: WireEvent, chunk: WireObject, choice: WireObject): readonly WireEvent[] {
+    const delta = toObject(choice.delta) ?? {};
+    const isFirst = this.#round.content === "";
+    this.#round.take(delta);
+    const shown = this.#shownDelta(delta, isFirst);
+    this.hasText ||= toText(shown.content) !== undefined;
+    const reason = choice.finish_reason;
+    if (typeof reason === "string") {
+      const own = findChatRound(this.#round.message(), reason);
+      if (own && this.#earlierUsages.length < this.#maxRounds) this.#own = own;
+    }
+    const hasHidden = [...this.#round.places.values()].includes(undefined);
+    const shownWhy = this.#own ? null : hasHidden || this.#isLater ? this.#reason(reason) : reason;
+    if (shown === delta && shownWhy === reason && !this.#isLater) return [event];
+    const isSilent = Object.values(shown).every((value) => value === null || value === "");
+    if (isSilent && typeof shownWhy !== "string" && shown !== delta) return [];
+    if (isSilent && this.#own) return [];
+    const { usage: _, ...rest } = chunk;
+    const own = {
+      ...(this.#own ? rest : chunk),
+      choices: [{ ...choice, delta: shown, finish_reason: shownWhy }],
+    };
+    return [replaceEventData(event, this.#isLater ? this.#mergeChunk(own) : own)];
+  }
+
+  #reason(reason: unknown): unknown {
+    return toShownFinishReason(reason, this.#shownCalls > 0);
+  }
+
+  /** The part of a delta that the client sees; the same object if that is all of it. */
+  #shownDelta(delta: WireObject, isFirst: boolean): WireObject {
+    const { tool_calls, role, ...rest } = delta;
+    const entries = toArray(tool_calls);
+    const shown = entries.flatMap((entry) => this.#shownEntry(toObject(entry) ?? {}));
+    const isAll = shown.length === entries.length && shown.every((entry, at) => entry === entries[at]);
+    if (isAll && !this.#isLater) return delta;
+    const content = toText(delta.content);
+    const isApart = this.#isLater && isFirst && this.hasText && content !== undefined;
+    return {
+      ...(role !== undefined && !this.#isLater && { role }),
+      ...rest,
+      ...(isApart && { content: `${TEXT_SEPARATOR}${content}` }),
+      ...(shown.length > 0 && { tool_calls: shown }),
+    };
+  }
+
+  #shownEntry(entry: WireObject): readonly WireObject[] {
+    const { places } = this.#round;
+    const index = toNumber(entry.index) ?? 0;
+    const name = toText(toObject(entry.function)?.name) ?? toText(toObject(entry.custom)?.name);
+    // Some servers give all their calls the index 0; a name starts a new call.
+    if (name !== undefined || !places.has(index))
+      places.set(index, isRecallTool(name) ? undefined : this.#shownCalls++);
+    const place = places.get(index);
+    if (place === undefined) return [];
+    return [entry.index === place || entry.index === undefined ? entry : { ...entry, index: place }];
+  }
+
+  /** A chunk of a later round, rewritten to continue the first. */
+  #mergeChunk(chunk: WireObject): WireObject {
+    const usage = toObject(chunk.usage) ? mergeRoundUsage(this.usages) : undefined;
+    return { ...chunk, ...this.#head, ...(usage && { usage }) };
+  }
+}

@@ -1,0 +1,83 @@
+import { FaultError } from "../../api/fault-error.ts";
+import { parseObject } from "../../api/replies/parse-object.ts";
+import type { Incoming, Services } from "../../exchange/services.ts";
+import { readUpstreamBody } from "../../upstream/read-whole.ts";
+import type { UpstreamResponse } from "../../upstream/send-upstream.ts";
+import { type RelaySettings, sendWholeBody } from "../relay/relay-reply.ts";
+import type { UpstreamResult } from "../relay/upstream-refusal.ts";
+import { type CallRounds, MAX_RECALL_ROUNDS } from "./call-rounds.ts";
+import { toRoundFault } from "./round-failure.ts";
+
+/** A response that has been read. */
+interface ReadResponse {
+  readonly answer: UpstreamResponse;
+  readonly raw: Buffer;
+  /** The decoded text, if it can be decoded. */
+  readonly text: string | undefined;
+}
+
+/** Sends the client a single body for all rounds of a reply. */
+export async function relayBodies(
+  admitted: Incoming,
+  parts: Services,
+  first: UpstreamResponse,
+  answering: RelaySettings,
+  rounds: CallRounds,
+): Promise<void> {
+  const { bodies, format: form } = rounds;
+  let last: ReadResponse | undefined;
+  try {
+    last = await readResponse(admitted, parts, { response: first });
+    for (;;) {
+      const body = last.answer.status < 400 ? parseObject(last.text ?? "") : undefined;
+      if (!body) break;
+      bodies.push(body);
+      const { recallRound: own } = form.readBody(body);
+      if (!own || bodies.length > MAX_RECALL_ROUNDS) break;
+      last = await readResponse(admitted, parts, await rounds.sendNext(own));
+    }
+  } catch (error) {
+    const fault = toRoundFault(error, admitted.trace.upstream ?? "upstream");
+    if (!last || !rounds.hasText || admitted.signal.aborted) throw new FaultError(fault, error);
+    admitted.trace.error = fault.kind;
+  }
+  const isRefused = last.answer.status >= 400;
+  if (isRefused) admitted.trace.error ??= `status ${last.answer.status}`;
+  if (bodies.length === 0 || (isRefused && !rounds.hasText)) sendBody(admitted, last, answering, last.text);
+  else {
+    const joined = form.mergeBodies(bodies);
+    const isSame = bodies.length === 1 && joined === bodies[0];
+    sendBody(admitted, { ...last, answer: first }, answering, isSame ? last.text : JSON.stringify(joined));
+  }
+}
+
+async function readResponse(
+  { signal }: Incoming,
+  parts: Services,
+  { response: answer, refusal }: UpstreamResult,
+): Promise<ReadResponse> {
+  if (refusal?.raw) return { answer, raw: refusal.raw, text: refusal.text };
+  const { idleMs, maxBodyBytes } = parts.config().limits;
+  const { raw, decoded } = await readUpstreamBody(answer.body, maxBodyBytes, { idleMs, signal });
+  return { answer, raw, text: decoded?.toString("utf8") };
+}
+
+/** Sends `shown` in place of the received text, or the original bytes where both are equal. */
+function sendBody(
+  { response, trace }: Incoming,
+  { answer, raw, text }: ReadResponse,
+  { api, recorder, mostTokens, change }: RelaySettings,
+  shown: string | undefined,
+): void {
+  trace.status = answer.status;
+  trace.ending = "complete";
+  trace.bytesOut = shown === undefined ? raw.length : Buffer.byteLength(shown);
+  if (shown === undefined) {
+    sendWholeBody(response, answer, raw);
+    return;
+  }
+  recorder.takeWhole(shown);
+  const capped = mostTokens === undefined ? undefined : api.capUsage(shown, mostTokens);
+  const changed = change?.(capped ?? shown) ?? capped;
+  sendWholeBody(response, answer, raw, changed ?? (shown === text ? undefined : shown));
+}

@@ -1,0 +1,61 @@
+import { detectOverflow, type ProviderFailure } from "../../../index.ts";
+import type { WireFault } from "../../api/api.ts";
+import { FaultError } from "../../api/fault-error.ts";
+import { readFailureReply } from "../../api/replies/read-failure.ts";
+import type { Incoming, Services } from "../../exchange/services.ts";
+import { readUpstreamBody } from "../../upstream/read-whole.ts";
+import type { UpstreamResponse } from "../../upstream/send-upstream.ts";
+import { UpstreamError } from "../../upstream/upstream-error.ts";
+import { toUpstreamFault } from "../../upstream/upstream-fault.ts";
+import type { UpstreamResult } from "../relay/upstream-refusal.ts";
+
+const MAX_BYTES = 1_024 * 1_024;
+
+const FAULT_KINDS: Readonly<Record<number, WireFault["kind"]>> = {
+  400: "invalid_request",
+  401: "unauthorized",
+  403: "forbidden",
+  404: "not_found",
+  413: "too_large",
+  429: "rate_limit",
+  504: "timeout",
+};
+
+/** Statuses that blame the request. */
+const REQUEST_STATUSES: ReadonlySet<number | undefined> = new Set([400, 413, 422]);
+
+/** True for a failure caused by the request, so that a different request may succeed. */
+export function isRequestFailure(failure: ProviderFailure): boolean {
+  return detectOverflow(failure) !== undefined || REQUEST_STATUSES.has(failure.status);
+}
+
+/** The fault that reports the failed response of a later round to a client whose reply has already begun. */
+export async function readRoundFault(
+  { response: answer, refusal }: UpstreamResult,
+  { signal }: Pick<Incoming, "signal">,
+  parts: Pick<Services, "config">,
+): Promise<WireFault> {
+  const { status } = answer;
+  const failure = refusal?.failure ?? (await readRoundFailure(answer, signal, parts));
+  const message = failure.message ?? `The upstream answered with status ${status}.`;
+  const kind = detectOverflow(failure) ? "overflow" : (FAULT_KINDS[status] ?? "unavailable");
+  return { status, kind, message };
+}
+
+/** Any response that is not an event stream counts as a failure. */
+async function readRoundFailure(
+  { body, status }: UpstreamResponse,
+  signal: AbortSignal,
+  parts: Pick<Services, "config">,
+): Promise<ProviderFailure> {
+  const { idleMs } = parts.config().limits;
+  const { decoded } = await readUpstreamBody(body, MAX_BYTES, { idleMs, signal });
+  return readFailureReply(status, decoded?.toString("utf8") ?? "");
+}
+
+/** The fault for an error between two rounds; rethrows errors that do not come from an upstream. */
+export function toRoundFault(error: unknown, upstream: string): WireFault {
+  if (error instanceof FaultError) return error.fault;
+  if (error instanceof UpstreamError) return toUpstreamFault(error, { name: upstream });
+  throw error;
+}

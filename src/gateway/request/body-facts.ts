@@ -1,0 +1,67 @@
+import type { Api, WireObject } from "../api/api.ts";
+import { type AgentShape, buildShape } from "../identity/agent-shape.ts";
+import { type ByteRange, type CutBody, fieldValue } from "./cut-body.ts";
+import { getLeadText, isSameField } from "./request-fields.ts";
+import { parseElement, type RequestMessages } from "./request-messages.ts";
+
+/** Facts about the agent that sent a body, from its system prompt and tools. */
+export interface BodyFacts {
+  /** The beginning of the system prompt. */
+  readonly lead: string;
+  readonly toolNames: readonly string[];
+  readonly shape: AgentShape;
+}
+
+/** Agents are told apart by the beginning of their system prompt. */
+const LEAD_LENGTH = 8_000;
+
+const knownFacts = new WeakMap<CutBody, BodyFacts>();
+
+/** The facts of a body; reuses those of the body that it extends if both have the same prompt and tools. */
+export function readBodyFacts(api: Api, said: RequestMessages): BodyFacts {
+  const { cut, lead: count } = said;
+  const { like } = cut;
+  const earlier = like && knownFacts.get(like);
+  const fields = [...api.leadFields, "tools", "functions"];
+  if (earlier && cut.same >= count && fields.every((name) => isSameField(cut, like, name))) return earlier;
+  const lead = readLead(api, said).slice(0, LEAD_LENGTH);
+  const toolNames = readToolNames(cut);
+  return { lead, toolNames, shape: buildShape({ lead, toolNames }) };
+}
+
+/** Remembers the facts of a kept body. */
+export function keepBodyFacts(kept: CutBody, facts: BodyFacts): void {
+  knownFacts.set(kept, facts);
+}
+
+/** The whole system prompt: the instruction fields, and the instruction elements before the first message. */
+export function readLead({ leadFields }: Api, { cut, lead, leadElements }: RequestMessages): string {
+  const fields = leadFields.flatMap((name) =>
+    cut.fields.has(name) ? [getLeadText(fieldValue(cut, name))] : [],
+  );
+  const elements = Array.from({ length: lead }, (_, index) =>
+    getLeadText(leadElements?.[index] ?? parseElement(cut, index)),
+  );
+  return [...fields, ...elements].join("\n");
+}
+
+/** Bytes of the system prompt. */
+export function countLeadBytes(api: Api, said: RequestMessages): number {
+  return leadRanges(api, said).reduce((sum, { from, to }) => sum + to - from, 0);
+}
+
+/** Ranges of the system prompt in the body. */
+export function leadRanges({ leadFields }: Api, { cut, lead }: RequestMessages): readonly ByteRange[] {
+  const fields = leadFields.flatMap((name) => cut.fields.get(name) ?? []);
+  return [...fields, ...cut.elements.slice(0, lead)];
+}
+
+function readToolNames(cut: CutBody): readonly string[] {
+  const tools = fieldValue(cut, "tools") ?? fieldValue(cut, "functions");
+  if (!Array.isArray(tools)) return [];
+  return tools.flatMap((tool: WireObject | null) => {
+    const { name, type, function: inner } = tool ?? {};
+    const own = name ?? (inner as WireObject | undefined)?.name ?? type;
+    return typeof own === "string" ? [own] : [];
+  });
+}

@@ -1,0 +1,126 @@
+import { type CutBody, isSameRange } from "./cut-body.ts";
+import { copyMessages, type KnownMessage, type RequestMessages } from "./request-messages.ts";
+
+/** Bytes at the beginning of a list by which bodies are found. */
+const HEAD_BYTES = 512;
+/** Maximum number of bodies with the same beginning, such as those of one agent. */
+const MAX_SIMILAR = 16;
+/** Measured overhead of a body and of each message, which matters because most bodies are small. */
+const BYTES_PER_BODY = 3_000;
+const BYTES_PER_ELEMENT = 300;
+
+/** Spare capacity of a buffer, because bodies grow. */
+const GROWTH = 1.25;
+
+type KnownBody = RequestMessages<KnownMessage>;
+
+interface KeptBody {
+  readonly head: string;
+  readonly messages: KnownBody;
+  /**
+   * Buffer of its bytes, reused by the body that replaces it: allocating large memory each time costs more than
+   * copying.
+   */
+  readonly buffer: Buffer;
+  readonly sizeBytes: number;
+}
+
+/** A cache of the latest bodies, so that later ones need not be parsed from the beginning. It only affects speed. */
+export class RecentBodies {
+  readonly #maxBytes: () => number;
+  /** By the beginning of their list, newest last. */
+  readonly #byHead = new Map<string, KeptBody[]>();
+  #sizeBytes = 0;
+
+  /** `room` returns the maximum size in bytes at this moment. */
+  constructor(room: () => number) {
+    this.#maxBytes = room;
+  }
+
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  /** The body with the longest common beginning; `who` separates the bodies of different principals. */
+  find(who: string, bytes: Buffer, listFrom: number): KnownBody | undefined {
+    const alike = this.#byHead.get(buildHeadKey(who, bytes, listFrom)) ?? [];
+    let best: KnownBody | undefined;
+    let bestBytes = 0;
+    for (const { messages: said } of alike.toReversed()) {
+      const same = countSameBytes(bytes, listFrom, said.cut, bestBytes);
+      if (same <= bestBytes) continue;
+      best = said;
+      bestBytes = same;
+    }
+    return best ?? alike.at(-1)?.messages;
+  }
+
+  /**
+   * Keeps a body in place of the one that it extends, which becomes invalid; returns the kept copy, if there is one.
+   */
+  keep(who: string, said: RequestMessages): CutBody | undefined {
+    const { cut } = said;
+    if (cut.listFrom === undefined || cut.elements.length === 0) return undefined;
+    const head = buildHeadKey(who, cut.bytes, cut.listFrom);
+    const { length } = cut.bytes;
+    if (length > this.#maxBytes() / 2) return undefined;
+    const alike = this.#byHead.get(head) ?? [];
+    const place = alike.findIndex((one) => one.messages.cut === cut.like);
+    // An identical body, as from a client that retries, is already kept.
+    if (place >= 0 && alike[place]?.messages.cut.bytes.equals(cut.bytes)) return cut.like;
+    const replaced = place >= 0 ? this.#drop(alike, place) : undefined;
+    if (!replaced && alike.length >= MAX_SIMILAR) this.#drop(alike, 0);
+    const isRoomy = replaced !== undefined && replaced.buffer.length >= length;
+    const room = isRoomy ? replaced.buffer : Buffer.allocUnsafeSlow(Math.ceil(length * GROWTH));
+    cut.bytes.copy(room);
+    const kept = copyMessages(said, room.subarray(0, length));
+    const sizeBytes = BYTES_PER_BODY + room.length + cut.elements.length * BYTES_PER_ELEMENT;
+    alike.push({ head, messages: kept, buffer: room, sizeBytes });
+    this.#sizeBytes += sizeBytes;
+    // Most recently used last.
+    this.#byHead.delete(head);
+    this.#byHead.set(head, alike);
+    this.#shrink();
+    return kept.cut;
+  }
+
+  #shrink(): void {
+    const most = this.#maxBytes();
+    for (const [head, alike] of this.#byHead) {
+      while (this.#sizeBytes > most && alike.length > 0) this.#drop(alike, 0);
+      if (alike.length === 0) this.#byHead.delete(head);
+      if (this.#sizeBytes <= most) return;
+    }
+  }
+
+  #drop(alike: KeptBody[], index: number): KeptBody | undefined {
+    const [dropped] = alike.splice(index, 1);
+    this.#sizeBytes -= dropped?.sizeBytes ?? 0;
+    return dropped;
+  }
+}
+
+function buildHeadKey(who: string, bytes: Buffer, listFrom: number): string {
+  return `${who} ${bytes.toString("latin1", listFrom, listFrom + HEAD_BYTES)}`;
+}
+
+/** Bytes of whole elements that both lists begin with, if more than `least`; checks only a few positions. */
+function countSameBytes(
+  bytes: Buffer,
+  from: number,
+  { bytes: other, listFrom = 0, elements }: CutBody,
+  least: number,
+): number {
+  for (const back of [0, 1, 2, 4, 8, 16]) {
+    const last = elements.at(-1 - back);
+    if (!last) return 0;
+    const length = last.to - listFrom;
+    if (length <= least) return 0;
+    const by = from - listFrom;
+    // Differences are mostly in the last element.
+    const isSame =
+      isSameRange(bytes, other, last, by) && isSameRange(bytes, other, { from: listFrom, to: last.from }, by);
+    if (isSame) return length;
+  }
+  return 0;
+}

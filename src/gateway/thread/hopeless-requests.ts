@@ -1,0 +1,26 @@
+import type { CallRequest } from "./call-request.ts";
+
+/** A request this much smaller than a refused one is worth repairing again. */
+const MAX_SHARE = 0.75;
+
+/** Remembers the smallest request of a thread that was finally refused as too long, until one succeeds. */
+export class HopelessRequests {
+  #refused: { readonly model: string; readonly bytes: number } | undefined;
+
+  /** True if a request is not much smaller than one that could not be repaired. */
+  covers({ said, frame }: CallRequest): boolean {
+    const { model, bytes } = this.#refused ?? {};
+    return bytes !== undefined && model === frame.model && said.cut.bytes.length > bytes * MAX_SHARE;
+  }
+
+  /** Records a request that was refused after all repairs. */
+  record({ said, frame: { model } }: CallRequest): void {
+    const known = this.#refused?.model === model ? this.#refused.bytes : Number.POSITIVE_INFINITY;
+    this.#refused = { model, bytes: Math.min(known, said.cut.bytes.length) };
+  }
+
+  /** Clears the record after a successful request. */
+  forget(): void {
+    this.#refused = undefined;
+  }
+}

@@ -1,0 +1,132 @@
+import type { LineMessage } from "../../conversation/line-cache.ts";
+import type { BlobPart, EntryId, Message, Part, Session } from "../../index.ts";
+import type { KeyedMessages } from "../identity/align-request.ts";
+import { buildMergedKeys } from "../identity/merged-reply-keys.ts";
+import {
+  type RequestMessage,
+  type RequestMessages,
+  withMessageChanges,
+} from "../request/request-messages.ts";
+
+/**
+ * A message of a request that combines several consecutive replies of the line, because one reply was continued; or a
+ * single reply in another form.
+ */
+export interface MergedRun {
+  /** Position of the first reply on the line. */
+  readonly place: number;
+  /** Index of the message in the request. */
+  readonly at: number;
+  /** Number of replies. */
+  readonly length: number;
+}
+
+/** Maximum number of replies that are joined. */
+const MAX_MERGED = 8;
+/** A request with more unknown messages is a different conversation. */
+const MAX_UNKNOWN = 4;
+/** Maximum number of cached runs. */
+const MAX_RUNS = 256;
+
+/** Recognizes replies that a client has joined: it prefilled a reply, or had a truncated one continued. */
+export class MergedReplies {
+  readonly #session: Pick<Session, "entry">;
+  readonly #restore: (part: BlobPart) => Promise<Part>;
+  readonly #keys = new Map<string, readonly string[]>();
+
+  constructor(session: Pick<Session, "entry">, restore: (part: BlobPart) => Promise<Part>) {
+    this.#session = session;
+    this.#restore = restore;
+  }
+
+  /** Finds the messages of a request that combine several replies of the line. */
+  async findRuns(
+    line: KeyedMessages & { readonly messages: readonly LineMessage[] },
+    request: KeyedMessages,
+  ): Promise<readonly MergedRun[]> {
+    const runs: MergedRun[] = [];
+    let place = 0;
+    let others = 0;
+    for (let at = 0; at < request.keys.length && place < line.keys.length; at++) {
+      const key = request.keys[at] as string;
+      if (key === line.keys[place]) {
+        place++;
+        continue;
+      }
+      const length =
+        request.roles[at] === "assistant" ? await this.#lengthOf(line.messages, place, key) : undefined;
+      if (length !== undefined) runs.push({ place, at, length });
+      else if (++others > MAX_UNKNOWN) break;
+      place += length ?? 1;
+    }
+    return runs;
+  }
+
+  /** Number of replies, from `place` on, that a message of this key combines; undefined if it does not match. */
+  async #lengthOf(messages: readonly LineMessage[], place: number, key: string): Promise<number | undefined> {
+    for (let length = 1; length <= MAX_MERGED; length++) {
+      if (messages[place]?.role !== "assistant" || messages[place + length - 1]?.role !== "assistant") break;
+      const run = messages.slice(place, place + length).map(({ id }) => id);
+      if ((await this.#keysOf(run)).includes(key)) return length;
+    }
+    return undefined;
+  }
+
+  async #keysOf(run: readonly EntryId[]): Promise<readonly string[]> {
+    const name = run.join(" ");
+    const keys =
+      this.#keys.get(name) ?? buildMergedKeys(await Promise.all(run.map((id) => this.#message(id))));
+    this.#keys.delete(name);
+    this.#keys.set(name, keys);
+    const [oldest] = this.#keys.keys();
+    if (this.#keys.size > MAX_RUNS && oldest !== undefined) this.#keys.delete(oldest);
+    return keys;
+  }
+
+  async #message(id: EntryId): Promise<Message> {
+    const entry = await this.#session.entry(id);
+    if (entry?.kind !== "message") return { role: "assistant", parts: [] };
+    const restored = entry.message.parts.map((part) =>
+      part.type === "blob" && part.of === "text" ? this.#restore(part).catch(() => part) : part,
+    );
+    return { ...entry.message, parts: await Promise.all(restored) };
+  }
+}
+
+/** The line with each run replaced by the request's single message. */
+export function mergeRuns(
+  line: KeyedMessages,
+  request: KeyedMessages,
+  runs: readonly MergedRun[],
+): KeyedMessages {
+  const keys = [...line.keys];
+  const roles = [...line.roles];
+  for (const { place, at, length } of runs.toReversed()) {
+    keys.splice(place, length, request.keys[at] as string);
+    roles.splice(place, length, "assistant");
+  }
+  return { keys, roles };
+}
+
+/**
+ * The request with each joined message split into the replies of the line; the last of them keeps the elements of all.
+ */
+export function splitRuns(
+  said: RequestMessages,
+  line: readonly LineMessage[],
+  runs: readonly MergedRun[],
+): RequestMessages {
+  if (runs.length === 0) return said;
+  const byPlace = new Map(runs.map((run) => [run.at, run]));
+  const messages = said.messages.flatMap((message, at): readonly RequestMessage[] => {
+    const run = byPlace.get(at);
+    if (!run) return [message];
+    const replies = line.slice(run.place, run.place + run.length);
+    return replies.map(({ key, role }, order) => {
+      if (order === run.length - 1) return withMessageChanges(message, { key });
+      const input = () => ({ role, parts: [] });
+      return withMessageChanges(message, { key, from: message.to, input, isWithNext: true });
+    });
+  });
+  return { ...said, messages: messages.map((message, index) => withMessageChanges(message, { index })) };
+}

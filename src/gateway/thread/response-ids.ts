@@ -1,0 +1,91 @@
+import type { Json, Kernel, MessageInput } from "../../index.ts";
+import { encodeResponsePlace, parseResponsePlace, type ResponsePlace } from "./response-place.ts";
+
+/** A reply that a client may name in a later request. */
+export interface ReplyReference {
+  /** Undefined if the log does not contain the reply. */
+  readonly place: Promise<ResponsePlace | undefined>;
+  /** False for a reply that is known only as long as the gateway runs. */
+  readonly isKept: boolean;
+  /** Instructions among the items of its request, unless they are stored with an earlier reply. */
+  readonly lead?: readonly MessageInput[] | undefined;
+}
+
+interface NotedReply {
+  readonly place: Promise<ResponsePlace | undefined>;
+  readonly written: Promise<void>;
+}
+
+/**
+ * The places of replies that providers know by id. A place is stored with its session, as an intake named after the
+ * response, so that it is found after a restart and by other processes, and removed with the session.
+ */
+export class ResponseIds {
+  readonly #kernel: Kernel;
+  readonly #onError: (error: unknown) => void;
+  readonly #most: () => number;
+  readonly #replies = new Map<string, NotedReply>();
+
+  /** `most` places are held in memory; others are read from the store. */
+  constructor(kernel: Kernel, onError: (error: unknown) => void, most: () => number) {
+    this.#kernel = kernel;
+    this.#onError = onError;
+    this.#most = most;
+  }
+
+  /** Records the place of a reply; later requests can refer to it at once. Resolves when it is stored. */
+  add(principal: string, response: string, { place, isKept, lead }: ReplyReference): Promise<void> {
+    const name = buildIntakeName(principal, response);
+    // The caller that awaits the reply itself handles its errors.
+    const known = place.catch(() => undefined);
+    const written = known
+      .then((found) => (found && isKept ? this.#keep(name, found, lead) : undefined))
+      .catch(this.#onError);
+    this.#replies.delete(name);
+    this.#replies.set(name, { place: known, written });
+    for (const oldest of this.#replies.keys()) {
+      if (this.#replies.size <= this.#most()) break;
+      this.#replies.delete(oldest);
+    }
+    return written;
+  }
+
+  /** The place of a reply; undefined if unknown. */
+  async find(principal: string, response: string): Promise<ResponsePlace | undefined> {
+    const name = buildIntakeName(principal, response);
+    const noted = this.#replies.get(name);
+    if (noted) return noted.place;
+    const kept = await this.#kernel.intake(name);
+    return kept && parseResponsePlace(kept.session, kept.checkpoint);
+  }
+
+  /** The instructions stored with a reply. */
+  async lead(principal: string, response: string | undefined): Promise<readonly MessageInput[]> {
+    if (response === undefined) return [];
+    const name = buildIntakeName(principal, response);
+    await this.#replies.get(name)?.written;
+    const lead = (await this.#kernel.intake(name))?.progress;
+    return Array.isArray(lead) ? (lead as unknown as readonly MessageInput[]) : [];
+  }
+
+  async #keep(name: string, place: ResponsePlace, lead: readonly MessageInput[] | undefined): Promise<void> {
+    const known = await this.#kernel.intake(name);
+    // An id that an upstream gives to replies of several conversations is ambiguous, now and later.
+    if (known?.checkpoint === null) return;
+    if (known && known.session !== place.session) return known.save({ checkpoint: null });
+    const intake = known ?? (await this.#open(name, place));
+    await intake.save({
+      checkpoint: encodeResponsePlace(place),
+      ...(lead && { progress: lead as unknown as Json }),
+    });
+  }
+
+  async #open(name: string, { session }: ResponsePlace) {
+    await using handle = await this.#kernel.session(session);
+    return handle.intake(name);
+  }
+}
+
+function buildIntakeName(principal: string, response: string): string {
+  return `gateway response ${principal} ${response}`;
+}

@@ -1,0 +1,328 @@
+import type { EntryId, Kernel, MessageInput, Session, SessionId } from "../../index.ts";
+import { chooseThread, type ThreadKind } from "../identity/choose-thread.ts";
+import { findKnownConversation } from "../identity/find-known-conversation.ts";
+import { replaceOpening } from "../identity/opening-key.ts";
+import { getLastUserText } from "../identity/request-facts.ts";
+import { detectRequestKind } from "../identity/request-kind.ts";
+import { buildRootId, type CallerIdentity, findFreeChildId } from "../identity/session-ids.ts";
+import { ClientSummaries } from "./client-summaries.ts";
+import type { ClientSummary } from "./client-summary.ts";
+import { forkThread } from "./fork-thread.ts";
+import { createRedirect, parseRedirect } from "./redirect.ts";
+import { findClosestThread, isRepeatedInFull } from "./related-threads.ts";
+import { buildThreadKey, type ResponsePlace } from "./response-place.ts";
+import { Thread } from "./thread.ts";
+import type { ThreadLookup } from "./thread-lookup.ts";
+import { encodeThreadMeta, parseThreadMeta, type ThreadMeta } from "./thread-meta.ts";
+import { buildTitle } from "./thread-title.ts";
+
+/** Dependencies of a family. */
+export interface ThreadFamilyDeps {
+  readonly kernel: Kernel;
+  readonly stored: (message: MessageInput, key: string) => MessageInput;
+  readonly prepareStored: (messages: readonly MessageInput[]) => Promise<void>;
+  /** Called when a client has summarized a conversation; `of` is missing if the conversation is unknown. */
+  readonly onSummary: (summary: Pick<ClientSummary, "text"> & Partial<ClientSummary>) => void;
+  /** Finds the conversation of another family that a text quotes. */
+  readonly quoted: (words: string) => Promise<Thread | undefined>;
+}
+
+/** Finds the conversation that a client continues under a different first message. */
+export type FindContinued = () => Promise<ClientSummary | undefined>;
+
+/** Maximum number of conversations with the same beginning that are found again after a restart. */
+const MAX_SIMILAR = 32;
+const MAX_CHILDREN = 100;
+
+/**
+ * Conversations of one caller that may belong together: those with one explicit id, or those with the same beginning.
+ */
+export class ThreadFamily {
+  readonly #deps: ThreadFamilyDeps;
+  readonly #caller: CallerIdentity;
+  readonly #firstKey: string;
+  #threads: Thread[] = [];
+  readonly #adopted = new Set<Thread>();
+  /** First messages whose conversations have been looked up in the store. */
+  readonly #searchedKeys = new Set<string>();
+  #roots: Session[] = [];
+  readonly #summaries = new ClientSummaries();
+  #turn: Promise<unknown> = Promise.resolve();
+  /** Number of requests waiting for their thread. */
+  #waiting = 0;
+
+  constructor(parts: ThreadFamilyDeps, caller: CallerIdentity, firstKey: string) {
+    this.#deps = parts;
+    this.#caller = caller;
+    this.#firstKey = firstKey;
+  }
+
+  get threads(): readonly Thread[] {
+    return this.#threads;
+  }
+
+  /** Approximate memory of the threads. */
+  get sizeBytes(): number {
+    return this.#threads.reduce((sum, thread) => sum + thread.sizeBytes, 0);
+  }
+
+  get isIdle(): boolean {
+    return this.#waiting === 0 && this.#threads.every(({ inFlight }) => inFlight === 0);
+  }
+
+  /**
+   * Finds or creates the thread of a request and reserves it; requests are handled one after another. `continued` is
+   * called if no known conversation matches.
+   */
+  findThread(request: ThreadLookup, continued: FindContinued): Promise<Thread> {
+    return this.#inTurn(() => this.#threadFor(request, continued, "any"));
+  }
+
+  /** Like `threadFor`, but undefined if the request would start a new conversation. */
+  findKnownThread(request: ThreadLookup, continued: FindContinued): Promise<Thread | undefined> {
+    return this.#inTurn(() => this.#threadFor(request, continued, "known"));
+  }
+
+  /** Finds and reserves the thread of a request whose client has removed the beginning of the conversation. */
+  findTrimmedThread(request: ThreadLookup): Promise<Thread | undefined> {
+    return this.#inTurn(async () => {
+      await this.#searchStore(this.#firstKey);
+      await this.#reopenClosed();
+      const { keys, roles, shape, caller } = request;
+      const { explicit, agent } = caller;
+      const candidates = await Promise.all(
+        this.#threads.map((thread) => thread.describeCandidate(explicit, undefined, request)),
+      );
+      const choice = chooseThread(candidates, { keys, roles, shape, kind: "main", explicit, agent });
+      const thread = choice.type === "continue" ? this.#thread(choice.id) : undefined;
+      thread?.reserve();
+      return thread;
+    });
+  }
+
+  /** Finds and reserves the thread of the reply that a request follows; a fork while another request is in progress. */
+  findThreadAfter(place: ResponsePlace): Promise<Thread | undefined> {
+    return this.#inTurn(async () => {
+      const known = this.#threads.find(({ session, isClosed }) => session.id === place.session && !isClosed);
+      const thread = known ?? (await this.#reopen(place.session));
+      if (!thread) return undefined;
+      const own = thread.inFlight > 0 ? await this.#fork(thread, place.entry) : thread;
+      own.reserve();
+      return own;
+    });
+  }
+
+  async #fork(of: Thread, at: EntryId): Promise<Thread> {
+    const { session, mark } = await forkThread(this.#deps.kernel, of, at);
+    return this.#add(session, mark, of);
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    this.#waiting++;
+    const mine = this.#turn.then(work);
+    this.#turn = mine
+      .catch(() => undefined)
+      .finally(() => {
+        this.#waiting--;
+      });
+    return mine;
+  }
+
+  /** Adopts a conversation that continues here, because its client restarted it from a summary. */
+  async #adopt({ of, text }: ClientSummary): Promise<void> {
+    const id = buildRootId(this.#caller, this.#firstKey, this.#freeOrdinal());
+    this.#roots.push(await createRedirect(of.session, id));
+    this.#threads.unshift(of);
+    this.#adopted.add(of);
+    this.#summaries.add({ of, text });
+  }
+
+  /** Drops a conversation whose session was deleted while it was open; false if it does not belong to this family. */
+  renew(id: SessionId): Promise<boolean> {
+    return this.#inTurn(async () => {
+      const thread = this.#thread(id);
+      const isKnown = thread !== undefined || this.#roots.some((root) => root.id === id);
+      // Another request may already have renewed it.
+      if (!isKnown || (await this.#deps.kernel.find(id))) return isKnown;
+      this.#threads = this.#threads.filter((known) => known !== thread);
+      this.#roots = this.#roots.filter((root) => root.id !== id);
+      if (thread?.inFlight === 0) await thread.close().catch(() => undefined);
+      return true;
+    });
+  }
+
+  async close(): Promise<void> {
+    const own = this.#threads.filter((thread) => !this.#adopted.has(thread));
+    await Promise.allSettled([...own, ...this.#roots].map((thread) => thread.close()));
+  }
+
+  #threadFor(request: ThreadLookup, continued: FindContinued, which: "any"): Promise<Thread>;
+  #threadFor(request: ThreadLookup, continued: FindContinued, which: "known"): Promise<Thread | undefined>;
+  async #threadFor(
+    request: ThreadLookup,
+    continued: FindContinued,
+    which: "any" | "known",
+  ): Promise<Thread | undefined> {
+    const { keys, firstKey, roles, shape, facts, caller } = request;
+    await this.#searchStore(firstKey);
+    await this.#reopenClosed();
+    const main = request.isMain ? this.#main : undefined;
+    if (main) {
+      main.reserve();
+      return main;
+    }
+    const elsewhere = this.#threads.length === 0 ? await continued() : undefined;
+    if (elsewhere) await this.#adopt(elsewhere);
+    const { explicit, agent } = caller;
+    const isBesideMain = explicit !== undefined && this.#main?.hasTools === true;
+    const summary = this.#summaries.find(request.opening);
+    const continues = summary?.of.session.id;
+    const said = { keys: this.#isExplicit ? keys : replaceOpening(keys, firstKey), roles };
+    const candidates = await Promise.all(
+      this.#threads.map((thread) => thread.describeCandidate(explicit, firstKey, said)),
+    );
+    const known = findKnownConversation(candidates, request, said);
+    const kind = detectRequestKind({ ...facts, hasMainConversation: isBesideMain, ...(known && { known }) });
+    const choice = chooseThread(candidates, { ...said, shape, kind, explicit, agent, continues });
+    if (which === "known" && choice.type === "new-main") return undefined;
+    const chosen = choice.type === "continue" ? this.#thread(choice.id) : undefined;
+    const thread = chosen ?? (await this.#open(request, choice.type === "new-child" ? choice.kind : kind));
+    const isAnew = choice.type === "continue" && choice.keep === 0;
+    const told = summary ?? (isAnew ? this.#summaries.findReply(thread, request.opening) : undefined);
+    if (told?.of === thread && !(await isRepeatedInFull(thread, keys)))
+      await this.#summaries.link(told, this.#caller.client ?? "client");
+    thread.reserve();
+    return thread;
+  }
+
+  /** Reopens adopted threads that were closed together with their original family. */
+  async #reopenClosed(): Promise<void> {
+    const closed = this.#threads.filter(({ isClosed }) => isClosed);
+    this.#threads = this.#threads.filter(({ isClosed }) => !isClosed);
+    for (const { session } of closed) await this.#reopen(session.id);
+  }
+
+  get #main(): Thread | undefined {
+    return this.#threads.find(({ kind }) => kind === "main");
+  }
+
+  #thread(id: string): Thread | undefined {
+    return this.#threads.find(({ session }) => session.id === id);
+  }
+
+  get #isExplicit(): boolean {
+    return this.#caller.explicit !== undefined;
+  }
+
+  /** Looks up stored conversations that a request may continue. */
+  async #searchStore(firstKey: string): Promise<void> {
+    if (this.#searchedKeys.has(firstKey) || this.#searchedKeys.size >= MAX_SIMILAR) return;
+    this.#searchedKeys.add(firstKey);
+    const { kernel } = this.#deps;
+    const most = this.#isExplicit ? 1 : MAX_SIMILAR;
+    while (this.#roots.length < most) {
+      const id = buildRootId(this.#caller, this.#firstKey, this.#roots.length + 1);
+      const record = await kernel.find(id);
+      if (!record) break;
+      const root = await kernel.session(id);
+      this.#roots.push(root);
+      const mark = parseThreadMeta(record.meta);
+      const elsewhere = parseRedirect(record.meta);
+      if (mark && !this.#thread(id)) this.#add(root, mark);
+      else if (elsewhere !== undefined && !this.#thread(elsewhere)) await this.#reopen(elsewhere);
+    }
+    for (const root of this.#roots) {
+      for (const { id, meta } of await root.children({ limit: MAX_CHILDREN })) {
+        const mark = parseThreadMeta(meta);
+        if (mark?.firstKey === firstKey && !this.#thread(id)) this.#add(await kernel.session(id), mark);
+      }
+    }
+  }
+
+  async #reopen(id: SessionId): Promise<Thread | undefined> {
+    const { kernel } = this.#deps;
+    const mark = parseThreadMeta((await kernel.find(id))?.meta);
+    return mark && this.#add(await kernel.session(id), mark);
+  }
+
+  async #open({ shape, keys, firstKey, caller, facts }: ThreadLookup, kind: ThreadKind): Promise<Thread> {
+    const mark = { kind, shape, firstKey, ...(caller.agent !== undefined && { agent: caller.agent }) };
+    const meta = encodeThreadMeta(mark);
+    const whole = kind === "compaction" ? await findClosestThread(this.#threads, keys) : undefined;
+    if (whole) {
+      const { session } = whole.thread;
+      const id = await findFreeChildId(this.#deps.kernel, session.id, kind, firstKey);
+      return this.#add(await session.fork({ id, at: whole.last, meta }), mark, whole.thread);
+    }
+    const isRoot = !this.#isExplicit || (kind === "main" && !this.#main);
+    const root = await this.#root(this.#isExplicit ? 1 : this.#freeOrdinal());
+    if (isRoot) {
+      const { title = this.#storedTitle(buildTitle(facts.messages)) } = await root.record();
+      await root.update({ meta, ...(title !== undefined && { title }) });
+      const isElsewhere = kind === "compaction" && !this.#main;
+      return this.#add(
+        root,
+        mark,
+        isElsewhere ? await this.#deps.quoted(getLastUserText(facts.messages)) : undefined,
+      );
+    }
+    const main = this.#main;
+    const id = await findFreeChildId(this.#deps.kernel, root.id, kind, firstKey);
+    const child = await root.child({ id, meta });
+    if (kind === "main") main?.demote();
+    return this.#add(child, mark, main);
+  }
+
+  async #root(ordinal: number): Promise<Session> {
+    const id = buildRootId(this.#caller, this.#firstKey, ordinal);
+    const known = this.#roots.find((root) => root.id === id);
+    if (known) return known;
+    const root = await this.#deps.kernel.session(id);
+    this.#roots.push(root);
+    return root;
+  }
+
+  /** The first ordinal that is not in use here; ordinals of deleted conversations are free again. */
+  #freeOrdinal(): number {
+    const taken = new Set(this.#roots.map((root) => root.id));
+    let ordinal = 1;
+    while (taken.has(buildRootId(this.#caller, this.#firstKey, ordinal))) ordinal++;
+    return ordinal;
+  }
+
+  #add(session: Session, mark: ThreadMeta, of?: Thread): Thread {
+    const { kernel, stored, prepareStored } = this.#deps;
+    const onReply = (text: string) => this.#recordReply(mark.kind, text, of);
+    const thread = new Thread({
+      session,
+      meta: mark,
+      threadKey: buildThreadKey(this.#caller, this.#firstKey),
+      blobs: kernel.blobs,
+      stored,
+      prepareStored,
+      onReply,
+    });
+    // Most recently used first.
+    this.#threads.unshift(thread);
+    return thread;
+  }
+
+  async #recordReply(kind: ThreadKind, text: string, of: Thread | undefined): Promise<void> {
+    const main = of ?? this.#main;
+    if (kind === "main" && main) this.#summaries.addReply({ text, of: main });
+    if (kind === "compaction") {
+      if (main) this.#summaries.add({ text, of: main });
+      this.#deps.onSummary({ text, ...(main && { of: main }) });
+    }
+    if (kind === "title" && this.#isExplicit) {
+      const title = text.replaceAll(/\s+/g, " ").trim().slice(0, 120);
+      const stored = title === "" ? undefined : this.#storedTitle(title);
+      if (stored !== undefined) await (await this.#root(1)).update({ title: stored });
+    }
+  }
+
+  /** A title with the same redaction as stored messages. */
+  #storedTitle(title: string | undefined): string | undefined {
+    return title === undefined ? undefined : this.#deps.stored({ role: "user", text: title }, "").text;
+  }
+}

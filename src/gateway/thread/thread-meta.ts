@@ -1,0 +1,35 @@
+import type { Json } from "../../index.ts";
+import type { AgentShape } from "../identity/agent-shape.ts";
+import type { ThreadKind } from "../identity/choose-thread.ts";
+
+/** Facts about a thread, stored in its session's metadata. */
+export interface ThreadMeta {
+  readonly kind: ThreadKind;
+  readonly shape: AgentShape;
+  readonly firstKey: string;
+  /** The sub-agent of the conversation, as the client names it. */
+  readonly agent?: string;
+  /** True if the provider's stored conversation is incomplete, so that requests are rewritten from the log. */
+  readonly isOurs?: true;
+}
+
+/** The mark as session metadata. */
+export function encodeThreadMeta(mark: ThreadMeta): { readonly [key: string]: Json } {
+  return { gateway: mark as unknown as Json };
+}
+
+/** The mark of a session; undefined if the gateway did not create it. */
+export function parseThreadMeta(meta: { readonly [key: string]: Json } | undefined): ThreadMeta | undefined {
+  const mark = meta?.gateway as Partial<ThreadMeta> | undefined;
+  if (typeof mark !== "object" || mark === null) return undefined;
+  const { kind, shape, firstKey, agent, isOurs } = mark;
+  if (typeof kind !== "string" || typeof shape?.digest !== "string" || typeof firstKey !== "string")
+    return undefined;
+  return {
+    kind,
+    shape,
+    firstKey,
+    ...(typeof agent === "string" && { agent }),
+    ...(isOurs === true && { isOurs }),
+  };
+}

@@ -1,0 +1,92 @@
+import { createTokenizer } from "./static-tokenizer.ts";
+import { readWeights, type Weights } from "./static-weights.ts";
+import { createVocabulary } from "./vocabulary.ts";
+
+/** The packaged embedder: a row per token; the vector of a text is the weighted sum of its tokens' rows. */
+export interface StaticEmbedder {
+  /** Changes whenever the same text may get a different vector. */
+  readonly id: string;
+  readonly dimensions: number;
+  /** Number of tokens that are words; higher token numbers are pieces of unknown words. */
+  readonly words: number;
+  /** One unit vector per text; all zeros for a text without known tokens. */
+  embed(texts: readonly string[]): Float32Array[];
+  /** The tokens of a text in order of appearance, including repetitions. */
+  tokensOf(text: string): Int32Array;
+  /** The unit vector of one token. */
+  vectorOf(token: number): Float32Array;
+  /** Weight of one token in a text; 0 for a token without a meaning of its own. */
+  weightOf(token: number): number;
+  /** The word of a token; undefined for a piece of an unknown word. */
+  wordOf(token: number): string | undefined;
+}
+
+/** Loads the packaged embedder, or the one in a given file. */
+export function loadStaticEmbedder(path?: string | URL): StaticEmbedder {
+  return createStaticEmbedder(readWeights(path));
+}
+
+/** Creates an embedder from loaded weights. The sums are whole numbers, so every machine gives the same vectors. */
+export function createStaticEmbedder(weights: Weights): StaticEmbedder {
+  const { dimensions, rows, factors } = weights;
+  const vocabulary = createVocabulary(weights.words, factors.length - weights.pieces, weights.pieces);
+  const tokenize = createTokenizer(vocabulary);
+  const seen = new Int32Array(factors.length);
+  const sum = new Float64Array(dimensions);
+
+  const rowOf = (token: number) => rows.subarray(token * dimensions, (token + 1) * dimensions);
+
+  const embedOne = (text: string): Float32Array => {
+    const { numbers, count } = tokenize(text);
+    sum.fill(0);
+    for (let at = 0; at < count; at++) {
+      const token = numbers[at] as number;
+      const share = REPEAT_SHARES[Math.min(seen[token] as number, REPEAT_SHARES.length - 1)] as number;
+      seen[token] = (seen[token] as number) + 1;
+      const factor = share * (factors[token] as number);
+      const from = token * dimensions;
+      for (let axis = 0; axis < dimensions; axis++) {
+        sum[axis] = (sum[axis] as number) + factor * (rows[from + axis] as number);
+      }
+    }
+    for (let at = 0; at < count; at++) seen[numbers[at] as number] = 0;
+    return toUnitVector(sum);
+  };
+
+  return {
+    id: weights.id,
+    dimensions,
+    words: vocabulary.words,
+    embed: (texts) => texts.map(embedOne),
+    tokensOf(text) {
+      const { numbers, count } = tokenize(text);
+      return numbers.slice(0, count);
+    },
+    vectorOf: (token) => toUnitVector(rowOf(token)),
+    weightOf: (token) => ((factors[token] ?? 0) * computeLength(rowOf(token))) / WEIGHT_UNIT,
+    wordOf: vocabulary.wordOf,
+  };
+}
+
+/** Weight of the first, second, third … occurrence of a token, in 16ths. */
+const REPEAT_SHARES: readonly number[] = [16, 11, 10, 8];
+
+/** Unit of the weights; only their ratios matter. */
+const WEIGHT_UNIT = 65_535 * 127;
+
+function computeLength(values: ArrayLike<number>): number {
+  let squares = 0;
+  for (let axis = 0; axis < values.length; axis++) {
+    const value = values[axis] as number;
+    squares += value * value;
+  }
+  return Math.sqrt(squares);
+}
+
+function toUnitVector(values: ArrayLike<number>): Float32Array {
+  const vector = new Float32Array(values.length);
+  const length = computeLength(values);
+  if (length === 0) return vector;
+  for (let axis = 0; axis < values.length; axis++) vector[axis] = (values[axis] as number) / length;
+  return vector;
+}

@@ -1,0 +1,81 @@
+import { isDeepStrictEqual } from "node:util";
+import { checkFields, checkTexts } from "../model/argument-checks.ts";
+import type { SessionId } from "../model/entry.ts";
+import { createArgumentError } from "../model/errors.ts";
+import type { Json } from "../model/json.ts";
+import type { SourceRecord } from "../store/memory-store.ts";
+import type { Store } from "../store/store.ts";
+import { buildPathFilter } from "./files/path-filter.ts";
+import type { SourceFilter } from "./index/text-index.ts";
+
+/**
+ * The sessions and files that a recall searches; everything if undefined. All conditions on sessions must hold; files
+ * are searched only where named. A scope of one agent, user or project therefore never reveals content of another.
+ */
+export interface MemoryScope {
+  readonly sessions?: readonly SessionId[];
+  /** Sessions whose id begins with this. */
+  readonly prefix?: string;
+  /** Sessions whose metadata has all of these values. */
+  readonly meta?: { readonly [key: string]: Json };
+  /** Files, and folders with all files below them. */
+  readonly files?: readonly string[];
+}
+
+const PAGE = 1_000;
+
+/** Resolves a scope to its sources; undefined for all. */
+export async function resolveScope(store: Store, scope: MemoryScope | undefined): Promise<SourceFilter> {
+  if (scope === undefined) return undefined;
+  checkFields("scope", scope, { prefix: "text?", meta: "object?" });
+  if (scope.sessions !== undefined) checkTexts("scope.sessions", scope.sessions);
+  if (scope.files !== undefined) checkTexts("scope.files", scope.files);
+  const hasSessions = scope.sessions || scope.prefix !== undefined || scope.meta;
+  const sessions = hasSessions ? await listSessionNumbers(store, scope) : [];
+  const files = scope.files ? await listFileNumbers(store, scope.files) : [];
+  if (!scope.sessions && scope.prefix === undefined && !scope.meta && !scope.files)
+    throw createArgumentError("scope", scope, "sessions, prefix, meta or files; leave it out for everything");
+  let last = 0;
+  for (const number of sessions) last = Math.max(last, number);
+  for (const number of files) last = Math.max(last, number);
+  const filter = new Uint8Array(last + 1);
+  for (const number of sessions) filter[number] = 1;
+  for (const number of files) filter[number] = 1;
+  return filter;
+}
+
+async function listSessionNumbers(store: Store, { sessions, prefix, meta }: MemoryScope): Promise<number[]> {
+  const isIn = async (name: string): Promise<boolean> => {
+    if (prefix !== undefined && !name.startsWith(prefix)) return false;
+    if (!meta) return true;
+    const own = (await store.sessions.get(name))?.meta ?? {};
+    return Object.entries(meta).every(([key, value]) => isDeepStrictEqual(own[key], value));
+  };
+  const numbers: number[] = [];
+  if (sessions) {
+    for (const name of sessions) {
+      const source = await store.memory.source({ kind: "session", name });
+      if (source && (await isIn(name))) numbers.push(source.number);
+    }
+    return numbers;
+  }
+  for await (const { number, name } of readSources(store, "session"))
+    if (await isIn(name)) numbers.push(number);
+  return numbers;
+}
+
+async function listFileNumbers(store: Store, paths: readonly string[]): Promise<number[]> {
+  const isIn = buildPathFilter(paths);
+  const numbers: number[] = [];
+  for await (const { number, name } of readSources(store, "file")) if (isIn(name)) numbers.push(number);
+  return numbers;
+}
+
+async function* readSources(store: Store, kind: "session" | "file"): AsyncGenerator<SourceRecord> {
+  for (let after = 0; ; ) {
+    const page = await store.memory.sources({ kind, after, limit: PAGE });
+    yield* page;
+    if (page.length < PAGE) return;
+    after = page.at(-1)?.number ?? after;
+  }
+}

@@ -1,0 +1,189 @@
+import type { SessionId } from "../../model/entry.ts";
+import type {
+  AppendOutcome,
+  AppendRequest,
+  EntryQuery,
+  EntryStore,
+  Head,
+  SessionHead,
+  StoredEntry,
+  Tombstone,
+} from "../entry-store.ts";
+import type { FreedCounts } from "../freed-counts.ts";
+import type { Database } from "./database.ts";
+import { MAX_SEQ, seqOfKey, toEntryKey } from "./entry-key.ts";
+import type { EntryWriter } from "./entry-writer.ts";
+import type { Eraser } from "./eraser.ts";
+import { toKindNumber } from "./kind-numbers.ts";
+import { DamagedPageReader, isDamagedPage, toStored } from "./read-around-damage.ts";
+import type { SessionCache } from "./session-cache.ts";
+import { searchByTime } from "./time-search.ts";
+
+/** Dependencies of `SqliteEntries`. */
+export interface EntryDeps {
+  readonly cache: SessionCache;
+  readonly writer: EntryWriter;
+  readonly eraser: Eraser;
+  /** Called after each commit that added entries. */
+  readonly onCommit: () => void;
+}
+
+/** Entries in SQLite. */
+export class SqliteEntries implements EntryStore {
+  readonly #db: Database;
+  readonly #deps: EntryDeps;
+  readonly #one;
+  readonly #time;
+  readonly #heads;
+  readonly #damaged: DamagedPageReader;
+  #ownCommits = 0;
+  readonly #readStatements = new Map<string, ReturnType<Database["prepare"]>>();
+
+  constructor(db: Database, parts: EntryDeps) {
+    this.#db = db;
+    this.#deps = parts;
+    this.#one = db.prepare("SELECT key, at, kind, payload FROM entries WHERE key = ?");
+    this.#damaged = new DamagedPageReader(db);
+    this.#time = db.prepare(
+      "SELECT at FROM entries WHERE key BETWEEN ? AND ? AND at <= ? ORDER BY key LIMIT 1",
+    );
+    this.#heads = db.prepare(
+      `SELECT number, id, created_at,
+         (SELECT max(key) FROM entries WHERE key BETWEEN number * ${MAX_SEQ + 1} AND number * ${MAX_SEQ + 1} + ${MAX_SEQ}) AS head
+       FROM sessions WHERE number > ? AND id IS NOT NULL ORDER BY number LIMIT ?`,
+    );
+  }
+
+  async append(requests: readonly AppendRequest[]): Promise<readonly AppendOutcome[]> {
+    const { writer } = this.#deps;
+    try {
+      const outcomes = await this.#db.transact(() => {
+        writer.begin();
+        return requests.map((request) => writer.append(request));
+      });
+      this.#ownCommits++;
+      this.#deps.onCommit();
+      return outcomes;
+    } catch (error) {
+      this.#deps.cache.forgetAll();
+      throw error;
+    }
+  }
+
+  /**
+   * Looks up under the cached session number; only a miss can mean that another process deleted
+   * and recreated the session.
+   */
+  #hitOrRefresh<T>(session: SessionId, look: (number: number) => T | undefined): T | undefined {
+    const { cache } = this.#deps;
+    const known = cache.find(session);
+    const hit = known && look(known.number);
+    if (hit !== undefined) return hit;
+    cache.refresh();
+    const fresh = cache.find(session);
+    return fresh && fresh.number !== known?.number ? look(fresh.number) : undefined;
+  }
+
+  get(session: SessionId, seq: number): Promise<StoredEntry | undefined> {
+    return this.#db.read(() => {
+      if (seq < 1 || seq > MAX_SEQ) return undefined;
+      return this.#hitOrRefresh(session, (number) => this.#get(number, seq));
+    });
+  }
+
+  read(session: SessionId, query: EntryQuery): Promise<readonly StoredEntry[]> {
+    return this.#db.read(() => {
+      const found = this.#hitOrRefresh(session, (number) => {
+        const stored = this.#read(session, number, query);
+        return stored.length > 0 ? stored : undefined;
+      });
+      return found ?? [];
+    });
+  }
+
+  #get(number: number, seq: number): StoredEntry | undefined {
+    try {
+      const row = this.#one.get(toEntryKey(number, seq));
+      return row && toStored(row);
+    } catch (error) {
+      if (!isDamagedPage(error)) throw error;
+      return this.#damaged.get(number, seq);
+    }
+  }
+
+  #read(session: SessionId, number: number, query: EntryQuery): StoredEntry[] {
+    const from = Math.max(query.from, 1);
+    const to = Math.min(query.to, MAX_SEQ);
+    try {
+      const rows = this.#readStatement(query).all(
+        toEntryKey(number, from),
+        toEntryKey(number, to),
+        query.limit,
+      );
+      return rows.map(toStored);
+    } catch (error) {
+      if (!isDamagedPage(error)) throw error;
+      const { seq: head } = this.#deps.cache.require(session);
+      return this.#damaged.read(number, { ...query, from, to: Math.min(to, head) });
+    }
+  }
+
+  head(session: SessionId): Promise<Head> {
+    return this.#db.read(() => {
+      const { seq, at } = this.#deps.cache.require(session);
+      return { seq, at };
+    });
+  }
+
+  heads(query: { after?: number; limit: number }): Promise<readonly SessionHead[]> {
+    return this.#db.read(() =>
+      this.#heads.all(query.after ?? 0, query.limit).map((row) => ({
+        session: row.id as string,
+        createdAt: row.created_at as number,
+        seq: row.head === null ? 0 : seqOfKey(row.head as number),
+        place: row.number as number,
+      })),
+    );
+  }
+
+  version(): Promise<string> {
+    return this.#db.read(() => `${this.#ownCommits} ${this.#db.dataVersion()}`);
+  }
+
+  seqAt(session: SessionId, at: number): Promise<number> {
+    return this.#db.snapshot(() => {
+      const state = this.#deps.cache.require(session);
+      const lastKey = toEntryKey(state.number, state.seq);
+      // Entries dated by a clock that ran ahead count with the time of the first right one after them.
+      const timeOf = (seq: number) =>
+        this.#time.get(toEntryKey(state.number, seq), lastKey, state.at)?.at as number;
+      return searchByTime(at, state, timeOf);
+    });
+  }
+
+  async redact(session: SessionId, tombstones: readonly Tombstone[]): Promise<FreedCounts> {
+    this.#ownCommits++;
+    const freed = await this.#db.transact(() => {
+      const { number } = this.#deps.cache.require(session);
+      return this.#deps.eraser.redact(
+        tombstones.map(({ seq, payload }) => ({ key: toEntryKey(number, seq), payload })),
+      );
+    });
+    return { ...freed, scrubbed: await this.#db.emptyJournal() };
+  }
+
+  /** Caches one prepared statement per order and set of kinds; there are few. */
+  #readStatement({ order, kinds }: EntryQuery): ReturnType<Database["prepare"]> {
+    const name = `${order} ${kinds?.join() ?? "*"}`;
+    let statement = this.#readStatements.get(name);
+    if (!statement) {
+      const filter = kinds ? `AND (${kinds.map((kind) => `kind = ${toKindNumber(kind)}`).join(" OR ")})` : "";
+      const direction = order === "ascending" ? "ASC" : "DESC";
+      statement = this.#db.prepare(
+        `SELECT key, at, kind, payload FROM entries WHERE key BETWEEN ? AND ? ${filter} ORDER BY key ${direction} LIMIT ?`,
+      );
+      this.#readStatements.set(name, statement);
+    }
+    return statement;
+  }
+}

@@ -1,0 +1,163 @@
+import type { SessionId } from "../../model/entry.ts";
+import { LonghaulError } from "../../model/errors.ts";
+import type { FreedCounts } from "../freed-counts.ts";
+import type { NewSession, SessionQuery, SessionRecord, SessionStore } from "../session-store.ts";
+import type { Database, Row } from "./database.ts";
+import { checkSessionNumber } from "./entry-key.ts";
+import type { Eraser } from "./eraser.ts";
+import type { SessionCache } from "./session-cache.ts";
+
+const COLUMNS = "s.number, s.id, p.id AS parent, s.relation, s.created_at, s.title, s.meta, s.line_seq";
+const FROM = "sessions s LEFT JOIN sessions p ON p.number = s.parent";
+
+/** Sessions in SQLite. */
+export class SqliteSessions implements SessionStore {
+  readonly #db: Database;
+  readonly #cache: SessionCache;
+  readonly #eraser: Eraser;
+  readonly #onCommit: () => void;
+  readonly #statements;
+
+  constructor(db: Database, cache: SessionCache, eraser: Eraser, committed: () => void) {
+    this.#db = db;
+    this.#cache = cache;
+    this.#eraser = eraser;
+    this.#onCommit = committed;
+    this.#statements = {
+      byId: db.prepare(`SELECT ${COLUMNS} FROM ${FROM} WHERE s.id = ?`),
+      insert: db.prepare(
+        "INSERT INTO sessions (id, parent, relation, created_at, title, meta) VALUES (?, ?, ?, ?, ?, ?)",
+      ),
+      lastNumber: db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'sessions'"),
+      list: db.prepare(
+        `SELECT ${COLUMNS} FROM ${FROM} WHERE s.id IS NOT NULL AND s.number < ? ORDER BY s.number DESC LIMIT ?`,
+      ),
+      listOfParent: db.prepare(
+        `SELECT ${COLUMNS} FROM ${FROM} WHERE s.id IS NOT NULL AND s.parent = ? AND s.number < ? ORDER BY s.number DESC LIMIT ?`,
+      ),
+      listOfPrefix: db.prepare(
+        `SELECT ${COLUMNS} FROM ${FROM} WHERE s.id >= ? AND s.id < ? AND s.number < ? ORDER BY s.number DESC LIMIT ?`,
+      ),
+      update: db.prepare("UPDATE sessions SET title = ?, meta = ? WHERE number = ?"),
+      forgetIntakes: db.prepare(
+        "UPDATE intakes SET name = NULL, checkpoint = NULL, progress = NULL WHERE session = ?",
+      ),
+      hasChild: db.prepare("SELECT 1 FROM sessions WHERE parent = ? AND id IS NOT NULL LIMIT 1"),
+      forgetId: db.prepare(
+        "UPDATE sessions SET id = NULL, parent = NULL, title = NULL, meta = NULL WHERE number = ?",
+      ),
+    };
+  }
+
+  async open(session: NewSession): Promise<{ record: SessionRecord; created: boolean }> {
+    const known = await this.get(session.id);
+    return known ? { record: known, created: false } : this.#db.transact(() => this.openWithin(session));
+  }
+
+  /** `open` for callers inside a write transaction. */
+  openWithin(session: NewSession): { record: SessionRecord; created: boolean } {
+    const known = this.#find(session.id);
+    if (known) return { record: toRecord(known), created: false };
+    const parent = session.parent === undefined ? null : this.#numberOf(session.parent);
+    const meta = session.meta === undefined ? null : JSON.stringify(session.meta);
+    checkSessionNumber(((this.#statements.lastNumber.get()?.seq as number | undefined) ?? 0) + 1);
+    this.#statements.insert.run(
+      session.id,
+      parent,
+      session.relation ?? null,
+      session.createdAt,
+      session.title ?? null,
+      meta,
+    );
+    return { record: { ...session, lineSeq: 0 }, created: true };
+  }
+
+  async get(id: SessionId): Promise<SessionRecord | undefined> {
+    return this.#db.read(() => {
+      const row = this.#find(id);
+      return row && toRecord(row);
+    });
+  }
+
+  async list(query: SessionQuery): Promise<readonly SessionRecord[]> {
+    return this.#db.snapshot(() => {
+      const before = query.before === undefined ? Number.MAX_SAFE_INTEGER : this.#numberOf(query.before);
+      const { prefix } = query;
+      if (prefix)
+        // No id contains the last code point, so this bound sorts after all ids with the prefix.
+        return this.#statements.listOfPrefix
+          .all(prefix, `${prefix}\u{10ffff}`, before, query.limit)
+          .map(toRecord);
+      const rows =
+        query.parent === undefined
+          ? this.#statements.list.all(before, query.limit)
+          : this.#statements.listOfParent.all(this.#numberOf(query.parent), before, query.limit);
+      return rows.map(toRecord);
+    });
+  }
+
+  async update(
+    id: SessionId,
+    change: Partial<Pick<SessionRecord, "title" | "meta">>,
+  ): Promise<SessionRecord> {
+    return this.#db.transact(() => {
+      const number = this.#numberOf(id);
+      const next = { ...toRecord(this.#find(id) as Row), ...change };
+      const meta = next.meta === undefined ? null : JSON.stringify(next.meta);
+      this.#statements.update.run(next.title ?? null, meta, number);
+      return next;
+    });
+  }
+
+  async delete(id: SessionId): Promise<FreedCounts> {
+    const number = await this.#db.transact(() => {
+      const doomed = this.#numberOf(id);
+      if (this.#statements.hasChild.get(doomed)) {
+        throw new LonghaulError(
+          "SESSION_HAS_CHILDREN",
+          `Session ${JSON.stringify(id)} has children or forks; delete those first, or pass { recursive: true }.`,
+          {
+            details: { session: id },
+          },
+        );
+      }
+      this.#statements.forgetId.run(doomed);
+      this.#statements.forgetIntakes.run(doomed);
+      this.#cache.forget(id);
+      return doomed;
+    });
+    const freed = await this.#eraser.eraseSession(number);
+    this.#onCommit();
+    return { ...freed, sessions: 1, scrubbed: await this.#db.emptyJournal() };
+  }
+
+  #find(id: SessionId): Row | undefined {
+    return this.#statements.byId.get(id);
+  }
+
+  #numberOf(id: SessionId): number {
+    return this.#cache.require(id).number;
+  }
+}
+
+function toRecord(row: Row): SessionRecord {
+  return {
+    id: row.id as string,
+    ...(row.parent !== null && { parent: row.parent as string }),
+    ...(row.relation !== null && { relation: row.relation as "child" | "fork" }),
+    createdAt: row.created_at as number,
+    ...(row.title !== null && { title: row.title as string }),
+    ...parseMeta(row.meta as string | null),
+    lineSeq: row.line_seq as number,
+  };
+}
+
+/** Omits damaged meta, which must not make the session or the list unreadable. */
+function parseMeta(text: string | null): Pick<SessionRecord, "meta"> {
+  if (text === null) return {};
+  try {
+    return { meta: JSON.parse(text) };
+  } catch {
+    return {};
+  }
+}

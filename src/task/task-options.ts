@@ -1,0 +1,65 @@
+import type { Log } from "../log/log.ts";
+import type { SessionId } from "../model/entry.ts";
+import { createArgumentError } from "../model/errors.ts";
+import type { Census, Scope } from "../model/scope.ts";
+import type { AfterStep, Isolation, NoticeChannel } from "./after-end.ts";
+import type { Agent, AgentFunction } from "./agent.ts";
+import type { Fence } from "./fenced-log.ts";
+import type { TaskLimits } from "./task-limits.ts";
+import type { TaskSummarizer } from "./task-summarizer.ts";
+import type { Timer } from "./timer.ts";
+
+/** Options of a supervisor; all have defaults. */
+export interface TaskOptions {
+  readonly limits?: Partial<TaskLimits>;
+  /** Repository to create worktrees from when a start names none; defaults to the working directory of this process. */
+  readonly repository?: string;
+  /** Isolations in addition to "worktree", or replacing it. */
+  readonly isolations?: Readonly<Record<string, Isolation>>;
+  /** After-steps in the order they run before the notice; processes left by a crash are ended first. */
+  readonly afterEnd?: readonly AfterStep[];
+  /** Channels that deliver notices outside the process. */
+  readonly channels?: readonly NoticeChannel[];
+  readonly summariser?: TaskSummarizer;
+  /** Whether closing the supervisor kills or releases resumable background tasks; "kill" by default. */
+  readonly onClose?: "kill" | "release";
+  /**
+   * Collects stale places of ended tasks, such as worktrees, in the background while there are tasks; true by default.
+   */
+  readonly collectsStale?: boolean;
+  /** Cleans up on SIGINT, SIGTERM and SIGHUP while there are tasks; true by default. */
+  readonly handlesSignals?: boolean;
+  readonly timer?: Timer;
+  readonly onWarning?: (warning: string) => void;
+}
+
+/** Dependencies that the host gives a supervisor. */
+export interface TaskDeps<OpenedSession> extends TaskOptions {
+  readonly log: Log;
+  readonly census: Census;
+  /** See log/owner.ts. */
+  readonly owner: string;
+  readonly openSession: (id: SessionId, scope: Scope, fence: Fence) => Promise<OpenedSession>;
+}
+
+/** An agent, its function alone, or its registered name. */
+export type Startable<OpenedSession> = Agent<OpenedSession> | AgentFunction<OpenedSession> | string;
+
+/** Returns the name if it is a valid agent name, else throws ARGUMENT_INVALID. */
+export function checkAgentName(name: string): string {
+  if (typeof name === "string" && name.length >= 1 && name.length <= 256) return name;
+  throw createArgumentError("agent.name", name, "1 to 256 characters");
+}
+
+/** Resolves a startable to an agent; undefined for an unknown name. */
+export function resolveAgent<OpenedSession>(
+  which: Startable<OpenedSession>,
+  agents: ReadonlyMap<string, Agent<OpenedSession>>,
+): Agent<OpenedSession> | undefined {
+  if (typeof which === "string") return agents.get(checkAgentName(which));
+  if (typeof which === "function") return { name: which.name || "agent", run: which };
+  if (typeof which?.run !== "function")
+    throw createArgumentError("agent", which, "an agent, its function, or its name");
+  checkAgentName(which.name);
+  return which;
+}

@@ -1,0 +1,68 @@
+import { resolve } from "node:path";
+import { checkFields } from "../model/argument-checks.ts";
+import { checkSessionId } from "../model/entry.ts";
+import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
+import type { Json } from "../model/json.ts";
+import type { TaskId, TaskPlan } from "../model/task.ts";
+import type { NewSession } from "../store/session-store.ts";
+import type { TaskRecord } from "../store/task-store.ts";
+import type { StartOptions } from "./start-options.ts";
+import { checkBudget } from "./task-budget.ts";
+
+/** Input of `makePlan`. */
+export interface TaskPlanInput {
+  readonly id: TaskId;
+  readonly agent: string;
+  readonly input: Json;
+  readonly options: StartOptions;
+  readonly now: number;
+  readonly isolations: Readonly<Record<string, unknown>>;
+  /** Repository of the worktree if the options name none. */
+  readonly repository?: string;
+  readonly parent?: TaskRecord;
+}
+
+/** Builds the plan of a task and the session it works in; throws ARGUMENT_INVALID. */
+export function buildTaskPlan(source: TaskPlanInput): {
+  readonly plan: TaskPlan;
+  readonly session: NewSession;
+} {
+  const { id, agent, input, options, now, isolations, parent } = source;
+  checkFields("options", options, { repository: "name?", budget: "object?", loopGuard: "object?" });
+  const { mode = "background", title, budget, loopGuard, deadlineMs } = options;
+  if (mode !== "foreground" && mode !== "background")
+    throw createArgumentError("mode", mode, '"foreground" or "background"');
+  if (title !== undefined && typeof title !== "string") throw createArgumentError("title", title, "a text");
+  if (typeof input === "function" || typeof input === "symbol")
+    throw createArgumentError("input", String(input), "a value that JSON can hold");
+  const isolation = options.isolation === "none" ? undefined : options.isolation;
+  if (isolation !== undefined && !Object.hasOwn(isolations, isolation))
+    throw createArgumentError("isolation", isolation, ["none", ...Object.keys(isolations)].join(", "));
+  const { repository = source.repository } = options;
+  if (loopGuard) checkWholeNumber("loopGuard.repeats", loopGuard.repeats, 2);
+  const parentSession = options.parentSession ?? parent?.session;
+  if (parentSession !== undefined) checkSessionId(parentSession);
+  const sessionId = checkSessionId(options.session ?? id);
+  const isChild = parentSession !== undefined && parentSession !== sessionId;
+  return {
+    plan: {
+      agent,
+      input,
+      mode,
+      ...(title !== undefined && { title }),
+      ...(parent && { parent: parent.id }),
+      ...(isChild && { parentSession }),
+      ...(isolation !== undefined && { isolation }),
+      ...(isolation !== undefined && repository !== undefined && { repository: resolve(repository) }),
+      ...(deadlineMs !== undefined && { deadlineAt: now + checkWholeNumber("deadlineMs", deadlineMs, 1) }),
+      ...(budget && { budget: checkBudget(budget) }),
+      ...(loopGuard && { loopGuard }),
+    },
+    session: {
+      id: sessionId,
+      createdAt: now,
+      ...(title !== undefined && { title }),
+      ...(isChild && { parent: parentSession, relation: "child" as const }),
+    },
+  };
+}

@@ -1,0 +1,221 @@
+import type { Message } from "../../model/message.ts";
+import { buildOutputHeading } from "../inline-tool-output.ts";
+import type { Slot } from "../slot.ts";
+import { estimateNeed, type Horizon } from "./estimate-need.ts";
+import { FactMarks } from "./fact-marks.ts";
+import { type Fact, FactTable } from "./fact-table.ts";
+import { LineList, type QuoteSource } from "./line-list.ts";
+import { type CallFacts, getCallFacts, listPartTexts, type PartText } from "./part-text.ts";
+import { scanIdentifiers } from "./scan-identifiers.ts";
+import { isVerbatim, stripLine } from "./verbatim-line.ts";
+
+/** Facts and lines found in a message. */
+export interface MessageFacts {
+  /** Facts of the whole message; may contain duplicates. */
+  readonly facts: readonly Fact[];
+  /** The lines that can be kept when the message leaves. */
+  readonly lines: LineList;
+}
+
+const MAX_LINE = 400;
+const MIN_LINE = 5;
+const MAX_FACTS = 120_000;
+const MAX_CALLS = 2_000;
+const MAX_FILES = 5_000;
+const CHARACTERS_PER_TOKEN = 4;
+const NOTHING = new Float32Array(0);
+
+/** `seenInPart` and `namedInPart` mark facts of the part being read; `putDown` marks facts of its current line. */
+const seenInPart = new FactMarks();
+const namedInPart = new FactMarks();
+const addedToLine = new FactMarks();
+
+/** Counts the facts of a session as messages arrive. Bounded, and never looks ahead. */
+export class FactTracker {
+  readonly #horizon: Horizon;
+  readonly #table = new FactTable(MAX_FACTS);
+  /**
+   * Numbers of files; `#touched` holds the last message that touched each. `#fileCount` counts all files, so that a new
+   * file takes the number of the one that it evicts.
+   */
+  readonly #files = new Map<string, number>();
+  #fileCount = 0;
+  readonly #lastTouched: number[] = [0];
+  readonly #calls = new Map<string, CallFacts>();
+  /** Number of messages read; `#ranking` counts the rankings started. */
+  #now = 0;
+  #ranking = 0;
+  /** Worth of each fact in the current ranking: its need, or 0 once something covers it. */
+  #worth = NOTHING;
+
+  constructor(horizon: Horizon) {
+    this.#horizon = horizon;
+  }
+
+  get size(): number {
+    return this.#table.size;
+  }
+
+  /** Reads the next message of the log. */
+  read({ seq, cite, message }: Pick<Slot, "seq" | "cite" | "message">): MessageFacts {
+    for (const part of message.parts)
+      if (part.type === "tool-call")
+        setBounded(this.#calls, part.callId, getCallFacts(part.name, part.input), MAX_CALLS);
+    const source = { seq, cite: cite ?? `#${seq}`, heading: this.#buildHeading(message) };
+    const facts: Fact[] = [];
+    const lines = new LineList();
+    // System messages never leave the window, and an extract would quote them as the user's words.
+    const said = message.role === "system" ? [] : listPartTexts(message, (callId) => this.#calls.get(callId));
+    for (const own of said) this.#readPart(own, message.role === "assistant", source, facts, lines);
+    this.#now++;
+    return { facts, lines };
+  }
+
+  /** The known facts in a message as the window shows it. */
+  findFacts(message: Message): readonly Fact[] {
+    const facts: Fact[] = [];
+    const tell = (text: string, isLine: boolean) => {
+      const fact = this.#table.find(text, isLine);
+      if (fact !== undefined) facts.push(fact);
+    };
+    for (const { text } of listPartTexts(message, (callId) => this.#calls.get(callId)))
+      for (const line of text.split("\n")) reportFacts(stripLine(line), tell);
+    return facts;
+  }
+
+  /** Starts a ranking: sets the worth of every fact to the probability that the assistant names it again. */
+  startRanking(): void {
+    this.#ranking++;
+    const { size, last, heldIn, need, neededAt } = this.#table;
+    for (let fact = 0; fact < size; fact++) {
+      const at = neededAt[fact] as number;
+      if (at > 0) {
+        // Only facts on the shelf are ranked, and need decays ever more slowly, so recompute it when the fact is a
+        // quarter older.
+        if (heldIn[fact] !== this.#ranking - 1) continue;
+        if (4 * (this.#now - at) <= at - (last[fact] as number)) continue;
+      }
+      need[fact] = this.#estimateNeed(fact);
+      neededAt[fact] = this.#now;
+    }
+    this.#worth = need.slice(0, size);
+  }
+
+  /** Ends a ranking and releases its memory. */
+  endRanking(): void {
+    this.#worth = NOTHING;
+  }
+
+  /** Sets the worth of facts to 0, because the window already contains them. */
+  cover(facts: readonly Fact[], from = 0, to = facts.length): void {
+    const worth = this.#worth;
+    for (let index = from; index < to; index++) worth[facts[index] as Fact] = 0;
+  }
+
+  /** Total worth of some facts. */
+  sumWorth(facts: readonly Fact[], from: number, to: number): number {
+    const worth = this.#worth;
+    let sum = 0;
+    for (let index = from; index < to; index++) sum += worth[facts[index] as Fact] as number;
+    return sum;
+  }
+
+  /** Protects facts from eviction until the next ranking; false if the line was already held in this one. */
+  hold(facts: readonly Fact[], from: number, to: number): boolean {
+    const { heldIn } = this.#table;
+    const last = facts[to - 1] as Fact;
+    const isAgain = this.#table.isLine(last) && heldIn[last] === this.#ranking;
+    for (let index = from; index < to; index++) heldIn[facts[index] as Fact] = this.#ranking;
+    return !isAgain;
+  }
+
+  #estimateNeed(fact: Fact): number {
+    const table = this.#table;
+    const now = this.#now;
+    const file = table.file[fact] as number;
+    const history = {
+      isLine: table.isLine(fact),
+      origin: table.originOf(fact),
+      seen: table.seen[fact] as number,
+      named: table.named[fact] as number,
+      age: now - (table.last[fact] as number),
+      sinceNamed: now - (table.lastNamed[fact] as number),
+      pathAge: file === 0 ? undefined : now - (this.#lastTouched[file] as number),
+    };
+    return estimateNeed(history, this.#horizon);
+  }
+
+  #readPart(
+    { text, origin, path }: PartText,
+    isAssistant: boolean,
+    source: QuoteSource,
+    facts: Fact[],
+    lines: LineList,
+  ): void {
+    const table = this.#table;
+    seenInPart.clear();
+    namedInPart.clear();
+    const isReasoning = origin === "reasoning";
+    const isNaming = isAssistant && !isReasoning;
+    const file = path === undefined ? 0 : this.#touch(path);
+    let own: Fact[] = [];
+    const tell = (said: string, isLine: boolean, isWhole: boolean) => {
+      const fact = table.findOrAdd(said, isLine, this.#now, this.#ranking);
+      if (addedToLine.add(fact)) own.push(fact);
+      if (seenInPart.add(fact)) {
+        table.count("seen", fact);
+        table.last[fact] = this.#now;
+        table.setOrigin(fact, origin);
+        table.file[fact] = file;
+        table.neededAt[fact] = 0;
+        facts.push(fact);
+      }
+      if (isNaming && isWhole && namedInPart.add(fact)) {
+        table.count("named", fact);
+        table.lastNamed[fact] = this.#now;
+      }
+    };
+    for (const raw of text.split("\n")) {
+      const bare = stripLine(raw);
+      if (bare.length < MIN_LINE) continue;
+      const cut = bare.length > MAX_LINE ? bare.slice(0, MAX_LINE).toWellFormed() : bare;
+      if (cut !== bare) reportFacts(bare, tell);
+      own = [];
+      addedToLine.clear();
+      reportFacts(cut, tell);
+      if (own.length === 0 || isReasoning) continue;
+      // Joining copies the text, whereas a slice would keep the whole message alive.
+      const words = [cut, ""].join("\n");
+      lines.add(words, Math.ceil(words.length / CHARACTERS_PER_TOKEN), source, own);
+    }
+  }
+
+  /** The heading for a message's lines: the tool and the file, or the role. */
+  #buildHeading(message: Message): string {
+    const result = message.parts.find((part) => part.type === "tool-result");
+    if (!result) return buildOutputHeading(message) ?? message.role;
+    const call = this.#calls.get(result.callId);
+    return [call?.name ?? "tool", call?.path].filter(Boolean).join(" ");
+  }
+
+  #touch(path: string): number {
+    const known = this.#files.get(path);
+    const file = known ?? (this.#fileCount++ % MAX_FILES) + 1;
+    if (known === undefined) setBounded(this.#files, path, file, MAX_FILES);
+    this.#lastTouched[file] = this.#now;
+    return file;
+  }
+}
+
+function reportFacts(bare: string, tell: (text: string, isLine: boolean, isWhole: boolean) => void): void {
+  scanIdentifiers(bare, true, (identifier, isWhole) => tell(identifier, false, isWhole));
+  if (isVerbatim(bare)) tell(bare, true, true);
+}
+
+/** Sets a key of a bounded map; the oldest key is evicted. */
+function setBounded<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
+  map.set(key, value);
+  if (map.size <= most) return;
+  const [oldest] = map.keys();
+  if (oldest !== undefined) map.delete(oldest);
+}

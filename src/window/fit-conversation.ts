@@ -1,0 +1,84 @@
+import { checkList } from "../model/argument-checks.ts";
+import type { Message } from "../model/message.ts";
+import { Meter } from "./live/meter.ts";
+import type { WindowOptions } from "./live/session-window-options.ts";
+import { createFloorError } from "./live/window-errors.ts";
+import { computeCachePrices, resolveWindowSettings, type WindowSettings } from "./live/window-settings.ts";
+import { createModelCatalog, type ModelCatalog } from "./models/model-catalog.ts";
+import type { Budget } from "./policy.ts";
+import { findProtectedSeqs, findVerbatimSeqs } from "./protected-seqs.ts";
+import type { Slot } from "./slot.ts";
+import { sumSlotTokens } from "./sum-slot-tokens.ts";
+
+/** An unstored conversation, fitted into a model's window. */
+export interface FittedMessages {
+  /** The messages to send; `seq` numbers the given messages from 1. */
+  readonly slots: readonly Slot[];
+  /** Tokens of the request as the provider is expected to count them, including system prompt and tools. */
+  readonly tokens: number;
+}
+
+const ownCatalog = createModelCatalog();
+
+/**
+ * Fits a conversation into a model's window without storing anything. As long as the conversation only grows, decisions
+ * made for earlier calls are reproduced, so the beginning of the window stays the same from call to call. Throws
+ * WINDOW_FLOOR if the content that may not be cut does not fit.
+ */
+export function fitMessages(
+  messages: readonly Message[],
+  options: WindowOptions,
+  catalogue: ModelCatalog = ownCatalog,
+): FittedMessages {
+  checkList("messages", messages, { parts: "array" });
+  const settings = resolveWindowSettings(options, catalogue);
+  const slots = messages.map(
+    (message, index): Slot => ({ seq: index + 1, at: index, message, tokens: settings.tokensOf(message) }),
+  );
+  const meter = new Meter(settings.model);
+  const budget = computeBudget(settings, slots, meter);
+  const fitted = isWithin(budget, slots) ? slots : replayPolicy(slots, settings, budget);
+  return { slots: fitted, tokens: meter.counted(budget.system + sumSlotTokens(fitted)) };
+}
+
+function isWithin({ system, tokens, messages = Number.POSITIVE_INFINITY }: Budget, slots: readonly Slot[]) {
+  return system + sumSlotTokens(slots) <= tokens && slots.length <= messages;
+}
+
+/**
+ * No provider has reported usage yet, so the budget uses the most cautious estimates. Only content that may not be cut
+ * can raise it.
+ */
+function computeBudget(
+  { limits, system, tools, isClipping, model }: WindowSettings,
+  slots: readonly Slot[],
+  meter: Meter,
+): Budget {
+  const kept = isClipping ? findVerbatimSeqs(slots) : findProtectedSeqs(slots);
+  const floor = system + tools + sumSlotTokens(slots.filter(({ seq }) => kept.has(seq)));
+  const counted = meter.counted(floor);
+  if (counted > limits.most) throw createFloorError(counted, limits.most, model, isClipping);
+  const tokens = Math.max(meter.estimatedWithin(limits.from), floor);
+  return {
+    tokens,
+    window: Math.max(meter.estimatedWithin(limits.window), tokens),
+    system: system + tools,
+    provider: {
+      window: limits.window,
+      tokens: limits.most,
+      counted: (estimated) => meter.counted(estimated),
+    },
+    ...(limits.messages !== undefined && { messages: limits.messages }),
+  };
+}
+
+/** Computes the next window by replaying the policy over all earlier calls, one before each reply. */
+function replayPolicy(slots: readonly Slot[], { policy, tokensOf, facts }: WindowSettings, budget: Budget) {
+  const prices = computeCachePrices(facts);
+  const run = policy.start(budget, tokensOf, prices ? { prices } : {});
+  for (const [index, slot] of slots.entries()) {
+    if (index > 0 && slot.message.role === "assistant") run.fit({ isHot: true });
+    run.observe(slot);
+  }
+  return run.fit({ isHot: true });
+}

@@ -1,0 +1,40 @@
+import type { Message } from "../../model/message.ts";
+import { listPartTexts } from "../extract/part-text.ts";
+import { scanIdentifiers } from "../extract/scan-identifiers.ts";
+import type { Slot } from "../slot.ts";
+
+/** Maximum number of names listed in a receipt, and of names searched for inside other words of the window. */
+const MAX_NAMED = 50;
+const MAX_SEARCHED = 60;
+
+/**
+ * Identifiers that the agent or the user named and that are no longer in the window, most used first. Names found only
+ * in tool output do not count, because nobody has used them yet.
+ */
+export function findRemovedNames(
+  before: readonly Slot[],
+  after: readonly Slot[],
+): { readonly identifiers: number; readonly named: readonly string[] } {
+  const stays = new Set(after.map(({ message }) => message));
+  const counts = new Map<string, number>();
+  for (const { message } of before) {
+    if (stays.has(message)) continue;
+    for (const text of listOwnTexts(message))
+      scanIdentifiers(text, false, (name) => counts.set(name, (counts.get(name) ?? 0) + 1));
+  }
+  if (counts.size === 0) return { identifiers: 0, named: [] };
+  const texts = after.flatMap(({ message }) =>
+    listPartTexts(message, () => undefined).map(({ text }) => text),
+  );
+  for (const text of texts) scanIdentifiers(text, true, (name) => counts.delete(name));
+  const missing = [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).map(([name]) => name);
+  const named = missing.slice(0, MAX_SEARCHED).filter((name) => !texts.some((text) => text.includes(name)));
+  const found = Math.min(missing.length, MAX_SEARCHED) - named.length;
+  return { identifiers: missing.length - found, named: named.slice(0, MAX_NAMED) };
+}
+
+function listOwnTexts(message: Message): readonly string[] {
+  return listPartTexts(message, () => undefined).flatMap(({ text, origin }) =>
+    origin === "result" || origin === "read" || origin === "reasoning" ? [] : [text],
+  );
+}

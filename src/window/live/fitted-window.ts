@@ -1,0 +1,35 @@
+import type { Message } from "../../model/message.ts";
+import type { CacheState, Receipt } from "../../model/receipt.ts";
+import type { Slot } from "../slot.ts";
+import type { WindowBreakdown } from "./window-breakdown.ts";
+import type { WindowLimits } from "./window-limits.ts";
+
+/** An edit of the window, stored or only planned. */
+export interface PlannedEdit {
+  /** Seq of the overlay; undefined for a dry run. */
+  readonly overlay?: number;
+  readonly reason: string;
+  readonly receipt: Receipt;
+}
+
+/** The window for the next call. */
+export interface FittedWindow {
+  readonly messages: readonly Message[];
+  /** The agent's memories, to be sent with the system prompt; present if requested and if there are any. */
+  readonly memories?: string;
+  /** The same messages with their positions in the log. */
+  readonly slots: readonly Slot[];
+  /** Tokens of the request, as the provider is expected to count them. */
+  readonly tokens: number;
+  /** Estimated tokens that may be added without the provider's count exceeding the limit. */
+  readonly roomTokens: number;
+  readonly parts: WindowBreakdown;
+  readonly limits: WindowLimits;
+  readonly cache: CacheState;
+  /** Maximum output that the next try may ask for; set if the prompt fits but the requested output does not. */
+  readonly maxOutputTokens?: number;
+  /** Set if the window was edited for this call. */
+  readonly plan?: PlannedEdit;
+  /** Set if content that had left the window was brought back for this call. */
+  readonly page?: PlannedEdit;
+}

@@ -1,0 +1,262 @@
+import { Turns } from "../../base/turns.ts";
+import type { CacheState } from "../../model/receipt.ts";
+import { applyEdits } from "../apply-edits.ts";
+import { isSystem } from "../is-system.ts";
+import { stubStaleImages } from "../passes/stub-stale-images.ts";
+import { withoutLostCalls } from "../policies/lost-calls.ts";
+import type { Budget, PolicyRun } from "../policy.ts";
+import { findProtectedSeqs, findVerbatimSeqs } from "../protected-seqs.ts";
+import type { Slot } from "../slot.ts";
+import { sumSlotTokens } from "../sum-slot-tokens.ts";
+import { checkProposedWindow } from "./check-proposed-window.ts";
+import { isWorthEditing } from "./edit-guard.ts";
+import type { WindowUpdate } from "./follower.ts";
+import type { LoadedWindow } from "./load-window.ts";
+import type { Meter } from "./meter.ts";
+import { createFloorError } from "./window-errors.ts";
+import { computeCachePrices, type WindowSettings } from "./window-settings.ts";
+
+/** A window as a policy proposes it. */
+export interface ProposedWindow {
+  readonly slots: readonly Slot[];
+  readonly isEdited: boolean;
+  /** True if the window would have been too large. */
+  readonly isForced: boolean;
+  readonly reason: string;
+}
+
+const LARGE_CHANGE = 0.1;
+/** Most conversations end before their window is this full, so deferred work would be wasted on them. */
+const MIN_DIGEST_SHARE = 0.3;
+
+/** Runs a policy on one session. */
+export class PolicyPlanner {
+  readonly #settings: WindowSettings;
+  readonly #meter: Meter;
+  readonly #session: string;
+  /** Mutable, and read by the policy on every fit: the budget depends on the provider's reports. */
+  readonly #budget: { -readonly [Key in keyof Budget]: Budget[Key] };
+  #run: PolicyRun | undefined;
+  #calls = 0;
+  #startTokens = 0;
+  /** True once content has left the window since it was loaded; only the running policy knows about it. */
+  #hasEdited = false;
+  /** Why the policy wants an edit that was not worth applying yet. */
+  #deferredReason: string | undefined;
+
+  constructor(settings: WindowSettings, meter: Meter, session: string) {
+    const { limits, system, tools } = settings;
+    this.#settings = settings;
+    this.#meter = meter;
+    this.#session = session;
+    const counted = (estimated: number) => meter.counted(estimated);
+    this.#budget = {
+      tokens: limits.most,
+      window: limits.window,
+      system: system + tools,
+      provider: { window: limits.window, tokens: limits.most, counted },
+    };
+    if (limits.messages !== undefined) this.#budget.messages = limits.messages;
+  }
+
+  get calls(): number {
+    return this.#calls;
+  }
+
+  /** Estimated tokens that a whole request may take, as of the last fit. */
+  get budgetTokens(): number {
+    return this.#budget.tokens;
+  }
+
+  /** Sets the tokens that come before the messages. */
+  setSystem(tokens: number): void {
+    this.#budget.system = tokens;
+  }
+
+  /** Passes new messages to the policy, or restarts it for a newly loaded window. */
+  async applyUpdate(followed: WindowUpdate): Promise<void> {
+    if (followed.isNew) return this.forget();
+    const turns = new Turns();
+    for (const slot of followed.arrived) {
+      this.#run?.observe(slot);
+      const resting = turns.rest();
+      if (resting) await resting;
+    }
+  }
+
+  /** Tells the policy about a message that was appended to the window. */
+  observe(slot: Slot): void {
+    this.#run?.observe(slot);
+  }
+
+  /** Runs the policy's deferred work if the window is large enough to need it. */
+  digest(slots: readonly Slot[]): void {
+    if (this.#budget.system + sumSlotTokens(slots) <= MIN_DIGEST_SHARE * this.#budget.tokens) return;
+    try {
+      this.#run?.digest?.();
+    } catch {
+      // No caller is waiting for this error; it will recur when the policy restarts.
+      this.#run = undefined;
+    }
+  }
+
+  /**
+   * True if the policy must restart and would not know which messages have left, so the window has to be reloaded
+   * first.
+   */
+  mustReload(window: LoadedWindow, forcedTokens?: number): boolean {
+    if (!this.#hasEdited) return false;
+    this.#setBudget(window, forcedTokens);
+    return !this.#run || this.#hasBudgetChanged();
+  }
+
+  /** Throws WINDOW_FLOOR if the content that may not be cut does not fit. */
+  fit(window: LoadedWindow, cache: CacheState, forcedTokens?: number, pageTokens = 0): ProposedWindow {
+    const { slots } = window;
+    this.#setBudget(window, forcedTokens);
+    const { tokens: most, messages = Number.POSITIVE_INFINITY } = this.#budget;
+    const isForced =
+      window.unread !== undefined ||
+      this.#budget.system + sumSlotTokens(slots) > most ||
+      slots.length > messages;
+    if (this.#hasBudgetChanged()) this.#run = undefined;
+    const run = this.#run ?? this.#start(window);
+    const fitted = run.fit({ isHot: cache !== "cold", ...(pageTokens > 0 && { pageTokens }) });
+    const whole = this.#checkWindow(window, fitted);
+    const next = this.#limitImages(whole, window);
+    this.#calls++;
+    if (next !== fitted) this.#run = undefined;
+    const isChanged = window.unread !== undefined || !isSameWindow(slots, next);
+    const isEdited = isChanged && this.#isWorthEditing(window, next, forcedTokens, next !== fitted);
+    const wanted = run.reason ?? this.#deferredReason;
+    this.#deferredReason = isChanged && !isEdited ? wanted : undefined;
+    this.#hasEdited ||= isEdited;
+    const reasons: string[] = [];
+    if (next === whole || !isSameWindow(slots, whole)) reasons.push(wanted ?? this.#settings.policy.name);
+    if (next !== whole) reasons.push("images beyond the budget");
+    return { slots: isEdited ? next : slots, isEdited, isForced, reason: reasons.join(", ") };
+  }
+
+  /** The policy remembers its proposals, so a deferred edit is applied once it frees enough. */
+  #isWorthEditing(
+    { slots, unread }: LoadedWindow,
+    next: readonly Slot[],
+    forcedTokens: number | undefined,
+    isByRule: boolean,
+  ): boolean {
+    const { policy, limits, tokensOf } = this.#settings;
+    const { system, messages = Number.POSITIVE_INFINITY } = this.#budget;
+    const [before, after] = [system + sumSlotTokens(slots), system + sumSlotTokens(next)];
+    const isTooLarge = (tokens: number) => this.#meter.counted(tokens) > limits.most;
+    const isNeeded =
+      isByRule ||
+      policy.isStrict === true ||
+      unread !== undefined ||
+      forcedTokens !== undefined ||
+      slots.length > Math.min(messages, policy.maxMessages?.(limits.window) ?? messages) ||
+      isTooLarge(before) ||
+      withoutLostCalls(slots, tokensOf) !== slots;
+    const staying = new Set(next.map(({ message }) => message));
+    const isAddition = !isTooLarge(after) && slots.every(({ message }) => staying.has(message));
+    return isWorthEditing({ before, after, isNeeded, isAddition });
+  }
+
+  /**
+   * Estimated tokens of content that may not be cut. With clipping, these are only pins, summaries, system messages,
+   * the newest question and the latest reply; tool results sent with the question can be clipped.
+   */
+  estimateFloor({ slots, pins, summaries }: LoadedWindow): number {
+    const { isClipping, tokensOf } = this.#settings;
+    const fixed = new Set([...pins, ...summaries]);
+    for (const slot of slots) if (isSystem(slot)) fixed.add(slot.seq);
+    const kept = isClipping ? findVerbatimSeqs(slots, fixed) : findProtectedSeqs(slots, fixed);
+    let tokens = this.#budget.system;
+    for (const { seq, isNote, message, tokens: own } of slots) {
+      if (isNote || !kept.has(seq)) continue;
+      const said = message.parts.filter(({ type }) => type !== "tool-result");
+      const isClipped = isClipping && !fixed.has(seq) && said.length < message.parts.length;
+      tokens += isClipped ? tokensOf({ ...message, parts: said }) : own;
+    }
+    return tokens;
+  }
+
+  /** Estimated tokens of messages that no edit may hide. */
+  #estimateProtected({ slots, pins, summaries }: LoadedWindow): number {
+    const kept = findProtectedSeqs(slots, new Set([...pins, ...summaries]));
+    let tokens = this.#budget.system;
+    for (const { seq, isNote, tokens: own } of slots) if (!isNote && kept.has(seq)) tokens += own;
+    return tokens;
+  }
+
+  /** A policy plans with the budget it started with; a very different budget requires a restart. */
+  #hasBudgetChanged(): boolean {
+    const change = this.#budget.tokens / this.#startTokens;
+    return change < 1 - LARGE_CHANGE || change > 1 + LARGE_CHANGE;
+  }
+
+  /** Restarts the policy on the next fit. */
+  forget(): void {
+    this.#run = undefined;
+    this.#hasEdited = false;
+    this.#deferredReason = undefined;
+  }
+
+  #start({ slots, past, pins, summaries }: LoadedWindow): PolicyRun {
+    const { policy, tokensOf, facts } = this.#settings;
+    const prices = computeCachePrices(facts);
+    this.#calls ||= [...past, ...slots].filter(({ message }) => message.role === "assistant").length;
+    this.#startTokens = this.#budget.tokens;
+    this.#run = policy.start(this.#budget, tokensOf, {
+      ...(prices && { prices }),
+      pins: new Set([...pins, ...summaries]),
+      window: slots,
+      past,
+      calls: this.#calls,
+      isPatient: true,
+    });
+    return this.#run;
+  }
+
+  /**
+   * Sets the budget. It gives up the safety margin for uncertain estimates rather than exclude the floor, or the
+   * protected messages as long as they fit.
+   */
+  #setBudget(window: LoadedWindow, forcedTokens: number | undefined): void {
+    const { limits, isClipping, model } = this.#settings;
+    const floor = this.estimateFloor(window);
+    // A report may include unestimated tokens, which cannot be told apart from clippable ones.
+    const counted = isClipping ? floor : this.#meter.counted(floor);
+    if (counted > limits.most) throw createFloorError(counted, limits.most, model, isClipping);
+    const whole = isClipping ? this.#estimateProtected(window) : floor;
+    const kept = this.#meter.counted(whole) <= limits.most ? whole : floor;
+    this.#budget.tokens = Math.max(this.#meter.estimatedWithin(limits.from), kept);
+    this.#budget.window = Math.max(this.#meter.estimatedWithin(limits.window), this.#budget.tokens);
+    if (forcedTokens !== undefined) this.#budget.tokens = Math.min(this.#budget.tokens, forcedTokens);
+  }
+
+  /** Validates the policy's window and converts results without their calls to text, because providers refuse them. */
+  #checkWindow(window: LoadedWindow, fitted: readonly Slot[]): readonly Slot[] {
+    if (Array.isArray(fitted) && isSameWindow(window.slots, fitted)) return fitted;
+    checkProposedWindow(this.#settings.policy.name, fitted, window);
+    return withoutLostCalls(fitted, this.#settings.tokensOf);
+  }
+
+  #limitImages(slots: readonly Slot[], { pins }: LoadedWindow): readonly Slot[] {
+    const { images, tokensOf } = this.#settings;
+    const proposals = stubStaleImages(images)(slots, { session: this.#session, tokensOf, pins });
+    return proposals.length === 0
+      ? slots
+      : applyEdits(
+          slots,
+          proposals.map(({ edit }) => edit),
+          tokensOf,
+        );
+  }
+}
+
+function isSameWindow(before: readonly Slot[], after: readonly Slot[]): boolean {
+  if (before.length !== after.length) return false;
+  for (let index = 0; index < before.length; index++)
+    if (before[index]?.message !== after[index]?.message) return false;
+  return true;
+}

@@ -1,0 +1,142 @@
+import { checkFields } from "../../model/argument-checks.ts";
+import type { Entry, UsageBody } from "../../model/entry.ts";
+import type { Usage } from "../../model/usage.ts";
+import { detectOutputOverflow, detectOverflow, type Overflow } from "../limits/overflow.ts";
+import { detectPoison } from "../limits/poison.ts";
+import type { ProviderFailure } from "../limits/provider-failure.ts";
+import type { FittedWindow } from "./fitted-window.ts";
+import { checkOverflowCounts, fitSmaller, lowerOutput, removePoison } from "./heal-window.ts";
+import { buildUsageMeta, countPromptTokens } from "./meter.ts";
+import type { FitOptions, WindowOptions } from "./session-window-options.ts";
+import { WindowFitter, type WindowFitterDeps } from "./window-fitter.ts";
+
+/** Facts that a caller knows about a usage report in addition to its counts. */
+export interface ReportOptions {
+  /** The provider's id of the request. */
+  readonly request?: string;
+  readonly model?: string;
+  /** True if the provider ran its own tools for the reply, so its count covers more than the request. */
+  readonly ranServerTools?: boolean;
+}
+
+/** The window of a session's calls to one model. Operations run one at a time, in the order of the calls. */
+export class SessionWindow {
+  readonly #deps: WindowFitterDeps;
+  readonly #fitter: WindowFitter;
+  #extraTokens = 0;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: WindowFitterDeps, options: WindowOptions) {
+    this.#deps = parts;
+    this.#fitter = new WindowFitter(parts, options);
+  }
+
+  /**
+   * Returns the messages of the next call, within the model's window. Removed content is recorded as an overlay with a
+   * receipt.
+   */
+  fit(options: FitOptions = {}): Promise<FittedWindow> {
+    const fitted = this.#runInTurn(async () => {
+      checkFields("options", options, { signal: "signal?", isDryRun: "boolean?" });
+      this.#extraTokens = 0;
+      return this.#fitter.fit(options);
+    });
+    // Runs while the caller waits for its provider, so it delays nobody.
+    const digest = () => setImmediate(() => this.#fitter.digest()).unref();
+    fitted.then(digest, () => undefined);
+    return fitted;
+  }
+
+  /** The window as log and overlays define it now, whether it fits or not; changes nothing. */
+  look(): Promise<FittedWindow> {
+    return this.#runInTurn(() => this.#fitter.look());
+  }
+
+  /** Sets the estimated tokens sent in addition to the last fitted window, which the provider counts as well. */
+  sendsBesides(tokens: number): void {
+    this.#extraTokens = tokens;
+  }
+
+  /** Stores the provider's usage report for the last fitted request, and learns from it if it is plausible. */
+  report(usage: Usage, options: ReportOptions = {}): Promise<Entry<UsageBody>> {
+    return this.#runInTurn(async () => {
+      checkFields("usage", usage);
+      checkFields("options", options, { request: "text?", model: "text?" });
+      const body = { kind: "usage", ...this.buildReport(usage, options) } as const;
+      return this.#deps.log.appendOne<UsageBody>(this.#deps.session, { body });
+    });
+  }
+
+  /**
+   * Builds the same report for callers that store it themselves, such as tasks; it is learned from once it is in the
+   * log.
+   */
+  buildReport(usage: Usage, options: ReportOptions = {}): Omit<UsageBody, "kind"> {
+    const {
+      model = this.#fitter.settings.model,
+      request,
+      ranServerTools = false,
+    } = checkFields("options", options);
+    checkFields("usage", usage);
+    const { refusals, sentTokens } = this.#fitter;
+    refusals.reset();
+    const estimated = sentTokens > 0 ? sentTokens + this.#extraTokens : 0;
+    const isUnreliable =
+      ranServerTools || countPromptTokens(usage) > this.#fitter.estimateMaxCount(this.#extraTokens);
+    return {
+      usage,
+      model,
+      ...(request !== undefined && { request }),
+      ...buildUsageMeta(estimated, isUnreliable),
+    };
+  }
+
+  /** Removes the numbers from an overflow error if they cannot refer to the last fitted request. */
+  checkOverflowCounts(overflow: Overflow): Overflow {
+    checkFields("overflow", overflow, {
+      message: "text",
+      limitTokens: "number?",
+      requestedTokens: "number?",
+      outputTokens: "number?",
+    });
+    return checkOverflowCounts(this.#fitter, overflow, this.#extraTokens);
+  }
+
+  /**
+   * Returns a window for another try after a provider has refused the last one: smaller after an overflow, the same
+   * with `maxOutputTokens` if only the output was too large, or without the block that was rejected. Undefined if the
+   * failure is unrelated to the window. Throws WINDOW_OVERFLOW when all tries are used up.
+   */
+  heal(failure: ProviderFailure): Promise<FittedWindow | undefined> {
+    return this.#runInTurn(async () => {
+      checkFields("failure", failure);
+      const overflow = detectOverflow(failure);
+      if (overflow) return this.#fitAfter(this.checkOverflowCounts(overflow));
+      const output = detectOutputOverflow(failure);
+      if (output) return this.#lowerOutput(this.checkOverflowCounts(output));
+      const poison = detectPoison(failure);
+      const isOut = poison && (await removePoison(this.#fitter, poison, this.#deps));
+      return isOut ? this.#fitter.fit({}) : undefined;
+    });
+  }
+
+  /** Drops all cached state; needed after changes that leave no entry, such as redaction. */
+  forget(): void {
+    this.#fitter.forget();
+  }
+
+  async #fitAfter(overflow: Overflow): Promise<FittedWindow | undefined> {
+    const lowered = await this.#lowerOutput(overflow);
+    return lowered ?? fitSmaller(this.#fitter, overflow, this.#extraTokens, this.#deps);
+  }
+
+  #lowerOutput(overflow: Overflow): Promise<FittedWindow | undefined> {
+    return lowerOutput(this.#fitter, overflow, this.#extraTokens);
+  }
+
+  #runInTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#turn.then(work, work);
+    this.#turn = mine.catch(() => undefined);
+    return mine;
+  }
+}

@@ -1,0 +1,324 @@
+import type { Lines } from "../../log/lines.ts";
+import type { Log } from "../../log/log.ts";
+import type { SessionId } from "../../model/entry.ts";
+import { throwIfAborted } from "../../model/errors.ts";
+import type { CacheState } from "../../model/receipt.ts";
+import type { ModelCatalog } from "../models/model-catalog.ts";
+import type { PageSource } from "../paging/page-source.ts";
+import type { Slot } from "../slot.ts";
+import { estimateText } from "../tokens/estimate.ts";
+import { estimateMaxCount } from "../tokens/learned-counts.ts";
+import { buildReceipt } from "./build-receipt.ts";
+import { estimateCacheState } from "./cache-state.ts";
+import { isStuck } from "./edit-guard.ts";
+import { estimateRequest } from "./estimate-request.ts";
+import { findLastSent } from "./find-last-sent.ts";
+import type { FittedWindow, PlannedEdit } from "./fitted-window.ts";
+import { Follower } from "./follower.ts";
+import type { LoadedWindow } from "./load-window.ts";
+import { measureWindow } from "./measure-window.ts";
+import { Meter } from "./meter.ts";
+import { PolicyPlanner, type ProposedWindow } from "./policy-planner.ts";
+import { Refusals } from "./refusals.ts";
+import { restoreMessages } from "./restore-messages.ts";
+import type { FitOptions, WindowOptions } from "./session-window-options.ts";
+import { storePage, storePlan } from "./store-plan.ts";
+import type { WindowCompactor } from "./window-compactor.ts";
+import { createStuckError } from "./window-errors.ts";
+import { WindowPager } from "./window-pager.ts";
+import { resolveWindowSettings, type WindowSettings } from "./window-settings.ts";
+
+/** Minimum tokens that a full window frees for a page, so that requested content can be brought back. */
+const PAGE_RESERVE_TOKENS = 4_000;
+
+/** Dependencies of a fitting. */
+export interface WindowFitterDeps {
+  readonly session: SessionId;
+  readonly log: Log;
+  readonly lines: Lines;
+  /** Resolves when everything appended so far is committed. */
+  readonly flush: () => Promise<void>;
+  readonly catalog: ModelCatalog;
+  /** The agent's memories, as a section of the prompt. */
+  readonly memories?: () => Promise<string | undefined>;
+  readonly compactor?: WindowCompactor;
+  /** Finds content that has left the window. */
+  readonly pageSource?: PageSource;
+}
+
+/** Follows a session, lets the policy plan its window, and applies the plan. Not reentrant: one call at a time. */
+export class WindowFitter {
+  readonly meter: Meter;
+  readonly planner: PolicyPlanner;
+  readonly refusals = new Refusals();
+  readonly #deps: WindowFitterDeps;
+  readonly #follower: Follower;
+  readonly #pager: WindowPager | undefined;
+  #settings: WindowSettings;
+  #memories: string | undefined;
+  #lastSent: readonly Slot[] = [];
+  #lastSentTokens = 0;
+
+  constructor(parts: WindowFitterDeps, options: WindowOptions) {
+    const { session, log, lines } = parts;
+    this.#deps = parts;
+    this.#settings = resolveWindowSettings(options, parts.catalog, parts.compactor !== undefined);
+    this.meter = new Meter(this.#settings.model);
+    const { pageSource: paging } = parts;
+    const windowTokens = this.#settings.limits.window;
+    this.#pager =
+      paging && this.#settings.isPaging
+        ? new WindowPager({ session, log, pageSource: paging, windowTokens })
+        : undefined;
+    this.planner = new PolicyPlanner(this.#settings, this.meter, session);
+    this.#follower = new Follower({
+      session,
+      entries: log.store.entries,
+      lines,
+      tokensOf: this.#settings.tokensOf,
+      meter: this.meter,
+      maxTokens: this.#settings.limits.most,
+    });
+  }
+
+  get settings(): WindowSettings {
+    return this.#settings;
+  }
+
+  /** Estimated tokens of the last fitted window; 0 before the first. */
+  get sentTokens(): number {
+    return this.#lastSentTokens;
+  }
+
+  /** Returns the messages of the next call. Removed content is recorded as an overlay with a receipt. */
+  async fit(options: FitOptions): Promise<FittedWindow> {
+    throwIfAborted(options.signal);
+    await this.#deps.flush();
+    await this.#readMemories();
+    const followed = await this.follow();
+    const cache = options.cache ?? this.#estimateCacheState(followed);
+    const compacted = options.isDryRun ? followed : await this.#compactIfDue(followed, cache, options);
+    const isForgetful = this.planner.mustReload(compacted, this.refusals.forcedTokens);
+    if (isForgetful) this.reload();
+    const window = isForgetful ? await this.follow() : compacted;
+    const proposed = this.planner.fit(
+      window,
+      cache,
+      this.refusals.forcedTokens,
+      this.#reservePageTokens(window),
+    );
+    if (!proposed.isEdited)
+      return this.#buildResult(await this.#addPage(window, cache, options), cache, options);
+    const planned = this.#buildPlan(window, proposed, cache);
+    if (options.isDryRun) {
+      this.planner.forget();
+      this.#follower.forget();
+      return this.#buildResult({ ...window, slots: proposed.slots }, cache, options, planned);
+    }
+    this.#checkProgress(planned);
+    const { log, session } = this.#deps;
+    const overlay = await storePlan(log, session, window, proposed.slots, planned);
+    if (overlay === undefined) {
+      this.forget();
+      return this.fit(options);
+    }
+    this.#follower.applyPlan(overlay, proposed.slots);
+    const edited = { ...window, slots: proposed.slots, head: overlay };
+    const paged = await this.#addPage(edited, cache, options, true);
+    return this.#buildResult(paged, cache, options, { ...planned, overlay });
+  }
+
+  /** The window as log and overlays define it now, whether it fits or not. */
+  async look(): Promise<FittedWindow> {
+    await this.#deps.flush();
+    await this.#readMemories();
+    const window = await this.follow();
+    return this.#buildResult(window, this.#estimateCacheState(window), { isDryRun: true });
+  }
+
+  /** The window, updated with new entries of the log. */
+  async follow(): Promise<LoadedWindow> {
+    const followed = await this.#follower.follow();
+    if (followed.isNew) this.#lastSent = findLastSent(followed.window, this.meter);
+    await this.planner.applyUpdate(followed);
+    this.refusals.observe(followed.window.slots);
+    return followed.window;
+  }
+
+  /** Estimated tokens of a request with these messages. */
+  estimate(slots: readonly Slot[]): number {
+    return estimateRequest(this.#settings, slots);
+  }
+
+  /**
+   * The most tokens that the provider can plausibly count for the last request; `besides` counts the extra tokens sent
+   * with it.
+   */
+  estimateMaxCount(besides: number): number {
+    const messages = this.#lastSent.map(({ message }) => message);
+    return estimateMaxCount(messages, this.#lastSentTokens + besides, this.#settings.isFrameKnown);
+  }
+
+  /** Runs the policy's deferred work. */
+  digest(): void {
+    this.planner.digest(this.#lastSent);
+  }
+
+  /** Makes the next `follow` load the window from scratch. */
+  reload(): void {
+    this.#follower.forget();
+  }
+
+  /** Drops all state about the window, its plan and the last request. */
+  forget(): void {
+    this.#follower.forget();
+    this.planner.forget();
+    this.#pager?.forget();
+    this.#lastSent = [];
+  }
+
+  /** Tokens to leave free for a page; 0 unless content has left the window. */
+  #reservePageTokens(window: LoadedWindow): number {
+    if (!this.#pager || window.overlays.length === 0) return 0;
+    return Math.min(PAGE_RESERVE_TOKENS, this.#pager.estimateWantedTokens(window.slots));
+  }
+
+  /** Adds the content that the newest message asks for and that has left the window, stored as an overlay. */
+  async #addPage(
+    window: LoadedWindow,
+    cache: CacheState,
+    { isDryRun, signal }: FitOptions,
+    hasLeft = window.overlays.length > 0,
+  ): Promise<LoadedWindow & { readonly page?: PlannedEdit }> {
+    if (!this.#pager || isDryRun || !hasLeft) return window;
+    const most = this.meter.estimatedWithin(this.#settings.limits.most);
+    const room = Math.min(most, this.planner.budgetTokens) - this.estimate(window.slots);
+    const page = await this.#pager.find(window, room, signal);
+    if (!page) return window;
+    const slot = { ...page.slot, tokens: this.#settings.tokensOf(page.slot.message) };
+    const slots = [...window.slots, slot];
+    const planned = this.#buildPlan(
+      window,
+      { slots, isForced: false, isEdited: true, reason: page.reason },
+      cache,
+    );
+    const { log, session } = this.#deps;
+    const overlay = await storePage(log, session, window, page.edit, planned);
+    if (overlay === undefined) return window;
+    this.planner.observe(slot);
+    this.#follower.applyPage(overlay, slots);
+    return { ...window, slots, page: { ...planned, overlay } };
+  }
+
+  /** Adds a summary because the provider says that the window is too large, regardless of estimates. */
+  async forceSummary(window: LoadedWindow): Promise<void> {
+    await this.#summarize(window, this.#estimateCacheState(window), true, undefined);
+  }
+
+  /** The window after a summary, if one was due. */
+  async #compactIfDue(
+    window: LoadedWindow,
+    cache: CacheState,
+    { signal }: FitOptions,
+  ): Promise<LoadedWindow> {
+    return (await this.#summarize(window, cache, false, signal)) ? this.follow() : window;
+  }
+
+  async #summarize(
+    window: LoadedWindow,
+    cache: CacheState,
+    isRefused: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    const { compactor: compacting } = this.#deps;
+    if (!compacting) return false;
+    const { limits, facts, modelSettings: set } = this.#settings;
+    const estimated = this.estimate(window.slots);
+    const tokens = this.meter.counted(estimated);
+    const state = {
+      tokens,
+      window: limits.window,
+      messages: window.slots.length,
+      loaded: window,
+      countedPerEstimated: tokens / Math.max(1, estimated),
+      modelSettings: set,
+      isForced: isRefused || tokens > limits.most,
+      isHot: cache !== "cold",
+      expectedCalls: this.planner.calls,
+      facts,
+    };
+    return compacting.compactIfDue(state, signal);
+  }
+
+  #estimateCacheState({ slots }: LoadedWindow): CacheState {
+    const lastSaidAt = slots.at(-2)?.at;
+    return estimateCacheState(this.meter.last, {
+      at: this.#deps.log.clock.now(),
+      model: this.#settings.model,
+      ...(lastSaidAt !== undefined && { lastSaidAt }),
+    });
+  }
+
+  /**
+   * Skipped after a refusal: counts are then in doubt and tries are limited, so every smaller window is worth a try.
+   */
+  #checkProgress({ receipt: { tokens } }: PlannedEdit): void {
+    const { limits, policy } = this.#settings;
+    if (this.refusals.forcedTokens !== undefined) return;
+    if (!isStuck({ before: tokens.without, after: tokens.with }, limits.most)) return;
+    throw createStuckError(policy.name, tokens, limits.most);
+  }
+
+  #buildPlan(
+    window: LoadedWindow,
+    { slots, isForced, reason }: ProposedWindow,
+    cache: CacheState,
+  ): PlannedEdit {
+    const { model, facts, policy } = this.#settings;
+    const receipt = buildReceipt({
+      model,
+      facts,
+      policy: policy.name,
+      cache,
+      isForced,
+      expectedCalls: this.planner.calls,
+      system: this.estimate([]),
+      sent: this.#lastSent,
+      before: window.slots,
+      after: slots,
+      unread: window.unread ? window.unread.to - window.unread.from + 1 : 0,
+      counted: (estimated) => this.meter.counted(estimated),
+    });
+    return { reason, receipt };
+  }
+
+  /** Memories are sent with every request; they count toward its size, and policies cannot cut them. */
+  async #readMemories(): Promise<void> {
+    const { memories } = this.#deps;
+    if (!memories) return;
+    this.#memories = await memories();
+    this.#settings = { ...this.#settings, memories: estimateText(this.#memories ?? "") };
+    this.planner.setSystem(this.estimate([]));
+  }
+
+  async #buildResult(
+    window: LoadedWindow & { readonly page?: PlannedEdit },
+    cache: CacheState,
+    { isDryRun }: FitOptions,
+    plan?: PlannedEdit,
+  ): Promise<FittedWindow> {
+    const messages = await restoreMessages(window.slots, this.#deps.log.blobs);
+    if (!isDryRun) {
+      this.#lastSent = window.slots;
+      this.#lastSentTokens = this.estimate(window.slots);
+    }
+    return {
+      messages,
+      ...measureWindow(window, this.#settings, this.meter),
+      cache,
+      ...(this.#memories !== undefined && { memories: this.#memories }),
+      ...(plan && { plan }),
+      ...(window.page && { page: window.page }),
+    };
+  }
+}

@@ -1,0 +1,241 @@
+import { toEntry } from "../../log/entry-body.ts";
+import type { Log } from "../../log/log.ts";
+import type { Entry, OverlayBody, SessionId } from "../../model/entry.ts";
+import { isLonghaulError, throwIfAborted } from "../../model/errors.ts";
+import { closeLine } from "../../model/line.ts";
+import { textOfMessage } from "../../model/message.ts";
+import type { SingleEdit } from "../../model/overlay.ts";
+import type { Place } from "../../model/place.ts";
+import type { RelatedStretch } from "../../model/related-content.ts";
+import {
+  chooseStretches,
+  computeMinScore,
+  MIN_CERTAINTY,
+  MIN_SPECIFICITY,
+  type PageStretch,
+} from "../paging/choose-stretches.ts";
+import { computePageBudget, MIN_PAGE_TOKENS } from "../paging/page-budget.ts";
+import { findPageCue, type PageCue } from "../paging/page-cue.ts";
+import { buildPageHeading, buildPageMessage, isPage, type PageText } from "../paging/page-note.ts";
+import type { PageSource } from "../paging/page-source.ts";
+import type { Slot } from "../slot.ts";
+import { estimateText } from "../tokens/estimate.ts";
+import { readMarks } from "./find-active-overlays.ts";
+import type { LoadedWindow } from "./load-window.ts";
+import { findHiddenStretches, toPlacedEdit } from "./place-edit.ts";
+
+/** Dependencies of a pager. */
+export interface WindowPagerDeps {
+  readonly session: SessionId;
+  readonly log: Log;
+  readonly pageSource: PageSource;
+  /** The model's window, in tokens. */
+  readonly windowTokens: number;
+}
+
+/** Content brought back into a window. */
+export interface WindowPage {
+  /** Place of the message that asked for the page. */
+  readonly after: number;
+  readonly slot: Slot;
+  readonly edit: SingleEdit;
+  readonly reason: string;
+}
+
+/** Longest text that is quoted in full; longer texts are cut to the part around the hit. */
+const MAX_QUOTED_CHARACTERS = 8_000;
+const MAX_OUTPUT_CHARACTERS = 1_600;
+const MAX_STRETCHES = 80;
+/**
+ * A page for a plan or an error gets a smaller budget than one for a person's question, and needs a more specific cue.
+ */
+const WORK_SHARE = 1 / 8;
+const WORK_SPECIFICITY = 12;
+/** A search that takes longer is abandoned, and the request is sent without a page. */
+const MAX_SEARCH_MS = 10_000;
+const PAGE_REASON = "brought back";
+
+/**
+ * Brings back content that has left a session's window when its newest message asks for it; at most once per message.
+ */
+export class WindowPager {
+  readonly #deps: WindowPagerDeps;
+  /** Place of the last message that was searched for. */
+  #lastPlace = 0;
+
+  constructor(parts: WindowPagerDeps) {
+    this.#deps = parts;
+  }
+
+  /** Tokens that a page at the end of this window may need; 0 if nothing asks for one. */
+  estimateWantedTokens(slots: readonly Slot[]): number {
+    const cue = this.#findCue(slots);
+    return cue ? this.#computeBudget(cue) : 0;
+  }
+
+  /** Finds the page for the newest message of a window, within `roomTokens`; undefined if there is none. */
+  async find(
+    window: LoadedWindow,
+    roomTokens: number,
+    signal?: AbortSignal,
+  ): Promise<WindowPage | undefined> {
+    const { slots } = window;
+    const cue = this.#findCue(slots);
+    const asking = cue && slots[cue.index];
+    if (!cue || !asking) return undefined;
+    const maxTokens = Math.min(this.#computeBudget(cue), roomTokens);
+    const isWanted = maxTokens >= MIN_PAGE_TOKENS && !(await this.#hasPage(window, asking.seq));
+    const found = isWanted ? await this.#search(cue, asking.seq, window, signal) : [];
+    this.#lastPlace = asking.seq;
+    const texts = await this.#choose(found, window, asking.seq, maxTokens);
+    if (texts.length === 0) return undefined;
+    return buildPage(asking, texts, cue);
+  }
+
+  /** Makes the next call consider the newest message again. */
+  forget(): void {
+    this.#lastPlace = 0;
+  }
+
+  #findCue(slots: readonly Slot[]): PageCue | undefined {
+    const cue = findPageCue(slots);
+    const asking = cue && slots[cue.index];
+    if (!asking || asking.seq <= this.#lastPlace) return undefined;
+    return slots.some((slot) => isPage(slot) && slot.seq > asking.seq) ? undefined : cue;
+  }
+
+  #computeBudget({ kind }: PageCue): number {
+    const budget = computePageBudget(this.#deps.windowTokens);
+    return kind === "question" ? budget : budget * WORK_SHARE;
+  }
+
+  /** True if a message already had a page, even if it was reverted; a page is never built twice. */
+  async #hasPage({ places, head, line }: LoadedWindow, place: number): Promise<boolean> {
+    const { entries } = this.#deps.log.store;
+    for (const range of places.toRanges({ from: place, to: line.to }).toReversed()) {
+      const closed = closeLine([range], head);
+      for await (const entry of readMarks(entries, closed, "overlay"))
+        if (isPageOverlay(entry as Entry<OverlayBody>)) return true;
+    }
+    return false;
+  }
+
+  async #search(
+    { question, kind }: PageCue,
+    asking: number,
+    { places, line }: LoadedWindow,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly RelatedStretch[]> {
+    const sessions = [...new Set(places.toRanges(line).map(({ session }) => session))];
+    const before = places.findEntry(asking);
+    const timeout = AbortSignal.timeout(MAX_SEARCH_MS);
+    try {
+      const { stretches, specificity, certainty } = await this.#deps.pageSource.related(question, sessions, {
+        ...(before && { before }),
+        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      });
+      const least = kind === "question" ? MIN_SPECIFICITY : WORK_SPECIFICITY;
+      return specificity < least || certainty < MIN_CERTAINTY ? [] : stretches;
+    } catch (error) {
+      throwIfAborted(signal);
+      // A page is optional: if memory fails or takes too long, the request is sent without one.
+      if (timeout.aborted || isLonghaulError(error)) return [];
+      throw error;
+    }
+  }
+
+  /** True if the text is part of a message's text, and not of its reasoning or tool calls. */
+  async #isMessageText({ session, seq }: Place, text: string): Promise<boolean> {
+    const stored = await this.#deps.log.store.entries.get(session, seq);
+    if (stored?.kind !== "message") return false;
+    const entry = toEntry(session, stored);
+    if (entry.kind !== "message") return false;
+    return entry.message.parts.some(
+      (part) =>
+        (part.type === "text" && part.text.includes(text)) || (part.type === "blob" && part.of === "text"),
+    );
+  }
+
+  async #choose(
+    found: readonly RelatedStretch[],
+    window: LoadedWindow,
+    before: number,
+    maxTokens: number,
+  ): Promise<readonly (PageText & { readonly place: number; readonly entry: Place })[]> {
+    const isWhole = ({ seq, isNote, original, message }: Slot) =>
+      !isNote && !window.summaries.has(seq) && (!original || original === message);
+    const whole = new Set(window.slots.flatMap((slot) => (isWhole(slot) ? [slot.seq] : [])));
+    const notes = window.slots.flatMap(({ isNote, message }) => (isNote ? [textOfMessage(message)] : []));
+    const texts = new Set(window.slots.map(({ message }) => textOfMessage(message)));
+    const removed = findHiddenByOthers(window);
+    const read: (PageText & PageStretch & { readonly place: number; readonly entry: Place })[] = [];
+    const seen = new Set<number>();
+    let least = Number.NEGATIVE_INFINITY;
+    for (const stretch of found) {
+      const { session, seq, author, at, score } = stretch;
+      const place = window.places.findPlace({ session, seq });
+      if (place === undefined || place >= before || seen.has(place) || score < least) continue;
+      if (removed.some(({ from, to }) => from <= place && place <= to)) continue;
+      if (seen.size === MAX_STRETCHES) break;
+      seen.add(place);
+      const maxCharacters = author === "tool" ? MAX_OUTPUT_CHARACTERS : MAX_QUOTED_CHARACTERS;
+      const text = (await stretch.read(maxCharacters)) ?? "";
+      if (author !== "tool" && !(await this.#isMessageText({ session, seq }, text))) continue;
+      const isShown = whole.has(place) || texts.has(text) || notes.some((note) => note.includes(text));
+      if (read.length === 0) least = computeMinScore({ score, isShown });
+      const cite = session === this.#deps.session ? `#${seq}` : `${session}#${seq}`;
+      const heading = buildPageHeading({ cite, author, at });
+      const tokens = estimateText(`${heading}\n${text}\n\n`);
+      const entry = { session, seq };
+      read.push({ cite, author, at, text, score, characters: text.length, tokens, isShown, place, entry });
+    }
+    const chosen = chooseStretches(read, maxTokens - MIN_PAGE_TOKENS);
+    return chosen
+      .map((index) => read[index] as (typeof read)[number])
+      .filter(({ text }) => text.trim() !== "")
+      .sort((one, other) => one.place - other.place);
+  }
+}
+
+/** True for an overlay that stores a page. */
+export function isPageOverlay({ reason, edit }: Pick<Entry<OverlayBody>, "reason" | "edit">): boolean {
+  return edit.type === "plan" && edit.isWhole !== true && reason.startsWith(PAGE_REASON);
+}
+
+/** Stretches that people or clients removed from the window themselves; pages must not bring them back. */
+function findHiddenByOthers({ overlays, places }: LoadedWindow): readonly { from: number; to: number }[] {
+  return overlays.flatMap(({ entry, edits }) =>
+    entry.author === "longhaul"
+      ? []
+      : findHiddenStretches(edits.flatMap((edit) => toPlacedEdit(edit, entry.session, places) ?? [])),
+  );
+}
+
+function buildPage(
+  asking: Slot,
+  texts: readonly (PageText & { readonly entry: Place })[],
+  { kind }: PageCue,
+): WindowPage {
+  const message = buildPageMessage(texts);
+  const after = asking.seq;
+  const slot: Slot = {
+    seq: after + 1,
+    at: asking.at,
+    message,
+    tokens: 0,
+    isNote: true,
+  };
+  const cause = { question: "the question", plan: "the plan", error: "the error" }[kind];
+  const entries = texts.length === 1 ? "1 entry" : `${texts.length} entries`;
+  return {
+    after,
+    slot,
+    edit: {
+      type: "summarize",
+      ranges: [{ session: "", from: after + 1, to: after }],
+      messages: [message],
+      quotes: texts.map(({ entry }) => entry),
+    },
+    reason: `${PAGE_REASON}: ${entries} related to ${cause} in ${asking.cite ?? `#${after}`}`,
+  };
+}

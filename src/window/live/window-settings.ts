@@ -1,0 +1,115 @@
+import { createArgumentError } from "../../model/errors.ts";
+import type { Json } from "../../model/json.ts";
+import type { TokenEstimator } from "../apply-edits.ts";
+import { applyOverrides } from "../models/get-model-facts.ts";
+import type { ModelCatalog } from "../models/model-catalog.ts";
+import type { ModelFacts } from "../models/model-data.ts";
+import { checkModelTable, findModelSettings, type ModelSettings } from "../models/model-settings.ts";
+import type { ImageBudget } from "../passes/stub-stale-images.ts";
+import { POLICIES } from "../policies/index.ts";
+import type { CachePrices, Policy } from "../policy.ts";
+import { estimateMessage, estimateText, tokensOfMessage } from "../tokens/estimate.ts";
+import { chooseStartFactor } from "../tokens/start-factor.ts";
+import type { WindowOptions } from "./session-window-options.ts";
+import { computeWindowLimits, type WindowLimits } from "./window-limits.ts";
+
+/** Validated options of a window, with all lookups resolved. */
+export interface WindowSettings {
+  readonly model: string;
+  readonly facts: ModelFacts;
+  /** Settings of the model from the models tables. */
+  readonly modelSettings: ModelSettings;
+  readonly limits: WindowLimits;
+  /** Output tokens that requests ask for; undefined if the caller did not say. */
+  readonly requestedOutputTokens: number | undefined;
+  readonly policy: Policy;
+  /** Estimated tokens. */
+  readonly system: number;
+  readonly tools: number;
+  /** True if the caller has given both, so everything before the messages is estimated. */
+  readonly isFrameKnown: boolean;
+  /** Estimated tokens of memories sent with the system prompt; changes along with them. */
+  readonly memories: number;
+  readonly images: ImageBudget;
+  readonly isClipping: boolean;
+  readonly isPaging: boolean;
+  readonly tokensOf: TokenEstimator;
+}
+
+/**
+ * Validates options and resolves defaults; settings of a model override general options. If the window has summaries,
+ * the model's threshold applies to them and not to the policy.
+ */
+export function resolveWindowSettings(
+  given: WindowOptions,
+  catalogue: ModelCatalog,
+  hasSummaries = false,
+): WindowSettings {
+  if (typeof given?.model !== "string" || given.model === "")
+    throw createArgumentError("model", given?.model, "the id of a model");
+  const { model, tokenizer } = given;
+  const set = {
+    ...catalogue.getSettings(model),
+    ...findModelSettings(model, checkModelTable(given.models ?? {})),
+  };
+  const options = { ...given, ...set };
+  const facts = applyOverrides(catalogue.getFacts(model), set);
+  return {
+    model,
+    facts,
+    modelSettings: set,
+    limits: computeWindowLimits(
+      facts,
+      hasSummaries ? { ...options, threshold: given.threshold ?? 100 } : options,
+    ),
+    requestedOutputTokens: options.maxOutputTokens,
+    policy: resolvePolicy(options.policy ?? "longhaul"),
+    system: estimateSetting("system", options.system, model),
+    tools: estimateSetting("tools", options.tools, model),
+    isFrameKnown: options.system !== undefined && options.tools !== undefined,
+    memories: 0,
+    images: checkImages(options.images ?? {}),
+    isClipping: isClipping(options.oversize ?? "error"),
+    isPaging: options.paging ?? true,
+    tokensOf: tokenizer ? (message) => tokensOfMessage(message, tokenizer) : estimateMessage,
+  };
+}
+
+/** Resolves a policy name; throws ARGUMENT_INVALID if it is unknown. */
+export function resolvePolicy(policy: string | Policy): Policy {
+  if (typeof policy !== "string") {
+    if (typeof policy?.start === "function" && typeof policy.name === "string") return policy;
+    throw createArgumentError("policy", policy, "a name, or an object with name and start");
+  }
+  const found = POLICIES.find(({ name }) => name === policy);
+  if (found) return found;
+  throw createArgumentError("policy", policy, `one of ${POLICIES.map(({ name }) => name).join(", ")}`);
+}
+
+function isClipping(oversize: string): boolean {
+  if (oversize === "clip" || oversize === "error") return oversize === "clip";
+  throw createArgumentError("oversize", oversize, '"error" or "clip"');
+}
+
+function checkImages(images: ImageBudget): ImageBudget {
+  for (const name of ["maxBytes", "maxCount"] as const) {
+    const { [name]: value = 0 } = images;
+    if (!(value >= 0)) throw createArgumentError(`images.${name}`, value, "a number from 0 on");
+  }
+  return images;
+}
+
+/** Cache prices relative to plain input; undefined if unknown. */
+export function computeCachePrices({ prices, arePricesAssumed }: ModelFacts): CachePrices | undefined {
+  if (arePricesAssumed || prices.input <= 0) return undefined;
+  return { read: prices.cacheRead / prices.input, write: prices.cacheWrite / prices.input };
+}
+
+/** A number is in the provider's count, so convert it to an estimate like all other tokens here. */
+function estimateSetting(name: string, value: Json | undefined, model: string): number {
+  if (value === undefined) return 0;
+  if (typeof value === "string") return estimateText(value);
+  if (typeof value !== "number") return estimateText(JSON.stringify(value));
+  if (value >= 0 && Number.isFinite(value)) return value / chooseStartFactor(model);
+  throw createArgumentError(name, value, "words, or a number of tokens");
+}

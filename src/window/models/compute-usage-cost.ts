@@ -1,0 +1,24 @@
+import { checkFields } from "../../model/argument-checks.ts";
+import type { Usage } from "../../model/usage.ts";
+import type { ModelFacts } from "./model-data.ts";
+
+const PER_MILLION = 1_000_000;
+
+/** Cost of a request in US dollars at its model's prices. */
+export function computeUsageCost(usage: Usage, facts: ModelFacts): number {
+  checkFields("usage", usage);
+  checkFields("facts", facts, { prices: "object" });
+  const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
+  const hourTokens = Math.min(usage.cacheWriteHourTokens ?? 0, cacheWriteTokens);
+  const promptTokens = inputTokens + cacheReadTokens + cacheWriteTokens;
+  const { longPrompt } = facts;
+  const prices = longPrompt && promptTokens > longPrompt.above ? longPrompt.prices : facts.prices;
+  return (
+    (inputTokens * prices.input +
+      outputTokens * prices.output +
+      cacheReadTokens * prices.cacheRead +
+      (cacheWriteTokens - hourTokens) * prices.cacheWrite +
+      hourTokens * prices.cacheWriteHour) /
+    PER_MILLION
+  );
+}

@@ -1,0 +1,60 @@
+import { checkFields, checkKind } from "../../model/argument-checks.ts";
+import { ASSUMED_FACTS, buildFlatPrices } from "./assumed-facts.ts";
+import { findKnownModel } from "./known-models.ts";
+import type { ModelFacts, Prices } from "./model-data.ts";
+
+export { ASSUMED_FACTS } from "./assumed-facts.ts";
+
+/** A source of facts: a maintained package, a provider's list, or the built-in table. */
+export type Catalog = (id: string) => ModelFacts | undefined;
+
+/** Facts supplied by the caller. */
+export interface FactsOverrides {
+  readonly window?: number;
+  readonly maxOutput?: number;
+  readonly prices?: Partial<Prices>;
+}
+
+export interface ModelFactsOptions {
+  readonly catalogue?: Catalog;
+  readonly overrides?: FactsOverrides;
+  /** Called with a message for people when facts had to be assumed. */
+  readonly onUnknown?: (warning: string) => void;
+}
+
+/** The facts of a model: overrides first, then the catalogue, then cautious assumptions. */
+export function modelFacts(id: string, options: ModelFactsOptions = {}): ModelFacts {
+  checkKind("model", id, "text");
+  checkFields("options", options, { catalogue: "function?", overrides: "object?", onUnknown: "function?" });
+  const { catalogue = findKnownModel, overrides = {}, onUnknown } = options;
+  const found = catalogue(id);
+  if (overrides.window === undefined && (!found || found.isWindowAssumed))
+    onUnknown?.(buildWarning(id, found));
+  return applyOverrides(found ?? ASSUMED_FACTS, overrides);
+}
+
+function buildWarning(id: string, found: ModelFacts | undefined): string {
+  const { window, maxOutput } = found ?? ASSUMED_FACTS;
+  return found
+    ? `The catalogue does not know the window of model "${id}": ${window} tokens are assumed. Set its window to be exact.`
+    : `Model "${id}" is not in the catalogue: a window of ${window} and an output of ${maxOutput} tokens are assumed. Set its window, output limit and prices to be exact.`;
+}
+
+/** Applies the caller's overrides to facts. */
+export function applyOverrides(facts: ModelFacts, overrides: FactsOverrides): ModelFacts {
+  const withPrices = overrides.prices ? applyPrices(facts, overrides.prices) : facts;
+  const { window, maxOutput = facts.maxOutput } = overrides;
+  if (window === undefined) return { ...withPrices, maxOutput };
+  const { isWindowAssumed: _, ...known } = withPrices;
+  return { ...known, window, maxOutput };
+}
+
+/** Overridden prices apply to prompts of any length. */
+function applyPrices(facts: ModelFacts, prices: Partial<Prices>): ModelFacts {
+  const { longPrompt: _, arePricesAssumed, ...rest } = facts;
+  const base = arePricesAssumed
+    ? buildFlatPrices(prices.input ?? facts.prices.input, prices.output ?? facts.prices.output)
+    : facts.prices;
+  const isStillAssumed = arePricesAssumed && (prices.input === undefined || prices.output === undefined);
+  return { ...rest, prices: { ...base, ...prices }, ...(isStillAssumed && { arePricesAssumed }) };
+}

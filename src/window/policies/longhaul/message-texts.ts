@@ -1,0 +1,152 @@
+import type { Message } from "../../../model/message.ts";
+import type { Part } from "../../../model/part.ts";
+import { isCall, listAnsweredCallIds, listCallIds } from "../../../model/tool-call-ids.ts";
+import type { TokenEstimator } from "../../apply-edits.ts";
+import { withoutImages } from "../../clip-text.ts";
+import { clipInlineToolOutput, getTextBeforeTagCall } from "../../inline-tool-output.ts";
+import type { Slot } from "../../slot.ts";
+
+/** Maximum characters of tool output kept in a user message next to the user's own text. */
+const MAX_OUTPUT_CHARACTERS = 200;
+
+/** The text of one message. */
+export interface MessageText {
+  /** The original message, or only its text if it also calls tools or answers calls. */
+  readonly slot: Slot;
+  /** True if the message is nothing but text, so that it can be shown unchanged. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * The texts of user and assistant, in order, from which removed messages can return to a window. Bounded by tokens; the
+ * oldest are dropped first, but never the very first.
+ */
+export class MessageTexts {
+  readonly #maxTokens: number;
+  readonly #tokensOf: TokenEstimator;
+  #texts: MessageText[] = [];
+  /** Seqs of texts that the limit has forced out of the window. */
+  #forcedOut = new Set<number>();
+  #tokens = 0;
+
+  constructor(maxTokens: number, tokensOf: TokenEstimator) {
+    this.#maxTokens = maxTokens;
+    this.#tokensOf = tokensOf;
+  }
+
+  /** All remembered texts, including those that the limit has forced out. */
+  get all(): readonly MessageText[] {
+    return this.#texts;
+  }
+
+  /** The texts that no limit has forced out. */
+  get staying(): readonly MessageText[] {
+    return this.#forcedOut.size === 0
+      ? this.#texts
+      : this.#texts.filter(({ slot }) => !this.#forcedOut.has(slot.seq));
+  }
+
+  /** Total tokens of `staying`. */
+  get stayingTokens(): number {
+    let tokens = this.#tokens;
+    if (this.#forcedOut.size > 0)
+      for (const { slot } of this.#texts) if (this.#forcedOut.has(slot.seq)) tokens -= slot.tokens;
+    return tokens;
+  }
+
+  /** Records which texts the limit has left in the window; all others stay out until there is room for them again. */
+  forceOutOthers(seqs: ReadonlySet<number>): void {
+    this.#forcedOut = new Set(this.#texts.flatMap(({ slot }) => (seqs.has(slot.seq) ? [] : [slot.seq])));
+  }
+
+  /** Adds the text of the next message, if it has any. */
+  add(slot: Slot): void {
+    const words = extractText(slot, this.#tokensOf);
+    if (words) this.#append(words);
+  }
+
+  /**
+   * The texts in `slots` and the remembered texts that have left them; includes texts that the limit forced out only if
+   * `isForced`.
+   */
+  listTexts(slots: readonly Slot[], outputs: ReadonlySet<number>, isForced: boolean): readonly MessageText[] {
+    const here = listTextsIn(slots, outputs, this.#tokensOf);
+    const seqs = new Set(slots.flatMap(({ seq, isNote }) => (isNote ? [] : [seq])));
+    const gone = (isForced ? this.#texts : this.staying).filter(({ slot }) => !seqs.has(slot.seq));
+    return [...gone, ...here].sort((one, other) => one.slot.seq - other.slot.seq);
+  }
+
+  /** Records that the last message was a call written as a tag, so only the text before the tag counts. */
+  trimLastCall(): void {
+    const last = this.#texts.at(-1);
+    if (!last?.isWhole || last.slot.message.role !== "assistant") return;
+    const text = getTextBeforeTagCall(last.slot.message);
+    if (text === undefined) return;
+    this.#texts.pop();
+    this.#tokens -= last.slot.tokens;
+    if (text !== "") this.#append({ slot: withText(last.slot, text, this.#tokensOf), isWhole: false });
+  }
+
+  #append(words: MessageText): void {
+    this.#texts.push(words);
+    this.#tokens += words.slot.tokens;
+    if (this.#tokens <= this.#maxTokens * 1.25) return;
+    // Drops many at once, because removing them one by one would be quadratic.
+    let from = 1;
+    while (from < this.#texts.length - 1 && this.#tokens > this.#maxTokens)
+      this.#tokens -= (this.#texts[from++] as MessageText).slot.tokens;
+    for (const { slot } of this.#texts.splice(1, from - 1)) this.#forcedOut.delete(slot.seq);
+  }
+}
+
+/**
+ * The texts in slots. Messages that contain only tool output have none, and the message before such output ends with a
+ * call.
+ */
+function listTextsIn(
+  slots: readonly Slot[],
+  outputs: ReadonlySet<number>,
+  tokensOf: TokenEstimator,
+): readonly MessageText[] {
+  const own = slots.filter(({ isNote }) => !isNote);
+  return own.flatMap((slot, index) => {
+    if (outputs.has(slot.seq)) return [];
+    const words = extractText(slot, tokensOf);
+    const next = own[index + 1];
+    if (!words?.isWhole || !next || !outputs.has(next.seq)) return words ?? [];
+    const text = getTextBeforeTagCall(slot.message);
+    if (text === undefined) return words;
+    return text === "" ? [] : { slot: withText(slot, text, tokensOf), isWhole: false };
+  });
+}
+
+function extractText(slot: Slot, tokensOf: TokenEstimator): MessageText | undefined {
+  const { role, parts } = slot.message;
+  if (role === "tool" || parts.length === 0) return undefined;
+  const said = dropExtras(slot, tokensOf);
+  const isBusy =
+    listCallIds(slot.message).length > 0 ||
+    listAnsweredCallIds(slot.message).length > 0 ||
+    parts.some(isCall);
+  if (!isBusy) return parts.every(isUnreadable) ? undefined : { slot: said, isWhole: true };
+  const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+  return text.trim() === "" ? undefined : { slot: withText(slot, text, tokensOf), isWhole: false };
+}
+
+/** Removes images and clips tool output in a text message; both can be retrieved again. */
+export function dropExtras(slot: Slot, tokensOf: TokenEstimator): Slot {
+  const message = withoutImages(clipInlineToolOutput(slot.message, MAX_OUTPUT_CHARACTERS));
+  if (message === slot.message) return slot;
+  return { ...slot, message, original: slot.original ?? slot.message, tokens: tokensOf(message) };
+}
+
+/** True for parts without readable text: reasoning, and raw parts of a foreign format. */
+function isUnreadable(part: Part): boolean {
+  const type = part.type === "blob" ? part.of : part.type;
+  return type === "reasoning" || type === "raw";
+}
+
+function withText(slot: Slot, text: string, tokensOf: TokenEstimator): Slot {
+  const message: Message = { role: slot.message.role, parts: [{ type: "text", text }] };
+  return { ...slot, message, tokens: tokensOf(message) };
+}

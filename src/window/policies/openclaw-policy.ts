@@ -1,0 +1,68 @@
+import { clearResults } from "../passes/clear-results.ts";
+import { getHistoryLimit, limitHistory } from "../passes/limit-history.ts";
+import { getPlainResultText, trimResults } from "../passes/trim-results.ts";
+import { truncateMessages } from "../passes/truncate-messages.ts";
+import type { PlacedResult } from "../placed-result.ts";
+import type { Policy } from "../policy.ts";
+import type { Slot } from "../slot.ts";
+import { getWindowIndex } from "../window-index.ts";
+import { createEditPolicy } from "./edit-policy.ts";
+import { toShare } from "./to-share.ts";
+
+export interface OpenclawOptions {
+  /** Percentage of the window at which half of the messages leave, 5 to 100; default 80. */
+  readonly threshold?: number;
+  /** Maximum number of messages; by default depends on the window size. */
+  readonly messages?: number;
+}
+
+/** Only results before this many of the latest replies may be pruned. */
+const KEPT_REPLIES = 3;
+/** Share of the window from which long results are trimmed to head and tail. */
+const TRIM_SHARE = 0.3;
+const TRIM = { longerThan: 4_000, head: 1_500, tail: 1_500 } as const;
+/** Share of the window that clearing the oldest results aims for. */
+const CLEAR_SHARE = 0.5;
+/** Clearing is skipped if it could remove fewer characters than this. */
+const MIN_CLEARED_CHARACTERS = 50_000;
+
+/**
+ * OpenClaw's policy: limits the number of messages by the window size, prunes old tool results once the provider's
+ * cache has expired, and compacts at 80 %; without a model, compaction means that half of the messages leave.
+ */
+export function openclawPolicy({ threshold = 80, messages }: OpenclawOptions = {}): Policy {
+  const share = toShare("threshold", threshold);
+  const policy = createEditPolicy("openclaw", {
+    head: "message",
+    steps: [
+      (_, { limits }) => limitHistory(messages ?? getHistoryLimit(limits.window)),
+      (slots, { isHot, limits, tokensWith }) => {
+        const isDue = !isHot && tokensWith(slots) > limits.window * TRIM_SHARE;
+        return isDue ? trimResults({ ...TRIM, isSpared: createSparedFilter(slots) }) : undefined;
+      },
+      (slots, { isHot, limits, tokensWith }) => {
+        const enough = tokensWith(slots) - limits.window * CLEAR_SHARE;
+        if (isHot || enough <= 0) return undefined;
+        const isSpared = createSparedFilter(slots);
+        const characters = getWindowIndex(slots).results.reduce((sum, answer) => {
+          return sum + (isSpared(answer) ? 0 : (getPlainResultText(answer.result)?.length ?? 0));
+        }, 0);
+        return characters < MIN_CLEARED_CHARACTERS ? undefined : clearResults({ keep: 0, enough, isSpared });
+      },
+      (slots, { limits, tokensWith }) => {
+        const isFull = tokensWith(slots) > limits.window * share;
+        return isFull ? truncateMessages("half", { head: "message" }) : undefined;
+      },
+    ],
+  });
+  return { ...policy, maxMessages: (window) => messages ?? getHistoryLimit(window) };
+}
+
+/** Only text results between the first user message and the latest replies may be pruned. */
+function createSparedFilter(slots: readonly Slot[]): (answer: PlacedResult) => boolean {
+  const replies = slots.flatMap(({ message }, index) => (message.role === "assistant" ? [index] : []));
+  const end = replies.length < KEPT_REPLIES ? -1 : (replies.at(-KEPT_REPLIES) ?? -1);
+  const start = slots.findIndex(({ message }) => message.role === "user");
+  const isBetween = (slot: number) => start >= 0 && slot > start && slot < end;
+  return ({ slot, result }) => !isBetween(slot) || getPlainResultText(result) === undefined;
+}

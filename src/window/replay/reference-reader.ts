@@ -1,0 +1,45 @@
+import type { Message } from "../../model/message.ts";
+import { listPartTexts } from "../extract/part-text.ts";
+import { scanIdentifiers } from "../extract/scan-identifiers.ts";
+import { isVerbatim, stripLine } from "../extract/verbatim-line.ts";
+
+/** References in a message: identifiers, and verbatim lines prefixed with a line break. */
+export type References = ReadonlySet<string>;
+
+/**
+ * Finds references, independently of any policy. Caches the references of a message for as long as the message lives.
+ */
+export class ReferenceReader {
+  readonly #references = new WeakMap<Message, References>();
+
+  /** All references that a message contains. */
+  readOffered(message: Message): References {
+    const known = this.#references.get(message);
+    if (known) return known;
+    const offered = new Set<string>();
+    for (const { text } of listPartTexts(message, () => undefined)) collectReferences(text, true, offered);
+    this.#references.set(message, offered);
+    return offered;
+  }
+
+  /** The references in the assistant's text and calls; reasoning does not count. */
+  readUsed(message: Message): References {
+    const used = new Set<string>();
+    for (const { text, origin } of listPartTexts(message, () => undefined))
+      if (origin !== "reasoning") collectReferences(text, false, used);
+    return used;
+  }
+}
+
+/** True for a reference to a line, false for one to an identifier. */
+export function isLineReference(reference: string): boolean {
+  return reference.startsWith("\n");
+}
+
+function collectReferences(text: string, isWide: boolean, into: Set<string>): void {
+  for (const line of text.split("\n")) {
+    scanIdentifiers(line, isWide, (identifier) => into.add(identifier));
+    const bare = stripLine(line);
+    if (isVerbatim(bare)) into.add(`\n${bare}`);
+  }
+}

@@ -1,0 +1,150 @@
+import { checkFields, checkList } from "../../model/argument-checks.ts";
+import { createArgumentError } from "../../model/errors.ts";
+import type { Policy, PolicyRun } from "../policy.ts";
+import type { Slot } from "../slot.ts";
+import { countProtocolTokens, PROTOCOL, type Protocol } from "./protocol.ts";
+import type { RecordedMessage } from "./recorded-message.ts";
+import { isLineReference, ReferenceReader } from "./reference-reader.ts";
+
+/** Number of references used, and how many of them were still in the window. */
+export interface Retention {
+  readonly used: number;
+  readonly kept: number;
+}
+
+/** Cost and retention of a session under one policy. */
+export interface ReplayScore {
+  readonly requests: number;
+  /** In input tokens: cache writes and reads at their prices. */
+  readonly cost: number;
+  readonly sentTokens: number;
+  readonly peakTokens: number;
+  /** Requests whose beginning differed from that of the previous request. */
+  readonly edits: number;
+  readonly identifiers: Retention;
+  readonly lines: Retention;
+}
+
+/** One request of a replay, for callers that inspect or score it themselves. */
+export interface ReplayedRequest {
+  readonly at: number;
+  readonly isHot: boolean;
+  readonly tokens: number;
+  readonly isEdited: boolean;
+  readonly window: readonly Slot[];
+}
+
+/** Replays a conversation under a policy; `window` is the size of the model's window in tokens, or Infinity. */
+export function replay(
+  conversation: readonly RecordedMessage[],
+  policy: Policy,
+  window: number,
+  options: { readonly protocol?: Protocol; readonly onRequest?: (request: ReplayedRequest) => void } = {},
+): ReplayScore {
+  checkList("conversation", conversation, { message: "object" });
+  checkFields("policy", policy, { name: "text", start: "function" });
+  if (typeof window !== "number" || !(window > 0))
+    throw createArgumentError("window", window, "tokens above 0");
+  checkFields("options", options, { protocol: "object?", onRequest: "function?" });
+  const run = new Replay(policy, window, options.protocol ?? PROTOCOL);
+  for (const said of conversation) {
+    if (said.message.role === "assistant") {
+      const request = run.buildRequest(said);
+      if (request) options.onRequest?.(request);
+    }
+    run.observe(said);
+  }
+  return run.getScore();
+}
+
+class Replay {
+  readonly #protocol: Protocol;
+  readonly #run: PolicyRun;
+  readonly #references = new ReferenceReader();
+  /** Number of messages in the window that contain each reference. */
+  readonly #liveCounts = new Map<string, number>();
+  readonly #seenReferences = new Set<string>();
+  #previous: readonly Slot[] = [];
+  #previousAt: number | undefined;
+  #lastMessage: RecordedMessage | undefined;
+  #score = { requests: 0, cost: 0, sentTokens: 0, peakTokens: 0, edits: 0 };
+  readonly #identifiers = { used: 0, kept: 0 };
+  readonly #lines = { used: 0, kept: 0 };
+
+  constructor(policy: Policy, window: number, protocol: Protocol) {
+    this.#protocol = protocol;
+    const { systemTokens: system, reserveTokens } = protocol;
+    this.#run = policy.start({ window, tokens: window - reserveTokens, system }, countProtocolTokens);
+  }
+
+  observe(said: RecordedMessage): void {
+    const { seq, at, message } = said;
+    this.#run.observe({ seq, at, message, tokens: countProtocolTokens(message) });
+    for (const reference of this.#references.readOffered(message)) this.#seenReferences.add(reference);
+    this.#lastMessage = said;
+  }
+
+  /** The request before a reply; undefined before the very first message. */
+  buildRequest(reply: RecordedMessage): ReplayedRequest | undefined {
+    if (!this.#lastMessage) return undefined;
+    const at = this.#lastMessage.at;
+    const isHot = this.#previousAt === undefined || at - this.#previousAt <= this.#protocol.cacheMs;
+    const window = [...this.#run.fit({ isHot })];
+    const { tokens, isEdited } = this.#charge(window, isHot);
+    this.#updateLiveCounts(window);
+    for (const reference of this.#references.readUsed(reply.message)) {
+      if (!this.#seenReferences.has(reference)) continue;
+      const count = isLineReference(reference) ? this.#lines : this.#identifiers;
+      count.used++;
+      if (this.#liveCounts.has(reference)) count.kept++;
+    }
+    this.#previous = window;
+    this.#previousAt = at;
+    return { at, isHot, tokens, isEdited, window };
+  }
+
+  getScore(): ReplayScore {
+    return { ...this.#score, identifiers: { ...this.#identifiers }, lines: { ...this.#lines } };
+  }
+
+  /**
+   * Charges a request: the prefix it shares with the previous one is read from the cache while it is hot; the rest is
+   * written.
+   */
+  #charge(window: readonly Slot[], isHot: boolean): { readonly tokens: number; readonly isEdited: boolean } {
+    const { systemTokens, readPrice, writePrice } = this.#protocol;
+    let same = 0;
+    let shared = systemTokens;
+    while (same < this.#previous.length && window[same]?.message === this.#previous[same]?.message)
+      shared += (window[same++] as Slot).tokens;
+    const tokens = systemTokens + window.reduce((sum, slot) => sum + slot.tokens, 0);
+    const isCached = isHot && this.#score.requests > 0;
+    const isEdited = same < this.#previous.length;
+    this.#score = {
+      requests: this.#score.requests + 1,
+      cost:
+        this.#score.cost +
+        (isCached ? shared * readPrice + (tokens - shared) * writePrice : tokens * writePrice),
+      sentTokens: this.#score.sentTokens + tokens,
+      peakTokens: Math.max(this.#score.peakTokens, tokens),
+      edits: this.#score.edits + (isEdited ? 1 : 0),
+    };
+    return { tokens, isEdited };
+  }
+
+  /** Updates the reference counts for messages that entered or left the window. */
+  #updateLiveCounts(window: readonly Slot[]): void {
+    const before = new Set(this.#previous.map(({ message }) => message));
+    const after = new Set(window.map(({ message }) => message));
+    for (const message of after) if (!before.has(message)) this.#count(message, 1);
+    for (const message of before) if (!after.has(message)) this.#count(message, -1);
+  }
+
+  #count(message: Slot["message"], step: 1 | -1): void {
+    for (const reference of this.#references.readOffered(message)) {
+      const count = (this.#liveCounts.get(reference) ?? 0) + step;
+      if (count > 0) this.#liveCounts.set(reference, count);
+      else this.#liveCounts.delete(reference);
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import type { Part } from "../../model/part.ts";
+import type { PlacedResult } from "../placed-result.ts";
+import type { Slot } from "../slot.ts";
+import { hasStub, isStubbed } from "../stub.ts";
+import { findShownFiles } from "./find-shown-files.ts";
+import { findTouches } from "./find-touches.ts";
+import type { LineRange } from "./line-range.ts";
+
+/** File contents shown in a window, either as a tool result or inside a text. */
+export interface ShownContents {
+  readonly slot: number;
+  readonly part: number;
+  readonly path: string;
+  readonly range?: LineRange;
+  /**
+   * Position in the text; for a tool result, `output` is the index of that text. Absent if the whole result is shown.
+   */
+  readonly block?: { readonly from: number; readonly to: number; readonly output?: number };
+}
+
+/** Messages that tools return instead of contents: failures, refusals, notices that the contents are elsewhere. */
+const NOT_CONTENTS =
+  /error|not found|no such file|cannot|failed|denied|reject|unchanged since|removed to save|does(?:n't| not) /i;
+const MAX_NOTICE_LENGTH = 600;
+
+/** The file contents shown in a window, in order. Stubbed and failed results show nothing. */
+export function findShownContents(
+  slots: readonly Slot[],
+  answers: readonly PlacedResult[],
+): readonly ShownContents[] {
+  const showings: ShownContents[] = [];
+  let next = 0;
+  for (const [slot, { message, isNote }] of slots.entries()) {
+    for (const [part, content] of message.parts.entries()) {
+      if (content.type === "tool-result") {
+        // Answers are in the order of their results in the window.
+        const answer = answers[next++];
+        if (answer && !isNote) for (const shown of findInResult(answer)) showings.push(shown);
+      } else if (content.type === "text" && message.role === "user" && !isNote) {
+        for (const shown of findInText(content, message.parts[part - 1]))
+          showings.push({ ...shown, slot, part });
+      }
+    }
+  }
+  return showings;
+}
+
+/** True if a tool's output looks like the requested contents, not a stub or an error message. */
+export function isContents(parts: readonly Part[]): boolean {
+  if (parts.length === 0 || isStubbed(parts)) return false;
+  const [first] = parts;
+  if (parts.length > 1 || first?.type !== "text") return true;
+  return first.text !== "" && !isNotice(first.text);
+}
+
+function isNotice(text: string): boolean {
+  return text.length <= MAX_NOTICE_LENGTH && NOT_CONTENTS.test(text);
+}
+
+function findInResult({ slot, part, result, placedCall: to }: PlacedResult): readonly ShownContents[] {
+  if (result.isError || !isContents(result.output)) return [];
+  const touches = to?.call.type === "tool-call" ? findTouches(to.call) : [];
+  const reads = touches.filter(({ kind }) => kind === "read");
+  if (reads.length > 0 && reads.length === touches.length) {
+    return reads.flatMap(({ path, range }) =>
+      path === undefined ? [] : [{ slot, part, path, ...(range && { range }) }],
+    );
+  }
+  return result.output.flatMap((content, output) =>
+    content.type === "text"
+      ? findBlocks(content.text).map(({ path, block }) => ({ slot, part, path, block: { ...block, output } }))
+      : [],
+  );
+}
+
+function findInText(
+  { text }: { readonly text: string },
+  before: Part | undefined,
+): readonly { readonly path: string; readonly block: { readonly from: number; readonly to: number } }[] {
+  const path = before?.type === "text" ? parseAnnouncedPath(before.text) : undefined;
+  if (path === undefined) return findBlocks(text);
+  return hasStub(text) || isNotice(text) ? [] : [{ path, block: { from: 0, to: text.length } }];
+}
+
+/**
+ * Older versions of Cline and Roo send results as text: a line that names the call, then the contents as a separate
+ * text.
+ */
+function parseAnnouncedPath(text: string): string | undefined {
+  return /^\[read_file for '([^'\n]{1,1000})'[^\]\n]{0,200}\] Result:\s*$/.exec(text)?.[1];
+}
+
+function findBlocks(text: string) {
+  return findShownFiles(text).flatMap(({ path, shown }) => {
+    const contents = text.slice(shown.from, shown.to);
+    return contents === "" || hasStub(contents) || isNotice(contents) ? [] : [{ path, block: shown }];
+  });
+}

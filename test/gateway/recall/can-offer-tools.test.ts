@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import type { ApiName } from "../../../src/gateway/api/api.ts";
+import { getApi } from "../../../src/gateway/api/apis.ts";
+import type { GatewayConfig } from "../../../src/gateway/config/config.ts";
+import { readRequest } from "../../../src/gateway/exchange/read-request.ts";
+import { canOfferTools } from "../../../src/gateway/recall/can-offer-tools.ts";
+import { RECALL_TOOL } from "../../../src/gateway/recall/recall-tools.ts";
+import { RecentBodies } from "../../../src/gateway/request/recent-bodies.ts";
+import { ReferencedItems } from "../../../src/gateway/request/referenced-items.ts";
+import { readTool, requestOf, userSays } from "./talk.ts";
+
+async function offers(api: ApiName, rest: object, said = [userSays("Hello.")]): Promise<boolean> {
+  const body = Buffer.from(JSON.stringify(requestOf(api, true, said, rest)));
+  const stored = <T>(message: T) => message;
+  const parts = {
+    bodies: new RecentBodies(() => 1_000),
+    items: new ReferencedItems(() => ({ items: 100, itemBytes: 100_000 })),
+    stored,
+    config: () => ({ redact: false }) as GatewayConfig,
+  };
+  return canOfferTools(await readRequest(getApi(api), body, "somebody", parts));
+}
+
+describe("tools of ours", () => {
+  it.each([
+    ["anthropic", {}],
+    ["anthropic", { tool_choice: { type: "auto", disable_parallel_tool_use: true } }],
+    ["anthropic", { tools: undefined }],
+    ["openai-chat", { tool_choice: "auto", response_format: { type: "json_object" } }],
+    [
+      "openai-responses",
+      { tool_choice: "auto", text: { format: { type: "text" }, verbosity: "low" }, tools: [] },
+    ],
+    ["openai-responses", { background: false, conversation: null }],
+  ] as const)("are offered to %s with %j", async (api, rest) => {
+    expect(await offers(api, rest)).toBe(true);
+  });
+
+  it.each([
+    ["anthropic", { tool_choice: { type: "any" } }],
+    ["anthropic", { tool_choice: { type: "none" } }],
+    ["anthropic", { tools: [{ ...readTool("anthropic"), name: RECALL_TOOL }] }],
+    ["anthropic", { tools: null }],
+    ["openai-chat", { tool_choice: "required" }],
+    ["openai-chat", { tool_choice: { type: "function", function: { name: "read" } } }],
+    ["openai-chat", { n: 2 }],
+    ["openai-chat", { functions: [{ name: "read" }] }],
+    ["openai-chat", { tools: undefined, response_format: { type: "json_object" } }],
+    ["openai-responses", { tool_choice: { type: "allowed_tools", tools: [] } }],
+    ["openai-responses", { background: true }],
+    ["openai-responses", { conversation: "conv_1" }],
+  ] as const)("are not offered to %s with %j", async (api, rest) => {
+    expect(await offers(api, rest)).toBe(false);
+  });
+
+  it("are not offered to a model that goes on with words of the client", async () => {
+    expect(await offers("anthropic", {}, [userSays("Hello."), { role: "assistant", content: "It is" }])).toBe(
+      false,
+    );
+  });
+});

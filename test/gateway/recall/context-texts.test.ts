@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { ContextTexts } from "../../../src/gateway/recall/context-texts.ts";
+import type { RequestMessage } from "../../../src/gateway/request/request-messages.ts";
+
+const said = (...keys: readonly string[]): readonly RequestMessage[] =>
+  keys.map((key, index) => ({
+    key,
+    role: key.startsWith("a") ? "assistant" : "user",
+    index,
+    from: index,
+    to: index + 1,
+    input: () => ({ role: "user", text: key }),
+  }));
+
+describe("what messages were told", () => {
+  it("is found again by what they say, each time it is said apart", () => {
+    const told = new ContextTexts();
+    const first = said("u1", "a1", "u2");
+    told.set(first, first[2] as RequestMessage, "two");
+    const later = said("u1", "a1", "u2", "a2", "u2");
+    expect([...told.find(later)]).toEqual([[2, "two"]]);
+    expect(told.has(later, later[2] as RequestMessage)).toBe(true);
+    expect(told.has(later, later[4] as RequestMessage)).toBe(false);
+  });
+
+  it("is noted for those that were told nothing, too", () => {
+    const told = new ContextTexts();
+    const all = said("u1");
+    told.set(all, all[0] as RequestMessage, undefined);
+    expect(told.has(all, all[0] as RequestMessage)).toBe(true);
+    expect(told.find(all).size).toBe(0);
+  });
+
+  it("can be taken back, and is not looked for again", () => {
+    const told = new ContextTexts();
+    const all = said("u1", "a1", "u2");
+    told.set(all, all[0] as RequestMessage, "one");
+    told.set(all, all[2] as RequestMessage, "two");
+    told.forget(all, [0]);
+    expect([...told.find(all)]).toEqual([[2, "two"]]);
+    expect(told.has(all, all[0] as RequestMessage)).toBe(true);
+  });
+
+  it("is bounded, and what is left out leaves at once, so that the cache is lost seldom", () => {
+    const told = new ContextTexts();
+    const all = said(...Array.from({ length: 200 }, (_, index) => `u${index}`));
+    let losses = 0;
+    for (const message of all) {
+      const before = told.find(all).size;
+      told.set(all, message, "text");
+      if (told.find(all).size < before) losses++;
+      expect(told.find(all).size).toBeLessThanOrEqual(12);
+      expect(told.find(all).get(message.index)).toBe("text");
+    }
+    expect(losses).toBeLessThan(35);
+  });
+});

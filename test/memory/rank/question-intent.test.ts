@@ -1,0 +1,45 @@
+import { describe, expect, test } from "vitest";
+import { parseIntent } from "../../../src/memory/rank/question-intent.ts";
+
+describe("readIntent", () => {
+  test("tells what the assistant said from what it is asked to say", () => {
+    for (const question of [
+      "Can you remind me of the dish you recommended?",
+      "What did you say about the ratio?",
+      "What was the shop we talked about?",
+    ]) {
+      expect(parseIntent(question).aboutAssistant, question).toBe(true);
+    }
+    for (const question of [
+      "Can you recommend a restaurant?",
+      "How would you suggest I plan my week?",
+      "What is my current goal?",
+    ]) {
+      expect(parseIntent(question).aboutAssistant, question).toBe(false);
+    }
+  });
+
+  test("sees what kind of answer is wanted", () => {
+    expect(parseIntent("How much did I spend on the lamp?")).toMatchObject({
+      number: true,
+      money: true,
+      past: true,
+    });
+    expect(parseIntent("When did I meet Sophia?")).toMatchObject({ time: true, aboutUser: true });
+    expect(parseIntent("Who gave me the mixer?")).toMatchObject({ name: true });
+    expect(parseIntent("Any tips on what to bake?")).toMatchObject({ request: true });
+  });
+
+  test("asks a survey of everything for nothing in particular", () => {
+    expect(parseIntent("Can you summarize how my project has progressed over time?")).toMatchObject({
+      survey: true,
+      recap: true,
+      request: false,
+      past: false,
+    });
+    expect(parseIntent("List the order in which I brought up the topics.")).toMatchObject({
+      survey: true,
+      recap: false,
+    });
+  });
+});

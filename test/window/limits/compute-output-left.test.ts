@@ -1,0 +1,93 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { computeOutputLeft } from "../../../src/window/limits/compute-output-left.ts";
+import { detectOutputOverflow, detectOverflow } from "../../../src/window/limits/overflow.ts";
+import { removeImpossibleCounts } from "../../../src/window/limits/possible-overflow.ts";
+
+const message = "too long";
+
+describe("outputLeft", () => {
+  test("is what the provider's numbers leave beside the prompt", () => {
+    const overflow = { message, limitTokens: 64_000, requestedTokens: 66_163, outputTokens: 63_900 };
+    const left = computeOutputLeft({
+      overflow,
+      promptTokens: 2_000,
+      requestedOutputTokens: undefined,
+      window: 200_000,
+    });
+    expect(left).toBe(61_737);
+  });
+
+  test("is what the known window leaves where the provider tells no numbers", () => {
+    const known = { overflow: { message }, promptTokens: 20_000, window: 128_000 };
+    expect(computeOutputLeft({ ...known, requestedOutputTokens: 120_000 })).toBe(108_000);
+    expect(computeOutputLeft({ ...known, requestedOutputTokens: 8_000 })).toBeUndefined();
+    expect(computeOutputLeft({ ...known, requestedOutputTokens: undefined })).toBeUndefined();
+  });
+
+  test("is nothing where the prompt alone is too long, or leaves no room for a reply", () => {
+    const told = (input: number) => ({
+      message,
+      limitTokens: 64_000,
+      requestedTokens: input + 8_000,
+      outputTokens: 8_000,
+    });
+    const rest = { promptTokens: 1, requestedOutputTokens: 8_000, window: 200_000 };
+    expect(computeOutputLeft({ overflow: told(70_000), ...rest })).toBeUndefined();
+    expect(computeOutputLeft({ overflow: told(63_500), ...rest })).toBeUndefined();
+    expect(computeOutputLeft({ overflow: told(60_000), ...rest })).toBe(4_000);
+  });
+
+  test("always fits beside the prompt, and is less than what was asked for", () => {
+    const tokens = fc.nat(400_000);
+    fc.assert(
+      fc.property(tokens, tokens, tokens, (limitTokens, input, outputTokens) => {
+        const overflow = { message, limitTokens, requestedTokens: input + outputTokens, outputTokens };
+        const left = computeOutputLeft({
+          overflow,
+          promptTokens: 0,
+          requestedOutputTokens: undefined,
+          window: 400_000,
+        });
+        if (left === undefined) return;
+        expect(left + input).toBeLessThanOrEqual(limitTokens);
+        expect(left).toBeLessThan(outputTokens);
+        expect(left).toBeGreaterThanOrEqual(1_024);
+      }),
+    );
+  });
+});
+
+test("output that alone fills the window is no overflow of the messages", () => {
+  const failure = {
+    status: 400,
+    message:
+      "'max_tokens' or 'max_completion_tokens' is too large: 70000. This model's maximum context length is 64000 tokens and your request has 2263 input tokens",
+  };
+  expect(detectOverflow(failure)).toBeUndefined();
+  expect(detectOutputOverflow(failure)).toMatchObject({ limitTokens: 64_000, outputTokens: 70_000 });
+});
+
+describe("believedOverflow", () => {
+  const sent = { estimated: 3_000, maxTokens: 17_000, requestedOutputTokens: undefined };
+
+  test("keeps numbers that can be about the request", () => {
+    for (const overflow of [
+      { message, requestedTokens: 4_000, limitTokens: 3_500 },
+      { message, requestedTokens: 12_000, outputTokens: 8_000, limitTokens: 8_192 },
+      { message, limitTokens: 4_096 },
+      { message },
+    ])
+      expect(removeImpossibleCounts(overflow, sent)).toEqual(overflow);
+  });
+
+  test("leaves out numbers that cannot", () => {
+    for (const overflow of [
+      { message, requestedTokens: 300_000, limitTokens: 200_000 },
+      { message, requestedTokens: 500, limitTokens: 400 },
+      { message, requestedTokens: 4_000, limitTokens: 10 },
+      { message, limitTokens: 200_000 },
+    ])
+      expect(removeImpossibleCounts(overflow, sent)).toEqual({ message });
+  });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, it, vi } from "vitest";
+import { ANTHROPIC_MODELS } from "../../../src/window/models/anthropic-models.ts";
+import { computeUsageCost } from "../../../src/window/models/compute-usage-cost.ts";
+import { ASSUMED_FACTS, modelFacts } from "../../../src/window/models/get-model-facts.ts";
+import { GOOGLE_MODELS } from "../../../src/window/models/google-models.ts";
+import { findKnownModel } from "../../../src/window/models/known-models.ts";
+import { OPENAI_MODELS } from "../../../src/window/models/openai-models.ts";
+
+const ALL = { ...ANTHROPIC_MODELS, ...OPENAI_MODELS, ...GOOGLE_MODELS };
+
+describe("knownModel", () => {
+  it.each([
+    ["claude-sonnet-4-5-20250929", "claude-sonnet-4-5"],
+    ["claude-sonnet-4-20250514", "claude-sonnet-4"],
+    ["claude-opus-4-1@20250805", "claude-opus-4-1"],
+    ["us.anthropic.claude-opus-4-6-v1:0", "claude-opus-4-6"],
+    ["anthropic/claude-sonnet-4.5", "claude-sonnet-4-5"],
+    ["openrouter/anthropic/claude-4.5-sonnet:beta", "claude-sonnet-4-5"],
+    ["claude-3.7-sonnet", "claude-3-7-sonnet"],
+    ["claude-3-5-sonnet-latest", "claude-3-5-sonnet"],
+    ["GPT-5-mini-2025-08-07", "gpt-5-mini"],
+    ["gpt-5.6-sol", "gpt-5.6"],
+    ["gpt-5.1-codex-max", "gpt-5.1"],
+    ["openai/o3-pro", "o3-pro"],
+    ["models/gemini-2.5-pro-preview-06-05", "gemini-2.5-pro"],
+    ["gemini-2.5-flash-lite", "gemini-2.5-flash-lite"],
+  ])("knows %s as %s", (id, name) => {
+    expect(findKnownModel(id)).toBe(ALL[name]);
+  });
+
+  it.each(["gpt-5.9", "claude-opus-4-99", "gpt-50", "o30", "mistral-large", "", "__proto__", "constructor"])(
+    "does not take %j for another model",
+    (id) => expect(findKnownModel(id)).toBeUndefined(),
+  );
+
+  it("gives the window of a million where an id asks for it", () => {
+    expect(findKnownModel("claude-sonnet-4-5[1m]")?.window).toBe(1_000_000);
+  });
+
+  it("holds facts that make sense for every model", () => {
+    for (const [name, facts] of Object.entries(ALL)) {
+      expect(findKnownModel(name), name).toBe(facts);
+      expect(facts.maxOutput, name).toBeLessThan(facts.window);
+      for (const prices of [facts.prices, facts.longPrompt?.prices ?? facts.prices]) {
+        expect(prices.cacheRead, name).toBeLessThanOrEqual(prices.input);
+        expect(prices.input, name).toBeLessThanOrEqual(prices.cacheWrite);
+        expect(prices.cacheWrite, name).toBeLessThanOrEqual(prices.cacheWriteHour);
+        expect(prices.input, name).toBeLessThan(prices.output);
+      }
+    }
+  });
+});
+
+describe("modelFacts", () => {
+  it("assumes little of a model that nobody knows, and says so", () => {
+    const onUnknown = vi.fn();
+    const facts = modelFacts("house-blend-7", { onUnknown });
+    expect(facts).toEqual(ASSUMED_FACTS);
+    expect(facts).toMatchObject({ window: 128_000, maxOutput: 8_000, arePricesAssumed: true });
+    expect(facts.prices.cacheRead).toBe(facts.prices.input);
+    expect(onUnknown).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('"house-blend-7"'));
+  });
+
+  it("is silent about models that are known or whose window is given", () => {
+    const onUnknown = vi.fn();
+    modelFacts("claude-opus-4-5", { onUnknown });
+    expect(modelFacts("house-blend-7", { onUnknown, overrides: { window: 32_000 } }).window).toBe(32_000);
+    expect(onUnknown).not.toHaveBeenCalled();
+  });
+
+  it("asks the catalogue it is given instead of its own", () => {
+    const own = { ...ASSUMED_FACTS, window: 5_000 };
+    expect(modelFacts("claude-opus-4-5", { catalogue: () => own }).window).toBe(5_000);
+  });
+
+  it("lets overrides win, one by one", () => {
+    const facts = modelFacts("claude-opus-4-5", {
+      overrides: { maxOutput: 1_000, prices: { cacheRead: 5 } },
+    });
+    expect(facts).toMatchObject({ window: 200_000, maxOutput: 1_000, prices: { input: 5, cacheRead: 5 } });
+  });
+
+  it("trusts prices of an unknown model once input and output are given, without a discount for its cache", () => {
+    const facts = modelFacts("house-blend-7", { overrides: { prices: { input: 1, output: 2 } } });
+    expect(facts.prices).toEqual({ input: 1, output: 2, cacheRead: 1, cacheWrite: 1, cacheWriteHour: 1 });
+    expect(facts.arePricesAssumed).toBeUndefined();
+    const half = modelFacts("house-blend-7", { overrides: { prices: { input: 1 } } });
+    expect(half.arePricesAssumed).toBe(true);
+  });
+
+  it("holds prices that are set by hand for long prompts too", () => {
+    const facts = modelFacts("gemini-2.5-pro", { overrides: { prices: { input: 1 } } });
+    expect(computeUsageCost({ inputTokens: 1_000_000 }, facts)).toBeCloseTo(1);
+  });
+});
+
+describe("costOfUsage", () => {
+  it("charges each kind of token its price", () => {
+    const facts = modelFacts("claude-sonnet-4-5");
+    const usage = {
+      inputTokens: 1_000,
+      outputTokens: 2_000,
+      cacheReadTokens: 100_000,
+      cacheWriteTokens: 10_000,
+      cacheWriteHourTokens: 4_000,
+    };
+    expect(computeUsageCost(usage, facts)).toBeCloseTo(0.003 + 0.03 + 0.03 + 0.0225 + 0.024);
+  });
+
+  it("charges a whole request more when its prompt is long, cached tokens included", () => {
+    const facts = modelFacts("gemini-2.5-pro");
+    expect(computeUsageCost({ inputTokens: 200_000 }, facts)).toBeCloseTo(0.25);
+    expect(computeUsageCost({ inputTokens: 100_000, cacheReadTokens: 200_000 }, facts)).toBeCloseTo(
+      0.25 + 0.05,
+    );
+  });
+
+  it("costs nothing to use nothing", () => expect(computeUsageCost({}, modelFacts("gpt-5"))).toBe(0));
+});
