@@ -3,7 +3,7 @@ import type { Writable } from "node:stream";
 
 /** Sink for a command's output, with backpressure from its reader. */
 export interface Printer {
-  /** Prints the text unchanged; throws ReaderGone when the reader has gone. */
+  /** Prints the text unchanged; throws ReaderGoneError when the reader has gone. */
   print(text: string): Promise<void>;
   /** Resolves when everything is printed and the user has left the pager, if there is one. */
   close(): Promise<void>;
@@ -17,7 +17,7 @@ export function createPlainPrinter(stream: Writable, signal?: AbortSignal): Prin
   return { print: (text) => printTo(stream, text, signal), close: async () => undefined };
 }
 
-/** Writes the text and waits until the stream accepts more; throws ReaderGone if the stream is closed. */
+/** Writes the text and waits until the stream accepts more; throws ReaderGoneError if the stream is closed. */
 export async function printTo(stream: Writable, text: string, signal?: AbortSignal): Promise<void> {
   if (stream.destroyed || !stream.writable) throw new ReaderGoneError();
   if (stream.write(text)) return;

@@ -24,7 +24,7 @@ export function alignMessages(line: readonly string[], caller: readonly string[]
   return { type: "rewind", keep };
 }
 
-/** Like `alignWhole`, for a caller that may also have omitted messages anywhere before the end of the line. */
+/** Like `alignMessages`, for a caller that may also have omitted messages anywhere before the end of the line. */
 export function alignTrimmedMessages(line: readonly string[], caller: readonly string[]): Alignment {
   const places = findOmittedPlaces(line, caller);
   return places ? { type: "drop", places } : alignMessages(line, caller);

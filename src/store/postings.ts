@@ -53,7 +53,7 @@ export function countPostings(bytes: Uint8Array): number {
 
 /** Adds `times` × `worth[weight]` to the score of each posting's place. */
 export function addScores(bytes: Uint8Array, scores: Float32Array, worth: Float32Array, times: number): void {
-  // `eachPosting` inlined: this runs for every chunk that contains a word of the question.
+  // `visitPostings` inlined: this runs for every chunk that contains a word of the question.
   let place = 0;
   for (let at = HEADER_BYTES; at < bytes.length; ) {
     const byte = bytes[at++] as number;

@@ -6,7 +6,7 @@ import type { AgentDriver } from "./agent-driver.ts";
 import type { Fence } from "./fenced-log.ts";
 import type { TaskRun } from "./task-run.ts";
 
-/** Dependencies of `makeContext`. */
+/** Dependencies of `buildAgentContext`. */
 export interface AgentContextDeps<OpenedSession> {
   readonly log: Log;
   readonly openSession: (id: SessionId, scope: Scope, fence: Fence) => Promise<OpenedSession>;

@@ -1,7 +1,7 @@
 import type { TaskStore } from "../store/task-store.ts";
 import type { Runner } from "./runner.ts";
 
-/** Dependencies of `hearWishes`. */
+/** Dependencies of `handleRequests`. */
 export interface HandleRequestsDeps<OpenedSession> {
   readonly runner: Runner<OpenedSession>;
   readonly tasks: TaskStore;

@@ -33,7 +33,7 @@ export interface RecordEventDeps extends RetryStoreDeps {
 }
 
 /**
- * Writes an agent's event and adds its usage; throws Overrun when a limit is exceeded, NotOurs
+ * Writes an agent's event and adds its usage; throws Overrun when a limit is exceeded, OwnershipLostError
  * when the run may not write.
  */
 export async function recordEvent(

@@ -8,7 +8,7 @@ const MAX_DELAY_MS = 5_000;
 /** Delay at which the caller is warned; shorter interruptions stay silent. */
 const WARN_AT_MS = 800;
 
-/** Dependencies of `untilStored`. */
+/** Dependencies of `retryStore`. */
 export interface RetryStoreDeps {
   readonly timer: Timer;
   readonly onWarning: (warning: string) => void;

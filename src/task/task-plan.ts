@@ -9,7 +9,7 @@ import type { TaskRecord } from "../store/task-store.ts";
 import type { StartOptions } from "./start-options.ts";
 import { checkBudget } from "./task-budget.ts";
 
-/** Input of `makePlan`. */
+/** Input of `buildTaskPlan`. */
 export interface TaskPlanInput {
   readonly id: TaskId;
   readonly agent: string;

@@ -17,7 +17,7 @@ export interface ModelSummaryOptions {
   /** Minimum number of parts to summarize in parallel; default 2. */
   readonly parts?: number;
   readonly instructions?: string;
-  /** A custom prompt template; see `summaryPrompt`. */
+  /** A custom prompt template; see `buildSummaryPrompt`. */
   readonly template?: string;
   readonly signal?: AbortSignal;
   /** Called with the usage of each call. */

@@ -47,7 +47,7 @@ export async function openSourceDatabase(path: string, signal?: AbortSignal): Pr
 }
 
 /**
- * Opens databases as `openDatabase` does; a database with a journal is copied once for all callers, until it changes.
+ * Opens databases as `openSourceDatabase` does; a database with a journal is copied once for all callers, until it changes.
  */
 export class DatabaseCopies implements AsyncDisposable {
   /** The latest copy. */

@@ -27,7 +27,7 @@ interface Element {
 }
 
 /**
- * Reads the messages of a large body like `wireMessages`, but a few elements at a time. Only the keys of ordinary
+ * Reads the messages of a large body like `readMessages`, but a few elements at a time. Only the keys of ordinary
  * messages are kept, not their parsed content; large values stay in the body.
  */
 export async function readInTurns(
@@ -128,7 +128,7 @@ async function messageOf(
   return { ...place, ...liftedFields(reading, await liftedMessage(input, source)) };
 }
 
-/** The content fields of a `WireMessage` with large values; its blobs are redacted if redaction is on. */
+/** The content fields of a `RequestMessage` with large values; its blobs are redacted if redaction is on. */
 export function liftedFields(
   { stored, prepareStored, isRedacting }: MessageReading,
   { key, input, brief }: LiftedMessage,

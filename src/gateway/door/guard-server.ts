@@ -16,7 +16,7 @@ export interface ServerGuard {
 }
 
 /**
- * Guards a server created with `httpServerOptions` and passes its requests to `handle`, including requests that expect
+ * Guards a server created with `buildServerOptions` and passes its requests to `handle`, including requests that expect
  * "100 Continue". At the connection limit, the connection that has waited longest without a request is closed for a new
  * one, so that idle sockets cannot block the server. Upgrades and CONNECT are refused; bytes that are not a valid
  * request get a bare reply.

@@ -28,7 +28,7 @@ export interface ThreadRequest extends KeyedMessages {
   readonly kind: RequestKind;
   readonly explicit?: string | undefined;
   readonly agent?: string | undefined;
-  /** The thread whose compaction this request continues, as found by `isContinuedFrom`. */
+  /** The thread whose compaction this request continues, as found by `hasSummary`. */
   readonly continues?: string | undefined;
 }
 

@@ -11,7 +11,7 @@ export interface RequestFacts {
   readonly isStreamed?: boolean;
   /** True if the reply must be JSON of a given form. */
   readonly hasOutputFormat?: boolean;
-  /** The purpose found by `explicitIdOf`. */
+  /** The purpose found by `findExplicitId`. */
   readonly purpose?: string;
   /** True if the same client has a conversation with tools under the same id. */
   readonly hasMainConversation?: boolean;

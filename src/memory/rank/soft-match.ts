@@ -58,7 +58,7 @@ export function createSoftMatcher(
   };
 }
 
-/** Two vectors that differ in a larger share of signs are almost always below `LEAST_COSINE`. */
+/** Two vectors that differ in a larger share of signs are almost always below `MIN_COSINE`. */
 const MAX_DIFFERENT_SIGNS = 0.45;
 
 function computeCosine(left: TermVector, right: TermVector): number {

@@ -36,7 +36,7 @@ const PLAIN = /^[a-z]{1,64}$/;
 /** Matches most other words: nothing to fold, but perhaps something to split. */
 const BARE_ASCII = /^[A-Za-z0-9_]{1,64}$/;
 
-/** Like `termsOfWord`, but without the cache, for whole vocabularies. */
+/** Like `analyzeWord`, but without the cache, for whole vocabularies. */
 export function analyzeWordUncached(word: string): readonly string[] {
   if (PLAIN.test(word)) return STOP_WORDS.has(word) ? NONE : [stemWord(word)];
   if (BARE_ASCII.test(word)) return termsOfAscii(word);

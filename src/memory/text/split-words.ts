@@ -17,7 +17,7 @@ const [OTHER, LOWER, UPPER, DIGIT, JOINT] = [0, 1, 2, 3, 4] as const;
 const KINDS = new Uint8Array(128).fill(OTHER);
 KINDS.fill(DIGIT, 0x30, 0x3a).fill(UPPER, 0x41, 0x5b).fill(LOWER, 0x61, 0x7b).fill(JOINT, 0x5f, 0x60);
 
-/** Like `identifierParts`, but much faster; only for ASCII letters, digits, underscores and apostrophes. */
+/** Like `splitIdentifier`, but much faster; only for ASCII letters, digits, underscores and apostrophes. */
 function asciiParts(word: string): string[] {
   const parts: string[] = [];
   let from = 0;

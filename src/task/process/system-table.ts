@@ -11,7 +11,7 @@ export function getSystemTable(): ProcessTable {
   return table;
 }
 
-/** The identity of a live process (this one by default), which other processes can check with `isAlive`. */
+/** The identity of a live process (this one by default), which other processes can check with `isProcessAlive`. */
 export async function identifyProcess(
   pid = process.pid,
   from = getSystemTable(),

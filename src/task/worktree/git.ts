@@ -42,7 +42,7 @@ const SETTINGS = [
   "core.packedRefsTimeout=10000",
 ].flatMap((setting) => ["-c", setting]);
 
-/** Calls git and retries while another git process disturbs it; for repeatable calls. See `askGitOnce`. */
+/** Calls git and retries while another git process disturbs it; for repeatable calls. See `callGitOnce`. */
 export async function callGit(
   cwd: string,
   args: readonly string[],

@@ -25,7 +25,7 @@ const MAX_FILES = 5_000;
 const CHARACTERS_PER_TOKEN = 4;
 const NOTHING = new Float32Array(0);
 
-/** `seenInPart` and `namedInPart` mark facts of the part being read; `putDown` marks facts of its current line. */
+/** `seenInPart` and `namedInPart` mark facts of the part being read; `addedToLine` marks facts of its current line. */
 const seenInPart = new FactMarks();
 const namedInPart = new FactMarks();
 const addedToLine = new FactMarks();
