@@ -26,7 +26,7 @@ export class GatewayDown extends Error {}
 
 const START_MS = 60_000;
 const END_MS = 15_000;
-const MOST_LOGGED = 4_000_000;
+const MAX_LOGGED = 4_000_000;
 const MAIN = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
 
 /** Starts `longhaul serve` with its own store. */
@@ -59,7 +59,7 @@ export async function startGateway(options: {
   process.once("exit", kill);
   let logged = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    logged = (logged + text).slice(-MOST_LOGGED);
+    logged = (logged + text).slice(-MAX_LOGGED);
   });
   const ended = once(child, "close").finally(() => process.off("exit", kill));
   const listening = Promise.withResolvers<string>();

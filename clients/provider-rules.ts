@@ -1,6 +1,6 @@
 type Fields = Readonly<Record<string, unknown>>;
 
-const MOST_CACHE_MARKERS = 4;
+const MAX_CACHE_MARKERS = 4;
 
 /** Provider rules that a request violates; providers would refuse it. */
 export function brokenRules(api: string, body: Buffer): readonly string[] {
@@ -41,7 +41,7 @@ function anthropicRules(body: Fields): readonly string[] {
   return [
     ...broken,
     ...(first?.role === "user" ? [] : ["the first message is not the user's"]),
-    ...(markers > MOST_CACHE_MARKERS ? [`${markers} cache markers`] : []),
+    ...(markers > MAX_CACHE_MARKERS ? [`${markers} cache markers`] : []),
   ];
 }
 

@@ -12,7 +12,7 @@ export interface Ended {
 }
 
 /** Characters kept of each stream's end. */
-const MOST_KEPT = 8_000_000;
+const MAX_KEPT = 8_000_000;
 
 /** Runs a program until it exits or the deadline passes; its child processes end with it. */
 export async function runProcess(
@@ -37,7 +37,7 @@ export async function runProcess(
   const said = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const)
     child[name].setEncoding("utf8").on("data", (text: string) => {
-      said[name] = (said[name] + text).slice(-MOST_KEPT);
+      said[name] = (said[name] + text).slice(-MAX_KEPT);
     });
   const endGroup = () => {
     try {

@@ -21,7 +21,7 @@ export interface Tap {
   close(): Promise<void>;
 }
 
-const MOST_OF_AN_ERROR = 2_000;
+const MAX_OF_AN_ERROR = 2_000;
 
 /** Starts a pass-through proxy. It changes nothing, and a broken connection on one side breaks the other. */
 export async function startTap(target: string): Promise<Tap> {
@@ -37,7 +37,7 @@ export async function startTap(target: string): Promise<Tap> {
       tapped.status = status;
       response.writeHead(status, answer.statusMessage, answer.rawHeaders);
       answer.on("data", (chunk: Buffer) => {
-        if (status >= 400) tapped.error = ((tapped.error ?? "") + chunk).slice(0, MOST_OF_AN_ERROR);
+        if (status >= 400) tapped.error = ((tapped.error ?? "") + chunk).slice(0, MAX_OF_AN_ERROR);
       });
       answer.pipe(response);
       // A pipe ends its target only if the source ended normally.

@@ -15,8 +15,8 @@ import { openSqliteStore, type RepairReport, repairSqliteStore } from "./store/s
 import type { Store } from "./store/store.ts";
 import type { TaskOptions } from "./task/task-options.ts";
 import { genaiPrices } from "./window/models/genai-prices.ts";
-import type { Catalog } from "./window/models/get-model-facts.ts";
 import { createModelCatalog } from "./window/models/model-catalog.ts";
+import type { Catalog } from "./window/models/model-facts.ts";
 import type { ModelTable } from "./window/models/model-settings.ts";
 
 export type { ProviderSettings } from "./provider/ai-sdk/provider-settings.ts";

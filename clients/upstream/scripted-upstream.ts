@@ -52,7 +52,7 @@ export interface ScriptedUpstream {
   close(): Promise<void>;
 }
 
-const MOST_CALLS = 24;
+const MAX_CALLS = 24;
 const CUT_AFTER_EVENTS = 4;
 /** Time for the client to show the output so far. */
 const STALL_MS = 1_500;
@@ -94,7 +94,7 @@ export async function startUpstream(options: UpstreamOptions): Promise<ScriptedU
   function decide(api: WireApi, body: Readonly<Record<string, unknown>>, sizeBytes: number) {
     const request = readAsked(api.name, body);
     const understood = purposeOf(request, script);
-    const purpose = understood === "read" && calls >= MOST_CALLS ? "final" : understood;
+    const purpose = understood === "read" && calls >= MAX_CALLS ? "final" : understood;
     const tokens = Math.ceil(sizeBytes / 4);
     const isConversation = purpose === "read" || purpose === "final";
     if (isConversation) learnLimit(++asked, tokens);

@@ -5,10 +5,10 @@ import { tool } from "ai";
 import { z } from "zod";
 import { inside } from "./inside.ts";
 
-const MOST_LINES = 500;
-const MOST_BYTES = 1_000_000;
-const MOST_HITS = 60;
-const MOST_FILES = 20_000;
+const MAX_LINES = 500;
+const MAX_BYTES = 1_000_000;
+const MAX_HITS = 60;
+const MAX_FILES = 20_000;
 const LEFT_OUT = new Set([".git", "node_modules", "dist", "build", "target", ".venv"]);
 
 const PATH = z.string().describe("a path in the working folder");
@@ -22,7 +22,7 @@ export function readTool(folder: string) {
     }),
     execute: async ({ path, from = 1 }) => {
       const lines = (await textOf(await inside(folder, path))).split("\n");
-      const shown = lines.slice(from - 1, from - 1 + MOST_LINES);
+      const shown = lines.slice(from - 1, from - 1 + MAX_LINES);
       const rest = lines.length - (from - 1) - shown.length;
       const more = rest > 0 ? [`[${rest} more lines; read on with from: ${from + shown.length}]`] : [];
       return [...shown.map((line, index) => `${from + index}| ${line}`), ...more].join("\n");
@@ -70,16 +70,16 @@ export function searchTool(folder: string) {
           if (line.includes(text))
             hits.push(`${relative(root, file)}:${index + 1}: ${line.trim().slice(0, 300)}`);
         }
-        if (hits.length >= MOST_HITS) break;
+        if (hits.length >= MAX_HITS) break;
       }
-      return hits.length === 0 ? "Nothing was found." : hits.slice(0, MOST_HITS).join("\n");
+      return hits.length === 0 ? "Nothing was found." : hits.slice(0, MAX_HITS).join("\n");
     },
   });
 }
 
 async function textOf(file: string): Promise<string> {
   const { size } = await stat(file);
-  if (size > MOST_BYTES) throw new Error(`The file has ${size} bytes; that is too much to read whole.`);
+  if (size > MAX_BYTES) throw new Error(`The file has ${size} bytes; that is too much to read whole.`);
   const text = await readFile(file, "utf8");
   if (text.includes("\0")) throw new Error("The file is no text.");
   return text;
@@ -88,7 +88,7 @@ async function textOf(file: string): Promise<string> {
 /** Does not follow links, which may lead outside or in circles. */
 async function* filesIn(folder: string): AsyncGenerator<string> {
   const waiting = [folder];
-  for (let count = 0, next = waiting.pop(); next !== undefined && count < MOST_FILES; next = waiting.pop()) {
+  for (let count = 0, next = waiting.pop(); next !== undefined && count < MAX_FILES; next = waiting.pop()) {
     for (const entry of await readdir(next, { withFileTypes: true })) {
       if (entry.isDirectory() && !LEFT_OUT.has(entry.name)) waiting.push(join(next, entry.name));
       if (!entry.isFile()) continue;

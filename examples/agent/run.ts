@@ -4,7 +4,7 @@ import { runCommand } from "longhaul";
 import { z } from "zod";
 
 const USUAL_SECONDS = 120;
-const MOST_CHARACTERS = 12_000;
+const MAX_CHARACTERS = 12_000;
 
 export function runTool(folder: string, tag: string) {
   return tool({
@@ -22,7 +22,7 @@ export function runTool(folder: string, tag: string) {
         tag,
         deadlineMs: seconds * 1_000,
         maxOutputBytes: 50_000_000,
-        keepBytes: MOST_CHARACTERS,
+        keepBytes: MAX_CHARACTERS,
         ...(abortSignal && { signal: abortSignal }),
       });
       abortSignal?.throwIfAborted();

@@ -1,5 +1,5 @@
 // Terminal output: text and calls as they arrive, and finally the window and the costs.
-import type { Entry, Kernel, Part, Session, WindowParts } from "longhaul";
+import type { Entry, Kernel, Part, Session, WindowBreakdown } from "longhaul";
 
 /** Prints an entry of a task's output. */
 export function showEntry(entry: Entry): void {
@@ -59,7 +59,7 @@ async function spentIn(session: Session) {
   }
 }
 
-function bar({ reserved, free, ...used }: WindowParts, columns: number): string {
+function bar({ reserved, free, ...used }: WindowBreakdown, columns: number): string {
   const taken = Object.values(used).reduce((sum, tokens) => sum + tokens, 0);
   const width = (tokens: number) => Math.round((tokens / (taken + reserved + free)) * columns);
   return `${"█".repeat(width(taken))}${"▒".repeat(width(reserved))}`.padEnd(columns, "·");

@@ -1,6 +1,6 @@
 import {
   alternateRoles,
-  fitMessages as fitWindow,
+  fitConversation as fitWindow,
   isLonghaulError,
   type Message,
   type Slot,

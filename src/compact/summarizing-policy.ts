@@ -6,7 +6,7 @@ import type { Budget, Course, Moment, Policy, PolicyRun } from "../window/policy
 import type { Slot } from "../window/slot.ts";
 import { extractSummary } from "./extractive/extract-summary.ts";
 
-/** Options of the `summarising` policy. */
+/** Options of the `summarizing` policy. */
 export interface SummarizingOptions {
   /** Maximum share of the room after system prompt and tools that the summary may take. */
   readonly share?: number;

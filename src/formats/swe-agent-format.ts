@@ -142,7 +142,7 @@ class TrajectoryReader {
     const { left, copiedBytes } = open.step
       ? collectStepLeftovers(open.step, told, this.#seen)
       : { left: undefined, copiedBytes: 0 };
-    const besides = entry && omitKnownFields(entry, this.#agent);
+    const extra = entry && omitKnownFields(entry, this.#agent);
     const place = id ?? (open.index === undefined ? `${open.id}:observation` : `#${open.index + 1}`);
     yield* buildObservationRecords(
       entry ? entry.content : (open.step?.fields.observation ?? ""),
@@ -150,7 +150,7 @@ class TrajectoryReader {
       open.calls,
       {
         version: entry ? "history" : "trajectory",
-        left: left || besides ? { ...besides, ...left } : undefined,
+        left: left || extra ? { ...extra, ...left } : undefined,
       },
     );
     if (copiedBytes > 0) yield { type: "copy", bytes: copiedBytes };

@@ -25,7 +25,7 @@ const ownCatalog = createModelCatalog();
  * made for earlier calls are reproduced, so the beginning of the window stays the same from call to call. Throws
  * WINDOW_FLOOR if the content that may not be cut does not fit.
  */
-export function fitMessages(
+export function fitConversation(
   messages: readonly Message[],
   options: WindowOptions,
   catalogue: ModelCatalog = ownCatalog,

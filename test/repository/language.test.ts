@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 
@@ -18,7 +18,8 @@ function sourcesIn(folder: string): readonly Source[] {
     .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
 }
 
-const all = ["src", "test", "bench", "clients", "demo", "examples", "training"].flatMap(sourcesIn);
+const src = sourcesIn("src");
+const all = [...src, ...["test", "bench", "clients", "demo", "examples", "training"].flatMap(sourcesIn)];
 
 /** The comments of a source, one string each, without quoted code. */
 function commentsOf({ text }: Source): readonly string[] {
@@ -41,6 +42,13 @@ function findInComments(sources: readonly Source[], pattern: RegExp): readonly s
   );
 }
 
+/** Top-level declarations of a source that it exports, by kind and name. */
+function exportsOf({ text }: Source): readonly { readonly kind: string; readonly name: string }[] {
+  const declaration =
+    /^export (?:abstract )?(?:async )?(class|interface|type|function\*?|const|enum) (\w+)/gm;
+  return [...text.matchAll(declaration)].map(([, kind = "", name = ""]) => ({ kind, name }));
+}
+
 describe("comments", () => {
   test("name the noun instead of a clause with what", () => {
     const clause =
@@ -52,5 +60,45 @@ describe("comments", () => {
     const banned =
       /\banew\b|\bbesides\b|\bas it came\b|\b(?:summaris|recognis|normalis|colour|behaviour|cancelled)\w*/i;
     expect(findInComments(all, banned)).toEqual([]);
+  });
+});
+
+describe("names", () => {
+  test("of limits begin with MAX or MIN", () => {
+    const found = all.flatMap(({ path, text }) =>
+      [...text.matchAll(/^(?:export )?const ((?:MOST|LEAST)_\w+)/gm)].map(([, name]) => `${path}: ${name}`),
+    );
+    expect(found).toEqual([]);
+  });
+
+  test("of exported things live in one file each", () => {
+    const owners = Map.groupBy(
+      src.flatMap((source) => exportsOf(source).map(({ name }) => ({ name, path: source.path }))),
+      ({ name }) => name,
+    );
+    const shared = [...owners].filter(([, places]) => new Set(places.map(({ path }) => path)).size > 1);
+    expect(shared.map(([name, places]) => `${name}: ${places.map(({ path }) => path).join(", ")}`)).toEqual(
+      [],
+    );
+  });
+
+  test("of types are nouns", () => {
+    const participle =
+      /(?:^|[a-z])(?:Asked|Said|Told|Sent|Made|Kept|Taken|Heard|Given|Shown|Answered|Admitted|Conversing|Answering)$/;
+    const found = src.flatMap((source) =>
+      exportsOf(source)
+        .filter(({ kind, name }) => /class|interface|type|enum/.test(kind) && participle.test(name))
+        .map(({ name }) => `${source.path}: ${name}`),
+    );
+    expect(found).toEqual([]);
+  });
+
+  test("of files occur once in a layer", () => {
+    const layerOf = (path: string) => path.split("/")[1] ?? "";
+    const named = src.map(({ path }) => path).filter((path) => basename(path) !== "index.ts");
+    const shared = [...Map.groupBy(named, (path) => `${layerOf(path)}/${basename(path)}`)]
+      .filter(([, paths]) => paths.length > 1)
+      .map(([, paths]) => paths.join(", "));
+    expect(shared).toEqual([]);
   });
 });

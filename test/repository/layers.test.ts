@@ -39,7 +39,7 @@ const HEIGHT: Readonly<Record<string, number>> = {
 /** Implementations of ports, which only open-kernel and their own files may import. */
 const IMPLEMENTATIONS = ["store/sqlite", "provider/ai-sdk"];
 /** The entry that exports the provider on the AI SDK, and adapters that parse usage and errors like it. */
-const ADAPTERS = ["ai/index.ts", "ai/call.ts", "memory/embed/ai-sdk.ts"];
+const ADAPTERS = ["ai/index.ts", "ai/model-call.ts", "memory/embed/ai-sdk-embedder.ts"];
 
 interface Import {
   readonly from: string;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fitMessages, type Message } from "../../src/index.ts";
+import { fitConversation, type Message } from "../../src/index.ts";
 
 const talk: readonly Message[] = Array.from({ length: 400 }, (_, at): Message => {
   const text = `Message ${at}. ${"some words about nothing in particular ".repeat(12)}`;
@@ -9,7 +9,7 @@ const talk: readonly Message[] = Array.from({ length: 400 }, (_, at): Message =>
 test.each(["gpt-5", "claude-sonnet-4-5", "claude-opus-4-7"])(
   "a conversation nobody stores fits %s as that provider counts",
   (model) => {
-    const { tokens, slots } = fitMessages(talk, {
+    const { tokens, slots } = fitConversation(talk, {
       model,
       models: { "*": { window: 32_000, maxOutput: 4_000 } },
     });
@@ -21,6 +21,6 @@ test.each(["gpt-5", "claude-sonnet-4-5", "claude-opus-4-7"])(
 test("a model that counts more for the same words gets fewer of them", () => {
   const options = { models: { "*": { window: 32_000, maxOutput: 4_000 } } };
   const size = (model: string) =>
-    fitMessages(talk, { ...options, model }).slots.reduce((sum, slot) => sum + slot.tokens, 0);
+    fitConversation(talk, { ...options, model }).slots.reduce((sum, slot) => sum + slot.tokens, 0);
   expect(size("claude-opus-4-7")).toBeLessThan(size("gpt-5"));
 });

@@ -6,7 +6,7 @@ import torch
 from soft import soft_ranks
 from texts import ranks
 
-LEAST_PAIRS = 20
+MIN_PAIRS = 20
 
 
 def evaluate(texts, table, shares, known_sources, terms=None):
@@ -22,7 +22,7 @@ def evaluate(texts, table, shares, known_sources, terms=None):
             place = soft_ranks(texts, table, terms, mine)
         new = torch.tensor([texts.sources[pair] not in known_sources for pair in mine.tolist()], device=table.device)
         for name, mask in ((kind, torch.ones_like(new)), (f"{kind} new", new)):
-            if int(mask.sum()) >= LEAST_PAIRS:
+            if int(mask.sum()) >= MIN_PAIRS:
                 found[name] = (int(mask.sum()), share_below(place[mask], 1), share_below(place[mask], 10))
     return found
 

@@ -8,8 +8,8 @@ import { join } from "node:path";
 import type { Pair } from "./pairs.ts";
 
 const PERMISSIVE = new Set(["MIT", "Apache-2.0", "ISC", "BSD-2-Clause", "BSD-3-Clause", "0BSD"]);
-const MOST_FOR_A_PACKAGE = 12_000;
-const MOST_FILE_BYTES = 4_000_000;
+const MAX_FOR_A_PACKAGE = 12_000;
+const MAX_FILE_BYTES = 4_000_000;
 const DOCUMENTED = /\/\*\*((?:(?!\*\/)[\s\S]){20,3000})\*\/\s*\n?([^\n]{6,400}(?:\n[^\n]{0,200}){0,3})/g;
 
 interface Manifest {
@@ -104,10 +104,10 @@ function minePackage(folder: string, source: string): Pair[] {
     .sort();
   for (const file of files) {
     const text = readFileSync(file, "utf8");
-    if (text.length > MOST_FILE_BYTES) continue;
+    if (text.length > MAX_FILE_BYTES) continue;
     for (const match of text.matchAll(DOCUMENTED)) {
       const pair = toPair(match[1] ?? "", match[2] ?? "", source);
-      if (pair === undefined || pairs.length >= MOST_FOR_A_PACKAGE) continue;
+      if (pair === undefined || pairs.length >= MAX_FOR_A_PACKAGE) continue;
       pairs.push(pair);
     }
   }
@@ -125,7 +125,7 @@ function minePythonPackage(folder: string, source: string): Pair[] {
     for (const match of readFileSync(file, "utf8").matchAll(PYTHON_DOCUMENTED)) {
       const summary = (match[2] ?? "").split(/\n\s*\n/)[0] ?? "";
       const pair = toPair(summary.replace(/[`*]/g, ""), match[1] ?? "", source);
-      if (pair !== undefined && pairs.length < MOST_FOR_A_PACKAGE) pairs.push(pair);
+      if (pair !== undefined && pairs.length < MAX_FOR_A_PACKAGE) pairs.push(pair);
     }
   }
   return pairs;

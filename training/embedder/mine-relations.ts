@@ -13,7 +13,7 @@ interface Synset {
 }
 
 /** Concepts closer to the root are too general: entity, object, whole. */
-const LEAST_DEPTH = 6;
+const MIN_DEPTH = 6;
 const LEVELS = { n: 3, v: 1, a: 0 } as const;
 
 const [, , dictionary, knownFile, target] = process.argv;
@@ -54,7 +54,7 @@ function addRelations(word: string, first: string, levels: number): void {
   for (let level = 0; level < levels; level++) {
     above = above.flatMap((id) => hypernyms(id));
     for (const id of above) {
-      if (id[0] === "n" && depthOf(id) < LEAST_DEPTH) continue;
+      if (id[0] === "n" && depthOf(id) < MIN_DEPTH) continue;
       add(word, (synsets.get(id)?.words ?? []).slice(0, 3).join(", "), "kind-of");
     }
   }

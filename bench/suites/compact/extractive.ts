@@ -41,7 +41,7 @@ interface Answer {
 const CUTS = [0.4, 0.6, 0.8];
 const REPLIES = 10;
 const MEASURED_TOKENS = 100_000;
-const LEAST_TOKENS = 20_000;
+const MIN_TOKENS = 20_000;
 
 class Score {
   #identifiers = { used: 0, kept: 0 };
@@ -131,7 +131,7 @@ function timesOf(conversation: readonly RecordedMessage[]): readonly number[] {
     return tokens < MEASURED_TOKENS;
   });
   const taken = beginning.reduce((sum, { message }) => sum + estimateMessage(message), 0);
-  if (taken < LEAST_TOKENS) return [];
+  if (taken < MIN_TOKENS) return [];
   const times = [0, 1, 2].map(() => {
     const started = process.cpuUsage();
     extractSummary(beginning, { budgetTokens: 4_000 });

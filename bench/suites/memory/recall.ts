@@ -19,7 +19,7 @@ const GOALS: Readonly<Record<number, { readonly p50?: number; readonly p99?: num
 
 const PEER = "sqlite-vec scan + FTS5, by ranks";
 /** Building a larger plain stack takes longer than everything else. */
-const MOST_FOR_PEER = 100_000;
+const MAX_FOR_PEER = 100_000;
 
 /** Indexing and recall at several sizes, compared with the plain stack in the same run. */
 export const recall: Measurement = {
@@ -30,7 +30,7 @@ export const recall: Measurement = {
       const folder = join(bench.folder, `memory-${size}`);
       const messages = size / CHUNKS_PER_MESSAGE;
       const indexed = await bench.child(`${size} chunks`, module, measureIndexing, { folder, messages });
-      const question = { folder, messages, recalls: 200, hasPeer: size <= MOST_FOR_PEER };
+      const question = { folder, messages, recalls: 200, hasPeer: size <= MAX_FOR_PEER };
       const answer = await bench.child(`${size} recalls`, module, measureRecall, question);
       rmSync(folder, { recursive: true, force: true });
       yield* rowsOf(size, indexed, answer);

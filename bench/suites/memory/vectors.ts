@@ -27,7 +27,7 @@ interface Answer {
 const SLAB = 8_192;
 const NEAREST = 10;
 /** Maximum number of chunks with exact vectors. */
-const MOST_EXACT = 100_000;
+const MAX_EXACT = 100_000;
 
 /** Nearest vectors by our scan and by sqlite-vec's, over the same bytes. */
 export const race: ChildTask<Question, Answer> = async function race({ size, queries }, place) {
@@ -51,7 +51,7 @@ export const race: ChildTask<Question, Answer> = async function race({ size, que
       scanner.put((addresses.at(-1) as number) + (id % SLAB) * dimensions, vector);
     }
     peer.add(items);
-    if (count < MOST_EXACT) exact.push(...vectors);
+    if (count < MAX_EXACT) exact.push(...vectors);
     count += texts.length;
   }
   const search = (vector: Float32Array): number[] => {
@@ -71,7 +71,7 @@ export const race: ChildTask<Question, Answer> = async function race({ size, que
   for (const vector of asked) {
     scans.push(await cpuMs(() => search(vector)));
     peers.push(await cpuMs(() => peer.nearest(vector, NEAREST)));
-    if (size > MOST_EXACT) continue;
+    if (size > MAX_EXACT) continue;
     const top = new TopList(NEAREST);
     for (const [index, other] of exact.entries()) top.offer(index, dot(vector, other));
     const best = new Set(top.getBest().map(({ chunk }) => chunk));
@@ -106,7 +106,7 @@ export const vectors: Measurement = {
         besideValue: peerMs,
         goal: tenth,
       });
-      if (size <= MOST_EXACT)
+      if (size <= MAX_EXACT)
         yield toRow({ id: `${id}.kept`, value: kept, unit: "of the 10 nearest", goal: most });
     }
   },

@@ -14,14 +14,14 @@ export interface CountedRequest {
 }
 
 const PAGE_ENTRIES = 500;
-const MOST_SESSIONS = 1_000;
+const MAX_SESSIONS = 1_000;
 
 /** The requests that a provider reported on, session by session. */
 export async function* countedSessions(dataFolder: string): AsyncGenerator<readonly CountedRequest[]> {
   await using kernel = await openKernel({ path: ":memory:" });
   await importSources(kernel, [join(dataFolder, "transcripts")]);
   // Includes sessions of nested agents, which have no file of their own.
-  for (const { id } of await kernel.sessions({ limit: MOST_SESSIONS })) {
+  for (const { id } of await kernel.sessions({ limit: MAX_SESSIONS })) {
     const requests = await requestsOf(kernel, id);
     if (requests.length > 0) yield requests;
   }

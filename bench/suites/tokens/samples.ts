@@ -9,7 +9,7 @@ export const KINDS = ["english", "code", "chinese", "json", "transcripts"] as co
 export type Kind = (typeof KINDS)[number];
 
 const PIECE_CHARACTERS = 2_000;
-const LEAST_CHARACTERS = 300;
+const MIN_CHARACTERS = 300;
 const CODE_BLOCK = /^(`{3,}|~{3,})[\s\S]*?^\1/gm;
 /** Chinese is denser, and pages of it are shorter. */
 const CHINESE_CHARACTERS = 600;
@@ -75,7 +75,7 @@ function* piecesOf(
 ): Generator<string> {
   for (let start = 0; start < text.length; start += characters) {
     const piece = text.slice(start, start + characters);
-    if (piece.length >= LEAST_CHARACTERS && isWanted(piece)) yield piece;
+    if (piece.length >= MIN_CHARACTERS && isWanted(piece)) yield piece;
   }
 }
 

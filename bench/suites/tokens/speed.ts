@@ -19,12 +19,12 @@ interface Answer {
   readonly exact: number;
 }
 
-const MOST_TEXTS = 400;
+const MAX_TEXTS = 400;
 
 /** Counts the same texts with the estimator and with the exact tokenizer, in turn. */
 export const race: ChildTask<Question, Answer> = async function race({ kind, rounds }) {
   const tokenizer = await loadTokenizer("o200k_base");
-  const texts = samplesOf(kind, MOST_TEXTS);
+  const texts = samplesOf(kind, MAX_TEXTS);
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   const speed = (count: (text: string) => number) => () => {
     const before = process.cpuUsage();

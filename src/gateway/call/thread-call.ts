@@ -21,7 +21,7 @@ import type { Violation } from "../outgoing/violation.ts";
 import type { CutBody } from "../request/cut-body.ts";
 import type { RequestMessage } from "../request/request-messages.ts";
 import { type CallRequest, limitOutput, type TokenLimits } from "../thread/call-request.ts";
-import { findRepeatedSend, type LastSent } from "../thread/last-sent-request.ts";
+import { findRepeatedSend, type LastSentRequest } from "../thread/last-sent-request.ts";
 import type { Thread } from "../thread/thread.ts";
 import { buildWindowKey, type WindowLease } from "../thread/window-set.ts";
 import { fitLoggedConversation } from "./fit-logged-conversation.ts";
@@ -41,7 +41,7 @@ const HOPELESS_CODES = ["WINDOW_OVERFLOW", "WINDOW_FLOOR", "WINDOW_STUCK"] as co
 export class ThreadCall {
   readonly request: CallRequest;
   readonly thread: Thread;
-  readonly #lastSent: LastSent | undefined;
+  readonly #lastSent: LastSentRequest | undefined;
   #placed: PlacedMessages<RequestMessage> | undefined;
   #lease: WindowLease;
   #fitted: FittedWindow | undefined;
@@ -58,7 +58,7 @@ export class ThreadCall {
     thread: Thread,
     asked: CallRequest,
     placed?: PlacedMessages<RequestMessage>,
-    sent?: LastSent,
+    sent?: LastSentRequest,
   ) {
     this.thread = thread;
     this.request = asked;
@@ -132,7 +132,7 @@ export class ThreadCall {
       body && isWhole ? { body, last, windowKey: buildWindowKey(asked), ...this.#outcome } : undefined;
   }
 
-  get #outcome(): Pick<LastSent, "fitted" | "seenSeq" | "pieces" | "violations"> {
+  get #outcome(): Pick<LastSentRequest, "fitted" | "seenSeq" | "pieces" | "violations"> {
     const { seq = 0 } = this.last === undefined ? {} : parseEntryId(this.last);
     const { plan, page } = this.#fitted ?? {};
     const seenSeq = Math.max(seq, plan?.overlay ?? 0, page?.overlay ?? 0, this.#lastSent?.seenSeq ?? 0);

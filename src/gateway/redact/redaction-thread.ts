@@ -4,7 +4,7 @@ import { resolveModuleFile } from "../../base/package-files.ts";
 import { throwIfAborted } from "../../model/errors.ts";
 import { type RedactedText, redactSecrets } from "../../model/secrets/redact-secrets.ts";
 import { Semaphore } from "../door/semaphore.ts";
-import type { WorkerReply, WorkerRequest } from "./redact-worker.ts";
+import type { RedactRequest, WorkerReply } from "./redact-worker.ts";
 
 /** Idle time after which the worker is terminated. */
 const IDLE_MS = 5_000;
@@ -38,7 +38,7 @@ export class RedactionThread {
   }
 
   /** The reply of the worker; undefined if it died or was terminated. */
-  async #ask(texts: WorkerRequest, signal: AbortSignal | undefined): Promise<WorkerReply | undefined> {
+  async #ask(texts: RedactRequest, signal: AbortSignal | undefined): Promise<WorkerReply | undefined> {
     clearTimeout(this.#idle);
     this.#worker ??= startWorker();
     const worker = this.#worker;

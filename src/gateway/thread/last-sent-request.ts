@@ -6,7 +6,7 @@ import type { CallRequest } from "./call-request.ts";
 import { isSimilarWindow, type WindowKey } from "./window-set.ts";
 
 /** The outcome of a request, for an exact repetition: a client that retries, or wants another reply. */
-export interface LastSent {
+export interface LastSentRequest {
   /** The kept bytes of the request. */
   readonly body: CutBody;
   readonly windowKey: WindowKey;
@@ -21,7 +21,7 @@ export interface LastSent {
 
 interface SendingThread {
   readonly session: Session;
-  lastSent: LastSent | undefined;
+  lastSent: LastSentRequest | undefined;
 }
 
 /** Kinds of entries other than messages that affect windows. */
@@ -34,7 +34,7 @@ const DECIDING_KINDS = ["pin", "overlay", "redacted"] as const;
 export async function findRepeatedSend(
   thread: SendingThread,
   asked: CallRequest,
-): Promise<LastSent | undefined> {
+): Promise<LastSentRequest | undefined> {
   const { lastSent: sent, session } = thread;
   const { said, chain, buildPlainPieces: plain, isDryRun } = asked;
   if (!sent || chain || plain || isDryRun || said.cut.like !== sent.body) return undefined;

@@ -12,7 +12,7 @@ import type { CutBody } from "../request/cut-body.ts";
 import type { RequestMessage, RequestMessages } from "../request/request-messages.ts";
 import type { CallRequest } from "./call-request.ts";
 import { HopelessRequests } from "./hopeless-requests.ts";
-import type { LastSent } from "./last-sent-request.ts";
+import type { LastSentRequest } from "./last-sent-request.ts";
 import { type LoggedCalls, restoreCallIds } from "./logged-call-ids.ts";
 import { MergedReplies, mergeRuns, splitRuns } from "./merged-replies.ts";
 import { Reminders } from "./reminders.ts";
@@ -186,7 +186,7 @@ export class Thread {
   readonly hopeless = new HopelessRequests();
 
   /** The outcome of its last request; undefined if it must not be reused. */
-  lastSent: LastSent | undefined;
+  lastSent: LastSentRequest | undefined;
 
   /** Records a request whose reply is pending. */
   recordRequest({ messages }: RequestMessages): void {

@@ -3,7 +3,7 @@ import { resolveModuleFile } from "../../base/package-files.ts";
 import { LonghaulError, throwIfAborted } from "../../model/errors.ts";
 import { Census } from "../../model/scope.ts";
 import type { Embedder } from "./embedder.ts";
-import type { WorkerAnswer, WorkerRequest } from "./offline-worker.ts";
+import type { EmbedRequest, WorkerAnswer } from "./offline-worker.ts";
 import type { StaticEmbedder } from "./static/static-embedder.ts";
 
 /** Up to this many characters are embedded in the main thread, which is faster than a message to a worker and back. */
@@ -69,7 +69,7 @@ class EmbedWorker {
     this.#waiting.set(number, waiting);
     // The worker keeps the process alive only while a request is pending.
     this.#worker.ref();
-    const request: WorkerRequest = { number, texts };
+    const request: EmbedRequest = { number, texts };
     this.#worker.postMessage(request);
     return waiting.promise;
   }

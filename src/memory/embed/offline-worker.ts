@@ -2,7 +2,7 @@ import { parentPort } from "node:worker_threads";
 import { loadStaticEmbedder } from "./static/static-embedder.ts";
 
 /** A batch of texts for the worker. */
-export interface WorkerRequest {
+export interface EmbedRequest {
   readonly number: number;
   readonly texts: readonly string[];
 }
@@ -15,7 +15,7 @@ export interface WorkerAnswer {
 
 const embedder = loadStaticEmbedder();
 
-parentPort?.on("message", ({ number, texts }: WorkerRequest) => {
+parentPort?.on("message", ({ number, texts }: EmbedRequest) => {
   const vectors = new Float32Array(texts.length * embedder.dimensions);
   for (const [index, vector] of embedder.embed(texts).entries()) vectors.set(vector, index * vector.length);
   const answer: WorkerAnswer = { number, vectors };

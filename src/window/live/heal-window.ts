@@ -23,15 +23,19 @@ export interface HealingDeps {
 const GIVE_UP_CODES = ["WINDOW_OVERFLOW", "WINDOW_FLOOR", "WINDOW_STUCK"] as const;
 
 /**
- * Removes the numbers from an overflow error if they cannot refer to the last request; `besides` counts the extra
+ * Removes the numbers from an overflow error if they cannot refer to the last request; `extraTokens` counts the extra
  * tokens sent with it.
  */
-export function checkOverflowCounts(fitting: WindowFitter, overflow: Overflow, besides: number): Overflow {
+export function checkOverflowCounts(
+  fitting: WindowFitter,
+  overflow: Overflow,
+  extraTokens: number,
+): Overflow {
   const { sentTokens, settings } = fitting;
   if (sentTokens === 0) return overflow;
   return removeImpossibleCounts(overflow, {
-    estimated: sentTokens + besides,
-    maxTokens: fitting.estimateMaxCount(besides),
+    estimated: sentTokens + extraTokens,
+    maxTokens: fitting.estimateMaxCount(extraTokens),
     requestedOutputTokens: settings.requestedOutputTokens,
   });
 }
@@ -43,12 +47,12 @@ export function checkOverflowCounts(fitting: WindowFitter, overflow: Overflow, b
 export async function lowerOutput(
   fitting: WindowFitter,
   overflow: Overflow,
-  besides: number,
+  extraTokens: number,
 ): Promise<FittedWindow | undefined> {
   const { settings, meter, refusals } = fitting;
   const { maxOutput = Number.POSITIVE_INFINITY } = refusals;
   const window = await fitting.follow();
-  const sent = (fitting.sentTokens || fitting.estimate(window.slots)) + besides;
+  const sent = (fitting.sentTokens || fitting.estimate(window.slots)) + extraTokens;
   const asked = Math.min(settings.requestedOutputTokens ?? Number.POSITIVE_INFINITY, maxOutput);
   const left = computeOutputLeft({
     overflow,
@@ -63,19 +67,19 @@ export async function lowerOutput(
 }
 
 /**
- * Fits a smaller window for another try; `besides` counts the extra tokens sent. Throws WINDOW_OVERFLOW when all tries
+ * Fits a smaller window for another try; `extraTokens` counts the extra tokens sent. Throws WINDOW_OVERFLOW when all tries
  * are used up: the cuts made for them are then reverted, and the same window is not tried again until a request
  * succeeds.
  */
 export async function fitSmaller(
   fitting: WindowFitter,
   overflow: Overflow,
-  besides: number,
+  extraTokens: number,
   parts: HealingDeps,
 ): Promise<FittedWindow> {
   const before = fitting.sentTokens;
   try {
-    await forceSmallerFit(fitting, overflow, besides);
+    await forceSmallerFit(fitting, overflow, extraTokens);
     const fitted = await fitting.fit({});
     for (const made of [fitted.plan, fitted.page])
       if (made?.overlay !== undefined) fitting.refusals.recordOverlay(made.overlay);
@@ -95,12 +99,16 @@ export async function fitSmaller(
 }
 
 /** Forces the next fit to a smaller window. Throws WINDOW_OVERFLOW when all tries are used up. */
-async function forceSmallerFit(fitting: WindowFitter, overflow: Overflow, besides: number): Promise<void> {
+async function forceSmallerFit(
+  fitting: WindowFitter,
+  overflow: Overflow,
+  extraTokens: number,
+): Promise<void> {
   const { settings, meter, planner: planning, refusals } = fitting;
   const window = await fitting.follow();
   const { requestedTokens, outputTokens = 0 } = overflow;
-  const sent = (fitting.sentTokens || fitting.estimate(window.slots)) + besides;
-  if (refusals.hasGivenUpOn(sent - besides))
+  const sent = (fitting.sentTokens || fitting.estimate(window.slots)) + extraTokens;
+  if (refusals.hasGivenUpOn(sent - extraTokens))
     throw createOverflowError(`Shorter windows were refused as well: ${overflow.message}`, settings.model);
   if (requestedTokens !== undefined && fitting.sentTokens > 0)
     meter.learnCount(sent, requestedTokens - outputTokens);
@@ -114,7 +122,7 @@ async function forceSmallerFit(fitting: WindowFitter, overflow: Overflow, beside
   if (next.type === "give-up") throw createOverflowError(next.message, settings.model);
   await fitting.forceSummary(window);
   const within = meter.estimatedWithin(next.budgetTokens);
-  refusals.recordOverflow(window.line.to, Math.max(0, within - besides));
+  refusals.recordOverflow(window.line.to, Math.max(0, within - extraTokens));
   fitting.reload();
 }
 

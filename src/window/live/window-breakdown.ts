@@ -18,7 +18,7 @@ export const RECALLED = "recalled";
 /** Adds up the tokens of a window by purpose. */
 export function computeBreakdown(
   slots: readonly Slot[],
-  besides: {
+  rest: {
     readonly system: number;
     readonly tools: number;
     readonly memories: number;
@@ -29,14 +29,14 @@ export function computeBreakdown(
     readonly counted: (estimated: number) => number;
   },
 ): WindowBreakdown {
-  const { counted, reserved, window } = besides;
-  const sums = { pins: besides.memories, summaries: 0, recalled: 0, history: 0 };
-  for (const slot of slots) sums[chooseKind(slot, besides)] += slot.tokens;
-  const total = Object.values(sums).reduce((sum, tokens) => sum + tokens, besides.system + besides.tools);
+  const { counted, reserved, window } = rest;
+  const sums = { pins: rest.memories, summaries: 0, recalled: 0, history: 0 };
+  for (const slot of slots) sums[chooseKind(slot, rest)] += slot.tokens;
+  const total = Object.values(sums).reduce((sum, tokens) => sum + tokens, rest.system + rest.tools);
   const scale = total === 0 ? 1 : counted(total) / total;
   const parts = {
-    system: Math.round(besides.system * scale),
-    tools: Math.round(besides.tools * scale),
+    system: Math.round(rest.system * scale),
+    tools: Math.round(rest.tools * scale),
     pins: Math.round(sums.pins * scale),
     summaries: Math.round(sums.summaries * scale),
     recalled: Math.round(sums.recalled * scale),

@@ -151,12 +151,12 @@ export class WindowFitter {
   }
 
   /**
-   * The most tokens that the provider can plausibly count for the last request; `besides` counts the extra tokens sent
+   * The most tokens that the provider can plausibly count for the last request; `extraTokens` counts the extra tokens sent
    * with it.
    */
-  estimateMaxCount(besides: number): number {
+  estimateMaxCount(extraTokens: number): number {
     const messages = this.#lastSent.map(({ message }) => message);
-    return estimateMaxCount(messages, this.#lastSentTokens + besides, this.#settings.isFrameKnown);
+    return estimateMaxCount(messages, this.#lastSentTokens + extraTokens, this.#settings.isFrameKnown);
   }
 
   /** Runs the policy's deferred work. */

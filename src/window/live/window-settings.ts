@@ -1,9 +1,9 @@
 import { createArgumentError } from "../../model/errors.ts";
 import type { Json } from "../../model/json.ts";
 import type { TokenEstimator } from "../apply-edits.ts";
-import { applyOverrides } from "../models/get-model-facts.ts";
 import type { ModelCatalog } from "../models/model-catalog.ts";
 import type { ModelFacts } from "../models/model-data.ts";
+import { applyOverrides } from "../models/model-facts.ts";
 import { checkModelTable, findModelSettings, type ModelSettings } from "../models/model-settings.ts";
 import type { ImageBudget } from "../passes/stub-stale-images.ts";
 import { POLICIES } from "../policies/index.ts";

@@ -6,9 +6,9 @@ import type {
   TieredPrices,
 } from "@pydantic/genai-prices";
 import { ASSUMED_FACTS } from "./assumed-facts.ts";
-import type { Catalog } from "./get-model-facts.ts";
 import { applyRequestedWindow, findKnownEntry, type NamedFacts } from "./known-models.ts";
 import type { ModelFacts, Prices } from "./model-data.ts";
+import type { Catalog } from "./model-facts.ts";
 import { parseModelId } from "./model-id.ts";
 
 /** Looks up a model in the package; null if the package does not know it. */

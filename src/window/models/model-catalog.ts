@@ -1,6 +1,6 @@
 import { BoundedCache } from "../../model/bounded-cache.ts";
-import { type Catalog, modelFacts } from "./get-model-facts.ts";
 import type { ModelFacts } from "./model-data.ts";
+import { type Catalog, modelFacts } from "./model-facts.ts";
 import { checkModelTable, findModelSettings, type ModelSettings, type ModelTable } from "./model-settings.ts";
 
 /** Sources of a kernel's model facts and settings. */

@@ -1,6 +1,6 @@
 import { checkFields } from "../../model/argument-checks.ts";
 import { createArgumentError } from "../../model/errors.ts";
-import type { FactsOverrides } from "./get-model-facts.ts";
+import type { FactsOverrides } from "./model-facts.ts";
 import { parseModelId } from "./model-id.ts";
 
 /** Settings for one model or several. */

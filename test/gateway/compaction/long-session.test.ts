@@ -16,7 +16,7 @@ import {
 
 const TURNS = 50;
 /** Maximum size of a window: the trigger plus one turn. */
-const MOST_TOKENS = 60_000;
+const MAX_TOKENS = 60_000;
 
 /** Runs an agent that applies `keep` to its history after each reply. */
 async function workWith(keep: (agent: TestAgent) => void) {
@@ -43,7 +43,7 @@ describe("a client that keeps compaction blocks", () => {
   it("and all that stands before them works on in a window that stays small", async () => {
     const { upstream, gateway, said, summaries } = await workWith(() => {});
     expect(summaries.length).toBeGreaterThan(1);
-    expect(Math.max(...upstream.counts)).toBeLessThan(MOST_TOKENS);
+    expect(Math.max(...upstream.counts)).toBeLessThan(MAX_TOKENS);
     expectPlain(upstream);
     for (const { at, text } of summaries) expectWords(heardBy(upstream, at), text);
     // No summary is sent again that the client sent back.
@@ -59,7 +59,7 @@ describe("a client that keeps compaction blocks", () => {
     });
     expect(summaries.length).toBeGreaterThan(1);
     expect(agent.elements.length).toBeLessThan(TURNS);
-    expect(Math.max(...upstream.counts)).toBeLessThan(MOST_TOKENS);
+    expect(Math.max(...upstream.counts)).toBeLessThan(MAX_TOKENS);
     expectPlain(upstream);
     // The next request begins as the provider's cache knows it, although the client no longer sends that part.
     for (const { at } of summaries.slice(0, -1)) {
@@ -77,7 +77,7 @@ describe("a client that forgets compaction blocks", () => {
     });
     expect(summaries.length).toBeGreaterThan(TURNS / 4);
     expectPlain(upstream);
-    expect(Math.max(...upstream.counts)).toBeLessThan(MOST_TOKENS);
+    expect(Math.max(...upstream.counts)).toBeLessThan(MAX_TOKENS);
     await expectSaid(gateway, said);
     expect(await threadsOf(gateway)).toHaveLength(1);
   });

@@ -5,8 +5,8 @@ import { describe, expect, test } from "vitest";
 import { findSecrets } from "../../../src/model/secrets/redact-secrets.ts";
 
 const folder = join(process.env.LONGHAUL_DATA ?? "../shared/data", "transcripts");
-const MOST_FILES = 30;
-const MOST_PACKED_BYTES = 100_000;
+const MAX_FILES = 30;
+const MAX_PACKED_BYTES = 100_000;
 
 /** All strings in a value, at any depth. */
 function textsOf(value: unknown): readonly string[] {
@@ -29,9 +29,9 @@ describe.skipIf(!existsSync(folder))("on real transcripts", () => {
     let characters = 0;
     let found = 0;
     const small = globSync("**/*.gz", { cwd: folder }).filter(
-      (file) => statSync(join(folder, file)).size < MOST_PACKED_BYTES,
+      (file) => statSync(join(folder, file)).size < MAX_PACKED_BYTES,
     );
-    for (const file of small.slice(0, MOST_FILES)) {
+    for (const file of small.slice(0, MAX_FILES)) {
       const raw = gunzipSync(readFileSync(join(folder, file))).toString("utf8");
       const values = [jsonOf(raw) ?? raw.split("\n").map(jsonOf)];
       for (const text of textsOf(values)) {

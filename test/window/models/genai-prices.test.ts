@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { computeUsageCost } from "../../../src/window/models/compute-usage-cost.ts";
 import { genaiPrices } from "../../../src/window/models/genai-prices.ts";
-import { ASSUMED_FACTS, modelFacts } from "../../../src/window/models/get-model-facts.ts";
 import { findKnownModel } from "../../../src/window/models/known-models.ts";
+import { ASSUMED_FACTS, modelFacts } from "../../../src/window/models/model-facts.ts";
 
 const catalogue = await genaiPrices();
 

@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from "vitest";
 import { ANTHROPIC_MODELS } from "../../../src/window/models/anthropic-models.ts";
 import { computeUsageCost } from "../../../src/window/models/compute-usage-cost.ts";
-import { ASSUMED_FACTS, modelFacts } from "../../../src/window/models/get-model-facts.ts";
 import { GOOGLE_MODELS } from "../../../src/window/models/google-models.ts";
 import { findKnownModel } from "../../../src/window/models/known-models.ts";
+import { ASSUMED_FACTS, modelFacts } from "../../../src/window/models/model-facts.ts";
 import { OPENAI_MODELS } from "../../../src/window/models/openai-models.ts";
 
 const ALL = { ...ANTHROPIC_MODELS, ...OPENAI_MODELS, ...GOOGLE_MODELS };

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Usage } from "../../../src/model/usage.ts";
-import { ASSUMED_FACTS } from "../../../src/window/models/get-model-facts.ts";
 import type { ModelFacts } from "../../../src/window/models/model-data.ts";
+import { ASSUMED_FACTS } from "../../../src/window/models/model-facts.ts";
 import {
   addReport,
   buildLedger,
