@@ -5,7 +5,7 @@ import type { SessionId } from "../model/entry.ts";
 export interface DraftRecord {
   readonly id: string;
   readonly session: SessionId;
-  /** The writer; see log/owner.ts. */
+  /** The writer; see base/owner.ts. */
   readonly owner: string;
   /** Last heartbeat of the writer. */
   readonly at: number;

@@ -18,7 +18,7 @@ export interface TaskRecord {
   readonly agent: string;
   readonly state: TaskState;
   readonly mode: TaskMode;
-  /** The owning process; see log/owner.ts. Undefined while the task waits for a process that can run it. */
+  /** The owning process; see base/owner.ts. Undefined while the task waits for a process that can run it. */
   readonly owner?: string;
   /** Grows whenever the right to write changes hands; writes with an older epoch are refused. */
   readonly epoch: number;

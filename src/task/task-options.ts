@@ -37,7 +37,7 @@ export interface TaskOptions {
 export interface TaskDeps<OpenedSession> extends TaskOptions {
   readonly log: Log;
   readonly census: Census;
-  /** See log/owner.ts. */
+  /** See base/owner.ts. */
   readonly owner: string;
   readonly openSession: (id: SessionId, scope: Scope, fence: Fence) => Promise<OpenedSession>;
 }
