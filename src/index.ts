@@ -198,7 +198,6 @@ export { alternateRoles } from "./window/alternate-roles.ts";
 export { diffWindows, type WindowChange } from "./window/diff-windows.ts";
 export { type FittedMessages, fitConversation } from "./window/fit-conversation.ts";
 export { detectOutputOverflow, detectOverflow, type Overflow } from "./window/limits/overflow.ts";
-export type { ProviderFailure } from "./window/limits/provider-failure.ts";
 export type { FittedWindow, PlannedEdit } from "./window/live/fitted-window.ts";
 export { revertedOverlays } from "./window/live/reverts.ts";
 export type { ReportOptions, SessionWindow } from "./window/live/session-window.ts";
@@ -233,5 +232,6 @@ export {
   type RequestTotals,
   type UsageReport,
 } from "./window/usage/ledger.ts";
-export { mergeUsage, parseUsageReport, type ReportingApi } from "./window/usage/parse-usage-report.ts";
 export { addTotals, NO_TOTALS, type Totals } from "./window/usage/usage-totals.ts";
+export type { ProviderFailure } from "./wire/provider-failure.ts";
+export { mergeUsage, parseUsageReport, type ReportingApi } from "./wire/usage/parse-usage-report.ts";

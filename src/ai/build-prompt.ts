@@ -1,5 +1,4 @@
 import type { PlacedMessages } from "../conversation/conversation.ts";
-import { NO_RESULT } from "../formats/content/result-marks.ts";
 import {
   type Blobs,
   type EntryId,
@@ -9,6 +8,7 @@ import {
   type SessionId,
   type Slot,
 } from "../index.ts";
+import { NO_RESULT } from "../wire/result-marks.ts";
 import { computeMessageKey, hasInputOf } from "./compute-message-key.ts";
 import { encodeSdkMessages, type MediaReader, type SdkMessagePair } from "./encode-sdk-messages.ts";
 import { createRoleMerger, mergePromptRoles, type OutgoingMessage } from "./merge-prompt-roles.ts";

@@ -1,10 +1,10 @@
 import { toArray, toObject } from "../formats/content/fields.ts";
-import { withErrorMark } from "../formats/content/result-marks.ts";
-import { encodeAnthropicBlocks } from "../formats/writing/anthropic-block-encode.ts";
-import { encodeChatContent } from "../formats/writing/chat-content-encode.ts";
-import { editedChatCall, newChatCall } from "../formats/writing/openai-chat-calls.ts";
 import type { ExportedSession } from "../formats/writing/writer.ts";
 import type { BlobPart, Message, Part, ToolResultPart } from "../index.ts";
+import { encodeAnthropicBlocks } from "../wire/anthropic/anthropic-block-encode.ts";
+import { encodeChatContent } from "../wire/openai-chat/chat-content-encode.ts";
+import { editedChatCall, newChatCall } from "../wire/openai-chat/openai-chat-calls.ts";
+import { withErrorMark } from "../wire/result-marks.ts";
 import { encodeSdkMessages, type MediaReader } from "./encode-sdk-messages.ts";
 import type { ForeignMessage, MessageFormat } from "./foreign-message.ts";
 import type { SdkMessage } from "./sdk-message.ts";

@@ -1,7 +1,7 @@
-import { decodeAnthropicBlocks } from "../formats/content/anthropic-block-decode.ts";
 import { toArray, toObject } from "../formats/content/fields.ts";
-import { decodeChatMessage } from "../formats/content/openai-chat-message.ts";
 import { LonghaulError, type MessageInput, type PartInput } from "../index.ts";
+import { decodeAnthropicBlocks } from "../wire/anthropic/anthropic-block-decode.ts";
+import { decodeChatMessage } from "../wire/openai-chat/openai-chat-message.ts";
 import { decodeSdkMessage } from "./decode-sdk-message.ts";
 import type { SdkMessage } from "./sdk-message.ts";
 

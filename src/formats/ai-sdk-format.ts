@@ -1,7 +1,7 @@
 import type { Json, Role } from "../index.ts";
+import type { Content } from "../wire/block-content.ts";
 import { collectContent, decodeModelContent } from "./content/ai-sdk-part-decode.ts";
 import { splitUiSteps } from "./content/ai-sdk-ui-steps.ts";
-import type { Content } from "./content/block-content.ts";
 import { omitFields, toArray, toObject, toText, toTime } from "./content/fields.ts";
 import type { Format } from "./format.ts";
 import type { JsonObject } from "./reading/json-lines.ts";

@@ -1,7 +1,7 @@
 import type { PartInput, Role } from "../index.ts";
-import { decodeAnthropicBlocks } from "./content/anthropic-block-decode.ts";
+import { decodeAnthropicBlocks } from "../wire/anthropic/anthropic-block-decode.ts";
+import { NO_RESULT } from "../wire/result-marks.ts";
 import { omitFields, toObject, toText, toTime } from "./content/fields.ts";
-import { NO_RESULT } from "./content/result-marks.ts";
 import type { Format } from "./format.ts";
 import type { JsonObject } from "./reading/json-lines.ts";
 import type { MessageDecoder, WireDialect, WireRecord } from "./wire/wire-dialect.ts";

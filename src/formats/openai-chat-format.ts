@@ -1,7 +1,7 @@
 import type { Json } from "../index.ts";
+import { collectLabeledMedia, hasMediaMark, withMedia } from "../wire/openai-chat/openai-chat-media.ts";
+import { decodeChatMessage } from "../wire/openai-chat/openai-chat-message.ts";
 import { dropUndefined, omitFields, toArray, toNumber, toObject, toText, toTime } from "./content/fields.ts";
-import { collectLabeledMedia, hasMediaMark, withMedia } from "./content/openai-chat-media.ts";
-import { decodeChatMessage } from "./content/openai-chat-message.ts";
 import type { Format } from "./format.ts";
 import type { JsonObject } from "./reading/json-lines.ts";
 import type { MessageDecoder, WireDialect, WireRecord } from "./wire/wire-dialect.ts";

@@ -1,12 +1,12 @@
 import type { Json, Role } from "../index.ts";
-import { toNumber, toText, toTime } from "./content/fields.ts";
 import {
   decodeMessageItem,
   decodeOutputItem,
   decodeResponsesItem,
   type ItemPart,
-} from "./content/openai-responses-items.ts";
-import { NO_RESULT } from "./content/result-marks.ts";
+} from "../wire/openai-responses/openai-responses-items.ts";
+import { NO_RESULT } from "../wire/result-marks.ts";
+import { toNumber, toText, toTime } from "./content/fields.ts";
 import type { Format } from "./format.ts";
 import type { JsonObject } from "./reading/json-lines.ts";
 import { RESPONSES_ITEMS } from "./wire/recognize-wire.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { hasRunServerTools } from "../../src/conversation/server-tools.ts";
-import { decodeResponsesItem } from "../../src/formats/content/openai-responses-items.ts";
+import { decodeResponsesItem } from "../../src/wire/openai-responses/openai-responses-items.ts";
 
 const replyWith = (item: { readonly [field: string]: unknown }) => ({
   role: "assistant" as const,

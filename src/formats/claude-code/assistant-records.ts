@@ -1,6 +1,6 @@
 import type { Json, PartInput } from "../../index.ts";
-import { decodeAnthropicBlocks } from "../content/anthropic-block-decode.ts";
-import type { Extras } from "../content/block-content.ts";
+import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
+import type { Extras } from "../../wire/block-content.ts";
 import { dropUndefined, toObject, toText, toTime } from "../content/fields.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import { getMessageId, getRecordId } from "./claude-code-lines.ts";

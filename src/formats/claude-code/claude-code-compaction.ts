@@ -1,5 +1,5 @@
 import type { Json, PartInput } from "../../index.ts";
-import { decodeAnthropicBlocks } from "../content/anthropic-block-decode.ts";
+import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
 import { dropUndefined, toArray, toNumber, toObject, toText, toTime } from "../content/fields.ts";
 import type { ForeignEdit, Span } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";

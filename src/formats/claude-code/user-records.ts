@@ -1,5 +1,5 @@
 import type { Json } from "../../index.ts";
-import { decodeAnthropicBlocks } from "../content/anthropic-block-decode.ts";
+import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
 import { omitFields, toObject, toText, toTime } from "../content/fields.ts";
 import { splitLeftovers } from "../content/leftovers.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";

@@ -1,5 +1,5 @@
 import type { Json, MessageInput, Role } from "../../index.ts";
-import { decodeAnthropicBlocks } from "../content/anthropic-block-decode.ts";
+import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
 import { dropUndefined, omitFields, toArray, toObject, toText } from "../content/fields.ts";
 import type { RecordItem } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";

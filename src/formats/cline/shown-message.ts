@@ -1,6 +1,6 @@
 import type { DataPart, Json, Usage } from "../../index.ts";
+import { parseDataUrl } from "../../wire/media.ts";
 import { dropUndefined, omitFields, toArray, toNumber, toObject, toText, toTime } from "../content/fields.ts";
-import { parseDataUrl } from "../content/media.ts";
 import type { Item, RecordBody } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { parseJson } from "../reading/parse-json.ts";

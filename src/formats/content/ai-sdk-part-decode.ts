@@ -1,9 +1,9 @@
 import type { DataPart, Json, PartInput, ReasoningPart, ToolResultInput } from "../../index.ts";
+import type { Content, Extras } from "../../wire/block-content.ts";
+import { buildDataPart, parseDataUrl } from "../../wire/media.ts";
+import { NO_RESULT } from "../../wire/result-marks.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import type { Content, Extras } from "./block-content.ts";
 import { dropUndefined, omitFields, toArray, toObject, toText } from "./fields.ts";
-import { buildDataPart, parseDataUrl } from "./media.ts";
-import { NO_RESULT } from "./result-marks.ts";
 
 const NAME = "ai-sdk";
 

@@ -1,4 +1,5 @@
 import type { Json, ToolResultInput } from "../../index.ts";
+import { parseDataUrl } from "../../wire/media.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import {
   type AiSdkPart,
@@ -7,7 +8,6 @@ import {
   decodeSdkToolOutput,
 } from "./ai-sdk-part-decode.ts";
 import { dropUndefined, omitFields, toArray, toObject, toText } from "./fields.ts";
-import { parseDataUrl } from "./media.ts";
 
 /** One step of a UIMessage: text and calls, and the results of the calls. */
 export interface UiStep {

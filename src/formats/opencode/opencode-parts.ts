@@ -1,8 +1,8 @@
 import type { Json, PartInput, ToolCallPart } from "../../index.ts";
 import { sniffMime } from "../../index.ts";
+import { parseDataUrl } from "../../wire/media.ts";
 import { dropUndefined, omitFields, toObject, toText } from "../content/fields.ts";
 import type { Leftovers } from "../content/leftovers.ts";
-import { parseDataUrl } from "../content/media.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** A converted part, and opencode's fields that it cannot represent. */

@@ -5,9 +5,9 @@ import {
   decodeBlockContent,
   decodeBlockOutput,
   type KnownPart,
-} from "../content/block-content.ts";
+} from "../../wire/block-content.ts";
+import { buildDataPart } from "../../wire/media.ts";
 import { dropUndefined } from "../content/fields.ts";
-import { buildDataPart } from "../content/media.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** Converts pi's content, a string or blocks. Unknown blocks become raw parts of `format`. */

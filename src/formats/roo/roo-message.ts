@@ -1,6 +1,6 @@
 import type { Json, MessageInput, PartInput } from "../../index.ts";
+import type { Extras } from "../../wire/block-content.ts";
 import { decodeClineMessage } from "../cline/cline-message.ts";
-import type { Extras } from "../content/block-content.ts";
 import { dropUndefined, omitFields, toArray, toObject, toText } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 

@@ -1,6 +1,10 @@
 import type { Json, MessageInput, PartInput } from "../../index.ts";
-import { decodeAnthropicBlocks } from "../content/anthropic-block-decode.ts";
-import { decodeChatCall, decodeChatContent, decodeChatOutput } from "../content/chat-content-decode.ts";
+import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
+import {
+  decodeChatCall,
+  decodeChatContent,
+  decodeChatOutput,
+} from "../../wire/openai-chat/chat-content-decode.ts";
 import { omitFields, toArray, toText } from "../content/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
 import type { RecordItem } from "../item.ts";

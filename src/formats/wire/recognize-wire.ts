@@ -2,13 +2,13 @@ import { toArray, toObject } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { FileHead } from "./file-head.ts";
 
-export type WireName = "anthropic" | "openai-chat" | "openai-responses" | "ai-sdk";
+export type DialectName = "anthropic" | "openai-chat" | "openai-responses" | "ai-sdk";
 
 /**
  * Evidence of a message: its format if it is unambiguous; "plain" if several fit; "blocks" for an assistant message
  * with only text, but in blocks; undefined if it is not a message.
  */
-type FormatSign = WireName | "plain" | "blocks" | undefined;
+type FormatSign = DialectName | "plain" | "blocks" | undefined;
 
 const MAX_SAMPLE = 50;
 const ROLES = new Set(["system", "developer", "user", "assistant", "tool", "function"]);
@@ -54,7 +54,7 @@ export const RESPONSES_ITEMS: ReadonlySet<string> = new Set([
 ]);
 
 /** Recognizes the wire format from the beginning of a file; undefined if it is not a conversation. */
-export function recognizeWire({ layout, values, isCut }: FileHead): WireName | undefined {
+export function recognizeWire({ layout, values, isCut }: FileHead): DialectName | undefined {
   if (layout === "whole") return recognizeBody(values[0], isCut);
   return decideFormat(
     dropCutValue(values, isCut).map((line) => classifyMessage(line) ?? recognizeBody(line, false)),
@@ -67,7 +67,7 @@ function dropCutValue(values: readonly unknown[], isCut: boolean): readonly unkn
 }
 
 /** Recognizes an array of messages, a request, a response, or both. */
-function recognizeBody(value: unknown, isCut: boolean): WireName | undefined {
+function recognizeBody(value: unknown, isCut: boolean): DialectName | undefined {
   if (Array.isArray(value)) return recognizeMessages(value, isCut);
   const body = toObject(value);
   if (!body) return undefined;
@@ -87,7 +87,7 @@ function recognizeBody(value: unknown, isCut: boolean): WireName | undefined {
   return typeof body.model === "string" ? recognizeTools(body) : undefined;
 }
 
-function recognizeRequest(body: JsonObject, isCut: boolean): WireName | undefined {
+function recognizeRequest(body: JsonObject, isCut: boolean): DialectName | undefined {
   const signs = sampleMessages(toArray(body.messages), isCut);
   const sign = decideFormat(signs);
   const isAnthropic =
@@ -97,7 +97,7 @@ function recognizeRequest(body: JsonObject, isCut: boolean): WireName | undefine
   return isAnthropic && sign === "openai-chat" && signs.every(isUnsure) ? "anthropic" : sign;
 }
 
-function recognizeMessages(messages: readonly unknown[], isCut: boolean): WireName | undefined {
+function recognizeMessages(messages: readonly unknown[], isCut: boolean): DialectName | undefined {
   return decideFormat(sampleMessages(messages, isCut));
 }
 
@@ -110,9 +110,9 @@ function isUnsure(sign: FormatSign): boolean {
 }
 
 /** Returns the format if all values are messages and none contradicts it. */
-function decideFormat(signs: readonly FormatSign[]): WireName | undefined {
+function decideFormat(signs: readonly FormatSign[]): DialectName | undefined {
   if (signs.length === 0 || signs.includes(undefined)) return undefined;
-  const sure = signs.filter((sign): sign is WireName => !isUnsure(sign));
+  const sure = signs.filter((sign): sign is DialectName => !isUnsure(sign));
   // Lists of Responses items also contain messages that look like those of other formats.
   if (sure.includes("openai-responses")) return "openai-responses";
   const first = sure[0] ?? (signs.includes("blocks") ? "anthropic" : "openai-chat");
@@ -154,7 +154,7 @@ function classifyPart(value: unknown): FormatSign {
 }
 
 /** Recognizes a request by its tool definitions, whose shape differs by format, if its messages are out of sight. */
-function recognizeTools(body: JsonObject): WireName | undefined {
+function recognizeTools(body: JsonObject): DialectName | undefined {
   const tool = toObject(toArray(body.tools)[0]);
   if (!tool) return undefined;
   if (toObject(tool.input_schema)) return "anthropic";

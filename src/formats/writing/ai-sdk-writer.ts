@@ -1,6 +1,6 @@
 import type { Message } from "../../index.ts";
+import { NO_RESULT } from "../../wire/result-marks.ts";
 import { toObject } from "../content/fields.ts";
-import { NO_RESULT } from "../content/result-marks.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { encodeModelPart, encodeResultPart } from "./ai-sdk-part-encode.ts";
 import { type MessageTurn, type RequestTurn, readRequestTurns } from "./request-turns.ts";

@@ -1,8 +1,8 @@
 import type { Message, Part } from "../../index.ts";
+import { encodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-encode.ts";
+import { NO_RESULT } from "../../wire/result-marks.ts";
 import { toObject } from "../content/fields.ts";
-import { NO_RESULT } from "../content/result-marks.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { encodeAnthropicBlocks } from "./anthropic-block-encode.ts";
 import { type MessagePiece, type RequestTurn, readRequestTurns, toAllowedName } from "./request-turns.ts";
 import { writeJsonArray } from "./write-json-array.ts";
 import type { ExportedSession, Writer } from "./writer.ts";

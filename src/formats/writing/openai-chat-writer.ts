@@ -1,8 +1,8 @@
 import type { Message, ToolCallPart, ToolResultPart } from "../../index.ts";
+import { encodeChatContent, markMedia } from "../../wire/openai-chat/chat-content-encode.ts";
+import { NO_RESULT, TOOL_ERROR, withErrorMark } from "../../wire/result-marks.ts";
 import { toArray, toObject } from "../content/fields.ts";
-import { NO_RESULT, TOOL_ERROR, withErrorMark } from "../content/result-marks.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { encodeChatContent, markMedia } from "./chat-content-encode.ts";
 import { type MessagePiece, type MessageTurn, readRequestTurns, toAllowedName } from "./request-turns.ts";
 import { writeJsonArray } from "./write-json-array.ts";
 import type { ExportedSession, Writer } from "./writer.ts";

@@ -1,8 +1,8 @@
 import type { BlobPart, Message, Part, ReasoningPart, ToolCallPart, ToolResultPart } from "../../index.ts";
+import { isMessageContent } from "../../wire/openai-responses/openai-responses-content.ts";
+import { CALL_FIELDS } from "../../wire/openai-responses/openai-responses-items.ts";
+import { NO_RESULT, TOOL_ERROR, withErrorMark } from "../../wire/result-marks.ts";
 import { toObject, toText } from "../content/fields.ts";
-import { isMessageContent } from "../content/openai-responses-content.ts";
-import { CALL_FIELDS } from "../content/openai-responses-items.ts";
-import { NO_RESULT, TOOL_ERROR, withErrorMark } from "../content/result-marks.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import {
   isMedia,

@@ -1,8 +1,8 @@
 import { createHash, hash } from "node:crypto";
 import { toObject } from "../../formats/content/fields.ts";
-import { findAudio } from "../../formats/content/openai-chat-media-fields.ts";
 import type { DataSource, Message, MessageInput, Part, PartInput } from "../../index.ts";
-import { isCompactionBlock } from "../api/anthropic/compaction-block.ts";
+import { isCompactionBlock } from "../../wire/anthropic/compaction-block.ts";
+import { findAudio } from "../../wire/openai-chat/openai-chat-media-fields.ts";
 import { toCanonicalJson } from "./canonical-json.ts";
 
 type AnyPart = Part | PartInput;

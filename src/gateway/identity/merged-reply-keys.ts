@@ -1,5 +1,5 @@
-import { findAudio } from "../../formats/content/openai-chat-media-fields.ts";
 import type { Message, Part } from "../../index.ts";
+import { findAudio } from "../../wire/openai-chat/openai-chat-media-fields.ts";
 import { buildCanonicalKey } from "./canonical-key.ts";
 
 /** Ways in which clients join a text and its continuation. */

@@ -1,4 +1,4 @@
-import { isObject } from "../api/content-blocks.ts";
+import { isObject } from "../../wire/content-blocks.ts";
 import { type ByteRange, type CutBody, parseRange } from "../request/cut-body.ts";
 
 const MARK = Buffer.from('"cache_control"');

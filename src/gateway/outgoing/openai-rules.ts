@@ -1,5 +1,5 @@
+import { isObject } from "../../wire/content-blocks.ts";
 import type { WireObject } from "../api/api.ts";
-import { isObject } from "../api/content-blocks.ts";
 import type { Violation } from "./violation.ts";
 
 /**

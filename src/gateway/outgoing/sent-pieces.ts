@@ -1,4 +1,4 @@
-import { removeElementMarks } from "../api/cache-marks.ts";
+import { removeElementMarks } from "../../wire/cache-marks.ts";
 import type { CutBody } from "../request/cut-body.ts";
 import type { KnownMessage, RequestMessages } from "../request/request-messages.ts";
 import type { OutgoingPiece } from "./outgoing-pieces.ts";

@@ -1,6 +1,6 @@
 import { type ClearedContent, countClearedContent, type Slot } from "../../index.ts";
+import { isObject } from "../../wire/content-blocks.ts";
 import type { ApiName, WireObject } from "../api/api.ts";
-import { isObject } from "../api/content-blocks.ts";
 import { CONTEXT_MANAGEMENT, type ContextEdit } from "../request/context-edit.ts";
 
 /** An edit applied to a request, as reported in Anthropic's replies. */

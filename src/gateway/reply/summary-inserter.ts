@@ -1,5 +1,5 @@
 import { toArray, toObject } from "../../formats/content/fields.ts";
-import { buildCompactionBlock, type CompactionBlock } from "../api/anthropic/compaction-block.ts";
+import { buildCompactionBlock, type CompactionBlock } from "../../wire/anthropic/compaction-block.ts";
 import type { WireObject } from "../api/api.ts";
 import { type ByteChange, spliceBody } from "../outgoing/splice-body.ts";
 import { BodyError, type CutBody, cutBody, parseRange } from "../request/cut-body.ts";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { buildCompactionBlock } from "../api/anthropic/compaction-block.ts";
+import { buildCompactionBlock } from "../../wire/anthropic/compaction-block.ts";
 import type { AppliedEdit } from "./applied-edits.ts";
 import { COMPACTION_USAGE, encodeBlockEvents } from "./summary-inserter.ts";
 

@@ -1,5 +1,5 @@
+import { isObject } from "../../wire/content-blocks.ts";
 import type { ApiName, WireFault } from "../api/api.ts";
-import { isObject } from "../api/content-blocks.ts";
 import { type CheckedValue, createCheckedValue, InvalidValueError } from "./checked-value.ts";
 import type { ClearThinkingEdit, ClearToolUsesEdit, CompactEdit, ContextEdit } from "./context-edit.ts";
 

@@ -1,5 +1,5 @@
 import { toArray } from "../../formats/content/fields.ts";
-import { findBlockSummary, isCompactionBlock } from "../api/anthropic/compaction-block.ts";
+import { findBlockSummary, isCompactionBlock } from "../../wire/anthropic/compaction-block.ts";
 import type { WireObject } from "../api/api.ts";
 import type { ByteRange, CutBody } from "./cut-body.ts";
 import { parseElement } from "./request-messages.ts";

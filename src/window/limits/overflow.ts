@@ -1,7 +1,8 @@
 import { checkFields } from "../../model/argument-checks.ts";
+import type { ProviderFailure } from "../../wire/provider-failure.ts";
 import { isRefusal } from "./is-refusal.ts";
 import { overflowCodes, overflowForms } from "./overflow-forms.ts";
-import { collectFailureFacts, type FailureFacts, type ProviderFailure } from "./provider-failure.ts";
+import { collectFailureFacts, type FailureFacts } from "./provider-failure.ts";
 
 /** A request that did not fit the model's window. */
 export interface Overflow {

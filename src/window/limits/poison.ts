@@ -1,6 +1,7 @@
+import type { ProviderFailure } from "../../wire/provider-failure.ts";
 import { isRefusal } from "./is-refusal.ts";
 import { type PoisonKind, poisonCodes, poisonForms } from "./poison-forms.ts";
-import { collectFailureFacts, type FailureFacts, type ProviderFailure } from "./provider-failure.ts";
+import { collectFailureFacts, type FailureFacts } from "./provider-failure.ts";
 
 /** A block of the request that the provider rejects, and would reject again on every retry. */
 export interface Poison {

@@ -1,11 +1,4 @@
-/** An error reply of a provider, or a reply that stopped early. */
-export interface ProviderFailure {
-  readonly status?: number;
-  /** The response body, parsed or as text. */
-  readonly body?: unknown;
-  /** The message of the error thrown by the client library. */
-  readonly message?: string;
-}
+import type { ProviderFailure } from "../../wire/provider-failure.ts";
 
 /** The parts of a failure that identify the problem, without any content of the request that the body may echo. */
 export interface FailureFacts {

@@ -1,9 +1,9 @@
 import { checkFields } from "../../model/argument-checks.ts";
 import type { Entry, UsageBody } from "../../model/entry.ts";
 import type { Usage } from "../../model/usage.ts";
+import type { ProviderFailure } from "../../wire/provider-failure.ts";
 import { detectOutputOverflow, detectOverflow, type Overflow } from "../limits/overflow.ts";
 import { detectPoison } from "../limits/poison.ts";
-import type { ProviderFailure } from "../limits/provider-failure.ts";
 import type { FittedWindow } from "./fitted-window.ts";
 import { checkOverflowCounts, fitSmaller, lowerOutput, removePoison } from "./heal-window.ts";
 import { buildUsageMeta, countPromptTokens } from "./meter.ts";

@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { buildCompactionBlock } from "../../../src/gateway/api/anthropic/compaction-block.ts";
 import type { WireObject } from "../../../src/gateway/api/api.ts";
 import { getApi } from "../../../src/gateway/api/apis.ts";
 import { buildCanonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
@@ -11,6 +10,7 @@ import { type CutBody, cutBody } from "../../../src/gateway/request/cut-body.ts"
 import { findCompactions } from "../../../src/gateway/request/find-compactions.ts";
 import { readMessages } from "../../../src/gateway/request/request-messages.ts";
 import { splitAtSummary, useClientHistory } from "../../../src/gateway/request/split-at-summary.ts";
+import { buildCompactionBlock } from "../../../src/wire/anthropic/compaction-block.ts";
 
 const api = getApi("anthropic");
 const reading = { api, stored: (input: Parameters<typeof buildCanonicalKey>[0]) => input as never };

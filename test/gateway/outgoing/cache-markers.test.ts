@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { WireObject } from "../../../src/gateway/api/api.ts";
-import { getContentBlocks, isEmptyText, isThinking } from "../../../src/gateway/api/content-blocks.ts";
 import {
   findMarkers,
   moveMarkers,
   placeMarkers,
   type SentElement,
 } from "../../../src/gateway/outgoing/cache-markers.ts";
+import { getContentBlocks, isEmptyText, isThinking } from "../../../src/wire/content-blocks.ts";
 import { proofRounds } from "../../support/proof.ts";
 import { HAS_RECORDINGS } from "../recorded.ts";
 import { countMarkers } from "./count-markers.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { detectOverflow } from "../../../src/window/limits/overflow.ts";
-import type { ProviderFailure } from "../../../src/window/limits/provider-failure.ts";
+import type { ProviderFailure } from "../../../src/wire/provider-failure.ts";
 
 const anthropic = (message: string, type = "invalid_request_error") => ({
   type: "error",

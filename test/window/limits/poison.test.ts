@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { detectPoison, type Poison } from "../../../src/window/limits/poison.ts";
-import type { ProviderFailure } from "../../../src/window/limits/provider-failure.ts";
+import type { ProviderFailure } from "../../../src/wire/provider-failure.ts";
 
 const anthropic = (message: string): ProviderFailure => ({
   status: 400,

@@ -1,8 +1,8 @@
 import type { Message, Part, Role, ToolResultPart } from "../../../index.ts";
+import { encodeAnthropicBlocks, type PartSource } from "../../../wire/anthropic/anthropic-block-encode.ts";
 import type { OwnFields, OwnOutput, OwnPart } from "../../claude-code/own-fields.ts";
 import { toObject } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
-import { encodeAnthropicBlocks, type PartSource } from "../anthropic-block-encode.ts";
 
 /** Claude Code's own text for empty messages. */
 const FILLER = "(no content)";

@@ -1,9 +1,9 @@
 import type { Entry, Json, MessageBody } from "../../../index.ts";
+import { encodeAnthropicBlocks, type PartSource } from "../../../wire/anthropic/anthropic-block-encode.ts";
+import type { Extras } from "../../../wire/block-content.ts";
 import { OWN_FIELD, type OwnFields } from "../../claude-code/own-fields.ts";
-import type { Extras } from "../../content/block-content.ts";
 import { toArray, toNumber, toObject, toText } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
-import { encodeAnthropicBlocks, type PartSource } from "../anthropic-block-encode.ts";
 import { encodeLineContent, getLineRole } from "./claude-code-content.ts";
 import { deriveMessageId, deriveUuid } from "./derive-ids.ts";
 

@@ -1,8 +1,8 @@
 import type { Entry, MessageBody } from "../../../index.ts";
-import type { Extras } from "../../content/block-content.ts";
+import { encodeAnthropicBlocks } from "../../../wire/anthropic/anthropic-block-encode.ts";
+import type { Extras } from "../../../wire/block-content.ts";
 import { dropUndefined, omitFields, toArray, toObject, toText } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
-import { encodeAnthropicBlocks } from "../anthropic-block-encode.ts";
 import type { ExportedSession } from "../writer.ts";
 
 /** Meta fields that describe the original form of a message. */

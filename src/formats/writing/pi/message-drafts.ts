@@ -1,7 +1,7 @@
 import { type Message, type Part, type ToolResultPart, textOfMessage } from "../../../index.ts";
+import type { PartSource } from "../../../wire/anthropic/anthropic-block-encode.ts";
 import { toObject } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
-import type { PartSource } from "../anthropic-block-encode.ts";
 import { type OwnMeta, parseOwnMeta } from "./own-meta.ts";
 import { encodePiBlocks } from "./pi-block-encode.ts";
 

@@ -1,4 +1,4 @@
-import type { Extras } from "../../content/block-content.ts";
+import type { Extras } from "../../../wire/block-content.ts";
 import { toObject, toText } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 

@@ -1,8 +1,8 @@
 import type { Part } from "../../../index.ts";
-import type { Extras } from "../../content/block-content.ts";
+import type { PartSource } from "../../../wire/anthropic/anthropic-block-encode.ts";
+import type { Extras } from "../../../wire/block-content.ts";
 import { toObject } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
-import type { PartSource } from "../anthropic-block-encode.ts";
 
 /** Formats whose raw parts are pi's blocks; they are written unchanged. */
 const BLOCK_FORMATS = new Set(["pi", "openclaw"]);

@@ -1,7 +1,7 @@
 import type { Entry, MessageBody, OverlayBody, Part, SeqRange } from "../../../index.ts";
+import { encodeAnthropicBlocks } from "../../../wire/anthropic/anthropic-block-encode.ts";
 import { toObject, toText } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
-import { encodeAnthropicBlocks } from "../anthropic-block-encode.ts";
 import { isIn, overlaysOf } from "../overlays.ts";
 import type { ExportedSession } from "../writer.ts";
 

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import { toText } from "../../../formats/content/fields.ts";
 import type { ProviderFailure } from "../../../index.ts";
+import { parseObject } from "../../../wire/replies/parse-object.ts";
+import { readFailureReply } from "../../../wire/replies/read-failure.ts";
 import type { Api } from "../../api/api.ts";
-import { parseObject } from "../../api/replies/parse-object.ts";
-import { readFailureReply } from "../../api/replies/read-failure.ts";
 import type { SseEvent } from "./sse-event.ts";
 import { SseSplitter } from "./sse-splitter.ts";
 

@@ -1,6 +1,6 @@
 import type { ProviderFailure } from "../../../index.ts";
+import { readFailureReply } from "../../../wire/replies/read-failure.ts";
 import type { Api } from "../../api/api.ts";
-import { readFailureReply } from "../../api/replies/read-failure.ts";
 import type { Incoming, Services } from "../../exchange/services.ts";
 import { readUpstreamBody } from "../../upstream/read-whole.ts";
 import type { UpstreamResponse } from "../../upstream/send-upstream.ts";

@@ -1,7 +1,7 @@
 import { toNumber, toObject, toText } from "../../../formats/content/fields.ts";
-import { StreamBlocks } from "../../api/anthropic/stream-blocks.ts";
+import { StreamBlocks } from "../../../wire/anthropic/stream-blocks.ts";
+import { parseObject } from "../../../wire/replies/parse-object.ts";
 import type { WireEvent, WireObject } from "../../api/api.ts";
-import { parseObject } from "../../api/replies/parse-object.ts";
 import {
   findAnthropicRound,
   isClientCallBlock,

@@ -1,6 +1,6 @@
 import { toArray, toObject, toText } from "../../../formats/content/fields.ts";
+import { parseObject } from "../../../wire/replies/parse-object.ts";
 import type { WireObject } from "../../api/api.ts";
-import { parseObject } from "../../api/replies/parse-object.ts";
 import { isRecallTool } from "../../recall/recall-tools.ts";
 import type { RecallCall, RecallCallResult, RecallRound } from "./round-format.ts";
 

@@ -1,5 +1,5 @@
+import { parseObject } from "../../../wire/replies/parse-object.ts";
 import { FaultError } from "../../api/fault-error.ts";
-import { parseObject } from "../../api/replies/parse-object.ts";
 import type { Incoming, Services } from "../../exchange/services.ts";
 import { readUpstreamBody } from "../../upstream/read-whole.ts";
 import type { UpstreamResponse } from "../../upstream/send-upstream.ts";

@@ -1,7 +1,7 @@
 import { detectOverflow, type ProviderFailure } from "../../../index.ts";
+import { readFailureReply } from "../../../wire/replies/read-failure.ts";
 import type { WireFault } from "../../api/api.ts";
 import { FaultError } from "../../api/fault-error.ts";
-import { readFailureReply } from "../../api/replies/read-failure.ts";
 import type { Incoming, Services } from "../../exchange/services.ts";
 import { readUpstreamBody } from "../../upstream/read-whole.ts";
 import type { UpstreamResponse } from "../../upstream/send-upstream.ts";

@@ -1,0 +1,76 @@
+import type { Json } from "../../model/json.ts";
+import type { ToolResultInput } from "../../model/part.ts";
+import { type Content, decodeBlockContent, decodeBlockOutput, type KnownPart } from "../block-content.ts";
+import { dropUndefined, omitFields, toObject } from "../fields.ts";
+import { buildDataPart } from "../media.ts";
+import type { WireObject } from "../wire.ts";
+
+/** Converts Anthropic content, a string or blocks. Unknown blocks become raw parts of `format`. */
+export function decodeAnthropicBlocks(content: unknown, format: string): Content {
+  return decodeBlockContent(content, format, (block) => decodeBlock(block, format));
+}
+
+/** Converts the output of a tool result: a string, or blocks of text and media. */
+export function decodeAnthropicOutput(content: unknown, format: string): ToolResultInput["output"] {
+  return decodeBlockOutput(content, format, (block) => decodeBlock(block, format));
+}
+
+function decodeBlock(block: WireObject, format: string): KnownPart | undefined {
+  switch (block.type) {
+    case "text":
+      if (typeof block.text !== "string") return undefined;
+      return { part: { type: "text", text: block.text }, fields: ["type", "text"] };
+    case "thinking":
+      if (typeof block.thinking !== "string") return undefined;
+      return {
+        part: {
+          type: "reasoning",
+          text: block.thinking,
+          ...dropUndefined({ opaque: block.signature as Json }),
+        },
+        fields: ["type", "thinking", "signature"],
+      };
+    case "redacted_thinking":
+      if (typeof block.data !== "string") return undefined;
+      return {
+        part: { type: "reasoning", text: "", opaque: { redacted: block.data } },
+        fields: ["type", "data"],
+      };
+    case "tool_use":
+      if (typeof block.id !== "string" || typeof block.name !== "string" || block.input === undefined)
+        return undefined;
+      return {
+        part: { type: "tool-call", callId: block.id, name: block.name, input: block.input as Json },
+        fields: ["type", "id", "name", "input"],
+      };
+    case "tool_result":
+      if (typeof block.tool_use_id !== "string") return undefined;
+      return {
+        part: decodeToolResult(block, block.tool_use_id, format),
+        fields: ["type", "tool_use_id", "content", "is_error"],
+      };
+    case "image":
+    case "document":
+      return decodeMedia(block);
+    default:
+      return undefined;
+  }
+}
+
+function decodeToolResult(block: WireObject, callId: string, format: string): ToolResultInput {
+  const isError = typeof block.is_error === "boolean" ? block.is_error : undefined;
+  return {
+    type: "tool-result",
+    callId,
+    ...dropUndefined({ isError }),
+    output: decodeAnthropicOutput(block.content, format),
+  };
+}
+
+function decodeMedia(block: WireObject): KnownPart | undefined {
+  const source = toObject(block.source);
+  if (source?.type !== "base64" || omitFields(source, ["type", "media_type", "data"])) return undefined;
+  const name = block.type === "document" && typeof block.title === "string" ? block.title : undefined;
+  const part = buildDataPart(source.data, source.media_type, name);
+  return part && { part, fields: name === undefined ? ["type", "source"] : ["type", "source", "title"] };
+}

@@ -1,0 +1,79 @@
+import type { ExportedSession } from "../../formats/writing/writer.ts";
+import type { Json } from "../../model/json.ts";
+import type { BlobPart, Part, ReasoningPart, ToolResultPart } from "../../model/part.ts";
+import type { Extras } from "../block-content.ts";
+import { toObject } from "../fields.ts";
+import type { WireObject } from "../wire.ts";
+
+/** The functions of a session that restore its parts. */
+export type PartSource = Pick<ExportedSession, "base64" | "restore">;
+
+/** Formats whose raw parts are Anthropic content blocks; they are written unchanged. */
+const BLOCK_FORMATS = new Set(["anthropic", "claude-code", "cline", "cline-sdk", "roo"]);
+
+/**
+ * Converts parts to Anthropic content blocks, one each in order. `extras` are fields that an import found on blocks and
+ * our parts cannot represent; they are restored by index.
+ */
+export async function encodeAnthropicBlocks(
+  parts: readonly Part[],
+  session: PartSource,
+  extras?: Extras,
+): Promise<readonly WireObject[]> {
+  const blocks: WireObject[] = [];
+  for (const [index, part] of parts.entries()) {
+    const block = await encodeBlock(part, session);
+    blocks.push({ ...block, ...toObject(extras?.[String(index)]) });
+  }
+  return blocks;
+}
+
+async function encodeBlock(stored: Part, session: PartSource): Promise<WireObject> {
+  const part = await session.restore(stored);
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "reasoning":
+      return encodeReasoning(part);
+    case "tool-call":
+      return { type: "tool_use", id: part.callId, name: part.name, input: part.input };
+    case "tool-result":
+      return encodeToolResult(part, session);
+    case "blob":
+      return encodeMedia(part, session);
+    case "raw":
+      return encodeRaw(part.format, part.value);
+  }
+}
+
+function encodeReasoning({ text, opaque }: ReasoningPart): WireObject {
+  const redacted = toObject(opaque)?.redacted;
+  if (text === "" && typeof redacted === "string") return { type: "redacted_thinking", data: redacted };
+  // Ciphertext of other providers has other shapes; Anthropic would refuse it.
+  return { type: "thinking", thinking: text, ...(typeof opaque === "string" && { signature: opaque }) };
+}
+
+async function encodeToolResult(part: ToolResultPart, session: PartSource): Promise<WireObject> {
+  const output: WireObject[] = [];
+  for (const piece of part.output) output.push(await encodeBlock(piece, session));
+  const [first] = output;
+  const isPlain = output.length === 1 && first?.type === "text";
+  return {
+    type: "tool_result",
+    tool_use_id: part.callId,
+    ...(output.length > 0 && { content: isPlain ? first.text : output }),
+    ...(part.isError !== undefined && { is_error: part.isError }),
+  };
+}
+
+async function encodeMedia(part: BlobPart, session: PartSource): Promise<WireObject> {
+  const source = { type: "base64", media_type: part.mime, data: await session.base64(part) };
+  if (part.mime.startsWith("image/")) return { type: "image", source };
+  return { type: "document", source, ...(part.name !== undefined && { title: part.name }) };
+}
+
+function encodeRaw(format: string, value: Json): WireObject {
+  const block = toObject(value);
+  if (block && BLOCK_FORMATS.has(format)) return block;
+  return { type: "text", text: JSON.stringify(value) };
+}

@@ -1,0 +1,54 @@
+import type { Json } from "../model/json.ts";
+import type { PartInput, ToolResultInput } from "../model/part.ts";
+import { omitFields, toArray, toObject } from "./fields.ts";
+import type { WireObject } from "./wire.ts";
+
+/** Fields of blocks that our parts cannot represent, by index of the block; stored in a message's meta as `extras`. */
+export type Extras = { readonly [index: string]: { readonly [field: string]: Json } };
+
+/** Foreign content as parts, one per block in order. */
+export interface Content {
+  readonly parts: readonly PartInput[];
+  readonly extras?: Extras;
+}
+
+/** A converted block. */
+export interface KnownPart {
+  readonly part: PartInput;
+  /** Fields of the block that the part represents. */
+  readonly fields: readonly string[];
+}
+
+/** Converts the blocks of one dialect; undefined for unknown blocks. */
+export type BlockDecoder = (block: WireObject) => KnownPart | undefined;
+
+/** Converts content that is a string or blocks. Unknown blocks become raw parts of `format`. */
+export function decodeBlockContent(content: unknown, format: string, partOfBlock: BlockDecoder): Content {
+  if (typeof content === "string") return { parts: [{ type: "text", text: content }] };
+  const parts: PartInput[] = [];
+  const extras: [string, { readonly [field: string]: Json }][] = [];
+  for (const [index, block] of toArray(content).entries()) {
+    const fields = toObject(block);
+    const known = fields && partOfBlock(fields);
+    parts.push(known?.part ?? { type: "raw", format, value: block as Json });
+    const extra = known && fields && omitFields(fields, known.fields);
+    if (extra) extras.push([String(index), extra]);
+  }
+  return extras.length > 0 ? { parts, extras: Object.fromEntries(extras) } : { parts };
+}
+
+/** Converts the output of a tool result: a string, or blocks of text and media. Blocks with further fields stay raw. */
+export function decodeBlockOutput(
+  content: unknown,
+  format: string,
+  partOfBlock: BlockDecoder,
+): ToolResultInput["output"] {
+  if (typeof content === "string") return content;
+  return toArray(content).map((block) => {
+    const fields = toObject(block);
+    const known = fields && partOfBlock(fields);
+    const isWhole = known && fields && !omitFields(fields, known.fields);
+    if (isWhole && (known.part.type === "text" || known.part.type === "data")) return known.part;
+    return { type: "raw", format, value: block as Json };
+  });
+}

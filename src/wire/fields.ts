@@ -1,0 +1,48 @@
+import type { Json } from "../model/json.ts";
+import type { WireObject } from "./wire.ts";
+
+/** Returns the value if it is an object. */
+export function toObject(value: unknown): WireObject | undefined {
+  return value !== null && typeof value === "object" && !Array.isArray(value)
+    ? (value as WireObject)
+    : undefined;
+}
+
+/** Returns the value if it is an array, else an empty array. */
+export function toArray(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Returns the value if it is a non-empty string. */
+export function toText(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** Returns the value if it is a finite number. */
+export function toNumber(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}
+
+/** Converts a number or ISO date to milliseconds since 1970; undefined for anything else and for times before 1970. */
+export function toTime(value: unknown): number | undefined {
+  const time = typeof value === "number" ? value : typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isFinite(time) && time > 0 && time < 8.64e15 ? Math.trunc(time) : undefined;
+}
+
+/** Returns the fields of an object except the known ones; undefined if none remain. Values must come from JSON. */
+export function omitFields(
+  value: WireObject,
+  known: readonly string[],
+): { readonly [key: string]: Json } | undefined {
+  const left = Object.entries(value).filter(([key, field]) => !known.includes(key) && field !== undefined);
+  // fromEntries defines own fields and never sets a prototype, whatever their names.
+  return left.length > 0 ? (Object.fromEntries(left) as { [key: string]: Json }) : undefined;
+}
+
+/** Returns the fields that are not undefined. */
+export function dropUndefined<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  const defined: Partial<T> = {};
+  // Keys are our own names, never those of foreign JSON; this runs for every record.
+  for (const key in fields) if (fields[key] !== undefined) defined[key] = fields[key];
+  return defined as { [K in keyof T]: Exclude<T[K], undefined> };
+}

@@ -1,0 +1,23 @@
+import { capOpenaiUsage } from "../openai/cap-openai-usage.ts";
+import { toOpenaiError } from "../openai/openai-error.ts";
+import type { Wire } from "../wire.ts";
+import { createChatReader } from "./chat-reader.ts";
+import { decodeChat, isChatLead, OPENAI_CHAT_NAME } from "./decode-chat.ts";
+import { encodeChat } from "./encode-chat.ts";
+
+const FIELD = "messages";
+
+/** OpenAI's Chat Completions API, and the many compatible ones. */
+export const openaiChatWire: Wire = {
+  name: OPENAI_CHAT_NAME,
+  path: "/chat/completions",
+  messagesField: FIELD,
+  leadFields: [],
+  isLead: isChatLead,
+  decode: decodeChat,
+  encode: encodeChat,
+  createReader: createChatReader,
+  capUsage: capOpenaiUsage,
+  encodeFault: (fault) => ({ error: toOpenaiError(fault, FIELD) }),
+  encodeFaultEvent: (fault) => `data: ${JSON.stringify({ error: toOpenaiError(fault, FIELD) })}\n\n`,
+};

@@ -1,0 +1,78 @@
+import type { MessageInput, Role } from "../../model/message.ts";
+import { toObject } from "../fields.ts";
+import { isEmptyMessage } from "../is-empty-message.ts";
+import type { DecodedMessage, WireObject } from "../wire.ts";
+import {
+  decodeMessageItem,
+  decodeOutputItem,
+  decodeResponsesItem,
+  type ItemPart,
+} from "./openai-responses-items.ts";
+
+/** The name of the format, for raw parts and meta. */
+export const OPENAI_RESPONSES_NAME = "openai-responses";
+
+/** The items of a request; `input` may also be plain text. */
+export function parseInputItems(input: unknown): readonly WireObject[] {
+  if (typeof input === "string") return [{ type: "message", role: "user", content: input }];
+  return Array.isArray(input) ? input.map((item) => toObject(item) ?? {}) : [];
+}
+
+/** The role of an item. */
+export function getItemRole(item: WireObject): Role {
+  const { type = "message", role } = item;
+  if (type !== "message") {
+    // An approval answers a request of the model, as a result does: both stay, or both leave.
+    if (type === "mcp_approval_response") return "tool";
+    // Results of the provider's own tools belong to the same reply as the call; their call id is null.
+    const isAnswer = typeof type === "string" && type.endsWith("_output") && item.call_id !== null;
+    return isAnswer ? "tool" : "assistant";
+  }
+  if (role === "assistant") return "assistant";
+  return role === "system" || role === "developer" ? "system" : "user";
+}
+
+/** The parts of an item. */
+export function decodeItemParts(item: WireObject): readonly ItemPart[] {
+  if ((item.type ?? "message") === "message") return decodeMessageItem(item);
+  return [decodeOutputItem(item) ?? decodeResponsesItem(item)];
+}
+
+/**
+ * Decodes the items of a request: consecutive items of the model form one message, and every other item is a message of
+ * its own.
+ */
+export function decodeResponses(elements: readonly WireObject[]): readonly DecodedMessage[] {
+  const said: DecodedMessage[] = [];
+  for (let from = 0; from < elements.length; ) {
+    const speaker = getItemRole(elements[from] as WireObject);
+    let to = from + 1;
+    if (speaker === "assistant")
+      while (to < elements.length && getItemRole(elements[to] as WireObject) === "assistant") to++;
+    const input = decodeResponsesItems(speaker, elements.slice(from, to));
+    if (!isEmptyMessage(input)) said.push({ input, from, to });
+    from = to;
+  }
+  return said;
+}
+
+/** Decodes one message. */
+export function decodeResponsesItems(role: Role, items: readonly WireObject[]): MessageInput {
+  const all = items.flatMap(decodeItemParts);
+  const extras = all.flatMap(({ extra }, index) => (extra ? [[String(index), extra] as const] : []));
+  const speaker = items[0]?.role;
+  const meta = {
+    ...(speaker === "developer" && { role: speaker }),
+    ...(extras.length > 0 && { extras: Object.fromEntries(extras) }),
+  };
+  return {
+    role,
+    parts: all.map(({ part }) => part),
+    ...(Object.keys(meta).length > 0 && { meta: { [OPENAI_RESPONSES_NAME]: meta } }),
+  };
+}
+
+/** True for an instruction. */
+export function isResponsesLead(item: WireObject): boolean {
+  return getItemRole(item) === "system";
+}

@@ -1,0 +1,127 @@
+import type { Json } from "../model/json.ts";
+import type { Message, MessageInput } from "../model/message.ts";
+import type { BlobPart, Part } from "../model/part.ts";
+import type { Usage } from "../model/usage.ts";
+import type { ProviderFailure } from "./provider-failure.ts";
+
+/** A supported API. */
+export type WireName = "anthropic" | "openai-chat" | "openai-responses";
+
+/** A JSON object with unknown fields. */
+export type WireObject = { readonly [field: string]: unknown };
+
+/** A decoded message, and the range of list elements that it was made from; `to` is exclusive. */
+export interface DecodedMessage {
+  readonly input: MessageInput;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A message of a request before it was edited. */
+export interface ClientMessage {
+  /** The message as the client wrote it; its ids and unknown fields must be kept. */
+  readonly elements: readonly WireObject[];
+  /** The logged version that was edited. */
+  readonly original: Message;
+}
+
+/** Returns media as base64; undefined if they are unavailable. */
+export type LoadBase64 = (digest: string) => Promise<string | undefined>;
+
+/** Access to the large contents of logged messages. */
+export interface LoggedContent {
+  readonly loadBase64: LoadBase64;
+  /** Restores a part that was stored as a blob. */
+  readonly restore: (part: BlobPart) => Promise<Part>;
+}
+
+/** One event of a stream, or the whole body of a reply that is not a stream. */
+export interface WireEvent {
+  /** The event name, if the stream gives one. */
+  readonly event?: string;
+  readonly data: string;
+}
+
+/** Assembles a reply while it is relayed. Never throws; ignores everything it does not understand. */
+export interface ReplyReader {
+  /** Adds the next event of a stream. */
+  take(event: WireEvent): void;
+  /** Adds the body of a reply that is not a stream. */
+  takeWhole(body: string): void;
+  /** The message so far, without incomplete tool calls; undefined while it is empty. */
+  message(): MessageInput | undefined;
+  /** The elements that the provider stores, if requests may refer to them instead of repeating them. */
+  items?(): readonly WireObject[];
+  /** The latest usage that the provider has reported. */
+  readonly usage: Usage | undefined;
+  /** True once the reply itself has ended, not merely its bytes. */
+  readonly isComplete: boolean;
+  /** True once the reply has text, reasoning or a call. */
+  readonly hasBegun: boolean;
+  /** An error inside the stream. */
+  readonly failure: ProviderFailure | undefined;
+  /** Why the model stopped, as the provider names it. */
+  readonly stopReason: string | undefined;
+  readonly responseId: string | undefined;
+  readonly model: string | undefined;
+}
+
+/** An error reply, independent of any API. */
+export interface WireFault {
+  readonly status: number;
+  readonly kind:
+    | "invalid_request"
+    | "unauthorized"
+    | "forbidden"
+    | "not_found"
+    | "too_large"
+    | "overflow"
+    | "rate_limit"
+    | "stopped"
+    | "unavailable"
+    | "timeout"
+    | "internal";
+  readonly message: string;
+}
+
+/** The request and reply format of one API. Pure, except for `encode`, which may have to load bytes. */
+export interface Wire {
+  readonly name: WireName;
+  /** Path of the endpoint after "/v1", such as "/messages". */
+  readonly path: string;
+  /** The field of a request whose elements are its messages. */
+  readonly messagesField: string;
+  /** Fields of a request that precede all messages: the system prompt. */
+  readonly leadFields: readonly string[];
+  /** True for an instruction, provided that no message precedes it. */
+  isLead(element: WireObject): boolean;
+  /**
+   * Decodes elements in order; an empty element belongs to no message. Appending elements can only extend the last
+   * message, so any run that begins at a message can be decoded on its own.
+   */
+  decode(elements: readonly WireObject[]): readonly DecodedMessage[];
+  /**
+   * Encodes an edited message, or a note, which has no `own`. Unedited parts stay as the client wrote them, including
+   * ids and unknown fields.
+   */
+  encode(
+    message: Message,
+    own: ClientMessage | undefined,
+    base64Of: LoadBase64,
+  ): Promise<readonly WireObject[]>;
+  /**
+   * Encodes a logged message, as far as a request can contain it. Only for APIs whose requests may rely on messages
+   * stored at the provider.
+   */
+  encodeLogged?(message: Message, bytes: LoggedContent): Promise<readonly WireObject[]>;
+  createReader(): ReplyReader;
+  /**
+   * Returns an event or body with its input tokens, including cached ones, reduced to `most`; undefined if it reports
+   * no more than that.
+   */
+  capUsage(data: string, most: number): string | undefined;
+  /** The body of an error in the provider's format. */
+  encodeFault(fault: WireFault): Json;
+  /** An error for a stream that has begun: all its events in wire format, each with its blank line. */
+  encodeFaultEvent(fault: WireFault): string;
+}

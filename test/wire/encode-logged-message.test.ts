@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { openaiResponsesWire } from "../../src/wire/openai-responses/openai-responses-wire.ts";
+import { testKernel } from "../support/kernel.ts";
+
+const bytes = {
+  loadBase64: async () => "AAAA",
+  restore: async () => ({ type: "text", text: "restored" }) as const,
+};
+
+async function written(items: readonly object[]) {
+  const session = await (await testKernel()).session("one");
+  const all: unknown[] = [];
+  for (const { input } of openaiResponsesWire.decode(items as [])) {
+    const { message } = await session.append(input);
+    all.push(...((await openaiResponsesWire.encodeLogged?.(message, bytes)) ?? []));
+  }
+  return all;
+}
+
+describe("a message of the log, as items of a request", () => {
+  it("says what was said, without the ids of the provider", async () => {
+    const items = [
+      { type: "message", role: "developer", content: [{ type: "input_text", text: "Be brief." }] },
+      { type: "message", role: "user", content: [{ type: "input_text", text: "Hello." }] },
+      {
+        type: "message",
+        phase: "commentary",
+        role: "assistant",
+        content: [{ type: "output_text", text: "I look." }],
+      },
+      {
+        type: "function_call",
+        call_id: "c1",
+        name: "read",
+        arguments: '{"path":"x"}',
+        status: "completed",
+      },
+      { type: "function_call_output", call_id: "c1", output: "text" },
+      {
+        type: "local_shell_call",
+        call_id: "c2",
+        status: "completed",
+        action: { type: "exec", command: ["ls"] },
+      },
+      { type: "local_shell_call_output", call_id: "c2", output: "a b" },
+    ];
+    expect(await written(items.map((item, index) => ({ id: `item_${index}`, ...item })))).toEqual(items);
+  });
+
+  it("has reasoning only with its ciphertext and what it led to", async () => {
+    const sealed = { type: "reasoning", id: "rs_2", summary: [], encrypted_content: "gAAAA" };
+    const answer = { type: "message", role: "assistant", content: [{ type: "output_text", text: "Yes." }] };
+    expect(await written([{ type: "reasoning", id: "rs_1", summary: [] }, answer])).toEqual([answer]);
+    expect(await written([sealed, answer])).toEqual([sealed, answer]);
+    expect(await written([answer, sealed])).toEqual([answer]);
+  });
+
+  it("has nothing of what the provider's own tools did", async () => {
+    const answer = { type: "message", role: "assistant", content: [{ type: "output_text", text: "Found." }] };
+    const search = { type: "web_search_call", id: "ws_1", status: "completed" };
+    const list = { type: "mcp_list_tools", id: "mcpl_1", server_label: "docs", tools: [] };
+    expect(await written([list, search, answer])).toEqual([answer]);
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+import { buildCanonicalKey } from "../../src/gateway/identity/canonical-key.ts";
+import type { Message } from "../../src/index.ts";
+import { HAS_RECORDINGS } from "../gateway/recorded.ts";
+import { loggedMessages } from "./logged.ts";
+import { readExchanges } from "./recordings.ts";
+
+describe.skipIf(!HAS_RECORDINGS)("what real clients sent", () => {
+  const exchanges = HAS_RECORDINGS ? readExchanges() : [];
+
+  test("is decoded so that a longer request only adds to what a shorter one said", () => {
+    for (const { api, elements } of exchanges) {
+      const whole = api.decode(elements);
+      expect(whole.length).toBeGreaterThan(0);
+      for (let end = 0; end <= elements.length; end++) {
+        const part = api.decode(elements.slice(0, end));
+        expect(part.slice(0, -1)).toEqual(whole.slice(0, Math.max(0, part.length - 1)));
+        expect(part.at(-1)?.from).toBe(part.length === 0 ? undefined : whole[part.length - 1]?.from);
+      }
+    }
+  });
+
+  test("comes out as it went in where nothing was edited, whatever spilled out of the log", async () => {
+    for (const spillBytes of [40, 64 * 1024]) {
+      const { log, base64Of } = loggedMessages(spillBytes);
+      for (const { api, elements } of exchanges) {
+        for (const { input, from, to } of api.decode(elements)) {
+          const original = await log(input);
+          const own = { elements: elements.slice(from, to), original };
+          expect(await api.encode(original, own, base64Of)).toEqual(own.elements);
+          // Restored, as a window passes it on.
+          const restored = (await loggedMessages().log(input)) as Message;
+          expect(await api.encode(restored, own, base64Of)).toEqual(own.elements);
+        }
+      }
+    }
+  });
+
+  test("holds every reply as the reader has put it together", () => {
+    let compared = 0;
+    for (const [index, { api, scenario, events, elements }] of exchanges.entries()) {
+      const next = exchanges[index + 1];
+      if (!events || next?.scenario !== scenario) continue;
+      const asked = api.decode(elements).map(({ input }) => buildCanonicalKey(input));
+      const goesOn = api.decode(next.elements).map(({ input }) => buildCanonicalKey(input));
+      // A client that compacts or names a conversation continues elsewhere.
+      if (goesOn.length <= asked.length || asked.some((key, at) => key !== goesOn[at])) continue;
+      const reader = api.createReader();
+      for (const data of events) reader.take({ data });
+      const message = reader.message();
+      if (!reader.isComplete || !message) continue;
+      const said = api.decode(next.elements).filter(({ from }) => from >= elements.length);
+      const answer = said.find(({ input }) => input.role === "assistant");
+      if (!answer) continue;
+      compared++;
+      expect(buildCanonicalKey(masked(message)), scenario).toBe(buildCanonicalKey(masked(answer.input)));
+    }
+    expect(compared).toBeGreaterThan(20);
+  });
+
+  test("was answered with streams whose end and usage are seen, and with errors that are no replies", () => {
+    for (const { api, events, body, status } of exchanges) {
+      const reader = api.createReader();
+      for (const data of events ?? []) reader.take({ data });
+      if (body !== undefined) reader.takeWhole(body);
+      if (status === 200 && reader.isComplete) {
+        expect(reader.usage?.outputTokens).toBeGreaterThan(0);
+        expect(reader.usage?.inputTokens).toBeGreaterThan(0);
+        expect(reader.responseId).toBeTruthy();
+        expect(reader.model).toBeTruthy();
+        expect(reader.stopReason).toBeTruthy();
+      }
+      if (status !== 200) {
+        expect(reader.isComplete).toBe(false);
+        expect(reader.message()).toBeUndefined();
+        expect(reader.failure?.message).toBeTruthy();
+      }
+    }
+  });
+});
+
+/** Masks paths, which differ between recorded requests and the replies before them. */
+function masked<T>(message: T): T {
+  return JSON.parse(JSON.stringify(message).replace(/\/[\w./-]*proj\//g, "/proj/"));
+}

@@ -1,0 +1,126 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { mergeUsage, parseUsageReport, REPORTING_APIS } from "../../../src/wire/usage/parse-usage-report.ts";
+
+describe("usageOfReport", () => {
+  it("reads Anthropic's counts, writes for five minutes and for an hour apart", () => {
+    const report = {
+      input_tokens: 12,
+      cache_read_input_tokens: 9_000,
+      cache_creation_input_tokens: 700,
+      cache_creation: { ephemeral_5m_input_tokens: 500, ephemeral_1h_input_tokens: 200 },
+      output_tokens: 340,
+      output_tokens_details: { thinking_tokens: 100 },
+      service_tier: "standard",
+    };
+    expect(parseUsageReport("anthropic", report)).toEqual({
+      inputTokens: 12,
+      outputTokens: 340,
+      cacheReadTokens: 9_000,
+      cacheWriteTokens: 700,
+      cacheWriteHourTokens: 200,
+      reasoningTokens: 100,
+    });
+  });
+
+  it("takes what was cached out of OpenAI's input", () => {
+    expect(
+      parseUsageReport("openai-chat", {
+        prompt_tokens: 1_000,
+        completion_tokens: 50,
+        total_tokens: 1_050,
+        prompt_tokens_details: { cached_tokens: 800, cache_write_tokens: 100 },
+        completion_tokens_details: { reasoning_tokens: 20 },
+        cost: 0.01,
+      }),
+    ).toEqual({
+      inputTokens: 100,
+      outputTokens: 50,
+      cacheReadTokens: 800,
+      cacheWriteTokens: 100,
+      reasoningTokens: 20,
+      cost: 0.01,
+    });
+    expect(
+      parseUsageReport("openai-responses", {
+        input_tokens: 1_000,
+        input_tokens_details: { cached_tokens: 900 },
+        output_tokens: 60,
+        output_tokens_details: { reasoning_tokens: 32 },
+      }),
+    ).toEqual({ inputTokens: 100, cacheReadTokens: 900, outputTokens: 60, reasoningTokens: 32 });
+  });
+
+  it("reads cache hits where another provider names them otherwise", () => {
+    const report = { prompt_tokens: 100, prompt_cache_hit_tokens: 64, completion_tokens: 5 };
+    expect(parseUsageReport("openai-chat", report)).toEqual({
+      inputTokens: 36,
+      cacheReadTokens: 64,
+      outputTokens: 5,
+    });
+  });
+
+  it("adds reasoning that is counted beside the completion", () => {
+    const report = {
+      prompt_tokens: 10,
+      completion_tokens: 5,
+      total_tokens: 45,
+      completion_tokens_details: { reasoning_tokens: 30 },
+    };
+    expect(parseUsageReport("openai-chat", report)).toMatchObject({ outputTokens: 35, reasoningTokens: 30 });
+  });
+
+  it("adds Google's thoughts and tool prompts, and takes out its cache", () => {
+    expect(
+      parseUsageReport("google", {
+        promptTokenCount: 500,
+        toolUsePromptTokenCount: 40,
+        cachedContentTokenCount: 300,
+        candidatesTokenCount: 20,
+        thoughtsTokenCount: 70,
+        totalTokenCount: 630,
+      }),
+    ).toEqual({ inputTokens: 240, cacheReadTokens: 300, outputTokens: 90, reasoningTokens: 70 });
+  });
+
+  it.each([undefined, null, 7, "usage", [], {}, { input_tokens: "12" }, { input_tokens: null }])(
+    "finds no usage in %j",
+    (report) => {
+      for (const api of REPORTING_APIS) expect(parseUsageReport(api, report)).toBeUndefined();
+    },
+  );
+
+  it("gives counts that are not negative, whatever is reported", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...REPORTING_APIS), fc.anything(), (api, report) => {
+        for (const count of Object.values(parseUsageReport(api, report) ?? {}))
+          expect(count).toBeGreaterThanOrEqual(0);
+      }),
+    );
+  });
+});
+
+describe("mergeUsage", () => {
+  it("joins the reports at the start and the end of Anthropic's stream", () => {
+    const start = parseUsageReport("anthropic", {
+      input_tokens: 25,
+      cache_read_input_tokens: 4_000,
+      output_tokens: 1,
+    });
+    const end = parseUsageReport("anthropic", { output_tokens: 512 });
+    expect(mergeUsage(start, end)).toEqual({ inputTokens: 25, cacheReadTokens: 4_000, outputTokens: 512 });
+  });
+
+  it("keeps a count that a later report says 0 for", () => {
+    expect(mergeUsage({ inputTokens: 25, outputTokens: 1 }, { inputTokens: 0, outputTokens: 9 })).toEqual({
+      inputTokens: 25,
+      outputTokens: 9,
+    });
+  });
+
+  it("is the one report where there is no other", () => {
+    expect(mergeUsage(undefined, { outputTokens: 3 })).toEqual({ outputTokens: 3 });
+    expect(mergeUsage({ outputTokens: 3 }, undefined)).toEqual({ outputTokens: 3 });
+    expect(mergeUsage(undefined, undefined)).toBeUndefined();
+  });
+});
