@@ -1,9 +1,9 @@
 import { toArray, toObject } from "../formats/content/fields.ts";
-import type { ExportedSession } from "../formats/writing/writer.ts";
 import type { BlobPart, Message, Part, ToolResultPart } from "../index.ts";
 import { encodeAnthropicBlocks } from "../wire/anthropic/anthropic-block-encode.ts";
 import { encodeChatContent } from "../wire/openai-chat/chat-content-encode.ts";
 import { editedChatCall, newChatCall } from "../wire/openai-chat/openai-chat-calls.ts";
+import type { PartSource } from "../wire/part-source.ts";
 import { withErrorMark } from "../wire/result-marks.ts";
 import { encodeSdkMessages, type MediaReader } from "./encode-sdk-messages.ts";
 import type { ForeignMessage, MessageFormat } from "./foreign-message.ts";
@@ -127,11 +127,10 @@ function keptFields({ parts }: Message, own: ForeignEncodeOptions["own"]): Forei
   return Object.fromEntries(Object.entries(own?.foreign ?? {}).filter(([field]) => !gone.includes(field)));
 }
 
-/** A partial `ExportedSession` that only provides the bytes that the caller passed. */
-function createMediaSource(bytesOf: MediaReader): ExportedSession {
-  const needed: Pick<ExportedSession, "base64" | "restore"> = {
+/** Provides the bytes that the caller passed. */
+function createMediaSource(bytesOf: MediaReader): PartSource {
+  return {
     base64: async (part: BlobPart) => Buffer.from((await bytesOf(part)) ?? []).toString("base64"),
     restore: async (part) => part,
   };
-  return needed as ExportedSession;
 }

@@ -2,6 +2,7 @@ import type { Json } from "../model/json.ts";
 import type { Message, MessageInput } from "../model/message.ts";
 import type { BlobPart, Part } from "../model/part.ts";
 import type { Usage } from "../model/usage.ts";
+import type { PartSource } from "./part-source.ts";
 import type { ProviderFailure } from "./provider-failure.ts";
 
 /** A supported API. */
@@ -84,9 +85,18 @@ export interface WireFault {
   readonly message: string;
 }
 
-/** The request and reply format of one API. Pure, except for `encode`, which may have to load bytes. */
+/** A conversation as the body of a request. */
+export interface EncodedRequest {
+  /** Fields that precede all messages: the system prompt. */
+  readonly lead: WireObject;
+  /** Elements of the field with the messages, encoded as they are read. */
+  readonly elements: AsyncIterable<WireObject>;
+}
+
+/** The request and reply format of one API. Pure, except for the encoders, which may have to load bytes. */
 export interface Wire {
   readonly name: WireName;
+  readonly title: string;
   /** Path of the endpoint after "/v1", such as "/messages". */
   readonly path: string;
   /** The field of a request whose elements are its messages. */
@@ -101,10 +111,15 @@ export interface Wire {
    */
   decode(elements: readonly WireObject[]): readonly DecodedMessage[];
   /**
-   * Encodes an edited message, or a note, which has no `own`. Unedited parts stay as the client wrote them, including
-   * ids and unknown fields.
+   * Encodes a conversation from its log alone, as a request that the provider accepts: results follow their calls, and
+   * parts of other formats that it would refuse are left out.
    */
-  encode(
+  encodeRequest(messages: AsyncIterable<Message>, source: PartSource): Promise<EncodedRequest>;
+  /**
+   * Encodes an edited message, or a note, which has no `own`. Unedited parts stay as the client wrote them, including
+   * ids and unknown fields. Unlike `encodeRequest`, it never repairs a request, because the rest of it is sent as bytes.
+   */
+  encodeEdited(
     message: Message,
     own: ClientMessage | undefined,
     base64Of: LoadBase64,
@@ -115,11 +130,15 @@ export interface Wire {
    */
   encodeLogged?(message: Message, bytes: LoggedContent): Promise<readonly WireObject[]>;
   createReader(): ReplyReader;
+  /** Parses the `usage` object of a reply or event; undefined if it contains no count. */
+  parseUsage(report: unknown): Usage | undefined;
   /**
    * Returns an event or body with its input tokens, including cached ones, reduced to `most`; undefined if it reports
    * no more than that.
    */
   capUsage(data: string, most: number): string | undefined;
+  /** Parses the error reply of a provider; `body` is its text. */
+  parseFailure(status: number, body: string): ProviderFailure;
   /** The body of an error in the provider's format. */
   encodeFault(fault: WireFault): Json;
   /** An error for a stream that has begun: all its events in wire format, each with its blank line. */

@@ -12,6 +12,8 @@ const src = fileURLToPath(new URL("../../src/", import.meta.url));
 const HEIGHT: Readonly<Record<string, number>> = {
   base: -1,
   model: 0,
+  // Wires are pure: providers and windows may use them.
+  wire: 0.5,
   store: 1,
   provider: 1,
   log: 2,

@@ -25,7 +25,7 @@ async function edit(
 ) {
   const original = await logged(before);
   const message = { ...original, parts: change(original.parts), ...(role && { role }) };
-  return anthropicWire.encode(message, { elements: [own], original }, base64Of);
+  return anthropicWire.encodeEdited(message, { elements: [own], original }, base64Of);
 }
 
 const clear = (parts: readonly Part[]) =>
@@ -172,11 +172,11 @@ describe("an edited message of Anthropic's API", () => {
   test("shows media of a note from the log, and says so where they cannot be had", async () => {
     const { parts } = await log({ role: "user", parts: [{ type: "data", data: PNG, name: "a.png" }] });
     const note: Message = { role: "user", parts };
-    const [shown] = await anthropicWire.encode(note, undefined, base64Of);
+    const [shown] = await anthropicWire.encodeEdited(note, undefined, base64Of);
     expect(shown?.content).toEqual([
       { type: "image", source: { type: "base64", media_type: "image/png", data: PNG } },
     ]);
-    const [told] = await anthropicWire.encode(note, undefined, async () => undefined);
+    const [told] = await anthropicWire.encodeEdited(note, undefined, async () => undefined);
     expect(told?.content).toContain("a.png");
   });
 });

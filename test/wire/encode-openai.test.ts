@@ -23,7 +23,7 @@ async function edit(
 ) {
   const original = await log(api.decode(before)[0]?.input ?? { role: "user", parts: [] });
   const message = { ...original, parts: change(original.parts), ...(role && { role }) };
-  return api.encode(message, { elements: own, original }, base64Of);
+  return api.encodeEdited(message, { elements: own, original }, base64Of);
 }
 
 const clear: Change = (parts) =>

@@ -30,9 +30,9 @@ describe.each(WIRES.map((api) => [api.name, api] as const))("messages of %s", (n
         const { log, base64Of } = loggedMessages(spillBytes);
         for (const { input, from, to } of api.decode(elements)) {
           const own = { elements: elements.slice(from, to), original: await log(input) };
-          expect(await api.encode(own.original, own, base64Of)).toEqual(own.elements);
+          expect(await api.encodeEdited(own.original, own, base64Of)).toEqual(own.elements);
           const restored = await loggedMessages().log(input);
-          expect(await api.encode(restored, own, base64Of)).toEqual(own.elements);
+          expect(await api.encodeEdited(restored, own, base64Of)).toEqual(own.elements);
         }
       }),
     );
@@ -49,7 +49,7 @@ describe.each(WIRES.map((api) => [api.name, api] as const))("messages of %s", (n
           if (taken.type === "reasoning") continue;
           const stub: Part = { type: "text", text: "STUB" };
           const parts = own.original.parts.toSpliced(at, 1, ...(isStub ? [stub] : []));
-          const encoded = await api.encode({ ...own.original, parts }, own, base64Of);
+          const encoded = await api.encodeEdited({ ...own.original, parts }, own, base64Of);
           expect(partsIn(api, encoded).some(isStubPart)).toBe(isStub);
           const kept = own.original.parts.toSpliced(at, 1);
           expect(saidIn(await loggedAll(api, encoded))).toEqual(saidIn(kept));
@@ -60,7 +60,7 @@ describe.each(WIRES.map((api) => [api.name, api] as const))("messages of %s", (n
 
   test("write a note that stands for what left as the user's words", async () => {
     const note: Message = { role: "user", parts: [{ type: "text", text: "Earlier: …" }] };
-    const encoded = await api.encode(note, undefined, async () => undefined);
+    const encoded = await api.encodeEdited(note, undefined, async () => undefined);
     expect(encoded).toHaveLength(1);
     expect(encoded[0]).toMatchObject({ role: "user" });
     expect(api.decode(encoded)[0]?.input).toEqual(note);

@@ -1,5 +1,8 @@
 import type { Json, Usage } from "../../index.ts";
-import { dropUndefined, omitFields, toNumber, toObject } from "../content/fields.ts";
+import { parseAnthropicUsage } from "../../wire/anthropic/parse-anthropic-usage.ts";
+import { parseOpenaiUsage } from "../../wire/openai/parse-openai-usage.ts";
+import { toInputCounts, toUsage } from "../../wire/usage/usage-counts.ts";
+import { omitFields, toNumber, toObject } from "../content/fields.ts";
 import type { RecordBody } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
@@ -13,15 +16,8 @@ export interface UsageCall {
 export function decodeAnthropicUsage(value: unknown, call: UsageCall): RecordBody | undefined {
   const usage = toObject(value);
   if (!usage) return undefined;
-  const hour = toNumber(toObject(usage.cache_creation)?.ephemeral_1h_input_tokens);
   return buildUsageBody(
-    {
-      inputTokens: toNumber(usage.input_tokens),
-      outputTokens: toNumber(usage.output_tokens),
-      cacheReadTokens: toNumber(usage.cache_read_input_tokens),
-      cacheWriteTokens: toNumber(usage.cache_creation_input_tokens),
-      cacheWriteHourTokens: hour === 0 ? undefined : hour,
-    },
+    parseAnthropicUsage(usage),
     call,
     omitFields(usage, [
       "input_tokens",
@@ -37,22 +33,8 @@ export function decodeAnthropicUsage(value: unknown, call: UsageCall): RecordBod
 export function decodeOpenaiUsage(value: unknown, call: UsageCall): RecordBody | undefined {
   const usage = toObject(value);
   if (!usage) return undefined;
-  const input = toNumber(usage.prompt_tokens) ?? toNumber(usage.input_tokens);
-  const inputDetails = toObject(usage.prompt_tokens_details) ?? toObject(usage.input_tokens_details) ?? {};
-  const outputDetails =
-    toObject(usage.completion_tokens_details) ?? toObject(usage.output_tokens_details) ?? {};
-  const cached = toNumber(inputDetails.cached_tokens) ?? toNumber(usage.prompt_cache_hit_tokens);
-  const written = toNumber(inputDetails.cache_write_tokens);
   return buildUsageBody(
-    {
-      // Their input includes cached tokens.
-      inputTokens: input === undefined ? undefined : Math.max(0, input - (cached ?? 0) - (written ?? 0)),
-      outputTokens: toNumber(usage.completion_tokens) ?? toNumber(usage.output_tokens),
-      cacheReadTokens: cached,
-      cacheWriteTokens: written,
-      reasoningTokens: toNumber(outputDetails.reasoning_tokens),
-      cost: toNumber(usage.cost),
-    },
+    parseOpenaiUsage(usage),
     call,
     omitFields(usage, [
       "prompt_tokens",
@@ -83,27 +65,24 @@ export function decodeAiSdkUsage(value: unknown, call: UsageCall): RecordBody | 
   const outputTokens = toNumber(usage.outputTokens) ?? toNumber(usage.completionTokens);
   if (input === undefined && outputTokens === undefined) return undefined;
   return buildUsageBody(
-    {
-      inputTokens: input === undefined ? undefined : Math.max(0, input - (cached ?? 0) - (written ?? 0)),
+    toUsage({
+      ...toInputCounts(input, cached, written),
       outputTokens,
-      cacheReadTokens: cached,
-      cacheWriteTokens: written,
       reasoningTokens: toNumber(outputDetails.reasoningTokens) ?? toNumber(usage.reasoningTokens),
-    },
+    }),
     call,
     undefined,
   );
 }
 
 function buildUsageBody(
-  counts: { readonly [K in keyof Usage]?: Usage[K] | undefined },
+  usage: Usage | undefined,
   { request, model }: UsageCall,
   rest: { readonly [key: string]: Json } | undefined,
 ): RecordBody {
-  const usage = dropUndefined(counts) as Usage;
   return {
     kind: "usage",
-    usage,
+    usage: usage ?? {},
     ...(model !== undefined && { model }),
     ...(request !== undefined && { request }),
     ...(rest && { meta: rest }),

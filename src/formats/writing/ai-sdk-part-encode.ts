@@ -1,8 +1,9 @@
 import type { BlobPart, Json, Part, RawPart, ToolResultPart } from "../../index.ts";
+import { isMedia, type MessagePiece } from "../../wire/message-pieces.ts";
+import type { ResultPiece } from "../../wire/request-turns.ts";
 import { buildProviderOptions } from "../content/ai-sdk-part-decode.ts";
 import { omitFields, toObject } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { isMedia, type MessagePiece, type ResultPiece } from "./request-turns.ts";
 import type { ExportedSession } from "./writer.ts";
 
 const NAME = "ai-sdk";

@@ -1,4 +1,7 @@
 import type { Message, ToolResultPart } from "../../index.ts";
+import { toAllowedName } from "../../wire/allowed-name.ts";
+import { isMedia, type MessagePiece } from "../../wire/message-pieces.ts";
+import { type MessageTurn, readRequestTurns } from "../../wire/request-turns.ts";
 import { toObject, toText } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import {
@@ -9,13 +12,7 @@ import {
   parseOptionalJson,
   toUiExtra,
 } from "./ai-sdk-part-encode.ts";
-import {
-  isMedia,
-  type MessagePiece,
-  type MessageTurn,
-  readRequestTurns,
-  toAllowedName,
-} from "./request-turns.ts";
+import { readLineMessages } from "./read-line-messages.ts";
 import { writeJsonArray } from "./write-json-array.ts";
 import type { ExportedSession, Writer } from "./writer.ts";
 
@@ -48,7 +45,7 @@ async function* encodeMessages(session: ExportedSession): AsyncGenerator<JsonObj
       yield { id: draft.id, role: "assistant", ...draft.metadata, parts: draft.parts };
     draft = undefined;
   };
-  for await (const turn of readRequestTurns(session, NAME)) {
+  for await (const turn of readRequestTurns(readLineMessages(session), session, NAME)) {
     // UIMessages can represent a call without a result.
     if (turn.role === "missing") continue;
     if (turn.role === "tool") {

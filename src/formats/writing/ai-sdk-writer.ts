@@ -1,9 +1,10 @@
 import type { Message } from "../../index.ts";
+import { type MessageTurn, type RequestTurn, readRequestTurns } from "../../wire/request-turns.ts";
 import { NO_RESULT } from "../../wire/result-marks.ts";
 import { toObject } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { encodeModelPart, encodeResultPart } from "./ai-sdk-part-encode.ts";
-import { type MessageTurn, type RequestTurn, readRequestTurns } from "./request-turns.ts";
+import { readLineMessages } from "./read-line-messages.ts";
 import { writeJsonArray } from "./write-json-array.ts";
 import type { ExportedSession, Writer } from "./writer.ts";
 
@@ -21,7 +22,8 @@ export const aiSdkWriter: Writer = {
 };
 
 async function* encodeMessages(session: ExportedSession): AsyncGenerator<JsonObject> {
-  for await (const turn of readRequestTurns(session, NAME)) yield* encodeTurn(turn, session);
+  for await (const turn of readRequestTurns(readLineMessages(session), session, NAME))
+    yield* encodeTurn(turn, session);
 }
 
 async function* encodeTurn(turn: RequestTurn, session: ExportedSession): AsyncGenerator<JsonObject> {

@@ -1,13 +1,11 @@
 import { aiSdkUiWriter } from "./ai-sdk-ui-writer.ts";
 import { aiSdkWriter } from "./ai-sdk-writer.ts";
-import { anthropicWriter } from "./anthropic-writer.ts";
 import { claudeCodeWriter } from "./claude-code-writer.ts";
 import { clineWriter } from "./cline-writer.ts";
 import { markdownWriter } from "./markdown-writer.ts";
-import { openaiChatWriter } from "./openai-chat-writer.ts";
-import { openaiResponsesWriter } from "./openai-responses-writer.ts";
 import { piWriter } from "./pi-writer.ts";
 import { rooWriter } from "./roo-writer.ts";
+import { anthropicWriter, openaiChatWriter, openaiResponsesWriter } from "./wire-writers.ts";
 import type { Writer } from "./writer.ts";
 
 /** All writers: for people, for APIs, for other agents. */

@@ -41,7 +41,7 @@ export class EncodedMessages {
           Array.from({ length: place.to - place.from }, (_, at) => parseElement(cut, place.from + at)),
         original: one.original,
       };
-    const elements = await api.encode(one.message, own || undefined, base64Of);
+    const elements = await api.encodeEdited(one.message, own || undefined, base64Of);
     this.#encoded.set(one.message, { to: place?.to ?? 0, elements });
     return elements;
   }

@@ -24,7 +24,7 @@ export async function buildPiecesFromLog(
   const { slots, said, lead } = conversation;
   const write = (message: Message) => api.encodeLogged?.(message, bytes) ?? Promise.resolve([]);
   const edited = async (message: Message, original: Message, own?: readonly WireObject[]) =>
-    api.encode(message, { elements: own ?? (await write(original)), original }, bytes.loadBase64);
+    api.encodeEdited(message, { elements: own ?? (await write(original)), original }, bytes.loadBase64);
   const pieces: OutgoingPiece[] = [];
   const add = (elements: readonly WireObject[], index?: number) => {
     if (elements.length > 0) pieces.push({ elements, ...(index !== undefined && { index }) });
@@ -36,7 +36,7 @@ export async function buildPiecesFromLog(
     else if (one.type === "changed") {
       const own = getClientElements(api, said, one.index);
       add(await edited(one.message, one.original, own), said.messages[one.index]?.from);
-    } else if (isNote) add(await api.encode(one.message, undefined, bytes.loadBase64));
+    } else if (isNote) add(await api.encodeEdited(one.message, undefined, bytes.loadBase64));
     else add(await edited(one.message, logged ?? original ?? one.message));
   }
   return alternatePieces(api.name, said, pieces);

@@ -1,15 +1,18 @@
-import type { ExportedSession } from "../../formats/writing/writer.ts";
 import type { Json } from "../../model/json.ts";
-import type { BlobPart, Part, ReasoningPart, ToolResultPart } from "../../model/part.ts";
+import type { BlobPart, Part, ReasoningPart, ToolCallPart, ToolResultPart } from "../../model/part.ts";
 import type { Extras } from "../block-content.ts";
 import { toObject } from "../fields.ts";
+import type { PartSource } from "../part-source.ts";
 import type { WireObject } from "../wire.ts";
 
-/** The functions of a session that restore its parts. */
-export type PartSource = Pick<ExportedSession, "base64" | "restore">;
-
 /** Formats whose raw parts are Anthropic content blocks; they are written unchanged. */
-const BLOCK_FORMATS = new Set(["anthropic", "claude-code", "cline", "cline-sdk", "roo"]);
+export const BLOCK_FORMATS: ReadonlySet<string> = new Set([
+  "anthropic",
+  "claude-code",
+  "cline",
+  "cline-sdk",
+  "roo",
+]);
 
 /**
  * Converts parts to Anthropic content blocks, one each in order. `extras` are fields that an import found on blocks and
@@ -17,30 +20,30 @@ const BLOCK_FORMATS = new Set(["anthropic", "claude-code", "cline", "cline-sdk",
  */
 export async function encodeAnthropicBlocks(
   parts: readonly Part[],
-  session: PartSource,
+  source: PartSource,
   extras?: Extras,
 ): Promise<readonly WireObject[]> {
   const blocks: WireObject[] = [];
   for (const [index, part] of parts.entries()) {
-    const block = await encodeBlock(part, session);
+    const block = await encodeBlock(part, source);
     blocks.push({ ...block, ...toObject(extras?.[String(index)]) });
   }
   return blocks;
 }
 
-async function encodeBlock(stored: Part, session: PartSource): Promise<WireObject> {
-  const part = await session.restore(stored);
+async function encodeBlock(stored: Part, source: PartSource): Promise<WireObject> {
+  const part = await source.restore(stored);
   switch (part.type) {
     case "text":
       return { type: "text", text: part.text };
     case "reasoning":
       return encodeReasoning(part);
     case "tool-call":
-      return { type: "tool_use", id: part.callId, name: part.name, input: part.input };
+      return buildCallBlock(part);
     case "tool-result":
-      return encodeToolResult(part, session);
+      return encodeToolResult(part, source);
     case "blob":
-      return encodeMedia(part, session);
+      return buildMediaBlock(part, await source.base64(part));
     case "raw":
       return encodeRaw(part.format, part.value);
   }
@@ -53,9 +56,9 @@ function encodeReasoning({ text, opaque }: ReasoningPart): WireObject {
   return { type: "thinking", thinking: text, ...(typeof opaque === "string" && { signature: opaque }) };
 }
 
-async function encodeToolResult(part: ToolResultPart, session: PartSource): Promise<WireObject> {
+async function encodeToolResult(part: ToolResultPart, source: PartSource): Promise<WireObject> {
   const output: WireObject[] = [];
-  for (const piece of part.output) output.push(await encodeBlock(piece, session));
+  for (const piece of part.output) output.push(await encodeBlock(piece, source));
   const [first] = output;
   const isPlain = output.length === 1 && first?.type === "text";
   return {
@@ -66,10 +69,16 @@ async function encodeToolResult(part: ToolResultPart, session: PartSource): Prom
   };
 }
 
-async function encodeMedia(part: BlobPart, session: PartSource): Promise<WireObject> {
-  const source = { type: "base64", media_type: part.mime, data: await session.base64(part) };
-  if (part.mime.startsWith("image/")) return { type: "image", source };
-  return { type: "document", source, ...(part.name !== undefined && { title: part.name }) };
+/** The block of a tool call. */
+export function buildCallBlock({ callId, name, input }: ToolCallPart): WireObject {
+  return { type: "tool_use", id: callId, name, input };
+}
+
+/** The block of media. */
+export function buildMediaBlock({ mime, name }: BlobPart, data: string): WireObject {
+  const source = { type: "base64", media_type: mime, data };
+  if (mime.startsWith("image/")) return { type: "image", source };
+  return { type: "document", source, ...(name !== undefined && { title: name }) };
 }
 
 function encodeRaw(format: string, value: Json): WireObject {

@@ -1,4 +1,3 @@
-import { decodeAnthropicUsage } from "../../formats/wire/wire-usage.ts";
 import type { MessageInput } from "../../model/message.ts";
 import type { Usage } from "../../model/usage.ts";
 import { toArray, toNumber, toObject, toText } from "../fields.ts";
@@ -8,6 +7,7 @@ import { readStreamFailure } from "../replies/read-failure.ts";
 import { createReplyReader, type ReplyAssembly } from "../replies/reply-reader.ts";
 import type { ReplyReader, WireObject } from "../wire.ts";
 import { decodeAnthropicElement } from "./decode-anthropic.ts";
+import { parseAnthropicUsage } from "./parse-anthropic-usage.ts";
 import { isCompleteBlock, StreamBlocks } from "./stream-blocks.ts";
 
 /** A reader of replies in Anthropic's Messages API. */
@@ -82,8 +82,7 @@ class AnthropicAssembly implements ReplyAssembly {
   }
 
   get usage(): Usage | undefined {
-    const body = decodeAnthropicUsage(this.#usage, {});
-    return body?.kind === "usage" ? body.usage : undefined;
+    return parseAnthropicUsage(this.#usage);
   }
 
   get stopReason(): string | undefined {

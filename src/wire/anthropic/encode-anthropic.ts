@@ -1,5 +1,5 @@
 import type { Message } from "../../model/message.ts";
-import type { BlobPart, Part, ToolResultPart } from "../../model/part.ts";
+import type { Part, ToolResultPart } from "../../model/part.ts";
 import { removeCacheMarks } from "../cache-marks.ts";
 import {
   type BlockFormat,
@@ -13,15 +13,13 @@ import { isUnedited } from "../editing/same-part.ts";
 import { toObject } from "../fields.ts";
 import type { ClientMessage, LoadBase64, WireObject } from "../wire.ts";
 import { decodeAnthropicBlocks } from "./anthropic-block-decode.ts";
+import { buildCallBlock, buildMediaBlock } from "./anthropic-block-encode.ts";
 import { ANTHROPIC_NAME } from "./decode-anthropic.ts";
 
 const blockFormat: BlockFormat = {
   text: (text) => ({ type: "text", text }),
-  media(part: BlobPart, data: string) {
-    const source = { type: "base64", media_type: part.mime, data };
-    if (part.mime.startsWith("image/")) return { type: "image", source };
-    return { type: "document", source, ...(part.name !== undefined && { title: part.name }) };
-  },
+  media: buildMediaBlock,
+  // A client's request has blocks of this API only; an export also takes those of agents that store such blocks.
   raw: ({ format, value }) => (format === ANTHROPIC_NAME ? toObject(value) : undefined),
 };
 
@@ -70,10 +68,6 @@ async function encodeBlock(edited: EditedPiece<ClientBlock>, base64Of: LoadBase6
     return { type: "tool_result", tool_use_id: callId, content, ...(isError && { is_error: true }) };
   }
   return encodeEditedBlock(edited, blockFormat, base64Of);
-}
-
-function buildCallBlock({ callId, name, input }: Extract<Part, { type: "tool-call" }>): WireObject {
-  return { type: "tool_use", id: callId, name, input };
 }
 
 /** The content of an edited tool result. */

@@ -8,7 +8,7 @@ import { findAudio } from "./openai-chat-media-fields.ts";
 /** Blocks of user content, the only content with media. */
 export const chatUserFormat: BlockFormat = {
   text: (text) => ({ type: "text", text }),
-  media: encodeMedia,
+  media: buildChatMedia,
   // Audio is referenced in a field of its own; its transcript is text.
   raw: (part) => (part.format === OPENAI_CHAT_NAME && !findAudio(part) ? toObject(part.value) : undefined),
 };
@@ -16,7 +16,8 @@ export const chatUserFormat: BlockFormat = {
 /** Blocks of all other content. */
 export const chatPlainFormat: BlockFormat = { ...chatUserFormat, media: () => undefined };
 
-function encodeMedia({ mime, name }: BlobPart, data: string): WireObject {
+/** The content part of media. */
+export function buildChatMedia({ mime, name }: BlobPart, data: string): WireObject {
   const url = `data:${mime};base64,${data}`;
   if (mime.startsWith("image/")) return { type: "image_url", image_url: { url } };
   if (mime.startsWith("audio/"))

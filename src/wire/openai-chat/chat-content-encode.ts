@@ -1,21 +1,21 @@
-import { isMedia, type MessagePiece } from "../../formats/writing/request-turns.ts";
-import type { ExportedSession } from "../../formats/writing/writer.ts";
-import type { BlobPart, Part } from "../../model/part.ts";
+import type { Part } from "../../model/part.ts";
 import { toObject, toText } from "../fields.ts";
+import { isMedia, type MessagePiece } from "../message-pieces.ts";
+import type { PartSource } from "../part-source.ts";
 import type { WireObject } from "../wire.ts";
+import { buildChatMedia } from "./chat-block-formats.ts";
+import { OPENAI_CHAT_NAME } from "./decode-chat.ts";
 import { buildMediaLabel, buildMediaMark } from "./openai-chat-media.ts";
 import { findAudio } from "./openai-chat-media-fields.ts";
-
-const NAME = "openai-chat";
 
 /** Builds content from text, media and own raw parts: a string if it suffices; undefined if there is none. */
 export async function encodeChatContent(
   pieces: readonly MessagePiece[],
-  session: ExportedSession,
+  source: Pick<PartSource, "base64">,
 ): Promise<string | WireObject[] | undefined> {
   const content: WireObject[] = [];
   for (const { part, extra } of pieces) {
-    const written = await encodeContentPart(part, session);
+    const written = await encodeContentPart(part, source);
     if (written) content.push(mergeExtra(written, extra));
   }
   const [first] = content;
@@ -24,20 +24,14 @@ export async function encodeChatContent(
   return isPlain ? (toText(first.text) ?? "") : content;
 }
 
-async function encodeContentPart(part: Part, session: ExportedSession): Promise<WireObject | undefined> {
+async function encodeContentPart(
+  part: Part,
+  source: Pick<PartSource, "base64">,
+): Promise<WireObject | undefined> {
   if (part.type === "text") return { type: "text", text: part.text };
-  if (part.type === "raw" && part.format === NAME && !findAudio(part)) return toObject(part.value);
-  return isMedia(part) ? encodeMediaPart(part, session) : undefined;
-}
-
-async function encodeMediaPart(part: BlobPart, session: ExportedSession): Promise<WireObject> {
-  const data = await session.base64(part);
-  const url = `data:${part.mime};base64,${data}`;
-  if (part.mime.startsWith("image/")) return { type: "image_url", image_url: { url } };
-  if (part.mime.startsWith("audio/"))
-    return { type: "input_audio", input_audio: { data, format: part.mime.slice("audio/".length) } };
-  const filename = part.name === undefined ? {} : { filename: part.name };
-  return { type: "file", file: { ...filename, file_data: url } };
+  if (part.type === "raw" && part.format === OPENAI_CHAT_NAME && !findAudio(part))
+    return toObject(part.value);
+  return isMedia(part) ? buildChatMedia(part, await source.base64(part)) : undefined;
 }
 
 /** Merges the kept fields into a content part, including those inside its object. */
@@ -53,7 +47,7 @@ function mergeExtra(part: WireObject, extra: WireObject = {}): WireObject {
 export async function markMedia(
   pieces: readonly MessagePiece[],
   owner: string,
-  session: ExportedSession,
+  source: Pick<PartSource, "base64">,
 ): Promise<{ readonly pieces: readonly MessagePiece[]; readonly media: readonly WireObject[] }> {
   const marked: MessagePiece[] = [];
   const media: WireObject[] = [];
@@ -64,7 +58,7 @@ export async function markMedia(
       marked.push({ part: { type: "text", text: buildMediaMark(number, owner) } });
       media.push(
         { type: "text", text: buildMediaLabel(number, owner) },
-        await encodeMediaPart(piece.part, session),
+        buildChatMedia(piece.part, await source.base64(piece.part)),
       );
     }
   }

@@ -1,8 +1,8 @@
-import { decodeOpenaiUsage } from "../../formats/wire/wire-usage.ts";
 import type { MessageInput } from "../../model/message.ts";
 import type { Usage } from "../../model/usage.ts";
 import { toArray, toObject, toText } from "../fields.ts";
 import { isEmptyMessage } from "../is-empty-message.ts";
+import { parseOpenaiUsage } from "../openai/parse-openai-usage.ts";
 import type { ProviderFailure } from "../provider-failure.ts";
 import { readStreamFailure } from "../replies/read-failure.ts";
 import { createReplyReader, type ReplyAssembly } from "../replies/reply-reader.ts";
@@ -77,8 +77,7 @@ class ChatAssembly implements ReplyAssembly {
   }
 
   get usage(): Usage | undefined {
-    const body = decodeOpenaiUsage(this.#usage, {});
-    return body?.kind === "usage" ? body.usage : undefined;
+    return parseOpenaiUsage(this.#usage);
   }
 
   /** The finish reason ends the message; usage and the end marker follow it. */

@@ -11,7 +11,10 @@ export function editedChatCall(own: WireObject, { input }: ToolCallPart): WireOb
   return target ? { ...own, function: { ...target, arguments: text } } : { ...own, arguments: text };
 }
 
-/** The entry of `tool_calls` for a part that the caller's message has no entry for. */
-export function newChatCall({ callId, name, input }: ToolCallPart): WireObject {
-  return { id: callId, type: "function", function: { name, arguments: JSON.stringify(input) } };
+/** The entry of `tool_calls` for a part without one; `extra` are fields that an import found on it. */
+export function newChatCall({ callId, name, input }: ToolCallPart, extra: WireObject = {}): WireObject {
+  const { arguments: written, ...rest } = extra;
+  if (rest.type === "custom") return { id: callId, ...rest, custom: { name, input } };
+  const text = typeof written === "string" ? written : JSON.stringify(input);
+  return { id: callId, type: "function", ...rest, function: { name, arguments: text } };
 }

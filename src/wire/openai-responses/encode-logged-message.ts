@@ -1,7 +1,7 @@
-import { encodeResponsesItems } from "../../formats/writing/openai-responses-writer.ts";
 import type { Message } from "../../model/message.ts";
 import { toText } from "../fields.ts";
 import type { LoggedContent, WireObject } from "../wire.ts";
+import { encodeResponsesItems } from "./encode-responses-items.ts";
 
 /**
  * The items of a logged message, for a request that does not refer to the provider's stored state. Ids are removed: the

@@ -7,6 +7,7 @@ import { isUnedited } from "../editing/same-part.ts";
 import { toObject, toText } from "../fields.ts";
 import type { ClientMessage, LoadBase64, WireObject } from "../wire.ts";
 import { dropUnboundReasoning } from "./bound-reasoning.ts";
+import { buildCallItem } from "./encode-responses-items.ts";
 import { createItemListBuilder } from "./item-list-builder.ts";
 import { type ItemPiece, splitItems } from "./item-pieces.ts";
 import { CALL_FIELDS, decodeOutputItem } from "./openai-responses-items.ts";
@@ -54,7 +55,7 @@ async function encodeItem(
   if (edited.type === "own") return edited.piece.isContent ? undefined : edited.piece.item;
   const { part } = edited;
   const own = edited.type === "changed" && !edited.piece.isContent ? edited.piece.item : undefined;
-  if (part.type === "tool-call") return own ? encodeChangedCall(own, part) : encodeNewCall(part);
+  if (part.type === "tool-call") return own ? encodeChangedCall(own, part) : buildCallItem(part);
   if (part.type !== "tool-result") return undefined;
   const original = edited.type === "changed" ? edited.original : undefined;
   const output = await encodeOutput(part, original, own, base64Of);
@@ -67,10 +68,6 @@ function encodeChangedCall(own: WireObject, { input }: ToolCallPart): WireObject
   if (field === undefined) return own;
   const isText = field === "input" && typeof input !== "string";
   return { ...own, [field]: isText ? JSON.stringify(input) : input };
-}
-
-function encodeNewCall({ callId, name, input }: ToolCallPart): WireObject {
-  return { type: "function_call", call_id: callId, name, arguments: JSON.stringify(input) };
 }
 
 function encodeOutput(

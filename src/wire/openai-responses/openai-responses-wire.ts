@@ -1,9 +1,12 @@
 import { capOpenaiUsage } from "../openai/cap-openai-usage.ts";
 import { toOpenaiError } from "../openai/openai-error.ts";
+import { parseOpenaiUsage } from "../openai/parse-openai-usage.ts";
+import { readFailureReply } from "../replies/read-failure.ts";
 import type { Wire } from "../wire.ts";
 import { decodeResponses, isResponsesLead, OPENAI_RESPONSES_NAME } from "./decode-responses.ts";
 import { encodeLoggedMessage } from "./encode-logged-message.ts";
 import { encodeResponses } from "./encode-responses.ts";
+import { encodeResponsesRequest } from "./encode-responses-request.ts";
 import { encodeResponsesFaultEvent, INPUT_FIELD } from "./responses-faults.ts";
 import { createResponsesReader } from "./responses-reader.ts";
 
@@ -12,15 +15,19 @@ export { parseInputItems } from "./decode-responses.ts";
 /** OpenAI's Responses API. */
 export const openaiResponsesWire: Wire = {
   name: OPENAI_RESPONSES_NAME,
+  title: "OpenAI Responses",
   path: "/responses",
   messagesField: INPUT_FIELD,
   leadFields: ["instructions"],
   isLead: isResponsesLead,
   decode: decodeResponses,
-  encode: encodeResponses,
+  encodeRequest: encodeResponsesRequest,
+  encodeEdited: encodeResponses,
   encodeLogged: encodeLoggedMessage,
   createReader: createResponsesReader,
+  parseUsage: parseOpenaiUsage,
   capUsage: capOpenaiUsage,
+  parseFailure: readFailureReply,
   encodeFault: (fault) => ({ error: toOpenaiError(fault, INPUT_FIELD) }),
   encodeFaultEvent: encodeResponsesFaultEvent,
 };

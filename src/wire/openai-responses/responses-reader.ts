@@ -1,8 +1,8 @@
-import { decodeOpenaiUsage } from "../../formats/wire/wire-usage.ts";
 import type { MessageInput } from "../../model/message.ts";
 import type { Usage } from "../../model/usage.ts";
 import { toObject, toText } from "../fields.ts";
 import { isEmptyMessage } from "../is-empty-message.ts";
+import { parseOpenaiUsage } from "../openai/parse-openai-usage.ts";
 import type { ProviderFailure } from "../provider-failure.ts";
 import { readStreamFailure } from "../replies/read-failure.ts";
 import { createReplyReader, type ReplyAssembly } from "../replies/reply-reader.ts";
@@ -85,8 +85,7 @@ class ResponsesAssembly implements ReplyAssembly {
   }
 
   get usage(): Usage | undefined {
-    const body = decodeOpenaiUsage(this.#response.usage, {});
-    return body?.kind === "usage" ? body.usage : undefined;
+    return parseOpenaiUsage(this.#response.usage);
   }
 
   get responseId(): string | undefined {

@@ -1,10 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { BlobPart, Part } from "../../../src/index.ts";
 import { decodeAnthropicBlocks } from "../../../src/wire/anthropic/anthropic-block-decode.ts";
-import {
-  encodeAnthropicBlocks,
-  type PartSource,
-} from "../../../src/wire/anthropic/anthropic-block-encode.ts";
+import { encodeAnthropicBlocks } from "../../../src/wire/anthropic/anthropic-block-encode.ts";
+import type { PartSource } from "../../../src/wire/part-source.ts";
 import { PNG } from "../../formats/cline/task-folder.ts";
 
 const whole: Part = { type: "text", text: "a long text" };

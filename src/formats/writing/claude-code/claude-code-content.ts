@@ -1,5 +1,6 @@
 import type { Message, Part, Role, ToolResultPart } from "../../../index.ts";
-import { encodeAnthropicBlocks, type PartSource } from "../../../wire/anthropic/anthropic-block-encode.ts";
+import { encodeAnthropicBlocks } from "../../../wire/anthropic/anthropic-block-encode.ts";
+import type { PartSource } from "../../../wire/part-source.ts";
 import type { OwnFields, OwnOutput, OwnPart } from "../../claude-code/own-fields.ts";
 import { toObject } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";

@@ -1,6 +1,7 @@
 import type { Entry, Json, MessageBody } from "../../../index.ts";
-import { encodeAnthropicBlocks, type PartSource } from "../../../wire/anthropic/anthropic-block-encode.ts";
+import { encodeAnthropicBlocks } from "../../../wire/anthropic/anthropic-block-encode.ts";
 import type { Extras } from "../../../wire/block-content.ts";
+import type { PartSource } from "../../../wire/part-source.ts";
 import { OWN_FIELD, type OwnFields } from "../../claude-code/own-fields.ts";
 import { toArray, toNumber, toObject, toText } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";

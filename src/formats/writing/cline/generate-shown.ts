@@ -1,7 +1,7 @@
 import type { BlobPart, Entry, MessageBody, Part, ToolCallPart, Usage } from "../../../index.ts";
+import { isMedia } from "../../../wire/message-pieces.ts";
 import { dropUndefined, toArray, toObject, toText } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
-import { isMedia } from "../request-turns.ts";
 import type { ExportedSession } from "../writer.ts";
 import type { SentMessage } from "./sent-window.ts";
 import type { TaskFormat } from "./task-file-entries.ts";

@@ -1,5 +1,5 @@
 import type { BlobPart, Part, ToolResultPart } from "../../../index.ts";
-import { isMedia } from "../request-turns.ts";
+import { isMedia } from "../../../wire/message-pieces.ts";
 import type { ExportedSession } from "../writer.ts";
 import {
   escapeInline,

@@ -1,5 +1,5 @@
 import { type Message, type Part, type ToolResultPart, textOfMessage } from "../../../index.ts";
-import type { PartSource } from "../../../wire/anthropic/anthropic-block-encode.ts";
+import type { PartSource } from "../../../wire/part-source.ts";
 import { toObject } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { type OwnMeta, parseOwnMeta } from "./own-meta.ts";

@@ -1,6 +1,6 @@
 import type { Part } from "../../../index.ts";
-import type { PartSource } from "../../../wire/anthropic/anthropic-block-encode.ts";
 import type { Extras } from "../../../wire/block-content.ts";
+import type { PartSource } from "../../../wire/part-source.ts";
 import { toObject } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 

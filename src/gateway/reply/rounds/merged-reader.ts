@@ -1,6 +1,5 @@
-import { decodeAnthropicUsage, decodeOpenaiUsage } from "../../../formats/wire/wire-usage.ts";
 import { computeUsageCost, type Kernel, type ModelFacts, type Usage } from "../../../index.ts";
-import type { Api, ApiName, ReplyReader, WireObject } from "../../api/api.ts";
+import type { Api, ReplyReader, WireObject } from "../../api/api.ts";
 
 /**
  * A reader of the reply that the client sees for several rounds. Its usage is that of the first round sent with the
@@ -17,17 +16,12 @@ export function createMergedReader(
     if (usages.length <= 1) return reader.usage;
     const facts = reader.model === undefined ? undefined : kernel.modelFacts(reader.model);
     return sumUsage(
-      usages.map((usage) => parseUsage(api.name, usage)),
+      usages.map((usage) => api.parseUsage(usage)),
       windowRound,
       facts && !facts.arePricesAssumed ? facts : undefined,
     );
   };
   return Object.create(reader, { usage: { get, enumerable: true } });
-}
-
-function parseUsage(api: ApiName, usage: WireObject): Usage | undefined {
-  const body = api === "anthropic" ? decodeAnthropicUsage(usage, {}) : decodeOpenaiUsage(usage, {});
-  return body?.kind === "usage" ? body.usage : undefined;
 }
 
 function sumUsage(

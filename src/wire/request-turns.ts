@@ -1,13 +1,7 @@
-import type { BlobPart, Message, Part, ToolResultPart } from "../../index.ts";
-import { toObject } from "../content/fields.ts";
-import type { JsonObject } from "../reading/json-lines.ts";
-import type { ExportedSession } from "./writer.ts";
-
-/** A restored part, with fields that an import kept. */
-export interface MessagePiece<P extends Part = Part> {
-  readonly part: P;
-  readonly extra?: JsonObject;
-}
+import type { Message } from "../model/message.ts";
+import type { ToolResultPart } from "../model/part.ts";
+import { type MessagePiece, restorePieces } from "./message-pieces.ts";
+import type { PartSource } from "./part-source.ts";
 
 /** Pieces of one message, without tool results. */
 export interface MessageTurn {
@@ -44,23 +38,22 @@ export interface OpenCall {
 export type RequestTurn = MessageTurn | ResultsTurn | MissingTurn;
 
 /**
- * Yields the active line as turns that make a valid request: results directly after their calls, before any other
+ * Yields messages as turns that make a valid request: results directly after their calls, before any other
  * message; a MissingTurn for calls without a result; results without a call as user text. A model may call in several
  * messages before its results come. Extras are those of imports from `format`. Only messages that arrive while calls
  * are open are held.
  */
 export async function* readRequestTurns(
-  session: ExportedSession,
+  messages: AsyncIterable<Message>,
+  source: Pick<PartSource, "restore">,
   format: string,
 ): AsyncGenerator<RequestTurn> {
   const open = new Map<string, OpenCall>();
   let held: MessageTurn[] = [];
   /** True while only the model has spoken since its calls: its turn may continue. */
   let isCalling = false;
-  for await (const entry of session.entries("line")) {
-    if (entry.kind !== "message") continue;
-    const { message } = entry;
-    const pieces = await restorePieces(message, session, format);
+  for await (const message of messages) {
+    const pieces = await restorePieces(message, source, format);
     const said = pieces.filter(({ part }) => part.type !== "tool-result");
     if (message.role === "assistant") {
       if (open.size > 0 && !isCalling) {
@@ -102,39 +95,4 @@ export async function* readRequestTurns(
 function toLateResultText({ part }: MessagePiece<ToolResultPart>): readonly MessagePiece[] {
   const title = `[${part.isError ? "error" : "result"} of the call ${part.callId}]`;
   return [{ part: { type: "text", text: title } }, ...part.output.map((piece) => ({ part: piece }))];
-}
-
-/** Restores the parts of a message, with the extras of a format. */
-export async function restorePieces(
-  message: Message,
-  session: Pick<ExportedSession, "restore">,
-  format: string,
-): Promise<readonly MessagePiece[]> {
-  const extras = toObject(toObject(message.meta?.[format])?.extras);
-  const pieces: MessagePiece[] = [];
-  for (const [index, stored] of message.parts.entries()) {
-    const extra = toObject(extras?.[String(index)]);
-    const part = await restorePart(stored, session);
-    pieces.push(extra ? { part, extra } : { part });
-  }
-  return pieces;
-}
-
-async function restorePart(stored: Part, session: Pick<ExportedSession, "restore">): Promise<Part> {
-  const part = await session.restore(stored);
-  if (part.type !== "tool-result") return part;
-  const output: ToolResultPart["output"][number][] = [];
-  for (const piece of part.output)
-    output.push((await session.restore(piece)) as ToolResultPart["output"][number]);
-  return { ...part, output };
-}
-
-/** Tells media from a large part that is stored as a blob. */
-export function isMedia(part: Part): part is BlobPart {
-  return part.type === "blob" && part.of === undefined;
-}
-
-/** Makes a tool's name valid for providers. */
-export function toAllowedName(name: string): string {
-  return /^[\w-]{1,128}$/.test(name) ? name : name.replace(/[^\w-]/g, "_").slice(0, 128) || "tool";
 }

@@ -1,56 +1,49 @@
-import type { Message, Part } from "../../index.ts";
-import { encodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-encode.ts";
-import { NO_RESULT } from "../../wire/result-marks.ts";
-import { toObject } from "../content/fields.ts";
-import type { JsonObject } from "../reading/json-lines.ts";
-import { type MessagePiece, type RequestTurn, readRequestTurns, toAllowedName } from "./request-turns.ts";
-import { writeJsonArray } from "./write-json-array.ts";
-import type { ExportedSession, Writer } from "./writer.ts";
-
-const NAME = "anthropic";
-const FILE = "conversation.json";
-
-/** Formats whose raw parts are Anthropic's content blocks. */
-const OWN_FORMATS = [NAME, "claude-code", "cline", "cline-sdk", "roo"];
+import type { Message } from "../../model/message.ts";
+import type { Part } from "../../model/part.ts";
+import { toAllowedName } from "../allowed-name.ts";
+import { toObject } from "../fields.ts";
+import type { PartSource } from "../part-source.ts";
+import { type RequestTurn, readRequestTurns } from "../request-turns.ts";
+import { NO_RESULT } from "../result-marks.ts";
+import type { EncodedRequest, WireObject } from "../wire.ts";
+import { BLOCK_FORMATS, encodeAnthropicBlocks } from "./anthropic-block-encode.ts";
+import { ANTHROPIC_NAME } from "./decode-anthropic.ts";
 
 /**
- * Writes the active line as a request of Anthropic's Messages API: `{ system, messages }`. Roles must alternate, so
+ * Encodes a conversation as a request of Anthropic's Messages API: `{ system, messages }`. Roles must alternate, so
  * consecutive messages of one role are joined. Thinking without Anthropic's signature and raw parts of other formats
  * are left out. System messages at the beginning become `system`; later ones keep their place, which models since
  * Claude 4.8 accept.
  */
-export const anthropicWriter: Writer = {
-  name: NAME,
-  title: "Anthropic Messages",
-  isFolder: false,
-  async *write(session) {
-    const turns = readRequestTurns(session, NAME);
-    const system: JsonObject[] = [];
-    let next = await turns.next();
-    while (!next.done && next.value.role === "system") {
-      for (const one of await encodeTurn(next.value, session)) system.push(one);
-      next = await turns.next();
-    }
-    const before = `{${system.length > 0 ? `"system":${JSON.stringify(system)},` : ""}"messages":`;
-    const first = next;
-    const rest = async function* () {
-      if (!first.done) yield first.value;
-      yield* turns;
-    };
-    yield* writeJsonArray(FILE, encodeMessages(rest(), session), before, "}");
-  },
-};
+export async function encodeAnthropicRequest(
+  messages: AsyncIterable<Message>,
+  source: PartSource,
+): Promise<EncodedRequest> {
+  const turns = readRequestTurns(messages, source, ANTHROPIC_NAME);
+  const system: WireObject[] = [];
+  let next = await turns.next();
+  while (!next.done && next.value.role === "system") {
+    for (const one of await encodeTurn(next.value, source)) system.push(one);
+    next = await turns.next();
+  }
+  const first = next;
+  const rest = async function* () {
+    if (!first.done) yield first.value;
+    yield* turns;
+  };
+  return { lead: system.length > 0 ? { system } : {}, elements: encodeMessages(rest(), source) };
+}
 
 /** Yields messages with alternating roles; holds only the current one. */
 async function* encodeMessages(
   turns: AsyncIterable<RequestTurn>,
-  session: ExportedSession,
-): AsyncGenerator<JsonObject> {
+  source: PartSource,
+): AsyncGenerator<WireObject> {
   let role = "";
-  let content: JsonObject[] = [];
+  let content: WireObject[] = [];
   /** System messages after an assistant message: they may only follow a user message. */
-  let delayed: (readonly JsonObject[])[] = [];
-  const flush = function* (): Generator<JsonObject> {
+  let delayed: (readonly WireObject[])[] = [];
+  const flush = function* (): Generator<WireObject> {
     if (content.length > 0) yield { role, content };
     content = [];
     if (role === "user") {
@@ -59,7 +52,7 @@ async function* encodeMessages(
     }
   };
   for await (const turn of turns) {
-    const blocks = await encodeTurn(turn, session);
+    const blocks = await encodeTurn(turn, source);
     if (blocks.length === 0) continue;
     const turnRole = turn.role === "tool" || turn.role === "missing" ? "user" : turn.role;
     if (turnRole === "system") {
@@ -77,7 +70,7 @@ async function* encodeMessages(
   for (const blocks of delayed) yield { role: "system", content: blocks };
 }
 
-async function encodeTurn(turn: RequestTurn, session: ExportedSession): Promise<readonly JsonObject[]> {
+async function encodeTurn(turn: RequestTurn, source: PartSource): Promise<readonly WireObject[]> {
   if (turn.role === "missing") {
     return turn.calls.map(({ callId }) => ({
       type: "tool_result",
@@ -86,11 +79,10 @@ async function encodeTurn(turn: RequestTurn, session: ExportedSession): Promise<
       is_error: true,
     }));
   }
-  const pieces: readonly MessagePiece[] = turn.pieces;
-  const blocks: JsonObject[] = [];
-  for (const { part, extra } of pieces) {
+  const blocks: WireObject[] = [];
+  for (const { part, extra } of turn.pieces) {
     if (!isAccepted(part, turn.message)) continue;
-    const [block] = await encodeAnthropicBlocks([toAllowedPart(part)], session);
+    const [block] = await encodeAnthropicBlocks([toAllowedPart(part)], source);
     if (block) blocks.push({ ...block, ...extra });
   }
   return blocks;
@@ -102,9 +94,9 @@ async function encodeTurn(turn: RequestTurn, session: ExportedSession): Promise<
  */
 function isAccepted(part: Part, message: Message): boolean {
   if (part.type === "text") return part.text.trim() !== "";
-  if (part.type === "raw") return OWN_FORMATS.includes(part.format);
+  if (part.type === "raw") return BLOCK_FORMATS.has(part.format);
   // Messages imported from an Anthropic request are exported unchanged; other tools also use providers that do not sign.
-  if (part.type !== "reasoning" || message.meta?.[NAME] !== undefined) return true;
+  if (part.type !== "reasoning" || message.meta?.[ANTHROPIC_NAME] !== undefined) return true;
   if (typeof toObject(part.opaque)?.redacted === "string") return true;
   return typeof part.opaque === "string" && isSignature(part.opaque);
 }
@@ -121,7 +113,7 @@ function toAllowedPart(part: Part): Part {
     return { ...part, callId: toAllowedId(part.callId), name: toAllowedName(part.name), input };
   }
   if (part.type !== "tool-result") return part;
-  const output = part.output.filter((piece) => piece.type !== "raw" || OWN_FORMATS.includes(piece.format));
+  const output = part.output.filter((piece) => piece.type !== "raw" || BLOCK_FORMATS.has(piece.format));
   return { ...part, callId: toAllowedId(part.callId), output };
 }
 

@@ -1,0 +1,27 @@
+import { anthropicWire } from "../../wire/anthropic/anthropic-wire.ts";
+import { openaiChatWire } from "../../wire/openai-chat/openai-chat-wire.ts";
+import { openaiResponsesWire } from "../../wire/openai-responses/openai-responses-wire.ts";
+import type { Wire } from "../../wire/wire.ts";
+import { readLineMessages } from "./read-line-messages.ts";
+import { writeJsonArray } from "./write-json-array.ts";
+import type { Writer } from "./writer.ts";
+
+const FILE = "conversation.json";
+
+/** Creates the writer that exports the active line as the body of a request. */
+function createWireWriter(wire: Wire): Writer {
+  return {
+    name: wire.name,
+    title: wire.title,
+    isFolder: false,
+    async *write(session) {
+      const { lead, elements } = await wire.encodeRequest(readLineMessages(session), session);
+      const fields = Object.entries(lead).map(([field, value]) => `"${field}":${JSON.stringify(value)},`);
+      yield* writeJsonArray(FILE, elements, `{${fields.join("")}"${wire.messagesField}":`, "}");
+    },
+  };
+}
+
+export const anthropicWriter: Writer = createWireWriter(anthropicWire);
+export const openaiChatWriter: Writer = createWireWriter(openaiChatWire);
+export const openaiResponsesWriter: Writer = createWireWriter(openaiResponsesWire);
