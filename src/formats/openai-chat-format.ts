@@ -1,6 +1,7 @@
 import type { Json } from "../index.ts";
 import { collectLabeledMedia, hasMediaMark, withMedia } from "../wire/openai-chat/openai-chat-media.ts";
 import { decodeChatMessage } from "../wire/openai-chat/openai-chat-message.ts";
+import { openaiChatWire } from "../wire/openai-chat/openai-chat-wire.ts";
 import { dropUndefined, omitFields, toArray, toNumber, toObject, toText, toTime } from "./content/fields.ts";
 import type { Format } from "./format.ts";
 import type { JsonObject } from "./reading/json-lines.ts";
@@ -8,24 +9,16 @@ import type { MessageDecoder, WireDialect, WireRecord } from "./wire/wire-dialec
 import { createWireFormat } from "./wire/wire-format.ts";
 import { decodeOpenaiUsage } from "./wire/wire-usage.ts";
 
-const NAME = "openai-chat";
-
 const dialect: WireDialect = {
-  name: NAME,
-  title: "OpenAI Chat Completions",
-  messageFields: ["messages"],
-  leadFields: [],
+  name: openaiChatWire.name,
+  title: openaiChatWire.title,
+  messageFields: [openaiChatWire.messagesField],
+  leadFields: openaiChatWire.leadFields,
   responseFields: ["id", "object", "created", "model", "choices", "usage", "role", "content", "tool_calls"],
   makeDecoder,
   decodeLead: () => [],
   decodeResponse,
-  isMessage: ({ role, content, tool_calls: calls, function_call: call }) =>
-    typeof role === "string" &&
-    (typeof content === "string" ||
-      content === null ||
-      Array.isArray(content) ||
-      Array.isArray(calls) ||
-      toObject(call) !== undefined),
+  isMessage: openaiChatWire.isMessage,
 };
 
 /** Conversations in the format of OpenAI's Chat Completions API and its many compatible servers. */

@@ -1,41 +1,35 @@
 import type { Json, Role } from "../index.ts";
+import { buildItemsMessage } from "../wire/openai-responses/decode-responses.ts";
 import {
   decodeMessageItem,
   decodeOutputItem,
   decodeResponsesItem,
   type ItemPart,
 } from "../wire/openai-responses/openai-responses-items.ts";
+import { openaiResponsesWire } from "../wire/openai-responses/openai-responses-wire.ts";
 import { NO_RESULT } from "../wire/result-marks.ts";
 import { toNumber, toText, toTime } from "./content/fields.ts";
 import type { Format } from "./format.ts";
 import type { JsonObject } from "./reading/json-lines.ts";
-import { RESPONSES_ITEMS } from "./wire/recognize-wire.ts";
 import type { MessageDecoder, WireDialect, WireRecord } from "./wire/wire-dialect.ts";
 import { createWireFormat } from "./wire/wire-format.ts";
 import { decodeOpenaiUsage } from "./wire/wire-usage.ts";
 
-const NAME = "openai-responses";
-
 const dialect: WireDialect = {
-  name: NAME,
-  title: "OpenAI Responses",
-  messageFields: ["input", "output"],
-  leadFields: ["instructions"],
+  name: openaiResponsesWire.name,
+  title: openaiResponsesWire.title,
+  messageFields: [openaiResponsesWire.messagesField, "output"],
+  leadFields: openaiResponsesWire.leadFields,
   responseFields: ["id", "object", "created_at", "model", "usage"],
   makeDecoder,
   *decodeLead(value, place) {
-    const items: readonly ItemPart[] =
-      typeof value === "string" ? [{ part: { type: "text", text: value } }] : [];
-    if (items.length > 0) yield buildMessageRecord(place, "system", items, { field: "instructions" });
+    const [lead] = openaiResponsesWire.decodeLead({ instructions: value });
+    if (lead) yield { id: place, body: { kind: "message", message: lead } };
     else if (value !== null)
       yield { id: place, body: { kind: "raw", value: { instructions: value as Json } } };
   },
   decodeResponse,
-  isMessage: ({ type, role, content, input, output }) => {
-    if (typeof role === "string") return typeof content === "string" || Array.isArray(content);
-    if (typeof type !== "string") return false;
-    return RESPONSES_ITEMS.has(type) || !(Array.isArray(input) || Array.isArray(output));
-  },
+  isMessage: openaiResponsesWire.isMessage,
 };
 
 /** Conversations in the format of OpenAI's Responses API. */
@@ -53,6 +47,7 @@ function* decodeResponse(fields: JsonObject, place: string, decoder: MessageDeco
 
 /**
  * Merges the items of one model turn into one message; a turn ends at another role or between two adjacent messages.
+ * The wire joins those too, because a request does not show where a reply ended; a file with responses does.
  */
 function makeDecoder(): MessageDecoder {
   let turn: ItemPart[] = [];
@@ -104,19 +99,7 @@ function buildMessageRecord(
   id: string,
   role: Role,
   items: readonly ItemPart[],
-  more: { readonly [key: string]: Json } = {},
+  own: { readonly [key: string]: Json } = {},
 ): WireRecord {
-  const extras = items.flatMap(({ extra }, index) => (extra ? [[String(index), extra] as const] : []));
-  const meta = { ...more, ...(extras.length > 0 && { extras: Object.fromEntries(extras) }) };
-  return {
-    id,
-    body: {
-      kind: "message",
-      message: {
-        role,
-        parts: items.map(({ part }) => part),
-        ...(Object.keys(meta).length > 0 && { meta: { [NAME]: meta } }),
-      },
-    },
-  };
+  return { id, body: { kind: "message", message: buildItemsMessage(role, items, own) } };
 }

@@ -103,6 +103,10 @@ export interface Wire {
   readonly messagesField: string;
   /** Fields of a request that precede all messages: the system prompt. */
   readonly leadFields: readonly string[];
+  /** True for an element, as opposed to a request or response with elements. */
+  isMessage(value: WireObject): boolean;
+  /** Decodes the lead fields of a request. */
+  decodeLead(fields: WireObject): readonly MessageInput[];
   /** True for an instruction, provided that no message precedes it. */
   isLead(element: WireObject): boolean;
   /**

@@ -1,3 +1,4 @@
+import { RESPONSES_ITEMS } from "../../wire/openai-responses/openai-responses-content.ts";
 import { toArray, toObject } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { FileHead } from "./file-head.ts";
@@ -25,33 +26,6 @@ const ANTHROPIC_BLOCKS = new Set([
 const CHAT_PARTS = new Set(["image_url", "input_audio", "video_url", "refusal"]);
 const RESPONSES_PARTS = new Set(["input_text", "output_text", "input_image", "input_file", "summary_text"]);
 const AI_SDK_PARTS = new Set(["tool-call", "tool-result", "tool-approval-request", "tool-approval-response"]);
-
-/** Items of the Responses API other than messages. */
-export const RESPONSES_ITEMS: ReadonlySet<string> = new Set([
-  "function_call",
-  "function_call_output",
-  "custom_tool_call",
-  "custom_tool_call_output",
-  "reasoning",
-  "item_reference",
-  "local_shell_call",
-  "local_shell_call_output",
-  "shell_call",
-  "shell_call_output",
-  "apply_patch_call",
-  "apply_patch_call_output",
-  "computer_call",
-  "computer_call_output",
-  "web_search_call",
-  "file_search_call",
-  "code_interpreter_call",
-  "image_generation_call",
-  "mcp_call",
-  "mcp_list_tools",
-  "mcp_approval_request",
-  "mcp_approval_response",
-  "compaction",
-]);
 
 /** Recognizes the wire format from the beginning of a file; undefined if it is not a conversation. */
 export function recognizeWire({ layout, values, isCut }: FileHead): DialectName | undefined {

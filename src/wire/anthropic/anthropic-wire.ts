@@ -3,7 +3,12 @@ import type { Wire } from "../wire.ts";
 import { encodeAnthropicFault, encodeAnthropicFaultEvent } from "./anthropic-faults.ts";
 import { createAnthropicReader } from "./anthropic-reader.ts";
 import { capAnthropicUsage } from "./cap-anthropic-usage.ts";
-import { ANTHROPIC_NAME, decodeAnthropic } from "./decode-anthropic.ts";
+import {
+  ANTHROPIC_NAME,
+  decodeAnthropic,
+  decodeAnthropicLead,
+  isAnthropicMessage,
+} from "./decode-anthropic.ts";
 import { encodeAnthropic } from "./encode-anthropic.ts";
 import { encodeAnthropicRequest } from "./encode-anthropic-request.ts";
 import { parseAnthropicUsage } from "./parse-anthropic-usage.ts";
@@ -15,6 +20,8 @@ export const anthropicWire: Wire = {
   path: "/messages",
   messagesField: "messages",
   leadFields: ["system"],
+  isMessage: isAnthropicMessage,
+  decodeLead: decodeAnthropicLead,
   isLead: () => false,
   decode: decodeAnthropic,
   encodeRequest: encodeAnthropicRequest,

@@ -26,21 +26,37 @@ export function decodeAnthropic(elements: readonly WireObject[]): readonly Decod
   return decodeElements(elements, decodeAnthropicElement);
 }
 
-/** Decodes one message. */
+/** Decodes one message of a request, without its cache markers. */
 export function decodeAnthropicElement(marked: WireObject): MessageInput {
-  const element = removeElementMarks(marked);
-  const { parts, extras } = decodeAnthropicBlocks(element.content, ANTHROPIC_NAME);
-  const model = toText(element.model);
-  const meta = { ...omitFields(element, KNOWN_FIELDS), ...(extras && { extras }) };
+  return decodeAnthropicMessage(removeElementMarks(marked), KNOWN_FIELDS);
+}
+
+/** Decodes one message; fields other than `known` go into its meta. */
+export function decodeAnthropicMessage(message: WireObject, known: readonly string[]): MessageInput {
+  const { parts, extras } = decodeAnthropicBlocks(message.content, ANTHROPIC_NAME);
+  const model = toText(message.model);
+  const meta = { ...omitFields(message, known), ...(extras && { extras }) };
   return {
-    role: roleOf(element.role, parts),
+    role: toRole(message.role, parts),
     parts,
     ...(model !== undefined && { model }),
     ...(Object.keys(meta).length > 0 && { meta: { [ANTHROPIC_NAME]: meta } }),
   };
 }
 
-function roleOf(role: unknown, parts: readonly PartInput[]): Role {
+/** Decodes the system prompt. */
+export function decodeAnthropicLead({ system }: WireObject): readonly MessageInput[] {
+  if (typeof system !== "string" && !Array.isArray(system)) return [];
+  return [decodeAnthropicElement({ role: "system", content: system })];
+}
+
+/** True for a message, as opposed to a request or response with messages. */
+export function isAnthropicMessage({ role, content }: WireObject): boolean {
+  return typeof role === "string" && (typeof content === "string" || Array.isArray(content));
+}
+
+/** Tool results are sent in the role of the user. */
+function toRole(role: unknown, parts: readonly PartInput[]): Role {
   if (role === "assistant") return "assistant";
   if (role === "system" || role === "developer") return "system";
   return parts.length > 0 && parts.every(({ type }) => type === "tool-result") ? "tool" : "user";

@@ -25,6 +25,15 @@ export function decodeChatElement(marked: WireObject): MessageInput {
   return { role: "tool", parts: [{ type: "tool-result", callId, output: NO_RESULT }] };
 }
 
+/** True for a message, as opposed to a request or response with messages. */
+export function isChatMessage({ role, content, tool_calls, function_call }: WireObject): boolean {
+  const hasContent = typeof content === "string" || content === null || Array.isArray(content);
+  return (
+    typeof role === "string" &&
+    (hasContent || Array.isArray(tool_calls) || toObject(function_call) !== undefined)
+  );
+}
+
 /** True for an instruction. */
 export function isChatLead({ role }: WireObject): boolean {
   return role === "system" || role === "developer";

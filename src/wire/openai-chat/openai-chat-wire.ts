@@ -4,7 +4,7 @@ import { parseOpenaiUsage } from "../openai/parse-openai-usage.ts";
 import { readFailureReply } from "../replies/read-failure.ts";
 import type { Wire } from "../wire.ts";
 import { createChatReader } from "./chat-reader.ts";
-import { decodeChat, isChatLead, OPENAI_CHAT_NAME } from "./decode-chat.ts";
+import { decodeChat, isChatLead, isChatMessage, OPENAI_CHAT_NAME } from "./decode-chat.ts";
 import { encodeChat } from "./encode-chat.ts";
 import { encodeChatRequest } from "./encode-chat-request.ts";
 
@@ -17,6 +17,8 @@ export const openaiChatWire: Wire = {
   path: "/chat/completions",
   messagesField: FIELD,
   leadFields: [],
+  isMessage: isChatMessage,
+  decodeLead: () => [],
   isLead: isChatLead,
   decode: decodeChat,
   encodeRequest: encodeChatRequest,

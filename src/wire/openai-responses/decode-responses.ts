@@ -1,3 +1,4 @@
+import type { Json } from "../../model/json.ts";
 import type { MessageInput, Role } from "../../model/message.ts";
 import { toObject } from "../fields.ts";
 import { isEmptyMessage } from "../is-empty-message.ts";
@@ -58,18 +59,31 @@ export function decodeResponses(elements: readonly WireObject[]): readonly Decod
 
 /** Decodes one message. */
 export function decodeResponsesItems(role: Role, items: readonly WireObject[]): MessageInput {
-  const all = items.flatMap(decodeItemParts);
-  const extras = all.flatMap(({ extra }, index) => (extra ? [[String(index), extra] as const] : []));
   const speaker = items[0]?.role;
-  const meta = {
-    ...(speaker === "developer" && { role: speaker }),
-    ...(extras.length > 0 && { extras: Object.fromEntries(extras) }),
-  };
+  const own = speaker === "developer" ? { role: speaker } : {};
+  return buildItemsMessage(role, items.flatMap(decodeItemParts), own);
+}
+
+/** Builds a message from the parts of its items; `own` are fields of its meta. */
+export function buildItemsMessage(
+  role: Role,
+  items: readonly ItemPart[],
+  own: { readonly [field: string]: Json } = {},
+): MessageInput {
+  const extras = items.flatMap(({ extra }, index) => (extra ? [[String(index), extra] as const] : []));
+  const meta = { ...own, ...(extras.length > 0 && { extras: Object.fromEntries(extras) }) };
   return {
     role,
-    parts: all.map(({ part }) => part),
+    parts: items.map(({ part }) => part),
     ...(Object.keys(meta).length > 0 && { meta: { [OPENAI_RESPONSES_NAME]: meta } }),
   };
+}
+
+/** Decodes the instructions. */
+export function decodeResponsesLead({ instructions }: WireObject): readonly MessageInput[] {
+  if (typeof instructions !== "string") return [];
+  const part = { type: "text", text: instructions } as const;
+  return [buildItemsMessage("system", [{ part }], { field: "instructions" })];
 }
 
 /** True for an instruction. */

@@ -3,10 +3,16 @@ import { toOpenaiError } from "../openai/openai-error.ts";
 import { parseOpenaiUsage } from "../openai/parse-openai-usage.ts";
 import { readFailureReply } from "../replies/read-failure.ts";
 import type { Wire } from "../wire.ts";
-import { decodeResponses, isResponsesLead, OPENAI_RESPONSES_NAME } from "./decode-responses.ts";
+import {
+  decodeResponses,
+  decodeResponsesLead,
+  isResponsesLead,
+  OPENAI_RESPONSES_NAME,
+} from "./decode-responses.ts";
 import { encodeLoggedMessage } from "./encode-logged-message.ts";
 import { encodeResponses } from "./encode-responses.ts";
 import { encodeResponsesRequest } from "./encode-responses-request.ts";
+import { isResponsesItem } from "./openai-responses-content.ts";
 import { encodeResponsesFaultEvent, INPUT_FIELD } from "./responses-faults.ts";
 import { createResponsesReader } from "./responses-reader.ts";
 
@@ -19,6 +25,8 @@ export const openaiResponsesWire: Wire = {
   path: "/responses",
   messagesField: INPUT_FIELD,
   leadFields: ["instructions"],
+  isMessage: isResponsesItem,
+  decodeLead: decodeResponsesLead,
   isLead: isResponsesLead,
   decode: decodeResponses,
   encodeRequest: encodeResponsesRequest,
