@@ -7,6 +7,7 @@ import * as gateway from "../../src/gateway/index.ts";
 import * as api from "../../src/index.ts";
 import * as sqlite from "../../src/store/sqlite/index.ts";
 import * as testing from "../../src/testing/index.ts";
+import * as wire from "../../src/wire/index.ts";
 import { proseOf } from "../support/docs/fences.ts";
 import { readPages, root } from "../support/docs/pages.ts";
 
@@ -25,7 +26,7 @@ function declaredMembers(): ReadonlySet<string> {
 }
 
 test("every function that a page calls is exported, or a method", () => {
-  const exported = new Set([ai, formats, gateway, api, sqlite, testing].flatMap(Object.keys));
+  const exported = new Set([ai, formats, gateway, api, sqlite, testing, wire].flatMap(Object.keys));
   const members = declaredMembers();
   const calls = pages.flatMap((page) =>
     [...proseOf(page).matchAll(/`(?:await )?([a-z]\w*)\(/g)].map(([, name = ""]) => ({
