@@ -1,4 +1,4 @@
-import { decodeModelContent } from "../formats/content/ai-sdk-part-decode.ts";
+import { decodeModelContent } from "../formats/ai-sdk/ai-sdk-part-decode.ts";
 import type { Json, MessageInput } from "../index.ts";
 import { listSdkParts, type SdkMessage } from "./sdk-message.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { parseCutJson } from "../../src/formats/reading/parse-cut-json.ts";
 import { parseJson } from "../../src/base/parse-json.ts";
+import { parseCutJson } from "../../src/formats/reading/parse-cut-json.ts";
 
 const nested = (levels: number, begin = "[", end = "]") => begin.repeat(levels) + end.repeat(levels);
 

@@ -1,5 +1,5 @@
 import { dropUndefined, toNumber, toObject, toText, toTime } from "../content/fields.ts";
-import type { Item } from "../item.ts";
+import type { Item } from "../port/item.ts";
 import type { Input } from "../reading/input.ts";
 import { buildClineMessageRecord } from "./cline-message.ts";
 import { ContextEdits } from "./context-edits.ts";

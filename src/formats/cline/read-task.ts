@@ -1,7 +1,7 @@
 import type { Json } from "../../index.ts";
 import { dropUndefined, toTime } from "../content/fields.ts";
-import type { ImportSource } from "../format.ts";
-import type { Item } from "../item.ts";
+import type { ImportSource } from "../port/format.ts";
+import type { Item } from "../port/item.ts";
 import type { Input } from "../reading/input.ts";
 import { ElementFile, type FileElement } from "./element-file.ts";
 import { MessageInterleaver } from "./message-interleaver.ts";

@@ -1,7 +1,7 @@
 import type { DataPart, Json, Usage } from "../../index.ts";
 import { parseDataUrl } from "../../wire/media.ts";
 import { dropUndefined, omitFields, toArray, toNumber, toObject, toText, toTime } from "../content/fields.ts";
-import type { Item, RecordBody } from "../item.ts";
+import type { Item, RecordBody } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { parseJson } from "../reading/parse-json.ts";
 import type { FileElement } from "./element-file.ts";

@@ -1,6 +1,6 @@
 import type { MessageInput, PartInput, ReasoningPart } from "../../index.ts";
 import { dropUndefined, toText } from "../content/fields.ts";
-import type { Item, RecordItem } from "../item.ts";
+import type { Item, RecordItem } from "../port/item.ts";
 import type { KnownTexts } from "./known-texts.ts";
 import { prependReasoning } from "./response-items.ts";
 import { buildRawRolloutRecord, buildRolloutRecord, type RolloutLine } from "./rollout-line.ts";

@@ -3,7 +3,7 @@ import { dropUndefined, toNumber, toObject, toText, toTime } from "../content/fi
 import { fingerprintText } from "../content/fingerprint.ts";
 import { nonEmptyFields } from "../content/non-empty-fields.ts";
 import { addFacts, NO_FACTS, type SessionFacts } from "../content/session-facts.ts";
-import type { Item } from "../item.ts";
+import type { Item } from "../port/item.ts";
 import type { LineDecoder, LineRecord } from "../reading/decode-lines.ts";
 import { buildLossItems, decodeCodexCompaction } from "./codex-compaction.ts";
 import { KnownTexts } from "./known-texts.ts";

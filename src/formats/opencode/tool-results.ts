@@ -2,7 +2,7 @@ import type { Json, PartInput } from "../../index.ts";
 import { dropUndefined, omitFields, toArray, toObject, toText, toTime } from "../content/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
 import { removeCopies } from "../content/remove-copies.ts";
-import type { Item } from "../item.ts";
+import type { Item } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { decodeOpencodeFile } from "./opencode-parts.ts";
 import { createCopyFinder } from "./tool-copies.ts";
