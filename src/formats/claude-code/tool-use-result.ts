@@ -1,7 +1,7 @@
 import type { Json } from "../../index.ts";
 import { toObject, toText } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { CopyFilter } from "./copy-filter.ts";
+import { CopyFilter } from "../copies/known-texts.ts";
 import { type FileChange, getWholeFile, isPatchOfChange, reconstructFileChange } from "./file-changes.ts";
 import type { KnownContents } from "./known-contents.ts";
 

@@ -9,7 +9,7 @@ import type { TaskDialect } from "./read-task.ts";
 import { hashRecordVersion } from "./record-version.ts";
 import { decodeClineUsage, getShownKind } from "./shown-message.ts";
 import type { TaskFiles } from "./task-files.ts";
-import { toContentBlocks } from "./text-copies.ts";
+import { toContentBlocks } from "../copies/text-pieces.ts";
 
 /** Creates Cline's dialect; `lastRange` is the deleted range in the task list. */
 export function createClineDialect(input: Input, files: TaskFiles, lastRange?: unknown): TaskDialect {

@@ -11,7 +11,7 @@ import { trackRecordOrder } from "./record-order.ts";
 import { decodeShownMessage, type UsageReader } from "./shown-message.ts";
 import type { TaskFiles } from "./task-files.ts";
 import { buildTaskTitle } from "./task-title.ts";
-import { type NearbyMessage, toContentBlocks } from "./text-copies.ts";
+import { type NearbyMessage, toContentBlocks } from "../copies/text-pieces.ts";
 
 /** Differences between the tools that share these files. */
 export interface TaskDialect {

@@ -6,7 +6,7 @@ import type { JsonObject } from "../reading/json-lines.ts";
 import { parseJson } from "../reading/parse-json.ts";
 import type { FileElement } from "./element-file.ts";
 import { hashRecordVersion } from "./record-version.ts";
-import { countCopiedBytes, type NearbyMessage, splitCopies, type TextPieces } from "./text-copies.ts";
+import { countCopiedBytes, type NearbyMessage, splitCopies, type TextPieces } from "../copies/text-pieces.ts";
 
 /**
  * A shown image: a data URL in pieces, the head of a data URL whose content is the message's next part, or another

@@ -1,7 +1,7 @@
 import type { MessageInput, PartInput, ReasoningPart } from "../../index.ts";
 import { dropUndefined, toText } from "../content/fields.ts";
 import type { Item, RecordItem } from "../port/item.ts";
-import type { KnownTexts } from "./known-texts.ts";
+import type { KnownTexts } from "../copies/known-prints.ts";
 import { prependReasoning } from "./response-items.ts";
 import { buildRawRolloutRecord, buildRolloutRecord, type RolloutLine } from "./rollout-line.ts";
 import { type StrippedEvent, stripKnownTexts } from "./stripped-event.ts";

@@ -1,7 +1,7 @@
 import { toArray, toObject, toText } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { parseJson } from "../reading/parse-json.ts";
-import type { KnownTexts } from "./known-texts.ts";
+import type { KnownTexts } from "../copies/known-prints.ts";
 import { getItemTexts } from "./response-items.ts";
 import { buildPhaseKey } from "./stripped-event.ts";
 

@@ -6,7 +6,7 @@ import { addFacts, NO_FACTS, type SessionFacts } from "../content/session-facts.
 import type { Item } from "../port/item.ts";
 import type { LineDecoder, LineRecord } from "../reading/decode-lines.ts";
 import { buildLossItems, decodeCodexCompaction } from "./codex-compaction.ts";
-import { KnownTexts } from "./known-texts.ts";
+import { KnownTexts } from "../copies/known-prints.ts";
 import { Outbox } from "./outbox.ts";
 import { rememberItem } from "./remember-item.ts";
 import { decodeResponseItem } from "./response-items.ts";

@@ -2,7 +2,7 @@ import type { Json } from "../../index.ts";
 import { toText } from "../content/fields.ts";
 import { isEmpty } from "../content/non-empty-fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import type { KnownTexts } from "./known-texts.ts";
+import type { KnownTexts } from "../copies/known-prints.ts";
 
 /** Display events that repeat items, with the field that holds the text. */
 const TEXT_FIELDS: Readonly<Record<string, string>> = {

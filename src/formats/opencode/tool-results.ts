@@ -1,7 +1,7 @@
 import type { Json, PartInput } from "../../index.ts";
 import { dropUndefined, omitFields, toArray, toObject, toText, toTime } from "../content/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
-import { removeCopies } from "../content/remove-copies.ts";
+import { removeCopies } from "../copies/copy-filter.ts";
 import type { Item } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { decodeOpencodeFile } from "./opencode-parts.ts";

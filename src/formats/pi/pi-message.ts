@@ -1,7 +1,7 @@
 import type { Json, PartInput, Role } from "../../index.ts";
 import { dropUndefined, omitFields, toObject, toText } from "../content/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
-import { removeCopies } from "../content/remove-copies.ts";
+import { removeCopies } from "../copies/copy-filter.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { decodePiContent, decodePiOutput } from "./pi-block-decode.ts";
 

@@ -3,7 +3,7 @@ import { toObject } from "../../content/fields.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { getShownKind, type ShownImage, type ShownMessage } from "../shown-message.ts";
-import { getBlockTexts, joinPieces, type TextPieces } from "../text-copies.ts";
+import { getBlockTexts, joinPieces, type TextPieces } from "../../copies/text-pieces.ts";
 import type { SentWindow } from "./sent-window.ts";
 
 /** Restores a shown message to its original form. */
