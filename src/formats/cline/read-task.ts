@@ -1,5 +1,6 @@
 import type { Json } from "../../index.ts";
 import { dropUndefined, toTime } from "../content/fields.ts";
+import { type NearbyMessage, toContentBlocks } from "../copies/text-pieces.ts";
 import type { ImportSource } from "../port/format.ts";
 import type { Item } from "../port/item.ts";
 import type { Input } from "../reading/input.ts";
@@ -11,7 +12,6 @@ import { trackRecordOrder } from "./record-order.ts";
 import { decodeShownMessage, type UsageReader } from "./shown-message.ts";
 import type { TaskFiles } from "./task-files.ts";
 import { buildTaskTitle } from "./task-title.ts";
-import { type NearbyMessage, toContentBlocks } from "../copies/text-pieces.ts";
 
 /** Differences between the tools that share these files. */
 export interface TaskDialect {

@@ -1,28 +1,30 @@
 import { fingerprintText } from "../content/fingerprint.ts";
+import type { CopyEvidence } from "./copy-filter.ts";
 
-/** Number of texts to remember: an event repeats text within a few lines. */
-const MAX_TEXTS = 128;
-
-/** Fingerprints of the latest texts. */
-export class KnownTexts {
+/** Fingerprints of the latest texts of a source. */
+export class KnownPrints implements CopyEvidence {
+  readonly #maxTexts: number;
   readonly #prints: Set<string>;
 
-  constructor(prints: readonly string[] = []) {
+  constructor(maxTexts: number, prints: readonly string[] = []) {
+    this.#maxTexts = maxTexts;
     this.#prints = new Set(prints);
   }
 
-  add(text: string): void {
-    if (text === "") return;
+  /** Remembers a text; returns false if it was known. */
+  add(text: string): boolean {
+    if (text === "") return false;
     const print = fingerprintText(text);
-    this.#prints.delete(print);
+    const isNew = !this.#prints.delete(print);
     this.#prints.add(print);
     for (const oldest of this.#prints) {
-      if (this.#prints.size <= MAX_TEXTS) break;
+      if (this.#prints.size <= this.#maxTexts) break;
       this.#prints.delete(oldest);
     }
+    return isNew;
   }
 
-  has(text: string): boolean {
+  hasText(text: string): boolean {
     return this.#prints.has(fingerprintText(text));
   }
 

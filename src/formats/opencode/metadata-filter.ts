@@ -1,31 +1,17 @@
 import { toArray, toObject } from "../content/fields.ts";
+import { CopyFilter } from "../copies/copy-filter.ts";
+import { COPY_RULES } from "../copies/copy-rules.ts";
+import { KnownTexts } from "../copies/known-texts.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
-/** Shorter strings are kept even if they repeat something. */
-const MIN_LENGTH = 16;
-const MIN_LENGTH_IN_OUTPUT = 64;
-const MIN_LINE_LENGTH_IN_OUTPUT = 256;
-/** Prefix of each line in the output of the read tool. */
-const LINE_NUMBER = /^(?:<(?:content|file)>)?[ \t]*\d+[:|] ?/gm;
-
-/**
- * Creates a predicate for strings in a tool's metadata that repeat its input, its output or each other: opencode stores
- * the output again for display, cut off or without line numbers.
- */
-export function createCopyFinder(state: JsonObject): (text: string, field: string) => boolean {
-  const output = typeof state.output === "string" ? state.output : "";
-  const said = new Set([...Object.values(toObject(state.input) ?? {}), state.title]);
+/** Creates a filter for a tool's metadata, which repeats its input, its output or its own diffs for display. */
+export function createMetadataFilter(state: JsonObject): CopyFilter {
   const diffs = toArray(toObject(state.metadata)?.files).map((file) => toObject(file)?.diff);
   const allDiffs = diffs.length > 0 && diffs.map((diff) => `${diff}\n`).join("");
-  let unnumbered: string | undefined;
-  return (text, field) => {
-    if (text.length < MIN_LENGTH) return false;
-    if (said.has(text) || (field === "diff" && text === allDiffs)) return true;
-    // A single line, such as a file path, may occur in the output and still be meaningful on its own.
-    if (text.length < (text.includes("\n") ? MIN_LENGTH_IN_OUTPUT : MIN_LINE_LENGTH_IN_OUTPUT)) return false;
-    if (output.includes(text)) return true;
-    if (text.endsWith("\n\n...") && output.startsWith(text.slice(0, -"\n\n...".length))) return true;
-    unnumbered ??= output.replace(LINE_NUMBER, "");
-    return unnumbered.includes(text);
-  };
+  const evidence = new KnownTexts(COPY_RULES.opencode, {
+    searched: typeof state.output === "string" ? [state.output] : [],
+    whole: new Set([...Object.values(toObject(state.input) ?? {}), state.title]),
+    isDerived: (field, value) => field === "diff" && value === allDiffs,
+  });
+  return new CopyFilter(COPY_RULES.opencode, evidence);
 }

@@ -1,9 +1,9 @@
 import type { BlobPart, Entry, Part } from "../../../index.ts";
 import { toObject } from "../../content/fields.ts";
+import { getBlockTexts, joinPieces, type TextPieces } from "../../copies/text-pieces.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { getShownKind, type ShownImage, type ShownMessage } from "../shown-message.ts";
-import { getBlockTexts, joinPieces, type TextPieces } from "../../copies/text-pieces.ts";
 import type { SentWindow } from "./sent-window.ts";
 
 /** Restores a shown message to its original form. */

@@ -1,7 +1,7 @@
 import { toObject, toText } from "../../content/fields.ts";
+import { toContentBlocks } from "../../copies/text-pieces.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
-import { toContentBlocks } from "../../copies/text-pieces.ts";
 import { encodeSentBlocks } from "./sent-message.ts";
 import { readTaskFileEntries, type TaskFileEntry, type TaskFormat } from "./task-file-entries.ts";
 
