@@ -1,6 +1,6 @@
 import { encodeModelPart, encodeResultPart } from "../formats/ai-sdk/ai-sdk-part-encode.ts";
 import { toObject } from "../formats/content/fields.ts";
-import type { ExportedSession } from "../formats/port/writer.ts";
+import type { ExportedSession } from "../formats/index.ts";
 import type { BlobPart, Json, Message, Part, ToolResultPart } from "../index.ts";
 import { computePartKey, hasInputOf } from "./compute-message-key.ts";
 import { listSdkParts, type SdkMessage, type SdkMessagePart } from "./sdk-message.ts";

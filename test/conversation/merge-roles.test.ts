@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { mergeRoles } from "../../../src/formats/writing/merge-roles.ts";
+import { mergeRoles } from "../../src/conversation/merge-roles.ts";
 
 const text = (words: string) => ({ type: "text", text: words });
 const user = (content: unknown, extra: object = {}) => ({ role: "user", content, ...extra });
