@@ -1,4 +1,5 @@
 import type { Json, Role } from "../../index.ts";
+import { collectContent, decodeModelContent } from "../../wire/ai-sdk/ai-sdk-part-decode.ts";
 import type { Content } from "../../wire/block-content.ts";
 import { omitFields, toArray, toObject, toText, toTime } from "../content/fields.ts";
 import type { Format } from "../port/format.ts";
@@ -6,7 +7,6 @@ import type { JsonObject } from "../reading/json-lines.ts";
 import type { WireDialect, WireRecord } from "../wire/wire-dialect.ts";
 import { createWireFormat } from "../wire/wire-format.ts";
 import { decodeAiSdkUsage } from "../wire/wire-usage.ts";
-import { collectContent, decodeModelContent } from "./ai-sdk-part-decode.ts";
 import { splitUiSteps } from "./ai-sdk-ui-steps.ts";
 
 const NAME = "ai-sdk";

@@ -1,13 +1,13 @@
 import type { Json, ToolResultInput } from "../../index.ts";
-import { parseDataUrl } from "../../wire/media.ts";
-import { dropUndefined, omitFields, toArray, toObject, toText } from "../content/fields.ts";
-import type { JsonObject } from "../reading/json-lines.ts";
 import {
   type AiSdkPart,
   buildRawSdkPart,
   decodeReasoningPart,
   decodeSdkToolOutput,
-} from "./ai-sdk-part-decode.ts";
+} from "../../wire/ai-sdk/ai-sdk-part-decode.ts";
+import { parseDataUrl } from "../../wire/media.ts";
+import { dropUndefined, omitFields, toArray, toObject, toText } from "../content/fields.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
 
 /** One step of a UIMessage: text and calls, and the results of the calls. */
 export interface UiStep {

@@ -1,4 +1,12 @@
 import type { Message, ToolResultPart } from "../../index.ts";
+import {
+  encodeContentPieces,
+  encodeRawUiPart,
+  encodeReasoningPart,
+  getPlainText,
+  parseOptionalJson,
+  toUiExtra,
+} from "../../wire/ai-sdk/ai-sdk-part-encode.ts";
 import { toAllowedName } from "../../wire/allowed-name.ts";
 import { isMedia, type MessagePiece } from "../../wire/message-pieces.ts";
 import { type MessageTurn, readRequestTurns } from "../../wire/request-turns.ts";
@@ -7,14 +15,6 @@ import type { ExportedSession, Writer } from "../port/writer.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { readLineMessages } from "../writing/read-line-messages.ts";
 import { writeJsonArray } from "../writing/write-json-array.ts";
-import {
-  encodeContentPieces,
-  encodeRawUiPart,
-  encodeReasoningPart,
-  getPlainText,
-  parseOptionalJson,
-  toUiExtra,
-} from "./ai-sdk-part-encode.ts";
 
 const NAME = "ai-sdk";
 

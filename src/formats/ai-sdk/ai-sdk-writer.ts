@@ -1,4 +1,5 @@
 import type { Message } from "../../index.ts";
+import { encodeModelPart, encodeResultPart } from "../../wire/ai-sdk/ai-sdk-part-encode.ts";
 import { type MessageTurn, type RequestTurn, readRequestTurns } from "../../wire/request-turns.ts";
 import { NO_RESULT } from "../../wire/result-marks.ts";
 import { toObject } from "../content/fields.ts";
@@ -6,7 +7,6 @@ import type { ExportedSession, Writer } from "../port/writer.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { readLineMessages } from "../writing/read-line-messages.ts";
 import { writeJsonArray } from "../writing/write-json-array.ts";
-import { encodeModelPart, encodeResultPart } from "./ai-sdk-part-encode.ts";
 
 const NAME = "ai-sdk";
 

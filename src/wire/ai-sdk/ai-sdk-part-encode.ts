@@ -1,9 +1,10 @@
-import type { BlobPart, Json, Part, RawPart, ToolResultPart } from "../../index.ts";
-import { isMedia, type MessagePiece } from "../../wire/message-pieces.ts";
-import type { ResultPiece } from "../../wire/request-turns.ts";
-import { omitFields, toObject } from "../content/fields.ts";
-import type { ExportedSession } from "../port/writer.ts";
-import type { JsonObject } from "../reading/json-lines.ts";
+import type { Json } from "../../model/json.ts";
+import type { BlobPart, Part, RawPart, ToolResultPart } from "../../model/part.ts";
+import { omitFields, toObject } from "../fields.ts";
+import { isMedia, type MessagePiece } from "../message-pieces.ts";
+import type { PartSource } from "../part-source.ts";
+import type { ResultPiece } from "../request-turns.ts";
+import type { WireObject } from "../wire.ts";
 import { buildProviderOptions } from "./ai-sdk-part-decode.ts";
 
 const NAME = "ai-sdk";
@@ -11,8 +12,8 @@ const NAME = "ai-sdk";
 /** Builds the part of a ModelMessage; undefined for raw parts of other formats, which it cannot represent. */
 export async function encodeModelPart(
   piece: MessagePiece,
-  session: ExportedSession,
-): Promise<JsonObject | undefined> {
+  session: PartSource,
+): Promise<WireObject | undefined> {
   const { part } = piece;
   const extra = toModelExtra(piece.extra);
   switch (part.type) {
@@ -36,14 +37,14 @@ const UI_FIELDS = ["state", "approval", "dynamic", "title", "toolMetadata", "pre
 const UI_OPTIONS = ["providerMetadata", "callProviderMetadata", "resultProviderMetadata"];
 
 /** Converts kept fields to those of ModelMessages, even if they came from a UIMessage. */
-function toModelExtra(extra: JsonObject = {}): JsonObject {
+function toModelExtra(extra: WireObject = {}): WireObject {
   const options = extra.providerOptions ?? extra.providerMetadata ?? extra.callProviderMetadata;
   const rest = omitFields(extra, [...UI_FIELDS, ...UI_OPTIONS]);
   return { ...rest, ...(options !== undefined && { providerOptions: options }) };
 }
 
 /** Converts kept fields to those of UIMessages, even if they came from a ModelMessage. */
-export function toUiExtra(extra: JsonObject = {}, field = "providerMetadata"): JsonObject {
+export function toUiExtra(extra: WireObject = {}, field = "providerMetadata"): WireObject {
   const { providerOptions, ...rest } = extra;
   return { ...(providerOptions !== undefined && { [field]: providerOptions }), ...rest };
 }
@@ -57,14 +58,14 @@ const MODEL_TYPES: readonly unknown[] = [
 ];
 const UI_TYPES = /^(source-|data-|steering-message$|step-|tool-invocation$)/;
 
-function encodeRawModelPart(part: RawPart): JsonObject | undefined {
+function encodeRawModelPart(part: RawPart): WireObject | undefined {
   const value = part.format === NAME ? toObject(part.value) : undefined;
   if (!value || UI_TYPES.test(String(value.type)) || "url" in value) return undefined;
   return value;
 }
 
 /** Returns an unknown part of a UIMessage unchanged; undefined for those of other formats and of ModelMessages. */
-export function encodeRawUiPart(part: RawPart): JsonObject | undefined {
+export function encodeRawUiPart(part: RawPart): WireObject | undefined {
   const value = part.format === NAME ? toObject(part.value) : undefined;
   return value && !MODEL_TYPES.includes(value.type) && !(value.type === "file" && "data" in value)
     ? value
@@ -75,17 +76,13 @@ export function encodeRawUiPart(part: RawPart): JsonObject | undefined {
 export function encodeReasoningPart(
   part: Part & { type: "reasoning" },
   field: "providerOptions" | "providerMetadata",
-  extra: JsonObject,
-): JsonObject {
+  extra: WireObject,
+): WireObject {
   const options = buildProviderOptions(part.opaque);
   return { type: "reasoning", text: part.text, ...(options && { [field]: options }), ...extra };
 }
 
-async function encodeFilePart(
-  part: BlobPart,
-  extra: JsonObject,
-  session: ExportedSession,
-): Promise<JsonObject> {
+async function encodeFilePart(part: BlobPart, extra: WireObject, session: PartSource): Promise<WireObject> {
   const data = await session.base64(part);
   const filename = part.name === undefined ? {} : { filename: part.name };
   if (extra.type === "image") return { image: data, mediaType: part.mime, ...extra };
@@ -95,8 +92,8 @@ async function encodeFilePart(
 /** Builds the result of a tool in a ModelMessage. */
 export async function encodeResultPart(
   { part, callName, extra }: ResultPiece,
-  session: ExportedSession,
-): Promise<JsonObject> {
+  session: PartSource,
+): Promise<WireObject> {
   const { output: told, ...rest } = toModelExtra(extra);
   const output = await encodeOutput(part, toObject(told), session);
   const isMarked = part.isError === true && output.type === "content";
@@ -114,9 +111,9 @@ export async function encodeResultPart(
 /** Builds the output of a tool: text, the original JSON, or pieces. `told` is the original form that an import kept. */
 async function encodeOutput(
   part: ToolResultPart,
-  told: JsonObject | undefined,
-  session: ExportedSession,
-): Promise<JsonObject> {
+  told: WireObject | undefined,
+  session: PartSource,
+): Promise<WireObject> {
   const rest = told && omitFields(told, ["type"]);
   const text = getPlainText(part);
   if (told?.type === "execution-denied")
@@ -147,9 +144,9 @@ export function parseOptionalJson(text: string | undefined): { readonly value: J
 /** Builds the pieces of an output of type "content". */
 export async function encodeContentPieces(
   part: ToolResultPart,
-  session: ExportedSession,
-): Promise<readonly JsonObject[]> {
-  const pieces: JsonObject[] = [];
+  session: PartSource,
+): Promise<readonly WireObject[]> {
+  const pieces: WireObject[] = [];
   for (const piece of part.output) {
     const written = await encodeModelPart({ part: piece }, session);
     if (written) pieces.push(written);

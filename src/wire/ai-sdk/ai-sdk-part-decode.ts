@@ -1,9 +1,10 @@
-import type { DataPart, Json, PartInput, ReasoningPart, ToolResultInput } from "../../index.ts";
-import type { Content, Extras } from "../../wire/block-content.ts";
-import { buildDataPart, parseDataUrl } from "../../wire/media.ts";
-import { NO_RESULT } from "../../wire/result-marks.ts";
-import { dropUndefined, omitFields, toArray, toObject, toText } from "../content/fields.ts";
-import type { JsonObject } from "../reading/json-lines.ts";
+import type { Json } from "../../model/json.ts";
+import type { DataPart, PartInput, ReasoningPart, ToolResultInput } from "../../model/part.ts";
+import type { Content, Extras } from "../block-content.ts";
+import { dropUndefined, omitFields, toArray, toObject, toText } from "../fields.ts";
+import { buildDataPart, parseDataUrl } from "../media.ts";
+import { NO_RESULT } from "../result-marks.ts";
+import type { WireObject } from "../wire.ts";
 
 const NAME = "ai-sdk";
 
@@ -40,7 +41,7 @@ function decodePart(value: unknown): AiSdkPart {
   return (part && decodeKnownPart(part)) ?? buildRawSdkPart(value);
 }
 
-function decodeKnownPart(part: JsonObject): AiSdkPart | undefined {
+function decodeKnownPart(part: WireObject): AiSdkPart | undefined {
   switch (part.type) {
     case "text":
       if (typeof part.text !== "string") return undefined;
@@ -73,7 +74,7 @@ function decodeKnownPart(part: JsonObject): AiSdkPart | undefined {
 
 /** Converts reasoning with its signature. Options that hold more than the signature are kept as extra. */
 export function decodeReasoningPart(
-  part: JsonObject,
+  part: WireObject,
   field: "providerOptions" | "providerMetadata",
 ): AiSdkPart | undefined {
   if (typeof part.text !== "string") return undefined;
@@ -86,7 +87,7 @@ export function decodeReasoningPart(
 }
 
 /** Extracts the signature or ciphertext from provider options. */
-function findOpaque(options: JsonObject): Json | undefined {
+function findOpaque(options: WireObject): Json | undefined {
   const own = toObject(options.longhaul);
   if (own && own.opaque !== undefined) return own.opaque as Json;
   const anthropic = toObject(options.anthropic);
@@ -99,7 +100,7 @@ function findOpaque(options: JsonObject): Json | undefined {
 }
 
 /** Builds the provider options for a signature or ciphertext; one of an unknown provider goes under our own name. */
-export function buildProviderOptions(opaque: Json | undefined): JsonObject | undefined {
+export function buildProviderOptions(opaque: Json | undefined): WireObject | undefined {
   if (opaque === undefined) return undefined;
   if (typeof opaque === "string") return { anthropic: { signature: opaque } };
   const { redacted, encrypted_content: encrypted, id, ...others } = toObject(opaque) ?? {};
@@ -112,7 +113,7 @@ export function buildProviderOptions(opaque: Json | undefined): JsonObject | und
   return { longhaul: { opaque } };
 }
 
-function decodeResultPart(part: JsonObject): AiSdkPart | undefined {
+function decodeResultPart(part: WireObject): AiSdkPart | undefined {
   const callId = toText(part.toolCallId);
   if (callId === undefined) return undefined;
   const name = toText(part.toolName);
@@ -136,7 +137,7 @@ interface DecodedOutput {
 }
 
 /** Converts the output of a tool. JSON becomes text; `extra.output` keeps details that the text loses. */
-export function decodeSdkToolOutput(output: JsonObject): DecodedOutput | undefined {
+export function decodeSdkToolOutput(output: WireObject): DecodedOutput | undefined {
   const { type, value } = output;
   const rest = omitFields(output, ["type", "value", "reason"]);
   const extra = rest && { output: rest };
@@ -169,7 +170,7 @@ function decodePiece(value: unknown): Exclude<ToolResultInput["output"], string>
 }
 
 /** Extracts the bytes of a file or image part: base64, a data URL, or an object with either. */
-function decodeFile(part: JsonObject): DataPart | undefined {
+function decodeFile(part: WireObject): DataPart | undefined {
   const held = part.data ?? part.image;
   const tagged = toObject(held);
   const bytes = tagged
