@@ -1,5 +1,5 @@
-import { decodeModelContent } from "../formats/content/ai-sdk-part-decode.ts";
 import type { Json, MessageInput } from "../index.ts";
+import { decodeModelContent } from "../wire/ai-sdk/ai-sdk-part-decode.ts";
 import { listSdkParts, type SdkMessage } from "./sdk-message.ts";
 
 /** Metadata key under which the AI SDK importer keeps fields that our messages have no place for. */

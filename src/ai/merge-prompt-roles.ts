@@ -1,4 +1,4 @@
-import { canMergeRoles, mergeRoles } from "../formats/writing/merge-roles.ts";
+import { canMergeRoles, mergeRoles } from "../conversation/merge-roles.ts";
 
 /** An outgoing message of a window, in the caller's format. */
 export interface OutgoingMessage<T> {

@@ -1,5 +1,5 @@
 import { type Kernel, LonghaulError } from "../index.ts";
-import type { System } from "./format.ts";
+import type { System } from "./port/format.ts";
 
 /** Throws ARGUMENT_INVALID unless `kernel` is a kernel. */
 export function checkKernel(kernel: Kernel): void {

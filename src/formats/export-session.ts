@@ -1,7 +1,7 @@
 import type { BlobPart, Entry, Json, Kernel, Part, Session, SessionId } from "../index.ts";
 import { isLonghaulError, LonghaulError } from "../index.ts";
 import { checkKernel, checkObject } from "./check-arguments.ts";
-import type { ExportedSession, OutputPiece, Writer } from "./writing/writer.ts";
+import type { ExportedSession, OutputPiece, Writer } from "./port/writer.ts";
 
 const PAGE_ENTRIES = 200;
 

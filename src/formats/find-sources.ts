@@ -2,8 +2,8 @@ import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { LonghaulError } from "../index.ts";
 import { checkFormats, checkPaths, checkSignal } from "./check-arguments.ts";
-import type { Format, ImportSource } from "./format.ts";
-import type { ProblemItem } from "./item.ts";
+import type { Format, ImportSource } from "./port/format.ts";
+import type { ProblemItem } from "./port/item.ts";
 import { createFileFolder, type Folder, isWithin, listFolder, readFileFacts } from "./reading/folder.ts";
 
 /** A source with its format and root. */

@@ -6,7 +6,7 @@ import type { ImportOptions } from "./importing/import-options.ts";
 import { type ImportReport, type SourceReport, sumReports } from "./importing/import-report.ts";
 import { importSource } from "./importing/import-source.ts";
 import { previewSource } from "./importing/preview-source.ts";
-import type { ProblemItem } from "./item.ts";
+import type { ProblemItem } from "./port/item.ts";
 import { DatabaseCopies } from "./reading/source-database.ts";
 
 /** Maximum problems in a report; its totals count all. */

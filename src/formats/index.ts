@@ -1,14 +1,14 @@
 export { createExportedSession, exportSession, type OnDamage } from "./export-session.ts";
 export { type FoundSource, findSources } from "./find-sources.ts";
-export type { Format, FormatName, ImportSource, System } from "./format.ts";
 export { FORMATS } from "./formats.ts";
 export { importSources, type Survey, surveySources } from "./import-sources.ts";
 export type { AgentProcess } from "./importing/agent-processes.ts";
 export type { ImportOptions, ImportProgress } from "./importing/import-options.ts";
 export type { Counts, ImportReport, ImportTotals, SourceReport } from "./importing/import-report.ts";
 export { findSourcePlaces, type SourcePlace } from "./importing/source-places.ts";
-export type * from "./item.ts";
+export type { Format, FormatName, ImportSource, System } from "./port/format.ts";
+export type * from "./port/item.ts";
+export type { ExportedSession, OutputPiece, Writer, WriterName } from "./port/writer.ts";
 export { READ_LIMITS, type ReadLimits } from "./reading/read-limits.ts";
 export { type WatchEvent, type WatchOptions, watchSources } from "./watch-sources.ts";
-export type { ExportedSession, OutputPiece, Writer, WriterName } from "./writing/writer.ts";
-export { WRITERS } from "./writing/writers.ts";
+export { WRITERS } from "./writers.ts";

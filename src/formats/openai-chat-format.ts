@@ -3,7 +3,7 @@ import { collectLabeledMedia, hasMediaMark, withMedia } from "../wire/openai-cha
 import { decodeChatMessage } from "../wire/openai-chat/openai-chat-message.ts";
 import { openaiChatWire } from "../wire/openai-chat/openai-chat-wire.ts";
 import { dropUndefined, omitFields, toArray, toNumber, toObject, toText, toTime } from "./content/fields.ts";
-import type { Format } from "./format.ts";
+import type { Format } from "./port/format.ts";
 import type { JsonObject } from "./reading/json-lines.ts";
 import type { MessageDecoder, WireDialect, WireRecord } from "./wire/wire-dialect.ts";
 import { createWireFormat } from "./wire/wire-format.ts";

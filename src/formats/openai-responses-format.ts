@@ -9,7 +9,7 @@ import {
 import { openaiResponsesWire } from "../wire/openai-responses/openai-responses-wire.ts";
 import { NO_RESULT } from "../wire/result-marks.ts";
 import { toNumber, toText, toTime } from "./content/fields.ts";
-import type { Format } from "./format.ts";
+import type { Format } from "./port/format.ts";
 import type { JsonObject } from "./reading/json-lines.ts";
 import type { MessageDecoder, WireDialect, WireRecord } from "./wire/wire-dialect.ts";
 import { createWireFormat } from "./wire/wire-format.ts";

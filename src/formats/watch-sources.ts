@@ -2,13 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Kernel } from "../index.ts";
 import { checkImportOptions, checkKernel } from "./check-arguments.ts";
 import type { FoundSource } from "./find-sources.ts";
-import type { ImportSource } from "./format.ts";
 import { surveySources } from "./import-sources.ts";
 import { type AgentProcess, listRunningAgents } from "./importing/agent-processes.ts";
 import type { ImportOptions } from "./importing/import-options.ts";
 import type { SourceReport } from "./importing/import-report.ts";
 import { importSource } from "./importing/import-source.ts";
-import type { ProblemItem } from "./item.ts";
+import type { ImportSource } from "./port/format.ts";
+import type { ProblemItem } from "./port/item.ts";
 
 export interface WatchOptions extends ImportOptions {
   /** Time between two surveys; default 1 s. */

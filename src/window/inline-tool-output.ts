@@ -1,5 +1,7 @@
 import type { Message } from "../model/message.ts";
+import { ADDED_TAGS, buildTagPattern, WRAPPER_TAGS } from "../model/message-tags.ts";
 import type { Part } from "../model/part.ts";
+import { removeElements } from "../model/remove-elements.ts";
 import { clipText } from "./clip-text.ts";
 
 /** The header of a tool's output that a client has put into a user message as text. */
@@ -14,12 +16,14 @@ const HEADED =
 const TAGGED = /^\s*<(?:tool|function)_(?:results?|response|output)\b[^>]{0,200}>/i;
 const NOT_CARRIED_OUT = /^\s*Tool \[(\w[\w.:-]{0,80})\] /;
 /** Elements that wrap the person's own text among content added by the client. */
-const OWN_TEXT = /^[ \t]*<(task|feedback|answer|user_\w+|user-\w+)>/m;
+const OWN_TEXT = new RegExp(`^[ \\t]*<(${buildTagPattern(WRAPPER_TAGS, "window")})>`, "m");
 /** Elements that a client adds: state of the machine or the editor, reminders. */
-const ADDED = /^\s*<((?:environment|system|ide|editor|workspace)[-_]\w+)>[\s\S]*<\/\1>\s*$/i;
-/** The same elements anywhere in a text. Each opening tag searches to the end of the text, so texts must be short. */
-const ADDED_ELEMENT =
-  /<((?:environment|system|ide|editor|workspace|local-command)[-_]\w+|user_instructions|command-(?:name|message))>[\s\S]*?<\/\1>/gi;
+const ADDED = new RegExp(
+  `^\\s*<(${buildTagPattern(ADDED_TAGS, "state")})(?![\\w-])[^<>]*>[\\s\\S]*</\\1>\\s*$`,
+  "i",
+);
+/** Such elements and others without words of a person, anywhere in a text. */
+const ADDED_ELEMENT = new RegExp(`<(${buildTagPattern(ADDED_TAGS, "words")})(?![\\w-])[^<>]*>`, "gi");
 const MAX_OWN_CHARACTERS = 8_000;
 const MAX_SUBJECT_CHARACTERS = 100;
 const CLOSING = /<\/([A-Za-z][\w-]*)>\s*$/;
@@ -63,7 +67,7 @@ export function getOwnText({ parts }: Message): string {
   return parts
     .flatMap((part) => (part.type === "tool-result" ? [] : [getText(part) ?? ""]))
     .map((text) => text.slice(0, MAX_OWN_CHARACTERS))
-    .map((text) => text.replace(ADDED_ELEMENT, " ").trim())
+    .map((text) => removeElements(text, ADDED_ELEMENT, " ").trim())
     .filter((text) => text !== "")
     .join("\n\n");
 }

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Format, ImportSource } from "../../src/formats/format.ts";
+import type { Format, ImportSource } from "../../src/formats/port/format.ts";
 import type { Folder } from "../../src/formats/reading/folder.ts";
 import { testFolder } from "../support/folder.ts";
 import { findingProblems, readAll, sourcesAt } from "../support/items.ts";

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "n
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { importSources } from "../../src/formats/import-sources.ts";
-import type { Item, RecordItem } from "../../src/formats/item.ts";
+import type { Item, RecordItem } from "../../src/formats/port/item.ts";
 import type { Entry, Kernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { diskKernel, testKernel, texts } from "../support/kernel.ts";

@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { exportSession } from "../../src/formats/export-session.ts";
 import { importSources } from "../../src/formats/import-sources.ts";
-import type { WriterName } from "../../src/formats/writing/writer.ts";
-import { WRITERS } from "../../src/formats/writing/writers.ts";
+import type { WriterName } from "../../src/formats/port/writer.ts";
+import { WRITERS } from "../../src/formats/writers.ts";
 import { type Entry, type Kernel, openKernel, type SessionId } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
 

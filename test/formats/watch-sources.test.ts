@@ -2,7 +2,7 @@ import { appendFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isAgentCommand, listRunningAgents } from "../../src/formats/importing/agent-processes.ts";
-import type { RecordItem } from "../../src/formats/item.ts";
+import type { RecordItem } from "../../src/formats/port/item.ts";
 import { type WatchEvent, type WatchOptions, watchSources } from "../../src/formats/watch-sources.ts";
 import type { Kernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
-import type { Format } from "../../src/formats/format.ts";
-import type { Item, RecordItem } from "../../src/formats/item.ts";
+import type { Format } from "../../src/formats/port/format.ts";
+import type { Item, RecordItem } from "../../src/formats/port/item.ts";
 import type { Json } from "../../src/index.ts";
 import { readAll } from "./items.ts";
 

@@ -1,6 +1,6 @@
 import { type FoundSource, findSources } from "../../src/formats/find-sources.ts";
-import type { Format, ImportSource } from "../../src/formats/format.ts";
-import type { Item, ProblemItem } from "../../src/formats/item.ts";
+import type { Format, ImportSource } from "../../src/formats/port/format.ts";
+import type { Item, ProblemItem } from "../../src/formats/port/item.ts";
 import { Input, type InputOptions } from "../../src/formats/reading/input.ts";
 
 /** The items of one source. */

@@ -1,5 +1,5 @@
-import type { Format } from "../../src/formats/format.ts";
-import type { Item } from "../../src/formats/item.ts";
+import type { Format } from "../../src/formats/port/format.ts";
+import type { Item } from "../../src/formats/port/item.ts";
 import { decodeLines } from "../../src/formats/reading/decode-lines.ts";
 
 /** A format whose lines are items already, to test the handling of items without a real format. */

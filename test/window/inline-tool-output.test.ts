@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { Message } from "../../src/index.ts";
 import {
   clipInlineToolOutput,
+  getOwnText,
+  hasOwnText,
   isInlineToolOutput,
   parseOutputHeader,
 } from "../../src/window/inline-tool-output.ts";
@@ -55,7 +57,7 @@ describe("output of tools in the user's name", () => {
   test("names the tool and what it was called for", () => {
     expect(parseOutputHeader("[read_file for 'src/a.ts'] Result:\nx")).toEqual({
       tool: "read_file",
-      about: "src/a.ts",
+      subject: "src/a.ts",
     });
     expect(parseOutputHeader("[use_mcp_tool] Result: x")).toEqual({ tool: "use_mcp_tool" });
     expect(parseOutputHeader("Read [this] Result: x")).toBeUndefined();
@@ -73,4 +75,13 @@ describe("output of tools in the user's name", () => {
     const plain = says("user", "x".repeat(5_000));
     expect(clipInlineToolOutput(plain, 200)).toBe(plain);
   });
+});
+
+test("an element that a client adds is no text of a person, with attributes or a longer name too", () => {
+  for (const tag of ["system-reminder", "ide_selection", "environment-details-v2"]) {
+    const added = `<${tag} source="editor">\nsrc/a.ts\n</${tag}>`;
+    expect(hasOwnText(says("user", added))).toBe(false);
+    expect(isInlineToolOutput(says("user", "[ls] Result:\na", added), CALL)).toBe(true);
+    expect(getOwnText(says("user", `${added}\nUse tabs.`))).toBe("Use tabs.");
+  }
 });

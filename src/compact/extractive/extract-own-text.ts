@@ -1,9 +1,13 @@
-/** Tags of blocks that clients add to user messages: results, reminders, environment details. */
-const OPENING =
-  /<((?:[a-z]+[-_])+[a-z]+|context|instructions|skill|attachments?|documents?|editor|terminal)\b[^<>\n]{0,300}>/gi;
-const KEPT_TAGS = /^(?:user_message|user_query|user-request|user_request|new_message)$/i;
-const WRAPPERS =
-  /<\/?(?:task|feedback|user_message|user_query|user_request|user-request|new_message|answer|question)>/gi;
+import { ADDED_TAGS, buildTagPattern, WRAPPER_TAGS } from "../../model/message-tags.ts";
+import { removeElements } from "../../model/remove-elements.ts";
+
+const WRAPPERS = buildTagPattern(WRAPPER_TAGS, "summary");
+/** Tags of elements that clients add to user messages: all compound names, and some single words. */
+const ADDED_ELEMENTS = new RegExp(
+  `<(?!(?:${WRAPPERS})[\\s>])((?:[a-z]+[-_])+[a-z]+|${buildTagPattern(ADDED_TAGS, "summary")})\\b[^<>\\n]{0,300}>`,
+  "gi",
+);
+const WRAPPER_MARKS = new RegExp(`</?(?:${WRAPPERS})>`, "gi");
 /** Longer texts were pasted; only their beginning and end are inspected. */
 const HEAD = 30_000;
 const TAIL = 10_000;
@@ -24,7 +28,7 @@ export function extractOwnText(whole: string): string {
   const text = whole.length > HEAD + TAIL ? `${whole.slice(0, HEAD)}\n${whole.slice(-TAIL)}` : whole;
   if (isResultText(text)) return findFeedback(text);
   if (PROGRAMS.test(text)) return "";
-  const kept = text.includes("<") ? removeBlocks(text).replace(WRAPPERS, "\n") : text;
+  const kept = removeElements(text, ADDED_ELEMENTS, "\n").replace(WRAPPER_MARKS, "\n");
   return kept.replace(/\n{3,}/g, "\n\n").trim();
 }
 
@@ -34,23 +38,4 @@ function findFeedback(text: string): string {
     .map((match) => match[1] ?? "")
     .join("\n")
     .trim();
-}
-
-/** Removes blocks in a single pass; an unclosed tag is searched for only once. */
-function removeBlocks(text: string): string {
-  const unclosed = new Set<string>();
-  const kept: string[] = [];
-  let next = 0;
-  for (const match of text.matchAll(OPENING)) {
-    const tag = match[1] as string;
-    if (match.index < next || unclosed.has(tag) || KEPT_TAGS.test(tag)) continue;
-    const end = text.indexOf(`</${tag}>`, match.index);
-    if (end < 0) {
-      unclosed.add(tag);
-      continue;
-    }
-    kept.push(text.slice(next, match.index));
-    next = end + tag.length + 3;
-  }
-  return [...kept, text.slice(next)].join("\n");
 }

@@ -1,7 +1,7 @@
 import type { Json, PartInput } from "../../index.ts";
 import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
 import { dropUndefined, toArray, toNumber, toObject, toText, toTime } from "../content/fields.ts";
-import type { ForeignEdit, Span } from "../item.ts";
+import type { ForeignEdit, Span } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { ClaudeCodePlaces } from "./claude-code-places.ts";
 import { type BareRecord, FORMAT } from "./line-records.ts";

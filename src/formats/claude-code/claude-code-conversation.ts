@@ -1,6 +1,6 @@
 import type { Json } from "../../index.ts";
 import { toArray, toText } from "../content/fields.ts";
-import type { Item } from "../item.ts";
+import type { Item } from "../port/item.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { buildAssistantRecords, buildGroupId } from "./assistant-records.ts";

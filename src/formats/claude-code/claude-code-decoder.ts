@@ -1,6 +1,6 @@
 import type { Json } from "../../index.ts";
 import { toArray, toObject, toText } from "../content/fields.ts";
-import type { Item, RecordItem } from "../item.ts";
+import type { Item, RecordItem } from "../port/item.ts";
 import type { LineDecoder, LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { SharedState } from "./claude-code-conversation.ts";

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import { dropUndefined, toObject, toText } from "../content/fields.ts";
-import type { ImportSource } from "../format.ts";
+import type { ImportSource } from "../port/format.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { parseJson } from "../reading/parse-json.ts";

@@ -1,6 +1,6 @@
 import type { Json, MessageInput } from "../../index.ts";
 import { toTime } from "../content/fields.ts";
-import type { RecordItem } from "../item.ts";
+import type { RecordItem } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { OWN_FIELD, parseOwnFields, restoreOwnMessage } from "./own-fields.ts";
 

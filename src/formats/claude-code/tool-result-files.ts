@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { basename } from "node:path";
 import { dropUndefined } from "../content/fields.ts";
-import type { ImportSource } from "../format.ts";
-import type { Item, RecordItem } from "../item.ts";
+import type { ImportSource } from "../port/format.ts";
+import type { Item, RecordItem } from "../port/item.ts";
 import type { FileFacts } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
 import { TOOL_RESULTS } from "./claude-code-sources.ts";

@@ -1,5 +1,6 @@
 import { dropUndefined, toNumber, toObject, toText, toTime } from "../content/fields.ts";
-import type { Item } from "../item.ts";
+import { toContentBlocks } from "../copies/text-pieces.ts";
+import type { Item } from "../port/item.ts";
 import type { Input } from "../reading/input.ts";
 import { buildClineMessageRecord } from "./cline-message.ts";
 import { ContextEdits } from "./context-edits.ts";
@@ -9,7 +10,6 @@ import type { TaskDialect } from "./read-task.ts";
 import { hashRecordVersion } from "./record-version.ts";
 import { decodeClineUsage, getShownKind } from "./shown-message.ts";
 import type { TaskFiles } from "./task-files.ts";
-import { toContentBlocks } from "./text-copies.ts";
 
 /** Creates Cline's dialect; `lastRange` is the deleted range in the task list. */
 export function createClineDialect(input: Input, files: TaskFiles, lastRange?: unknown): TaskDialect {

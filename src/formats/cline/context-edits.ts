@@ -1,6 +1,6 @@
 import type { Json, PartInput } from "../../index.ts";
 import { dropUndefined, toArray, toTime } from "../content/fields.ts";
-import type { Item, ProblemItem } from "../item.ts";
+import type { Item, ProblemItem } from "../port/item.ts";
 import type { Input } from "../reading/input.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { hashRecordVersion } from "./record-version.ts";

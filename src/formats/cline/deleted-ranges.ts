@@ -1,5 +1,5 @@
 import { dropUndefined, toArray, toNumber } from "../content/fields.ts";
-import type { Item } from "../item.ts";
+import type { Item } from "../port/item.ts";
 
 /** Ranges of the conversation that Cline no longer sends; each extends the one before. */
 export class DeletedRanges {

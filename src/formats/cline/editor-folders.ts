@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { System } from "../format.ts";
+import type { System } from "../port/format.ts";
 
 const EDITORS = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
 const SERVERS = [".vscode-server", ".vscode-server-insiders", ".vscodium-server", ".cursor-server"];

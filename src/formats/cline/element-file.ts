@@ -1,4 +1,4 @@
-import type { ProblemItem } from "../item.ts";
+import type { ProblemItem } from "../port/item.ts";
 import type { Input } from "../reading/input.ts";
 import type { JsonElement } from "../reading/json-elements.ts";
 import type { JsonObject } from "../reading/json-lines.ts";

@@ -1,7 +1,7 @@
 import type { Json, MessageInput, PartInput, Role } from "../../index.ts";
 import { parseDataUrl } from "../../wire/media.ts";
 import { dropUndefined, omitFields, toArray, toObject, toText, toTime } from "../content/fields.ts";
-import type { Item } from "../item.ts";
+import type { Item } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { ElementFile } from "./element-file.ts";
 import { hashRecordVersion } from "./record-version.ts";

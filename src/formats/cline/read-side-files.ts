@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { Json } from "../../index.ts";
 import { dropUndefined } from "../content/fields.ts";
-import type { Item } from "../item.ts";
+import type { Item } from "../port/item.ts";
 import type { Input } from "../reading/input.ts";
 import { hashRecordVersion } from "./record-version.ts";
 import { OUTPUT_FOLDER, type TaskFiles } from "./task-files.ts";

@@ -1,7 +1,8 @@
 import type { Json } from "../../index.ts";
 import { dropUndefined, toTime } from "../content/fields.ts";
-import type { ImportSource } from "../format.ts";
-import type { Item } from "../item.ts";
+import { type NearbyMessage, toContentBlocks } from "../copies/text-pieces.ts";
+import type { ImportSource } from "../port/format.ts";
+import type { Item } from "../port/item.ts";
 import type { Input } from "../reading/input.ts";
 import { ElementFile, type FileElement } from "./element-file.ts";
 import { MessageInterleaver } from "./message-interleaver.ts";
@@ -11,7 +12,6 @@ import { trackRecordOrder } from "./record-order.ts";
 import { decodeShownMessage, type UsageReader } from "./shown-message.ts";
 import type { TaskFiles } from "./task-files.ts";
 import { buildTaskTitle } from "./task-title.ts";
-import { type NearbyMessage, toContentBlocks } from "./text-copies.ts";
 
 /** Differences between the tools that share these files. */
 export interface TaskDialect {

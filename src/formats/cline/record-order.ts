@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Json } from "../../index.ts";
 import { toNumber, toObject, toText } from "../content/fields.ts";
-import type { ImportSource } from "../format.ts";
-import type { Item } from "../item.ts";
+import type { ImportSource } from "../port/format.ts";
+import type { Item } from "../port/item.ts";
 
 /** Maximum records in a line item; about 20 MB of ids. */
 const MAX_RECORDS = 250_000;

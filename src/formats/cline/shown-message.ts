@@ -1,12 +1,12 @@
 import type { DataPart, Json, Usage } from "../../index.ts";
 import { parseDataUrl } from "../../wire/media.ts";
 import { dropUndefined, omitFields, toArray, toNumber, toObject, toText, toTime } from "../content/fields.ts";
-import type { Item, RecordBody } from "../item.ts";
+import { countCopiedBytes, type NearbyMessage, splitCopies, type TextPieces } from "../copies/text-pieces.ts";
+import type { Item, RecordBody } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { parseJson } from "../reading/parse-json.ts";
 import type { FileElement } from "./element-file.ts";
 import { hashRecordVersion } from "./record-version.ts";
-import { countCopiedBytes, type NearbyMessage, splitCopies, type TextPieces } from "./text-copies.ts";
 
 /**
  * A shown image: a data URL in pieces, the head of a data URL whose content is the message's next part, or another

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { ImportSource } from "../format.ts";
+import type { ImportSource } from "../port/format.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
 
 /** Purpose of a task file. */

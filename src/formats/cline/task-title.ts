@@ -1,5 +1,5 @@
 import { toText } from "../content/fields.ts";
-import { toContentBlocks } from "./text-copies.ts";
+import { toContentBlocks } from "../copies/text-pieces.ts";
 
 const MAX_LENGTH = 200;
 

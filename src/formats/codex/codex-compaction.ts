@@ -1,6 +1,6 @@
 import { dropUndefined, toText } from "../content/fields.ts";
 import { nonEmptyFields } from "../content/non-empty-fields.ts";
-import type { Item } from "../item.ts";
+import type { Item } from "../port/item.ts";
 import { decodeHistory, type ItemContext } from "./response-items.ts";
 import { buildRawRolloutRecord, buildRolloutRecord, type RolloutLine } from "./rollout-line.ts";
 

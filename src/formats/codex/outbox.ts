@@ -1,7 +1,7 @@
 import type { MessageInput, PartInput, ReasoningPart } from "../../index.ts";
 import { dropUndefined, toText } from "../content/fields.ts";
-import type { Item, RecordItem } from "../item.ts";
-import type { KnownTexts } from "./known-texts.ts";
+import type { KnownPrints } from "../copies/known-prints.ts";
+import type { Item, RecordItem } from "../port/item.ts";
 import { prependReasoning } from "./response-items.ts";
 import { buildRawRolloutRecord, buildRolloutRecord, type RolloutLine } from "./rollout-line.ts";
 import { type StrippedEvent, stripKnownTexts } from "./stripped-event.ts";
@@ -26,14 +26,14 @@ const MAX_HELD = 32;
  * model message gets the id of its first line, so it keeps its id however much of it existed at the first import.
  */
 export class Outbox {
-  readonly #known: KnownTexts;
+  readonly #known: KnownPrints;
   #last: string;
   #hasMessages: boolean;
   #thoughts: HeldReasoning | undefined;
   #queue: (Item | HeldEvent)[] = [];
   #items: Item[] = [];
 
-  constructor(known: KnownTexts, state: { readonly last: string; readonly hasMessages: boolean }) {
+  constructor(known: KnownPrints, state: { readonly last: string; readonly hasMessages: boolean }) {
     this.#known = known;
     this.#last = state.last;
     this.#hasMessages = state.hasMessages;
@@ -186,7 +186,7 @@ function* buildEventItems(line: RolloutLine, { rest: left, copiedBytes }: Stripp
 }
 
 /** Returns the model's text in an event whose item is missing. */
-function findAnnouncement({ line }: HeldEvent, known: KnownTexts) {
+function findAnnouncement({ line }: HeldEvent, known: KnownPrints) {
   const part = getAnnouncedPart(line);
   return part && !stripKnownTexts(line.payload, known).isKnown ? { line, part } : undefined;
 }

@@ -1,12 +1,12 @@
 import { toArray, toObject, toText } from "../content/fields.ts";
+import type { KnownPrints } from "../copies/known-prints.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { parseJson } from "../reading/parse-json.ts";
-import type { KnownTexts } from "./known-texts.ts";
 import { getItemTexts } from "./response-items.ts";
 import { buildPhaseKey } from "./stripped-event.ts";
 
 /** Remembers the texts of an item in all forms in which events repeat them. */
-export function rememberItem(item: JsonObject, known: KnownTexts): void {
+export function rememberItem(item: JsonObject, known: KnownPrints): void {
   const texts = [...getItemTexts(item.content), ...getItemTexts(item.summary)];
   for (const text of texts) known.add(text);
   if (texts.length > 1) for (const joint of ["", "\n", "\n\n"]) known.add(texts.join(joint));

@@ -3,10 +3,10 @@ import { dropUndefined, toNumber, toObject, toText, toTime } from "../content/fi
 import { fingerprintText } from "../content/fingerprint.ts";
 import { nonEmptyFields } from "../content/non-empty-fields.ts";
 import { addFacts, NO_FACTS, type SessionFacts } from "../content/session-facts.ts";
-import type { Item } from "../item.ts";
+import { KnownPrints } from "../copies/known-prints.ts";
+import type { Item } from "../port/item.ts";
 import type { LineDecoder, LineRecord } from "../reading/decode-lines.ts";
 import { buildLossItems, decodeCodexCompaction } from "./codex-compaction.ts";
-import { KnownTexts } from "./known-texts.ts";
 import { Outbox } from "./outbox.ts";
 import { rememberItem } from "./remember-item.ts";
 import { decodeResponseItem } from "./response-items.ts";
@@ -45,12 +45,14 @@ interface RolloutState extends CarriedState {
   readonly droppedTurns: number;
 }
 
+/** Number of texts to remember: an event repeats text within a few lines. */
+const MAX_TEXTS = 128;
 const MAX_ANSWERED = 64;
 
 export class RolloutDecoder implements LineDecoder {
   readonly #path: string;
   readonly #carried: CarriedState;
-  readonly #knownTexts: KnownTexts;
+  readonly #knownTexts: KnownPrints;
   readonly #turns: UserTurns;
   readonly #outbox: Outbox;
 
@@ -59,7 +61,7 @@ export class RolloutDecoder implements LineDecoder {
     const { last = "", hasMessages = false, texts, turns, droppedTurns, ...carried } = state ?? {};
     this.#path = path;
     this.#carried = { facts: NO_FACTS, usage: {}, answered: [], ...carried };
-    this.#knownTexts = new KnownTexts(texts);
+    this.#knownTexts = new KnownPrints(MAX_TEXTS, texts);
     this.#turns = new UserTurns(turns, droppedTurns);
     this.#outbox = new Outbox(this.#knownTexts, { last, hasMessages });
   }

@@ -1,8 +1,10 @@
 import type { Json } from "../../index.ts";
 import { toText } from "../content/fields.ts";
 import { isEmpty } from "../content/non-empty-fields.ts";
+import { CopyFilter } from "../copies/copy-filter.ts";
+import { COPY_RULES } from "../copies/copy-rules.ts";
+import type { KnownPrints } from "../copies/known-prints.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import type { KnownTexts } from "./known-texts.ts";
 
 /** Display events that repeat items, with the field that holds the text. */
 const TEXT_FIELDS: Readonly<Record<string, string>> = {
@@ -24,10 +26,6 @@ const ANNOUNCEMENTS: readonly string[] = [
   "web_search_end",
 ];
 
-/** Shorter texts are not worth recognizing as copies. */
-const MIN_CHARACTERS = 64;
-const MAX_DEPTH = 6;
-
 /** An event without content that is already known. */
 export interface StrippedEvent {
   /** The remaining event; undefined if it has nothing new. */
@@ -38,10 +36,10 @@ export interface StrippedEvent {
 }
 
 /** Removes content from an event that items already have. */
-export function stripKnownTexts(payload: JsonObject, known: KnownTexts): StrippedEvent {
+export function stripKnownTexts(payload: JsonObject, known: KnownPrints): StrippedEvent {
   const saying = getEventText(payload);
   const isKnown = saying === undefined || isKnownText(payload, saying, known);
-  const stripped = stripObject(payload, known, 0);
+  const stripped = new CopyFilter(COPY_RULES.codex, known).strip(payload).value as JsonObject;
   const fields = Object.entries(stripped).filter(
     ([name]) => !isKnown || !isRepeatedField(name, payload, known),
   );
@@ -69,20 +67,20 @@ function getEventText(payload: JsonObject): string | undefined {
   return field === undefined ? undefined : toText(payload[field]);
 }
 
-function isKnownText(payload: JsonObject, saying: string, known: KnownTexts): boolean {
-  if (payload.type !== "web_search_end") return known.has(saying);
-  return payload.action !== undefined && known.has(JSON.stringify(payload.action));
+function isKnownText(payload: JsonObject, saying: string, known: KnownPrints): boolean {
+  if (payload.type !== "web_search_end") return known.hasText(saying);
+  return payload.action !== undefined && known.hasText(JSON.stringify(payload.action));
 }
 
 /** Tells whether a field repeats the item: its text or its phase. */
-function isRepeatedField(name: string, payload: JsonObject, known: KnownTexts): boolean {
+function isRepeatedField(name: string, payload: JsonObject, known: KnownPrints): boolean {
   const value = payload[name];
   if (payload.type === "web_search_end")
     return name === "action" || (name === "query" && isInAction(payload));
   if (typeof value !== "string") return false;
   return (
     value === getEventText(payload) ||
-    (name === "phase" && known.has(buildPhaseKey(getEventText(payload), value)))
+    (name === "phase" && known.hasText(buildPhaseKey(getEventText(payload), value)))
   );
 }
 
@@ -93,30 +91,6 @@ function isInAction({ action, query }: JsonObject): boolean {
 /** Builds the key that remembers a message together with its phase. */
 export function buildPhaseKey(text: string | undefined, phase: string): string {
   return `${phase}\n${text}`;
-}
-
-/** Returns the value without known long texts and objects. */
-function stripObject(value: JsonObject, known: KnownTexts, depth: number): JsonObject {
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, field]) => !isKnownValue(field, known))
-      .map(([name, field]) => [name, stripValue(field, known, depth + 1)]),
-  );
-}
-
-function stripValue(value: unknown, known: KnownTexts, depth: number): unknown {
-  if (value === null || typeof value !== "object" || depth > MAX_DEPTH) return value;
-  if (!Array.isArray(value)) return stripObject(value as JsonObject, known, depth);
-  return value
-    .filter((element) => !isKnownValue(element, known))
-    .map((element) => stripValue(element, known, depth + 1));
-}
-
-function isKnownValue(value: unknown, known: KnownTexts): boolean {
-  if (typeof value === "string") return value.length >= MIN_CHARACTERS && known.has(value);
-  if (value === null || typeof value !== "object" || Array.isArray(value)) return false;
-  const text = JSON.stringify(value);
-  return text.length >= MIN_CHARACTERS && known.has(text);
 }
 
 function countBytes(value: unknown): number {

@@ -2,7 +2,7 @@ import type { Json, Usage } from "../../index.ts";
 import { dropUndefined, toNumber, toObject } from "../content/fields.ts";
 import { fingerprintText } from "../content/fingerprint.ts";
 import { isEmpty, nonEmptyFields } from "../content/non-empty-fields.ts";
-import type { RecordBody } from "../item.ts";
+import type { RecordBody } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** The last report, to recognize repeats. */

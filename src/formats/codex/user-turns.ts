@@ -1,3 +1,4 @@
+import { ADDED_TAGS, getTagNames } from "../../model/message-tags.ts";
 import { toArray, toObject, toText } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
@@ -7,17 +8,8 @@ const MAX_TURNS = 10_000;
 /** Prefixes of context that Codex sends in the user's name. */
 const CONTEXT_MARKS = [
   "# AGENTS.md instructions",
-  "<user_instructions>",
-  "<environment_context>",
-  "<additional_context",
-  "<extension_context",
-  "<goal_context",
-  "<codex_internal_context",
-  "<hook_prompt",
-  "<skill>",
-  "<user_shell_command>",
-  "<turn_aborted>",
-  "<subagent_notification>",
+  ...getTagNames(ADDED_TAGS, "turn").map((name) => `<${name}>`),
+  ...getTagNames(ADDED_TAGS, "turn with attributes").map((name) => `<${name}`),
 ];
 
 /** True for a message that the user wrote; only those count when turns are rolled back. */

@@ -2,7 +2,7 @@ import type { Json, MessageInput, ReasoningPart } from "../../index.ts";
 import { dropUndefined, toArray, toText } from "../content/fields.ts";
 import { fingerprintText } from "../content/fingerprint.ts";
 import { nonEmptyFields } from "../content/non-empty-fields.ts";
-import type { Item } from "../item.ts";
+import type { Item } from "../port/item.ts";
 import type { LineDecoder, LineRecord } from "../reading/decode-lines.ts";
 import { Assets } from "./assets.ts";
 import { buildEventRecord, buildRawEventRecord, type CopilotEvent, toCopilotEvent } from "./copilot-event.ts";

@@ -1,7 +1,7 @@
 import { dropUndefined, toNumber, toText, toTime } from "../content/fields.ts";
 import { splitLeftovers } from "../content/leftovers.ts";
 import { nonEmptyFields } from "../content/non-empty-fields.ts";
-import type { Item } from "../item.ts";
+import type { Item } from "../port/item.ts";
 import { buildEventRecord, buildRawEventRecord, type CopilotEvent } from "./copilot-event.ts";
 import { decodeCompactionUsage } from "./copilot-usage.ts";
 

@@ -1,7 +1,7 @@
 import type { Json } from "../../index.ts";
 import { dropUndefined, toArray, toObject, toText, toTime } from "../content/fields.ts";
 import { addFacts, NO_FACTS, type SessionFacts } from "../content/session-facts.ts";
-import type { Item, RecordItem } from "../item.ts";
+import type { Item, RecordItem } from "../port/item.ts";
 import type { LineDecoder, LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { MessageOrder, type OrderedMessage } from "./message-order.ts";

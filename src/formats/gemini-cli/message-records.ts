@@ -3,7 +3,7 @@ import { dropUndefined, toArray, toNumber, toObject, toText, toTime } from "../c
 import { fingerprintText } from "../content/fingerprint.ts";
 import { splitLeftovers } from "../content/leftovers.ts";
 import { nonEmptyFields } from "../content/non-empty-fields.ts";
-import type { RecordBody, RecordItem } from "../item.ts";
+import type { RecordBody, RecordItem } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import {
   decodeGeminiContent,

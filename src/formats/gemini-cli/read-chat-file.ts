@@ -2,7 +2,7 @@ import type { Json } from "../../index.ts";
 import { toObject, toText } from "../content/fields.ts";
 import { fingerprintText } from "../content/fingerprint.ts";
 import { addFacts, NO_FACTS } from "../content/session-facts.ts";
-import type { Item } from "../item.ts";
+import type { Item } from "../port/item.ts";
 import type { Input } from "../reading/input.ts";
 import { buildChatSessionItem } from "./chat-decoder.ts";
 import { buildChatRecords } from "./message-records.ts";

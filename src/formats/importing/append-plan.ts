@@ -1,5 +1,5 @@
 import type { BodyInput, IntakeItem, TakenRecord } from "../../index.ts";
-import type { ProblemItem } from "../item.ts";
+import type { ProblemItem } from "../port/item.ts";
 import { NO_COUNTS } from "./import-report.ts";
 import type { RunningCounts } from "./tally.ts";
 

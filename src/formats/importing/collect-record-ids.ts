@@ -1,4 +1,4 @@
-import type { ForeignEdit } from "../item.ts";
+import type { ForeignEdit } from "../port/item.ts";
 import type { SessionImportItem } from "./session-import-item.ts";
 
 /** Collects all record ids that items mention. */

@@ -1,4 +1,4 @@
-import type { Format } from "../format.ts";
+import type { Format } from "../port/format.ts";
 import type { ReadLimits } from "../reading/read-limits.ts";
 import type { SourceReport } from "./import-report.ts";
 

@@ -1,6 +1,6 @@
 import type { SessionId } from "../../index.ts";
-import type { FormatName } from "../format.ts";
-import type { ProblemItem } from "../item.ts";
+import type { FormatName } from "../port/format.ts";
+import type { ProblemItem } from "../port/item.ts";
 
 /** Number of items by kind. */
 export interface Counts {

@@ -1,7 +1,7 @@
 import { type Json, type Kernel, LonghaulError, type Session, type SessionId } from "../../index.ts";
 import type { FoundSource } from "../find-sources.ts";
-import type { ImportSource } from "../format.ts";
-import type { Item, ProblemItem, SessionItem } from "../item.ts";
+import type { ImportSource } from "../port/format.ts";
+import type { Item, ProblemItem, SessionItem } from "../port/item.ts";
 import { isDamageError } from "../reading/damage-error.ts";
 import { Input } from "../reading/input.ts";
 import type { ReadLimits } from "../reading/read-limits.ts";

@@ -1,5 +1,5 @@
 import type { BodyInput, EditInput, SessionId } from "../../index.ts";
-import type { ForeignEdit, RecordBody, Span } from "../item.ts";
+import type { ForeignEdit, RecordBody, Span } from "../port/item.ts";
 
 /** Session state for resolving record ids. */
 export interface RecordResolution {

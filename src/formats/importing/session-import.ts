@@ -8,7 +8,7 @@ import {
   type Session,
   type TakenRecord,
 } from "../../index.ts";
-import type { ProblemItem, RecordItem } from "../item.ts";
+import type { ProblemItem, RecordItem } from "../port/item.ts";
 import { AppendPlan } from "./append-plan.ts";
 import { collectRecordIds } from "./collect-record-ids.ts";
 import { NO_COUNTS } from "./import-report.ts";

@@ -1,8 +1,8 @@
 import { stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { checkSystem } from "../check-arguments.ts";
-import type { Format, System } from "../format.ts";
 import { FORMATS } from "../formats.ts";
+import type { Format, System } from "../port/format.ts";
 
 /** A folder where a tool keeps its conversations. */
 export interface SourcePlace {

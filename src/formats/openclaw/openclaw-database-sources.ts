@@ -1,6 +1,6 @@
 import { basename, dirname } from "node:path";
 import { toTime } from "../content/fields.ts";
-import type { ImportSource } from "../format.ts";
+import type { ImportSource } from "../port/format.ts";
 import { describeDatabaseFault } from "../reading/describe-database-fault.ts";
 import type { FileFacts } from "../reading/folder.ts";
 import { openSourceDatabase, type SourceDatabase } from "../reading/source-database.ts";

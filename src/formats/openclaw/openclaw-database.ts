@@ -1,5 +1,5 @@
-import type { ImportSource } from "../format.ts";
-import type { Item, ProblemItem } from "../item.ts";
+import type { ImportSource } from "../port/format.ts";
+import type { Item, ProblemItem } from "../port/item.ts";
 import { describeDatabaseFault } from "../reading/describe-database-fault.ts";
 import type { Input } from "../reading/input.ts";
 import type { SourceDatabase } from "../reading/source-database.ts";

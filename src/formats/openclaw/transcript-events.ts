@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Json } from "../../index.ts";
 import { toNumber, toObject, toText } from "../content/fields.ts";
-import type { ImportSource } from "../format.ts";
-import type { Item } from "../item.ts";
 import { createPiDecoder } from "../pi/pi-decoder.ts";
+import type { ImportSource } from "../port/format.ts";
+import type { Item } from "../port/item.ts";
 import type { Input } from "../reading/input.ts";
 import type { SourceDatabase } from "../reading/source-database.ts";
 import { MAX_PACKED_BYTES, parseEventPayload } from "./event-payload.ts";

@@ -1,5 +1,5 @@
 import { dropUndefined, toText, toTime } from "../content/fields.ts";
-import type { ImportSource } from "../format.ts";
+import type { ImportSource } from "../port/format.ts";
 import { describeDatabaseFault } from "../reading/describe-database-fault.ts";
 import type { FileFacts } from "../reading/folder.ts";
 import { openSourceDatabase, type SourceDatabase } from "../reading/source-database.ts";

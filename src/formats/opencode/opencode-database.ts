@@ -1,7 +1,7 @@
 import type { Json } from "../../index.ts";
 import { toObject } from "../content/fields.ts";
-import type { ImportSource } from "../format.ts";
-import type { ProblemItem } from "../item.ts";
+import type { ImportSource } from "../port/format.ts";
+import type { ProblemItem } from "../port/item.ts";
 import { describeDatabaseFault } from "../reading/describe-database-fault.ts";
 import type { Input } from "../reading/input.ts";
 import type { JsonObject } from "../reading/json-lines.ts";

@@ -2,7 +2,7 @@ import type { Json } from "../../index.ts";
 import { dropUndefined, omitFields, toObject, toText, toTime } from "../content/fields.ts";
 import { fingerprintText } from "../content/fingerprint.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
-import type { Item, Span } from "../item.ts";
+import type { Item, Span } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { CallIds } from "./call-ids.ts";
 import { decodeOpencodeMessage } from "./opencode-message.ts";

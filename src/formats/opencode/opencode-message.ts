@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Json, Usage } from "../../index.ts";
 import { dropUndefined, omitFields, toArray, toObject, toText, toTime } from "../content/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
-import type { Item } from "../item.ts";
+import type { Item } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { OpencodeStep } from "./opencode-steps.ts";
 import { decodeOpencodeUsage, findOddTotal } from "./opencode-usage.ts";

@@ -1,6 +1,6 @@
 import type { Json } from "../../index.ts";
 import { toArray, toObject } from "../content/fields.ts";
-import type { ImportSource } from "../format.ts";
+import type { ImportSource } from "../port/format.ts";
 import type { Input } from "../reading/input.ts";
 import type { JsonElement } from "../reading/json-elements.ts";
 import type { StoredItem } from "./stored-item.ts";

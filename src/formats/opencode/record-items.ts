@@ -1,6 +1,6 @@
 import type { Json } from "../../index.ts";
 import { dropUndefined } from "../content/fields.ts";
-import type { RecordBody, RecordItem } from "../item.ts";
+import type { RecordBody, RecordItem } from "../port/item.ts";
 
 export interface RecordOptions {
   readonly at?: number | undefined;

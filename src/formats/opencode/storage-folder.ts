@@ -1,7 +1,7 @@
 import { basename, join } from "node:path";
 import type { Json } from "../../index.ts";
 import { dropUndefined, toArray, toObject, toText } from "../content/fields.ts";
-import type { ImportSource } from "../format.ts";
+import type { ImportSource } from "../port/format.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
 import type { JsonObject } from "../reading/json-lines.ts";

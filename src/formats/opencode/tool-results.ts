@@ -1,11 +1,10 @@
 import type { Json, PartInput } from "../../index.ts";
 import { dropUndefined, omitFields, toArray, toObject, toText, toTime } from "../content/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
-import { removeCopies } from "../content/remove-copies.ts";
-import type { Item } from "../item.ts";
+import type { Item } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
+import { createMetadataFilter } from "./metadata-filter.ts";
 import { decodeOpencodeFile } from "./opencode-parts.ts";
-import { createCopyFinder } from "./tool-copies.ts";
 
 /** opencode's replacement for cleared results. */
 const CLEARED = "[Old tool result content cleared]";
@@ -86,7 +85,7 @@ function collectLeftovers(state: JsonObject): {
 } {
   const held = ["status", "input", "output", "error", "attachments", "time", "metadata"];
   const time = toObject(state.time) && omitFields(state.time as JsonObject, ["compacted"]);
-  const { value, bytes } = removeCopies((state.metadata ?? {}) as Json, createCopyFinder(state));
+  const { value, copied } = createMetadataFilter(state).strip(state.metadata ?? {});
   const metadata = Object.keys(toObject(value) ?? {}).length > 0 ? value : undefined;
-  return { rest: { ...omitFields(state, held), ...dropUndefined({ time, metadata }) }, bytes };
+  return { rest: { ...omitFields(state, held), ...dropUndefined({ time, metadata }) }, bytes: copied };
 }

@@ -1,7 +1,7 @@
 import type { Json } from "../../index.ts";
 import { dropUndefined, omitFields, toNumber, toObject, toTime } from "../content/fields.ts";
-import type { FormatName } from "../format.ts";
-import type { Item, SessionItem } from "../item.ts";
+import type { FormatName } from "../port/format.ts";
+import type { Item, SessionItem } from "../port/item.ts";
 import type { LineDecoder } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { decodePiEntry, getAnsweredCallId } from "./pi-entries.ts";

@@ -1,6 +1,6 @@
 import type { MessageInput } from "../../index.ts";
 import { toArray, toObject, toText } from "../content/fields.ts";
-import type { ForeignEdit } from "../item.ts";
+import type { ForeignEdit } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { decodePiContent, decodePiOutput } from "./pi-block-decode.ts";
 import { decodePiMessage } from "./pi-message.ts";

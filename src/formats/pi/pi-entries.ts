@@ -2,7 +2,7 @@ import type { Json, MessageInput } from "../../index.ts";
 import { dropUndefined, omitFields, toNumber, toObject, toText, toTime } from "../content/fields.ts";
 import type { Leftovers } from "../content/leftovers.ts";
 import { splitLeftovers } from "../content/leftovers.ts";
-import type { Item, RecordBody } from "../item.ts";
+import type { Item, RecordBody } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { decodePiContent } from "./pi-block-decode.ts";
 import { decodeCompactionEdit, decodeContextEdit } from "./pi-edits.ts";

@@ -1,7 +1,9 @@
 import type { Json, PartInput, Role } from "../../index.ts";
 import { dropUndefined, omitFields, toObject, toText } from "../content/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
-import { removeCopies } from "../content/remove-copies.ts";
+import { CopyFilter } from "../copies/copy-filter.ts";
+import { COPY_RULES } from "../copies/copy-rules.ts";
+import { KnownTexts } from "../copies/known-texts.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { decodePiContent, decodePiOutput } from "./pi-block-decode.ts";
 
@@ -17,9 +19,6 @@ export interface PiMessage {
   readonly copiedBytes: number;
   readonly callId?: string;
 }
-
-/** Shorter strings are kept even if they repeat something, because they may be meaningful on their own. */
-const MIN_COPY_LENGTH = 256;
 
 /** Converts a message; undefined if its role or shape is unknown. `at` is the time of its entry. */
 export function decodePiMessage(
@@ -123,7 +122,7 @@ function removeDetailCopies(
   output: string | undefined,
 ): { readonly value: Leftovers | undefined; readonly bytes: number } {
   if (!rest || !output) return { value: rest, bytes: 0 };
-  const isCopy = (text: string) => text.length >= MIN_COPY_LENGTH && output.includes(text);
-  const { value, bytes } = removeCopies(rest, isCopy);
-  return { value: toObject(value) as Leftovers | undefined, bytes };
+  const evidence = new KnownTexts(COPY_RULES.pi, { searched: [output] });
+  const { value, copied } = new CopyFilter(COPY_RULES.pi, evidence).strip(rest);
+  return { value: toObject(value) as Leftovers | undefined, bytes: copied };
 }

@@ -1,5 +1,5 @@
 import type { Json } from "../../index.ts";
-import type { Item } from "../item.ts";
+import type { Item } from "../port/item.ts";
 import type { Input } from "./input.ts";
 import type { JsonLine, JsonObject, Position } from "./json-lines.ts";
 

@@ -1,6 +1,6 @@
 import { lstat, readdir, realpath } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
-import type { ProblemItem } from "../item.ts";
+import type { ProblemItem } from "../port/item.ts";
 import { readBytes } from "./read-bytes.ts";
 import { READ_LIMITS } from "./read-limits.ts";
 

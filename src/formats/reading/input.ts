@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { type Json, LonghaulError } from "../../index.ts";
-import type { ProblemItem } from "../item.ts";
+import type { ProblemItem } from "../port/item.ts";
 import { isDamageError } from "./damage-error.ts";
 import { type FileFacts, type Folder, isWithin, listFolder, readFileFacts } from "./folder.ts";
 import { type JsonElement, readJsonElements } from "./json-elements.ts";

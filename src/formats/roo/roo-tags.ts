@@ -1,5 +1,5 @@
 import { dropUndefined, toNumber, toObject, toText } from "../content/fields.ts";
-import type { Item, Span } from "../item.ts";
+import type { Item, Span } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** A summary or marker for the messages that refer to it. */

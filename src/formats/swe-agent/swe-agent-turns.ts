@@ -7,7 +7,7 @@ import {
 } from "../../wire/openai-chat/chat-content-decode.ts";
 import { omitFields, toArray, toText } from "../content/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
-import type { RecordItem } from "../item.ts";
+import type { RecordItem } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { isCutFrom, joinContentText, type TrajectoryStep } from "./trajectory-steps.ts";
 

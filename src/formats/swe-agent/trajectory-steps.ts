@@ -1,7 +1,7 @@
-import { hash } from "node:crypto";
 import type { Json } from "../../index.ts";
 import { omitFields, toArray, toObject } from "../content/fields.ts";
 import type { Leftovers } from "../content/leftovers.ts";
+import { KnownPrints } from "../copies/known-prints.ts";
 import type { Input } from "../reading/input.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
@@ -93,17 +93,14 @@ export function isCutFrom(whole: string, cut: string): boolean {
 
 const MAX_SEEN = 100_000;
 
-/** Recognizes messages that a step repeats from the model's input; remembers the first 100,000. */
+/** Recognizes messages that a step repeats from the model's input; remembers the latest 100,000. */
 export class SeenMessages {
-  readonly #seen = new Set<string>();
+  readonly #seen = new KnownPrints(MAX_SEEN);
 
   /** Remembers a message; returns false if it was known. */
   add(message: unknown): boolean {
     const { role, content } = toObject(message) ?? {};
-    const key = hash("sha256", `${String(role)}\n${joinContentText(content)}`, "base64url").slice(0, 22);
-    if (this.#seen.has(key)) return false;
-    if (this.#seen.size < MAX_SEEN) this.#seen.add(key);
-    return true;
+    return this.#seen.add(`${String(role)}\n${joinContentText(content)}`);
   }
 }
 

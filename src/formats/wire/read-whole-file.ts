@@ -1,6 +1,6 @@
 import { toText, toTime } from "../content/fields.ts";
-import type { ImportSource } from "../format.ts";
-import type { Item, SessionItem } from "../item.ts";
+import type { ImportSource } from "../port/format.ts";
+import type { Item, SessionItem } from "../port/item.ts";
 import type { Input } from "../reading/input.ts";
 import type { JsonElement } from "../reading/json-elements.ts";
 import { BodyReader } from "./body-reader.ts";

@@ -1,5 +1,5 @@
 import type { Json } from "../../index.ts";
-import type { Item } from "../item.ts";
+import type { Item } from "../port/item.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import { BodyReader, listBodyElements } from "./body-reader.ts";
 import { buildSessionItems } from "./read-whole-file.ts";

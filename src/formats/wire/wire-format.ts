@@ -1,6 +1,6 @@
 import { basename, dirname } from "node:path";
 import { toObject, toText } from "../content/fields.ts";
-import type { Format, ImportSource } from "../format.ts";
+import type { Format, ImportSource } from "../port/format.ts";
 import { decodeLines } from "../reading/decode-lines.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { RecordItem } from "../item.ts";
+import type { RecordItem } from "../port/item.ts";
 import type { WireRecord } from "./wire-dialect.ts";
 
 /** Hashes a text for comparison, not for naming. */

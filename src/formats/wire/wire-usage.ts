@@ -3,7 +3,7 @@ import { parseAnthropicUsage } from "../../wire/anthropic/parse-anthropic-usage.
 import { parseOpenaiUsage } from "../../wire/openai/parse-openai-usage.ts";
 import { toInputCounts, toUsage } from "../../wire/usage/usage-counts.ts";
 import { omitFields, toNumber, toObject } from "../content/fields.ts";
-import type { RecordBody } from "../item.ts";
+import type { RecordBody } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** Request id and model of a call. */

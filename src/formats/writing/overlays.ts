@@ -7,7 +7,7 @@ import {
   revertedOverlays,
   type SeqRange,
 } from "../../index.ts";
-import type { ExportedSession } from "./writer.ts";
+import type { ExportedSession } from "../port/writer.ts";
 
 type OverlayMark = Parameters<typeof revertedOverlays>[0][number];
 

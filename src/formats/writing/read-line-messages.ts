@@ -1,5 +1,5 @@
 import type { Message } from "../../index.ts";
-import type { ExportedSession } from "./writer.ts";
+import type { ExportedSession } from "../port/writer.ts";
 
 /** Yields the messages of the active line. */
 export async function* readLineMessages(session: Pick<ExportedSession, "entries">): AsyncGenerator<Message> {

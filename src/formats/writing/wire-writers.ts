@@ -2,9 +2,9 @@ import { anthropicWire } from "../../wire/anthropic/anthropic-wire.ts";
 import { openaiChatWire } from "../../wire/openai-chat/openai-chat-wire.ts";
 import { openaiResponsesWire } from "../../wire/openai-responses/openai-responses-wire.ts";
 import type { Wire } from "../../wire/wire.ts";
+import type { Writer } from "../port/writer.ts";
 import { readLineMessages } from "./read-line-messages.ts";
 import { writeJsonArray } from "./write-json-array.ts";
-import type { Writer } from "./writer.ts";
 
 const FILE = "conversation.json";
 

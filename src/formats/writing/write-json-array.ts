@@ -1,4 +1,4 @@
-import type { OutputPiece } from "./writer.ts";
+import type { OutputPiece } from "../port/writer.ts";
 
 /** Writes a JSON file with one array element per line; `before` and `after` surround the array. */
 export async function* writeJsonArray(

@@ -1,4 +1,4 @@
-import { canMergeRoles, mergeRoles } from "../../formats/writing/merge-roles.ts";
+import { canMergeRoles, mergeRoles } from "../../conversation/merge-roles.ts";
 import type { ApiName, WireObject } from "../api/api.ts";
 import type { CutBody } from "../request/cut-body.ts";
 import { parseElement, type RequestMessages } from "../request/request-messages.ts";

@@ -1,4 +1,4 @@
-import { canMergeRoles } from "../../formats/writing/merge-roles.ts";
+import { canMergeRoles } from "../../conversation/merge-roles.ts";
 import type { ApiName, WireObject } from "../api/api.ts";
 import type { Violation } from "./violation.ts";
 

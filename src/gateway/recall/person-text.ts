@@ -1,8 +1,9 @@
 import type { MessageInput } from "../../index.ts";
+import { ADDED_TAGS, buildTagPattern } from "../../model/message-tags.ts";
+import { removeElements } from "../../model/remove-elements.ts";
 
 /** Elements that agents add to user messages: reminders, editor state, machine state. */
-const ADDED_ELEMENTS =
-  /<((?:system|environment|ide|local-command|editor|workspace)[-_][\w-]*|user_instructions|command-(?:name|message)|INSTRUCTIONS)\b[^>]*>[\s\S]*?<\/\1>/gi;
+const ADDED_ELEMENTS = new RegExp(`<(${buildTagPattern(ADDED_TAGS, "question")})(?![\\w-])[^<>]*>`, "gi");
 const COMMAND = /^\s*\/context\s/;
 
 /**
@@ -15,6 +16,6 @@ export function findPersonText({ role, text, parts = [] }: MessageInput): string
     ...(text === undefined ? [] : [text]),
     ...parts.flatMap((part) => (part.type === "text" ? [part.text] : [])),
   ];
-  const own = texts.map((one) => one.replace(ADDED_ELEMENTS, " ").trim()).filter((one) => one !== "");
+  const own = texts.map((one) => removeElements(one, ADDED_ELEMENTS, " ").trim()).filter((one) => one !== "");
   return own.find((one) => COMMAND.test(one)) ?? (own.length > 0 ? own.join("\n\n") : undefined);
 }

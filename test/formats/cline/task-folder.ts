@@ -1,8 +1,8 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { exportSession } from "../../../src/formats/export-session.ts";
-import type { Item, RecordItem } from "../../../src/formats/item.ts";
-import type { Writer } from "../../../src/formats/writing/writer.ts";
+import type { Item, RecordItem } from "../../../src/formats/port/item.ts";
+import type { Writer } from "../../../src/formats/port/writer.ts";
 import type { Kernel } from "../../../src/index.ts";
 
 /** A one-pixel PNG. */

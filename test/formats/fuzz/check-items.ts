@@ -1,4 +1,4 @@
-import type { Item, RecordItem } from "../../../src/formats/item.ts";
+import type { Item, RecordItem } from "../../../src/formats/port/item.ts";
 import { checkMessageParts } from "../../../src/model/check-message.ts";
 
 /** Throws if an item does not match its type, which would break the importer. */

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Format } from "../../../src/formats/format.ts";
+import type { Format } from "../../../src/formats/port/format.ts";
 import { type FuzzPlaces, makeCase } from "./fuzz-case.ts";
 import { Lane } from "./lane.ts";
 import type { Sample } from "./sample.ts";

@@ -1,5 +1,5 @@
-import type { Format } from "../../../src/formats/format.ts";
 import { importSources } from "../../../src/formats/import-sources.ts";
+import type { Format } from "../../../src/formats/port/format.ts";
 import type { Kernel } from "../../../src/index.ts";
 
 /** Imports all sources of a folder twice. Throws if one fails, or if the second import finds anything new. */

@@ -1,6 +1,6 @@
 import { findSources } from "../../../src/formats/find-sources.ts";
-import type { Format } from "../../../src/formats/format.ts";
-import type { Item } from "../../../src/formats/item.ts";
+import type { Format } from "../../../src/formats/port/format.ts";
+import type { Item } from "../../../src/formats/port/item.ts";
 import { Input } from "../../../src/formats/reading/input.ts";
 import type { Json } from "../../../src/index.ts";
 import { checkItem } from "./check-items.ts";

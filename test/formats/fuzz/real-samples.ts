@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import type { FormatName } from "../../../src/formats/format.ts";
+import type { FormatName } from "../../../src/formats/port/format.ts";
 import type { Json } from "../../../src/index.ts";
 import { Random } from "./random.ts";
 import type { Sample, SampleFile } from "./sample.ts";

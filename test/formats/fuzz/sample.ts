@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { FormatName } from "../../../src/formats/format.ts";
+import type { FormatName } from "../../../src/formats/port/format.ts";
 import type { Json } from "../../../src/index.ts";
 
 /** A file of a sample, as values that can be changed before they are written. */

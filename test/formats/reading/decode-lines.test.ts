@@ -2,7 +2,7 @@ import { appendFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { CheckpointItem, Item } from "../../../src/formats/item.ts";
+import type { CheckpointItem, Item } from "../../../src/formats/port/item.ts";
 import { decodeLines, type LineDecoder } from "../../../src/formats/reading/decode-lines.ts";
 import { Input, type InputOptions } from "../../../src/formats/reading/input.ts";
 import type { Json } from "../../../src/index.ts";

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import type { ProblemItem } from "../../../src/formats/item.ts";
+import type { ProblemItem } from "../../../src/formats/port/item.ts";
 import { type Folder, isWithin, listFolder, readFileFacts } from "../../../src/formats/reading/folder.ts";
 import { testFolder } from "../../support/folder.ts";
 

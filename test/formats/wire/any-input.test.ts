@@ -2,13 +2,13 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { aiSdkFormat } from "../../../src/formats/ai-sdk-format.ts";
+import { aiSdkFormat } from "../../../src/formats/ai-sdk/ai-sdk-format.ts";
 import { anthropicFormat } from "../../../src/formats/anthropic-format.ts";
-import type { ImportSource } from "../../../src/formats/format.ts";
 import { openaiChatFormat } from "../../../src/formats/openai-chat-format.ts";
 import { openaiResponsesFormat } from "../../../src/formats/openai-responses-format.ts";
+import type { ImportSource } from "../../../src/formats/port/format.ts";
 import { Input } from "../../../src/formats/reading/input.ts";
-import { sweAgentFormat } from "../../../src/formats/swe-agent-format.ts";
+import { sweAgentFormat } from "../../../src/formats/swe-agent/swe-agent-format.ts";
 import { testFolder } from "../../support/folder.ts";
 import { proofRounds } from "../../support/proof.ts";
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Format, ImportSource } from "../../../src/formats/format.ts";
-import type { Item, RecordItem, SessionItem } from "../../../src/formats/item.ts";
+import type { Format, ImportSource } from "../../../src/formats/port/format.ts";
+import type { Item, RecordItem, SessionItem } from "../../../src/formats/port/item.ts";
 import type { InputOptions } from "../../../src/formats/reading/input.ts";
 import { testFolder } from "../../support/folder.ts";
 import { readAll } from "../../support/items.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { aiSdkFormat } from "../../../src/formats/ai-sdk-format.ts";
+import { aiSdkFormat } from "../../../src/formats/ai-sdk/ai-sdk-format.ts";
 import { anthropicFormat } from "../../../src/formats/anthropic-format.ts";
 import { openaiChatFormat } from "../../../src/formats/openai-chat-format.ts";
 import { openaiResponsesFormat } from "../../../src/formats/openai-responses-format.ts";

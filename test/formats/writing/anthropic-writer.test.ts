@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { anthropicFormat } from "../../../src/formats/anthropic-format.ts";
-import { clineFormat } from "../../../src/formats/cline-format.ts";
+import { clineFormat } from "../../../src/formats/cline/cline-format.ts";
 import { importSources } from "../../../src/formats/import-sources.ts";
 import { anthropicWriter } from "../../../src/formats/writing/wire-writers.ts";
 import type { MessageInput } from "../../../src/index.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { codexFormat } from "../../../src/formats/codex-format.ts";
+import { codexFormat } from "../../../src/formats/codex/codex-format.ts";
 import { openaiResponsesFormat } from "../../../src/formats/openai-responses-format.ts";
 import { openaiResponsesWriter } from "../../../src/formats/writing/wire-writers.ts";
 import type { MessageInput } from "../../../src/index.ts";

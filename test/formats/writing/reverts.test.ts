@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { claudeCodeWriter } from "../../../src/formats/claude-code/claude-code-writer.ts";
+import { clineWriter } from "../../../src/formats/cline/cline-writer.ts";
 import { exportSession } from "../../../src/formats/export-session.ts";
-import { claudeCodeWriter } from "../../../src/formats/writing/claude-code-writer.ts";
-import { clineWriter } from "../../../src/formats/writing/cline-writer.ts";
-import { piWriter } from "../../../src/formats/writing/pi-writer.ts";
-import { rooWriter } from "../../../src/formats/writing/roo-writer.ts";
-import type { Writer } from "../../../src/formats/writing/writer.ts";
+import { piWriter } from "../../../src/formats/pi/pi-writer.ts";
+import type { Writer } from "../../../src/formats/port/writer.ts";
+import { rooWriter } from "../../../src/formats/roo/roo-writer.ts";
 import type { EditInput, Kernel, Session } from "../../../src/index.ts";
 import { testKernel } from "../../support/kernel.ts";
 

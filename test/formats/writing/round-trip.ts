@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { exportSession } from "../../../src/formats/export-session.ts";
-import type { Format } from "../../../src/formats/format.ts";
 import { importSources } from "../../../src/formats/import-sources.ts";
-import type { Writer } from "../../../src/formats/writing/writer.ts";
+import type { Format } from "../../../src/formats/port/format.ts";
+import type { Writer } from "../../../src/formats/port/writer.ts";
 import type { Kernel, Message, MessageInput, SessionId } from "../../../src/index.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testKernel } from "../../support/kernel.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { exportSession } from "../../../src/formats/export-session.ts";
-import { markdownWriter } from "../../../src/formats/writing/markdown-writer.ts";
-import { rooWriter } from "../../../src/formats/writing/roo-writer.ts";
-import type { Writer } from "../../../src/formats/writing/writer.ts";
+import { markdownWriter } from "../../../src/formats/markdown/markdown-writer.ts";
+import type { Writer } from "../../../src/formats/port/writer.ts";
+import { rooWriter } from "../../../src/formats/roo/roo-writer.ts";
 import { testKernel } from "../../support/kernel.ts";
 
 /** The files of a session whose requests were reported by turns, the first of them twice. */

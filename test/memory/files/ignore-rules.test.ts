@@ -92,3 +92,24 @@ test("a rule for folders spares a file of the same name, and a later one takes a
   expect(isIgnored(join("deep", "x.log"), false, files)).toBe(true);
   expect(isIgnored("keep.log", false, files)).toBe(false);
 });
+
+test.each([
+  ["foo**/*", "foo", true],
+  ["a**/b", "a/x/b", true],
+  ["a**/b", "ab", true],
+  ["[!a]", "é", false],
+  ["?", "é", false],
+  ["\uFEFFa", "a", true],
+])(
+  "%j decides about %s as git does: stars after a literal beginning, bytes, a byte order mark",
+  (line, name, expected) => {
+    const folder = testFolder();
+    execFileSync("git", ["init", "-q", folder]);
+    writeFileSync(join(folder, ".gitignore"), line);
+    const git = spawnSync("git", ["-C", folder, "check-ignore", "--no-index", "-z", "--stdin"], {
+      input: name,
+    });
+    expect(git.status === 0).toBe(expected);
+    expect(isLeftOut(name.split("/"), [{ folder: "", rules: parseIgnoreFile(line) }])).toBe(expected);
+  },
+);

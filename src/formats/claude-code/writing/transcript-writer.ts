@@ -1,0 +1,203 @@
+import type { Entry, EntryId, Json, MessageBody, OverlayBody, RawBody, UsageBody } from "../../../index.ts";
+import { toArray, toObject, toText } from "../../content/fields.ts";
+import type { ExportedSession } from "../../port/writer.ts";
+import type { JsonObject } from "../../reading/json-lines.ts";
+import { revertedIn } from "../../writing/overlays.ts";
+import { OWN_FIELD } from "../own-fields.ts";
+import { encodeClaudeCodeUsage } from "./claude-code-usage-encode.ts";
+import { deriveUuid } from "./derive-ids.ts";
+import { buildCompactionLines, buildReplacementLine } from "./edit-lines.ts";
+import { buildMessageLines, type DraftLine } from "./message-lines.ts";
+import { readOrderedEntries } from "./ordered-entries.ts";
+import type { TranscriptIdentity } from "./transcript-identity.ts";
+import { WrittenEntries } from "./written-entries.ts";
+
+/** The lines of a message that wait for usage and large fields. */
+interface PendingMessage {
+  readonly lines: readonly DraftLine[];
+  readonly entry: Entry<MessageBody>;
+  readonly isOnLine: boolean;
+  readonly usage?: UsageBody;
+}
+
+/** Writes the entries of one session as lines. */
+export class TranscriptWriter {
+  readonly #session: ExportedSession;
+  readonly #identity: TranscriptIdentity;
+  readonly #written = new WrittenEntries();
+  readonly #reverted: ReadonlySet<EntryId>;
+  #pending: PendingMessage | undefined;
+  #lines: string[] = [];
+  /** Seqs of entries that hold tool result files. */
+  readonly files: number[] = [];
+
+  private constructor(
+    session: ExportedSession,
+    identity: TranscriptIdentity,
+    reverted: ReadonlySet<EntryId>,
+  ) {
+    this.#session = session;
+    this.#identity = identity;
+    this.#reverted = reverted;
+  }
+
+  static async of(session: ExportedSession, identity: TranscriptIdentity): Promise<TranscriptWriter> {
+    return new TranscriptWriter(session, identity, await revertedIn(session, "log"));
+  }
+
+  /** Yields the lines in pieces. */
+  async *text(): AsyncGenerator<string> {
+    for await (const { entry, isOnLine } of readOrderedEntries(this.#session)) {
+      await this.#addEntry(entry, isOnLine);
+      if (this.#lines.length > 0) yield this.#drain();
+    }
+    this.#flush();
+    // Claude Code continues from the last line of a file.
+    const { id, createdAt, title } = this.#session.record;
+    if (!this.#written.isAtTip) {
+      const { fields, ...notice } = buildNoticeLine(`${id}#end`, createdAt, "Rewound");
+      this.#write({ ...notice, fields: { ...fields, [OWN_FIELD]: { isRewind: true } } }, true);
+    }
+    if (title !== undefined && !this.#identity.isOwn)
+      this.#print({ type: "custom-title", customTitle: title, sessionId: this.#identity.sessionId });
+    if (this.#lines.length > 0) yield this.#drain();
+  }
+
+  async #addEntry(entry: Entry, isOnLine: boolean): Promise<void> {
+    switch (entry.kind) {
+      case "message":
+        this.#flush();
+        this.#pending = { entry, isOnLine, lines: await buildMessageLines(entry, this.#session) };
+        return;
+      case "usage":
+        this.#addUsage(entry);
+        return;
+      case "raw":
+        return this.#addRaw(entry, isOnLine);
+      case "overlay":
+        this.#flush();
+        return this.#addOverlay(entry, isOnLine);
+      case "notice":
+        this.#flush();
+        this.#write(buildNoticeLine(entry.id, entry.at, entry.text), isOnLine);
+        return;
+      case "line":
+        this.#flush();
+        this.#written.goBackTo(entry.ranges.at(-1)?.to ?? 0);
+    }
+  }
+
+  async #addRaw(entry: Entry<RawBody>, isOnLine: boolean): Promise<void> {
+    if (entry.format !== "claude-code") return;
+    const value = toObject(await this.#session.raw(entry));
+    if (!value) return;
+    if (typeof value.of === "string") this.#addFields(value);
+    else if (value.toolResultFile !== undefined) this.files.push(entry.seq);
+    else if (typeof value.type === "string") {
+      this.#flush();
+      const uuid = toText(value.uuid);
+      if (uuid === undefined) this.#print(value);
+      else this.#write(buildRawLine(uuid, entry.at, value), isOnLine);
+    }
+  }
+
+  async #addOverlay(entry: Entry<OverlayBody>, isOnLine: boolean): Promise<void> {
+    // Claude Code's own edits are in the lines that it wrote for them.
+    if (entry.author === "claude-code" || this.#reverted.has(entry.id)) return;
+    const { edit } = entry;
+    if (edit.type === "summarize") {
+      for (const line of await buildCompactionLines(entry, edit, this.#session, this.#written))
+        this.#write(line, isOnLine);
+    } else if (edit.type === "replace") {
+      const line = await buildReplacementLine(edit, this.#identity.sessionId, this.#session, this.#written);
+      if (line) this.#print(line);
+    }
+  }
+
+  #addUsage(entry: Entry<UsageBody>): void {
+    if (this.#pending?.entry.message.role === "assistant") this.#pending = { ...this.#pending, usage: entry };
+  }
+
+  /** Restores fields that were too large for the message's meta onto its line. */
+  #addFields({ of, ...fields }: JsonObject): void {
+    const [line, ...others] = this.#pending?.lines ?? [];
+    if (!this.#pending || !line || line.uuid !== of) return;
+    const whole = { ...line, fields: { ...line.fields, ...fields } };
+    this.#pending = { ...this.#pending, lines: [whole, ...others] };
+  }
+
+  #flush(): void {
+    const pending = this.#pending;
+    this.#pending = undefined;
+    const [first] = pending?.lines ?? [];
+    // An older version of a message shares the ids of the newer one, which was written in its place.
+    if (!pending || !first || this.#written.has(first.uuid)) return;
+    const { entry, isOnLine } = pending;
+    for (const line of pending.lines)
+      this.#write({ ...line, fields: this.#completeFields(line.fields, pending) }, isOnLine);
+    const calls = entry.message.parts.map((part) => (part.type === "tool-result" ? part.callId : undefined));
+    const id = toText(toObject(first.fields.message)?.id);
+    this.#written.addEntry(entry.seq, {
+      uuid: first.uuid,
+      record: id === undefined ? first.uuid : `msg:${id}`,
+      calls,
+    });
+  }
+
+  /** Adds usage, or the id of the calling line, to the fields of a message's line. */
+  #completeFields(fields: JsonObject, { usage, entry }: PendingMessage): JsonObject {
+    const message = toObject(fields.message) ?? {};
+    if (fields.type === "assistant") {
+      const report = encodeClaudeCodeUsage(usage);
+      const request = usage?.request === undefined ? {} : { requestId: usage.request };
+      return { ...fields, message: { ...message, usage: report }, ...request };
+    }
+    const [result] = entry.message.parts.flatMap((part) =>
+      part.type === "tool-result" ? [part.callId] : [],
+    );
+    const caller = result === undefined ? undefined : this.#written.findCaller(result);
+    return caller === undefined ? fields : { sourceToolAssistantUUID: caller, ...fields };
+  }
+
+  #write({ uuid, at, parent, fields }: DraftLine, isOnLine: boolean): void {
+    if (this.#written.has(uuid)) return;
+    const { sessionId, agentId, repeated } = this.#identity;
+    const isGiven = parent === null || (typeof parent === "string" && this.#written.has(parent));
+    this.#print({
+      parentUuid: isGiven ? parent : this.#written.getParent(isOnLine),
+      isSidechain: agentId !== undefined,
+      ...(agentId !== undefined && { agentId }),
+      ...repeated,
+      sessionId,
+      ...fields,
+      uuid,
+      timestamp: toText(fields.timestamp) ?? new Date(at).toISOString(),
+    });
+    this.#written.addLine(uuid, isOnLine);
+    for (const block of toArray(toObject(fields.message)?.content)) {
+      const { type, id } = toObject(block) ?? {};
+      if (type === "tool_use" && typeof id === "string") this.#written.addCaller(id, uuid);
+    }
+  }
+
+  #print(line: JsonObject): void {
+    this.#lines.push(`${JSON.stringify(line)}\n`);
+  }
+
+  #drain(): string {
+    const text = this.#lines.join("");
+    this.#lines = [];
+    return text;
+  }
+}
+
+function buildRawLine(uuid: string, at: number, value: JsonObject): DraftLine {
+  const { parentUuid, ...fields } = value;
+  if (value.subtype === "compact_boundary") return { uuid, at, parent: null, fields };
+  return { uuid, at, fields, ...(parentUuid !== undefined && { parent: parentUuid as Json }) };
+}
+
+function buildNoticeLine(id: string, at: number, content: string): DraftLine {
+  const fields = { type: "system", subtype: "informational", content, level: "info", isMeta: false };
+  return { uuid: deriveUuid(id), at, fields };
+}

@@ -1,0 +1,61 @@
+import type { Folder } from "../reading/folder.ts";
+import type { Input } from "../reading/input.ts";
+import type { Item } from "./item.ts";
+
+/** Formats that can be imported. */
+export type FormatName =
+  | "claude-code"
+  | "codex"
+  | "opencode"
+  | "cline"
+  | "cline-sdk"
+  | "roo"
+  | "pi"
+  | "openclaw"
+  | "gemini-cli"
+  | "copilot-cli"
+  | "swe-agent"
+  | "anthropic"
+  | "openai-chat"
+  | "openai-responses"
+  | "ai-sdk";
+
+/** One conversation of a foreign tool on disk. */
+export interface ImportSource {
+  readonly format: FormatName;
+  /** The tool's own id of the conversation; with the format, it identifies the conversation wherever its files move. */
+  readonly id: string;
+  /** The main file or folder, for display. */
+  readonly path: string;
+  /** All files and folders of the conversation; nothing else is read. */
+  readonly paths: readonly string[];
+  readonly sizeBytes: number;
+  readonly modifiedAt: number;
+  /** Id of the parent conversation, in the same format, if this one is a sub-agent. */
+  readonly parent?: string;
+  readonly title?: string;
+  /** Working folder of the agent, if known without a full read. */
+  readonly cwd?: string;
+}
+
+/** Environment that determines where tools keep their conversations. */
+export interface System {
+  readonly home: string;
+  readonly platform: NodeJS.Platform;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Reader for one foreign format. */
+export interface Format {
+  readonly name: FormatName;
+  /** The tool's name for display. */
+  readonly title: string;
+  /** Process names of the tool, to check whether an agent is running. */
+  readonly processes: readonly string[];
+  /** Folders where the tool keeps its conversations; they may not exist. */
+  homes(system: System): readonly string[];
+  /** Finds conversations among the unclaimed files of one folder. */
+  detect(folder: Folder): Promise<readonly ImportSource[]>;
+  /** Yields the conversation in source order. Broken input is yielded as a problem, never thrown. */
+  read(source: ImportSource, input: Input): AsyncGenerator<Item>;
+}
