@@ -134,6 +134,9 @@ export {
   type RepairReport as Repaired,
   repairStore,
 } from "./open-kernel.ts";
+export { processCleanups } from "./process/cleanups.ts";
+export { runCommand, startCommand } from "./process/run-command.ts";
+export { findTagged, listTagged, reapTagged } from "./process/tagged.ts";
 export type {
   FinishReason,
   GenerateRequest,
@@ -169,27 +172,14 @@ export type { Agent, AgentCause, AgentContext, AgentEvent, AgentFunction } from 
 export { commandChannel } from "./task/channels/command-channel.ts";
 export { webhookChannel } from "./task/channels/webhook-channel.ts";
 export { cleanUpOnExit } from "./task/clean-up-on-exit.ts";
+export { type CommandInputJson, commandAgent } from "./task/command-agent.ts";
 export type { TaskDetails, TaskSketch } from "./task/describe-task.ts";
-export { processCleanups } from "./task/process/cleanups.ts";
-export { type CommandInputJson, commandAgent } from "./task/process/command-agent.ts";
-export { reapStep } from "./task/process/reap-step.ts";
-export { runCommand, startCommand } from "./task/process/run-command.ts";
-export { findTagged, listTagged, reapTagged } from "./task/process/tagged.ts";
+export { reapStep } from "./task/reap-step.ts";
 export type { StartOptions, TaskHandle, TaskStatus, WaitOptions } from "./task/start-options.ts";
 export type { Startable, TaskOptions } from "./task/task-options.ts";
 export type { OutputOptions, TaskEntry } from "./task/task-output.ts";
 export type { Tasks } from "./task/tasks.ts";
-export {
-  type CollectStaleOptions,
-  type CollectStaleResult,
-  collectStale,
-} from "./task/worktree/collect-stale.ts";
-export { createWorktree } from "./task/worktree/create-worktree.ts";
-export { holdWorktree } from "./task/worktree/hold-worktree.ts";
-export { judgeWorktree, type Verdict } from "./task/worktree/judge-worktree.ts";
-export { type Removal, removeIfUnchanged } from "./task/worktree/remove-worktree.ts";
-export { openWorktree, type Worktree } from "./task/worktree/worktree.ts";
-export { worktreeIsolation } from "./task/worktree/worktree-isolation.ts";
+export { worktreeIsolation } from "./task/worktree-isolation.ts";
 export type { Cursor } from "./view/cursor.ts";
 export type { Page, PageOptions } from "./view/page.ts";
 export type { RangeOptions } from "./view/range.ts";
@@ -235,3 +225,13 @@ export {
 } from "./window/usage/ledger.ts";
 export { mergeUsage, parseUsageReport, type ReportingApi } from "./window/usage/parse-usage-report.ts";
 export { addTotals, NO_TOTALS, type Totals } from "./window/usage/usage-totals.ts";
+export {
+  type CollectStaleOptions,
+  type CollectStaleResult,
+  collectStale,
+} from "./worktree/collect-stale.ts";
+export { createWorktree } from "./worktree/create-worktree.ts";
+export { holdWorktree } from "./worktree/hold-worktree.ts";
+export { judgeWorktree, type Verdict } from "./worktree/judge-worktree.ts";
+export { type Removal, removeIfUnchanged } from "./worktree/remove-worktree.ts";
+export { openWorktree, type Worktree } from "./worktree/worktree.ts";
