@@ -1,6 +1,7 @@
 import type { CompactionResult } from "../compact/compactor.ts";
 import { Appender, type AppendOptions, NO_OPTIONS } from "../log/appender.ts";
 import { Draft } from "../log/draft.ts";
+import { Facts } from "../log/facts.ts";
 import { Intake } from "../log/intake.ts";
 import { Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
@@ -58,6 +59,8 @@ export class Session extends ReadableSession implements AsyncDisposable {
   readonly edits: PendingEdits;
   /** The edits between log and window, and how to revert them. */
   readonly overlays: Overlays;
+  /** Small named facts of the session, stored apart from its log. */
+  readonly facts: Facts;
   readonly #log: Log;
   readonly #lines: Lines;
   readonly #appender: Appender;
@@ -82,6 +85,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
     this.#appender = new Appender(log, id);
     this.edits = scope.own(new PendingEdits(log, (seq, message) => this.edit(seq, message)));
     this.overlays = new Overlays(log, lines, id);
+    this.facts = new Facts(log, id);
     this.#family = new Family(log, lines, id, open);
     const flush = () => this.flush();
     this.#windows = scope.own(

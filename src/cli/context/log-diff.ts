@@ -10,7 +10,6 @@ import { citeEntry } from "./cite-entry.ts";
 
 /** Maximum messages to compare with the window, counted from the newest. */
 const MAX_COMPARED = 5_000;
-const PAGE_ENTRIES = 500;
 
 /** Differences between a window and the log. */
 export interface LogDiff {
@@ -45,14 +44,10 @@ export async function compareWithLog(session: Session, window: readonly Slot[]):
 async function readNewestMessages(
   session: Session,
 ): Promise<{ readonly entries: readonly Entry<MessageBody>[]; readonly isCut: boolean }> {
-  const pages: (readonly Entry<MessageBody>[])[] = [];
-  let count = 0;
-  let page = await session.page({ kinds: ["message"], limit: PAGE_ENTRIES });
-  for (;;) {
-    pages.push(page.entries as readonly Entry<MessageBody>[]);
-    count += page.entries.length;
-    if (page.before === undefined || count >= MAX_COMPARED) break;
-    page = await session.page({ kinds: ["message"], limit: PAGE_ENTRIES, before: page.before });
+  const newest: Entry<MessageBody>[] = [];
+  for await (const entry of session.entries({ direction: "older", kinds: ["message"] })) {
+    if (newest.length === MAX_COMPARED) return { entries: newest.reverse(), isCut: true };
+    newest.push(entry as Entry<MessageBody>);
   }
-  return { entries: pages.reverse().flat(), isCut: page.before !== undefined };
+  return { entries: newest.reverse(), isCut: false };
 }
