@@ -1,13 +1,13 @@
 import {
   type CompactionResult,
   type EntryId,
-  findCompactCommand,
   isLonghaulError,
   type MessageInput,
   parseEntryId,
   type Session,
   type SessionCompactOptions,
 } from "../index.ts";
+import { findCompactCommand } from "../window-entry.ts";
 
 /** Number of overlays searched for a trace of the same command. */
 const MAX_OVERLAYS = 50;

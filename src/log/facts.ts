@@ -2,7 +2,7 @@ import { checkKind } from "../model/argument-checks.ts";
 import type { SessionId } from "../model/entry.ts";
 import { createArgumentError, isLonghaulError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
-import { parseJson, writeJson } from "./intake.ts";
+import { parseStoredJson, writeJson } from "./intake.ts";
 import type { Log } from "./log.ts";
 
 /** A fact that a session has claimed. */
@@ -68,6 +68,6 @@ export class Facts {
 export async function findClaim(log: Log, name: string): Promise<ClaimedFact | undefined> {
   checkKind("name", name, "name");
   const state = await log.store.intakes.get(name);
-  const value = parseJson(state?.checkpoint);
+  const value = parseStoredJson(state?.checkpoint);
   return state && value !== undefined ? { session: state.session, value } : undefined;
 }

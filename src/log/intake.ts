@@ -55,12 +55,12 @@ export class Intake {
 
   /** The last stored position; undefined before the first save. */
   get checkpoint(): Json | undefined {
-    return parseJson(this.#state.checkpoint);
+    return parseStoredJson(this.#state.checkpoint);
   }
 
   /** The last stored progress. */
   get progress(): Json | undefined {
-    return parseJson(this.#state.progress);
+    return parseStoredJson(this.#state.progress);
   }
 
   /** The given records that have already been imported. */
@@ -115,7 +115,7 @@ export class Intake {
 }
 
 /** The value of a stored text; undefined if there is none, or if it is damaged. */
-export function parseJson(text: string | undefined): Json | undefined {
+export function parseStoredJson(text: string | undefined): Json | undefined {
   if (text === undefined) return undefined;
   try {
     return JSON.parse(text) as Json;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { commandAgent, runCommand } from "../../src/index.ts";
+import { commandAgent, runCommand } from "../../src/task-entry.ts";
 import { freshTag, shell } from "../process/family.ts";
 import { testKernel } from "../support/kernel.ts";
 import { makeRepository } from "../worktree/repository.ts";

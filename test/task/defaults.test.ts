@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { commandAgent, type KernelOptions, openKernel } from "../../src/index.ts";
+import { type KernelOptions, openKernel } from "../../src/index.ts";
+import { commandAgent } from "../../src/task-entry.ts";
 import { freshTag, shell } from "../process/family.ts";
 import { testFolder } from "../support/folder.ts";
 import { makeRepository } from "../worktree/repository.ts";

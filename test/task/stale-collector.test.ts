@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { commandAgent, type KernelOptions, openKernel } from "../../src/index.ts";
+import { type KernelOptions, openKernel } from "../../src/index.ts";
+import { commandAgent } from "../../src/task-entry.ts";
 import { createWorktree } from "../../src/worktree/create-worktree.ts";
 import type { Worktree } from "../../src/worktree/worktree.ts";
 import { readMark, writeMark } from "../../src/worktree/worktree-mark.ts";

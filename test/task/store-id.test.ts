@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { commandAgent, openKernel } from "../../src/index.ts";
+import { openKernel } from "../../src/index.ts";
+import { commandAgent } from "../../src/task-entry.ts";
 import { countTagged, eventually, freshTag } from "../process/family.ts";
 import { testFolder } from "../support/folder.ts";
 

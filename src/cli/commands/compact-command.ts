@@ -1,4 +1,5 @@
-import { type CompactionResult, diffWindows } from "../../index.ts";
+import type { CompactionResult } from "../../index.ts";
+import { diffWindows } from "../../window-entry.ts";
 import { choosePaint } from "../choose-paint.ts";
 import { defineCommand, type ParsedArguments } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";

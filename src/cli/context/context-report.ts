@@ -1,11 +1,5 @@
-import {
-  diffWindows,
-  type Entry,
-  type FittedWindow,
-  type ModelFactsLookup,
-  type OverlayBody,
-  type Session,
-} from "../../index.ts";
+import type { Entry, FittedWindow, OverlayBody, Session } from "../../index.ts";
+import { diffWindows, type ModelFactsLookup } from "../../window-entry.ts";
 import { readRequestUsage } from "../spending/request-usage.ts";
 import { UsageSums } from "../spending/usage-sums.ts";
 import { compareWithLog, type LogDiff } from "./log-diff.ts";

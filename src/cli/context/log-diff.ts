@@ -1,11 +1,5 @@
-import {
-  diffWindows,
-  type Entry,
-  type MessageBody,
-  type Session,
-  type Slot,
-  type WindowChange,
-} from "../../index.ts";
+import type { Entry, MessageBody, Session, Slot } from "../../index.ts";
+import { diffWindows, type WindowChange } from "../../window-entry.ts";
 import { citeEntry } from "./cite-entry.ts";
 
 /** Maximum messages to compare with the window, counted from the newest. */

@@ -1,4 +1,5 @@
-import { type DataPart, sniffMime } from "../../index.ts";
+import type { DataPart } from "../../index.ts";
+import { sniffMime } from "../../model/mime.ts";
 import { dropUndefined } from "./fields.ts";
 
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;

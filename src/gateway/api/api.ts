@@ -1,4 +1,5 @@
-import type { BlobPart, Json, Message, MessageInput, Part, ProviderFailure, Usage } from "../../index.ts";
+import type { BlobPart, Json, Message, MessageInput, Part, Usage } from "../../index.ts";
+import type { ProviderFailure } from "../../window-entry.ts";
 
 /** A supported API. */
 export type ApiName = "anthropic" | "openai-chat" | "openai-responses";

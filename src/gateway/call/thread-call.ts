@@ -2,15 +2,13 @@ import { compactOnCommand } from "../../conversation/compact-on-command.ts";
 import type { PlacedMessages } from "../../conversation/conversation.ts";
 import { hasRunServerTools } from "../../conversation/server-tools.ts";
 import {
-  detectOverflow,
   type EntryId,
   type FittedWindow,
   isLonghaulError,
   type MessageInput,
-  type Overflow,
-  type ProviderFailure,
   parseEntryId,
 } from "../../index.ts";
+import { detectOverflow, type Overflow, type ProviderFailure } from "../../window-entry.ts";
 import type { ReplyReader } from "../api/api.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
 import { getMessageKey } from "../identity/message-key.ts";

@@ -1,4 +1,5 @@
-import { type ClearedContent, countClearedContent, type Slot } from "../../index.ts";
+import type { Slot } from "../../index.ts";
+import { type ClearedContent, countClearedContent } from "../../window-entry.ts";
 import type { ApiName, WireObject } from "../api/api.ts";
 import { isObject } from "../api/content-blocks.ts";
 import { CONTEXT_MANAGEMENT, type ContextEdit } from "../request/context-edit.ts";

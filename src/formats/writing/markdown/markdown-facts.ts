@@ -1,4 +1,5 @@
-import { EMPTY_LEDGER, type Entry, type Json, type Totals } from "../../../index.ts";
+import type { Entry, Json } from "../../../index.ts";
+import { EMPTY_LEDGER, type Totals } from "../../../window-entry.ts";
 import { toNumber, toObject, toText } from "../../content/fields.ts";
 import { addUsage } from "../usage-ledger.ts";
 import type { ExportedSession } from "../writer.ts";

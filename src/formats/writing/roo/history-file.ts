@@ -1,5 +1,6 @@
 import type { SessionRecord } from "../../../index.ts";
-import { EMPTY_LEDGER, type Totals, textOfMessage } from "../../../index.ts";
+import { textOfMessage } from "../../../index.ts";
+import { EMPTY_LEDGER, type Totals } from "../../../window-entry.ts";
 import { dropUndefined, toObject, toText } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { deriveTaskUuid, findTaskOrigin } from "../cline/task-file-entries.ts";

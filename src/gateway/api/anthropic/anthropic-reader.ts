@@ -1,6 +1,7 @@
 import { toArray, toNumber, toObject, toText } from "../../../formats/content/fields.ts";
 import { decodeAnthropicUsage } from "../../../formats/wire/wire-usage.ts";
-import type { MessageInput, ProviderFailure, Usage } from "../../../index.ts";
+import type { MessageInput, Usage } from "../../../index.ts";
+import type { ProviderFailure } from "../../../window-entry.ts";
 import type { ReplyReader, WireObject } from "../api.ts";
 import { isEmptyMessage } from "../is-empty-message.ts";
 import { readStreamFailure } from "../replies/read-failure.ts";

@@ -1,5 +1,5 @@
 import { toObject, toText } from "../../../formats/content/fields.ts";
-import type { ProviderFailure } from "../../../index.ts";
+import type { ProviderFailure } from "../../../window-entry.ts";
 import type { WireObject } from "../api.ts";
 import { parseJsonOrUndefined } from "./parse-object.ts";
 

@@ -1,4 +1,4 @@
-import type { ProviderFailure } from "../../../index.ts";
+import type { ProviderFailure } from "../../../window-entry.ts";
 import type { Api } from "../../api/api.ts";
 import { readFailureReply } from "../../api/replies/read-failure.ts";
 import type { Incoming, Services } from "../../exchange/services.ts";

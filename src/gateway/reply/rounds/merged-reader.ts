@@ -1,5 +1,6 @@
 import { decodeAnthropicUsage, decodeOpenaiUsage } from "../../../formats/wire/wire-usage.ts";
-import { computeUsageCost, type Kernel, type ModelFacts, type Usage } from "../../../index.ts";
+import type { Kernel, ModelFacts, Usage } from "../../../index.ts";
+import { computeUsageCost } from "../../../window-entry.ts";
 import type { Api, ApiName, ReplyReader, WireObject } from "../../api/api.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { detectOverflow, type ProviderFailure } from "../../../index.ts";
+import { detectOverflow, type ProviderFailure } from "../../../window-entry.ts";
 import type { WireFault } from "../../api/api.ts";
 import { FaultError } from "../../api/fault-error.ts";
 import { readFailureReply } from "../../api/replies/read-failure.ts";
