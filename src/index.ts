@@ -138,6 +138,7 @@ export type { TaskQuery, TaskRecord } from "./store/task-store.ts";
 export type { Agent, AgentContext, AgentEvent } from "./task/agent.ts";
 export type { TaskDetails, TaskSketch } from "./task/describe-task.ts";
 export type { StartOptions, TaskHandle, TaskStatus } from "./task/start-options.ts";
+export type { TaskResult } from "./task/task-failure.ts";
 export type { Startable, TaskOptions } from "./task/task-options.ts";
 export type { OutputOptions, TaskEntry } from "./task/task-output.ts";
 export type { Tasks } from "./task/tasks.ts";

@@ -7,6 +7,7 @@ import { Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
 import { PendingEdits } from "../log/pending-edits.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
+import { checkNames } from "../model/check-names.ts";
 import type {
   Entry,
   EntryRef,
@@ -49,7 +50,22 @@ export interface SessionDeps {
   readonly paging?: PageSource;
 }
 
-const COMPACT_FIELDS = { instructions: "text?", signal: "signal?", isDryRun: "boolean?" } as const;
+const COMPACT_OPTIONS: Readonly<Record<keyof SessionCompactOptions, true>> = {
+  model: true,
+  fallback: true,
+  parts: true,
+  instructions: true,
+  template: true,
+  signal: true,
+  dryRun: true,
+  budgetTokens: true,
+  lastMessages: true,
+  tries: true,
+  deadlineMs: true,
+  retries: true,
+  mostShare: true,
+};
+const COMPACT_FIELDS = { instructions: "text?", signal: "signal?", dryRun: "boolean?" } as const;
 
 /**
  * One conversation. A handle is light: it keeps no entries in memory, and several may be open on one
@@ -209,7 +225,8 @@ export class Session extends ReadableSession implements AsyncDisposable {
    */
   async compact(options: SessionCompactOptions = {}): Promise<CompactionResult | undefined> {
     this.#scope.assertOpen();
-    return this.#windows.compact(checkFields("options", options, COMPACT_FIELDS));
+    checkNames("options", checkFields("options", options, COMPACT_FIELDS), Object.keys(COMPACT_OPTIONS));
+    return this.#windows.compact(options);
   }
 
   /** Keeps an entry unchanged in the window; other content leaves first. */

@@ -28,7 +28,7 @@ export interface CollectStaleOptions extends GitOptions {
   /** Minimum time since the worktree was last held. */
   readonly olderThanMs: number;
   /** Removes nothing; `removed` then lists the worktrees that would be removed. */
-  readonly isDryRun?: boolean;
+  readonly dryRun?: boolean;
   readonly clock?: Clock;
 }
 
@@ -62,13 +62,13 @@ export async function collectStale(options: CollectStaleOptions): Promise<Collec
     const removal = await collectWorktree(worktree, options).catch((error) =>
       toFailedRemoval(worktree, error),
     );
-    const isTaken = removal?.isRemoved || (options.isDryRun && removal?.verdict.state === "unchanged");
+    const isTaken = removal?.isRemoved || (options.dryRun && removal?.verdict.state === "unchanged");
     if (!removal) spared++;
     else if (isTaken) removed.push(removal);
     else kept.push(removal);
   }
   const now = (options.clock ?? systemClock).now();
-  if (!options.isDryRun)
+  if (!options.dryRun)
     for (const repository of repositories) await collectIntents(repository, { ...options, now });
   return { removed, kept, spared };
 }
@@ -95,7 +95,7 @@ async function collectWorktree(
   options: CollectStaleOptions,
 ): Promise<Removal | undefined> {
   if (await isInUse(worktree, options)) return undefined;
-  if (options.isDryRun) {
+  if (options.dryRun) {
     const { path, branch } = worktree;
     return {
       verdict: await judgeWorktree(worktree, options),

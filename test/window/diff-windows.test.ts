@@ -71,7 +71,7 @@ describe("the diff of two windows", () => {
     }
     const window = session.window({ model: "gpt-4o", models: { "*": { window: 12_000 } } });
     const now = await window.look();
-    const next = await window.fit({ isDryRun: true });
+    const next = await window.fit({ dryRun: true });
     const changes = diffWindows(now.slots, next.slots);
     expect(changes.some(({ type }) => type === "leaves" || type === "changes")).toBe(true);
     expect(changes.flatMap(({ after }) => after ?? [])).toEqual(next.slots.map(({ message }) => message));

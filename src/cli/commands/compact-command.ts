@@ -63,7 +63,7 @@ export const compactCommand = defineCommand({
       ...(fallback !== undefined && { fallback }),
       ...(instructions !== undefined && { instructions }),
       ...(budgetTokens !== undefined && { budgetTokens }),
-      ...(options["dry-run"] && { isDryRun: true }),
+      ...(options["dry-run"] && { dryRun: true }),
       signal: context.signal,
     });
     if (options.json)

@@ -49,7 +49,7 @@ export async function buildContextReport(
   for await (const spent of readRequestUsage(session, factsOf)) books.add(spent);
   const listed = await session.overlays.list(MAX_OVERLAYS);
   const now = await described.window.look();
-  const next = isDryRun ? await described.window.fit({ isDryRun: true }) : undefined;
+  const next = isDryRun ? await described.window.fit({ dryRun: true }) : undefined;
   const diff = hasDiff ? await buildDiff(session, now, next) : undefined;
   return {
     session: session.id,

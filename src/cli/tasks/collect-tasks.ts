@@ -73,7 +73,7 @@ export async function collectWorktrees(
   options: {
     readonly repository: string;
     readonly olderThanMs: number;
-    readonly isDryRun: boolean;
+    readonly dryRun: boolean;
     readonly signal: AbortSignal;
   },
 ): Promise<CollectStaleResult | undefined> {

@@ -113,7 +113,7 @@ export class ThreadCall {
       if (chain) {
         const fitted = this.thread.isOurs && !isDryRun ? await this.#fitFromLog() : undefined;
         if (fitted) await this.#use(fitted);
-      } else await this.#use(await this.#lease.window.fit({ signal, ...(isDryRun && { isDryRun }) }));
+      } else await this.#use(await this.#lease.window.fit({ signal, ...(isDryRun && { dryRun: true }) }));
     } catch (error) {
       // A window that cannot be reduced is sent unchanged: the provider's own error is the best reply.
       if (!isLonghaulError(error, "WINDOW_FLOOR") && !isLonghaulError(error, "WINDOW_STUCK")) throw error;
