@@ -47,7 +47,7 @@ export interface SessionDeps {
   /** Opens another session of the same kernel, owned by `scope`. */
   readonly open: OpenSession<Session>;
   readonly models: SessionModels;
-  readonly paging?: PageSource;
+  readonly paging: PageSource;
 }
 
 const COMPACT_OPTIONS: Readonly<Record<keyof SessionCompactOptions, true>> = {
@@ -104,9 +104,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
     this.facts = new Facts(log, id);
     this.#family = new Family(log, lines, id, open);
     const flush = () => this.flush();
-    this.#windows = scope.own(
-      new SessionWindows({ session: id, log, lines, models, flush, ...(paging && { paging }) }),
-    );
+    this.#windows = scope.own(new SessionWindows({ session: id, log, lines, models, flush, paging }));
     parentScope.own(this);
   }
 

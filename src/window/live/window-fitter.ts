@@ -40,10 +40,10 @@ export interface WindowFitterDeps {
   readonly flush: () => Promise<void>;
   readonly catalog: ModelCatalog;
   /** The agent's memories, as a section of the prompt. */
-  readonly memories?: () => Promise<string | undefined>;
-  readonly compactor?: WindowCompactor;
+  readonly memories: (() => Promise<string | undefined>) | undefined;
+  readonly compactor: WindowCompactor | undefined;
   /** Finds content that has left the window. */
-  readonly pageSource?: PageSource;
+  readonly pageSource: PageSource;
 }
 
 /** Follows a session, lets the policy plan its window, and applies the plan. Not reentrant: one call at a time. */
@@ -60,16 +60,14 @@ export class WindowFitter {
   #lastSentTokens = 0;
 
   constructor(parts: WindowFitterDeps, options: WindowOptions) {
-    const { session, log, lines } = parts;
+    const { session, log, lines, pageSource } = parts;
     this.#deps = parts;
     this.#settings = resolveWindowSettings(options, parts.catalog, parts.compactor !== undefined);
     this.meter = new Meter(this.#settings.model);
-    const { pageSource: paging } = parts;
     const windowTokens = this.#settings.limits.window;
-    this.#pager =
-      paging && this.#settings.isPaging
-        ? new WindowPager({ session, log, pageSource: paging, windowTokens })
-        : undefined;
+    this.#pager = this.#settings.isPaging
+      ? new WindowPager({ session, log, pageSource, windowTokens })
+      : undefined;
     this.planner = new PolicyPlanner(this.#settings, this.meter, session);
     this.#follower = new Follower({
       session,
