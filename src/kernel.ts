@@ -2,6 +2,7 @@ import { claimOwner, releaseOwner } from "./base/owner.ts";
 import { Blobs } from "./log/blobs.ts";
 import { type CheckOptions, checkStore, type StoreCheck } from "./log/check-store.ts";
 import { CommitQueue } from "./log/commit-queue.ts";
+import { type ClaimedFact, findClaim } from "./log/facts.ts";
 import { Intake } from "./log/intake.ts";
 import { adoptInterrupted } from "./log/interrupted-drafts.ts";
 import type { Limits } from "./log/limits.ts";
@@ -108,6 +109,12 @@ export class Kernel implements AsyncDisposable {
     checkKind("name", name, "name");
     const state = await this.#store.intakes.get(name);
     return state && new Intake(this.#log, name, state);
+  }
+
+  /** The fact that a session claimed under a name (`session.facts.claim`); undefined if none did. */
+  async findFact(name: string): Promise<ClaimedFact | undefined> {
+    this.#scope.assertOpen();
+    return findClaim(this.#log, name);
   }
 
   /** Lists sessions, newest first; `prefix` filters by the start of their ids. */

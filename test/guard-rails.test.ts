@@ -15,3 +15,16 @@ test("a message with content instead of text is refused with the right name", as
   await expect(session.append(message)).rejects.toThrow("did you mean message.text?");
   expect((await session.head()).seq).toBe(0);
 });
+
+test("a misspelled dry run is refused instead of carried out", async () => {
+  const kernel = await testKernel();
+  const session = await kernel.session("s");
+  await session.append({ role: "user", text: "Hello." });
+  const old = { isDryRun: true } as object;
+  await expect(session.compact(old)).rejects.toThrow(
+    "options.isDryRun is not an option; did you mean dryRun?",
+  );
+  const window = session.window({ model: "claude-sonnet-4-5" });
+  await expect(window.fit(old)).rejects.toThrow("options.isDryRun is not an option; did you mean dryRun?");
+  expect((await session.head()).seq).toBe(1);
+});

@@ -1,6 +1,6 @@
 // A tool that runs a shell command; its whole process tree ends with it or at its deadline.
 import { tool } from "ai";
-import { runCommand } from "longhaul";
+import { runCommand } from "longhaul/task";
 import { z } from "zod";
 
 const USUAL_SECONDS = 120;

@@ -1,13 +1,6 @@
-import {
-  alternateRoles,
-  fitConversation as fitWindow,
-  isLonghaulError,
-  type Message,
-  type Slot,
-  textOfMessage,
-  type WindowOptions,
-} from "../index.ts";
+import { isLonghaulError, type Message, type Slot, textOfMessage, type WindowOptions } from "../index.ts";
 import { checkFields, checkList } from "../model/argument-checks.ts";
+import { alternateRoles, fitConversation as fitWindow } from "../window-entry.ts";
 import { addMissingResults } from "./build-prompt.ts";
 import { encodeForeignMessages } from "./encode-foreign-messages.ts";
 import {

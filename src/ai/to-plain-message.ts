@@ -7,10 +7,10 @@ import {
   type MessageInput,
   type Part,
   type PartInput,
-  sniffMime,
   type ToolResultInput,
   type ToolResultPart,
 } from "../index.ts";
+import { sniffMime } from "../model/mime.ts";
 
 /** Bytes by their digest. */
 export type Media = Map<string, Uint8Array>;

@@ -1,4 +1,4 @@
-import type { ProviderFailure } from "../index.ts";
+import type { ProviderFailure } from "../window-entry.ts";
 
 /** Extracts status, body and message from an error that the AI SDK threw or streamed. */
 export function toProviderFailure(error: unknown): ProviderFailure {

@@ -25,7 +25,7 @@ import {
 /** When and how a session is compacted automatically. */
 export interface AutoCompactOptions
   extends TriggerOptions,
-    Omit<CompactOptions, "isDryRun" | "signal" | "model" | "fallback"> {}
+    Omit<CompactOptions, "dryRun" | "signal" | "model" | "fallback"> {}
 
 /** Loads the summarizer models when they are first needed. */
 export type SummarizerLoader = () => Promise<Pick<CompactOptions, "model" | "fallback">>;

@@ -43,7 +43,7 @@ export interface CompactOptions extends KeepOptions, Omit<LadderOptions, "budget
   /** Maximum tokens of the summary; by default a fifth of its source, at most 4,000. */
   readonly budgetTokens?: number;
   /** True to see the summary and its effect without changing anything. */
-  readonly isDryRun?: boolean;
+  readonly dryRun?: boolean;
 }
 
 /** The result of a compaction, or of a dry run. */
@@ -88,7 +88,7 @@ export async function compactSession(
 ): Promise<CompactionResult | undefined> {
   for (let tries = 1; tries <= MAX_TRIES; tries++) {
     const prepared = await prepareSummary(parts, options);
-    if (!prepared || options.isDryRun) return prepared?.result;
+    if (!prepared || options.dryRun) return prepared?.result;
     const overlay = await applySummary(parts, prepared);
     if (overlay !== undefined) return { ...prepared.result, overlay };
   }
@@ -168,7 +168,7 @@ async function makeSummary(
     : window.slots;
   const compacted = buildResult(parts, { shown, said: window.slots }, source, climbed);
   const isSmaller = compacted.tokens.with < compacted.tokens.without;
-  if (!options.isDryRun) await logUsage(parts, climbed, isSmaller);
+  if (!options.dryRun) await logUsage(parts, climbed, isSmaller);
   return isSmaller ? { window, edit, result: compacted } : undefined;
 }
 

@@ -1,13 +1,13 @@
 import {
   type CompactionResult,
   type EntryId,
-  findCompactCommand,
   isLonghaulError,
   type MessageInput,
   parseEntryId,
   type Session,
   type SessionCompactOptions,
 } from "../index.ts";
+import { findCompactCommand } from "../window-entry.ts";
 
 /** Number of overlays searched for a trace of the same command. */
 const MAX_OVERLAYS = 50;
@@ -20,7 +20,7 @@ const MAX_OVERLAYS = 50;
 export async function compactOnCommand(
   session: Session,
   newest: { readonly id: EntryId | undefined; readonly message: () => MessageInput },
-  options: Omit<SessionCompactOptions, "instructions" | "isDryRun"> = {},
+  options: Omit<SessionCompactOptions, "instructions" | "dryRun"> = {},
 ): Promise<void> {
   const place = newest.id === undefined ? undefined : parseEntryId(newest.id);
   if (place?.session !== session.id) return;

@@ -1,5 +1,4 @@
 import {
-  type Cursor,
   type Entry,
   type EntryId,
   type LineBody,
@@ -131,19 +130,13 @@ export class LineCache {
 
   /** The newest messages of the line up to `head`; later ones are read by the next `look`. */
   async #read(head: number, most: number): Promise<readonly LineMessage[]> {
-    const pages: (readonly LineMessage[])[] = [];
-    let left = most;
-    for (let before: Cursor | undefined; left > 0; ) {
-      const options = { kinds: ["message"], limit: Math.min(left, PAGE_ENTRIES) } as const;
-      const page = await this.#session.page(before === undefined ? options : { ...options, before });
-      const isOld = ({ session, seq }: Entry) => session !== this.#session.id || seq <= head;
-      const said = page.entries.filter((entry) => isOld(entry) && !isRecalled(entry));
-      pages.push(said.map((entry) => this.#toLineMessage(entry)));
-      left -= said.length;
-      before = page.before;
-      if (before === undefined) break;
+    const newest: LineMessage[] = [];
+    for await (const entry of this.#session.entries({ direction: "older", kinds: ["message"] })) {
+      const isOld = entry.session !== this.#session.id || entry.seq <= head;
+      if (isOld && !isRecalled(entry)) newest.push(this.#toLineMessage(entry));
+      if (newest.length === most) break;
     }
-    return pages.reverse().flat();
+    return newest.reverse();
   }
 
   #toLineMessage(entry: Entry): LineMessage {

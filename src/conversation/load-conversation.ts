@@ -1,12 +1,5 @@
-import {
-  type Kernel,
-  type Message,
-  type Part,
-  type RecordedMessage,
-  type Session,
-  type SessionId,
-  toConversation,
-} from "../index.ts";
+import type { Kernel, Message, Part, RecordedMessage, Session, SessionId } from "../index.ts";
+import { toConversation } from "../window-entry.ts";
 
 const PAGE_ENTRIES = 500;
 

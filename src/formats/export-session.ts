@@ -110,14 +110,7 @@ async function withSession<T>(
 
 async function* readLineEntries(kernel: Kernel, id: SessionId): AsyncGenerator<Entry> {
   await using session = await kernel.session(id);
-  const [current] = await session.lines(1);
-  for (const { session: owner, from, to } of current?.ranges ?? []) {
-    if (owner === id) yield* readRange(session, from, to);
-    else {
-      await using other = await kernel.session(owner);
-      yield* readRange(other, from, to);
-    }
-  }
+  yield* session.entries();
 }
 
 async function* readLogEntries(kernel: Kernel, id: SessionId): AsyncGenerator<Entry> {

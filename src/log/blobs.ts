@@ -4,11 +4,13 @@ import { type Digest, isDigest } from "../model/blob.ts";
 import { BoundedCache } from "../model/bounded-cache.ts";
 import type { Clock } from "../model/clock.ts";
 import { createArgumentError, isLonghaulError, LonghaulError } from "../model/errors.ts";
+import type { Message } from "../model/message.ts";
 import { decideMime, SNIFF_BYTES } from "../model/mime.ts";
 import type { BlobPart, DataSource, Part } from "../model/part.ts";
 import type { BlobStore, WrittenBlob } from "../store/blob-store.ts";
 import { decodeBase64, splitDataUrl } from "./base64.ts";
 import type { Limits } from "./limits.ts";
+import { type RestorePart, restoreParts } from "./restore-parts.ts";
 import { buildStandIn } from "./stand-in.ts";
 
 /** A stored blob with its detected MIME type. */
@@ -109,6 +111,26 @@ export class Blobs {
     } catch (error) {
       if (!isLonghaulError(error, "BLOB_CORRUPT") && !isLonghaulError(error, "BLOB_NOT_FOUND")) throw error;
       return buildStandIn(part);
+    }
+  }
+
+  /**
+   * Restores all parts of a message that were too large for the log, inside tool results too; media remain references.
+   * A part that is missing, damaged or too large to load is replaced by its preview, unless `restore` decides otherwise.
+   */
+  async restoreMessage(message: Message, restore?: RestorePart): Promise<Message> {
+    checkFields("message", message, { parts: "array" });
+    if (restore !== undefined) checkKind("restore", restore, "function");
+    return restoreParts(message, restore ?? ((part) => this.restoreOrPreview(part)));
+  }
+
+  /** Like `restoreReadable`, but also returns the preview if the part is too large to load. */
+  async restoreOrPreview(part: BlobPart): Promise<Part> {
+    try {
+      return await this.restoreReadable(part);
+    } catch (error) {
+      if (!isLonghaulError(error, "BLOB_TOO_LARGE")) throw error;
+      return { type: "text", text: part.preview ?? "" };
     }
   }
 

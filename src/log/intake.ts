@@ -55,12 +55,12 @@ export class Intake {
 
   /** The last stored position; undefined before the first save. */
   get checkpoint(): Json | undefined {
-    return parseJson(this.#state.checkpoint);
+    return parseStoredJson(this.#state.checkpoint);
   }
 
   /** The last stored progress. */
   get progress(): Json | undefined {
-    return parseJson(this.#state.progress);
+    return parseStoredJson(this.#state.progress);
   }
 
   /** The given records that have already been imported. */
@@ -114,7 +114,8 @@ export class Intake {
   }
 }
 
-function parseJson(text: string | undefined): Json | undefined {
+/** The value of a stored text; undefined if there is none, or if it is damaged. */
+export function parseStoredJson(text: string | undefined): Json | undefined {
   if (text === undefined) return undefined;
   try {
     return JSON.parse(text) as Json;
@@ -131,7 +132,8 @@ function serializeSave({ checkpoint, progress }: IntakeSave): Pick<IntakeState, 
   };
 }
 
-function writeJson(option: string, value: Json): string {
+/** The text of a value; throws ARGUMENT_INVALID naming the option if JSON cannot hold it. */
+export function writeJson(option: string, value: Json): string {
   try {
     const text: string | undefined = JSON.stringify(value);
     if (text !== undefined) return text;

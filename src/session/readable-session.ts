@@ -2,12 +2,14 @@ import { type LiveDraft, listLiveDrafts } from "../log/interrupted-drafts.ts";
 import type { LineStep, Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
 import { checkFields } from "../model/argument-checks.ts";
+import { checkNames } from "../model/check-names.ts";
 import type { Entry, EntryRef, SessionId } from "../model/entry.ts";
 import { checkWholeNumber, LonghaulError } from "../model/errors.ts";
 import type { Scope } from "../model/scope.ts";
 import type { Head } from "../store/entry-store.ts";
 import type { SessionRecord } from "../store/session-store.ts";
 import { expandEntry } from "../view/expand-entry.ts";
+import { type EntriesOptions, walkLine } from "../view/line-entries.ts";
 import { findEntry, findEntryAt } from "../view/lookup.ts";
 import { type Page, type PageOptions, readPage } from "../view/page.ts";
 import { findPlaceAtTime } from "../view/place-at-time.ts";
@@ -20,6 +22,8 @@ export interface ChildrenQuery {
   readonly limit?: number;
   readonly before?: SessionId;
 }
+
+const ENTRIES_OPTIONS = ["direction", "from", "to", "kinds", "signal"];
 
 /** Dependencies of a `ReadableSession`. */
 export interface ReadableSessionDeps {
@@ -73,6 +77,19 @@ export class ReadableSession {
       this.#log.store.entries,
       options === undefined ? {} : checkFields("options", options),
     );
+  }
+
+  /**
+   * The entries of the active line one by one, oldest first or newest first. A walk stays on the line it began on and
+   * ends with the entries that existed then.
+   */
+  entries(options: EntriesOptions = {}): AsyncGenerator<Entry> {
+    this.#scope.assertOpen();
+    checkNames("options", checkFields("options", options, { signal: "signal?" }), ENTRIES_OPTIONS);
+    const { entries } = this.#log.store;
+    const lines = this.#lines;
+    const find = (which: EntryRef) => requirePlace(lines, entries, which);
+    return walkLine({ lines, entries, requirePlace: find }, this.id, options);
   }
 
   /** Entries of the log in a range of seqs, on any line. */

@@ -55,7 +55,7 @@ export interface SessionWindowsDeps {
   readonly models: SessionModels;
   readonly flush: () => Promise<void>;
   /** Finds content that has left a window. */
-  readonly paging?: PageSource;
+  readonly paging: PageSource;
 }
 
 /** The windows of one session, and its summaries. */
@@ -79,9 +79,9 @@ export class SessionWindows {
         lines,
         flush,
         catalog: models.catalogue,
-        ...(memories && { memories: () => memories.pinSection() }),
-        ...(compacting && { compactor: compacting }),
-        ...(paging && { pageSource: paging }),
+        memories: memories && (() => memories.pinSection()),
+        compactor: compacting,
+        pageSource: paging,
       },
       options,
     );

@@ -1,11 +1,13 @@
 import type { CompactionResult } from "../compact/compactor.ts";
 import { Appender, type AppendOptions, NO_OPTIONS } from "../log/appender.ts";
 import { Draft } from "../log/draft.ts";
+import { Facts } from "../log/facts.ts";
 import { Intake } from "../log/intake.ts";
 import { Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
 import { PendingEdits } from "../log/pending-edits.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
+import { checkNames } from "../model/check-names.ts";
 import type {
   Entry,
   EntryRef,
@@ -45,10 +47,25 @@ export interface SessionDeps {
   /** Opens another session of the same kernel, owned by `scope`. */
   readonly open: OpenSession<Session>;
   readonly models: SessionModels;
-  readonly paging?: PageSource;
+  readonly paging: PageSource;
 }
 
-const COMPACT_FIELDS = { instructions: "text?", signal: "signal?", isDryRun: "boolean?" } as const;
+const COMPACT_OPTIONS: Readonly<Record<keyof SessionCompactOptions, true>> = {
+  model: true,
+  fallback: true,
+  parts: true,
+  instructions: true,
+  template: true,
+  signal: true,
+  dryRun: true,
+  budgetTokens: true,
+  lastMessages: true,
+  tries: true,
+  deadlineMs: true,
+  retries: true,
+  mostShare: true,
+};
+const COMPACT_FIELDS = { instructions: "text?", signal: "signal?", dryRun: "boolean?" } as const;
 
 /**
  * One conversation. A handle is light: it keeps no entries in memory, and several may be open on one
@@ -58,6 +75,8 @@ export class Session extends ReadableSession implements AsyncDisposable {
   readonly edits: PendingEdits;
   /** The edits between log and window, and how to revert them. */
   readonly overlays: Overlays;
+  /** Small named facts of the session, stored apart from its log. */
+  readonly facts: Facts;
   readonly #log: Log;
   readonly #lines: Lines;
   readonly #appender: Appender;
@@ -82,11 +101,10 @@ export class Session extends ReadableSession implements AsyncDisposable {
     this.#appender = new Appender(log, id);
     this.edits = scope.own(new PendingEdits(log, (seq, message) => this.edit(seq, message)));
     this.overlays = new Overlays(log, lines, id);
+    this.facts = new Facts(log, id);
     this.#family = new Family(log, lines, id, open);
     const flush = () => this.flush();
-    this.#windows = scope.own(
-      new SessionWindows({ session: id, log, lines, models, flush, ...(paging && { paging }) }),
-    );
+    this.#windows = scope.own(new SessionWindows({ session: id, log, lines, models, flush, paging }));
     parentScope.own(this);
   }
 
@@ -205,7 +223,8 @@ export class Session extends ReadableSession implements AsyncDisposable {
    */
   async compact(options: SessionCompactOptions = {}): Promise<CompactionResult | undefined> {
     this.#scope.assertOpen();
-    return this.#windows.compact(checkFields("options", options, COMPACT_FIELDS));
+    checkNames("options", checkFields("options", options, COMPACT_FIELDS), Object.keys(COMPACT_OPTIONS));
+    return this.#windows.compact(options);
   }
 
   /** Keeps an entry unchanged in the window; other content leaves first. */

@@ -1,6 +1,6 @@
 import { checkFields, checkKind } from "../model/argument-checks.ts";
 import type { Closable } from "../model/scope.ts";
-import { processCleanups } from "./process/cleanups.ts";
+import { processCleanups } from "../process/cleanups.ts";
 
 /** A resource to clean up before the process ends. */
 export interface ExitCleaner extends Closable {

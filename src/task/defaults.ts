@@ -1,8 +1,8 @@
 import type { Census } from "../model/scope.ts";
 import type { AfterStep, Isolation } from "./after-end.ts";
-import { reapStep } from "./process/reap-step.ts";
+import { reapStep } from "./reap-step.ts";
 import type { TaskOptions } from "./task-options.ts";
-import { worktreeIsolation } from "./worktree/worktree-isolation.ts";
+import { worktreeIsolation } from "./worktree-isolation.ts";
 
 /** Adds the defaults of every kernel: the worktree isolation, and reaping of processes that a crash left running. */
 export function withTaskDefaults(

@@ -174,6 +174,7 @@ export class Runner<OpenedSession> {
 
   async #fail(run: TaskRun<OpenedSession>, error: unknown): Promise<void> {
     if (error instanceof OwnershipLostError) return this.#lose(run);
+    run.thrown = error;
     const reason = error instanceof Overrun ? error.reason : "error";
     return this.settle(run, "fail", { state: "failed", reason, error: toErrorMessage(error) });
   }

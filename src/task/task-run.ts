@@ -18,6 +18,8 @@ export class TaskRun<OpenedSession = unknown> {
   cause: AgentCause;
   driver: AgentDriver | undefined;
   outcome: TaskOutcome | undefined;
+  /** The error of the agent, if it failed. */
+  thrown: unknown;
   /** Set by the first caller that ends the task; later callers wait for it. */
   settling: Promise<void> | undefined;
   /** Set while another move is being written. */

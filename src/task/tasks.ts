@@ -10,6 +10,7 @@ import { safeListener } from "./safe-listener.ts";
 import type { StartOptions, TaskHandle, TaskStatus, WaitOptions } from "./start-options.ts";
 import { Supervisor } from "./supervisor.ts";
 import type { RecoveryCounts } from "./sweeper.ts";
+import { type TaskResult, withFailure } from "./task-failure.ts";
 import { createTaskNotFoundError } from "./task-not-found.ts";
 import { checkAgentName, type Startable, type TaskDeps } from "./task-options.ts";
 import { type OutputOptions, readTaskOutput, type TaskEntry } from "./task-output.ts";
@@ -55,17 +56,20 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
     return this.#createHandle(await this.#supervisor.start(agent, input, options));
   }
 
-  /** Runs a task in the foreground; resolves when it has ended or moved to the background. */
+  /**
+   * Runs a task in the foreground; resolves when it has ended or moved to the background. If it failed or was killed,
+   * `error` says why, with the error of its agent as the cause.
+   */
   async run(
     agent: Agent<OpenedSession> | AgentFunction<OpenedSession>,
     input: Json,
     options: Omit<StartOptions, "mode"> = {},
-  ): Promise<TaskStatus> {
+  ): Promise<TaskResult> {
     this.#scope.assertOpen();
     const task = await this.#supervisor.start(agent, input, { ...options, mode: "foreground" });
     const run = this.#supervisor.runner.runs.get(task.id);
     if (run) await waitForRun(this.#getWaitDeps(), run, {});
-    return this.status(task.id);
+    return withFailure(await this.status(task.id), run?.thrown);
   }
 
   /** A handle on a task, whichever process runs it. */

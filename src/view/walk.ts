@@ -36,17 +36,37 @@ export async function collectEntries(
   count: number,
   kinds: readonly EntryKind[],
 ): Promise<Entry[]> {
-  const order = direction === "newer" ? "ascending" : "descending";
   const found: Entry[] = [];
-  for (const range of ranges) {
-    for await (const window of splitIntoWindows(entries, range, direction)) {
-      const query = { ...window, limit: count - found.length, order, kinds } as const;
-      for (const stored of await entries.read(range.session, query))
-        found.push(toEntry(range.session, stored));
-      if (found.length === count) return found;
-    }
+  const batches = readBatches(entries, ranges, direction, kinds, () => count - found.length);
+  for await (const batch of batches) {
+    found.push(...batch);
+    if (found.length === count) break;
   }
   return found;
+}
+
+/** All entries along the ranges in batches, nearest first; `getLimit` is the size of the next batch. */
+export async function* readBatches(
+  entries: EntryStore,
+  ranges: readonly SeqRange[],
+  direction: Direction,
+  kinds: readonly EntryKind[] | undefined,
+  getLimit: () => number,
+): AsyncGenerator<readonly Entry[]> {
+  const order = direction === "newer" ? "ascending" : "descending";
+  for (const { session, ...range } of ranges) {
+    for await (let { from, to } of splitIntoWindows(entries, { session, ...range }, direction)) {
+      while (from <= to) {
+        const limit = getLimit();
+        const found = await entries.read(session, { from, to, limit, order, ...(kinds && { kinds }) });
+        if (found.length > 0) yield found.map((stored) => toEntry(session, stored));
+        if (found.length < limit) break;
+        const last = found.at(-1)?.seq as number;
+        if (direction === "newer") from = last + 1;
+        else to = last - 1;
+      }
+    }
+  }
 }
 
 async function* splitIntoWindows(

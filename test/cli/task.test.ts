@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { openKernel } from "../../src/index.ts";
+import { countTagged, eventually, freshTag } from "../process/family.ts";
 import { testFolder } from "../support/folder.ts";
-import { countTagged, eventually, freshTag } from "../task/process/family.ts";
-import { makeRepository } from "../task/worktree/repository.ts";
+import { makeRepository } from "../worktree/repository.ts";
 import { jsonHere, runHere } from "./support/here.ts";
 import { runProgram } from "./support/program.ts";
 import { noticesOf, supervisorOf, taskWorld } from "./support/tasks.ts";

@@ -92,7 +92,7 @@ describe("compaction", () => {
     await work(session, 20);
     const { seq } = await session.head();
     const before = await shown(session);
-    const dry = await session.compact({ isDryRun: true });
+    const dry = await session.compact({ dryRun: true });
     expect(dry?.overlay).toBeUndefined();
     expect(dry?.left.entries).toBeGreaterThan(20);
     expect((await session.head()).seq).toBe(seq);

@@ -111,7 +111,7 @@ async function carryOut(session: Session, act: Act, number: number): Promise<voi
 
 async function compactAndCheck(session: Session): Promise<void> {
   const before = await looked(session);
-  const dry = await session.compact({ isDryRun: true });
+  const dry = await session.compact({ dryRun: true });
   const compacted = await session.compact();
   expect(compacted?.summary).toBe(dry?.summary);
   if (!compacted) return;

@@ -3,13 +3,14 @@ import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { findTagged, openKernel } from "../../src/index.ts";
+import { openKernel } from "../../src/index.ts";
+import { findTagged } from "../../src/task-entry.ts";
 import { calling } from "../ai/agent/running.ts";
 import { lineOf, reply } from "../ai/speaking.ts";
 import { testFolder } from "../support/folder.ts";
 import type { Behaviour } from "../support/wire-server/behaviour.ts";
 import { startWireServer, type WireServer } from "../support/wire-server/wire-server.ts";
-import { makeRepository, type TestRepository } from "../task/worktree/repository.ts";
+import { makeRepository, type TestRepository } from "../worktree/repository.ts";
 
 const example = fileURLToPath(new URL("../../examples/agent.ts", import.meta.url));
 const BUG = "export const total = (list) => list.reduce((sum, item) => sum - item, 0);\n";

@@ -300,3 +300,56 @@ describe("the cache of blobs", () => {
     await expect.poll(() => kernel.blobs.cachedBytes).toBe(0);
   });
 });
+
+describe("restoreMessage", () => {
+  const large = "All of it. ".repeat(10_000);
+
+  test("restores all large parts, inside tool results too, and leaves media as references", async () => {
+    const kernel = await testKernel();
+    const session = await kernel.session();
+    const { message } = await session.append({
+      role: "tool",
+      parts: [
+        { type: "text", text: large },
+        { type: "tool-result", callId: "1", output: [{ type: "text", text: `${large}!` }] },
+        { type: "data", data: dataUrl(image(2_000)) },
+      ],
+    });
+    expect(message.parts[0]?.type).toBe("blob");
+    const restored = await kernel.blobs.restoreMessage(message);
+    expect(restored.parts.slice(0, 2)).toEqual([
+      { type: "text", text: large },
+      { type: "tool-result", callId: "1", output: [{ type: "text", text: `${large}!` }] },
+    ]);
+    expect(restored.parts[2]).toEqual(message.parts[2]);
+    const { message: small } = await session.append({ role: "user", text: "small" });
+    expect(await kernel.blobs.restoreMessage(small)).toBe(small);
+  });
+
+  test("gives the preview of a part that is damaged, missing or too large to load", async () => {
+    const { kernel, path } = await diskKernel({ limits: { maxReadBytes: 200_000 } });
+    const session = await kernel.session();
+    const { message } = await session.append({ role: "user", text: large });
+    const [file] = filesIn(path);
+    unlinkSync(join(file?.parentPath ?? "", file?.name ?? ""));
+    kernel.blobs.dropCache();
+    const restored = await kernel.blobs.restoreMessage(message);
+    expect(restored.parts[0]).toMatchObject({
+      type: "text",
+      text: expect.stringContaining("missing or damaged"),
+    });
+    const { message: huge } = await session.append({ role: "user", text: large.repeat(3) });
+    const shown = await kernel.blobs.restoreMessage(huge);
+    expect(shown.parts).toEqual([{ type: "text", text: (huge.parts[0] as BlobPart).preview }]);
+  });
+
+  test("leaves the decision about each part to the caller", async () => {
+    const kernel = await testKernel();
+    const { message } = await (await kernel.session()).append({ role: "user", text: large });
+    const restored = await kernel.blobs.restoreMessage(message, (part) => ({
+      type: "text",
+      text: part.of ?? "",
+    }));
+    expect(restored.parts).toEqual([{ type: "text", text: "text" }]);
+  });
+});

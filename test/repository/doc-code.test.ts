@@ -95,7 +95,7 @@ describe("the default settings of the compiler", () => {
   });
 
   test("accept all other entries but longhaul/ai without the AI SDK", () => {
-    const entries = ["sqlite", "testing", "formats", "gateway", "fit"];
+    const entries = ["window", "task", "sqlite", "testing", "formats", "gateway", "fit"];
     const code = entries.map((entry) => `export * as ${entry} from "longhaul/${entry}";\n`);
     expect(compileByDefault(code.join(""))).toEqual([]);
   });

@@ -1,18 +1,35 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import * as fit from "../../src/ai/fit-messages.ts";
 import * as ai from "../../src/ai/index.ts";
 import * as formats from "../../src/formats/index.ts";
 import * as gateway from "../../src/gateway/index.ts";
 import * as api from "../../src/index.ts";
 import * as sqlite from "../../src/store/sqlite/index.ts";
+import * as task from "../../src/task-entry.ts";
 import * as testing from "../../src/testing/index.ts";
+import * as window from "../../src/window-entry.ts";
 import * as wire from "../../src/wire/index.ts";
-import { proseOf } from "../support/docs/fences.ts";
+import { fencesOf, proseOf } from "../support/docs/fences.ts";
 import { readPages, root } from "../support/docs/pages.ts";
 
 /** Pages for people who use longhaul; the others are about the source. */
 const pages = readPages().filter(({ path }) => !/^docs\/(?:internals\/|decisions\/|glossary)/.test(path));
+
+/** The entries of the package, by their path in its exports. */
+const entries: Readonly<Record<string, object>> = {
+  ".": api,
+  "./window": window,
+  "./task": task,
+  "./sqlite": sqlite,
+  "./testing": testing,
+  "./formats": formats,
+  "./ai": ai,
+  "./fit": fit,
+  "./gateway": gateway,
+  "./wire": wire,
+};
 
 /** Methods and function-typed fields that the declarations of the package have. */
 function declaredMembers(): ReadonlySet<string> {
@@ -26,7 +43,7 @@ function declaredMembers(): ReadonlySet<string> {
 }
 
 test("every function that a page calls is exported, or a method", () => {
-  const exported = new Set([ai, formats, gateway, api, sqlite, testing, wire].flatMap(Object.keys));
+  const exported = new Set(Object.values(entries).flatMap(Object.keys));
   const members = declaredMembers();
   const calls = pages.flatMap((page) =>
     [...proseOf(page).matchAll(/`(?:await )?([a-z]\w*)\(/g)].map(([, name = ""]) => ({
@@ -37,4 +54,24 @@ test("every function that a page calls is exported, or a method", () => {
   expect(calls.length).toBeGreaterThan(30);
   const unknown = calls.filter(({ name }) => !exported.has(name) && !members.has(name));
   expect(unknown.map(({ name, page }) => `${page}: ${name}`)).toEqual([]);
+});
+
+test("every entry of the package is known here", () => {
+  const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const paths = Object.keys(exports).filter((path) => path !== "./package.json");
+  expect(Object.keys(entries).sort()).toEqual(paths.sort());
+});
+
+test("every value that an entry exports stands on a page, in code", () => {
+  const code = pages.flatMap((page) => [
+    ...fencesOf(page).map((fence) => fence.code),
+    ...[...proseOf(page).matchAll(/`([^`]+)`/g)].map(([, quoted = ""]) => quoted),
+  ]);
+  const words = new Set(code.flatMap((text) => text.match(/\w+/g) ?? []));
+  const missing = Object.entries(entries).flatMap(([path, entry]) =>
+    Object.keys(entry)
+      .filter((name) => !words.has(name))
+      .map((name) => `${path}: ${name}`),
+  );
+  expect(missing).toEqual([]);
 });

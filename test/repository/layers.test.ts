@@ -16,7 +16,9 @@ const HEIGHT: Readonly<Record<string, number>> = {
   wire: 0.5,
   store: 1,
   provider: 1,
+  process: 1,
   log: 2,
+  worktree: 2,
   view: 3,
   window: 3,
   memory: 3,
@@ -27,6 +29,8 @@ const HEIGHT: Readonly<Record<string, number>> = {
   "kernel.ts": 7,
   "open-kernel.ts": 8,
   "index.ts": 9,
+  "task-entry.ts": 9,
+  "window-entry.ts": 9,
   formats: 10,
   conversation: 10,
   ai: 11,
@@ -42,6 +46,12 @@ const HEIGHT: Readonly<Record<string, number>> = {
 const IMPLEMENTATIONS = ["store/sqlite", "provider/ai-sdk"];
 /** The entry that exports the provider on the AI SDK, and adapters that parse usage and errors like it. */
 const ADAPTERS = ["ai/index.ts", "ai/model-call.ts", "memory/embed/ai-sdk-embedder.ts"];
+
+/** The public entries, through which the layers above them see those below, apart from `base` and `model`. */
+const ENTRIES = ["index.ts", "task-entry.ts", "window-entry.ts"];
+const ABOVE_ENTRIES = ["formats", "conversation", "ai", "gateway", "cli"];
+/** Not public: both keep a model's text from posing as ours. */
+const SHARED_INSIDE = ["memory/retrieval/sanitize-text.ts"];
 
 interface Import {
   readonly from: string;
@@ -111,6 +121,15 @@ describe("the layers", () => {
       return implementation && !isOwn && !isAdapter;
     });
     expect(naming).toEqual([]);
+  });
+
+  test("what stands on the public API sees it through its entries", () => {
+    const inside = imports.filter(({ from, to }) => {
+      const isBelow = (HEIGHT[layerOf(to)] ?? 99) < 9 && !["base", "model"].includes(layerOf(to));
+      const isNamed = ADAPTERS.includes(from) || SHARED_INSIDE.includes(to);
+      return ABOVE_ENTRIES.includes(layerOf(from)) && isBelow && !ENTRIES.includes(to) && !isNamed;
+    });
+    expect(inside).toEqual([]);
   });
 
   test("no two files import each other, by whatever way round", () => {

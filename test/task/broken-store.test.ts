@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ErrorCode } from "../../src/model/errors.ts";
+import { processCleanups } from "../../src/process/cleanups.ts";
 import { openSqliteStore } from "../../src/store/sqlite/index.ts";
-import { processCleanups } from "../../src/task/process/cleanups.ts";
 import { type Context, greet, patient, until } from "./agents.ts";
 import { breakable, isNoteOf, isNotice, type StoreCall } from "./breakable.ts";
 import { makeHost, remoteOwner, type TestSession } from "./host.ts";

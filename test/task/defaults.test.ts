@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { commandAgent, type KernelOptions, openKernel } from "../../src/index.ts";
+import { type KernelOptions, openKernel } from "../../src/index.ts";
+import { commandAgent } from "../../src/task-entry.ts";
+import { freshTag, shell } from "../process/family.ts";
 import { testFolder } from "../support/folder.ts";
-import { freshTag, shell } from "./process/family.ts";
-import { makeRepository } from "./worktree/repository.ts";
+import { makeRepository } from "../worktree/repository.ts";
 
 async function testKernel(options: KernelOptions = {}) {
   const kernel = await openKernel({ path: ":memory:", ...options });

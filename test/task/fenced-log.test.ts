@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Agent, type Kernel, openKernel, type Session } from "../../src/index.ts";
+import { eventually } from "../process/family.ts";
 import { testFolder } from "../support/folder.ts";
-import { eventually } from "./process/family.ts";
 import { gate } from "./world.ts";
 
 async function testKernel(path = ":memory:"): Promise<Kernel> {

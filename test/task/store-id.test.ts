@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { commandAgent, openKernel } from "../../src/index.ts";
+import { openKernel } from "../../src/index.ts";
+import { commandAgent } from "../../src/task-entry.ts";
+import { countTagged, eventually, freshTag } from "../process/family.ts";
 import { testFolder } from "../support/folder.ts";
-import { countTagged, eventually, freshTag } from "./process/family.ts";
 
 test("two stores of one user may use the same id: what one reaps is not the other's", async () => {
   const folder = testFolder();

@@ -38,6 +38,24 @@ describe("a task", () => {
     expect((await store.sessions.get("t"))?.parent).toBe("parent");
   });
 
+  test("in the foreground that fails gives an error, with the agent's own error as its cause", async () => {
+    const { tasks } = await testHost();
+    const mishap = new TypeError("out of luck");
+    async function* broken() {
+      yield { type: "result" as const, value: 7 };
+      throw mishap;
+    }
+    const { state, outcome, error } = await tasks.run(broken, null, { id: "t" });
+    expect({ state, outcome }).toMatchObject({ state: "failed", outcome: { error: "out of luck" } });
+    expect(error).toMatchObject({
+      code: "TASK_FAILED",
+      message: 'Task "t" failed: out of luck',
+      details: { task: "t", state: "failed", reason: "error" },
+    });
+    expect(error?.cause).toBe(mishap);
+    expect((await tasks.run(greet, "tea")).error).toBeUndefined();
+  });
+
   test("that throws has failed, with the error's words and what it had found", async () => {
     const { tasks } = await testHost();
     async function* broken() {

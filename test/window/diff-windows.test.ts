@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { diffWindows, type Slot, textOfMessage } from "../../src/index.ts";
+import { type Slot, textOfMessage } from "../../src/index.ts";
+import { diffWindows } from "../../src/window-entry.ts";
 import { testKernel } from "../support/kernel.ts";
 
 const slot = (seq: number, text = `message ${seq}`, more: Partial<Slot> = {}): Slot => ({
@@ -70,7 +71,7 @@ describe("the diff of two windows", () => {
     }
     const window = session.window({ model: "gpt-4o", models: { "*": { window: 12_000 } } });
     const now = await window.look();
-    const next = await window.fit({ isDryRun: true });
+    const next = await window.fit({ dryRun: true });
     const changes = diffWindows(now.slots, next.slots);
     expect(changes.some(({ type }) => type === "leaves" || type === "changes")).toBe(true);
     expect(changes.flatMap(({ after }) => after ?? [])).toEqual(next.slots.map(({ message }) => message));

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { fitConversation, type Message } from "../../src/index.ts";
+import type { Message } from "../../src/index.ts";
+import { fitConversation } from "../../src/window-entry.ts";
 
 const talk: readonly Message[] = Array.from({ length: 400 }, (_, at): Message => {
   const text = `Message ${at}. ${"some words about nothing in particular ".repeat(12)}`;

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { type Message, type MessageInput, sniffMime } from "../../src/index.ts";
+import type { Message, MessageInput } from "../../src/index.ts";
 import { absorbMessage } from "../../src/log/absorb-message.ts";
+import { sniffMime } from "../../src/model/mime.ts";
 
 /** Messages as the log stores them, with their blobs. */
 export interface LoggedMessages {

@@ -1,15 +1,15 @@
 import type { StepResult, ToolSet } from "ai";
 import {
   type Agent,
-  computeUsageCost,
   LonghaulError,
   type MessageInput,
-  reapTagged,
   type Session,
   type TaskRecord,
   textOfMessage,
 } from "../../index.ts";
 import { checkFields } from "../../model/argument-checks.ts";
+import { reapTagged } from "../../task-entry.ts";
+import { computeUsageCost } from "../../window-entry.ts";
 import { retrieveMessages } from "../retrieval.ts";
 import { resolveLanguageModel } from "../send-with-healing.ts";
 import { toPlainMessage } from "../to-plain-message.ts";

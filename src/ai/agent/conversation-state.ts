@@ -1,11 +1,4 @@
-import {
-  type Cursor,
-  type Json,
-  type Message,
-  type MessageInput,
-  type Session,
-  textOfMessage,
-} from "../../index.ts";
+import { type Json, type Message, type MessageInput, type Session, textOfMessage } from "../../index.ts";
 import { findCallsToRun, findPendingCalls, type PendingCall } from "./pending-calls.ts";
 
 /** The state of a conversation when an agent starts or resumes. */
@@ -18,7 +11,6 @@ export interface ConversationState {
 
 /** The newest messages are enough: a reply and its results are adjacent. */
 const NEWEST_MESSAGES = 50;
-const PAGE = 200;
 
 /** Reads the state of a conversation. */
 export async function readConversationState(session: Session): Promise<ConversationState> {
@@ -43,14 +35,9 @@ export function toInputMessage(input: Json): MessageInput {
 
 /** True if a task's input is in the log; searches back to the creation of the task. */
 export async function hasInput(session: Session, task: string): Promise<boolean> {
-  for (let before: Cursor | undefined; ; ) {
-    const options = { kinds: ["message", "task"], limit: PAGE } as const;
-    const page = await session.page(before === undefined ? options : { ...options, before });
-    for (const entry of page.entries.toReversed()) {
-      if (entry.kind === "message" && entry.message.meta?.inputOf === task) return true;
-      if (entry.kind === "task" && entry.task === task && entry.note.type === "created") return false;
-    }
-    before = page.before;
-    if (before === undefined) return false;
+  for await (const entry of session.entries({ direction: "older", kinds: ["message", "task"] })) {
+    if (entry.kind === "message" && entry.message.meta?.inputOf === task) return true;
+    if (entry.kind === "task" && entry.task === task && entry.note.type === "created") return false;
   }
+  return false;
 }

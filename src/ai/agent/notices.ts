@@ -1,4 +1,4 @@
-import type { Cursor, Entry, Session, TaskNotice } from "../../index.ts";
+import type { Entry, Session, TaskNotice } from "../../index.ts";
 import { parseNoticeIds } from "./notice-message.ts";
 
 const PAGE = 500;
@@ -15,16 +15,11 @@ export class Notices {
 
   /** Starts at the last agent's checkpoint in the session. */
   static async open(session: Session): Promise<Notices> {
-    for (let before: Cursor | undefined; ; ) {
-      const options = { kinds: ["task"], limit: PAGE } as const;
-      const page = await session.page(before === undefined ? options : { ...options, before });
-      for (const entry of page.entries.toReversed()) {
-        const at = parseCheckpoint(entry);
-        if (at !== undefined) return new Notices(session, at);
-      }
-      before = page.before;
-      if (before === undefined) return new Notices(session, 0);
+    for await (const entry of session.entries({ direction: "older", kinds: ["task"] })) {
+      const at = parseCheckpoint(entry);
+      if (at !== undefined) return new Notices(session, at);
     }
+    return new Notices(session, 0);
   }
 
   /** The current position, as a checkpoint. */

@@ -1,4 +1,5 @@
-import { type CompactionResult, diffWindows } from "../../index.ts";
+import type { CompactionResult } from "../../index.ts";
+import { diffWindows } from "../../window-entry.ts";
 import { choosePaint } from "../choose-paint.ts";
 import { defineCommand, type ParsedArguments } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -62,7 +63,7 @@ export const compactCommand = defineCommand({
       ...(fallback !== undefined && { fallback }),
       ...(instructions !== undefined && { instructions }),
       ...(budgetTokens !== undefined && { budgetTokens }),
-      ...(options["dry-run"] && { isDryRun: true }),
+      ...(options["dry-run"] && { dryRun: true }),
       signal: context.signal,
     });
     if (options.json)

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { type Repaired, repairStore } from "../../index.ts";
+import { type RepairReport, repairStore } from "../../index.ts";
 import { defineCommand } from "../cli-command.ts";
 import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
@@ -31,11 +31,11 @@ export const repairCommand = defineCommand({
   },
 });
 
-function isComplete({ damagedEntries, damagedBlobs, incompleteTables }: Repaired): boolean {
+function isComplete({ damagedEntries, damagedBlobs, incompleteTables }: RepairReport): boolean {
   return damagedEntries.length + damagedBlobs.length + incompleteTables.length === 0;
 }
 
-function renderReport(to: string, repaired: Repaired): readonly string[] {
+function renderReport(to: string, repaired: RepairReport): readonly string[] {
   const { sessions, entries, blobs, damagedEntries, damagedBlobs, incompleteTables } = repaired;
   const lines = damagedEntries.map((entry) => `${escapeLine(entry)} could not be read.`);
   for (const digest of damagedBlobs) lines.push(`Blob ${digest.slice(0, 12)} could not be read.`);

@@ -9,12 +9,11 @@ import {
   POLICIES,
   type Policy,
   type RecordedMessage,
-  type ReplayedRequest,
   replay,
   type SessionId,
-  summarizingPolicy,
   textOfMessage,
 } from "../../index.ts";
+import { type ReplayedRequest, summarizingPolicy } from "../../window-entry.ts";
 import { choosePaint } from "../choose-paint.ts";
 import { defineCommand } from "../cli-command.ts";
 import { toSafeJson } from "../escape.ts";

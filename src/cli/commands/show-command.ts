@@ -10,7 +10,6 @@ import { createPagedPrinter } from "../paged-printer.ts";
 import { parseCountOption } from "../parse-arguments.ts";
 import { createPlainPrinter, type Printer } from "../printer.ts";
 import { createDocumentWriter, linesWriter, type PageWriter } from "../transcript/page-writer.ts";
-import { readWholeLine } from "../transcript/read-whole-line.ts";
 import { TranscriptFormatter } from "../transcript/transcript-formatter.ts";
 import { renderTranscriptHeading } from "../transcript/transcript-heading.ts";
 import { UsageError } from "../usage-error.ts";
@@ -114,7 +113,7 @@ async function selectEntries(
   kinds: readonly EntryKind[],
 ): Promise<{ readonly entries: Iterable<Entry> | AsyncIterable<Entry>; readonly before?: string }> {
   const { before, around, expand } = options;
-  if (options.all) return { entries: readWholeLine(session, kinds) };
+  if (options.all) return { entries: session.entries({ kinds }) };
   if (expand !== undefined) return { entries: session.expand(parseEntryOption(expand)) };
   const limit = parseCountOption("limit", options.limit, LIMIT);
   return session.page({

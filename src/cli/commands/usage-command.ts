@@ -1,4 +1,5 @@
-import type { Kernel, ModelFactsLookup, SessionId } from "../../index.ts";
+import type { Kernel, SessionId } from "../../index.ts";
+import type { ModelFactsLookup } from "../../window-entry.ts";
 import { choosePaint } from "../choose-paint.ts";
 import { defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";

@@ -1,4 +1,5 @@
-import { type Message, type Part, textOfMessage, type WindowChange } from "../../index.ts";
+import { type Message, type Part, textOfMessage } from "../../index.ts";
+import type { WindowChange } from "../../window-entry.ts";
 import { escapeLine, escapeText } from "../escape.ts";
 import { formatQuantity } from "../format-count.ts";
 import type { Paint } from "../paint.ts";

@@ -1,11 +1,5 @@
-import {
-  diffWindows,
-  type Entry,
-  type FittedWindow,
-  type ModelFactsLookup,
-  type OverlayBody,
-  type Session,
-} from "../../index.ts";
+import type { Entry, FittedWindow, OverlayBody, Session } from "../../index.ts";
+import { diffWindows, type ModelFactsLookup } from "../../window-entry.ts";
 import { readRequestUsage } from "../spending/request-usage.ts";
 import { UsageSums } from "../spending/usage-sums.ts";
 import { compareWithLog, type LogDiff } from "./log-diff.ts";
@@ -55,7 +49,7 @@ export async function buildContextReport(
   for await (const spent of readRequestUsage(session, factsOf)) books.add(spent);
   const listed = await session.overlays.list(MAX_OVERLAYS);
   const now = await described.window.look();
-  const next = isDryRun ? await described.window.fit({ isDryRun: true }) : undefined;
+  const next = isDryRun ? await described.window.fit({ dryRun: true }) : undefined;
   const diff = hasDiff ? await buildDiff(session, now, next) : undefined;
   return {
     session: session.id,

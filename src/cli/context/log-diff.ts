@@ -1,16 +1,9 @@
-import {
-  diffWindows,
-  type Entry,
-  type MessageBody,
-  type Session,
-  type Slot,
-  type WindowChange,
-} from "../../index.ts";
+import type { Entry, MessageBody, Session, Slot } from "../../index.ts";
+import { diffWindows, type WindowChange } from "../../window-entry.ts";
 import { citeEntry } from "./cite-entry.ts";
 
 /** Maximum messages to compare with the window, counted from the newest. */
 const MAX_COMPARED = 5_000;
-const PAGE_ENTRIES = 500;
 
 /** Differences between a window and the log. */
 export interface LogDiff {
@@ -45,14 +38,10 @@ export async function compareWithLog(session: Session, window: readonly Slot[]):
 async function readNewestMessages(
   session: Session,
 ): Promise<{ readonly entries: readonly Entry<MessageBody>[]; readonly isCut: boolean }> {
-  const pages: (readonly Entry<MessageBody>[])[] = [];
-  let count = 0;
-  let page = await session.page({ kinds: ["message"], limit: PAGE_ENTRIES });
-  for (;;) {
-    pages.push(page.entries as readonly Entry<MessageBody>[]);
-    count += page.entries.length;
-    if (page.before === undefined || count >= MAX_COMPARED) break;
-    page = await session.page({ kinds: ["message"], limit: PAGE_ENTRIES, before: page.before });
+  const newest: Entry<MessageBody>[] = [];
+  for await (const entry of session.entries({ direction: "older", kinds: ["message"] })) {
+    if (newest.length === MAX_COMPARED) return { entries: newest.reverse(), isCut: true };
+    newest.push(entry as Entry<MessageBody>);
   }
-  return { entries: pages.reverse().flat(), isCut: page.before !== undefined };
+  return { entries: newest.reverse(), isCut: false };
 }

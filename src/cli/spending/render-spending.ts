@@ -1,4 +1,4 @@
-import type { Totals } from "../../index.ts";
+import type { Totals } from "../../window-entry.ts";
 import { formatCount, formatQuantity } from "../format-count.ts";
 import { formatDollars } from "../format-dollars.ts";
 import type { Paint } from "../paint.ts";

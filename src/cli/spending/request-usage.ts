@@ -1,14 +1,11 @@
+import type { Entry, Session, SessionId, UsageBody } from "../../index.ts";
 import {
   addReport,
   EMPTY_LEDGER,
-  type Entry,
   type ModelFactsLookup,
   RECENT_REQUESTS,
-  type Session,
-  type SessionId,
   type Totals,
-  type UsageBody,
-} from "../../index.ts";
+} from "../../window-entry.ts";
 
 /** Usage of one request, as last reported. */
 export interface RequestUsage {

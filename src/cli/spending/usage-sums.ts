@@ -1,4 +1,4 @@
-import { addTotals, NO_TOTALS, type Totals } from "../../index.ts";
+import { addTotals, NO_TOTALS, type Totals } from "../../window-entry.ts";
 import type { RequestUsage } from "./request-usage.ts";
 
 /** Totals of one day or model. */

@@ -1,15 +1,12 @@
 import {
-  type CollectStaleResult,
-  collectStale,
   isLonghaulError,
   isTerminal,
   type Kernel,
-  listTagged,
-  reapTagged,
   type TaskId,
   type TaskRecord,
   type TaskStatus,
 } from "../../index.ts";
+import { type CollectStaleResult, collectStale, listTagged, reapTagged } from "../../task-entry.ts";
 import { ACTIVE_STATES } from "./task-states.ts";
 
 const PAGE_TASKS = 1_000;
@@ -76,7 +73,7 @@ export async function collectWorktrees(
   options: {
     readonly repository: string;
     readonly olderThanMs: number;
-    readonly isDryRun: boolean;
+    readonly dryRun: boolean;
     readonly signal: AbortSignal;
   },
 ): Promise<CollectStaleResult | undefined> {

@@ -1,4 +1,5 @@
-import type { CollectStaleResult, Removal, TaskId } from "../../index.ts";
+import type { TaskId } from "../../index.ts";
+import type { CollectStaleResult, Removal } from "../../task-entry.ts";
 import { formatQuantity } from "../format-count.ts";
 import type { TaskProcesses } from "./collect-tasks.ts";
 

@@ -1,4 +1,5 @@
-import type { CommandInputJson, ErrorDetails, StartOptions, TaskId } from "../../index.ts";
+import type { ErrorDetails, StartOptions, TaskId } from "../../index.ts";
+import type { CommandInputJson } from "../../task-entry.ts";
 import type { NotifyTargets } from "./notify-channels.ts";
 
 /** Request from `task run` to a supervisor process. */

@@ -1,8 +1,9 @@
+import { DEFAULT_THRESHOLD } from "../../model/default-threshold.ts";
 import { createArgumentError } from "../../model/errors.ts";
 
 /** When a session is compacted automatically. */
 export interface TriggerOptions {
-  /** Percentage of the model's window, 5 to 100; default 80. The models table overrides it. */
+  /** Percentage of the model's window, 5 to 100; default 75. The models table overrides it. */
   readonly threshold?: number;
   /** Number of messages in the window; default 200, Infinity for no limit. The models table overrides it. */
   readonly maxMessages?: number;
@@ -39,7 +40,6 @@ export interface LastAttempt {
   readonly grown: Amount;
 }
 
-const THRESHOLD = 80;
 const PREPARE_AT = 80;
 const MAX_MESSAGES = 200;
 /** Minimum share of the window that a summary must replace, and that the window must grow by between two attempts. */
@@ -53,7 +53,7 @@ export const MIN_GROWTH_AFTER_FAILURE = 0.2;
  * every call.
  */
 export function chooseCompactionAction(state: WindowState, options: TriggerOptions): CompactionAction {
-  const { threshold = THRESHOLD, prepareAt = PREPARE_AT, maxMessages = MAX_MESSAGES } = options;
+  const { threshold = DEFAULT_THRESHOLD, prepareAt = PREPARE_AT, maxMessages = MAX_MESSAGES } = options;
   const share = (state.tokens / state.window) * 100;
   const needs: readonly CompactionAction[] = [
     canSummaryHelp(state, "tokens", state.window)

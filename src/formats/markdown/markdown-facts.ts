@@ -1,4 +1,6 @@
-import { EMPTY_LEDGER, type Entry, type Json, type Totals } from "../../index.ts";
+import type { Entry, Json } from "../../index.ts";
+import type { Totals } from "../../window-entry.ts";
+import { EMPTY_LEDGER } from "../../window-entry.ts";
 import { toNumber, toObject, toText } from "../content/fields.ts";
 import type { ExportedSession } from "../port/writer.ts";
 import { addUsage } from "../writing/usage-ledger.ts";

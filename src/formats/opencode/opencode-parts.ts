@@ -1,5 +1,5 @@
 import type { Json, PartInput, ToolCallPart } from "../../index.ts";
-import { sniffMime } from "../../index.ts";
+import { sniffMime } from "../../model/mime.ts";
 import { parseDataUrl } from "../../wire/media.ts";
 import { dropUndefined, omitFields, toObject, toText } from "../content/fields.ts";
 import type { Leftovers } from "../content/leftovers.ts";

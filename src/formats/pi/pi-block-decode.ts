@@ -1,5 +1,5 @@
 import type { Json, ToolResultInput } from "../../index.ts";
-import { sniffMime } from "../../index.ts";
+import { sniffMime } from "../../model/mime.ts";
 import {
   type Content,
   decodeBlockContent,

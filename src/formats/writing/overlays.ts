@@ -4,9 +4,9 @@ import {
   type EntryId,
   formatEntryId,
   type OverlayBody,
-  revertedOverlays,
   type SeqRange,
 } from "../../index.ts";
+import { revertedOverlays } from "../../window-entry.ts";
 import type { ExportedSession } from "../port/writer.ts";
 
 type OverlayMark = Parameters<typeof revertedOverlays>[0][number];

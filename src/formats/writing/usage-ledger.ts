@@ -1,4 +1,5 @@
-import { addReport, type Entry, type Ledger, type UsageBody } from "../../index.ts";
+import type { Entry, UsageBody } from "../../index.ts";
+import { addReport, type Ledger } from "../../window-entry.ts";
 
 /** Adds a usage entry to a ledger, in which the last report of each request counts; only reported costs are added. */
 export function addUsage(ledger: Ledger, entry: Entry<UsageBody>): Ledger {

@@ -1,7 +1,7 @@
 import { createHash, hash } from "node:crypto";
 import type { Turns } from "../../base/turns.ts";
 import type { BlobInput, Json, MessageInput, PartInput, ToolResultInput } from "../../index.ts";
-import { sniffMime } from "../../index.ts";
+import { sniffMime } from "../../model/mime.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
 import { base64Slices } from "./json-text.ts";
 import { hasMark, type LiftedValue, MARK } from "./lift.ts";

@@ -1,4 +1,5 @@
-import { type ClientEdits, clientEdits, type Policy } from "../../index.ts";
+import type { Policy } from "../../index.ts";
+import { type ClientEdits, clientEdits } from "../../window-entry.ts";
 import type { ApiName } from "../api/api.ts";
 import type {
   ClearThinkingEdit,

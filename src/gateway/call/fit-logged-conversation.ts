@@ -1,11 +1,5 @@
-import {
-  detectOverflow,
-  type FittedWindow,
-  type MessageInput,
-  type ProviderFailure,
-  type SessionWindow,
-  type Usage,
-} from "../../index.ts";
+import type { FittedWindow, MessageInput, SessionWindow, Usage } from "../../index.ts";
+import { detectOverflow, type ProviderFailure } from "../../window-entry.ts";
 import { isLogWhole, isPreviousMissing } from "../request/chain.ts";
 import { type CallRequest, joinedText } from "../thread/call-request.ts";
 import type { Thread } from "../thread/thread.ts";

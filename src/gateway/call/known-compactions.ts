@@ -1,7 +1,7 @@
 import { Conversation } from "../../conversation/conversation.ts";
 import type { LineMessage } from "../../conversation/line-cache.ts";
 import { toObject } from "../../formats/content/fields.ts";
-import { type EntryId, isLonghaulError, type Kernel, type SessionId } from "../../index.ts";
+import type { EntryId, Kernel, SessionId } from "../../index.ts";
 import { getMessageKey } from "../identity/message-key.ts";
 import { buildSummaryKey } from "../request/client-summary-text.ts";
 import type { Thread } from "../thread/thread.ts";
@@ -22,8 +22,8 @@ const MAX_KNOWN = 1_000;
 
 /**
  * The summaries that clients received, by their text: a client that has nothing else left continues the same
- * conversation. The position is also stored with the session, as an intake named after the summary, so that it is found
- * after a restart.
+ * conversation. The position is also stored as a fact of the session, named after the summary, so that it is found after a
+ * restart.
  */
 export class KnownCompactions {
   readonly #kernel: Kernel;
@@ -36,7 +36,7 @@ export class KnownCompactions {
 
   /** The position of a summary; undefined for a summary made elsewhere. */
   async find(principal: string, text: string): Promise<SummaryPosition | undefined> {
-    const name = buildIntakeName(principal, text);
+    const name = buildFactName(principal, text);
     const known = this.#known.get(name) ?? (await this.#readStored(name));
     if (known) this.#keep(name, known);
     return known;
@@ -48,7 +48,7 @@ export class KnownCompactions {
     text: string,
     { session: id, behind }: SummaryPosition,
   ): Promise<readonly LineMessage[] | undefined> {
-    const thread = this.#known.get(buildIntakeName(principal, text))?.thread?.deref();
+    const thread = this.#known.get(buildFactName(principal, text))?.thread?.deref();
     if (thread && !thread.isClosed) return sliceUpTo(await thread.line(), behind);
     await using session = await this.#kernel.session(id);
     return sliceUpTo((await new Conversation(session, getMessageKey).readLine()).messages, behind);
@@ -60,28 +60,21 @@ export class KnownCompactions {
     const { session } = thread;
     this.remember(principal, text, behind, thread);
     if (before?.session === session.id && before.behind === behind) return;
-    const name = buildIntakeName(principal, text);
-    try {
-      const intake = (await this.#kernel.intake(name)) ?? (await session.intake(name));
-      // If two conversations have the same summary, the first one stays known after a restart.
-      if (intake.session === session.id) await intake.save({ checkpoint: { behind } });
-    } catch (error) {
-      // Another writer has stored the same summary at the same moment.
-      if (!isLonghaulError(error, "INTAKE_CONFLICT") && !isLonghaulError(error, "ARGUMENT_INVALID"))
-        throw error;
-    }
+    const name = buildFactName(principal, text);
+    // If two conversations have the same summary, the first one stays known after a restart.
+    await session.facts.claim(name, { behind });
   }
 
   /** Remembers the thread of a summary, so that its line need not be read again. */
   remember(principal: string, text: string, behind: EntryId, thread: Thread): void {
     const known = { session: thread.session.id, behind, thread: new WeakRef(thread) };
-    this.#keep(buildIntakeName(principal, text), known);
+    this.#keep(buildFactName(principal, text), known);
   }
 
   async #readStored(name: string): Promise<SummaryPosition | undefined> {
-    const intake = await this.#kernel.intake(name);
-    const behind = toObject(intake?.checkpoint)?.behind;
-    return intake && typeof behind === "string" ? { session: intake.session, behind } : undefined;
+    const fact = await this.#kernel.findFact(name);
+    const behind = toObject(fact?.value)?.behind;
+    return fact && typeof behind === "string" ? { session: fact.session, behind } : undefined;
   }
 
   #keep(name: string, known: KnownSummaryPosition): void {
@@ -93,7 +86,7 @@ export class KnownCompactions {
 }
 
 /** Includes the principal, so that principals never share summaries. */
-function buildIntakeName(principal: string, text: string): string {
+function buildFactName(principal: string, text: string): string {
   return `gateway compaction ${principal} ${buildSummaryKey(text)}`;
 }
 

@@ -2,15 +2,13 @@ import { compactOnCommand } from "../../conversation/compact-on-command.ts";
 import type { PlacedMessages } from "../../conversation/conversation.ts";
 import { hasRunServerTools } from "../../conversation/server-tools.ts";
 import {
-  detectOverflow,
   type EntryId,
   type FittedWindow,
   isLonghaulError,
   type MessageInput,
-  type Overflow,
-  type ProviderFailure,
   parseEntryId,
 } from "../../index.ts";
+import { detectOverflow, type Overflow, type ProviderFailure } from "../../window-entry.ts";
 import type { ReplyReader } from "../api/api.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
 import { getMessageKey } from "../identity/message-key.ts";
@@ -115,7 +113,7 @@ export class ThreadCall {
       if (chain) {
         const fitted = this.thread.isOurs && !isDryRun ? await this.#fitFromLog() : undefined;
         if (fitted) await this.#use(fitted);
-      } else await this.#use(await this.#lease.window.fit({ signal, ...(isDryRun && { isDryRun }) }));
+      } else await this.#use(await this.#lease.window.fit({ signal, ...(isDryRun && { dryRun: true }) }));
     } catch (error) {
       // A window that cannot be reduced is sent unchanged: the provider's own error is the best reply.
       if (!isLonghaulError(error, "WINDOW_FLOOR") && !isLonghaulError(error, "WINDOW_STUCK")) throw error;

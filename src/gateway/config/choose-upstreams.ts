@@ -1,4 +1,4 @@
-import { findNearestWords } from "../../index.ts";
+import { findNearestWords } from "../../model/edit-distance.ts";
 import type { UpstreamConfig } from "./config.ts";
 import type { ConfigFlags, Environment } from "./config-flags.ts";
 import type { ValueOrigin } from "./schema-problems.ts";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { DEFAULT_THRESHOLD } from "../../model/default-threshold.ts";
 import { limitsSchema } from "./limits-schema.ts";
 import { modelsSchema } from "./models-schema.ts";
 import {
@@ -83,7 +84,7 @@ export const configSchema = z.strictObject(
     policy: policyNameSchema().default("longhaul").describe("window policy; none leaves requests unchanged"),
     dryRun: flagSchema().default(false).describe("plan and report edits, change nothing"),
     threshold: wholeSchema(5, 100, "(percent)")
-      .default(75)
+      .default(DEFAULT_THRESHOLD)
       .describe("fill level of the client's window, in percent, at which the window is edited at the latest"),
     paging: flagSchema()
       .default(true)

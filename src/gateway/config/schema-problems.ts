@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { findNearestWords } from "../../index.ts";
+import { findNearestWords } from "../../model/edit-distance.ts";
 import { getConfigSchemaJson } from "./config.ts";
 import { type ConfigProblem, formatKey } from "./config-problem.ts";
 

@@ -1,4 +1,4 @@
-import { countClearedContent } from "../../index.ts";
+import { countClearedContent } from "../../window-entry.ts";
 import type { ThreadCall } from "../call/thread-call.ts";
 import { buildSummaryKey } from "../request/client-summary-text.ts";
 

@@ -1,4 +1,9 @@
-import { detectOutputOverflow, detectOverflow, type Overflow, type ProviderFailure } from "../../index.ts";
+import {
+  detectOutputOverflow,
+  detectOverflow,
+  type Overflow,
+  type ProviderFailure,
+} from "../../window-entry.ts";
 import type { Api, WireObject } from "../api/api.ts";
 import type { ReplyRecorder } from "../call/reply-recorder.ts";
 import type { ThreadCall } from "../call/thread-call.ts";

@@ -1,5 +1,6 @@
 import { toObject } from "../../formats/content/fields.ts";
-import type { EntryId, MessageInput, ProviderFailure } from "../../index.ts";
+import type { EntryId, MessageInput } from "../../index.ts";
+import type { ProviderFailure } from "../../window-entry.ts";
 import type { Api, WireObject } from "../api/api.ts";
 
 /** The stored state at the provider that a request continues while it contains only new messages. */

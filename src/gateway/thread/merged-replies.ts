@@ -1,5 +1,5 @@
 import type { LineMessage } from "../../conversation/line-cache.ts";
-import type { BlobPart, EntryId, Message, Part, Session } from "../../index.ts";
+import type { Blobs, EntryId, Message, Session } from "../../index.ts";
 import type { KeyedMessages } from "../identity/align-request.ts";
 import { buildMergedKeys } from "../identity/merged-reply-keys.ts";
 import {
@@ -31,12 +31,12 @@ const MAX_RUNS = 256;
 /** Recognizes replies that a client has joined: it prefilled a reply, or had a truncated one continued. */
 export class MergedReplies {
   readonly #session: Pick<Session, "entry">;
-  readonly #restore: (part: BlobPart) => Promise<Part>;
+  readonly #blobs: Pick<Blobs, "restore" | "restoreMessage">;
   readonly #keys = new Map<string, readonly string[]>();
 
-  constructor(session: Pick<Session, "entry">, restore: (part: BlobPart) => Promise<Part>) {
+  constructor(session: Pick<Session, "entry">, blobs: Pick<Blobs, "restore" | "restoreMessage">) {
     this.#session = session;
-    this.#restore = restore;
+    this.#blobs = blobs;
   }
 
   /** Finds the messages of a request that combine several replies of the line. */
@@ -86,10 +86,10 @@ export class MergedReplies {
   async #message(id: EntryId): Promise<Message> {
     const entry = await this.#session.entry(id);
     if (entry?.kind !== "message") return { role: "assistant", parts: [] };
-    const restored = entry.message.parts.map((part) =>
-      part.type === "blob" && part.of === "text" ? this.#restore(part).catch(() => part) : part,
+    // The key of a part that stays a reference is that of its content.
+    return this.#blobs.restoreMessage(entry.message, (part) =>
+      part.of === "text" ? this.#blobs.restore(part).catch(() => part) : part,
     );
-    return { ...entry.message, parts: await Promise.all(restored) };
   }
 }
 

@@ -17,8 +17,7 @@ interface NotedReply {
 }
 
 /**
- * The places of replies that providers know by id. A place is stored with its session, as an intake named after the
- * response, so that it is found after a restart and by other processes, and removed with the session.
+ * The places of replies that providers know by id. A place is stored as a fact of its session, named after the response, so that it is found after a restart and by other processes, and removed with the session.
  */
 export class ResponseIds {
   readonly #kernel: Kernel;
@@ -35,7 +34,7 @@ export class ResponseIds {
 
   /** Records the place of a reply; later requests can refer to it at once. Resolves when it is stored. */
   add(principal: string, response: string, { place, isKept, lead }: ReplyReference): Promise<void> {
-    const name = buildIntakeName(principal, response);
+    const name = buildFactName(principal, response);
     // The caller that awaits the reply itself handles its errors.
     const known = place.catch(() => undefined);
     const written = known
@@ -52,40 +51,37 @@ export class ResponseIds {
 
   /** The place of a reply; undefined if unknown. */
   async find(principal: string, response: string): Promise<ResponsePlace | undefined> {
-    const name = buildIntakeName(principal, response);
+    const name = buildFactName(principal, response);
     const noted = this.#replies.get(name);
     if (noted) return noted.place;
-    const kept = await this.#kernel.intake(name);
-    return kept && parseResponsePlace(kept.session, kept.checkpoint);
+    const kept = await this.#kernel.findFact(name);
+    return kept && parseResponsePlace(kept.session, kept.value);
   }
 
   /** The instructions stored with a reply. */
   async lead(principal: string, response: string | undefined): Promise<readonly MessageInput[]> {
     if (response === undefined) return [];
-    const name = buildIntakeName(principal, response);
+    const name = buildFactName(principal, response);
     await this.#replies.get(name)?.written;
-    const lead = (await this.#kernel.intake(name))?.progress;
+    const lead = (await this.#kernel.findFact(buildLeadName(name)))?.value;
     return Array.isArray(lead) ? (lead as unknown as readonly MessageInput[]) : [];
   }
 
   async #keep(name: string, place: ResponsePlace, lead: readonly MessageInput[] | undefined): Promise<void> {
-    const known = await this.#kernel.intake(name);
+    const known = await this.#kernel.findFact(name);
     // An id that an upstream gives to replies of several conversations is ambiguous, now and later.
-    if (known?.checkpoint === null) return;
-    if (known && known.session !== place.session) return known.save({ checkpoint: null });
-    const intake = known ?? (await this.#open(name, place));
-    await intake.save({
-      checkpoint: encodeResponsePlace(place),
-      ...(lead && { progress: lead as unknown as Json }),
-    });
-  }
-
-  async #open(name: string, { session }: ResponsePlace) {
-    await using handle = await this.#kernel.session(session);
-    return handle.intake(name);
+    if (known?.value === null) return;
+    await using session = await this.#kernel.session(known?.session ?? place.session);
+    const isAmbiguous = session.id !== place.session;
+    if (lead && !isAmbiguous) await session.facts.claim(buildLeadName(name), lead as unknown as Json);
+    await session.facts.claim(name, isAmbiguous ? null : encodeResponsePlace(place));
   }
 }
 
-function buildIntakeName(principal: string, response: string): string {
+function buildLeadName(name: string): string {
+  return `${name} lead`;
+}
+
+function buildFactName(principal: string, response: string): string {
   return `gateway response ${principal} ${response}`;
 }

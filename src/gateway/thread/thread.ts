@@ -35,7 +35,7 @@ export interface ThreadDeps {
   readonly meta: ThreadMeta;
   /** The facts by which its family is found. */
   readonly threadKey: ThreadKey;
-  readonly blobs: Pick<Blobs, "bytes" | "restore" | "restoreReadable">;
+  readonly blobs: Pick<Blobs, "bytes" | "restore" | "restoreMessage" | "restoreReadable">;
   /** Converts a message to its stored form. */
   readonly stored: (message: MessageInput, key: string) => MessageInput;
   /** Redacts large messages in a worker, so that `stored` finds them ready. */
@@ -75,7 +75,7 @@ export class Thread {
     this.#kind = mark.kind;
     this.#isOurs = mark.isOurs === true;
     this.conversation = new Conversation(session, getMessageKey);
-    this.#mergedReplies = new MergedReplies(session, (part) => parts.blobs.restore(part));
+    this.#mergedReplies = new MergedReplies(session, parts.blobs);
     this.windows = new WindowSet(session);
   }
 

@@ -1,3 +1,4 @@
+import type { RestorePart } from "../../log/restore-parts.ts";
 import type { Entry } from "../../model/entry.ts";
 import { isLonghaulError } from "../../model/errors.ts";
 import type { Json } from "../../model/json.ts";
@@ -14,9 +15,6 @@ export interface EntryText {
   readonly text: string;
   readonly author: ChunkAuthor;
 }
-
-/** Restores a part that was stored as a blob. */
-export type RestorePart = (part: BlobPart) => Promise<Part>;
 
 /** Maximum indexed length of one text. */
 const MAX_CHARACTERS = 2_000_000;

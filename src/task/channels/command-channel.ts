@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { checkFields, checkKind } from "../../model/argument-checks.ts";
 import { createArgumentError } from "../../model/errors.ts";
+import { runCommand } from "../../process/run-command.ts";
 import type { NoticeChannel } from "../after-end.ts";
-import { runCommand } from "../process/run-command.ts";
 
 /** Options of `commandChannel`. */
 export interface CommandChannelOptions {

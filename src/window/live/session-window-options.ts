@@ -32,7 +32,7 @@ export interface WindowOptions extends LimitOptions {
 export interface FitOptions {
   readonly signal?: AbortSignal;
   /** True to plan without changing anything. */
-  readonly isDryRun?: boolean;
+  readonly dryRun?: boolean;
   /** For callers that know the state of the provider's cache. */
   readonly cache?: CacheState;
 }

@@ -1,4 +1,5 @@
 import { checkFields } from "../../model/argument-checks.ts";
+import { checkNames } from "../../model/check-names.ts";
 import type { Entry, UsageBody } from "../../model/entry.ts";
 import type { Usage } from "../../model/usage.ts";
 import type { ProviderFailure } from "../../wire/provider-failure.ts";
@@ -9,6 +10,9 @@ import { checkOverflowCounts, fitSmaller, lowerOutput, removePoison } from "./he
 import { buildUsageMeta, countPromptTokens } from "./meter.ts";
 import type { FitOptions, WindowOptions } from "./session-window-options.ts";
 import { WindowFitter, type WindowFitterDeps } from "./window-fitter.ts";
+
+const FIT_OPTIONS = ["signal", "dryRun", "cache"];
+const FIT_FIELDS = { signal: "signal?", dryRun: "boolean?" } as const;
 
 /** Facts that a caller knows about a usage report in addition to its counts. */
 export interface ReportOptions {
@@ -37,7 +41,7 @@ export class SessionWindow {
    */
   fit(options: FitOptions = {}): Promise<FittedWindow> {
     const fitted = this.#runInTurn(async () => {
-      checkFields("options", options, { signal: "signal?", isDryRun: "boolean?" });
+      checkNames("options", checkFields("options", options, FIT_FIELDS), FIT_OPTIONS);
       this.#extraTokens = 0;
       return this.#fitter.fit(options);
     });

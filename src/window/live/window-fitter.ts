@@ -40,10 +40,10 @@ export interface WindowFitterDeps {
   readonly flush: () => Promise<void>;
   readonly catalog: ModelCatalog;
   /** The agent's memories, as a section of the prompt. */
-  readonly memories?: () => Promise<string | undefined>;
-  readonly compactor?: WindowCompactor;
+  readonly memories: (() => Promise<string | undefined>) | undefined;
+  readonly compactor: WindowCompactor | undefined;
   /** Finds content that has left the window. */
-  readonly pageSource?: PageSource;
+  readonly pageSource: PageSource;
 }
 
 /** Follows a session, lets the policy plan its window, and applies the plan. Not reentrant: one call at a time. */
@@ -60,16 +60,14 @@ export class WindowFitter {
   #lastSentTokens = 0;
 
   constructor(parts: WindowFitterDeps, options: WindowOptions) {
-    const { session, log, lines } = parts;
+    const { session, log, lines, pageSource } = parts;
     this.#deps = parts;
     this.#settings = resolveWindowSettings(options, parts.catalog, parts.compactor !== undefined);
     this.meter = new Meter(this.#settings.model);
-    const { pageSource: paging } = parts;
     const windowTokens = this.#settings.limits.window;
-    this.#pager =
-      paging && this.#settings.isPaging
-        ? new WindowPager({ session, log, pageSource: paging, windowTokens })
-        : undefined;
+    this.#pager = this.#settings.isPaging
+      ? new WindowPager({ session, log, pageSource, windowTokens })
+      : undefined;
     this.planner = new PolicyPlanner(this.#settings, this.meter, session);
     this.#follower = new Follower({
       session,
@@ -97,7 +95,7 @@ export class WindowFitter {
     await this.#readMemories();
     const followed = await this.follow();
     const cache = options.cache ?? this.#estimateCacheState(followed);
-    const compacted = options.isDryRun ? followed : await this.#compactIfDue(followed, cache, options);
+    const compacted = options.dryRun ? followed : await this.#compactIfDue(followed, cache, options);
     const isForgetful = this.planner.mustReload(compacted, this.refusals.forcedTokens);
     if (isForgetful) this.reload();
     const window = isForgetful ? await this.follow() : compacted;
@@ -110,7 +108,7 @@ export class WindowFitter {
     if (!proposed.isEdited)
       return this.#buildResult(await this.#addPage(window, cache, options), cache, options);
     const planned = this.#buildPlan(window, proposed, cache);
-    if (options.isDryRun) {
+    if (options.dryRun) {
       this.planner.forget();
       this.#follower.forget();
       return this.#buildResult({ ...window, slots: proposed.slots }, cache, options, planned);
@@ -133,7 +131,7 @@ export class WindowFitter {
     await this.#deps.flush();
     await this.#readMemories();
     const window = await this.follow();
-    return this.#buildResult(window, this.#estimateCacheState(window), { isDryRun: true });
+    return this.#buildResult(window, this.#estimateCacheState(window), { dryRun: true });
   }
 
   /** The window, updated with new entries of the log. */
@@ -187,10 +185,10 @@ export class WindowFitter {
   async #addPage(
     window: LoadedWindow,
     cache: CacheState,
-    { isDryRun, signal }: FitOptions,
+    { dryRun, signal }: FitOptions,
     hasLeft = window.overlays.length > 0,
   ): Promise<LoadedWindow & { readonly page?: PlannedEdit }> {
-    if (!this.#pager || isDryRun || !hasLeft) return window;
+    if (!this.#pager || dryRun || !hasLeft) return window;
     const most = this.meter.estimatedWithin(this.#settings.limits.most);
     const room = Math.min(most, this.planner.budgetTokens) - this.estimate(window.slots);
     const page = await this.#pager.find(window, room, signal);
@@ -304,11 +302,11 @@ export class WindowFitter {
   async #buildResult(
     window: LoadedWindow & { readonly page?: PlannedEdit },
     cache: CacheState,
-    { isDryRun }: FitOptions,
+    { dryRun }: FitOptions,
     plan?: PlannedEdit,
   ): Promise<FittedWindow> {
     const messages = await restoreMessages(window.slots, this.#deps.log.blobs);
-    if (!isDryRun) {
+    if (!dryRun) {
       this.#lastSent = window.slots;
       this.#lastSentTokens = this.estimate(window.slots);
     }

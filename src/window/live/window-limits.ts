@@ -12,7 +12,7 @@ export interface LimitOptions {
    * the default applies, to leave room for messages.
    */
   readonly maxOutputTokens?: number;
-  /** Percentage of the model's window at which it is edited at the latest, 5 to 100. */
+  /** Percentage of the model's window at which it is edited at the latest, 5 to 100; none by default. */
   readonly threshold?: number;
   /** Maximum number of messages in a window; unlimited by default. */
   readonly maxMessages?: number;

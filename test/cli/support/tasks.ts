@@ -1,6 +1,6 @@
 import { openKernel, type TaskDetails, type TaskNotice } from "../../../src/index.ts";
+import { eventually } from "../../process/family.ts";
 import { testFolder } from "../../support/folder.ts";
-import { eventually } from "../../task/process/family.ts";
 import { type Ended, type Running, runProgram, type Setting, startProgram } from "./program.ts";
 
 /** The task commands on one store. */

@@ -101,8 +101,8 @@ describe("the need of a summary", () => {
 
   test("begins at a soft mark, and is due from the threshold or the number of messages on", () => {
     expect(chooseCompactionAction(state(50_000), {})).toBe("none");
-    expect(chooseCompactionAction(state(65_000), {})).toBe("prepare");
-    expect(chooseCompactionAction(state(80_000), {})).toBe("compact");
+    expect(chooseCompactionAction(state(62_000), {})).toBe("prepare");
+    expect(chooseCompactionAction(state(75_000), {})).toBe("compact");
     expect(chooseCompactionAction(state(50_000), { threshold: 50 })).toBe("compact");
     expect(chooseCompactionAction(state(1_000, 201), {})).toBe("compact");
     expect(chooseCompactionAction(state(1_000, 170), {})).toBe("prepare");

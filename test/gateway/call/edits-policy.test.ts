@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { buildEditsPolicy } from "../../../src/gateway/call/edits-policy.ts";
 import { findAppliedEdits, withAppliedEdits } from "../../../src/gateway/reply/applied-edits.ts";
 import type { ContextEdit } from "../../../src/gateway/request/context-edit.ts";
-import { longhaul, type MessageInput, type Slot } from "../../../src/index.ts";
+import type { MessageInput, Slot } from "../../../src/index.ts";
+import { longhaul } from "../../../src/window-entry.ts";
 import { testKernel } from "../../support/kernel.ts";
 
 const CLEAR: ContextEdit = {

@@ -3,11 +3,11 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { TaskNotice } from "../../../src/model/task.ts";
+import { getSystemTable } from "../../../src/process/system-table.ts";
 import { commandChannel } from "../../../src/task/channels/command-channel.ts";
 import { webhookChannel } from "../../../src/task/channels/webhook-channel.ts";
-import { getSystemTable } from "../../../src/task/process/system-table.ts";
+import { eventually } from "../../process/family.ts";
 import { testFolder } from "../../support/folder.ts";
-import { eventually } from "../process/family.ts";
 
 const notice: TaskNotice = {
   id: "t/ended",

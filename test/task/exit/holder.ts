@@ -1,9 +1,9 @@
 // Runs a task that never ends by itself, with a resource that reports its closing; the test decides how it is ended.
 import { writeSync } from "node:fs";
 import { claimOwner } from "../../../src/base/owner.ts";
+import { processCleanups } from "../../../src/process/cleanups.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/index.ts";
 import type { AgentContext } from "../../../src/task/agent.ts";
-import { processCleanups } from "../../../src/task/process/cleanups.ts";
 import { makeHost, type TestSession } from "../host.ts";
 
 const [path = "", kind = ""] = process.argv.slice(2);

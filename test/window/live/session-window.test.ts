@@ -96,7 +96,7 @@ describe("the window of a session", () => {
     const window = session.window(SMALL);
     const before = await window.look();
     expect(before.messages).toHaveLength(121);
-    const dry = await window.fit({ isDryRun: true });
+    const dry = await window.fit({ dryRun: true });
     expect(dry.plan?.receipt.tokens.with).toBe(dry.tokens);
     expect(dry.plan?.overlay).toBeUndefined();
     expect((await session.head()).seq).toBe(seq);
@@ -241,15 +241,15 @@ describe("limits", () => {
   test("a threshold makes edits begin earlier, for single models too", async () => {
     const session = await (await testKernel()).session();
     await work(session, 12);
-    const whole = await session.window(SMALL).fit({ isDryRun: true });
+    const whole = await session.window(SMALL).fit({ dryRun: true });
     expect(whole.plan).toBeUndefined();
-    const early = await session.window({ ...SMALL, threshold: 30 }).fit({ isDryRun: true });
+    const early = await session.window({ ...SMALL, threshold: 30 }).fit({ dryRun: true });
     expect(early.tokens).toBeLessThanOrEqual(16_000 * 0.3);
     const models = { "claude-*": { window: 16_000 }, "claude-sonnet-*": { threshold: 30 } };
-    const single = await session.window({ ...SMALL, models }).fit({ isDryRun: true });
+    const single = await session.window({ ...SMALL, models }).fit({ dryRun: true });
     expect(single.tokens).toBe(early.tokens);
     expect(() => session.window({ ...SMALL, threshold: 3 })).toThrow(/threshold/);
-    const few = await session.window({ ...SMALL, maxMessages: 10 }).fit({ isDryRun: true });
+    const few = await session.window({ ...SMALL, maxMessages: 10 }).fit({ dryRun: true });
     expect(few.messages.length).toBeLessThanOrEqual(10);
   });
 

@@ -1,15 +1,13 @@
 import { describe, expect, test } from "vitest";
 import {
-  countProtocolTokens,
   type Kernel,
   type Message,
   POLICIES,
   type Policy,
-  PROTOCOL,
   type RecordedMessage,
   replay,
-  type Tokenizer,
 } from "../../../src/index.ts";
+import { countProtocolTokens, PROTOCOL, type Tokenizer } from "../../../src/window-entry.ts";
 import { testKernel } from "../../support/kernel.ts";
 
 const MODEL = "some-model";

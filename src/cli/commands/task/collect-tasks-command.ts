@@ -49,7 +49,7 @@ export const collectTasksCommand = defineCommand({
     const given = isDryRun ? dead : tasks.filter(({ isGivenUp }) => isGivenUp).map(({ task }) => task);
     const processes = await collectProcesses(kernel, { isDryRun, dead: given });
     const { signal } = context;
-    const worktrees = await collectWorktrees(kernel, { repository, olderThanMs, isDryRun, signal });
+    const worktrees = await collectWorktrees(kernel, { repository, olderThanMs, dryRun: isDryRun, signal });
     if (!worktrees && options.repository !== undefined) throw createNoRepositoryError(repository);
     const done: CleanUp = { isDryRun, tasks, notices, processes, repository, worktrees };
     if (options.json) await printTo(context.stdout, `${toSafeJson(done)}\n`);

@@ -1,11 +1,5 @@
-import {
-  isLonghaulError,
-  isTerminal,
-  type Kernel,
-  reapTagged,
-  type TaskId,
-  type TaskStatus,
-} from "../../../index.ts";
+import { isLonghaulError, isTerminal, type Kernel, type TaskId, type TaskStatus } from "../../../index.ts";
+import { reapTagged } from "../../../task-entry.ts";
 import { defineCommand } from "../../cli-command.ts";
 import { escapeLine, toSafeJson } from "../../escape.ts";
 import { EXIT } from "../../exit-code.ts";

@@ -1,4 +1,5 @@
-import { commandAgent, isLonghaulError, processCleanups } from "../../../index.ts";
+import { isLonghaulError } from "../../../index.ts";
+import { commandAgent, processCleanups } from "../../../task-entry.ts";
 import { defineCommand } from "../../cli-command.ts";
 import { EXIT } from "../../exit-code.ts";
 import { openTasks } from "../../tasks/open-tasks.ts";

@@ -1,5 +1,5 @@
-import type { SessionRecord } from "../../../index.ts";
-import { EMPTY_LEDGER, type Totals, textOfMessage } from "../../../index.ts";
+import { type SessionRecord, textOfMessage } from "../../../index.ts";
+import { EMPTY_LEDGER, type Totals } from "../../../window-entry.ts";
 import { deriveTaskUuid, findTaskOrigin } from "../../cline/writing/task-file-entries.ts";
 import { dropUndefined, toObject, toText } from "../../content/fields.ts";
 import type { ExportedSession } from "../../port/writer.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { toText } from "../../../formats/content/fields.ts";
-import type { ProviderFailure } from "../../../index.ts";
+import type { ProviderFailure } from "../../../window-entry.ts";
 import { parseObject } from "../../../wire/replies/parse-object.ts";
 import { readFailureReply } from "../../../wire/replies/read-failure.ts";
 import type { Api } from "../../api/api.ts";

@@ -1,4 +1,4 @@
-import type { ProviderFailure } from "../../../index.ts";
+import type { ProviderFailure } from "../../../window-entry.ts";
 import { readFailureReply } from "../../../wire/replies/read-failure.ts";
 import type { Api } from "../../api/api.ts";
 import type { Incoming, Services } from "../../exchange/services.ts";

@@ -1,4 +1,5 @@
-import { computeUsageCost, type Kernel, type ModelFacts, type Usage } from "../../../index.ts";
+import type { Kernel, ModelFacts, Usage } from "../../../index.ts";
+import { computeUsageCost } from "../../../window-entry.ts";
 import type { Api, ReplyReader, WireObject } from "../../api/api.ts";
 
 /**

@@ -1,4 +1,5 @@
-import { detectOverflow, type ProviderFailure } from "../../../index.ts";
+import type { ProviderFailure } from "../../../window-entry.ts";
+import { detectOverflow } from "../../../window-entry.ts";
 import { readFailureReply } from "../../../wire/replies/read-failure.ts";
 import type { WireFault } from "../../api/api.ts";
 import { FaultError } from "../../api/fault-error.ts";

@@ -1,0 +1,16 @@
+export { processCleanups } from "./process/cleanups.ts";
+export { runCommand, startCommand } from "./process/run-command.ts";
+export { findTagged, listTagged, reapTagged } from "./process/tagged.ts";
+export type { AfterStep, EndedTask, Isolation, NoticeChannel } from "./task/after-end.ts";
+export { commandChannel } from "./task/channels/command-channel.ts";
+export { webhookChannel } from "./task/channels/webhook-channel.ts";
+export { cleanUpOnExit } from "./task/clean-up-on-exit.ts";
+export { type CommandInputJson, commandAgent } from "./task/command-agent.ts";
+export { reapStep } from "./task/reap-step.ts";
+export { worktreeIsolation } from "./task/worktree-isolation.ts";
+export { type CollectStaleOptions, type CollectStaleResult, collectStale } from "./worktree/collect-stale.ts";
+export { createWorktree } from "./worktree/create-worktree.ts";
+export { holdWorktree } from "./worktree/hold-worktree.ts";
+export { judgeWorktree, type Verdict } from "./worktree/judge-worktree.ts";
+export { type Removal, removeIfUnchanged } from "./worktree/remove-worktree.ts";
+export type { Worktree } from "./worktree/worktree.ts";

@@ -1,0 +1,49 @@
+export { type ClearedContent, countClearedContent } from "./compact/cleared-content.ts";
+export { type ClientEdits, clientEdits } from "./compact/client-edits.ts";
+export { SECTIONS } from "./compact/contract/sections.ts";
+export { buildSummaryPrompt, type SummaryPrompt } from "./compact/contract/summary-prompt.ts";
+export { type ExtractedSummary, extractSummary } from "./compact/extractive/extract-summary.ts";
+export { type JudgedSummary, judgeSummary } from "./compact/gate/judge-summary.ts";
+export type { SummaryVerdict } from "./compact/gate/summary-verdict.ts";
+export {
+  type CompactCommand,
+  findCompactCommand,
+  parseCompactCommand,
+} from "./compact/plan/parse-compact-command.ts";
+export { summarizingPolicy } from "./compact/summarizing-policy.ts";
+export { DEFAULT_THRESHOLD } from "./model/default-threshold.ts";
+export { alternateRoles } from "./window/alternate-roles.ts";
+export { diffWindows, type WindowChange } from "./window/diff-windows.ts";
+export { type FittedMessages, fitConversation } from "./window/fit-conversation.ts";
+export { detectOutputOverflow, detectOverflow, type Overflow } from "./window/limits/overflow.ts";
+export { revertedOverlays } from "./window/live/reverts.ts";
+export { computeUsageCost } from "./window/models/compute-usage-cost.ts";
+export { genaiPrices } from "./window/models/genai-prices.ts";
+export type { ModelFacts, Prices } from "./window/models/model-data.ts";
+export { modelFacts } from "./window/models/model-facts.ts";
+export { POLICIES } from "./window/policies/index.ts";
+export { LONGHAUL_OPTIONS, type LonghaulOptions, longhaul } from "./window/policies/longhaul.ts";
+export type { Budget, Moment, Policy, PolicyRun, ProviderLimits } from "./window/policy.ts";
+export { countProtocolTokens, PROTOCOL, type Protocol } from "./window/replay/protocol.ts";
+export { type RecordedMessage, toConversation } from "./window/replay/recorded-message.ts";
+export {
+  type ReplayedRequest,
+  type ReplayScore,
+  type Retention,
+  replay,
+} from "./window/replay/replay-conversation.ts";
+export type { Slot } from "./window/slot.ts";
+export { estimateMessage, estimateText, tokensOfMessage } from "./window/tokens/estimate.ts";
+export { loadTokenizer, type Tokenizer, type TokenizerName } from "./window/tokens/tokenizer.ts";
+export {
+  addReport,
+  EMPTY_LEDGER,
+  type Ledger,
+  type ModelFactsLookup,
+  RECENT_REQUESTS,
+  type RequestTotals,
+  type UsageReport,
+} from "./window/usage/ledger.ts";
+export { addTotals, NO_TOTALS, type Totals } from "./window/usage/usage-totals.ts";
+export type { ProviderFailure } from "./wire/provider-failure.ts";
+export { mergeUsage, parseUsageReport, type ReportingApi } from "./wire/usage/parse-usage-report.ts";
