@@ -1,6 +1,7 @@
 /** Every code a LonghaulError can have; docs/errors.md describes causes and remedies. */
 export const ERROR_CODES = [
   "ABORTED",
+  "AGENT_FILE_REFUSED",
   "ARGUMENT_INVALID",
   "BASE64_INVALID",
   "BLOB_CORRUPT",
@@ -32,6 +33,7 @@ export const ERROR_CODES = [
   "PROVIDER_TIMEOUT",
   "PROVIDER_UNCONFIGURED",
   "SCHEMA_TOO_NEW",
+  "SERVICE_FAILED",
   "SESSION_HAS_CHILDREN",
   "SESSION_LIMIT",
   "SESSION_NOT_FOUND",
