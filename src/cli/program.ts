@@ -34,6 +34,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | Comman
   serve: async () => (await import("./commands/serve-command.ts")).serveCommand,
   connect: async () => (await import("./commands/connect-command.ts")).connectCommand,
   disconnect: async () => (await import("./commands/connect-command.ts")).disconnectCommand,
+  service: async () => (await import("./commands/service-commands.ts")).serviceCommands,
   trust: async () => (await import("./commands/trust-command.ts")).trustCommand,
 };
 
