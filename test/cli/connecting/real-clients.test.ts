@@ -25,7 +25,7 @@ interface Client {
   readonly agent: Agent;
   readonly files: Readonly<Record<string, string>>;
   readonly command: (installed: string, home: string) => Command | undefined;
-  /** Path of the first request that proves the address. */
+  /** Path of the first request, or output, that proves the address. */
   readonly path: RegExp;
 }
 
@@ -110,10 +110,11 @@ const CLIENTS: readonly Client[] = [
     files: {
       ".openclaw/openclaw.json": `{\n  // mine\n  agents: { defaults: { skipBootstrap: true, model: { primary: 'anthropic/${MODEL}' } } },\n}\n`,
     },
-    path: /^\/v1\/messages/,
+    // Its agent takes minutes to start; this is its own configuration loader, which refuses a wrong file.
+    path: /^http:\/\/127\.0\.0\.1:\d+$/m,
     command: commandOf(openclaw, (command) => ({
       ...command,
-      env: { ...command.env, ANTHROPIC_API_KEY: KEY },
+      args: [...command.args.slice(0, 1), "config", "get", "models.providers.anthropic.baseUrl"],
     })),
   },
 ];
