@@ -10,9 +10,9 @@ const INSTALL_MS = 10 * 60_000;
 
 /** The folder of an agent's package, installed on first use; throws with the reason if that fails. */
 export async function ensureInstalled(agent: Agent, onProgress: (line: string) => void): Promise<string> {
+  const known = findInstalled(agent);
+  if (known !== undefined) return known;
   const folder = join(cacheFolder(), folderName(agent));
-  const stamp = join(folder, ".installed");
-  if (existsSync(stamp)) return folder;
   onProgress(`Installing ${agent.packageName} ${agent.version} (once) ...`);
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "package.json"), JSON.stringify({ private: true }));
@@ -33,8 +33,14 @@ export async function ensureInstalled(agent: Agent, onProgress: (line: string) =
   });
   const problem = await problemOf(npm, /^npm error (?!code )(\S.*)/, () => {});
   if (problem !== undefined) throw new Error(`it could not be installed: ${problem}`);
-  await writeFile(stamp, "");
+  await writeFile(join(folder, ".installed"), "");
   return folder;
+}
+
+/** The folder of an agent's package; undefined if it has not been installed yet. */
+export function findInstalled(agent: Agent): string | undefined {
+  const folder = join(cacheFolder(), folderName(agent));
+  return existsSync(join(folder, ".installed")) ? folder : undefined;
 }
 
 /** Cache folder of agents between runs: about 3 GB for all of them. */

@@ -23,9 +23,11 @@ export async function runProcess(
     readonly deadlineMs: number;
     /** When this resolves, the program gets SIGINT, as from Ctrl+C. */
     readonly interruptOn?: Promise<void>;
+    /** When this resolves, the program and its child processes are killed. */
+    readonly endOn?: Promise<unknown>;
   },
 ): Promise<Ended> {
-  const { cwd, baseEnv, deadlineMs, interruptOn } = options;
+  const { cwd, baseEnv, deadlineMs, interruptOn, endOn } = options;
   const begun = Date.now();
   // Its own process group, so that the whole tree can be killed by one id.
   const child = spawn(program, args, {
@@ -50,6 +52,9 @@ export async function runProcess(
   let hasEnded = false;
   void interruptOn?.then(() => {
     if (!hasEnded) child.kill("SIGINT");
+  });
+  void endOn?.then(() => {
+    if (!hasEnded) endGroup();
   });
   let isTimedOut = false;
   const deadline = setTimeout(() => {

@@ -1,6 +1,7 @@
 /** Every code a LonghaulError can have; docs/errors.md describes causes and remedies. */
 export const ERROR_CODES = [
   "ABORTED",
+  "AGENT_FILE_REFUSED",
   "ARGUMENT_INVALID",
   "BASE64_INVALID",
   "BLOB_CORRUPT",
@@ -25,12 +26,14 @@ export const ERROR_CODES = [
   "NOT_ON_LINE",
   "PACKAGE_MISSING",
   "POSITION_CONFLICT",
+  "PROCESSES_HIDDEN",
   "PROGRAM_NOT_STARTED",
   "PROVIDER_FAILED",
   "PROVIDER_REFUSED",
   "PROVIDER_TIMEOUT",
   "PROVIDER_UNCONFIGURED",
   "SCHEMA_TOO_NEW",
+  "SERVICE_FAILED",
   "SESSION_HAS_CHILDREN",
   "SESSION_LIMIT",
   "SESSION_NOT_FOUND",

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
+import { createProcessesHiddenError } from "./check-table.ts";
 import { type ProcessSnapshot, type ProcessTable, sendSignal } from "./process-table.ts";
 import { parseTagVariables, RUNS_VARIABLE, TASK_VARIABLE } from "./process-tags.ts";
 
@@ -12,18 +13,29 @@ const TIMEOUT_MS = 10_000;
  * The process table of systems without /proc (macOS, BSD), read from `ps`. `ps` shows only the environment of the
  * user's own, unprotected programs; birth times are exact to the second.
  */
-export function createPsTable(platform: NodeJS.Platform = process.platform): ProcessTable {
+export function createPsTable(
+  platform: NodeJS.Platform = process.platform,
+  program: string = "ps",
+): ProcessTable {
   const ask = async (args: readonly string[]) => {
     const options = { maxBuffer: MAX_BYTES, timeout: TIMEOUT_MS, env: { ...process.env, LC_ALL: "C" } };
-    const { stdout } = await runFile("ps", [...args, "-o", COLUMNS], options).catch(() => ({ stdout: "" }));
+    const { stdout } = await runFile(program, [...args, "-o", COLUMNS], options);
     return stdout.split("\n").flatMap((line) => parsePsLine(line) ?? []);
   };
+  // ps exits with 1 if there is no such process.
   const look = async (pid: number) => {
-    const [seen] = await ask(["-p", String(pid)]);
+    const [seen] = await ask(["-p", String(pid)]).catch(() => []);
     return seen && seen.state !== "zombie" ? { pid: seen.pid, born: seen.born } : undefined;
   };
   return {
-    list: () => ask([platform === "darwin" ? "-axwwE" : "axwwe"]),
+    async list() {
+      try {
+        return await ask([platform === "darwin" ? "-axwwE" : "axwwe"]);
+      } catch (error) {
+        // An empty list would mean that nothing is left to end.
+        throw createProcessesHiddenError(error);
+      }
+    },
     look,
     async signal(target, signal) {
       return (await look(target.pid))?.born === target.born && sendSignal(target.pid, signal);

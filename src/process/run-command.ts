@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
 import { throwIfAborted } from "../model/errors.ts";
+import { checkTable } from "./check-table.ts";
 import { processCleanups } from "./cleanups.ts";
 import type { Command, CommandEnd, CommandEndReason, CommandOptions } from "./command.ts";
 import { feedInput } from "./feed-input.ts";
@@ -32,17 +33,22 @@ export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
   return (await startCommand(options)).ended;
 }
 
-/** Starts a program; throws PROGRAM_NOT_STARTED if it cannot be started, ABORTED if the signal has already fired. */
+/**
+ * Starts a program; throws PROGRAM_NOT_STARTED if it cannot be started, PROCESSES_HIDDEN if the system does not list
+ * its processes, ABORTED if the signal has already fired.
+ */
 export async function startCommand(options: CommandOptions): Promise<Command> {
   checkFields("options", options, COMMAND_FIELDS);
   if (options.args !== undefined)
     for (const [index, arg] of options.args.entries()) checkKind(`args[${index}]`, arg, "text");
   checkTag(options.tag);
   throwIfAborted(options.signal);
+  const table = options.table ?? getSystemTable();
+  await checkTable(table);
+  throwIfAborted(options.signal);
   const startedAt = performance.now();
   const run = randomUUID().slice(-12);
   const { child, streams, identity, exited } = await spawnTagged(options, run);
-  const table = options.table ?? getSystemTable();
   const tree = new RunTree(run, identity);
   const exit = exited.then((how) => {
     tree.hasLeaderExited = true;

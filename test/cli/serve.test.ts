@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -190,9 +190,20 @@ describe("longhaul serve", () => {
     expect((await fetch(serving.url)).status).toBe(200);
     const [listening] = serving.lines();
     expect(JSON.stringify(listening)).not.toContain(token);
-    expect(listening.agents[0].lines).toContain("x-longhaul-token: $LONGHAUL_TOKEN");
+    const claude = listening.agents.find(({ agent }: { readonly agent: string }) => agent === "Claude Code");
+    expect(claude.lines).toContain("x-longhaul-token: $LONGHAUL_TOKEN");
     const { stdout: printed, stderr } = await end(serving);
     expect(`${printed}${stderr}`).not.toContain(token);
+  });
+
+  test("shows the agents of this computer first", async () => {
+    const home = testFolder();
+    mkdirSync(join(home, ".pi", "agent"), { recursive: true });
+    const serving = await serve([], { env: { HOME: home, PATH: "/usr/bin" } });
+    const [{ agents }] = serving.lines();
+    expect(agents[0]).toMatchObject({ agent: "pi", isFound: true });
+    expect(agents[1]).toMatchObject({ agent: "Claude Code", isFound: false });
+    await end(serving);
   });
 
   test("explains a token that it makes for people", async () => {

@@ -1,5 +1,8 @@
 import { spawn } from "node:child_process";
+import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { openKernel } from "../../src/index.ts";
+import { commandAgent } from "../../src/task/command-agent.ts";
 import { createProcTable } from "../../src/process/proc-table.ts";
 import type { ProcessTable } from "../../src/process/process-table.ts";
 import { createPsTable, parsePsLine } from "../../src/process/ps-table.ts";
@@ -7,6 +10,7 @@ import { startCommand } from "../../src/process/run-command.ts";
 import { getSystemTable, identifyProcess, isProcessAlive } from "../../src/process/system-table.ts";
 import { findTagged, reapTagged } from "../../src/process/tagged.ts";
 import { startChild } from "../support/child.ts";
+import { testFolder } from "../support/folder.ts";
 import { countTagged, eventually, freshTag, shell } from "./family.ts";
 
 const supervisor = new URL("supervisor.ts", import.meta.url);
@@ -135,6 +139,24 @@ describe("the tables of processes", () => {
     command.stop();
     expect(await command.ended).toMatchObject({ remaining: [] });
     expect(await findTagged(tag, table)).toEqual([]);
+  });
+
+  test("a system that lists no processes starts no program, and a task says so", async () => {
+    const table = createPsTable("linux", "no-such-ps");
+    const folder = testFolder();
+    const started = startCommand({ ...shell(`touch ${folder}/started`), tag: freshTag(), table });
+    await expect(started).rejects.toMatchObject({ code: "PROCESSES_HIDDEN" });
+    await expect(reapTagged(freshTag(), { table })).rejects.toMatchObject({
+      code: "PROCESSES_HIDDEN",
+      details: { reason: "there is no ps" },
+    });
+    await using kernel = await openKernel({ path: ":memory:" });
+    const input = { command: "touch", args: [`${folder}/started`] };
+    const task = await kernel.tasks.start(commandAgent({ table }), input);
+    const { state, outcome } = await task.wait();
+    expect(state).toBe("failed");
+    expect(JSON.stringify(outcome)).toContain("does not list its processes (");
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   test("ps: a line of macOS is read with its environment", () => {

@@ -1,7 +1,7 @@
 import { readVersion } from "../../base/package-files.ts";
 import type { Environment } from "../../gateway/config/config-flags.ts";
 import type { LoadedConfig } from "../../gateway/config/load-config.ts";
-import { buildAgentLines } from "../../gateway/pages/agent-lines.ts";
+import { type AgentLines, buildAgentLines } from "../../gateway/pages/agent-lines.ts";
 import { findMissingUpstreams } from "../../gateway/pages/overview-page.ts";
 import { escapeLine } from "../escape.ts";
 import type { Paint } from "../paint.ts";
@@ -13,6 +13,8 @@ export interface GatewayFacts {
   readonly store: string;
   readonly loaded: LoadedConfig;
   readonly env: Environment;
+  /** Titles of the agents on this computer. */
+  readonly found: readonly string[];
 }
 
 /** Builds the greeting: address, lines to paste into agents, upstreams and settings. */
@@ -23,7 +25,7 @@ export function renderGreeting(listening: GatewayFacts, paint: Paint, isQuiet: b
   return [
     `${first}, store ${escapeLine(store)}`,
     "",
-    "Point an agent here:",
+    'Point an agent here ("longhaul connect" writes this for the agents on this computer):',
     ...renderAgents(listening, paint),
     "",
     "Requests go to:",
@@ -55,16 +57,23 @@ export function toGreetingJson(listening: GatewayFacts): object {
       hasKey: hasKey(keyEnv, env),
     })),
     missing: findMissingUpstreams(config, env),
-    agents: buildAgentLines({ url, needsToken: config.tokens.length > 0 }),
+    agents: orderAgents(listening),
     warnings: [...project.notices, ...warnings],
   };
 }
 
-function renderAgents({ url, loaded }: GatewayFacts, paint: Paint): readonly string[] {
+/** The agents on this computer come first. */
+function orderAgents({ url, loaded, found }: GatewayFacts): readonly (AgentLines & { isFound: boolean })[] {
   const agents = buildAgentLines({ url, needsToken: loaded.config.tokens.length > 0 });
-  return agents.flatMap(({ agent, place, lines }) => {
+  return agents
+    .map((one) => ({ ...one, isFound: found.includes(one.agent) }))
+    .sort((one, other) => Number(other.isFound) - Number(one.isFound));
+}
+
+function renderAgents(listening: GatewayFacts, paint: Paint): readonly string[] {
+  return orderAgents(listening).flatMap(({ agent, place, lines, isFound }) => {
     const [first = "", ...rest] = lines.split("\n");
-    const name = paint("cyan", padText(agent, 12));
+    const name = paint(isFound ? "green" : "cyan", padText(agent, 12));
     if (rest.length === 0 && place === "shell") return [`  ${name} ${first}`];
     return [`  ${name} ${paint("dim", place)}`, ...[first, ...rest].map((line) => `    ${line}`)];
   });

@@ -6,6 +6,7 @@ import { openKernel } from "../../index.ts";
 import { choosePaint } from "../choose-paint.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
+import { findAgents } from "../connecting/find-agents.ts";
 import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { getStorePath } from "../open-store.ts";
@@ -58,7 +59,8 @@ export async function serveGateway(
   const leaveHeap = tendHeap(() => gateway.status().inFlight);
   const offHangUp = context.onHangUp?.(() => void live.reload());
   try {
-    const facts = { url: gateway.url, store, loaded, env };
+    const found = findAgents(context).map(({ title }) => title);
+    const facts = { url: gateway.url, store, loaded, env, found };
     if (options.json) await say(toSafeJson(toGreetingJson(facts)));
     else
       for (const line of renderGreeting(facts, choosePaint(context, options), options.quiet === true))

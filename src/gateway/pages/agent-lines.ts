@@ -44,8 +44,8 @@ export function buildAgentLines({ url, needsToken }: GatewayAddress): readonly A
       place: "~/.pi/agent/models.json",
       lines: JSON.stringify({
         providers: {
-          anthropic: { baseUrl: url, ...headers("$LONGHAUL_TOKEN") },
-          openai: { baseUrl: versioned, ...headers("$LONGHAUL_TOKEN") },
+          anthropic: { baseUrl: url, ...headers("LONGHAUL_TOKEN") },
+          openai: { baseUrl: versioned, ...headers("LONGHAUL_TOKEN") },
         },
       }),
     },

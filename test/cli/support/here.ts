@@ -8,26 +8,33 @@ import type { Ended } from "./program.ts";
 export interface Screen {
   readonly columns?: number;
   readonly isColored?: boolean;
+  /** The home folder; a new one by default. */
+  readonly home?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly platform?: NodeJS.Platform;
+  /** The answer to a question; without one there is no terminal. */
+  readonly answer?: string;
 }
 
 /** Runs a command line in this process, without the startup time of a new one. */
 export async function runHere(args: readonly string[], screen: Screen = {}): Promise<Ended> {
-  const { columns = Number.POSITIVE_INFINITY, isColored = false } = screen;
+  const { columns = Number.POSITIVE_INFINITY, isColored = false, answer } = screen;
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const texts = [textOf(stdout), textOf(stderr)] as const;
   const context: CliContext = {
     stdin,
     stdout,
     stderr,
-    env: isColored ? { FORCE_COLOR: "1" } : {},
+    env: { ...(isColored && { FORCE_COLOR: "1" }), ...screen.env },
     cwd: testFolder(),
-    home: testFolder(),
-    platform: process.platform,
-    isTerminal: { stdin: false, stdout: false, stderr: false },
+    home: screen.home ?? testFolder(),
+    platform: screen.platform ?? process.platform,
+    isTerminal: { stdin: answer !== undefined, stdout: answer !== undefined, stderr: false },
     columns: { stdout: columns, stderr: columns },
     rows: Number.POSITIVE_INFINITY,
     signal: new AbortController().signal,
   };
+  if (answer !== undefined) stdin.end(`${answer}\n`);
   const code = await runProgram(args, context);
   stdout.end();
   stderr.end();
@@ -35,8 +42,8 @@ export async function runHere(args: readonly string[], screen: Screen = {}): Pro
 }
 
 /** The same with `--json`; parses the output. */
-export async function jsonHere(args: readonly string[]) {
-  const { code, stdout } = await runHere([...args, "--json"]);
+export async function jsonHere(args: readonly string[], screen: Screen = {}) {
+  const { code, stdout } = await runHere([...args, "--json"], screen);
   return { code, value: JSON.parse(stdout) as ReturnType<typeof JSON.parse> };
 }
 

@@ -1,0 +1,63 @@
+import { defineCommand } from "../cli-command.ts";
+import { CONNECTORS } from "../connecting/agents/connectors.ts";
+import { chooseAgents } from "../connecting/choose-agents.ts";
+import { connectAgents } from "../connecting/connect-agents.ts";
+import { disconnectAgents } from "../connecting/disconnect-agents.ts";
+import { findAgents } from "../connecting/find-agents.ts";
+import { toSafeJson } from "../escape.ts";
+import { EXIT } from "../exit-code.ts";
+import { printTo } from "../printer.ts";
+
+const NAMES = CONNECTORS.map(({ name }) => name).join(", ");
+
+/** Points agents at the gateway. */
+export const connectCommand = defineCommand({
+  name: "connect",
+  summary: "point the agents on this computer at the gateway",
+  usage: ["connect [agent…] [--yes] [--dry-run] [--url URL]"],
+  about: `Finds the agents on this computer, shows the exact change to each configuration file, and writes it when you agree. A backup of each file goes to the store's folder; "longhaul disconnect" restores it. Agents whose settings are not in a file get instructions. Agents: ${NAMES}.`,
+  options: {
+    "dry-run": { type: "boolean", help: "show the changes and write nothing" },
+    yes: { type: "boolean", short: "y", help: "write the changes without asking" },
+    url: {
+      type: "string",
+      value: "URL",
+      help: "address of the gateway (default: that of its configuration)",
+    },
+  },
+  maxOperands: Number.POSITIVE_INFINITY,
+  examples: [
+    "longhaul connect",
+    "longhaul connect claude-code codex --yes",
+    "longhaul connect --dry-run --json",
+  ],
+  async run(context, { operands, options }) {
+    const agents = operands.length > 0 ? chooseAgents(operands) : findAgents(context);
+    if (agents.length > 0) return connectAgents(context, options, agents);
+    const none = `No agent was found on this computer. Name one to write its file anyway: ${NAMES}.\n`;
+    await printTo(context.stdout, options.json ? `${toSafeJson({ agents: [] })}\n` : none);
+    return EXIT.fine;
+  },
+});
+
+/** Undoes `connect`. */
+export const disconnectCommand = defineCommand({
+  name: "disconnect",
+  summary: "restore the configuration files of agents",
+  usage: ["disconnect [agent…] [--dry-run]"],
+  about:
+    "Restores each file byte for byte. If you have changed a file since, only longhaul's own settings are removed. Works without a running gateway, without a store and without backups.",
+  options: {
+    "dry-run": { type: "boolean", help: "show the changes and write nothing" },
+    url: {
+      type: "string",
+      value: "URL",
+      help: "another address of the gateway to remove where no backup is left",
+    },
+  },
+  maxOperands: Number.POSITIVE_INFINITY,
+  examples: ["longhaul disconnect", "longhaul disconnect codex --dry-run"],
+  async run(context, { operands, options }) {
+    return disconnectAgents(context, options, operands.length > 0 ? chooseAgents(operands) : CONNECTORS);
+  },
+});

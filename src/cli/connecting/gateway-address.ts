@@ -1,0 +1,69 @@
+import type { GatewayAddress } from "../../gateway/pages/agent-lines.ts";
+import type { CommonValues } from "../cli-command.ts";
+import type { CliContext } from "../cli-context.ts";
+import { getStorePath } from "../open-store.ts";
+import { UsageError } from "../usage-error.ts";
+
+const DEFAULT_URL = "http://127.0.0.1:4747";
+const HEALTH_MS = 1_500;
+
+/** The address that agents on this computer reach the gateway at: --url, otherwise that of the configuration. */
+export async function findGatewayAddress(
+  context: CliContext,
+  options: CommonValues & { readonly url?: string },
+): Promise<GatewayAddress> {
+  const { loadConfig } = await import("../../gateway/config/load-config.ts");
+  const { cwd, home, env } = context;
+  const store = getStorePath(context, options);
+  const { config } = loadConfig({ cwd, home, env, store, flags: {} });
+  const needsToken = config.tokens.length > 0;
+  if (options.url !== undefined) return { url: parseGatewayUrl(options.url), needsToken };
+  if (config.port === 0)
+    throw new UsageError(
+      "the configuration picks a free port (port 0); name the gateway's address with --url",
+    );
+  return { url: `http://${toLoopback(config.host)}:${config.port}`, needsToken };
+}
+
+/** All addresses that may stand in an agent's file; works without a store and with a damaged configuration. */
+export async function listGatewayUrls(
+  context: CliContext,
+  options: CommonValues & { readonly url?: string },
+): Promise<readonly string[]> {
+  const named = options.url === undefined ? [] : [parseGatewayUrl(options.url)];
+  const configured = await findGatewayAddress(context, options).then(
+    ({ url }) => [url],
+    () => [],
+  );
+  return [...new Set([...named, ...configured, DEFAULT_URL, DEFAULT_URL.replace("127.0.0.1", "localhost")])];
+}
+
+/** Whether a gateway answers at the address. */
+export async function isGatewayUp(url: string): Promise<boolean> {
+  try {
+    const reply = await fetch(`${url}/healthz`, {
+      signal: AbortSignal.timeout(HEALTH_MS),
+      redirect: "error",
+    });
+    await reply.body?.cancel();
+    return reply.ok;
+  } catch {
+    return false;
+  }
+}
+
+function parseGatewayUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain =
+    url && /^https?:$/.test(url.protocol) && url.pathname === "/" && !url.search && !url.username;
+  if (!isPlain)
+    throw new UsageError(`--url is ${JSON.stringify(text)}; expected an address such as ${DEFAULT_URL}`);
+  return url.origin;
+}
+
+/** An address that stands for all addresses of the computer is reached at its loopback address. */
+function toLoopback(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  if (host === "::") return "[::1]";
+  return host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
+}

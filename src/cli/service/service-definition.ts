@@ -1,0 +1,83 @@
+import { join } from "node:path";
+
+/** Command line of the service. */
+export interface ServiceCommand {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly home: string;
+  /** Log files of launchd go here; systemd has its own log. */
+  readonly store: string;
+}
+
+export const UNIT_NAME = "longhaul.service";
+export const LAUNCHD_LABEL = "longhaul.gateway";
+/** First words of every file that longhaul writes, so that it never replaces a file of the user's own. */
+export const SERVICE_MARK = 'Written by "longhaul service install"';
+
+/** Builds the unit of systemd. */
+export function buildSystemdUnit({ program, args }: ServiceCommand): string {
+  return `# ${SERVICE_MARK}; "longhaul service uninstall" removes it.
+[Unit]
+Description=longhaul gateway: memory for AI agents
+
+[Service]
+ExecStart=${[program, ...args].map(quoteUnitWord).join(" ")}
+ExecReload=/bin/kill -HUP $MAINPID
+Restart=on-failure
+RestartSec=2
+TimeoutStopSec=30
+NoNewPrivileges=true
+UMask=0077
+
+[Install]
+WantedBy=default.target
+`;
+}
+
+/** Builds the property list of launchd. */
+export function buildLaunchdPlist({ program, args, home, store }: ServiceCommand): string {
+  const words = [program, ...args].map((word) => `    <string>${escapeXml(word)}</string>`).join("\n");
+  const log = escapeXml(join(store, "gateway.log"));
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<!-- ${SERVICE_MARK}; "longhaul service uninstall" removes it. -->
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+  <key>Label</key>
+  <string>${LAUNCHD_LABEL}</string>
+  <key>ProgramArguments</key>
+  <array>
+${words}
+  </array>
+  <key>WorkingDirectory</key>
+  <string>${escapeXml(home)}</string>
+  <key>RunAtLoad</key>
+  <true/>
+  <key>KeepAlive</key>
+  <dict>
+    <key>SuccessfulExit</key>
+    <false/>
+  </dict>
+  <key>ThrottleInterval</key>
+  <integer>5</integer>
+  <key>Umask</key>
+  <integer>63</integer>
+  <key>StandardOutPath</key>
+  <string>${log}</string>
+  <key>StandardErrorPath</key>
+  <string>${log}</string>
+</dict>
+</plist>
+`;
+}
+
+/** Quotes a word for systemd, which expands % and $ even in quotes. */
+function quoteUnitWord(word: string): string {
+  const expanded = word.replaceAll("%", "%%").replaceAll("$", "$$$$");
+  if (/^[\w@+=:,./%$-]+$/.test(expanded)) return expanded;
+  return `"${expanded.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+}
+
+function escapeXml(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
