@@ -16,7 +16,7 @@ import { SERVICE_MARK, type ServiceCommand } from "./service-definition.ts";
 import {
   chooseServiceManager,
   createCallRunner,
-  formatCall,
+  formatManagerCall,
   runCalls,
   type ServiceManager,
 } from "./service-manager.ts";
@@ -38,7 +38,7 @@ export async function installService(context: CliContext, options: InstallValues
   const calls = manager.listInstallCalls(previous !== undefined);
   const say = (words: string) => (options.json ? Promise.resolve() : printTo(context.stdout, words));
   if (!options.quiet || !options.yes)
-    await say(`${describeInstall(manager, command, text, calls.map(formatCall))}\n`);
+    await say(`${describeInstall(manager, command, text, calls.map(formatManagerCall))}\n`);
   if (options["dry-run"]) return finish(context, options, manager, { text, state: "planned" });
   if (!options.yes) {
     if (!context.isTerminal.stdin || !context.isTerminal.stdout || options.json)

@@ -143,12 +143,12 @@ export async function runCalls(run: RunCall, calls: readonly ManagerCall[]): Pro
 }
 
 /** Shows a call as a shell line. */
-export function formatCall(call: ManagerCall): string {
+export function formatManagerCall(call: ManagerCall): string {
   return call.map(quoteShellWord).join(" ");
 }
 
 export function createServiceError(call: ManagerCall, why: string): LonghaulError {
-  const command = formatCall(call);
+  const command = formatManagerCall(call);
   return new LonghaulError(
     "SERVICE_FAILED",
     `"${command}" failed: ${why.replace(/\.$/, "")}. "longhaul serve" runs the gateway without a service.`,
