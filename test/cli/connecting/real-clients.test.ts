@@ -20,7 +20,7 @@ import { homeWith, snapshotOf } from "./home.ts";
 const KEY = "sk-ant-0123456789";
 const DEADLINE_MS = 100_000;
 
-/** A client with the files that it needs in addition to longhaul's setting, and its command. */
+/** A client, its own files and its command. */
 interface Client {
   readonly agent: Agent;
   readonly files: Readonly<Record<string, string>>;
