@@ -92,9 +92,9 @@ export class ModelCall {
   #healCount = 0;
   #maxOutputTokens: number | undefined;
 
-  constructor(parts: ModelCallDeps) {
-    this.#deps = parts;
-    this.#window = parts.windows.take(parts.frame);
+  constructor(deps: ModelCallDeps) {
+    this.#deps = deps;
+    this.#window = deps.windows.take(deps.frame);
   }
 
   /** The messages to send. */

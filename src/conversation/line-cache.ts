@@ -130,16 +130,16 @@ export class LineCache {
   }
 
   /** The newest messages of the line up to `head`; later ones are read by the next `look`. */
-  async #read(head: number, most: number): Promise<readonly LineMessage[]> {
+  async #read(head: number, limit: number): Promise<readonly LineMessage[]> {
     const pages: (readonly LineMessage[])[] = [];
-    let left = most;
+    let left = limit;
     for (let before: Cursor | undefined; left > 0; ) {
       const options = { kinds: ["message"], limit: Math.min(left, PAGE_ENTRIES) } as const;
       const page = await this.#session.page(before === undefined ? options : { ...options, before });
       const isOld = ({ session, seq }: Entry) => session !== this.#session.id || seq <= head;
-      const said = page.entries.filter((entry) => isOld(entry) && !isRecalled(entry));
-      pages.push(said.map((entry) => this.#toLineMessage(entry)));
-      left -= said.length;
+      const entries = page.entries.filter((entry) => isOld(entry) && !isRecalled(entry));
+      pages.push(entries.map((entry) => this.#toLineMessage(entry)));
+      left -= entries.length;
       before = page.before;
       if (before === undefined) break;
     }

@@ -2,16 +2,11 @@ import { hash } from "node:crypto";
 import type { Api } from "./api/api.ts";
 import { getApi } from "./api/apis.ts";
 import { FaultError } from "./api/fault-error.ts";
+import { buildCallRequest } from "./call/build-call-request.ts";
 import { readCompactedRequest } from "./call/compacted-request.ts";
 import type { ReplyRecorder } from "./call/reply-recorder.ts";
 import { ThreadCall } from "./call/thread-call.ts";
 import { traceCall, traceReply } from "./call/trace-call.ts";
-import { buildCallRequest } from "./exchange/build-call-request.ts";
-import { endSpan, startSpan } from "./exchange/call-span.ts";
-import { checkReferenceAccess } from "./exchange/check-ownership.ts";
-import { chooseDestination, type Destination, UNNAMED_MODEL } from "./exchange/destination.ts";
-import { findThread } from "./exchange/find-thread.ts";
-import { type ParsedRequest, readRequest } from "./exchange/read-request.ts";
 import type { Incoming, Services } from "./exchange/services.ts";
 import { getLoopFamily } from "./loops/loop-family.ts";
 import { toWallClock } from "./loops/wall-clock.ts";
@@ -27,53 +22,58 @@ import { keepBodyFacts } from "./request/body-facts.ts";
 import type { Chain } from "./request/chain.ts";
 import { OddBodyError } from "./request/cut-body.ts";
 import { keepCompactionSearch } from "./request/find-compactions.ts";
+import { type ParsedRequest, readRequest } from "./request/read-request.ts";
+import { findThread } from "./thread/find-thread.ts";
 import { runWithStore } from "./thread/store-failure.ts";
+import { endSpan, startSpan } from "./upstream/call-span.ts";
+import { checkReferenceAccess } from "./upstream/check-ownership.ts";
+import { chooseTarget, type Target, UNNAMED_MODEL } from "./upstream/target.ts";
 
 /** Answers one API request: finds its conversation, fits its window, relays its reply and stores it. */
-export async function exchange(admitted: Incoming, parts: Services): Promise<void> {
-  const api = getApi(admitted.route.api);
-  const { principal, trace } = admitted;
-  const read = await readOrPass(api, admitted, parts);
-  if (!read) return forwardUnchanged(admitted, parts);
-  const fresh = read.said.messages.flatMap(({ raw }) => raw ?? []);
-  await parts.prepareStored(fresh, admitted.signal);
+export async function exchange(incoming: Incoming, services: Services): Promise<void> {
+  const api = getApi(incoming.route.api);
+  const { principal, trace } = incoming;
+  const read = await readOrPass(api, incoming, services);
+  if (!read) return forwardUnchanged(incoming, services);
+  const fresh = read.messages.list.flatMap(({ raw }) => raw ?? []);
+  await services.prepareStored(fresh, incoming.signal);
   const { fields, facts } = read;
   trace.isStreamed = fields.isStreamed;
-  const destination = chooseDestination(api.name, getModelName(read), parts, admitted);
-  trace.model = destination.model;
-  await checkReferenceAccess(admitted, parts, destination.upstream);
-  const begin = () => beginCall(api, read, destination, admitted, parts);
-  const begun = await runWithStore(begin, parts.threads, (error, code) => {
+  const target = chooseTarget(api.name, getModelName(read), services, incoming);
+  trace.model = target.model;
+  await checkReferenceAccess(incoming, services, target.upstream);
+  const begin = () => beginCall(api, read, target, incoming, services);
+  const begun = await runWithStore(begin, services.threads, (error, code) => {
     trace.error = code;
-    parts.onStoreFailure(error);
+    services.onStoreFailure(error);
   });
-  if (!begun) return forwardUnchanged(admitted, parts);
+  if (!begun) return forwardUnchanged(incoming, services);
   const { call, memorySearch: found, chain } = begun;
-  const span = startSpan(admitted, parts, destination);
+  const span = startSpan(incoming, services, target);
   try {
     traceCall(trace, call);
-    const kept = chain ? undefined : parts.bodies.keep(`${principal.id} ${api.name}`, read.said);
+    const kept = chain ? undefined : services.bodies.keep(`${principal.id} ${api.name}`, read.messages);
     if (kept) {
       keepBodyFacts(kept, facts);
-      keepCompactionSearch(kept, read.said.cut);
+      keepCompactionSearch(kept, read.messages.cut);
     }
     call.recordKeptBody(kept);
-    if (await answerWithSummary(admitted, parts, read, call))
-      return countForLoops(parts, call, trace, performance.now());
-    const recalled = await prepareRecall(parts, read, call, found);
-    const recorder = await sendAndRelay(admitted, parts, {
+    if (await answerWithSummary(incoming, services, read, call))
+      return countForLoops(services, call, trace, performance.now());
+    const recall = await prepareRecall(services, read, call, found);
+    const recorder = await sendAndRelay(incoming, services, {
       api,
       request: read,
-      destination,
+      destination: target,
       call,
-      recall: recalled,
+      recall,
       span,
     });
     if (kept && call.pieces) keepSentPieces(kept, call.pieces);
-    if (recorder) recordReply(admitted, parts, call, recorder);
+    if (recorder) recordReply(incoming, services, call, recorder);
   } finally {
     call.end();
-    endSpan(span, admitted);
+    endSpan(span, incoming);
   }
 }
 
@@ -87,25 +87,29 @@ interface StartedCall {
 /** Finds the conversation of a request, stores its new messages and fits its window. */
 async function beginCall(
   api: Api,
-  read: ParsedRequest,
-  destination: Destination,
-  admitted: Incoming,
-  parts: Services,
+  request: ParsedRequest,
+  target: Target,
+  incoming: Incoming,
+  services: Services,
 ): Promise<StartedCall> {
-  const { principal, trace } = admitted;
-  const plain = buildCallRequest(api, read, destination, admitted, parts);
-  const compacted = await readCompactedRequest(plain, principal.id, parts);
-  const sought = { ...read, said: compacted?.said ?? read.said };
-  const { thread, chain } = await findThread(api, sought, admitted, parts);
+  const { principal, trace } = incoming;
+  const plain = buildCallRequest(api, request, target, incoming, services);
+  const compacted = await readCompactedRequest(plain, principal.id, services);
+  const sought = { ...request, messages: compacted?.messages ?? request.messages };
+  const { thread, chain } = await findThread(api, sought, incoming, services);
   trace.session = thread.session.id;
   trace.kind = thread.kind;
   try {
     const heard = compacted?.toCallRequest(thread) ?? plain;
-    const own = { ...heard, chain, said: chain ? heard.said : await thread.splitMergedReplies(heard.said) };
-    checkLoops(thread.session.id, thread.kind, own.said.messages.length, parts);
-    const asked = offerTools(own, read, parts.config(), thread.kind);
-    const found = await searchMemory(admitted, parts, asked, thread);
-    return { call: await ThreadCall.begin(thread, asked), memorySearch: found, chain };
+    const own = {
+      ...heard,
+      chain,
+      messages: chain ? heard.messages : await thread.splitMergedReplies(heard.messages),
+    };
+    checkLoops(thread.session.id, thread.kind, own.messages.list.length, services);
+    const callRequest = offerTools(own, request, services.config(), thread.kind);
+    const found = await searchMemory(incoming, services, callRequest, thread);
+    return { call: await ThreadCall.begin(thread, callRequest), memorySearch: found, chain };
   } catch (error) {
     thread.recordEnd(false);
     throw error;
@@ -116,10 +120,10 @@ async function beginCall(
 async function readOrPass(
   api: Api,
   { body, principal }: Incoming,
-  parts: Services,
+  services: Services,
 ): Promise<ParsedRequest | undefined> {
   try {
-    return await readRequest(api, body, principal.id, parts);
+    return await readRequest(api, body, principal.id, services);
   } catch (error) {
     if (error instanceof OddBodyError) return undefined;
     throw error;
@@ -127,43 +131,48 @@ async function readOrPass(
 }
 
 /** The model that a request names; a request without messages must name one. */
-function getModelName({ fields: { model, all }, said }: ParsedRequest): string | undefined {
+function getModelName({ fields: { model, all }, messages }: ParsedRequest): string | undefined {
   if (model !== undefined && model !== "") return model;
-  return said.messages.length > 0 || typeof all.prompt === "object" ? UNNAMED_MODEL : undefined;
+  return messages.list.length > 0 || typeof all.prompt === "object" ? UNNAMED_MODEL : undefined;
 }
 
 /** Stops a looping client with a fault, before it pays for more requests. */
-function checkLoops(session: string, kind: string, messages: number, { loops }: Services): void {
+function checkLoops(session: string, kind: string, messageCount: number, { loops }: Services): void {
   const family = getLoopFamily(session);
-  const own = kind === "compaction" ? loops.recordCompaction(family, messages) : loops.findFault(family);
+  const own = kind === "compaction" ? loops.recordCompaction(family, messageCount) : loops.findFault(family);
   const fault = own ?? loops.findFault(session);
-  if (kind === "main") loops.recordRequest(family, messages);
+  if (kind === "main") loops.recordRequest(family, messageCount);
   if (fault) throw new FaultError(fault);
 }
 
-function recordReply({ trace }: Incoming, parts: Services, call: ThreadCall, recorder: ReplyRecorder): void {
+function recordReply(
+  { trace }: Incoming,
+  services: Services,
+  call: ThreadCall,
+  recorder: ReplyRecorder,
+): void {
   const { reader, completedMs = performance.now() } = recorder;
   traceReply(trace, reader);
   if (!reader.isComplete) return;
-  if (call.thread.kind === "main") parts.loops.recordSuccess(getLoopFamily(call.thread.session.id));
-  countForLoops(parts, call, trace, completedMs);
+  if (call.thread.kind === "main") services.loops.recordSuccess(getLoopFamily(call.thread.session.id));
+  countForLoops(services, call, trace, completedMs);
 }
 
 /** Counts a completely answered request, if it can be part of a loop. */
 function countForLoops(
   { loops }: Services,
-  { thread, request: asked, last }: ThreadCall,
+  { thread, request: callRequest, last }: ThreadCall,
   { startedMs }: Trace,
   completedMs: number,
 ): void {
-  const { messages } = asked.said;
+  const { list } = callRequest.messages;
   // A single question that is often repeated, outside a conversation, is sampled for several replies.
-  const isConversation = asked.chain !== undefined || messages.some(({ role }) => role === "assistant");
+  const isConversation = callRequest.chain !== undefined || list.some(({ role }) => role === "assistant");
   if (!isConversation && thread.threadKey.explicit === undefined) return;
   // The same messages after a different reply are a different request.
-  const behind = asked.chain ? (asked.chain.afterEntry ?? last) : "";
+  const afterEntry = callRequest.chain ? (callRequest.chain.afterEntry ?? last) : "";
   // A digest, because a concatenated string would keep its pieces alive.
-  const key = hash("sha1", `${messages.length} ${messages.at(-1)?.key} ${messages.at(-2)?.key} ${behind}`);
+  const key = hash("sha1", `${list.length} ${list.at(-1)?.key} ${list.at(-2)?.key} ${afterEntry}`);
   loops.recordReply(thread.session.id, {
     key,
     requestedAt: toWallClock(startedMs),

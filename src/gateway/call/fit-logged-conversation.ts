@@ -25,17 +25,17 @@ export interface LoggedFit {
  */
 export async function fitLoggedConversation(
   thread: Thread,
-  asked: CallRequest,
+  callRequest: CallRequest,
   failure: ProviderFailure | undefined,
 ): Promise<LoggedFit | undefined> {
-  const { chain, signal } = asked;
+  const { chain, signal } = callRequest;
   const isOverflow = failure !== undefined && detectOverflow(failure) !== undefined;
   const isMissing = failure !== undefined && !isOverflow && isPreviousMissing(failure);
   if (!chain?.isWhole || (failure && !isOverflow && !isMissing)) return undefined;
   // A conversation missing at the provider must be created by the client.
   if (isMissing && chain.isWhole === "perhaps") return undefined;
   const lead = await chain.leadMessages();
-  const taken = thread.windows.take(addLead(asked, lead));
+  const taken = thread.windows.take(addLead(callRequest, lead));
   const { window } = taken;
   if (chain.isWhole === "perhaps" && !thread.isOurs && !(await isAllInLog(window, thread))) {
     taken.release();
@@ -49,12 +49,12 @@ export async function fitLoggedConversation(
 }
 
 /** Adds instructions from earlier requests of the client to the size of a request. */
-function addLead(asked: CallRequest, lead: readonly MessageInput[]): CallRequest {
-  if (lead.length === 0) return asked;
+function addLead(callRequest: CallRequest, lead: readonly MessageInput[]): CallRequest {
+  if (lead.length === 0) return callRequest;
   const text = JSON.stringify(lead);
-  const { frame } = asked;
+  const { frame } = callRequest;
   return {
-    ...asked,
+    ...callRequest,
     frame: {
       ...frame,
       leadBytes: frame.leadBytes + text.length,

@@ -56,12 +56,12 @@ export class ThreadCall {
 
   private constructor(
     thread: Thread,
-    asked: CallRequest,
+    callRequest: CallRequest,
     placed?: PlacedMessages<RequestMessage>,
     sent?: LastSentRequest,
   ) {
     this.thread = thread;
-    this.request = asked;
+    this.request = callRequest;
     this.#placed = placed;
     this.#lastSent = sent;
     if (sent?.fitted) {
@@ -72,27 +72,27 @@ export class ThreadCall {
     this.#violations = sent?.violations ?? [];
     // A request that continues the provider's stored state is not fitted, and its usage says nothing about the log's
     // window.
-    const isFitted = asked.policy !== "none" && !asked.chain && !sent;
-    this.#lease = isFitted ? thread.windows.take(asked) : thread.windows.share(asked);
+    const isFitted = callRequest.policy !== "none" && !callRequest.chain && !sent;
+    this.#lease = isFitted ? thread.windows.take(callRequest) : thread.windows.share(callRequest);
   }
 
   /**
    * Begins a request for which a thread was reserved: stores its new messages and fits its window. Runs in the thread's
    * turn, so that the fitted window contains exactly the messages just stored.
    */
-  static begin(thread: Thread, asked: CallRequest): Promise<ThreadCall> {
-    return thread.conversation.runInTurn(() => ThreadCall.#begin(thread, asked));
+  static begin(thread: Thread, callRequest: CallRequest): Promise<ThreadCall> {
+    return thread.conversation.runInTurn(() => ThreadCall.#begin(thread, callRequest));
   }
 
-  static async #begin(thread: Thread, asked: CallRequest): Promise<ThreadCall> {
-    const sent = await findRepeatedSend(thread, asked);
+  static async #begin(thread: Thread, callRequest: CallRequest): Promise<ThreadCall> {
+    const sent = await findRepeatedSend(thread, callRequest);
     if (sent) {
-      thread.recordRequest(asked.said);
-      return new ThreadCall(thread, asked, undefined, sent);
+      thread.recordRequest(callRequest.messages);
+      return new ThreadCall(thread, callRequest, undefined, sent);
     }
-    const call = new ThreadCall(thread, asked, await thread.appendRequest(asked));
-    await asked.onStored?.();
-    if (asked.policy !== "none") {
+    const call = new ThreadCall(thread, callRequest, await thread.appendRequest(callRequest));
+    await callRequest.onStored?.();
+    if (callRequest.policy !== "none") {
       await call.#carryOutCommand();
       await call.#fit();
     }
@@ -101,10 +101,10 @@ export class ThreadCall {
 
   /** Carries out a `/compact` that a person typed; agents with such a command handle it themselves. */
   async #carryOutCommand(): Promise<void> {
-    const { isDryRun, chain, said, signal } = this.request;
+    const { isDryRun, chain, messages, signal } = this.request;
     const { session, kind } = this.thread;
-    const newest = said.messages.at(-1);
-    const isOurs = kind === "main" && !isDryRun && !chain && this.thread.countReminders(said) === 0;
+    const newest = messages.list.at(-1);
+    const isOurs = kind === "main" && !isDryRun && !chain && this.thread.countReminders(messages) === 0;
     if (!isOurs || newest?.role !== "user") return;
     await compactOnCommand(session, { id: this.last, message: () => newest.input() }, { signal });
   }
@@ -124,12 +124,12 @@ export class ThreadCall {
 
   /** Remembers how the bytes of the request are kept, if they are, in case it is repeated. */
   recordKeptBody(body: CutBody | undefined): void {
-    const { thread, request: asked, last } = this;
+    const { thread, request: callRequest, last } = this;
     thread.recordKeptBody(body);
     const isOwn = last !== undefined && parseEntryId(last).session === thread.session.id;
-    const isWhole = isOwn && !asked.chain && !asked.buildPlainPieces && !asked.isDryRun;
+    const isWhole = isOwn && !callRequest.chain && !callRequest.buildPlainPieces && !callRequest.isDryRun;
     thread.lastSent =
-      body && isWhole ? { body, last, windowKey: buildWindowKey(asked), ...this.#outcome } : undefined;
+      body && isWhole ? { body, last, windowKey: buildWindowKey(callRequest), ...this.#outcome } : undefined;
   }
 
   get #outcome(): Pick<LastSentRequest, "fitted" | "seenSeq" | "pieces" | "violations"> {
@@ -183,7 +183,7 @@ export class ThreadCall {
    * Handles a refused request; true if a different window may succeed and must be sent next. `room` is the limits as
    * known by now.
    */
-  async repair(failure: ProviderFailure, room: TokenLimits = this.request.room): Promise<boolean> {
+  async repair(failure: ProviderFailure, limits: TokenLimits = this.request.limits): Promise<boolean> {
     const { policy, isDryRun, chain } = this.request;
     if (policy === "none" || isDryRun || this.#healed >= (chain ? MAX_LOG_REPAIRS : MAX_REPAIRS))
       return false;
@@ -195,7 +195,7 @@ export class ThreadCall {
         await this.thread.conversation.endLineAt(this.last);
         const isFirst = chain !== undefined && !this.#isFromLog;
         const fitted = isFirst
-          ? await this.#fitFromLog(failure, room)
+          ? await this.#fitFromLog(failure, limits)
           : await this.#lease.window.heal(failure);
         if (!fitted) return false;
         this.#healed++;
@@ -218,7 +218,7 @@ export class ThreadCall {
 
   /** Maximum output tokens to ask for; undefined to keep the client's value. */
   get maxOutputTokens(): number | undefined {
-    return this.#fitted?.maxOutputTokens ?? limitOutput(this.request.room, this.#fitted);
+    return this.#fitted?.maxOutputTokens ?? limitOutput(this.request.limits, this.#fitted);
   }
 
   /** Rules of the provider that an edit would have violated; such an edit is not sent. */
@@ -281,9 +281,9 @@ export class ThreadCall {
   /** Makes the request contain the whole conversation; undefined if that is impossible. */
   async #fitFromLog(
     failure?: ProviderFailure,
-    room: TokenLimits = this.request.room,
+    limits: TokenLimits = this.request.limits,
   ): Promise<FittedWindow | undefined> {
-    const whole = await fitLoggedConversation(this.thread, { ...this.request, room }, failure);
+    const whole = await fitLoggedConversation(this.thread, { ...this.request, limits }, failure);
     if (!whole) return undefined;
     this.#lease.release();
     this.#lease = whole.lease;
@@ -312,7 +312,7 @@ export class ThreadCall {
   }
 
   async #use(fitted: FittedWindow): Promise<void> {
-    const { api, said } = this.request;
+    const { api, messages } = this.request;
     const { thread } = this;
     this.#fitted = fitted;
     thread.recordWindowSize(fitted.tokens);
@@ -324,10 +324,14 @@ export class ThreadCall {
       return;
     }
     const source = { ...fitted, session: thread.session.id, placed, keyOf: getMessageKey };
-    this.#pieces = await buildPiecesFromLog(api, { ...source, said, lead: this.#lead }, thread.loggedContent);
-    this.#violations = findViolations(api.name, listPieceElements(said.cut, this.#pieces));
+    this.#pieces = await buildPiecesFromLog(
+      api,
+      { ...source, client: messages, lead: this.#lead },
+      thread.loggedContent,
+    );
+    this.#violations = findViolations(api.name, listPieceElements(messages.cut, this.#pieces));
     // A request that would be refused again for another reason is not sent: the provider's first error is the better
     // reply.
-    if (this.#violations.length > 0 || !hasClientPieces(said, this.#pieces)) this.#isFromLog = false;
+    if (this.#violations.length > 0 || !hasClientPieces(messages, this.#pieces)) this.#isFromLog = false;
   }
 }

@@ -21,7 +21,7 @@ export interface Services {
   readonly env: NodeJS.ProcessEnv;
   readonly threads: Threads;
   readonly bodies: RecentBodies;
-  readonly rooms: ModelLimits;
+  readonly modelLimits: ModelLimits;
   readonly loops: LoopStates;
   readonly responses: ResponseIds;
   readonly items: ReferencedItems;

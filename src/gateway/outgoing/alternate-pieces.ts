@@ -19,12 +19,12 @@ interface Edge {
  */
 export function alternatePieces(
   api: ApiName,
-  { cut, messages }: RequestMessages,
+  { cut, list }: RequestMessages,
   pieces: readonly OutgoingPiece[],
 ): readonly OutgoingPiece[] {
   if (pieces.length < 2) return pieces;
   const speakers = new Map<number, boolean>();
-  for (const { from, to, role } of messages)
+  for (const { from, to, role } of list)
     for (let index = from; index < to; index++) speakers.set(index, role === "assistant");
   const isAssistantAt = (index: number) => speakers.get(index);
   const merged: OutgoingPiece[] = [];

@@ -15,12 +15,12 @@ export function keepSentPieces(kept: CutBody, pieces: readonly OutgoingPiece[]):
  * does not extend it. Only the body's own cache markers are kept.
  */
 export function repeatSentPieces(
-  { cut, lead, messages }: RequestMessages,
+  { cut, lead, list }: RequestMessages,
   earlier: RequestMessages<KnownMessage>,
 ): readonly OutgoingPiece[] | undefined {
   const known = sentPieces.get(earlier.cut);
   const from = earlier.cut.elements.length;
-  const isMore = lead === earlier.lead && earlier.messages.every((own, at) => isSame(own, messages[at]));
+  const isMore = lead === earlier.lead && earlier.list.every((own, at) => isSame(own, list[at]));
   if (!known || !isMore || cut.elements.length < from) return undefined;
   const pieces = known.map((piece) =>
     "from" in piece ? piece : { ...piece, elements: piece.elements.map(removeElementMarks) },

@@ -1,5 +1,4 @@
 import { getApi } from "../api/apis.ts";
-import type { Destination } from "../exchange/destination.ts";
 import type { Incoming, Services } from "../exchange/services.ts";
 import { buildOutgoingBody } from "../outgoing/outgoing-body.ts";
 import type { OutgoingPiece } from "../outgoing/outgoing-pieces.ts";
@@ -10,6 +9,7 @@ import { getContextManager } from "../request/context-manager.ts";
 import { BodyError, type CutBody, cutBody } from "../request/cut-body.ts";
 import { findCompactions } from "../request/find-compactions.ts";
 import { type KnownMessage, type RequestMessages, readMessages } from "../request/request-messages.ts";
+import type { Target } from "../upstream/target.ts";
 
 /** A body to be counted. */
 export interface CountedBody {
@@ -25,7 +25,7 @@ export interface CountedBody {
 export function buildCountedBody(
   { route, body, principal }: Incoming,
   { bodies, stored }: Pick<Services, "bodies" | "stored">,
-  { upstream, model, clientModel }: Destination,
+  { upstream, model, clientModel }: Target,
   isEdited: boolean,
 ): CountedBody {
   const api = getApi(route.api);

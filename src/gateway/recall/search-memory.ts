@@ -32,13 +32,13 @@ const MAX_TOKENS = 20_000;
 export async function searchMemory(
   { principal, trace, signal }: Pick<Incoming, "principal" | "trace" | "signal">,
   { kernel, config }: Services,
-  { api, said }: CallRequest,
+  { api, messages }: CallRequest,
   thread: Thread,
 ): Promise<MemorySearch | undefined> {
   if (!getRecallSettings(config(), api.name, thread.kind).context) return undefined;
-  const { messages } = said;
-  const last = messages.at(-1 - thread.countReminders(said));
-  if (last?.role !== "user" || getThreadRecall(thread).contextTexts.has(messages, last)) return undefined;
+  const { list } = messages;
+  const last = list.at(-1 - thread.countReminders(messages));
+  if (last?.role !== "user" || getThreadRecall(thread).contextTexts.has(list, last)) return undefined;
   const words = findPersonText(last.input());
   if (words === undefined || !shouldRetrieve(words)) return undefined;
   trace.recalls = (trace.recalls ?? 0) + 1;
@@ -55,9 +55,9 @@ export async function searchMemory(
 function traceRecalls(memory: Pick<Memory, "recall">, trace: Trace): Pick<Memory, "recall"> {
   return {
     recall: async (question, options) => {
-      const recalled = await memory.recall(question, options);
-      if (recalled.unindexed !== undefined) trace.unindexed = recalled.unindexed;
-      return recalled;
+      const recall = await memory.recall(question, options);
+      if (recall.unindexed !== undefined) trace.unindexed = recall.unindexed;
+      return recall;
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { ThreadCall } from "../call/thread-call.ts";
-import type { ParsedRequest } from "../exchange/read-request.ts";
 import type { Incoming, Services } from "../exchange/services.ts";
+import type { ParsedRequest } from "../request/read-request.ts";
 import { findAppliedEdits } from "./applied-edits.ts";
 import { findNewSummary } from "./find-new-summary.ts";
 import { encodeSummaryReply, encodeSummaryReplyStream } from "./summary-reply.ts";
@@ -15,13 +15,13 @@ export async function answerWithSummary(
   { fields }: Pick<ParsedRequest, "fields">,
   call: ThreadCall,
 ): Promise<boolean> {
-  const { request: asked, thread, fitted, last } = call;
-  const isPausing = asked.edits?.some((edit) => edit.type === "compact_20260112" && edit.pausesAfter);
+  const { request: callRequest, thread, fitted, last } = call;
+  const isPausing = callRequest.edits?.some((edit) => edit.type === "compact_20260112" && edit.pausesAfter);
   const text = isPausing ? findNewSummary(call) : undefined;
-  if (text === undefined || last === undefined || !asked.edits) return false;
+  if (text === undefined || last === undefined || !callRequest.edits) return false;
   await compactions.store(principal.id, text, thread, last);
-  const applied = findAppliedEdits(asked.edits, fitted?.slots ?? []);
-  const reply = { text, model: fields.model ?? asked.frame.model, applied };
+  const applied = findAppliedEdits(callRequest.edits, fitted?.slots ?? []);
+  const reply = { text, model: fields.model ?? callRequest.frame.model, applied };
   const body = Buffer.from(fields.isStreamed ? encodeSummaryReplyStream(reply) : encodeSummaryReply(reply));
   trace.status = 200;
   trace.ending = "complete";

@@ -18,13 +18,13 @@ const LEAD_LENGTH = 8_000;
 const knownFacts = new WeakMap<CutBody, BodyFacts>();
 
 /** The facts of a body; reuses those of the body that it extends if both have the same prompt and tools. */
-export function readBodyFacts(api: Api, said: RequestMessages): BodyFacts {
-  const { cut, lead: count } = said;
+export function readBodyFacts(api: Api, messages: RequestMessages): BodyFacts {
+  const { cut, lead: count } = messages;
   const { like } = cut;
   const earlier = like && knownFacts.get(like);
   const fields = [...api.leadFields, "tools", "functions"];
   if (earlier && cut.same >= count && fields.every((name) => isSameField(cut, like, name))) return earlier;
-  const lead = readLead(api, said).slice(0, LEAD_LENGTH);
+  const lead = readLead(api, messages).slice(0, LEAD_LENGTH);
   const toolNames = readToolNames(cut);
   return { lead, toolNames, shape: buildShape({ lead, toolNames }) };
 }
@@ -46,8 +46,8 @@ export function readLead({ leadFields }: Api, { cut, lead, leadElements }: Reque
 }
 
 /** Bytes of the system prompt. */
-export function countLeadBytes(api: Api, said: RequestMessages): number {
-  return leadRanges(api, said).reduce((sum, { from, to }) => sum + to - from, 0);
+export function countLeadBytes(api: Api, messages: RequestMessages): number {
+  return leadRanges(api, messages).reduce((sum, { from, to }) => sum + to - from, 0);
 }
 
 /** Ranges of the system prompt in the body. */

@@ -38,8 +38,8 @@ export function findCompactions(cut: CutBody): CompactionBlocks | undefined {
     );
     const text = findBlockSummary(blocks[place]);
     if (text === undefined) continue;
-    const behind = blocks.slice(place + 1).filter((block) => !isCompactionBlock(block));
-    last = { text, element, rest: replaceBlocks(own, behind) };
+    const after = blocks.slice(place + 1).filter((block) => !isCompactionBlock(block));
+    last = { text, element, rest: replaceBlocks(own, after) };
   }
   return bare.size === 0 ? undefined : { last, stripped: bare };
 }

@@ -33,8 +33,8 @@ export class RecentBodies {
   #sizeBytes = 0;
 
   /** `room` returns the maximum size in bytes at this moment. */
-  constructor(room: () => number) {
-    this.#maxBytes = room;
+  constructor(limits: () => number) {
+    this.#maxBytes = limits;
   }
 
   get sizeBytes(): number {
@@ -46,10 +46,10 @@ export class RecentBodies {
     const alike = this.#byHead.get(buildHeadKey(who, bytes, listFrom)) ?? [];
     let best: KnownBody | undefined;
     let bestBytes = 0;
-    for (const { messages: said } of alike.toReversed()) {
-      const same = countSameBytes(bytes, listFrom, said.cut, bestBytes);
+    for (const { messages } of alike.toReversed()) {
+      const same = countSameBytes(bytes, listFrom, messages.cut, bestBytes);
       if (same <= bestBytes) continue;
-      best = said;
+      best = messages;
       bestBytes = same;
     }
     return best ?? alike.at(-1)?.messages;
@@ -58,8 +58,8 @@ export class RecentBodies {
   /**
    * Keeps a body in place of the one that it extends, which becomes invalid; returns the kept copy, if there is one.
    */
-  keep(who: string, said: RequestMessages): CutBody | undefined {
-    const { cut } = said;
+  keep(who: string, messages: RequestMessages): CutBody | undefined {
+    const { cut } = messages;
     if (cut.listFrom === undefined || cut.elements.length === 0) return undefined;
     const head = buildHeadKey(who, cut.bytes, cut.listFrom);
     const { length } = cut.bytes;
@@ -71,11 +71,11 @@ export class RecentBodies {
     const replaced = place >= 0 ? this.#drop(alike, place) : undefined;
     if (!replaced && alike.length >= MAX_SIMILAR) this.#drop(alike, 0);
     const isRoomy = replaced !== undefined && replaced.buffer.length >= length;
-    const room = isRoomy ? replaced.buffer : Buffer.allocUnsafeSlow(Math.ceil(length * GROWTH));
-    cut.bytes.copy(room);
-    const kept = copyMessages(said, room.subarray(0, length));
-    const sizeBytes = BYTES_PER_BODY + room.length + cut.elements.length * BYTES_PER_ELEMENT;
-    alike.push({ head, messages: kept, buffer: room, sizeBytes });
+    const limits = isRoomy ? replaced.buffer : Buffer.allocUnsafeSlow(Math.ceil(length * GROWTH));
+    cut.bytes.copy(limits);
+    const kept = copyMessages(messages, limits.subarray(0, length));
+    const sizeBytes = BYTES_PER_BODY + limits.length + cut.elements.length * BYTES_PER_ELEMENT;
+    alike.push({ head, messages: kept, buffer: limits, sizeBytes });
     this.#sizeBytes += sizeBytes;
     // Most recently used last.
     this.#byHead.delete(head);

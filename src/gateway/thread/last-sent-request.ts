@@ -33,12 +33,13 @@ const DECIDING_KINDS = ["pin", "overlay", "redacted"] as const;
  */
 export async function findRepeatedSend(
   thread: SendingThread,
-  asked: CallRequest,
+  callRequest: CallRequest,
 ): Promise<LastSentRequest | undefined> {
   const { lastSent: sent, session } = thread;
-  const { said, chain, buildPlainPieces: plain, isDryRun } = asked;
-  if (!sent || chain || plain || isDryRun || said.cut.like !== sent.body) return undefined;
-  if (!said.cut.bytes.equals(sent.body.bytes) || !isSimilarWindow(sent.windowKey, asked)) return undefined;
+  const { messages, chain, buildPlainPieces: plain, isDryRun } = callRequest;
+  if (!sent || chain || plain || isDryRun || messages.cut.like !== sent.body) return undefined;
+  if (!messages.cut.bytes.equals(sent.body.bytes) || !isSimilarWindow(sent.windowKey, callRequest))
+    return undefined;
   const { seq: head } = await session.head();
   const [decided] = await session.read({ from: sent.seenSeq + 1, to: head, kinds: DECIDING_KINDS, limit: 1 });
   if (decided) return undefined;

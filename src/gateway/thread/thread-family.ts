@@ -51,8 +51,8 @@ export class ThreadFamily {
   /** Number of requests waiting for their thread. */
   #waiting = 0;
 
-  constructor(parts: ThreadFamilyDeps, caller: CallerIdentity, firstKey: string) {
-    this.#deps = parts;
+  constructor(deps: ThreadFamilyDeps, caller: CallerIdentity, firstKey: string) {
+    this.#deps = deps;
     this.#caller = caller;
     this.#firstKey = firstKey;
   }
@@ -113,8 +113,8 @@ export class ThreadFamily {
   }
 
   async #fork(of: Thread, at: EntryId): Promise<Thread> {
-    const { session, mark } = await forkThread(this.#deps.kernel, of, at);
-    return this.#add(session, mark, of);
+    const { session, mark: meta } = await forkThread(this.#deps.kernel, of, at);
+    return this.#add(session, meta, of);
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -177,20 +177,20 @@ export class ThreadFamily {
     const isBesideMain = explicit !== undefined && this.#main?.hasTools === true;
     const summary = this.#summaries.find(request.opening);
     const continues = summary?.of.session.id;
-    const said = { keys: this.#isExplicit ? keys : replaceOpening(keys, firstKey), roles };
+    const messages = { keys: this.#isExplicit ? keys : replaceOpening(keys, firstKey), roles };
     const candidates = await Promise.all(
-      this.#threads.map((thread) => thread.describeCandidate(explicit, firstKey, said)),
+      this.#threads.map((thread) => thread.describeCandidate(explicit, firstKey, messages)),
     );
-    const known = findKnownConversation(candidates, request, said);
+    const known = findKnownConversation(candidates, request, messages);
     const kind = detectRequestKind({ ...facts, hasMainConversation: isBesideMain, ...(known && { known }) });
-    const choice = chooseThread(candidates, { ...said, shape, kind, explicit, agent, continues });
+    const choice = chooseThread(candidates, { ...messages, shape, kind, explicit, agent, continues });
     if (which === "known" && choice.type === "new-main") return undefined;
     const chosen = choice.type === "continue" ? this.#thread(choice.id) : undefined;
     const thread = chosen ?? (await this.#open(request, choice.type === "new-child" ? choice.kind : kind));
-    const isAnew = choice.type === "continue" && choice.keep === 0;
-    const told = summary ?? (isAnew ? this.#summaries.findReply(thread, request.opening) : undefined);
-    if (told?.of === thread && !(await isRepeatedInFull(thread, keys)))
-      await this.#summaries.link(told, this.#caller.client ?? "client");
+    const isRestarted = choice.type === "continue" && choice.keep === 0;
+    const linked = summary ?? (isRestarted ? this.#summaries.findReply(thread, request.opening) : undefined);
+    if (linked?.of === thread && !(await isRepeatedInFull(thread, keys)))
+      await this.#summaries.link(linked, this.#caller.client ?? "client");
     thread.reserve();
     return thread;
   }
@@ -219,16 +219,16 @@ export class ThreadFamily {
     if (this.#searchedKeys.has(firstKey) || this.#searchedKeys.size >= MAX_SIMILAR) return;
     this.#searchedKeys.add(firstKey);
     const { kernel } = this.#deps;
-    const most = this.#isExplicit ? 1 : MAX_SIMILAR;
-    while (this.#roots.length < most) {
+    const maxRoots = this.#isExplicit ? 1 : MAX_SIMILAR;
+    while (this.#roots.length < maxRoots) {
       const id = buildRootId(this.#caller, this.#firstKey, this.#roots.length + 1);
       const record = await kernel.find(id);
       if (!record) break;
       const root = await kernel.session(id);
       this.#roots.push(root);
-      const mark = parseThreadMeta(record.meta);
+      const meta = parseThreadMeta(record.meta);
       const elsewhere = parseRedirect(record.meta);
-      if (mark && !this.#thread(id)) this.#add(root, mark);
+      if (meta && !this.#thread(id)) this.#add(root, meta);
       else if (elsewhere !== undefined && !this.#thread(elsewhere)) await this.#reopen(elsewhere);
     }
     for (const root of this.#roots) {
@@ -241,8 +241,8 @@ export class ThreadFamily {
 
   async #reopen(id: SessionId): Promise<Thread | undefined> {
     const { kernel } = this.#deps;
-    const mark = parseThreadMeta((await kernel.find(id))?.meta);
-    return mark && this.#add(await kernel.session(id), mark);
+    const meta = parseThreadMeta((await kernel.find(id))?.meta);
+    return meta && this.#add(await kernel.session(id), meta);
   }
 
   async #open({ shape, keys, firstKey, caller, facts }: ThreadLookup, kind: ThreadKind): Promise<Thread> {
@@ -290,12 +290,12 @@ export class ThreadFamily {
     return ordinal;
   }
 
-  #add(session: Session, mark: ThreadMeta, of?: Thread): Thread {
+  #add(session: Session, meta: ThreadMeta, of?: Thread): Thread {
     const { kernel, stored, prepareStored } = this.#deps;
-    const onReply = (text: string) => this.#recordReply(mark.kind, text, of);
+    const onReply = (text: string) => this.#recordReply(meta.kind, text, of);
     const thread = new Thread({
       session,
-      meta: mark,
+      meta,
       threadKey: buildThreadKey(this.#caller, this.#firstKey),
       blobs: kernel.blobs,
       stored,

@@ -14,8 +14,8 @@ export interface ThreadMeta {
 }
 
 /** The mark as session metadata. */
-export function encodeThreadMeta(mark: ThreadMeta): { readonly [key: string]: Json } {
-  return { gateway: mark as unknown as Json };
+export function encodeThreadMeta(meta: ThreadMeta): { readonly [key: string]: Json } {
+  return { gateway: meta as unknown as Json };
 }
 
 /** The mark of a session; undefined if the gateway did not create it. */

@@ -68,14 +68,14 @@ export class Thread {
   #isOurs: boolean;
   #forgotten = 0;
 
-  constructor(parts: ThreadDeps) {
-    const { session, meta: mark } = parts;
-    this.#deps = parts;
+  constructor(deps: ThreadDeps) {
+    const { session, meta: mark } = deps;
+    this.#deps = deps;
     this.session = session;
     this.#kind = mark.kind;
     this.#isOurs = mark.isOurs === true;
     this.conversation = new Conversation(session, getMessageKey);
-    this.#mergedReplies = new MergedReplies(session, (part) => parts.blobs.restore(part));
+    this.#mergedReplies = new MergedReplies(session, (part) => deps.blobs.restore(part));
     this.windows = new WindowSet(session);
   }
 
@@ -164,14 +164,14 @@ export class Thread {
   }
 
   /** Splits replies that the client has joined, so that the request matches the line. */
-  async splitMergedReplies(said: RequestMessages): Promise<RequestMessages> {
+  async splitMergedReplies(request: RequestMessages): Promise<RequestMessages> {
     const { keys, roles, messages } = await this.#lineSeen();
-    if (keys.every((key, place) => key === said.messages[place]?.key)) return said;
-    const request = {
-      keys: said.messages.map(({ key }) => key),
-      roles: said.messages.map(({ role }) => role),
+    if (keys.every((key, place) => key === request.list[place]?.key)) return request;
+    const keyed = {
+      keys: request.list.map(({ key }) => key),
+      roles: request.list.map(({ role }) => role),
     };
-    return splitRuns(said, messages, await this.#mergedReplies.findRuns({ keys, roles, messages }, request));
+    return splitRuns(request, messages, await this.#mergedReplies.findRuns({ keys, roles, messages }, keyed));
   }
 
   /** Counts a request that is about to begin, so that concurrent ones see it. */
@@ -189,8 +189,8 @@ export class Thread {
   lastSent: LastSentRequest | undefined;
 
   /** Records a request whose reply is pending. */
-  recordRequest({ messages }: RequestMessages): void {
-    const { length } = messages.filter(({ isWithNext }) => !isWithNext);
+  recordRequest({ list }: RequestMessages): void {
+    const { length } = list.filter(({ isWithNext }) => !isWithNext);
     const isAgain = !this.#wasDelivered && length >= this.#requestLength;
     this.#brokenLength = isAgain ? (this.#brokenLength ?? this.#requestLength) : undefined;
     this.#requestLength = length;
@@ -198,17 +198,16 @@ export class Thread {
   }
 
   /** Appends the messages of a request to the log. */
-  async appendRequest({ said, chain }: CallRequest): Promise<PlacedMessages<RequestMessage>> {
-    const { messages, cut } = said;
-    if (chain?.afterEntry !== undefined)
-      return this.conversation.takeMessagesAfter(chain.afterEntry, messages);
-    if (chain) return this.conversation.takeNewMessages(messages);
+  async appendRequest({ messages, chain }: CallRequest): Promise<PlacedMessages<RequestMessage>> {
+    const { list, cut } = messages;
+    if (chain?.afterEntry !== undefined) return this.conversation.takeMessagesAfter(chain.afterEntry, list);
+    if (chain) return this.conversation.takeNewMessages(list);
     this.encodedMessages.keepFirst(cut.like !== undefined && cut.like === this.#body ? cut.same : 0);
-    this.recordRequest(said);
-    const note = this.#noted.has(said) ? undefined : this.#reminders.findNote(messages);
-    if (note !== undefined) this.#noted.set(said, 1);
-    this.#reminders.expect(messages);
-    const given = restoreCallIds(this.getLineMessages(said), await this.#lastCalls());
+    this.recordRequest(messages);
+    const note = this.#noted.has(messages) ? undefined : this.#reminders.findNote(list);
+    if (note !== undefined) this.#noted.set(messages, 1);
+    this.#reminders.expect(list);
+    const given = restoreCallIds(this.getLineMessages(messages), await this.#lastCalls());
     const placed = await this.conversation.takeAllMessages(given, this.#reminders.align);
     if (note !== undefined)
       this.conversation.recordAppended([await this.session.note(REMINDER_PREFIX + note)]);
@@ -216,9 +215,9 @@ export class Thread {
   }
 
   /** The messages of a request that belong to the line; excludes a reminder stored as a note. */
-  getLineMessages(said: RequestMessages): readonly RequestMessage[] {
-    const { messages } = said;
-    return messages.slice(0, messages.length - (this.#noted.get(said) ?? 0));
+  getLineMessages(messages: RequestMessages): readonly RequestMessage[] {
+    const { list } = messages;
+    return list.slice(0, list.length - (this.#noted.get(messages) ?? 0));
   }
 
   /** Records a complete reply. */
@@ -247,8 +246,8 @@ export class Thread {
   }
 
   /** Number of final messages of a request that look like reminders that the client will not repeat. */
-  countReminders({ messages }: RequestMessages): number {
-    return this.#reminders.isReminder(messages) ? 1 : 0;
+  countReminders({ list }: RequestMessages): number {
+    return this.#reminders.isReminder(list) ? 1 : 0;
   }
 
   /** Approximate memory: the text of its window, and a fixed amount per message. */

@@ -49,8 +49,8 @@ export class Threads {
   #sizeBytes = 0;
   #summaries: KnownSummary[] = [];
 
-  constructor(parts: Omit<ThreadFamilyDeps, "onSummary" | "quoted">, limits: () => ThreadLimits) {
-    this.#deps = parts;
+  constructor(deps: Omit<ThreadFamilyDeps, "onSummary" | "quoted">, limits: () => ThreadLimits) {
+    this.#deps = deps;
     this.#limits = limits;
   }
 
@@ -83,7 +83,7 @@ export class Threads {
 
   /** Finds and reserves the thread of the reply that a request follows; undefined if its session is gone. */
   async findAfter(principal: string, place: ResponsePlace): Promise<Thread | undefined> {
-    const { api, client, explicit, firstKey } = place.home;
+    const { api, client, explicit, firstKey } = place.threadKey;
     const held = this.#hold({ principal, api, client, explicit, agent: undefined }, firstKey);
     const thread = await held.family.findThreadAfter(place);
     await this.#updateSize(held);
@@ -176,9 +176,9 @@ export class Threads {
 
   async #evict(): Promise<void> {
     const { maxThreads, maxThreadBytes } = this.#limits();
-    const room = maxThreadBytes * this.#retention.share;
+    const limits = maxThreadBytes * this.#retention.share;
     for (const [key, held] of this.#families) {
-      if (this.#count <= maxThreads && this.#sizeBytes <= room) return;
+      if (this.#count <= maxThreads && this.#sizeBytes <= limits) return;
       const { family } = held;
       if (!family.isIdle) continue;
       this.#families.delete(key);

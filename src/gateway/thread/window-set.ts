@@ -8,7 +8,7 @@ const CHANGED_SHARE = 0.02;
 const CHANGED_BYTES = 400;
 
 /** The properties of a request that its window depends on. */
-export type WindowKey = Pick<CallRequest, "policyKey" | "room" | "isPaging"> & {
+export type WindowKey = Pick<CallRequest, "policyKey" | "limits" | "isPaging"> & {
   readonly frame: Pick<CallRequest["frame"], "model" | "maxTokens" | "leadBytes" | "toolsBytes">;
 };
 
@@ -33,10 +33,10 @@ export class WindowSet {
   }
 
   /** A window for one request; reuses an idle one that matches. */
-  take(asked: CallRequest): WindowLease {
-    const index = this.#idle.findIndex((idle) => isSimilarWindow(idle.made, asked));
+  take(callRequest: CallRequest): WindowLease {
+    const index = this.#idle.findIndex((idle) => isSimilarWindow(idle.made, callRequest));
     const [idle] = index < 0 ? [] : this.#idle.splice(index, 1);
-    const { window, made } = idle ?? { window: this.#open(asked), made: buildWindowKey(asked) };
+    const { window, made } = idle ?? { window: this.#open(callRequest), made: buildWindowKey(callRequest) };
     const giveBack = () => {
       this.#idle = [{ window, made }, ...this.#idle].slice(0, MAX_IDLE);
     };
@@ -44,15 +44,15 @@ export class WindowSet {
   }
 
   /** A shared window that is never fitted and only receives reported usage. */
-  share(asked: CallRequest): WindowLease {
-    const taken = this.take({ ...asked, policyKey: "not fitted" });
+  share(callRequest: CallRequest): WindowLease {
+    const taken = this.take({ ...callRequest, policyKey: "not fitted" });
     taken.release();
     return { ...taken, release: () => undefined };
   }
 
-  #open({ frame, room, policy, isPaging = true }: CallRequest): SessionWindow {
+  #open({ frame, limits, policy, isPaging = true }: CallRequest): SessionWindow {
     const { model, maxTokens } = frame;
-    const { window, threshold } = room;
+    const { window, threshold } = limits;
     return this.#session.window({
       model,
       policy,
@@ -68,9 +68,9 @@ export class WindowSet {
 }
 
 /** Copies only sizes, so that no request body is retained. */
-export function buildWindowKey({ policyKey, room, frame, isPaging = true }: CallRequest): WindowKey {
+export function buildWindowKey({ policyKey, limits, frame, isPaging = true }: CallRequest): WindowKey {
   const { model, maxTokens, leadBytes, toolsBytes } = frame;
-  return { policyKey, room, isPaging, frame: { model, maxTokens, leadBytes, toolsBytes } };
+  return { policyKey, limits, isPaging, frame: { model, maxTokens, leadBytes, toolsBytes } };
 }
 
 /** True if a window made for one request also suits the other. */
@@ -79,8 +79,8 @@ export function isSimilarWindow(one: WindowKey, other: WindowKey): boolean {
     one.frame.model === other.frame.model &&
     one.policyKey === other.policyKey &&
     (one.isPaging ?? true) === (other.isPaging ?? true) &&
-    one.room.window === other.room.window &&
-    one.room.threshold === other.room.threshold &&
+    one.limits.window === other.limits.window &&
+    one.limits.threshold === other.limits.threshold &&
     one.frame.maxTokens === other.frame.maxTokens &&
     isNear(one.frame.leadBytes, other.frame.leadBytes) &&
     isNear(one.frame.toolsBytes, other.frame.toolsBytes)

@@ -14,30 +14,30 @@ export interface RelaySettings {
   readonly api: Api;
   readonly recorder: ReplyRecorder;
   /** Maximum input tokens to report to the client; undefined leaves every byte unchanged. */
-  readonly mostTokens: number | undefined;
+  readonly maxTokens: number | undefined;
   /** Further changes to the data of an event or body. */
   readonly change?: ((data: string) => string | undefined) | undefined;
   /** Events to insert after an event, in wire format. */
-  readonly behind?: ((data: string) => string) | undefined;
+  readonly eventsAfter?: ((data: string) => string) | undefined;
 }
 
 /** Relays a response to the client while it is recorded. */
 export async function relayReply(
-  admitted: Incoming,
-  parts: Services,
+  incoming: Incoming,
+  services: Services,
   upstream: UpstreamResponse,
-  answering: RelaySettings,
+  settings: RelaySettings,
 ): Promise<void> {
-  const { trace, response, signal } = admitted;
-  const { idleMs } = parts.config().limits;
+  const { trace, response, signal } = incoming;
+  const { idleMs } = services.config().limits;
   trace.status = upstream.status;
   const isStream = /^\s*text\/event-stream\b/i.test(findRawHeader(upstream.rawHeaders, "content-type") ?? "");
   try {
-    if (!isStream && answering.mostTokens !== undefined)
-      return await relayWholeBody(admitted, parts, upstream, answering);
+    if (!isStream && settings.maxTokens !== undefined)
+      return await relayWholeBody(incoming, services, upstream, settings);
     const how: Partial<RelayOptions> = isStream
-      ? buildStreamOptions(answering)
-      : buildBodyOptions(answering, parts);
+      ? buildStreamOptions(settings)
+      : buildBodyOptions(settings, services);
     const { ending, bytes, firstByteMs, failure } = await relayResponse({
       answer: upstream,
       response,
@@ -51,16 +51,16 @@ export async function relayReply(
     if (firstByteMs !== undefined) trace.firstByteMs = firstByteMs;
     if (failure) trace.error = failure.reason;
   } finally {
-    await answering.recorder.end();
+    await settings.recorder.end();
   }
 }
 
 function buildStreamOptions({
   api,
   recorder,
-  mostTokens,
+  maxTokens: mostTokens,
   change,
-  behind,
+  eventsAfter: behind,
 }: RelaySettings): Partial<RelayOptions> {
   if (mostTokens === undefined) {
     const splitter = new SseSplitter();
@@ -83,10 +83,10 @@ function buildStreamOptions({
 }
 
 /** Records a body that is not a stream while it is relayed. */
-function buildBodyOptions({ recorder }: RelaySettings, parts: Services): Partial<RelayOptions> {
+function buildBodyOptions({ recorder }: RelaySettings, services: Services): Partial<RelayOptions> {
   const collected = new ByteCollector();
   let isTooLarge = false;
-  const { maxBodyBytes } = parts.config().limits;
+  const { maxBodyBytes } = services.config().limits;
   return {
     tap: (bytes) => {
       isTooLarge ||= collected.length + bytes.length > maxBodyBytes;
@@ -103,11 +103,11 @@ function buildBodyOptions({ recorder }: RelaySettings, parts: Services): Partial
 /** Sends a body whose usage may have to change once it is complete. */
 async function relayWholeBody(
   { response, trace, signal }: Incoming,
-  parts: Services,
+  services: Services,
   upstream: UpstreamResponse,
-  { api, recorder, mostTokens = 0, change }: RelaySettings,
+  { api, recorder, maxTokens: mostTokens = 0, change }: RelaySettings,
 ): Promise<void> {
-  const { idleMs, maxBodyBytes } = parts.config().limits;
+  const { idleMs, maxBodyBytes } = services.config().limits;
   const { raw, decoded } = await readUpstreamBody(upstream.body, maxBodyBytes, { idleMs, signal });
   const text = decoded?.toString("utf8");
   if (text !== undefined) recorder.takeWhole(text);

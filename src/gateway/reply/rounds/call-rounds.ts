@@ -37,11 +37,11 @@ export class CallRounds {
   #count = 0;
   #windowRound = 0;
 
-  constructor(admitted: Incoming, parts: Services, own: CallRoundsDeps) {
+  constructor(incoming: Incoming, services: Services, own: CallRoundsDeps) {
     this.format = ROUND_FORMATS[own.call.request.api.name];
     this.stream = this.format.openStream(MAX_RECALL_ROUNDS);
-    this.#incoming = admitted;
-    this.#services = parts;
+    this.#incoming = incoming;
+    this.#services = services;
     this.#deps = own;
   }
 
@@ -66,7 +66,7 @@ export class CallRounds {
   async sendNext({ calls, elements }: RecallRound): Promise<UpstreamResult> {
     const { principal, signal, trace } = this.#incoming;
     const { kernel, config } = this.#services;
-    const { call, recall: recalled, sendAgain } = this.#deps;
+    const { call, recall, sendAgain } = this.#deps;
     const { thread } = call;
     const memory = getThreadRecall(thread).getMemory(
       kernel,
@@ -74,25 +74,25 @@ export class CallRounds {
       buildToolScope(principal.id, config()),
     );
     const isLast = ++this.#count >= MAX_RECALL_ROUNDS;
-    const said = [...this.#elements, ...elements];
+    const messages = [...this.#elements, ...elements];
     const found = await runRecallCalls(calls, { memory, session: thread.session.id, signal, isLast });
-    const answers = trimRecallResults(found, (call.roomTokens ?? 0) - recalled.countTokens(said));
+    const answers = trimRecallResults(found, (call.roomTokens ?? 0) - recall.countTokens(messages));
     trace.recalls = (trace.recalls ?? 0) + answers.length;
     for (const { call, text } of answers)
       this.#notes.push(`${call.name} ${JSON.stringify(call.input).slice(0, 300)}: ${text.length} characters`);
-    this.#elements = [...said, ...this.format.encodeResults(answers)];
+    this.#elements = [...messages, ...this.format.encodeResults(answers)];
     const { healed } = call;
-    const answered = await sendAgain(this.#elements);
+    const answer = await sendAgain(this.#elements);
     if (call.healed > healed) this.#windowRound = this.#count;
-    if (!answered.refusal || this.hasText || !isRequestFailure(answered.refusal.failure)) return answered;
-    return this.#sendPlain(answered);
+    if (!answer.refusal || this.hasText || !isRequestFailure(answer.refusal.failure)) return answer;
+    return this.#sendPlain(answer);
   }
 
   /** If no text was sent so far, repeats the request without the gateway's tools. */
   async #sendPlain({ response: answer }: UpstreamResult): Promise<UpstreamResult> {
-    const { recall: recalled, sendAgain } = this.#deps;
+    const { recall, sendAgain } = this.#deps;
     answer.body.destroy();
-    recalled.drop();
+    recall.drop();
     this.#elements = [];
     return sendAgain([]);
   }

@@ -18,46 +18,46 @@ interface ReadResponse {
 
 /** Sends the client a single body for all rounds of a reply. */
 export async function relayBodies(
-  admitted: Incoming,
-  parts: Services,
+  incoming: Incoming,
+  services: Services,
   first: UpstreamResponse,
-  answering: RelaySettings,
+  settings: RelaySettings,
   rounds: CallRounds,
 ): Promise<void> {
   const { bodies, format: form } = rounds;
   let last: ReadResponse | undefined;
   try {
-    last = await readResponse(admitted, parts, { response: first });
+    last = await readResponse(incoming, services, { response: first });
     for (;;) {
       const body = last.answer.status < 400 ? parseObject(last.text ?? "") : undefined;
       if (!body) break;
       bodies.push(body);
       const { recallRound: own } = form.readBody(body);
       if (!own || bodies.length > MAX_RECALL_ROUNDS) break;
-      last = await readResponse(admitted, parts, await rounds.sendNext(own));
+      last = await readResponse(incoming, services, await rounds.sendNext(own));
     }
   } catch (error) {
-    const fault = toRoundFault(error, admitted.trace.upstream ?? "upstream");
-    if (!last || !rounds.hasText || admitted.signal.aborted) throw new FaultError(fault, error);
-    admitted.trace.error = fault.kind;
+    const fault = toRoundFault(error, incoming.trace.upstream ?? "upstream");
+    if (!last || !rounds.hasText || incoming.signal.aborted) throw new FaultError(fault, error);
+    incoming.trace.error = fault.kind;
   }
   const isRefused = last.answer.status >= 400;
-  if (isRefused) admitted.trace.error ??= `status ${last.answer.status}`;
-  if (bodies.length === 0 || (isRefused && !rounds.hasText)) sendBody(admitted, last, answering, last.text);
+  if (isRefused) incoming.trace.error ??= `status ${last.answer.status}`;
+  if (bodies.length === 0 || (isRefused && !rounds.hasText)) sendBody(incoming, last, settings, last.text);
   else {
     const joined = form.mergeBodies(bodies);
     const isSame = bodies.length === 1 && joined === bodies[0];
-    sendBody(admitted, { ...last, answer: first }, answering, isSame ? last.text : JSON.stringify(joined));
+    sendBody(incoming, { ...last, answer: first }, settings, isSame ? last.text : JSON.stringify(joined));
   }
 }
 
 async function readResponse(
   { signal }: Incoming,
-  parts: Services,
+  services: Services,
   { response: answer, refusal }: UpstreamResult,
 ): Promise<ReadResponse> {
   if (refusal?.raw) return { answer, raw: refusal.raw, text: refusal.text };
-  const { idleMs, maxBodyBytes } = parts.config().limits;
+  const { idleMs, maxBodyBytes } = services.config().limits;
   const { raw, decoded } = await readUpstreamBody(answer.body, maxBodyBytes, { idleMs, signal });
   return { answer, raw, text: decoded?.toString("utf8") };
 }
@@ -66,7 +66,7 @@ async function readResponse(
 function sendBody(
   { response, trace }: Incoming,
   { answer, raw, text }: ReadResponse,
-  { api, recorder, mostTokens, change }: RelaySettings,
+  { api, recorder, maxTokens: mostTokens, change }: RelaySettings,
   shown: string | undefined,
 ): void {
   trace.status = answer.status;

@@ -7,18 +7,18 @@ import { isEventStream, relayStreams } from "./relay-streams.ts";
 
 /** Relays a reply to the client as one, however many rounds it takes, and records the version that the client sees. */
 export async function relayRounds(
-  admitted: Incoming,
-  parts: Services,
+  incoming: Incoming,
+  services: Services,
   first: UpstreamResponse,
-  answering: RelaySettings,
+  settings: RelaySettings,
   rounds: CallRounds,
 ): Promise<void> {
-  admitted.trace.status = first.status;
+  incoming.trace.status = first.status;
   try {
-    if (isEventStream(first)) await relayStreams(admitted, parts, first, answering, rounds);
-    else await relayBodies(admitted, parts, first, answering, rounds);
+    if (isEventStream(first)) await relayStreams(incoming, services, first, settings, rounds);
+    else await relayBodies(incoming, services, first, settings, rounds);
   } finally {
-    await answering.recorder.end();
+    await settings.recorder.end();
     await rounds.end();
   }
 }

@@ -21,34 +21,34 @@ type RoundOutcome =
 
 /** Relays the streams of all rounds as one. */
 export async function relayStreams(
-  admitted: Incoming,
-  parts: Services,
+  incoming: Incoming,
+  services: Services,
   first: UpstreamResponse,
-  answering: RelaySettings,
+  settings: RelaySettings,
   rounds: CallRounds,
 ): Promise<void> {
   let isLater = false;
   for (let upstream = first; ; isLater = true) {
-    const after = await relayRound(admitted, parts, upstream, answering, rounds, isLater);
+    const after = await relayRound(incoming, services, upstream, settings, rounds, isLater);
     if (after.type === "over") return;
     const next =
-      after.type === "again" ? await startNextRound(admitted, parts, rounds, after.own) : after.fault;
+      after.type === "again" ? await startNextRound(incoming, services, rounds, after.own) : after.fault;
     if ("body" in next) {
       upstream = next;
       continue;
     }
-    if (admitted.signal.aborted) return;
-    admitted.trace.error = next.kind;
-    await endResponse(admitted.response, buildFinalEvents(rounds, answering, next));
+    if (incoming.signal.aborted) return;
+    incoming.trace.error = next.kind;
+    await endResponse(incoming.response, buildFinalEvents(rounds, settings, next));
     return;
   }
 }
 
 async function relayRound(
   { response, signal, trace }: Incoming,
-  parts: Services,
+  services: Services,
   upstream: UpstreamResponse,
-  answering: RelaySettings,
+  settings: RelaySettings,
   { stream }: CallRounds,
   isLater: boolean,
 ): Promise<RoundOutcome> {
@@ -57,9 +57,9 @@ async function relayRound(
     answer: upstream,
     response,
     signal,
-    idleMs: parts.config().limits.idleMs,
+    idleMs: services.config().limits.idleMs,
     startedAt: trace.startedMs,
-    transform: (event) => recordEvents(stream.take(event), answering, event),
+    transform: (event) => recordEvents(stream.take(event), settings, event),
     keepsOpen: () => {
       own = stream.next();
       return own !== undefined || (isLater && !stream.hasEnded);
@@ -79,8 +79,8 @@ async function relayRound(
 
 /** The response of the next round, or the fault that prevented it. */
 async function startNextRound(
-  admitted: Incoming,
-  parts: Services,
+  incoming: Incoming,
+  services: Services,
   rounds: CallRounds,
   own: RecallRound,
 ): Promise<UpstreamResponse | WireFault> {
@@ -88,25 +88,25 @@ async function startNextRound(
     const answered = await rounds.sendNext(own);
     const { response: answer, refusal } = answered;
     if (!refusal && answer.status < 400 && isEventStream(answer)) return answer;
-    const fault = await readRoundFault(answered, admitted, parts);
+    const fault = await readRoundFault(answered, incoming, services);
     answer.body.destroy();
     return fault;
   } catch (error) {
-    return toRoundFault(error, admitted.trace.upstream ?? "upstream");
+    return toRoundFault(error, incoming.trace.upstream ?? "upstream");
   }
 }
 
 /** Events that end the reply after the text sent so far, or a fault event if there was none. */
-function buildFinalEvents({ stream }: CallRounds, answering: RelaySettings, fault: WireFault): Buffer {
+function buildFinalEvents({ stream }: CallRounds, settings: RelaySettings, fault: WireFault): Buffer {
   const ending = stream.finish();
-  if (ending) return recordEvents(ending, answering) ?? Buffer.alloc(0);
-  return Buffer.from(answering.api.encodeFaultEvent(fault));
+  if (ending) return recordEvents(ending, settings) ?? Buffer.alloc(0);
+  return Buffer.from(settings.api.encodeFaultEvent(fault));
 }
 
 /** Records the shown events and returns their bytes. */
 function recordEvents(
   events: readonly WireEvent[],
-  { api, recorder, mostTokens, change, behind }: RelaySettings,
+  { api, recorder, maxTokens: mostTokens, change, eventsAfter: behind }: RelaySettings,
   came?: SseEvent,
 ): Buffer | undefined {
   const pieces = events.map((event) => {

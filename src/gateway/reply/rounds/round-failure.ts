@@ -33,10 +33,10 @@ export function isRequestFailure(failure: ProviderFailure): boolean {
 export async function readRoundFault(
   { response: answer, refusal }: UpstreamResult,
   { signal }: Pick<Incoming, "signal">,
-  parts: Pick<Services, "config">,
+  services: Pick<Services, "config">,
 ): Promise<WireFault> {
   const { status } = answer;
-  const failure = refusal?.failure ?? (await readRoundFailure(answer, signal, parts));
+  const failure = refusal?.failure ?? (await readRoundFailure(answer, signal, services));
   const message = failure.message ?? `The upstream answered with status ${status}.`;
   const kind = detectOverflow(failure) ? "overflow" : (FAULT_KINDS[status] ?? "unavailable");
   return { status, kind, message };
@@ -46,9 +46,9 @@ export async function readRoundFault(
 async function readRoundFailure(
   { body, status }: UpstreamResponse,
   signal: AbortSignal,
-  parts: Pick<Services, "config">,
+  services: Pick<Services, "config">,
 ): Promise<ProviderFailure> {
-  const { idleMs } = parts.config().limits;
+  const { idleMs } = services.config().limits;
   const { decoded } = await readUpstreamBody(body, MAX_BYTES, { idleMs, signal });
   return readFailureReply(status, decoded?.toString("utf8") ?? "");
 }

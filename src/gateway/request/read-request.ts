@@ -2,32 +2,25 @@ import { Turns } from "../../base/turns.ts";
 import type { MessageInput } from "../../index.ts";
 import type { Api } from "../api/api.ts";
 import { FaultError } from "../api/fault-error.ts";
-import { LIFT_FROM_BYTES, lift } from "../body/lift.ts";
-import { liftedMessage } from "../body/lifted-message.ts";
-import { liftedFields, readInTurns } from "../body/read-in-turns.ts";
+import type { Services } from "../exchange/services.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
-import { type BodyFacts, readBodyFacts } from "../request/body-facts.ts";
-import { isChained } from "../request/chain.ts";
-import {
-  BodyError,
-  type ByteRange,
-  type CutBody,
-  cutSteps,
-  OddBodyError,
-  parseRange,
-} from "../request/cut-body.ts";
-import { parseRequestFields, type RequestFields } from "../request/request-fields.ts";
+import { type BodyFacts, readBodyFacts } from "./body-facts.ts";
+import { isChained } from "./chain.ts";
+import { BodyError, type ByteRange, type CutBody, cutSteps, OddBodyError, parseRange } from "./cut-body.ts";
+import { LIFT_FROM_BYTES, lift } from "./lift.ts";
+import { liftedMessage } from "./lifted-message.ts";
+import { liftedFields, readInTurns } from "./read-in-turns.ts";
+import { parseRequestFields, type RequestFields } from "./request-fields.ts";
 import {
   type KnownMessage,
   type MessageReading,
   type RequestMessages,
   readMessages,
-} from "../request/request-messages.ts";
-import type { Services } from "./services.ts";
+} from "./request-messages.ts";
 
 /** A request, parsed as far as needed. */
 export interface ParsedRequest {
-  readonly said: RequestMessages;
+  readonly messages: RequestMessages;
   readonly fields: RequestFields;
   readonly facts: BodyFacts;
 }
@@ -67,11 +60,11 @@ export async function readRequest(
     const before = isMore ? undefined : earlier;
     const isLarge = body.length >= LIFT_FROM_BYTES;
     if (cut.listFrom === undefined) {
-      const said = await readPlainInput(reading, cut, turns);
-      return { said, fields, facts: readBodyFacts(api, said) };
+      const messages = await readPlainInput(reading, cut, turns);
+      return { messages, fields, facts: readBodyFacts(api, messages) };
     }
-    const said = isLarge ? await readInTurns(own, cut, turns, before) : readMessages(own, cut, before);
-    return { said, fields, facts: readBodyFacts(api, said) };
+    const messages = isLarge ? await readInTurns(own, cut, turns, before) : readMessages(own, cut, before);
+    return { messages, fields, facts: readBodyFacts(api, messages) };
   } catch (error) {
     if (!(error instanceof BodyError) || isValidJson(error, body)) throw error;
     const message = `The body is not what ${api.name} takes: ${error.message}.`;
@@ -124,14 +117,14 @@ async function readPlainInput(reading: MessageReading, cut: CutBody, turns: Turn
   const range = cut.fields.get(reading.api.messagesField);
   const lifted = range && isLargeRange(range) ? await lift(cut.bytes, range, turns) : undefined;
   const text = lifted ? lifted.value : range && parseRange(cut.bytes, range);
-  if (typeof text !== "string") return { cut, lead: 0, messages: [] };
+  if (typeof text !== "string") return { cut, lead: 0, list: [] };
   const place = { role: "user", index: 0, from: 0, to: 0 } as const;
   const input: MessageInput = { role: "user", text };
   if (lifted && lifted.values.size > 0) {
     const source = { body: cut.bytes, values: lifted.values, format: reading.api.name, turns };
     const fields = liftedFields(reading, await liftedMessage(input, source));
-    return { cut, lead: 0, messages: [{ ...place, ...fields }] };
+    return { cut, lead: 0, list: [{ ...place, ...fields }] };
   }
   const key = buildCanonicalKey(input);
-  return { cut, lead: 0, messages: [{ ...place, raw: input, input: () => reading.stored(input, key), key }] };
+  return { cut, lead: 0, list: [{ ...place, raw: input, input: () => reading.stored(input, key), key }] };
 }

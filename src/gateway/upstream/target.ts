@@ -1,11 +1,11 @@
 import type { ApiName } from "../api/api.ts";
 import { FaultError } from "../api/fault-error.ts";
 import type { UpstreamConfig } from "../config/config.ts";
-import { chooseUpstream } from "../upstream/choose-upstream.ts";
-import type { Incoming, Services } from "./services.ts";
+import type { Incoming, Services } from "../exchange/services.ts";
+import { chooseUpstream } from "./choose-upstream.ts";
 
 /** The upstream and the model name for a request. */
-export interface Destination {
+export interface Target {
   readonly upstream: UpstreamConfig;
   /** The model, as the upstream names it. */
   readonly model: string;
@@ -21,12 +21,12 @@ const MILLION_BETA = /(?:^|,)\s*context-1m-/;
 export const UNNAMED_MODEL = "unnamed";
 
 /** The destination of a request. Throws `FaultError` if no upstream speaks the API, or if no model is named. */
-export function chooseDestination(
+export function chooseTarget(
   api: ApiName,
   clientModel: string | undefined,
   { config }: Pick<Services, "config">,
   { request }: Pick<Incoming, "request">,
-): Destination {
+): Target {
   const chosen = chooseUpstream(config().upstreams, {
     api,
     model: clientModel === UNNAMED_MODEL ? undefined : clientModel,

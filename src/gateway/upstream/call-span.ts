@@ -1,14 +1,14 @@
+import type { Incoming, Services } from "../exchange/services.ts";
 import type { CallSpan } from "../observe/spans.ts";
-import { filterHeaders, type RawHeaders } from "../upstream/raw-headers.ts";
-import { buildUpstreamUrl } from "../upstream/upstream-url.ts";
-import type { Destination } from "./destination.ts";
-import type { Incoming, Services } from "./services.ts";
+import { filterHeaders, type RawHeaders } from "./raw-headers.ts";
+import type { Target } from "./target.ts";
+import { buildUpstreamUrl } from "./upstream-url.ts";
 
 /** Starts the span of a model call; undefined if telemetry is off. */
 export function startSpan(
   { request, route, trace }: Incoming,
   { spans }: Pick<Services, "spans">,
-  { upstream, model }: Destination,
+  { upstream, model }: Target,
 ): CallSpan | undefined {
   if (!spans.isOn) return undefined;
   const { traceparent, tracestate } = request.headers;
