@@ -9,12 +9,13 @@ import { type Admission, admit } from "./door/admit.ts";
 import { ByteBudget } from "./door/byte-budget.ts";
 import { createClientSignal } from "./door/client-signal.ts";
 import { discardBody } from "./door/discard-body.ts";
+import type { Incoming } from "./door/incoming.ts";
 import { findPeerUser, type PeerUser } from "./door/peer-user.ts";
 import { readRequestBody } from "./door/read-body.ts";
 import { readRequestHead } from "./door/request-head.ts";
 import { Semaphore } from "./door/semaphore.ts";
-import type { Incoming, Services } from "./exchange/services.ts";
-import { exchange } from "./exchange.ts";
+import type { Services } from "./exchange/services.ts";
+import { runExchange } from "./exchange.ts";
 import { getSessionPrefix } from "./identity/session-ids.ts";
 import { METRICS_TYPE, type Metrics } from "./observe/metrics.ts";
 import type { Observer } from "./observe/observer.ts";
@@ -177,7 +178,7 @@ export class Reception {
   async #answer(incoming: Incoming): Promise<void> {
     const services = this.#deps.services;
     const { route } = incoming;
-    if (route.type === "api" && route.action === "create") await exchange(incoming, services);
+    if (route.type === "api" && route.action === "create") await runExchange(incoming, services);
     else await forwardRequest(incoming, services);
   }
 

@@ -1,8 +1,8 @@
 import { POLICIES } from "../../index.ts";
 import type { Api } from "../api/api.ts";
 import { FaultError } from "../api/fault-error.ts";
-import type { UpstreamConfig } from "../config/config.ts";
-import type { Incoming, Services } from "../exchange/services.ts";
+import type { GatewayConfig, UpstreamConfig } from "../config/config.ts";
+import type { Incoming } from "../door/incoming.ts";
 import { countLeadBytes, leadRanges, readLead } from "../request/body-facts.ts";
 import { isChained } from "../request/chain.ts";
 import { buildEditsKey, readContextManagement } from "../request/context-management.ts";
@@ -14,14 +14,20 @@ import type { ParsedRequest } from "../request/read-request.ts";
 import type { CallRequest, FrameText, TokenLimits } from "../thread/call-request.ts";
 import type { Target } from "../upstream/target.ts";
 import { buildEditsPolicy } from "./edits-policy.ts";
+import type { ModelLimits } from "./model-limits.ts";
+
+/** Services for calls. */
+export interface CallServices {
+  readonly config: () => GatewayConfig;
+  readonly modelLimits: ModelLimits;
+}
 
 /** Builds the request to a thread. Throws `FaultError` for edits that cannot be carried out. */
 export function buildCallRequest(
-  api: Api,
-  { messages, fields }: ParsedRequest,
+  { api, messages, fields }: ParsedRequest,
   target: Target,
   { signal }: Pick<Incoming, "signal">,
-  services: Pick<Services, "config" | "modelLimits">,
+  services: CallServices,
 ): CallRequest {
   const { upstream, model } = target;
   const config = services.config();

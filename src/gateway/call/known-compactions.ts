@@ -81,9 +81,7 @@ export class KnownCompactions {
   async #readStored(name: string): Promise<SummaryPosition | undefined> {
     const intake = await this.#kernel.intake(name);
     const afterEntry = toObject(intake?.checkpoint)?.behind;
-    return intake && typeof afterEntry === "string"
-      ? { session: intake.session, afterEntry }
-      : undefined;
+    return intake && typeof afterEntry === "string" ? { session: intake.session, afterEntry } : undefined;
   }
 
   #keep(name: string, known: KnownSummaryPosition): void {

@@ -15,10 +15,11 @@ import type { ReplyReader } from "../api/api.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
 import { getMessageKey } from "../identity/message-key.ts";
 import { findViolations } from "../outgoing/check-rules.ts";
-import { listPieceElements, type OutgoingPiece } from "../outgoing/outgoing-pieces.ts";
+import { listPieceElements } from "../outgoing/outgoing-pieces.ts";
 import { buildPiecesFromLog, hasClientPieces } from "../outgoing/pieces-from-log.ts";
 import type { Violation } from "../outgoing/violation.ts";
 import type { CutBody } from "../request/cut-body.ts";
+import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import type { RequestMessage } from "../request/request-messages.ts";
 import { type CallRequest, limitOutput, type TokenLimits } from "../thread/call-request.ts";
 import { findRepeatedSend, type LastSentRequest } from "../thread/last-sent-request.ts";
@@ -224,6 +225,11 @@ export class ThreadCall {
   /** Rules of the provider that an edit would have violated; such an edit is not sent. */
   get violations(): readonly Violation[] {
     return this.#violations;
+  }
+
+  /** True if the gateway may change the window of the call. */
+  get isEditable(): boolean {
+    return this.request.policy !== "none" && !this.request.isDryRun;
   }
 
   get healed(): number {

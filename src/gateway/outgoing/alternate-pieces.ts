@@ -1,8 +1,8 @@
 import { canMergeRoles, mergeRoles } from "../../formats/writing/merge-roles.ts";
 import type { ApiName, WireObject } from "../api/api.ts";
 import type { CutBody } from "../request/cut-body.ts";
+import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import { parseElement, type RequestMessages } from "../request/request-messages.ts";
-import type { OutgoingPiece } from "./outgoing-pieces.ts";
 
 /** The first or last element of a piece. */
 interface Edge {

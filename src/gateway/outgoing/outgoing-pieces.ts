@@ -1,14 +1,9 @@
 import type { Message } from "../../index.ts";
 import type { Api, LoadBase64, WireObject } from "../api/api.ts";
 import type { ByteRange, CutBody } from "../request/cut-body.ts";
+import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import { parseElement, type RequestMessage, type RequestMessages } from "../request/request-messages.ts";
 import type { OutgoingSlot } from "./plan-outgoing.ts";
-
-/** A run of outgoing elements: a slice of the received body, or newly written elements. */
-export type OutgoingPiece =
-  | { readonly from: number; readonly to: number }
-  /** `index` is that of the client's first element that they replace, if any. */
-  | { readonly elements: readonly WireObject[]; readonly index?: number };
 
 /** Cache of encoded messages, by message; messages of a window stay the same objects from call to call. */
 export class EncodedMessages {

@@ -1,9 +1,9 @@
 import type { FittedWindow, Message, MessageInput } from "../../index.ts";
 import type { Api, LoggedContent, WireObject } from "../api/api.ts";
 import { parseRange } from "../request/cut-body.ts";
+import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import type { RequestMessage, RequestMessages } from "../request/request-messages.ts";
 import { alternatePieces } from "./alternate-pieces.ts";
-import type { OutgoingPiece } from "./outgoing-pieces.ts";
 import { type OutgoingSource, planOutgoing } from "./plan-outgoing.ts";
 
 /** A conversation rebuilt from the log, for a request that contains only new messages. */

@@ -1,4 +1,5 @@
-import type { Incoming, Services } from "../exchange/services.ts";
+import type { Incoming } from "../door/incoming.ts";
+import type { Services } from "../exchange/services.ts";
 import { countBytes } from "../outgoing/splice-body.ts";
 import { sendWholeBody } from "../reply/relay/relay-reply.ts";
 import { estimateBytes } from "../request/estimate-bytes.ts";

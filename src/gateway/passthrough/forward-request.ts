@@ -1,12 +1,13 @@
 import { Turns } from "../../base/turns.ts";
 import { FaultError } from "../api/fault-error.ts";
-import type { Incoming, Services } from "../exchange/services.ts";
+import type { Incoming } from "../door/incoming.ts";
+import type { Services } from "../exchange/services.ts";
 import { buildOutgoingBody } from "../outgoing/outgoing-body.ts";
 import { BodyError, cutBody, oddFieldSteps, parseRange } from "../request/cut-body.ts";
 import { LIFT_FROM_BYTES } from "../request/lift.ts";
 import { checkBodyReadable, checkEndpointAccess, checkReferenceAccess } from "../upstream/check-ownership.ts";
 import { chooseUpstream } from "../upstream/choose-upstream.ts";
-import { chooseTarget } from "../upstream/target.ts";
+import { chooseModelTarget } from "../upstream/target.ts";
 import { countTokens } from "./count-tokens.ts";
 import { listModels } from "./list-models.ts";
 import { passThrough } from "./pass-through.ts";
@@ -16,7 +17,7 @@ export async function forwardRequest(incoming: Incoming, services: Services): Pr
   const { route, body } = incoming;
   if (route.type === "models") return listModels(incoming, services);
   if (route.type === "api") {
-    const target = chooseTarget(route.api, await readModel(body), services, incoming);
+    const target = chooseModelTarget(await readModel(body), incoming, services);
     await checkReferenceAccess(incoming, services, target.upstream);
     return countTokens(incoming, services, target);
   }

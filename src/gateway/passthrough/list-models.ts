@@ -1,6 +1,7 @@
 import type { WireObject } from "../api/api.ts";
 import type { UpstreamConfig } from "../config/config.ts";
-import type { Incoming, Services } from "../exchange/services.ts";
+import type { Incoming } from "../door/incoming.ts";
+import type { Services } from "../exchange/services.ts";
 import { readUpstreamBody } from "../upstream/read-whole.ts";
 import { sendRequest } from "../upstream/send-request.ts";
 import { passThrough } from "./pass-through.ts";

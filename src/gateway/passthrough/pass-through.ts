@@ -1,5 +1,6 @@
 import type { UpstreamConfig } from "../config/config.ts";
-import type { Incoming, Services } from "../exchange/services.ts";
+import type { Incoming } from "../door/incoming.ts";
+import type { Services } from "../exchange/services.ts";
 import { relayResponse } from "../reply/relay/relay-response.ts";
 import { sendRequest } from "../upstream/send-request.ts";
 

@@ -8,8 +8,8 @@ import {
   type WindowContent,
 } from "../../index.ts";
 import type { ThreadCall } from "../call/thread-call.ts";
+import type { MemorySearch } from "../exchange/memory-search.ts";
 import { getSlotEntry } from "../outgoing/plan-outgoing.ts";
-import type { MemorySearch } from "./search-memory.ts";
 
 const MAX_TOKENS = 2_000;
 /** Maximum share of the window for the context recalled for one message. */

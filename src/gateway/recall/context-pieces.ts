@@ -1,6 +1,6 @@
 import { toArray } from "../../formats/content/fields.ts";
 import type { ApiName, WireObject } from "../api/api.ts";
-import type { OutgoingPiece } from "../outgoing/outgoing-pieces.ts";
+import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import { parseElement, type RequestMessages } from "../request/request-messages.ts";
 
 /** A user element with a text appended to its content. */
@@ -11,8 +11,8 @@ export function appendTextToElement(api: ApiName, element: WireObject, text: str
   return { ...element, content: [...toArray(content), { type, text }] };
 }
 
-export function appendText(messages: string, text: string): string {
-  return `${messages}\n\n${text}`;
+export function appendText(content: string, text: string): string {
+  return `${content}\n\n${text}`;
 }
 
 /** The texts whose message is sent, by the index of the message; all of them if the request is sent unchanged. */
@@ -39,10 +39,10 @@ export function addContextToPieces(
   api: ApiName,
   { cut, list }: RequestMessages,
   pieces: readonly OutgoingPiece[],
-  extended: ReadonlyMap<number, string>,
+  contextTexts: ReadonlyMap<number, string>,
 ): readonly OutgoingPiece[] {
   const texts = new Map<number, string>();
-  for (const [index, text] of extended) {
+  for (const [index, text] of contextTexts) {
     const message = list[index];
     if (message && message.to > message.from) texts.set(message.to - 1, text);
   }

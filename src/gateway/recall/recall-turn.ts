@@ -1,49 +1,28 @@
 import { estimateText } from "../../index.ts";
 import type { ApiName, WireObject } from "../api/api.ts";
 import type { ThreadCall } from "../call/thread-call.ts";
-import type { Services } from "../exchange/services.ts";
+import type { Exchange, RequestRecall } from "../exchange/exchange-state.ts";
 import type { BodyChanges } from "../outgoing/outgoing-body.ts";
-import type { OutgoingPiece } from "../outgoing/outgoing-pieces.ts";
 import { parseRange } from "../request/cut-body.ts";
-import type { ParsedRequest } from "../request/read-request.ts";
+import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import { buildContext } from "./build-context.ts";
 import { addContextToPieces, appendText, appendTextToElement, findSentTexts } from "./context-pieces.ts";
 import { getRecallSettings } from "./recall-settings.ts";
-import type { MemorySearch } from "./search-memory.ts";
-import { getThreadRecall } from "./thread-recall.ts";
-
-/** The additions of recall to one request. */
-export interface RequestRecall {
-  /** True if the model was offered the gateway's tools. */
-  readonly hasTools: boolean;
-  /** Adds the recalled content and the `elements` of later rounds to the changes of a body. */
-  addTo(changes: BodyChanges, elements?: readonly WireObject[]): BodyChanges;
-  /**
-   * Estimated tokens of the context added to user messages, and of later rounds. Tools count with the client's tools.
-   */
-  countTokens(elements?: readonly WireObject[]): number;
-  /** Removes the tools and the context, which the client did not ask for; false if there are none. */
-  drop(): boolean;
-}
 
 /**
  * Prepares the additions to a request: context for a new message of the user, and tools; undefined if there are none.
  * The context may only use the room left in the window.
  */
-export async function prepareRecall(
-  services: Pick<Services, "config">,
-  request: ParsedRequest,
-  call: ThreadCall,
-  memorySearch: MemorySearch | undefined,
-): Promise<RequestRecall | undefined> {
-  const { request: callRequest, thread, roomTokens } = call;
+export async function prepareRecall(exchange: Exchange): Promise<RequestRecall | undefined> {
+  const { services, request, thread, call } = exchange;
+  const { request: callRequest, roomTokens } = call;
   const { context } = getRecallSettings(services.config(), callRequest.api.name, thread.kind);
   const previous = request.fields.all.previous_response_id;
   const { recallTools: ownTools } = callRequest.frame;
   if (!ownTools && !context && typeof previous !== "string") return undefined;
-  const own = getThreadRecall(thread);
+  const own = thread.recall;
   const hiddenEnd = own.hiddenEnds.get(previous);
-  if (context) await chooseContext(call, memorySearch);
+  if (context) await chooseContext(exchange);
   let contextTexts = context ? own.contextTexts.find(callRequest.messages.list) : new Map<number, string>();
   let tools = roomTokens === undefined ? undefined : ownTools;
   if (!tools && contextTexts.size === 0 && !hiddenEnd) return undefined;
@@ -97,21 +76,22 @@ export async function prepareRecall(
 }
 
 /** Chooses the context for the newest message; earlier context stays as long as there is room for it, newest first. */
-async function chooseContext(call: ThreadCall, memorySearch: MemorySearch | undefined): Promise<void> {
-  const { thread, request: callRequest, pieces, roomTokens = 0 } = call;
+async function chooseContext({ thread, call, memorySearch }: Exchange): Promise<void> {
+  const { request: callRequest, pieces, roomTokens = 0 } = call;
   const { list } = callRequest.messages;
-  const { contextTexts } = getThreadRecall(thread);
+  const { contextTexts } = thread.recall;
   const earlier = findSentTexts(callRequest.messages, pieces, contextTexts.find(list));
-  let limits = roomTokens;
+  let leftTokens = roomTokens;
   const tooMany: number[] = [];
   for (const [index, text] of [...earlier].sort(([one], [other]) => other - one)) {
     const tokens = estimateText(text);
-    if (tokens <= limits) limits -= tokens;
+    if (tokens <= leftTokens) leftTokens -= tokens;
     else tooMany.push(index);
   }
   contextTexts.forget(list, tooMany);
   const sought = memorySearch && list[memorySearch.messageIndex];
-  if (memorySearch && sought) contextTexts.set(list, sought, await buildContext(memorySearch, call, limits));
+  if (memorySearch && sought)
+    contextTexts.set(list, sought, await buildContext(memorySearch, call, leftTokens));
 }
 
 function sumTextTokens(texts: ReadonlyMap<number, string>): number {

@@ -1,22 +1,14 @@
-import { estimateText, type Hit, type Memory, retrieveContext, shouldRetrieve } from "../../index.ts";
-import type { Incoming, Services } from "../exchange/services.ts";
+import { estimateText, type Memory, retrieveContext, shouldRetrieve } from "../../index.ts";
+import type { Incoming } from "../door/incoming.ts";
+import type { MemorySearch } from "../exchange/memory-search.ts";
+import type { Services } from "../exchange/services.ts";
 import type { Trace } from "../observe/trace.ts";
 import type { CallRequest } from "../thread/call-request.ts";
 import type { Thread } from "../thread/thread.ts";
 import { findPersonText } from "./person-text.ts";
 import { getRecallSettings } from "./recall-settings.ts";
 import { runWithTimeout } from "./run-with-timeout.ts";
-import { getThreadRecall } from "./thread-recall.ts";
 import { buildToolScope, narrowToConversations } from "./tool-scope.ts";
-
-/** Search results for a new message of the user. */
-export interface MemorySearch {
-  /** Index of the message in the request. */
-  readonly messageIndex: number;
-  readonly query: string;
-  /** Best first. */
-  readonly hits: readonly Hit[];
-}
 
 const TIMEOUT_MS = 5_000;
 /** The part of that time reserved for indexing new entries. */
@@ -38,7 +30,7 @@ export async function searchMemory(
   if (!getRecallSettings(config(), api.name, thread.kind).context) return undefined;
   const { list } = messages;
   const last = list.at(-1 - thread.countReminders(messages));
-  if (last?.role !== "user" || getThreadRecall(thread).contextTexts.has(list, last)) return undefined;
+  if (last?.role !== "user" || thread.recall.contextTexts.has(list, last)) return undefined;
   const words = findPersonText(last.input());
   if (words === undefined || !shouldRetrieve(words)) return undefined;
   trace.recalls = (trace.recalls ?? 0) + 1;

@@ -1,15 +1,20 @@
 import { Turns } from "../../base/turns.ts";
 import type { MessageInput } from "../../index.ts";
 import type { Api } from "../api/api.ts";
+import { getApi } from "../api/apis.ts";
 import { FaultError } from "../api/fault-error.ts";
-import type { Services } from "../exchange/services.ts";
+import type { GatewayConfig } from "../config/config.ts";
+import type { Incoming } from "../door/incoming.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
-import { type BodyFacts, readBodyFacts } from "./body-facts.ts";
+import { readBodyFacts } from "./body-facts.ts";
+import type { BodyFacts } from "./body-memo.ts";
 import { isChained } from "./chain.ts";
 import { BodyError, type ByteRange, type CutBody, cutSteps, OddBodyError, parseRange } from "./cut-body.ts";
 import { LIFT_FROM_BYTES, lift } from "./lift.ts";
 import { liftedMessage } from "./lifted-message.ts";
 import { liftedFields, readInTurns } from "./read-in-turns.ts";
+import type { RecentBodies } from "./recent-bodies.ts";
+import type { ReferencedItems } from "./referenced-items.ts";
 import { parseRequestFields, type RequestFields } from "./request-fields.ts";
 import {
   type KnownMessage,
@@ -20,20 +25,51 @@ import {
 
 /** A request, parsed as far as needed. */
 export interface ParsedRequest {
+  readonly api: Api;
   readonly messages: RequestMessages;
   readonly fields: RequestFields;
   readonly facts: BodyFacts;
 }
 
-type ReadParts = Pick<Services, "bodies" | "items" | "stored" | "config"> &
-  Partial<Pick<Services, "prepareStored">>;
+/** Services for reading requests. */
+export interface RequestServices {
+  readonly config: () => GatewayConfig;
+  readonly bodies: RecentBodies;
+  readonly items: ReferencedItems;
+  /** Converts a message to its stored form. */
+  readonly stored: (message: MessageInput, key: string) => MessageInput;
+  /** Redacts large messages in a worker, so that `stored` finds them ready. */
+  readonly prepareStored: (messages: readonly MessageInput[], signal?: AbortSignal) => Promise<void>;
+}
 
-/** Reads a body. Throws `FaultError` if the API does not accept it, `OddBodyError` if only the provider can decide. */
+type ParseServices = Omit<RequestServices, "prepareStored"> & Partial<RequestServices>;
+
+/**
+ * Reads the body of a request and prepares its new messages for the log; undefined for an odd body that only the
+ * provider can judge. Throws `FaultError` if the API does not accept it.
+ */
 export async function readRequest(
+  { route, body, principal, signal, trace }: Incoming,
+  services: RequestServices,
+): Promise<ParsedRequest | undefined> {
+  try {
+    const request = await parseRequest(getApi(route.api), body, principal.id, services);
+    const fresh = request.messages.list.flatMap(({ raw }) => raw ?? []);
+    await services.prepareStored(fresh, signal);
+    trace.isStreamed = request.fields.isStreamed;
+    return request;
+  } catch (error) {
+    if (error instanceof OddBodyError) return undefined;
+    throw error;
+  }
+}
+
+/** Parses a body. Throws `FaultError` if the API does not accept it, `OddBodyError` if only the provider can decide. */
+export async function parseRequest(
   api: Api,
   body: Buffer,
   principal: string,
-  { bodies, items, stored, prepareStored, config }: ReadParts,
+  { bodies, items, stored, prepareStored, config }: ParseServices,
 ): Promise<ParsedRequest> {
   const reading: MessageReading = {
     api,
@@ -61,10 +97,10 @@ export async function readRequest(
     const isLarge = body.length >= LIFT_FROM_BYTES;
     if (cut.listFrom === undefined) {
       const messages = await readPlainInput(reading, cut, turns);
-      return { messages, fields, facts: readBodyFacts(api, messages) };
+      return { api, messages, fields, facts: readBodyFacts(api, messages) };
     }
     const messages = isLarge ? await readInTurns(own, cut, turns, before) : readMessages(own, cut, before);
-    return { messages, fields, facts: readBodyFacts(api, messages) };
+    return { api, messages, fields, facts: readBodyFacts(api, messages) };
   } catch (error) {
     if (!(error instanceof BodyError) || isValidJson(error, body)) throw error;
     const message = `The body is not what ${api.name} takes: ${error.message}.`;

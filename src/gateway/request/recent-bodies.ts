@@ -18,7 +18,7 @@ interface KeptBody {
   readonly head: string;
   readonly messages: KnownBody;
   /**
-   * Buffer of its bytes, reused by the body that replaces it: allocating large memory each time costs more than
+   * Buffer of its bytes, reused by the body that reindexs it: allocating large memory each time costs more than
    * copying.
    */
   readonly buffer: Buffer;
@@ -32,9 +32,8 @@ export class RecentBodies {
   readonly #byHead = new Map<string, KeptBody[]>();
   #sizeBytes = 0;
 
-  /** `room` returns the maximum size in bytes at this moment. */
-  constructor(limits: () => number) {
-    this.#maxBytes = limits;
+  constructor(maxBytes: () => number) {
+    this.#maxBytes = maxBytes;
   }
 
   get sizeBytes(): number {
@@ -65,17 +64,17 @@ export class RecentBodies {
     const { length } = cut.bytes;
     if (length > this.#maxBytes() / 2) return undefined;
     const alike = this.#byHead.get(head) ?? [];
-    const place = alike.findIndex((one) => one.messages.cut === cut.like);
+    const index = alike.findIndex((one) => one.messages.cut === cut.like);
     // An identical body, as from a client that retries, is already kept.
-    if (place >= 0 && alike[place]?.messages.cut.bytes.equals(cut.bytes)) return cut.like;
-    const replaced = place >= 0 ? this.#drop(alike, place) : undefined;
-    if (!replaced && alike.length >= MAX_SIMILAR) this.#drop(alike, 0);
-    const isRoomy = replaced !== undefined && replaced.buffer.length >= length;
-    const limits = isRoomy ? replaced.buffer : Buffer.allocUnsafeSlow(Math.ceil(length * GROWTH));
-    cut.bytes.copy(limits);
-    const kept = copyMessages(messages, limits.subarray(0, length));
-    const sizeBytes = BYTES_PER_BODY + limits.length + cut.elements.length * BYTES_PER_ELEMENT;
-    alike.push({ head, messages: kept, buffer: limits, sizeBytes });
+    if (index >= 0 && alike[index]?.messages.cut.bytes.equals(cut.bytes)) return cut.like;
+    const reindexd = index >= 0 ? this.#drop(alike, index) : undefined;
+    if (!reindexd && alike.length >= MAX_SIMILAR) this.#drop(alike, 0);
+    const isRoomy = reindexd !== undefined && reindexd.buffer.length >= length;
+    const buffer = isRoomy ? reindexd.buffer : Buffer.allocUnsafeSlow(Math.ceil(length * GROWTH));
+    cut.bytes.copy(buffer);
+    const kept = copyMessages(messages, buffer.subarray(0, length));
+    const sizeBytes = BYTES_PER_BODY + buffer.length + cut.elements.length * BYTES_PER_ELEMENT;
+    alike.push({ head, messages: kept, buffer, sizeBytes });
     this.#sizeBytes += sizeBytes;
     // Most recently used last.
     this.#byHead.delete(head);
@@ -85,11 +84,11 @@ export class RecentBodies {
   }
 
   #shrink(): void {
-    const most = this.#maxBytes();
+    const maxBytes = this.#maxBytes();
     for (const [head, alike] of this.#byHead) {
-      while (this.#sizeBytes > most && alike.length > 0) this.#drop(alike, 0);
+      while (this.#sizeBytes > maxBytes && alike.length > 0) this.#drop(alike, 0);
       if (alike.length === 0) this.#byHead.delete(head);
-      if (this.#sizeBytes <= most) return;
+      if (this.#sizeBytes <= maxBytes) return;
     }
   }
 

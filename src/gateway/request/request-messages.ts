@@ -123,8 +123,8 @@ export function copyMessages(
   { cut, lead, list }: RequestMessages,
   bytes: Buffer,
 ): RequestMessages<KnownMessage> {
-  const { fields, listFrom, elements } = cut;
-  const own: CutBody = { bytes, fields, listFrom, elements, same: 0, like: undefined };
+  const { fields, listFrom, elements, memo } = cut;
+  const own: CutBody = { bytes, fields, listFrom, elements, same: 0, like: undefined, memo };
   return { cut: own, lead, list: list.map(toKnownMessage) };
 }
 

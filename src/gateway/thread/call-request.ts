@@ -1,9 +1,9 @@
 import { estimateText, type FittedWindow, type Policy } from "../../index.ts";
 import type { Api, WireObject } from "../api/api.ts";
-import type { OutgoingPiece } from "../outgoing/outgoing-pieces.ts";
 import type { Chain } from "../request/chain.ts";
 import type { ContextEdit } from "../request/context-edit.ts";
 import type { CompactionBlocks } from "../request/find-compactions.ts";
+import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import type { RequestMessages } from "../request/request-messages.ts";
 
 /** The parts of a request other than its messages that its window depends on. */

@@ -1,14 +1,16 @@
 import { toObject } from "../../formats/content/fields.ts";
 import type { MessageInput, Role } from "../../index.ts";
-import type { Api, WireObject } from "../api/api.ts";
-import type { Incoming, Services } from "../exchange/services.ts";
+import type { WireObject } from "../api/api.ts";
+import type { Incoming } from "../door/incoming.ts";
 import { detectClient } from "../identity/client-name.ts";
 import { findExplicitId } from "../identity/explicit-id.ts";
 import { buildOpeningKey } from "../identity/opening-key.ts";
 import { type Chain, findPreviousReply, isChained } from "../request/chain.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import type { RequestMessage, RequestMessages } from "../request/request-messages.ts";
+import type { ResponseIds } from "./response-ids.ts";
 import type { Thread } from "./thread.ts";
+import type { Threads } from "./threads.ts";
 
 /** Number of messages at either end of a request that reveal its purpose. */
 const END_MESSAGES = 6;
@@ -20,15 +22,18 @@ export interface FoundThread {
   readonly chain: Chain | undefined;
 }
 
+/** Services for finding threads. */
+export interface ThreadServices {
+  readonly threads: Threads;
+  readonly responses: ResponseIds;
+}
+
 /** Finds the conversation of a request, and reserves it. */
 export async function findThread(
-  api: Api,
-  { messages, fields, facts }: ParsedRequest,
-  incoming: Incoming,
-  { threads, responses }: Pick<Services, "threads" | "responses">,
+  { api, messages, fields, facts }: ParsedRequest,
+  { principal, trace, request: { headers } }: Incoming,
+  { threads, responses }: ThreadServices,
 ): Promise<FoundThread> {
-  const { principal, trace } = incoming;
-  const { headers } = incoming.request;
   const explicit = findExplicitId({ headers, fields: fields.all });
   const client = explicit?.client ?? detectClient(headers);
   if (client !== undefined) trace.client = client;

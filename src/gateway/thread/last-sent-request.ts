@@ -1,7 +1,7 @@
 import type { EntryId, FittedWindow, Session } from "../../index.ts";
-import type { OutgoingPiece } from "../outgoing/outgoing-pieces.ts";
 import type { Violation } from "../outgoing/violation.ts";
 import type { CutBody } from "../request/cut-body.ts";
+import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import type { CallRequest } from "./call-request.ts";
 import { isSimilarWindow, type WindowKey } from "./window-set.ts";
 

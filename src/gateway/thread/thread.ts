@@ -18,6 +18,7 @@ import { MergedReplies, mergeRuns, splitRuns } from "./merged-replies.ts";
 import { Reminders } from "./reminders.ts";
 import type { ThreadKey } from "./response-place.ts";
 import { encodeThreadMeta, type ThreadMeta } from "./thread-meta.ts";
+import { ThreadRecall } from "./thread-recall.ts";
 import { WindowSet } from "./window-set.ts";
 
 const BYTES_PER_THREAD = 64_000;
@@ -28,6 +29,12 @@ const MAX_UNKNOWN_RESPONSES = 2;
 /** Number of latest replies by which a conversation without its beginning is found. */
 const MAX_REPLIES = 16;
 const REMINDER_PREFIX = "Said by the client for one request only:\n";
+
+/** Instructions of a request, and the response that they are stored with. */
+export interface StoredLead {
+  readonly key: string;
+  readonly response: string;
+}
 
 /** Dependencies of a thread. */
 export interface ThreadDeps {
@@ -184,6 +191,12 @@ export class Thread {
 
   /** Requests that no other window could repair. */
   readonly hopeless = new HopelessRequests();
+
+  /** Its recall between requests. */
+  readonly recall = new ThreadRecall();
+
+  /** The instructions of its requests, as last stored with a response. */
+  storedLead: StoredLead | undefined;
 
   /** The outcome of its last request; undefined if it must not be reused. */
   lastSent: LastSentRequest | undefined;

@@ -1,6 +1,6 @@
 import { FaultError } from "../api/fault-error.ts";
 import type { UpstreamConfig } from "../config/config.ts";
-import type { Incoming, Services } from "../exchange/services.ts";
+import type { Incoming } from "../door/incoming.ts";
 import type { CallSpan } from "../observe/spans.ts";
 import { countBytes } from "../outgoing/splice-body.ts";
 import { withSpanHeaders } from "./call-span.ts";
@@ -11,6 +11,7 @@ import { sendUpstream, type UpstreamResponse } from "./send-upstream.ts";
 import { UpstreamError } from "./upstream-error.ts";
 import { toUpstreamFault } from "./upstream-fault.ts";
 import { buildUpstreamHeaders } from "./upstream-headers.ts";
+import type { UpstreamServices } from "./upstream-services.ts";
 import { buildUpstreamUrl } from "./upstream-url.ts";
 
 /** A request to be sent upstream. */
@@ -26,7 +27,7 @@ export interface UpstreamSend {
 /** Sends a request to its upstream and waits for the head of the response. Throws `FaultError`. */
 export async function sendRequest(
   incoming: Incoming,
-  services: Services,
+  services: UpstreamServices,
   sent: UpstreamSend,
 ): Promise<UpstreamResponse> {
   const { request, response, route, query, signal, trace } = incoming;

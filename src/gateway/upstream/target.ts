@@ -1,8 +1,9 @@
-import type { ApiName } from "../api/api.ts";
 import { FaultError } from "../api/fault-error.ts";
 import type { UpstreamConfig } from "../config/config.ts";
-import type { Incoming, Services } from "../exchange/services.ts";
+import type { Incoming } from "../door/incoming.ts";
+import type { ParsedRequest } from "../request/read-request.ts";
 import { chooseUpstream } from "./choose-upstream.ts";
+import type { UpstreamServices } from "./upstream-services.ts";
 
 /** The upstream and the model name for a request. */
 export interface Target {
@@ -18,17 +19,33 @@ export interface Target {
 const MILLION_BETA = /(?:^|,)\s*context-1m-/;
 
 /** Placeholder for a request without a model: some servers have only one, and stored prompts may name it. */
-export const UNNAMED_MODEL = "unnamed";
+const UNNAMED_MODEL = "unnamed";
 
-/** The destination of a request. Throws `FaultError` if no upstream speaks the API, or if no model is named. */
+/** The target of a request. Throws `FaultError` if no upstream speaks the API, or if no model is named. */
 export function chooseTarget(
-  api: ApiName,
+  request: ParsedRequest,
+  incoming: Incoming,
+  services: Pick<UpstreamServices, "config">,
+): Target {
+  const target = chooseModelTarget(getModelName(request), incoming, services);
+  incoming.trace.model = target.model;
+  return target;
+}
+
+/** The model that a request names; a request without messages must name one. */
+function getModelName({ fields: { model, all }, messages }: ParsedRequest): string | undefined {
+  if (model !== undefined && model !== "") return model;
+  return messages.list.length > 0 || typeof all.prompt === "object" ? UNNAMED_MODEL : undefined;
+}
+
+/** The target of a request that names a model. Throws `FaultError` like `chooseTarget`. */
+export function chooseModelTarget(
   clientModel: string | undefined,
-  { config }: Pick<Services, "config">,
-  { request }: Pick<Incoming, "request">,
+  { request, route }: Pick<Incoming, "request" | "route">,
+  { config }: Pick<UpstreamServices, "config">,
 ): Target {
   const chosen = chooseUpstream(config().upstreams, {
-    api,
+    api: route.api,
     model: clientModel === UNNAMED_MODEL ? undefined : clientModel,
   });
   if (chosen.fault) throw new FaultError(chosen.fault);

@@ -1,24 +1,23 @@
-import type { Incoming, Services } from "../../exchange/services.ts";
+import type { Exchange, ReplyRelay } from "../../exchange/exchange-state.ts";
 import type { UpstreamResponse } from "../../upstream/send-upstream.ts";
-import type { RelaySettings } from "../relay/relay-reply.ts";
+import { isEventStream } from "../relay/relay-reply.ts";
 import type { CallRounds } from "./call-rounds.ts";
 import { relayBodies } from "./relay-bodies.ts";
-import { isEventStream, relayStreams } from "./relay-streams.ts";
+import { relayStreams } from "./relay-streams.ts";
 
 /** Relays a reply to the client as one, however many rounds it takes, and records the version that the client sees. */
 export async function relayRounds(
-  incoming: Incoming,
-  services: Services,
-  first: UpstreamResponse,
-  settings: RelaySettings,
+  exchange: Exchange,
+  reply: ReplyRelay,
+  answer: UpstreamResponse,
   rounds: CallRounds,
 ): Promise<void> {
-  incoming.trace.status = first.status;
+  exchange.trace.status = answer.status;
   try {
-    if (isEventStream(first)) await relayStreams(incoming, services, first, settings, rounds);
-    else await relayBodies(incoming, services, first, settings, rounds);
+    if (isEventStream(answer)) await relayStreams(exchange, reply, answer, rounds);
+    else await relayBodies(exchange, reply, answer, rounds);
   } finally {
-    await settings.recorder.end();
+    await reply.recorder.end();
     await rounds.end();
   }
 }
