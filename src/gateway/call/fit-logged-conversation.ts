@@ -1,3 +1,4 @@
+import type { WindowLease } from "../../conversation/window-pool.ts";
 import {
   detectOverflow,
   type FittedWindow,
@@ -9,7 +10,6 @@ import {
 import { isLogWhole, isPreviousMissing } from "../request/chain.ts";
 import { type CallRequest, joinedText } from "../thread/call-request.ts";
 import type { Thread } from "../thread/thread.ts";
-import type { WindowLease } from "../thread/window-set.ts";
 
 /** The fitted window of a conversation that the request itself does not contain. */
 export interface LoggedFit {

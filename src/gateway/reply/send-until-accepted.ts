@@ -1,3 +1,4 @@
+import { runHealLoop } from "../../conversation/heal-loop.ts";
 import { detectOutputOverflow, detectOverflow, type Overflow, type ProviderFailure } from "../../index.ts";
 import type { WireObject } from "../api/api.ts";
 import { traceBody, traceCall } from "../call/trace-call.ts";
@@ -7,7 +8,7 @@ import { countBytes, isSameBody } from "../outgoing/splice-body.ts";
 import { sendRequest } from "../upstream/send-request.ts";
 import type { UpstreamResponse } from "../upstream/send-upstream.ts";
 import { buildExchangeBody } from "./exchange-body.ts";
-import { findRefusal, type UpstreamResult } from "./relay/upstream-refusal.ts";
+import { findRefusal, type UpstreamRefusal, type UpstreamResult } from "./relay/upstream-refusal.ts";
 
 /** Sends the request of an exchange until it is answered or cannot be repaired. */
 export async function sendUntilAccepted(exchange: Exchange): Promise<UpstreamResult> {
@@ -30,19 +31,24 @@ export async function sendRound(
 ): Promise<UpstreamResult> {
   const { call, recall } = exchange;
   let body = buildExchangeBody(exchange, elements);
-  for (;;) {
-    if (!elements) call.setExtraTokens(recall?.countTokens() ?? 0);
-    const response = await sendBody(exchange, body, elements !== undefined);
-    const isWatched = call.isEditable || recall !== undefined;
-    const refusal = isWatched ? await findRefusal(exchange, response, countBytes(body)) : undefined;
-    if (!refusal) return { response };
-    if (!(await repairRequest(exchange, refusal.failure, elements))) return { response, refusal };
-    const refused = body;
-    body = buildExchangeBody(exchange, elements);
-    // The provider would give the same reply to the same bytes.
-    if (isSameBody(refused, body)) return { response, refusal };
-    response.body.destroy();
-  }
+  const { answer, refusal } = await runHealLoop<UpstreamResponse, UpstreamRefusal>({
+    async send() {
+      if (!elements) call.setExtraTokens(recall?.countTokens() ?? 0);
+      const response = await sendBody(exchange, body, elements !== undefined);
+      const isWatched = call.isEditable || recall !== undefined;
+      const refusal = isWatched ? await findRefusal(exchange, response, countBytes(body)) : undefined;
+      return { answer: response, ...(refusal && { refusal }) };
+    },
+    async heal({ failure }) {
+      if (!(await repairRequest(exchange, failure, elements))) return false;
+      const refused = body;
+      body = buildExchangeBody(exchange, elements);
+      // The provider would give the same reply to the same bytes.
+      return !isSameBody(refused, body);
+    },
+    discard: (response) => response.body.destroy(),
+  });
+  return { response: answer, ...(refusal && { refusal }) };
 }
 
 function sendBody(

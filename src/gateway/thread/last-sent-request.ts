@@ -3,7 +3,7 @@ import type { Violation } from "../outgoing/violation.ts";
 import type { CutBody } from "../request/cut-body.ts";
 import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import type { CallRequest } from "./call-request.ts";
-import { isSimilarWindow, type WindowKey } from "./window-set.ts";
+import { isSimilarWindow, type WindowKey } from "./thread-windows.ts";
 
 /** The outcome of a request, for an exact repetition: a client that retries, or wants another reply. */
 export interface LastSentRequest {

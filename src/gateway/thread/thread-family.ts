@@ -1,14 +1,15 @@
-import type { EntryId, Kernel, MessageInput, Session, SessionId } from "../../index.ts";
+import type { Kernel, MessageInput, Session, SessionId } from "../../index.ts";
 import { chooseThread, type ThreadKind } from "../identity/choose-thread.ts";
 import { findKnownConversation } from "../identity/find-known-conversation.ts";
 import { replaceOpening } from "../identity/opening-key.ts";
 import { getLastUserText } from "../identity/request-facts.ts";
 import { detectRequestKind } from "../identity/request-kind.ts";
-import { buildRootId, type CallerIdentity, findFreeChildId } from "../identity/session-ids.ts";
+import { type CallerIdentity, findFreeChildId } from "../identity/session-ids.ts";
 import { ClientSummaries } from "./client-summaries.ts";
 import type { ClientSummary } from "./client-summary.ts";
+import { FamilyRoots } from "./family-roots.ts";
 import { forkThread } from "./fork-thread.ts";
-import { createRedirect, parseRedirect } from "./redirect.ts";
+import { parseRedirect } from "./redirect.ts";
 import { findClosestThread, isRepeatedInFull } from "./related-threads.ts";
 import { buildThreadKey, type ResponsePlace } from "./response-place.ts";
 import { Thread } from "./thread.ts";
@@ -30,8 +31,6 @@ export interface ThreadFamilyDeps {
 /** Finds the conversation that a client continues under a different first message. */
 export type FindContinued = () => Promise<ClientSummary | undefined>;
 
-/** Maximum number of conversations with the same beginning that are found again after a restart. */
-const MAX_SIMILAR = 32;
 const MAX_CHILDREN = 100;
 
 /**
@@ -43,9 +42,7 @@ export class ThreadFamily {
   readonly #firstKey: string;
   #threads: Thread[] = [];
   readonly #adopted = new Set<Thread>();
-  /** First messages whose conversations have been looked up in the store. */
-  readonly #searchedKeys = new Set<string>();
-  #roots: Session[] = [];
+  readonly #roots: FamilyRoots;
   readonly #summaries = new ClientSummaries();
   #turn: Promise<unknown> = Promise.resolve();
   /** Number of requests waiting for their thread. */
@@ -55,6 +52,7 @@ export class ThreadFamily {
     this.#deps = deps;
     this.#caller = caller;
     this.#firstKey = firstKey;
+    this.#roots = new FamilyRoots(deps.kernel, caller, firstKey);
   }
 
   get threads(): readonly Thread[] {
@@ -106,15 +104,15 @@ export class ThreadFamily {
       const known = this.#threads.find(({ session, isClosed }) => session.id === place.session && !isClosed);
       const thread = known ?? (await this.#reopen(place.session));
       if (!thread) return undefined;
-      const own = thread.inFlight > 0 ? await this.#fork(thread, place.entry) : thread;
-      own.reserve();
-      return own;
+      if (thread.inFlight === 0) {
+        thread.reserve();
+        return thread;
+      }
+      const fork = await forkThread(this.#deps.kernel, thread, place.entry);
+      const forked = this.#add(fork.session, fork.meta, thread);
+      forked.reserve();
+      return forked;
     });
-  }
-
-  async #fork(of: Thread, at: EntryId): Promise<Thread> {
-    const { session, mark: meta } = await forkThread(this.#deps.kernel, of, at);
-    return this.#add(session, meta, of);
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -130,8 +128,7 @@ export class ThreadFamily {
 
   /** Adopts a conversation that continues here, because its client restarted it from a summary. */
   async #adopt({ of, text }: ClientSummary): Promise<void> {
-    const id = buildRootId(this.#caller, this.#firstKey, this.#freeOrdinal());
-    this.#roots.push(await createRedirect(of.session, id));
+    await this.#roots.addRedirect(of.session);
     this.#threads.unshift(of);
     this.#adopted.add(of);
     this.#summaries.add({ of, text });
@@ -141,11 +138,11 @@ export class ThreadFamily {
   renew(id: SessionId): Promise<boolean> {
     return this.#inTurn(async () => {
       const thread = this.#thread(id);
-      const isKnown = thread !== undefined || this.#roots.some((root) => root.id === id);
+      const isKnown = thread !== undefined || this.#roots.has(id);
       // Another request may already have renewed it.
       if (!isKnown || (await this.#deps.kernel.find(id))) return isKnown;
       this.#threads = this.#threads.filter((known) => known !== thread);
-      this.#roots = this.#roots.filter((root) => root.id !== id);
+      this.#roots.remove(id);
       if (thread?.inFlight === 0) await thread.close().catch(() => undefined);
       return true;
     });
@@ -153,7 +150,7 @@ export class ThreadFamily {
 
   async close(): Promise<void> {
     const own = this.#threads.filter((thread) => !this.#adopted.has(thread));
-    await Promise.allSettled([...own, ...this.#roots].map((thread) => thread.close()));
+    await Promise.allSettled([...own, ...this.#roots.sessions].map((thread) => thread.close()));
   }
 
   #threadFor(request: ThreadLookup, continued: FindContinued, which: "any"): Promise<Thread>;
@@ -216,25 +213,18 @@ export class ThreadFamily {
 
   /** Looks up stored conversations that a request may continue. */
   async #searchStore(firstKey: string): Promise<void> {
-    if (this.#searchedKeys.has(firstKey) || this.#searchedKeys.size >= MAX_SIMILAR) return;
-    this.#searchedKeys.add(firstKey);
+    if (!this.#roots.isNewSearch(firstKey)) return;
     const { kernel } = this.#deps;
-    const maxRoots = this.#isExplicit ? 1 : MAX_SIMILAR;
-    while (this.#roots.length < maxRoots) {
-      const id = buildRootId(this.#caller, this.#firstKey, this.#roots.length + 1);
-      const record = await kernel.find(id);
-      if (!record) break;
-      const root = await kernel.session(id);
-      this.#roots.push(root);
-      const meta = parseThreadMeta(record.meta);
-      const elsewhere = parseRedirect(record.meta);
-      if (meta && !this.#thread(id)) this.#add(root, meta);
+    await this.#roots.openStored(async (root, stored) => {
+      const meta = parseThreadMeta(stored);
+      const elsewhere = parseRedirect(stored);
+      if (meta && !this.#thread(root.id)) this.#add(root, meta);
       else if (elsewhere !== undefined && !this.#thread(elsewhere)) await this.#reopen(elsewhere);
-    }
-    for (const root of this.#roots) {
-      for (const { id, meta } of await root.children({ limit: MAX_CHILDREN })) {
-        const mark = parseThreadMeta(meta);
-        if (mark?.firstKey === firstKey && !this.#thread(id)) this.#add(await kernel.session(id), mark);
+    });
+    for (const root of this.#roots.sessions) {
+      for (const { id, meta: stored } of await root.children({ limit: MAX_CHILDREN })) {
+        const meta = parseThreadMeta(stored);
+        if (meta?.firstKey === firstKey && !this.#thread(id)) this.#add(await kernel.session(id), meta);
       }
     }
   }
@@ -246,48 +236,31 @@ export class ThreadFamily {
   }
 
   async #open({ shape, keys, firstKey, caller, facts }: ThreadLookup, kind: ThreadKind): Promise<Thread> {
-    const mark = { kind, shape, firstKey, ...(caller.agent !== undefined && { agent: caller.agent }) };
-    const meta = encodeThreadMeta(mark);
+    const meta = { kind, shape, firstKey, ...(caller.agent !== undefined && { agent: caller.agent }) };
+    const stored = encodeThreadMeta(meta);
     const whole = kind === "compaction" ? await findClosestThread(this.#threads, keys) : undefined;
     if (whole) {
       const { session } = whole.thread;
       const id = await findFreeChildId(this.#deps.kernel, session.id, kind, firstKey);
-      return this.#add(await session.fork({ id, at: whole.last, meta }), mark, whole.thread);
+      return this.#add(await session.fork({ id, at: whole.last, meta: stored }), meta, whole.thread);
     }
     const isRoot = !this.#isExplicit || (kind === "main" && !this.#main);
-    const root = await this.#root(this.#isExplicit ? 1 : this.#freeOrdinal());
+    const root = await this.#roots.open();
     if (isRoot) {
       const { title = this.#storedTitle(buildTitle(facts.messages)) } = await root.record();
-      await root.update({ meta, ...(title !== undefined && { title }) });
+      await root.update({ meta: stored, ...(title !== undefined && { title }) });
       const isElsewhere = kind === "compaction" && !this.#main;
       return this.#add(
         root,
-        mark,
+        meta,
         isElsewhere ? await this.#deps.quoted(getLastUserText(facts.messages)) : undefined,
       );
     }
     const main = this.#main;
     const id = await findFreeChildId(this.#deps.kernel, root.id, kind, firstKey);
-    const child = await root.child({ id, meta });
+    const child = await root.child({ id, meta: stored });
     if (kind === "main") main?.demote();
-    return this.#add(child, mark, main);
-  }
-
-  async #root(ordinal: number): Promise<Session> {
-    const id = buildRootId(this.#caller, this.#firstKey, ordinal);
-    const known = this.#roots.find((root) => root.id === id);
-    if (known) return known;
-    const root = await this.#deps.kernel.session(id);
-    this.#roots.push(root);
-    return root;
-  }
-
-  /** The first ordinal that is not in use here; ordinals of deleted conversations are free again. */
-  #freeOrdinal(): number {
-    const taken = new Set(this.#roots.map((root) => root.id));
-    let ordinal = 1;
-    while (taken.has(buildRootId(this.#caller, this.#firstKey, ordinal))) ordinal++;
-    return ordinal;
+    return this.#add(child, meta, main);
   }
 
   #add(session: Session, meta: ThreadMeta, of?: Thread): Thread {
@@ -317,7 +290,7 @@ export class ThreadFamily {
     if (kind === "title" && this.#isExplicit) {
       const title = text.replaceAll(/\s+/g, " ").trim().slice(0, 120);
       const stored = title === "" ? undefined : this.#storedTitle(title);
-      if (stored !== undefined) await (await this.#root(1)).update({ title: stored });
+      if (stored !== undefined) await (await this.#roots.get(1)).update({ title: stored });
     }
   }
 
