@@ -34,6 +34,10 @@ export async function beginExchange(
   const { call } = begun;
   const span = startSpan(incoming, services, target);
   traceCall(trace, call);
+  // A body with its whole conversation is kept for comparison with the next one.
+  const owner = `${incoming.principal.id} ${request.api.name}`;
+  const keptBody = call.request.chain ? undefined : services.bodies.keep(owner, request.messages);
+  call.recordKeptBody(keptBody);
   return {
     ...begun,
     incoming,
@@ -43,7 +47,7 @@ export async function beginExchange(
     target,
     thread: call.thread,
     span,
-    keptBody: keepBody(request, call, incoming, services),
+    keptBody,
     recall: undefined,
     reply: undefined,
     [Symbol.dispose]() {
@@ -83,19 +87,6 @@ async function beginCall(
     thread.recordEnd(false);
     throw error;
   }
-}
-
-/** Keeps the body of a request that contains its whole conversation, for comparison with the next one. */
-function keepBody(
-  request: ParsedRequest,
-  call: ThreadCall,
-  { principal }: Incoming,
-  { bodies }: Services,
-): Exchange["keptBody"] {
-  const { api, messages } = request;
-  const kept = call.request.chain ? undefined : bodies.keep(`${principal.id} ${api.name}`, messages);
-  call.recordKeptBody(kept);
-  return kept;
 }
 
 /** Stops a looping client with a fault, before it pays for more requests. */

@@ -3,10 +3,11 @@ import type { Api } from "../api/api.ts";
 import { FaultError } from "../api/fault-error.ts";
 import type { GatewayConfig, UpstreamConfig } from "../config/config.ts";
 import type { Incoming } from "../door/incoming.ts";
-import { countLeadBytes, leadRanges, readLead } from "../request/body-facts.ts";
+import { leadRanges, readLead } from "../request/body-facts.ts";
 import { isChained } from "../request/chain.ts";
 import { buildEditsKey, readContextManagement } from "../request/context-management.ts";
 import { getContextManager } from "../request/context-manager.ts";
+import type { ByteRange } from "../request/cut-body.ts";
 import { estimateBytes } from "../request/estimate-bytes.ts";
 import { findCompactions } from "../request/find-compactions.ts";
 import { LIFT_FROM_BYTES } from "../request/lift.ts";
@@ -44,6 +45,7 @@ export function buildCallRequest(
   // Only the upstream can clear content that it stores.
   const { context_management } = fields.all;
   const management = choosePolicy(api, context_management, upstream, isMore ? "none" : policyName, limits);
+  const lead = leadRanges(api, messages);
   const tools = messages.cut.fields.get("tools");
   return {
     api,
@@ -57,9 +59,9 @@ export function buildCallRequest(
     frame: {
       model,
       maxTokens: fields.maxTokens,
-      leadBytes: countLeadBytes(api, messages),
+      leadBytes: lead.reduce((sum, { from, to }) => sum + to - from, 0),
       toolsBytes: tools ? tools.to - tools.from : 0,
-      readLead: () => leadTokens(api, messages) ?? readLead(api, messages),
+      readLead: () => estimateLargeLead(messages.cut.bytes, lead) ?? readLead(api, messages),
       readTools: () => (tools ? textOrTokens(messages.cut.bytes.subarray(tools.from, tools.to)) : ""),
     },
   };
@@ -70,10 +72,9 @@ function textOrTokens(bytes: Buffer): FrameText {
 }
 
 /** Estimated tokens of a system prompt that is too large to be parsed whole; undefined for any other. */
-function leadTokens(api: Api, messages: ParsedRequest["messages"]): number | undefined {
-  const ranges = leadRanges(api, messages);
+function estimateLargeLead(bytes: Buffer, ranges: readonly ByteRange[]): number | undefined {
   if (ranges.every(({ from, to }) => to - from < LIFT_FROM_BYTES)) return undefined;
-  return ranges.reduce((sum, { from, to }) => sum + estimateBytes(messages.cut.bytes.subarray(from, to)), 0);
+  return ranges.reduce((sum, { from, to }) => sum + estimateBytes(bytes.subarray(from, to)), 0);
 }
 
 function choosePolicy(

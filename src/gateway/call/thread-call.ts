@@ -58,24 +58,22 @@ export class ThreadCall {
    * turn, so that the fitted window contains exactly the messages just stored.
    */
   static begin(thread: Thread, callRequest: CallRequest): Promise<ThreadCall> {
-    return thread.conversation.runInTurn(() => ThreadCall.#begin(thread, callRequest));
-  }
-
-  static async #begin(thread: Thread, callRequest: CallRequest): Promise<ThreadCall> {
-    const sent = await findRepeatedSend(thread, callRequest);
-    if (sent) {
-      thread.recordRequest(callRequest.messages);
-      return new ThreadCall(thread, callRequest, sent);
-    }
-    const placed = await thread.appendRequest(callRequest);
-    const call = new ThreadCall(thread, callRequest);
-    call.#content.useClient(placed);
-    await callRequest.onStored?.();
-    if (callRequest.policy !== "none") {
-      await call.#carryOutCommand();
-      await call.#fit();
-    }
-    return call;
+    return thread.conversation.runInTurn(async () => {
+      const sent = await findRepeatedSend(thread, callRequest);
+      if (sent) {
+        thread.recordRequest(callRequest.messages);
+        return new ThreadCall(thread, callRequest, sent);
+      }
+      const placed = await thread.appendRequest(callRequest);
+      const call = new ThreadCall(thread, callRequest);
+      call.#content.useClient(placed);
+      await callRequest.onStored?.();
+      if (callRequest.policy !== "none") {
+        await call.#carryOutCommand();
+        await call.#fit();
+      }
+      return call;
+    });
   }
 
   /** Carries out a `/compact` that a person typed; agents with such a command handle it themselves. */

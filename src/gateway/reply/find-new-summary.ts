@@ -16,8 +16,8 @@ export function findNewSummary({
   // The edited window was not sent, so it contains no summary.
   if (!isWanted || isDryRun || !fitted || !pieces || violations.length > 0) return undefined;
   const { summary } = countClearedContent(fitted.slots);
-  const messages = compactions?.last?.text;
-  const isSaid =
-    summary !== undefined && messages !== undefined && buildSummaryKey(messages) === buildSummaryKey(summary);
-  return isSaid ? undefined : summary;
+  const known = compactions?.last?.text;
+  const isKnown =
+    summary !== undefined && known !== undefined && buildSummaryKey(known) === buildSummaryKey(summary);
+  return isKnown ? undefined : summary;
 }

@@ -34,7 +34,7 @@ export async function sendRound(
   const { answer, refusal } = await runHealLoop<UpstreamResponse, UpstreamRefusal>({
     async send() {
       if (!elements) call.setExtraTokens(recall?.countTokens() ?? 0);
-      const response = await sendBody(exchange, body, elements !== undefined);
+      const response = await sendBody(exchange, body, elements);
       const isWatched = call.isEditable || recall !== undefined;
       const refusal = isWatched ? await findRefusal(exchange, response, countBytes(body)) : undefined;
       return { answer: response, ...(refusal && { refusal }) };
@@ -54,12 +54,12 @@ export async function sendRound(
 function sendBody(
   { incoming, services, trace, request, target, call, span }: Exchange,
   body: readonly Uint8Array[],
-  isLaterRound: boolean,
+  elements: readonly WireObject[] | undefined,
 ): Promise<UpstreamResponse> {
   const isSame = body[0] === request.messages.cut.bytes;
   const receivedBytes = incoming.body.length;
   // Content sent in place of the provider's stored messages was never part of the client's body.
-  if (!isLaterRound) traceBody(trace, receivedBytes, call.isFromLog ? receivedBytes : countBytes(body));
+  if (!elements) traceBody(trace, receivedBytes, call.isFromLog ? receivedBytes : countBytes(body));
   return sendRequest(incoming, services, {
     upstream: target.upstream,
     body: isSame && !call.isEditable ? [incoming.raw] : body,

@@ -36,11 +36,6 @@ export function readLead({ leadFields }: Api, { cut, lead, leadElements }: Reque
   return [...fields, ...elements].join("\n");
 }
 
-/** Bytes of the system prompt. */
-export function countLeadBytes(api: Api, messages: RequestMessages): number {
-  return leadRanges(api, messages).reduce((sum, { from, to }) => sum + to - from, 0);
-}
-
 /** Ranges of the system prompt in the body. */
 export function leadRanges({ leadFields }: Api, { cut, lead }: RequestMessages): readonly ByteRange[] {
   const fields = leadFields.flatMap((name) => cut.fields.get(name) ?? []);

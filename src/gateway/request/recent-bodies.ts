@@ -40,9 +40,9 @@ export class RecentBodies {
     return this.#sizeBytes;
   }
 
-  /** The body with the longest common beginning; `who` separates the bodies of different principals. */
-  find(who: string, bytes: Buffer, listFrom: number): KnownBody | undefined {
-    const alike = this.#byHead.get(buildHeadKey(who, bytes, listFrom)) ?? [];
+  /** The body with the longest common beginning; `owner` separates the bodies of different principals. */
+  find(owner: string, bytes: Buffer, listFrom: number): KnownBody | undefined {
+    const alike = this.#byHead.get(buildHeadKey(owner, bytes, listFrom)) ?? [];
     let best: KnownBody | undefined;
     let bestBytes = 0;
     for (const { messages } of alike.toReversed()) {
@@ -57,10 +57,10 @@ export class RecentBodies {
   /**
    * Keeps a body in place of the one that it extends, which becomes invalid; returns the kept copy, if there is one.
    */
-  keep(who: string, messages: RequestMessages): CutBody | undefined {
+  keep(owner: string, messages: RequestMessages): CutBody | undefined {
     const { cut } = messages;
     if (cut.listFrom === undefined || cut.elements.length === 0) return undefined;
-    const head = buildHeadKey(who, cut.bytes, cut.listFrom);
+    const head = buildHeadKey(owner, cut.bytes, cut.listFrom);
     const { length } = cut.bytes;
     if (length > this.#maxBytes() / 2) return undefined;
     const alike = this.#byHead.get(head) ?? [];
@@ -99,8 +99,8 @@ export class RecentBodies {
   }
 }
 
-function buildHeadKey(who: string, bytes: Buffer, listFrom: number): string {
-  return `${who} ${bytes.toString("latin1", listFrom, listFrom + HEAD_BYTES)}`;
+function buildHeadKey(owner: string, bytes: Buffer, listFrom: number): string {
+  return `${owner} ${bytes.toString("latin1", listFrom, listFrom + HEAD_BYTES)}`;
 }
 
 /** Bytes of whole elements that both lists begin with, if more than `least`; checks only a few positions. */

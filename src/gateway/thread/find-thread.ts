@@ -6,8 +6,9 @@ import { detectClient } from "../identity/client-name.ts";
 import { findExplicitId } from "../identity/explicit-id.ts";
 import { buildOpeningKey } from "../identity/opening-key.ts";
 import { type Chain, findPreviousReply, isChained } from "../request/chain.ts";
+import type { ByteRange } from "../request/cut-body.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
-import type { RequestMessage, RequestMessages } from "../request/request-messages.ts";
+import type { RequestMessage } from "../request/request-messages.ts";
 import type { ResponseIds } from "./response-ids.ts";
 import type { Thread } from "./thread.ts";
 import type { Threads } from "./threads.ts";
@@ -52,7 +53,7 @@ export async function findThread(
       chain: { afterEntry: entry, isWhole, leadMessages, ...(lead !== undefined && { lead }) },
     };
   }
-  const { list } = messages;
+  const { list, cut } = messages;
   const isMain = isMore && explicit?.source === "conversation";
   const thread = await threads.find({
     isMain,
@@ -65,7 +66,7 @@ export async function findThread(
     },
     shape: facts.shape,
     keys: list.map(({ key }) => key),
-    firstKey: explicit ? (list[0]?.key ?? "") : getFirstKey(messages),
+    firstKey: explicit ? (list[0]?.key ?? "") : getFirstKey(cut.bytes, cut.elements, list[0]),
     roles: list.map(({ role }) => role),
     opening: () => list.slice(0, END_MESSAGES).map(briefOf),
     facts: {
@@ -92,10 +93,14 @@ function hasOutputFormat({ response_format, text, output_config, output_format }
   });
 }
 
-function getFirstKey({ cut, list: [first] }: RequestMessages): string {
+function getFirstKey(
+  bytes: Buffer,
+  elements: readonly ByteRange[],
+  first: RequestMessage | undefined,
+): string {
   if (!first) return "";
-  const [from, to] = [cut.elements[first.from]?.from, cut.elements[first.to - 1]?.to];
-  return from === undefined ? first.key : buildOpeningKey(first, cut.bytes.subarray(from, to));
+  const [from, to] = [elements[first.from]?.from, elements[first.to - 1]?.to];
+  return from === undefined ? first.key : buildOpeningKey(first, bytes.subarray(from, to));
 }
 
 /**

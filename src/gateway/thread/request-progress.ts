@@ -1,5 +1,4 @@
 import type { ThreadCandidate } from "../identity/choose-thread.ts";
-import type { RequestMessages } from "../request/request-messages.ts";
 
 /** The unfinished requests of a thread, and whether its last reply was delivered. */
 export class RequestProgress {
@@ -23,9 +22,8 @@ export class RequestProgress {
     this.#inFlight++;
   }
 
-  /** Records a request whose reply is pending. */
-  recordRequest({ list }: RequestMessages): void {
-    const { length } = list.filter(({ isWithNext }) => !isWithNext);
+  /** Records a request of `length` messages whose reply is pending. */
+  recordRequest(length: number): void {
     const isAgain = !this.#wasDelivered && length >= this.#requestLength;
     this.#brokenLength = isAgain ? (this.#brokenLength ?? this.#requestLength) : undefined;
     this.#requestLength = length;

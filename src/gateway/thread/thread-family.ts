@@ -104,14 +104,11 @@ export class ThreadFamily {
       const known = this.#threads.find(({ session, isClosed }) => session.id === place.session && !isClosed);
       const thread = known ?? (await this.#reopen(place.session));
       if (!thread) return undefined;
-      if (thread.inFlight === 0) {
-        thread.reserve();
-        return thread;
-      }
-      const fork = await forkThread(this.#deps.kernel, thread, place.entry);
-      const forked = this.#add(fork.session, fork.meta, thread);
-      forked.reserve();
-      return forked;
+      const isBusy = thread.inFlight > 0;
+      const fork = isBusy ? await forkThread(this.#deps.kernel, thread, place.entry) : undefined;
+      const own = fork ? this.#add(fork.session, fork.meta, thread) : thread;
+      own.reserve();
+      return own;
     });
   }
 

@@ -193,8 +193,8 @@ export class Thread {
   lastSent: LastSentRequest | undefined;
 
   /** Records a request whose reply is pending. */
-  recordRequest(messages: RequestMessages): void {
-    this.#progress.recordRequest(messages);
+  recordRequest({ list }: RequestMessages): void {
+    this.#progress.recordRequest(list.filter(({ isWithNext }) => !isWithNext).length);
   }
 
   /** Appends the messages of a request to the log. */

@@ -73,7 +73,10 @@ export class Threads {
   async find(request: ThreadLookup): Promise<Thread> {
     const held = this.#hold(request.caller, request.firstKey);
     const continued = () => this.#findContinued(request);
-    const known = canBeTrimmed(request)
+    // A request without an id may lack the beginning of its conversation; its replies identify it.
+    const { caller, isMain, roles } = request;
+    const isTrimmed = caller.explicit === undefined && !isMain && roles.includes("assistant");
+    const known = isTrimmed
       ? ((await held.family.findKnownThread(request, continued)) ?? (await this.#findTrimmed(request)))
       : undefined;
     const thread = known ?? (await held.family.findThread(request, continued));
@@ -188,9 +191,4 @@ export class Threads {
       await family.close();
     }
   }
-}
-
-/** True for a request without an id that contains replies by which it may be found. */
-function canBeTrimmed({ caller, isMain, roles }: ThreadLookup): boolean {
-  return caller.explicit === undefined && !isMain && roles.includes("assistant");
 }

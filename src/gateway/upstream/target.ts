@@ -27,15 +27,13 @@ export function chooseTarget(
   incoming: Incoming,
   services: Pick<UpstreamServices, "config">,
 ): Target {
-  const target = chooseModelTarget(getModelName(request), incoming, services);
+  const { fields, messages } = request;
+  // A request without messages must name a model.
+  const isUnnamed = messages.list.length > 0 || typeof fields.all.prompt === "object";
+  const clientModel = fields.model || (isUnnamed ? UNNAMED_MODEL : undefined);
+  const target = chooseModelTarget(clientModel, incoming, services);
   incoming.trace.model = target.model;
   return target;
-}
-
-/** The model that a request names; a request without messages must name one. */
-function getModelName({ fields: { model, all }, messages }: ParsedRequest): string | undefined {
-  if (model !== undefined && model !== "") return model;
-  return messages.list.length > 0 || typeof all.prompt === "object" ? UNNAMED_MODEL : undefined;
 }
 
 /** The target of a request that names a model. Throws `FaultError` like `chooseTarget`. */

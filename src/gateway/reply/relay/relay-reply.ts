@@ -2,7 +2,12 @@ import { ByteCollector } from "../../../base/byte-collector.ts";
 import type { Api } from "../../api/api.ts";
 import type { Incoming } from "../../door/incoming.ts";
 import type { Exchange, ReplyRelay } from "../../exchange/exchange-state.ts";
-import { filterHeaders, findRawHeader, getForwardedHeaders } from "../../upstream/raw-headers.ts";
+import {
+  filterHeaders,
+  findRawHeader,
+  getForwardedHeaders,
+  type RawHeaders,
+} from "../../upstream/raw-headers.ts";
 import { readUpstreamBody } from "../../upstream/read-whole.ts";
 import type { UpstreamResponse } from "../../upstream/send-upstream.ts";
 import { type RelayOptions, relayResponse } from "./relay-response.ts";
@@ -19,7 +24,7 @@ export async function relayReply(
   const { response, signal } = incoming;
   const { idleMs, maxBodyBytes } = services.config().limits;
   trace.status = answer.status;
-  const isStream = isEventStream(answer);
+  const isStream = isEventStream(answer.rawHeaders);
   try {
     if (!isStream && reply.maxTokens !== undefined) return await relayWholeBody(exchange, reply, answer);
     const options = isStream ? buildStreamOptions(request.api, reply) : buildBodyOptions(reply, maxBodyBytes);
@@ -41,7 +46,7 @@ export async function relayReply(
 }
 
 /** True for an event stream. */
-export function isEventStream({ rawHeaders }: UpstreamResponse): boolean {
+export function isEventStream(rawHeaders: RawHeaders): boolean {
   return /^\s*text\/event-stream\b/i.test(findRawHeader(rawHeaders, "content-type") ?? "");
 }
 

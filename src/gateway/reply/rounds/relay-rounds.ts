@@ -14,7 +14,7 @@ export async function relayRounds(
 ): Promise<void> {
   exchange.trace.status = answer.status;
   try {
-    if (isEventStream(answer)) await relayStreams(exchange, reply, answer, rounds);
+    if (isEventStream(answer.rawHeaders)) await relayStreams(exchange, reply, answer, rounds);
     else await relayBodies(exchange, reply, answer, rounds);
   } finally {
     await reply.recorder.end();

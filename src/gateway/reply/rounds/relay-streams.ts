@@ -89,7 +89,7 @@ async function startNextRound(
   try {
     const result = await rounds.sendNext(own);
     const { response: answer, refusal } = result;
-    if (!refusal && answer.status < 400 && isEventStream(answer)) return answer;
+    if (!refusal && answer.status < 400 && isEventStream(answer.rawHeaders)) return answer;
     const fault = await readRoundFault(exchange, result);
     answer.body.destroy();
     return fault;
