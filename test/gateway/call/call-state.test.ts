@@ -12,10 +12,10 @@ function countFreed(events: readonly CallEvent[]) {
   let threads = 0;
   let windows = 0;
   for (const event of events) {
-    const { next, freesThread, freesWindow }: CallTransition = CALL_TRANSITIONS[state][event];
-    state = next;
-    if (freesThread) threads++;
-    if (freesWindow) windows++;
+    const transition: CallTransition = CALL_TRANSITIONS[state][event];
+    state = transition.next;
+    if (transition.freesThread) threads++;
+    if (transition.freesWindow) windows++;
   }
   return { threads, windows };
 }
