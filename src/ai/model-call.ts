@@ -1,7 +1,7 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Usage } from "@ai-sdk/provider";
+import { CallWindow } from "../conversation/call-window.ts";
 import { compactOnCommand } from "../conversation/compact-on-command.ts";
 import type { Conversation, PlacedMessages } from "../conversation/conversation.ts";
-import { hasRunServerTools } from "../conversation/server-tools.ts";
 import type { EntryId, FittedWindow, Json, MessageInput, UsageBody } from "../index.ts";
 import { isLonghaulError, textOfMessage } from "../index.ts";
 import { parseSdkUsage } from "../provider/ai-sdk/parse-sdk-usage.ts";
@@ -10,9 +10,9 @@ import { checkModelOptions, type LonghaulModelOptions, toWindowOptions } from ".
 import { retrieveMessages } from "./retrieval.ts";
 import { getConversation, type SdkCallerMessage, toCallerMessages } from "./sdk-conversation.ts";
 import { listSdkParts, type SdkMessage } from "./sdk-message.ts";
+import { type CallFrame, createSdkWindows, type SdkWindows } from "./sdk-windows.ts";
 import type { Media } from "./to-plain-message.ts";
 import { toProviderFailure } from "./to-provider-failure.ts";
-import { type CallFrame, WindowPool } from "./window-pool.ts";
 import { withMaxOutput } from "./with-max-output.ts";
 
 /** Maximum number of resends per call; the window itself gives up sooner. */
@@ -22,12 +22,12 @@ const MAX_HEALS = 4;
 export class ModelCalls {
   readonly #options: LonghaulModelOptions;
   readonly #conversation: Conversation<SdkCallerMessage>;
-  readonly #windows: WindowPool;
+  readonly #windows: SdkWindows;
 
   constructor(options: LonghaulModelOptions) {
     this.#options = checkModelOptions(options);
     this.#conversation = getConversation(options.session);
-    this.#windows = new WindowPool(options.session, toWindowOptions(options));
+    this.#windows = createSdkWindows(options.session, toWindowOptions(options));
   }
 
   /** True inside the session's own work, such as making a summary: such calls are not part of its conversation. */
@@ -70,7 +70,7 @@ export class ModelCalls {
 
 interface ModelCallDeps {
   readonly conversation: Conversation<SdkCallerMessage>;
-  readonly windows: WindowPool;
+  readonly windows: SdkWindows;
   readonly options: LonghaulModelOptions;
   readonly frame: CallFrame;
   readonly instructions: readonly SdkMessage[];
@@ -86,15 +86,14 @@ export interface ModelUsage extends Omit<UsageBody, "kind"> {
 /** One call to a model: builds the prompt, rebuilds it after a refusal, and stores the reply. */
 export class ModelCall {
   readonly #deps: ModelCallDeps;
-  readonly #window: ReturnType<WindowPool["take"]>;
+  readonly #window: CallWindow<SdkCallerMessage>;
   #prompt: readonly SdkMessage[] = [];
   #lastEntry: EntryId | undefined;
-  #healCount = 0;
   #maxOutputTokens: number | undefined;
 
-  constructor(parts: ModelCallDeps) {
-    this.#deps = parts;
-    this.#window = parts.windows.take(parts.frame);
+  constructor(deps: ModelCallDeps) {
+    this.#deps = deps;
+    this.#window = new CallWindow(deps.conversation, deps.windows.take(deps.frame), MAX_HEALS);
   }
 
   /** The messages to send. */
@@ -114,7 +113,7 @@ export class ModelCall {
       const placed = await this.#takeMessages(signal);
       await this.#runCommand(placed, signal);
       try {
-        await this.#setPrompt(await this.#window.window.fit(signal ? { signal } : {}), placed);
+        await this.#setPrompt(await this.#window.fit(signal ? { signal } : {}), placed);
       } catch (error) {
         if (!this.#canSendUnfitted(error)) throw error;
         const { instructions, callerMessages: given } = this.#deps;
@@ -131,12 +130,11 @@ export class ModelCall {
 
   /** Returns true if the prompt was changed so that the call can be sent again. */
   async heal(error: unknown): Promise<boolean> {
-    if (isLonghaulError(error) || this.#healCount >= MAX_HEALS) return false;
+    if (isLonghaulError(error) || !this.#window.canHeal) return false;
     return this.#deps.conversation.runInTurn(async () => {
       const placed = await this.#takeMessages();
-      const fitted = await this.#window.window.heal(toProviderFailure(error));
+      const fitted = await this.#window.heal(toProviderFailure(error));
       if (!fitted) return false;
-      this.#healCount++;
       this.#maxOutputTokens = fitted.maxOutputTokens ?? this.#maxOutputTokens;
       await this.#setPrompt(fitted, placed);
       return true;
@@ -160,9 +158,7 @@ export class ModelCall {
           await append(reply);
         }
         const used = usage && parseSdkUsage(usage);
-        if (!used) return;
-        const options = { model: this.#deps.frame.model, ranServerTools: hasRunServerTools(reply) };
-        await this.#window.window.report(used, options);
+        if (used) await this.#window.report({ usage: used, model: this.#deps.frame.model, reply });
       });
     } finally {
       this.end();
@@ -178,13 +174,12 @@ export class ModelCall {
     const used = usage && parseSdkUsage(usage);
     if (!used) return undefined;
     const { model } = this.#deps.frame;
-    const report = this.#window.window.buildReport(used, { model, ranServerTools: hasRunServerTools(reply) });
-    return { ...report, model };
+    return { ...this.#window.buildReport({ usage: used, model, reply }), model };
   }
 
   /** Ends the call, whole or not: the next one may use its window. Ending it again does nothing. */
   end(): void {
-    this.#window.giveBack();
+    this.#window.end();
   }
 
   /** Runs `/compact` if the newest message is that command. */

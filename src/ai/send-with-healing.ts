@@ -1,5 +1,6 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { gateway, type LanguageModel } from "ai";
+import { runHealLoop, type SendAttempt } from "../conversation/heal-loop.ts";
 import type { Json } from "../index.ts";
 import type { ModelCall, ModelCalls } from "./model-call.ts";
 import { type OpenedStream, openStream } from "./record-stream.ts";
@@ -32,32 +33,48 @@ export async function beginCall(
 
 /** Sends a call until it succeeds, or fails for a reason that no other window would fix; then the call ends. */
 export async function sendWithHealing<T>(call: ModelCall, send: () => PromiseLike<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await send();
-    } catch (error) {
-      if (await heals(call, error)) continue;
-      call.end();
-      throw error;
-    }
-  }
+  const { answer, refusal } = await runHealLoop<T | undefined, SdkRefusal>({
+    send: () => trySend(send),
+    heal: ({ error }) => healOrEnd(call, error),
+  });
+  if (!refusal) return answer as T;
+  call.end();
+  throw refusal.error;
 }
 
-/** Like `healing`, for a stream: another window can be sent until the first content arrives. */
+/** Like `sendWithHealing`, for a stream: another window can be sent until the first content arrives. */
 export async function streamWithHealing<T extends { readonly stream: Parameters<typeof openStream>[0] }>(
   call: ModelCall,
   send: () => PromiseLike<T>,
 ): Promise<{ readonly result: T; readonly opened: OpenedStream }> {
-  for (;;) {
-    const result = await sendWithHealing(call, send);
-    const opened = await openStream(result.stream);
-    if (!opened.error || !(await heals(call, opened.error.value))) return { result, opened };
-    await opened.reader.cancel();
+  const { answer } = await runHealLoop<{ readonly result: T; readonly opened: OpenedStream }, SdkRefusal>({
+    async send() {
+      const result = await sendWithHealing(call, send);
+      const opened = await openStream(result.stream);
+      const { error } = opened;
+      return { answer: { result, opened }, ...(error && { refusal: { error: error.value } }) };
+    },
+    heal: ({ error }) => healOrEnd(call, error),
+    discard: ({ opened }) => opened.reader.cancel(),
+  });
+  return answer;
+}
+
+/** An error that the AI SDK threw or streamed. */
+interface SdkRefusal {
+  readonly error: unknown;
+}
+
+async function trySend<T>(send: () => PromiseLike<T>): Promise<SendAttempt<T | undefined, SdkRefusal>> {
+  try {
+    return { answer: await send() };
+  } catch (error) {
+    return { answer: undefined, refusal: { error } };
   }
 }
 
 /** True if the call can be sent again; a failure to heal it ends the call. */
-async function heals(call: ModelCall, error: unknown): Promise<boolean> {
+async function healOrEnd(call: ModelCall, error: unknown): Promise<boolean> {
   try {
     return await call.heal(error);
   } catch (failure) {

@@ -68,8 +68,8 @@ export function countOverlap(line: readonly string[], caller: readonly string[])
 
 /** Length of the common prefix. */
 export function countCommonPrefix(one: readonly string[], other: readonly string[]): number {
-  const most = Math.min(one.length, other.length);
+  const maxLength = Math.min(one.length, other.length);
   let same = 0;
-  while (same < most && one[same] === other[same]) same++;
+  while (same < maxLength && one[same] === other[same]) same++;
   return same;
 }

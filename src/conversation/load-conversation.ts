@@ -7,19 +7,19 @@ const PAGE_ENTRIES = 500;
 export async function loadConversation(kernel: Kernel, id: SessionId): Promise<readonly RecordedMessage[]> {
   await using session = await kernel.session(id);
   const [line] = await session.lines(1);
-  const said: RecordedMessage[] = [];
+  const messages: RecordedMessage[] = [];
   for (const { from, to, session: owner } of line?.ranges ?? []) {
-    if (owner === id) await readMessagesInto(said, kernel, session, from, to);
+    if (owner === id) await readMessagesInto(messages, kernel, session, from, to);
     else {
       await using other = await kernel.session(owner);
-      await readMessagesInto(said, kernel, other, from, to);
+      await readMessagesInto(messages, kernel, other, from, to);
     }
   }
-  return [...toConversation(said)];
+  return [...toConversation(messages)];
 }
 
 async function readMessagesInto(
-  said: RecordedMessage[],
+  messages: RecordedMessage[],
   kernel: Kernel,
   session: Session,
   from: number,
@@ -31,7 +31,7 @@ async function readMessagesInto(
       if (entry.kind !== "message") continue;
       const { at: own } = entry.message.meta ?? {};
       const at = typeof own === "number" ? own : entry.at;
-      said.push({ seq: entry.seq, at, message: await restoreMessage(kernel, entry.message) });
+      messages.push({ seq: entry.seq, at, message: await restoreMessage(kernel, entry.message) });
     }
     const last = entries.at(-1);
     if (!last) return;

@@ -108,7 +108,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       env,
       threads,
       bodies: new RecentBodies(() => config().limits.maxThreadBytes * BODIES_SHARE * threads.share),
-      rooms,
+      modelLimits: rooms,
       loops: new LoopStates({
         limits: () => config().breaker,
         now: () => toWallClock(performance.now()),

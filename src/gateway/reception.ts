@@ -9,12 +9,13 @@ import { type Admission, admit } from "./door/admit.ts";
 import { ByteBudget } from "./door/byte-budget.ts";
 import { createClientSignal } from "./door/client-signal.ts";
 import { discardBody } from "./door/discard-body.ts";
+import type { Incoming } from "./door/incoming.ts";
 import { findPeerUser, type PeerUser } from "./door/peer-user.ts";
 import { readRequestBody } from "./door/read-body.ts";
 import { readRequestHead } from "./door/request-head.ts";
 import { Semaphore } from "./door/semaphore.ts";
-import type { Incoming, Services } from "./exchange/services.ts";
-import { exchange } from "./exchange.ts";
+import type { Services } from "./exchange/services.ts";
+import { runExchange } from "./exchange.ts";
 import { getSessionPrefix } from "./identity/session-ids.ts";
 import { METRICS_TYPE, type Metrics } from "./observe/metrics.ts";
 import type { Observer } from "./observe/observer.ts";
@@ -55,9 +56,9 @@ export class Reception {
   /** The user at the other end of each connection. */
   readonly #peers = new WeakMap<Socket, Promise<PeerUser>>();
 
-  constructor(parts: ReceptionDeps) {
-    this.#deps = parts;
-    this.#budget = new ByteBudget(() => parts.services.config().limits.maxHeldBytes);
+  constructor(deps: ReceptionDeps) {
+    this.#deps = deps;
+    this.#budget = new ByteBudget(() => deps.services.config().limits.maxHeldBytes);
   }
 
   /** Number of unfinished requests. */
@@ -133,22 +134,22 @@ export class Reception {
     const controller = new AbortController();
     const signal = createClientSignal(response, controller);
     this.#controllers.add(controller);
-    const place = this.#semaphore.createPermit();
-    const largePlace = this.#largeSemaphore.createPermit();
+    const permit = this.#semaphore.createPermit();
+    const largePermit = this.#largeSemaphore.createPermit();
     const share = this.#budget.openShare();
     try {
       const { limits } = this.#deps.services.config();
-      await place.acquire();
+      await permit.acquire();
       // A slow sender must not block others.
-      const slow = setTimeout(() => place.release(), SLOW_MS).unref();
+      const slow = setTimeout(() => permit.release(), SLOW_MS).unref();
       const { encoding } = admission;
       const read = await readRequestBody(request, limits, { encoding, signal, response, share });
       clearTimeout(slow);
       if (read.type === "read" && read.body.length >= LARGE_BYTES) {
-        place.release();
-        await largePlace.acquire();
+        permit.release();
+        await largePermit.acquire();
       }
-      await place.acquire();
+      await permit.acquire();
       if (read.type === "gone") {
         trace.ending = "client-gone";
         return;
@@ -157,16 +158,16 @@ export class Reception {
       const { principal, target } = admission;
       const { body, raw } = read;
       const onPrepared = () => {
-        place.release();
-        largePlace.release();
+        permit.release();
+        largePermit.release();
       };
-      const asked = { request, response, principal, route, query: target.query, onPrepared };
-      await this.#answer({ ...asked, body, raw, signal, trace });
+      const callRequest = { request, response, principal, route, query: target.query, onPrepared };
+      await this.#answer({ ...callRequest, body, raw, signal, trace });
     } catch (error) {
       this.#failed(error, request, response, trace);
     } finally {
-      place.release();
-      largePlace.release();
+      permit.release();
+      largePermit.release();
       share.release();
       this.#controllers.delete(controller);
       trace.endedMs = performance.now();
@@ -174,11 +175,11 @@ export class Reception {
     }
   }
 
-  async #answer(admitted: Incoming): Promise<void> {
-    const parts = this.#deps.services;
-    const { route } = admitted;
-    if (route.type === "api" && route.action === "create") await exchange(admitted, parts);
-    else await forwardRequest(admitted, parts);
+  async #answer(incoming: Incoming): Promise<void> {
+    const services = this.#deps.services;
+    const { route } = incoming;
+    if (route.type === "api" && route.action === "create") await runExchange(incoming, services);
+    else await forwardRequest(incoming, services);
   }
 
   async #page(

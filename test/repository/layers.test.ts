@@ -147,4 +147,23 @@ describe("the layers", () => {
     };
     for (const file of files) expect(visit(file, [])).toEqual([]);
   });
+
+  test("no two folders of the gateway import each other, by whatever way round", () => {
+    const folderOf = (path: string) => path.split("/")[1] as string;
+    const next = new Map<string, Set<string>>();
+    for (const { from, to } of imports) {
+      const isInside = [from, to].every((path) => path.startsWith("gateway/") && path.split("/").length > 2);
+      if (!isInside || folderOf(from) === folderOf(to)) continue;
+      next.set(folderOf(from), (next.get(folderOf(from)) ?? new Set()).add(folderOf(to)));
+    }
+    const reach = (folder: string) => {
+      const seen = new Set<string>();
+      const waiting = [folder];
+      for (let one = waiting.pop(); one !== undefined; one = waiting.pop())
+        for (const to of next.get(one) ?? []) if (!seen.has(to) && seen.add(to)) waiting.push(to);
+      return seen;
+    };
+    expect(next.size).toBeGreaterThan(10);
+    expect([...next.keys()].filter((folder) => reach(folder).has(folder))).toEqual([]);
+  });
 });

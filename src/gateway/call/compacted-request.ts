@@ -9,7 +9,7 @@ import { summarizeBefore } from "./summarize-before.ts";
 /** A request with compaction blocks for an upstream that does not support them. */
 export interface CompactedRequest {
   /** The messages by which the conversation is found. */
-  readonly said: RequestMessages;
+  readonly messages: RequestMessages;
   /** The request to make of the thread that was found. */
   toCallRequest(thread: Thread): CallRequest;
 }
@@ -19,34 +19,35 @@ export interface CompactedRequest {
  * conversation, whatever messages the client has kept. Any other summary replaces the client's messages before it.
  */
 export async function readCompactedRequest(
-  asked: CallRequest,
+  callRequest: CallRequest,
   principal: string,
   { compactions, stored }: { readonly compactions: KnownCompactions } & Pick<MessageReading, "stored">,
 ): Promise<CompactedRequest | undefined> {
-  const { api, said, compactions: found } = asked;
+  const { api, messages, compactions: found } = callRequest;
   if (!found) return undefined;
   const reading = { api, stored };
-  const since = splitAtSummary(reading, said, found);
+  const since = splitAtSummary(reading, messages, found);
   const { last } = found;
-  const own = useClientHistory(reading, said, since, last);
+  const own = useClientHistory(reading, messages, since, last);
   const known = last && (await compactions.find(principal, last.text));
   const line = known && (await compactions.readLine(principal, last.text, known));
-  const logged = line && useLoggedHistory(said, since, line, last);
-  const plain = () => buildPlainPieces(said.cut, found);
+  const logged = line && useLoggedHistory(messages, since, line, last);
+  const plain = () => buildPlainPieces(messages.cut, found);
   return {
-    said: logged ?? own,
+    messages: logged ?? own,
     toCallRequest(thread) {
       if (logged && known.session === thread.session.id) {
-        compactions.remember(principal, last.text, known.behind, thread);
-        return { ...asked, said: logged, buildPlainPieces: plain };
+        compactions.remember(principal, last.text, known.afterEntry, thread);
+        return { ...callRequest, messages: logged, buildPlainPieces: plain };
       }
       const { length } = since.before;
-      if (!last || length === 0) return { ...asked, said: own, buildPlainPieces: plain };
+      if (!last || length === 0) return { ...callRequest, messages: own, buildPlainPieces: plain };
       const onTaken = async () => {
-        const behind = await summarizeBefore(thread, last.text, length);
-        if (behind !== undefined && !known) await compactions.store(principal, last.text, thread, behind);
+        const afterEntry = await summarizeBefore(thread, last.text, length);
+        if (afterEntry !== undefined && !known)
+          await compactions.store(principal, last.text, thread, afterEntry);
       };
-      return { ...asked, said: own, buildPlainPieces: plain, onStored: onTaken };
+      return { ...callRequest, messages: own, buildPlainPieces: plain, onStored: onTaken };
     },
   };
 }

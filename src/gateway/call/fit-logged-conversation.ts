@@ -1,9 +1,10 @@
+import type { WindowLease } from "../../conversation/window-pool.ts";
 import type { FittedWindow, MessageInput, SessionWindow, Usage } from "../../index.ts";
-import { detectOverflow, type ProviderFailure } from "../../window-entry.ts";
+import type { ProviderFailure } from "../../window-entry.ts";
+import { detectOverflow } from "../../window-entry.ts";
 import { isLogWhole, isPreviousMissing } from "../request/chain.ts";
 import { type CallRequest, joinedText } from "../thread/call-request.ts";
 import type { Thread } from "../thread/thread.ts";
-import type { WindowLease } from "../thread/window-set.ts";
 
 /** The fitted window of a conversation that the request itself does not contain. */
 export interface LoggedFit {
@@ -19,17 +20,17 @@ export interface LoggedFit {
  */
 export async function fitLoggedConversation(
   thread: Thread,
-  asked: CallRequest,
+  callRequest: CallRequest,
   failure: ProviderFailure | undefined,
 ): Promise<LoggedFit | undefined> {
-  const { chain, signal } = asked;
+  const { chain, signal } = callRequest;
   const isOverflow = failure !== undefined && detectOverflow(failure) !== undefined;
   const isMissing = failure !== undefined && !isOverflow && isPreviousMissing(failure);
   if (!chain?.isWhole || (failure && !isOverflow && !isMissing)) return undefined;
   // A conversation missing at the provider must be created by the client.
   if (isMissing && chain.isWhole === "perhaps") return undefined;
   const lead = await chain.leadMessages();
-  const taken = thread.windows.take(addLead(asked, lead));
+  const taken = thread.windows.take(addLead(callRequest, lead));
   const { window } = taken;
   if (chain.isWhole === "perhaps" && !thread.isOurs && !(await isAllInLog(window, thread))) {
     taken.release();
@@ -43,12 +44,12 @@ export async function fitLoggedConversation(
 }
 
 /** Adds instructions from earlier requests of the client to the size of a request. */
-function addLead(asked: CallRequest, lead: readonly MessageInput[]): CallRequest {
-  if (lead.length === 0) return asked;
+function addLead(callRequest: CallRequest, lead: readonly MessageInput[]): CallRequest {
+  if (lead.length === 0) return callRequest;
   const text = JSON.stringify(lead);
-  const { frame } = asked;
+  const { frame } = callRequest;
   return {
-    ...asked,
+    ...callRequest,
     frame: {
       ...frame,
       leadBytes: frame.leadBytes + text.length,

@@ -4,9 +4,10 @@ import { getMessageKey } from "../identity/message-key.ts";
 import { alternatePieces } from "../outgoing/alternate-pieces.ts";
 import { findBrokenRules } from "../outgoing/find-broken-rules.ts";
 import { moveLostMarkers } from "../outgoing/move-markers.ts";
-import { buildOutgoingPieces, type OutgoingPiece } from "../outgoing/outgoing-pieces.ts";
+import { buildOutgoingPieces } from "../outgoing/outgoing-pieces.ts";
 import { isUnchangedWindow, planOutgoing } from "../outgoing/plan-outgoing.ts";
 import type { Violation } from "../outgoing/violation.ts";
+import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import type { RequestMessage } from "../request/request-messages.ts";
 import type { CallRequest } from "../thread/call-request.ts";
 import type { Thread } from "../thread/thread.ts";
@@ -24,23 +25,29 @@ const UNCHANGED: FittedPieces = { pieces: undefined, violations: [] };
 /** Converts a fitted window to the elements of a request. */
 export async function buildFittedPieces(
   thread: Thread,
-  asked: CallRequest,
+  callRequest: CallRequest,
   placed: PlacedMessages<RequestMessage>,
   fitted: FittedWindow,
 ): Promise<FittedPieces> {
-  const { api, said } = asked;
+  const { api, messages } = callRequest;
   const session = thread.session.id;
-  const given = thread.getLineMessages(said);
-  if (!said.dropped && isUnchangedWindow(fitted, { given, last: placed.last }, session)) return UNCHANGED;
-  const notes = said.messages.slice(given.length).map(({ index }) => ({ type: "same", index }) as const);
+  const given = thread.getLineMessages(messages);
+  if (!messages.dropped && isUnchangedWindow(fitted, { given, last: placed.last }, session)) return UNCHANGED;
+  const notes = messages.list.slice(given.length).map(({ index }) => ({ type: "same", index }) as const);
   const outgoing = [...planOutgoing({ ...fitted, session, placed, keyOf: getMessageKey }), ...notes];
-  const written = await buildOutgoingPieces(api, said, outgoing, thread.encodedMessages, thread.loadBase64);
-  const marked = api.name === "anthropic" ? moveLostMarkers(said.cut, written) : written;
-  const pieces = alternatePieces(api.name, said, marked);
+  const written = await buildOutgoingPieces(
+    api,
+    messages,
+    outgoing,
+    thread.encodedMessages,
+    thread.loadBase64,
+  );
+  const marked = api.name === "anthropic" ? moveLostMarkers(messages.cut, written) : written;
+  const pieces = alternatePieces(api.name, messages, marked);
   // A plan is checked when it is made, until it is valid; later requests only repeat and extend it.
-  const isLooked = fitted.plan || fitted.page || said.messages[0]?.isLogged || thread.isSuspect;
-  if (!isLooked || isWholeBody(asked, pieces)) return { pieces, violations: [] };
-  const violations = findBrokenRules(api.name, said.cut, pieces);
+  const isLooked = fitted.plan || fitted.page || messages.list[0]?.isLogged || thread.isSuspect;
+  if (!isLooked || isWholeBody(callRequest, pieces)) return { pieces, violations: [] };
+  const violations = findBrokenRules(api.name, messages.cut, pieces);
   thread.isSuspect = violations.length > 0;
   // An edit that the provider would refuse is worse than none.
   return { pieces: violations.length > 0 ? undefined : pieces, violations };
@@ -48,11 +55,11 @@ export async function buildFittedPieces(
 
 /** True if the pieces are the whole body, unchanged. */
 export function isWholeBody(
-  { said, buildPlainPieces: plain }: CallRequest,
+  { messages, buildPlainPieces: plain }: CallRequest,
   pieces: readonly OutgoingPiece[] | undefined,
 ): boolean {
   const [only, ...others] = pieces ?? [];
   if (!only) return true;
   if (others.length > 0 || !("from" in only) || (plain && only.from > 0)) return false;
-  return only.to === said.cut.elements.length;
+  return only.to === messages.cut.elements.length;
 }

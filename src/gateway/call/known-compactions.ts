@@ -11,7 +11,7 @@ export interface SummaryPosition {
   /** The conversation that was summarized. */
   readonly session: SessionId;
   /** The last message covered by the summary. */
-  readonly behind: EntryId;
+  readonly afterEntry: EntryId;
 }
 
 interface KnownSummaryPosition extends SummaryPosition {
@@ -46,35 +46,35 @@ export class KnownCompactions {
   async readLine(
     principal: string,
     text: string,
-    { session: id, behind }: SummaryPosition,
+    { session: id, afterEntry }: SummaryPosition,
   ): Promise<readonly LineMessage[] | undefined> {
     const thread = this.#known.get(buildFactName(principal, text))?.thread?.deref();
-    if (thread && !thread.isClosed) return sliceUpTo(await thread.line(), behind);
+    if (thread && !thread.isClosed) return sliceUpTo(await thread.line(), afterEntry);
     await using session = await this.#kernel.session(id);
-    return sliceUpTo((await new Conversation(session, getMessageKey).readLine()).messages, behind);
+    return sliceUpTo((await new Conversation(session, getMessageKey).readLine()).messages, afterEntry);
   }
 
   /** Stores the position of a summary, before the client gets it. */
-  async store(principal: string, text: string, thread: Thread, behind: EntryId): Promise<void> {
+  async store(principal: string, text: string, thread: Thread, afterEntry: EntryId): Promise<void> {
     const before = await this.find(principal, text);
     const { session } = thread;
-    this.remember(principal, text, behind, thread);
-    if (before?.session === session.id && before.behind === behind) return;
+    this.remember(principal, text, afterEntry, thread);
+    if (before?.session === session.id && before.afterEntry === afterEntry) return;
     const name = buildFactName(principal, text);
     // If two conversations have the same summary, the first one stays known after a restart.
-    await session.facts.claim(name, { behind });
+    await session.facts.claim(name, { behind: afterEntry });
   }
 
   /** Remembers the thread of a summary, so that its line need not be read again. */
-  remember(principal: string, text: string, behind: EntryId, thread: Thread): void {
-    const known = { session: thread.session.id, behind, thread: new WeakRef(thread) };
+  remember(principal: string, text: string, afterEntry: EntryId, thread: Thread): void {
+    const known = { session: thread.session.id, afterEntry, thread: new WeakRef(thread) };
     this.#keep(buildFactName(principal, text), known);
   }
 
   async #readStored(name: string): Promise<SummaryPosition | undefined> {
     const fact = await this.#kernel.findFact(name);
-    const behind = toObject(fact?.value)?.behind;
-    return fact && typeof behind === "string" ? { session: fact.session, behind } : undefined;
+    const afterEntry = toObject(fact?.value)?.behind;
+    return fact && typeof afterEntry === "string" ? { session: fact.session, afterEntry } : undefined;
   }
 
   #keep(name: string, known: KnownSummaryPosition): void {

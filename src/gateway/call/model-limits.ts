@@ -29,8 +29,8 @@ export class ModelLimits {
 
   getLimits(bound: LimitedRequest, thresholdPercent: number): TokenLimits {
     const { upstream, model, isMillion } = bound;
-    const told = this.#learned.get(buildKey(bound)) ?? Number.POSITIVE_INFINITY;
-    const window = Math.min(upstream.window ?? this.getWindow(model, isMillion), told);
+    const learned = this.#learned.get(buildKey(bound)) ?? Number.POSITIVE_INFINITY;
+    const window = Math.min(upstream.window ?? this.getWindow(model, isMillion), learned);
     const threshold = Math.floor((this.getClientWindow(bound) * thresholdPercent) / 100);
     return { window, threshold, ...(this.#countsOutput.has(buildKey(bound)) && { isOutputCounted: true }) };
   }
@@ -52,9 +52,9 @@ export class ModelLimits {
   }
 
   /** Restores the limit that `told` returned earlier: an upstream that refuses everything has not revealed a limit. */
-  restoreLearned(bound: LimitedRequest, told: number | undefined): void {
-    if (told === undefined) this.#learned.delete(buildKey(bound));
-    else this.#learned.set(buildKey(bound), told);
+  restoreLearned(bound: LimitedRequest, learned: number | undefined): void {
+    if (learned === undefined) this.#learned.delete(buildKey(bound));
+    else this.#learned.set(buildKey(bound), learned);
   }
 
   /** Learns a limit from an upstream's error. */

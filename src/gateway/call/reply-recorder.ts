@@ -39,10 +39,10 @@ export class ReplyRecorder {
   #appended: Promise<void> | undefined;
   #ended: Promise<void> | undefined;
 
-  constructor(session: Session, reader: ReplyReader, place: RecorderDeps) {
+  constructor(session: Session, reader: ReplyReader, deps: RecorderDeps) {
     this.reader = reader;
     this.#session = session;
-    this.#deps = place;
+    this.#deps = deps;
   }
 
   take(event: WireEvent): void {

@@ -11,9 +11,9 @@ const MAX_OVERLAYS = 1_000;
 export async function summarizeBefore(
   { session, conversation }: Thread,
   text: string,
-  messages: number,
+  messageCount: number,
 ): Promise<EntryId | undefined> {
-  const line = (await conversation.readLine()).messages.slice(0, messages);
+  const line = (await conversation.readLine()).messages.slice(0, messageCount);
   const last = line.at(-1);
   if (!last) return undefined;
   const overlays = await session.overlays.list(MAX_OVERLAYS);

@@ -3,15 +3,15 @@ import type { Trace } from "../observe/trace.ts";
 import type { ThreadCall } from "./thread-call.ts";
 
 /** Records the edits of a request. */
-export function traceCall(trace: Trace, { fitted, healed, request: asked }: ThreadCall): void {
-  if (asked.isDryRun) trace.isDryRun = true;
+export function traceCall(trace: Trace, { fitted, healed, request: callRequest }: ThreadCall): void {
+  if (callRequest.isDryRun) trace.isDryRun = true;
   if (healed > 0) trace.healed = healed;
   if (!fitted) return;
   trace.tokensAfter = Math.round(fitted.tokens);
   const receipt = fitted.plan?.receipt;
   if (!receipt) return;
   trace.isPlanned = true;
-  if (asked.isDryRun) {
+  if (callRequest.isDryRun) {
     trace.tokensBefore = Math.round(receipt.tokens.without);
     trace.tokensAfter = Math.round(receipt.tokens.with);
   }

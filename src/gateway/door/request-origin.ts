@@ -57,10 +57,10 @@ export function isPreflight(request: RequestHead): boolean {
 
 /** Headers of the reply to a preflight of an allowed page. */
 export function buildPreflightHeaders(request: RequestHead, origin: string): ReplyHeaders {
-  const asked = (getHeadHeader(request, "access-control-request-headers") ?? "")
+  const callRequest = (getHeadHeader(request, "access-control-request-headers") ?? "")
     .split(",")
     .map((name) => name.trim());
-  const names = asked.filter((name) => /^[\w-]{1,64}$/.test(name)).slice(0, MAX_HEADERS);
+  const names = callRequest.filter((name) => /^[\w-]{1,64}$/.test(name)).slice(0, MAX_HEADERS);
   const isPrivate = getHeadHeader(request, "access-control-request-private-network") === "true";
   return {
     ...buildAllowedHeaders(origin),

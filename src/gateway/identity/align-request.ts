@@ -33,13 +33,16 @@ export interface TrimmedTurn {
  */
 export function findTrimmedTurn(line: KeyedMessages, request: KeyedMessages): TrimmedTurn | undefined {
   // A trailing assistant message is a prefill for the model to continue.
-  const answered = request.roles.slice(0, -1).lastIndexOf("assistant") + 1;
-  const last = request.keys[answered - 1];
-  if (last === undefined || countCommonPrefix(line.keys, request.keys) >= answered) return undefined;
+  const answer = request.roles.slice(0, -1).lastIndexOf("assistant") + 1;
+  const last = request.keys[answer - 1];
+  if (last === undefined || countCommonPrefix(line.keys, request.keys) >= answer) return undefined;
   const end = line.keys.lastIndexOf(last) + 1;
-  const before = findOmittedPlaces(line.keys.slice(0, end), request.keys.slice(0, answered));
+  const before = findOmittedPlaces(line.keys.slice(0, end), request.keys.slice(0, answer));
   if (!before) return undefined;
-  const asked = countCommonPrefix(line.keys.slice(end), request.keys.slice(answered));
-  const after = Array.from({ length: line.keys.length - end - asked }, (_, index) => end + asked + index);
-  return { places: [...before, ...after], kept: end - before.length + asked };
+  const callRequest = countCommonPrefix(line.keys.slice(end), request.keys.slice(answer));
+  const after = Array.from(
+    { length: line.keys.length - end - callRequest },
+    (_, index) => end + callRequest + index,
+  );
+  return { places: [...before, ...after], kept: end - before.length + callRequest };
 }

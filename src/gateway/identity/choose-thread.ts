@@ -139,8 +139,10 @@ function matchBrokenReply(
   request: ThreadRequest,
 ): ThreadChoice | undefined {
   const fitting = compared.filter(({ thread, like }) => {
-    const asked = thread.brokenLength ?? (thread.lastReplyWasDelivered ? 0 : thread.lastRequestLength);
-    return !thread.isInFlight && asked > 0 && request.keys.length > asked && like.prefix >= asked;
+    const callRequest = thread.brokenLength ?? (thread.lastReplyWasDelivered ? 0 : thread.lastRequestLength);
+    return (
+      !thread.isInFlight && callRequest > 0 && request.keys.length > callRequest && like.prefix >= callRequest
+    );
   });
   const best = findHighest(fitting, ({ like }) => [like.prefix]);
   return best && { type: "continue", id: best.thread.id, keep: best.like.prefix };

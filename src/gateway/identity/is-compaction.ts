@@ -61,35 +61,39 @@ export function isCompactionRequest(facts: RequestFacts): boolean {
   if (hasHistory(facts) && hasToolBan(facts.messages)) return true;
   const isAskedByLead = hasOwnLead(facts) && asksForSummary(readEnds(facts.lead));
   if (!isAskedByLead && !isSideQuestion(facts)) return false;
-  const asked = `${readEnds(last)}\n${readEnds(facts.lead)}`;
+  const callRequest = `${readEnds(last)}\n${readEnds(facts.lead)}`;
   if (hasHistory(facts)) {
     const isApart = isAskedByLead || lacksKnownTools(facts);
-    return isApart && scoreCompaction(facts, asked, last) >= COMPACTION_SCORE;
+    return isApart && scoreCompaction(facts, callRequest, last) >= COMPACTION_SCORE;
   }
   // Somebody who pastes a transcript wants to read the summary; a client that has only the transcript wants to continue
   // from it.
-  const isWhole = hasTranscript(asked) && (CONTINUATION_WORDS.test(asked) || isAskedByLead);
-  return facts.toolNames.length === 0 && isWhole && scoreCompaction(facts, asked, last) >= COMPACTION_SCORE;
+  const isWhole = hasTranscript(callRequest) && (CONTINUATION_WORDS.test(callRequest) || isAskedByLead);
+  return (
+    facts.toolNames.length === 0 && isWhole && scoreCompaction(facts, callRequest, last) >= COMPACTION_SCORE
+  );
 }
 
 /** Score of the evidence that the request asks for a summary to continue from. */
-function scoreCompaction(facts: RequestFacts, asked: string, last: string): number {
+function scoreCompaction(facts: RequestFacts, callRequest: string, last: string): number {
   const hasTools = facts.toolNames.length > 0;
   const said = readEnds(last);
   const instruction = COMMANDS.test(said) ? said : readEnds(facts.lead);
   const length = Math.max(last.length, facts.lead.length);
   const points: readonly (readonly [boolean, number])[] = [
-    [asksForSummary(asked), 2],
-    [CONTINUATION_WORDS.test(asked), 1],
+    [asksForSummary(callRequest), 2],
+    [CONTINUATION_WORDS.test(callRequest), 1],
     [FORBIDS_TOOLS.test(said), 1],
     [!hasTools, 1],
     [COMMANDS.test(instruction), 1],
-    [hasTranscript(asked), 1],
+    [hasTranscript(callRequest), 1],
     [length > LONG, 1],
     [length > VERY_LONG, 1],
-    [(asked.match(SECTION)?.length ?? 0) >= 3, 1],
+    [(callRequest.match(SECTION)?.length ?? 0) >= 3, 1],
   ];
-  return asksForSummary(asked) ? points.reduce((sum, [holds, worth]) => sum + (holds ? worth : 0), 0) : 0;
+  return asksForSummary(callRequest)
+    ? points.reduce((sum, [holds, worth]) => sum + (holds ? worth : 0), 0)
+    : 0;
 }
 
 function asksForSummary(text: string): boolean {

@@ -39,8 +39,8 @@ export function compareToThread(line: KeyedMessages, request: KeyedMessages): Li
   const known = request.roles.lastIndexOf("assistant") + 1;
   const isWhole = alike === line.keys.length;
   // A trailing assistant message is a prefill by the client, not a known reply.
-  const answered = request.roles.slice(0, -1).lastIndexOf("assistant") + 1;
-  const isAnotherEnd = !isWhole && answered > 0 && answered <= alike;
+  const answer = request.roles.slice(0, -1).lastIndexOf("assistant") + 1;
+  const isAnotherEnd = !isWhole && answer > 0 && answer <= alike;
   if (isWhole || known === 0) {
     const isNext = isWhole && known > 0 && alike >= known;
     const isBeyond = isWhole && alike > 0 && alike < known;

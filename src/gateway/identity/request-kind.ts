@@ -58,10 +58,11 @@ function isTitle(facts: RequestFacts): boolean {
   const lead = facts.lead.slice(0, READ);
   const isAskedByLead = hasOwnLead(facts) && asksForName(lead);
   if (!isAskedByLead && !isSideQuestion(facts) && !asksToNameMissing(facts)) return false;
-  const asked = `${lead}\n${getLastUserText(facts.messages).slice(0, READ)}\n${getFirstUserText(facts)}`;
-  if (!asksForName(asked)) return false;
+  const callRequest = `${lead}\n${getLastUserText(facts.messages).slice(0, READ)}\n${getFirstUserText(facts)}`;
+  if (!asksForName(callRequest)) return false;
   return (
-    1 + [ABOUT_CONVERSATION, SHORTNESS, ONLY_THAT].filter((mark) => mark.test(asked)).length >= TITLE_SCORE
+    1 + [ABOUT_CONVERSATION, SHORTNESS, ONLY_THAT].filter((mark) => mark.test(callRequest)).length >=
+    TITLE_SCORE
   );
 }
 

@@ -32,8 +32,8 @@ export class LoopStates {
   /** Most recently changed last. */
   readonly #states = new Map<string, Watched>();
 
-  constructor(parts: LoopStatesDeps) {
-    this.#deps = parts;
+  constructor(deps: LoopStatesDeps) {
+    this.#deps = deps;
   }
 
   get size(): number {

@@ -29,8 +29,8 @@ export class Observer {
   readonly #upstreams = new Map<string, Mutable<UpstreamStatus>>();
   readonly #threads = new Map<string, Mutable<ThreadStatus>>();
 
-  constructor(parts: ObserverDeps) {
-    this.#deps = parts;
+  constructor(deps: ObserverDeps) {
+    this.#deps = deps;
   }
 
   get totals(): GatewayTotals {

@@ -1,8 +1,8 @@
 import { canMergeRoles, mergeRoles } from "../../conversation/merge-roles.ts";
 import type { ApiName, WireObject } from "../api/api.ts";
 import type { CutBody } from "../request/cut-body.ts";
+import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import { parseElement, type RequestMessages } from "../request/request-messages.ts";
-import type { OutgoingPiece } from "./outgoing-pieces.ts";
 
 /** The first or last element of a piece. */
 interface Edge {
@@ -19,12 +19,12 @@ interface Edge {
  */
 export function alternatePieces(
   api: ApiName,
-  { cut, messages }: RequestMessages,
+  { cut, list }: RequestMessages,
   pieces: readonly OutgoingPiece[],
 ): readonly OutgoingPiece[] {
   if (pieces.length < 2) return pieces;
   const speakers = new Map<number, boolean>();
-  for (const { from, to, role } of messages)
+  for (const { from, to, role } of list)
     for (let index = from; index < to; index++) speakers.set(index, role === "assistant");
   const isAssistantAt = (index: number) => speakers.get(index);
   const merged: OutgoingPiece[] = [];

@@ -49,10 +49,10 @@ function findPairingViolations(
   const found: Violation[] = [];
   const seen = new Set<string>();
   const called = before?.role === "assistant" ? collectIds(before, "tool_use") : undefined;
-  const answered = after?.role === "user" ? collectIds(after, "tool_result") : undefined;
+  const answer = after?.role === "user" ? collectIds(after, "tool_result") : undefined;
   for (const { element, own } of turn.elements) {
     for (const { type, id, tool_use_id: of } of getContentBlocks(own)) {
-      if (type === "tool_use" && typeof id === "string" && !answered?.has(id))
+      if (type === "tool_use" && typeof id === "string" && !answer?.has(id))
         found.push({ rule: "call-without-result", element, id });
       if (type !== "tool_result" || typeof of !== "string") continue;
       if (!called?.has(of)) found.push({ rule: "result-without-call", element, id: of });

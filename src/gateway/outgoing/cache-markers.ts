@@ -58,7 +58,7 @@ export function placeMarkers(
       taken.add(`${place} ${marker.block}`);
     }
   }
-  const room = Math.max(0, most - staying.length);
+  const limits = Math.max(0, most - staying.length);
   const moved: CacheMarker[] = [];
   for (const { element, block, value } of moving) {
     const own = placeOf.get(element);
@@ -71,7 +71,7 @@ export function placeMarkers(
     taken.add(`${spot.element} ${spot.block}`);
     moved.push({ ...spot, value });
   }
-  return moved.slice(Math.max(0, moved.length - room));
+  return moved.slice(Math.max(0, moved.length - limits));
 }
 
 /**

@@ -1,8 +1,9 @@
 import type { ApiName } from "../api/api.ts";
 import type { CutBody } from "../request/cut-body.ts";
+import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import { findNewViolations, findViolations } from "./check-rules.ts";
 import { countLeadMarkers } from "./count-lead-markers.ts";
-import { listPieceElements, type OutgoingPiece } from "./outgoing-pieces.ts";
+import { listPieceElements } from "./outgoing-pieces.ts";
 import { findRepeatedRoles } from "./role-rules.ts";
 import type { Violation } from "./violation.ts";
 

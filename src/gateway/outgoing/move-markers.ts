@@ -1,9 +1,9 @@
 import type { WireObject } from "../api/api.ts";
 import type { ByteRange, CutBody } from "../request/cut-body.ts";
+import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import { parseElement } from "../request/request-messages.ts";
 import { MAX_MARKERS, moveMarkers, type SentElement } from "./cache-markers.ts";
 import { countLeadMarkers } from "./count-lead-markers.ts";
-import type { OutgoingPiece } from "./outgoing-pieces.ts";
 
 const CACHE_MARK = Buffer.from('"cache_control"');
 const BACKSLASH = 0x5c;

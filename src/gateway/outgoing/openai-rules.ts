@@ -49,12 +49,12 @@ export function findResponsesViolations(elements: readonly WireObject[]): readon
   const called = new Set<unknown>();
   // A call may be among the items that are only referenced.
   const isNamed = elements.some(({ type }) => type === "item_reference");
-  const answered = new Set(elements.filter(isAnswer).map(({ call_id }) => call_id));
+  const answer = new Set(elements.filter(isAnswer).map(({ call_id }) => call_id));
   for (const [element, own] of elements.entries()) {
     const id = String(own.call_id);
     if (isCall(own)) {
       called.add(own.call_id);
-      if (!answered.has(own.call_id)) found.push({ rule: "call-without-result", element, id });
+      if (!answer.has(own.call_id)) found.push({ rule: "call-without-result", element, id });
     }
     if (isAnswer(own) && !called.has(own.call_id) && !isNamed)
       found.push({ rule: "result-without-call", element, id });

@@ -1,6 +1,7 @@
 import type { ByteRange } from "../request/cut-body.ts";
+import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import type { RequestMessages } from "../request/request-messages.ts";
-import { encodePieces, type OutgoingPiece } from "./outgoing-pieces.ts";
+import { encodePieces } from "./outgoing-pieces.ts";
 import { type ByteChange, spliceBody } from "./splice-body.ts";
 
 /** Changes to a body. */

@@ -1,14 +1,9 @@
 import type { Message } from "../../index.ts";
 import type { Api, LoadBase64, WireObject } from "../api/api.ts";
 import type { ByteRange, CutBody } from "../request/cut-body.ts";
+import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import { parseElement, type RequestMessage, type RequestMessages } from "../request/request-messages.ts";
 import type { OutgoingSlot } from "./plan-outgoing.ts";
-
-/** A run of outgoing elements: a slice of the received body, or newly written elements. */
-export type OutgoingPiece =
-  | { readonly from: number; readonly to: number }
-  /** `index` is that of the client's first element that they replace, if any. */
-  | { readonly elements: readonly WireObject[]; readonly index?: number };
 
 /** Cache of encoded messages, by message; messages of a window stay the same objects from call to call. */
 export class EncodedMessages {
@@ -27,13 +22,13 @@ export class EncodedMessages {
 
   async encode(
     api: Api,
-    { cut, messages }: RequestMessages,
+    { cut, list }: RequestMessages,
     one: Exclude<OutgoingSlot, { type: "same" }>,
     base64Of: LoadBase64,
   ): Promise<readonly WireObject[]> {
     const known = this.#encoded.get(one.message);
     if (known) return known.elements;
-    const place = one.type === "note" ? undefined : messages[one.index];
+    const place = one.type === "note" ? undefined : list[one.index];
     const own = place &&
       one.type === "changed" && {
         elements:
@@ -50,7 +45,7 @@ export class EncodedMessages {
 /** The elements of a window; unchanged elements are joined into the longest possible slices. */
 export async function buildOutgoingPieces(
   api: Api,
-  said: RequestMessages,
+  messages: RequestMessages,
   outgoing: readonly OutgoingSlot[],
   written: EncodedMessages,
   base64Of: LoadBase64,
@@ -58,19 +53,19 @@ export async function buildOutgoingPieces(
   const pieces: OutgoingPiece[] = [];
   const add = (from: number, to: number) => {
     const last = pieces.at(-1);
-    if (last && "from" in last && isNext(said, last.to, from))
+    if (last && "from" in last && isNext(messages, last.to, from))
       pieces[pieces.length - 1] = { from: last.from, to };
     else if (to > from) pieces.push({ from, to });
   };
-  add(0, said.lead);
+  add(0, messages.lead);
   for (const one of outgoing) {
     if (one.type === "same") {
-      const message = said.messages[one.index];
+      const message = messages.list[one.index];
       if (message?.written) pieces.push(buildWrittenPiece(message.written, message));
       else if (message) add(message.from, message.to);
     } else {
-      const elements = await written.encode(api, said, one, base64Of);
-      const index = one.type === "changed" ? said.messages[one.index]?.from : undefined;
+      const elements = await written.encode(api, messages, one, base64Of);
+      const index = one.type === "changed" ? messages.list[one.index]?.from : undefined;
       if (elements.length > 0) pieces.push({ elements, ...(index !== undefined && { index }) });
     }
   }
@@ -87,10 +82,10 @@ function buildWrittenPiece(
 }
 
 /** True if no message or dropped element lies between two elements. */
-function isNext({ messages, lead, dropped: left }: RequestMessages, end: number, from: number): boolean {
+function isNext({ list, lead, dropped: left }: RequestMessages, end: number, from: number): boolean {
   if (end === from) return true;
   if (left) for (let index = end; index < from; index++) if (left.has(index)) return false;
-  return from > end && !messages.some((message) => message.from >= end && message.to <= from) && end >= lead;
+  return from > end && !list.some((message) => message.from >= end && message.to <= from) && end >= lead;
 }
 
 /** The elements of pieces, parsed. */

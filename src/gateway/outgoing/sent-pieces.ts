@@ -1,26 +1,18 @@
 import { removeElementMarks } from "../../wire/cache-marks.ts";
-import type { CutBody } from "../request/cut-body.ts";
+import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import type { KnownMessage, RequestMessages } from "../request/request-messages.ts";
-import type { OutgoingPiece } from "./outgoing-pieces.ts";
-
-const sentPieces = new WeakMap<CutBody, readonly OutgoingPiece[]>();
-
-/** Remembers the pieces that were sent for a kept body. */
-export function keepSentPieces(kept: CutBody, pieces: readonly OutgoingPiece[]): void {
-  sentPieces.set(kept, pieces);
-}
 
 /**
  * The elements of a body with exactly the edits of an earlier one; undefined if that one had no edits, or if the body
  * does not extend it. Only the body's own cache markers are kept.
  */
 export function repeatSentPieces(
-  { cut, lead, messages }: RequestMessages,
+  { cut, lead, list }: RequestMessages,
   earlier: RequestMessages<KnownMessage>,
 ): readonly OutgoingPiece[] | undefined {
-  const known = sentPieces.get(earlier.cut);
+  const known = earlier.cut.memo.sentPieces;
   const from = earlier.cut.elements.length;
-  const isMore = lead === earlier.lead && earlier.messages.every((own, at) => isSame(own, messages[at]));
+  const isMore = lead === earlier.lead && earlier.list.every((own, at) => isSame(own, list[at]));
   if (!known || !isMore || cut.elements.length < from) return undefined;
   const pieces = known.map((piece) =>
     "from" in piece ? piece : { ...piece, elements: piece.elements.map(removeElementMarks) },

@@ -41,17 +41,17 @@ export class HistoryImport {
   }
 
   /** GET returns the state, POST starts a run, DELETE stops it. */
-  async page(asked: PageRequest): Promise<PageReply> {
-    checkMethod(asked, "GET", "HEAD", "POST", "DELETE");
-    if (asked.prefix !== "")
+  async page(callRequest: PageRequest): Promise<PageReply> {
+    checkMethod(callRequest, "GET", "HEAD", "POST", "DELETE");
+    if (callRequest.prefix !== "")
       throw new PageFault(
         403,
         "FORBIDDEN",
         "Only a user who sees all sessions may import; ask the gateway's owner.",
       );
-    if (asked.method === "POST") this.#start(asked.query.get("format"));
-    if (asked.method === "DELETE") await this.close();
-    return { status: asked.method === "POST" ? 202 : 200, json: this.#state };
+    if (callRequest.method === "POST") this.#start(callRequest.query.get("format"));
+    if (callRequest.method === "DELETE") await this.close();
+    return { status: callRequest.method === "POST" ? 202 : 200, json: this.#state };
   }
 
   /** Stops the run; imported sessions are kept. */

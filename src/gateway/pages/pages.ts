@@ -50,9 +50,9 @@ export class Pages {
     const imports = new HistoryImport(kernel, system);
     const readOnly =
       (handler: Handler): Handler =>
-      (asked) => {
-        checkMethod(asked, "GET", "HEAD");
-        return handler(asked);
+      (callRequest) => {
+        checkMethod(callRequest, "GET", "HEAD");
+        return handler(callRequest);
       };
     this.#options = options;
     this.#imports = imports;
@@ -63,10 +63,10 @@ export class Pages {
       "/api/status": readOnly(({ prefix }) =>
         buildOverviewPage({ config: config(), status: status(), env, version }, prefix),
       ),
-      "/api/sessions": (asked) => buildSessionsPage(kernel, asked),
-      "/api/recall": (asked) => buildRecallPage(kernel, asked),
-      "/api/replay": (asked) => replays.page(asked),
-      "/api/import": (asked) => imports.page(asked),
+      "/api/sessions": (callRequest) => buildSessionsPage(kernel, callRequest),
+      "/api/recall": (callRequest) => buildRecallPage(kernel, callRequest),
+      "/api/replay": (callRequest) => replays.page(callRequest),
+      "/api/import": (callRequest) => imports.page(callRequest),
     };
   }
 
@@ -89,8 +89,8 @@ export class Pages {
     try {
       const query = new URLSearchParams(url.slice(path.length));
       const rest = decodeRest(path, name);
-      const asked: PageRequest = { method, rest, query, prefix, signal: left.signal };
-      sendPage(response, await handler(asked), method === "HEAD");
+      const callRequest: PageRequest = { method, rest, query, prefix, signal: left.signal };
+      sendPage(response, await handler(callRequest), method === "HEAD");
     } catch (error) {
       const { status, headers, error: told } = toFaultReply(error);
       if (told.code === "UNEXPECTED") this.#options.onError?.(error);

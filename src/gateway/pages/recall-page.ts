@@ -9,26 +9,26 @@ const MAX_CHARACTERS = 4_000;
 const WAIT_MS = 2_000;
 
 /** Recalls from the reader's sessions. */
-export async function buildRecallPage(kernel: Kernel, asked: PageRequest): Promise<PageReply> {
-  checkMethod(asked, "GET", "HEAD");
-  const { query, prefix, signal } = asked;
+export async function buildRecallPage(kernel: Kernel, callRequest: PageRequest): Promise<PageReply> {
+  checkMethod(callRequest, "GET", "HEAD");
+  const { query, prefix, signal } = callRequest;
   const question = (query.get("q") ?? "").trim();
   if (question === "" || question.length > MAX_CHARACTERS) {
     const message = `Ask a question as ?q=…, at most ${MAX_CHARACTERS} characters; q has ${question.length}.`;
     throw new PageFault(400, "ARGUMENT_INVALID", message);
   }
-  const k = readWholeArgument(asked, "k", HIT_LIMITS);
+  const k = readWholeArgument(callRequest, "k", HIT_LIMITS);
   const wanted = query.get("prefix") ?? "";
   const sessions = query.getAll("session");
   // A reader with a prefix sees only sessions within it, whatever else the query asks for.
   const within = wanted.startsWith(prefix) ? wanted : prefix;
   const scope = { ...(within !== "" && { prefix: within }), ...(sessions.length > 0 && { sessions }) };
   const isScoped = Object.keys(scope).length > 0;
-  const recalled = await kernel.memory.recall(question, {
+  const recall = await kernel.memory.recall(question, {
     k,
     signal,
     waitMs: WAIT_MS,
     ...(isScoped && { scope }),
   });
-  return { json: { question, ...recalled } };
+  return { json: { question, ...recall } };
 }

@@ -27,11 +27,11 @@ export class ReplayPage {
   }
 
   /** The cost and retention of a session under each policy. */
-  async page(asked: PageRequest): Promise<PageReply> {
-    checkMethod(asked, "GET", "HEAD");
-    const id = readSessionArgument(asked);
-    const window = readWholeArgument(asked, "window", WINDOW_LIMITS);
-    const policies = parsePolicies(asked.query.get("policy"));
+  async page(callRequest: PageRequest): Promise<PageReply> {
+    checkMethod(callRequest, "GET", "HEAD");
+    const id = readSessionArgument(callRequest);
+    const window = readWholeArgument(callRequest, "window", WINDOW_LIMITS);
+    const policies = parsePolicies(callRequest.query.get("policy"));
     if (!(await this.#kernel.find(id))) throw createNoSessionFault(id);
     await this.#checkLength(id);
     if (this.#isBusy)
@@ -41,7 +41,7 @@ export class ReplayPage {
     this.#isBusy = true;
     try {
       const conversation = await loadConversation(this.#kernel, id);
-      const scores = await replayInWorker({ conversation, window, policies }, asked.signal);
+      const scores = await replayInWorker({ conversation, window, policies }, callRequest.signal);
       return { json: { session: id, window, messages: conversation.length, ...scores } };
     } finally {
       this.#isBusy = false;

@@ -14,16 +14,16 @@ const ENTRY_LIMITS = { otherwise: 50, max: 500 };
 const MAX_OVERLAYS = 20;
 
 /** The reader's sessions, newest first; `before` is the cursor for the next page. */
-export async function buildSessionsPage(kernel: Kernel, asked: PageRequest): Promise<PageReply> {
-  checkMethod(asked, "GET", "HEAD");
-  if (asked.rest !== "") return buildSessionPage(kernel, asked);
-  const limit = readWholeArgument(asked, "limit", LIST_LIMITS);
-  const before = asked.query.get("before") ?? undefined;
-  if (before !== undefined && !(before.startsWith(asked.prefix) && (await kernel.find(before))))
+export async function buildSessionsPage(kernel: Kernel, callRequest: PageRequest): Promise<PageReply> {
+  checkMethod(callRequest, "GET", "HEAD");
+  if (callRequest.rest !== "") return buildSessionPage(kernel, callRequest);
+  const limit = readWholeArgument(callRequest, "limit", LIST_LIMITS);
+  const before = callRequest.query.get("before") ?? undefined;
+  if (before !== undefined && !(before.startsWith(callRequest.prefix) && (await kernel.find(before))))
     throw createNoSessionFault(before);
   const page = await kernel.sessions({
     limit: limit + 1,
-    ...(asked.prefix !== "" && { prefix: asked.prefix }),
+    ...(callRequest.prefix !== "" && { prefix: callRequest.prefix }),
     ...(before !== undefined && { before }),
   });
   const found = page.slice(0, limit);
@@ -37,14 +37,14 @@ export async function buildSessionsPage(kernel: Kernel, asked: PageRequest): Pro
 }
 
 /** One session: its window, its overlays, and a page of its entries. */
-async function buildSessionPage(kernel: Kernel, asked: PageRequest): Promise<PageReply> {
-  const id = readSessionArgument(asked);
+async function buildSessionPage(kernel: Kernel, callRequest: PageRequest): Promise<PageReply> {
+  const id = readSessionArgument(callRequest);
   const record = await kernel.find(id);
   if (!record) throw createNoSessionFault(id);
-  const limit = readWholeArgument(asked, "limit", ENTRY_LIMITS);
-  const cursor = asked.query.get("before");
+  const limit = readWholeArgument(callRequest, "limit", ENTRY_LIMITS);
+  const cursor = callRequest.query.get("before");
   await using session = await kernel.session(id);
-  const model = asked.query.get("model") ?? (await findLastModel(session));
+  const model = callRequest.query.get("model") ?? (await findLastModel(session));
   const { tokens, messages, parts, limits, cache } = await session
     .window({ model: model ?? "unknown" })
     .look();

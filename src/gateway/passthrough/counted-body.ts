@@ -1,15 +1,16 @@
 import { getApi } from "../api/apis.ts";
-import type { Destination } from "../exchange/destination.ts";
-import type { Incoming, Services } from "../exchange/services.ts";
+import type { Incoming } from "../door/incoming.ts";
+import type { Services } from "../exchange/services.ts";
 import { buildOutgoingBody } from "../outgoing/outgoing-body.ts";
-import type { OutgoingPiece } from "../outgoing/outgoing-pieces.ts";
 import { buildPlainPieces } from "../outgoing/plain-pieces.ts";
 import { repeatSentPieces } from "../outgoing/sent-pieces.ts";
 import { CONTEXT_MANAGEMENT } from "../request/context-edit.ts";
 import { getContextManager } from "../request/context-manager.ts";
 import { BodyError, type CutBody, cutBody } from "../request/cut-body.ts";
 import { findCompactions } from "../request/find-compactions.ts";
+import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import { type KnownMessage, type RequestMessages, readMessages } from "../request/request-messages.ts";
+import type { Target } from "../upstream/target.ts";
 
 /** A body to be counted. */
 export interface CountedBody {
@@ -25,7 +26,7 @@ export interface CountedBody {
 export function buildCountedBody(
   { route, body, principal }: Incoming,
   { bodies, stored }: Pick<Services, "bodies" | "stored">,
-  { upstream, model, clientModel }: Destination,
+  { upstream, model, clientModel }: Target,
   isEdited: boolean,
 ): CountedBody {
   const api = getApi(route.api);

@@ -1,38 +1,44 @@
 import { Turns } from "../../base/turns.ts";
 import { FaultError } from "../api/fault-error.ts";
-import { LIFT_FROM_BYTES } from "../body/lift.ts";
-import { checkBodyReadable, checkEndpointAccess, checkReferenceAccess } from "../exchange/check-ownership.ts";
-import { chooseDestination } from "../exchange/destination.ts";
-import type { Incoming, Services } from "../exchange/services.ts";
+import type { Incoming } from "../door/incoming.ts";
+import type { Services } from "../exchange/services.ts";
 import { buildOutgoingBody } from "../outgoing/outgoing-body.ts";
 import { BodyError, cutBody, oddFieldSteps, parseRange } from "../request/cut-body.ts";
+import { LIFT_FROM_BYTES } from "../request/lift.ts";
+import { checkBodyReadable, checkEndpointAccess, checkReferenceAccess } from "../upstream/check-ownership.ts";
 import { chooseUpstream } from "../upstream/choose-upstream.ts";
+import { chooseModelTarget } from "../upstream/target.ts";
 import { countTokens } from "./count-tokens.ts";
 import { listModels } from "./list-models.ts";
 import { passThrough } from "./pass-through.ts";
 
 /** Handles endpoints without a conversation; the model that a request names, if any, decides the upstream. */
-export async function forwardRequest(admitted: Incoming, parts: Services): Promise<void> {
-  const { route, body } = admitted;
-  if (route.type === "models") return listModels(admitted, parts);
+export async function forwardRequest(incoming: Incoming, services: Services): Promise<void> {
+  const { route, body } = incoming;
+  if (route.type === "models") return listModels(incoming, services);
   if (route.type === "api") {
-    const destination = chooseDestination(route.api, await readModel(body), parts, admitted);
-    await checkReferenceAccess(admitted, parts, destination.upstream);
-    return countTokens(admitted, parts, destination);
+    const target = chooseModelTarget(await readModel(body), incoming, services);
+    await checkReferenceAccess(incoming, services, target.upstream);
+    return countTokens(incoming, services, target);
   }
-  await forwardUnchanged(admitted, parts);
+  await forwardUnchanged(incoming, services);
 }
 
 /** Forwards a request unchanged, except for the model's name. */
-export async function forwardUnchanged(admitted: Incoming, parts: Services): Promise<void> {
-  const { route, body } = admitted;
+export async function forwardUnchanged(incoming: Incoming, services: Services): Promise<void> {
+  const { route, body } = incoming;
   const clientModel = await readModel(body);
-  const chosen = chooseUpstream(parts.config().upstreams, { api: route.api, model: clientModel });
+  const chosen = chooseUpstream(services.config().upstreams, { api: route.api, model: clientModel });
   if (chosen.fault) throw new FaultError(chosen.fault);
   const { upstream, model = clientModel } = chosen;
-  if (route.type === "pass") await checkEndpointAccess(admitted, parts, upstream);
-  else checkBodyReadable(admitted, parts, upstream);
-  await passThrough(admitted, parts, upstream, model === clientModel ? undefined : replaceModel(body, model));
+  if (route.type === "pass") await checkEndpointAccess(incoming, services, upstream);
+  else checkBodyReadable(incoming, services, upstream);
+  await passThrough(
+    incoming,
+    services,
+    upstream,
+    model === clientModel ? undefined : replaceModel(body, model),
+  );
 }
 
 /** A body with another model name and no other change; undefined if the field cannot be located. */

@@ -8,8 +8,8 @@ import {
   type WindowContent,
 } from "../../index.ts";
 import type { ThreadCall } from "../call/thread-call.ts";
+import type { MemorySearch } from "../exchange/memory-search.ts";
 import { getSlotEntry } from "../outgoing/plan-outgoing.ts";
-import type { MemorySearch } from "./search-memory.ts";
 
 const MAX_TOKENS = 2_000;
 /** Maximum share of the window for the context recalled for one message. */
@@ -28,15 +28,19 @@ export async function buildContext(
   const shown = await findShown(call);
   // A file that the message names and the window contains need not be recalled.
   if (!shouldRetrieve(words, { texts: shown.texts })) return undefined;
-  const budgetTokens = Math.floor(Math.min(MAX_TOKENS, call.request.room.window * MAX_SHARE, roomTokens));
+  const budgetTokens = Math.floor(Math.min(MAX_TOKENS, call.request.limits.window * MAX_SHARE, roomTokens));
   if (budgetTokens < 1) return undefined;
   return buildContextBlock(hits, { tokensOf: estimateText, budgetTokens, shown })?.text;
 }
 
-async function findShown({ fitted, thread, request: asked }: ThreadCall): Promise<Required<WindowContent>> {
+async function findShown({
+  fitted,
+  thread,
+  request: callRequest,
+}: ThreadCall): Promise<Required<WindowContent>> {
   if (!fitted) {
     const line = await thread.line();
-    const texts = asked.said.messages.flatMap((message) => collectTexts(message.input()));
+    const texts = callRequest.messages.list.flatMap((message) => collectTexts(message.input()));
     return { entries: new Set(line.map(({ id }) => id)), texts };
   }
   const whole = fitted.slots.filter(

@@ -1,5 +1,5 @@
 import { toObject } from "../../formats/content/fields.ts";
-import type { ParsedRequest } from "../exchange/read-request.ts";
+import type { ParsedRequest } from "../request/read-request.ts";
 import { isRecallTool } from "./recall-tools.ts";
 
 const OPEN_LIST = 0x5b;
@@ -12,11 +12,11 @@ const FORMAT_FIELDS = ["response_format", "output_format", "output_config"];
  * client has such a name, and no client without tools requires a reply of a fixed form.
  */
 export function canOfferTools({
-  said,
+  messages,
   fields,
   facts,
-}: Pick<ParsedRequest, "said" | "fields" | "facts">): boolean {
-  const { cut, messages } = said;
+}: Pick<ParsedRequest, "messages" | "fields" | "facts">): boolean {
+  const { cut, list } = messages;
   const { all } = fields;
   const tools = cut.fields.get("tools");
   if (tools && cut.bytes[tools.from] !== OPEN_LIST) return false;
@@ -26,7 +26,7 @@ export function canOfferTools({
     return false;
   if (facts.toolNames.length === 0 && hasFixedFormat(all)) return false;
   // The last message is a prefill that the model continues.
-  return messages.at(-1)?.role !== "assistant";
+  return list.at(-1)?.role !== "assistant";
 }
 
 function isFreeChoice(choice: unknown): boolean {

@@ -1,6 +1,6 @@
 import { toArray } from "../../formats/content/fields.ts";
 import type { ApiName, WireObject } from "../api/api.ts";
-import type { OutgoingPiece } from "../outgoing/outgoing-pieces.ts";
+import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import { parseElement, type RequestMessages } from "../request/request-messages.ts";
 
 /** A user element with a text appended to its content. */
@@ -11,24 +11,24 @@ export function appendTextToElement(api: ApiName, element: WireObject, text: str
   return { ...element, content: [...toArray(content), { type, text }] };
 }
 
-export function appendText(said: string, text: string): string {
-  return `${said}\n\n${text}`;
+export function appendText(content: string, text: string): string {
+  return `${content}\n\n${text}`;
 }
 
 /** The texts whose message is sent, by the index of the message; all of them if the request is sent unchanged. */
 export function findSentTexts(
-  { messages }: RequestMessages,
+  { list }: RequestMessages,
   pieces: readonly OutgoingPiece[] | undefined,
-  told: ReadonlyMap<number, string>,
+  texts: ReadonlyMap<number, string>,
 ): ReadonlyMap<number, string> {
-  if (!pieces || told.size === 0) return told;
+  if (!pieces || texts.size === 0) return texts;
   const isSent = (index: number) =>
     pieces.some((piece) => {
       if ("from" in piece) return piece.from <= index && index < piece.to;
       const { index: first, elements } = piece;
       return first !== undefined && first <= index && index < first + elements.length;
     });
-  return new Map([...told].filter(([place]) => isSent((messages[place]?.to ?? 0) - 1)));
+  return new Map([...texts].filter(([index]) => isSent((list[index]?.to ?? 0) - 1)));
 }
 
 /**
@@ -37,13 +37,13 @@ export function findSentTexts(
  */
 export function addContextToPieces(
   api: ApiName,
-  { cut, messages }: RequestMessages,
+  { cut, list }: RequestMessages,
   pieces: readonly OutgoingPiece[],
-  told: ReadonlyMap<number, string>,
+  contextTexts: ReadonlyMap<number, string>,
 ): readonly OutgoingPiece[] {
   const texts = new Map<number, string>();
-  for (const [place, text] of told) {
-    const message = messages[place];
+  for (const [index, text] of contextTexts) {
+    const message = list[index];
     if (message && message.to > message.from) texts.set(message.to - 1, text);
   }
   return pieces.flatMap((piece): readonly OutgoingPiece[] => {
@@ -69,9 +69,9 @@ function addContextToElements(
 ): OutgoingPiece {
   const { elements, index } = piece;
   if (index === undefined) return piece;
-  const told = elements.map((element, at) => {
+  const extended = elements.map((element, at) => {
     const text = texts.get(index + at);
     return text === undefined ? element : appendTextToElement(api, element, text);
   });
-  return { elements: told, index };
+  return { elements: extended, index };
 }

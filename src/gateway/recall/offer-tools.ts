@@ -1,8 +1,8 @@
 import { estimateText } from "../../index.ts";
 import type { ApiName } from "../api/api.ts";
 import type { GatewayConfig } from "../config/config.ts";
-import type { ParsedRequest } from "../exchange/read-request.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
+import type { ParsedRequest } from "../request/read-request.ts";
 import { type CallRequest, joinedText } from "../thread/call-request.ts";
 import { canOfferTools } from "./can-offer-tools.ts";
 import { getRecallSettings } from "./recall-settings.ts";
@@ -16,21 +16,21 @@ const MAX_SHARE = 0.05;
  * none.
  */
 export function offerTools(
-  asked: CallRequest,
-  read: Pick<ParsedRequest, "said" | "fields" | "facts">,
+  callRequest: CallRequest,
+  request: Pick<ParsedRequest, "messages" | "fields" | "facts">,
   config: GatewayConfig,
   kind: ThreadKind,
 ): CallRequest {
-  const { api, frame, room } = asked;
-  if (!getRecallSettings(config, api.name, kind).tools || !canOfferTools(read)) return asked;
+  const { api, frame, limits } = callRequest;
+  if (!getRecallSettings(config, api.name, kind).tools || !canOfferTools(request)) return callRequest;
   const text = serializeTools(api.name);
-  if (estimateText(text) > room.window * MAX_SHARE) return asked;
+  if (estimateText(text) > limits.window * MAX_SHARE) return callRequest;
   return {
-    ...asked,
+    ...callRequest,
     frame: {
       ...frame,
       toolsBytes: frame.toolsBytes + text.length,
-      readTools: () => joinedText(frame.readTools(), text, "behind"),
+      readTools: () => joinedText(frame.readTools(), text, "after"),
       recallTools: encodeRecallTools(api.name),
     },
   };

@@ -1,53 +1,32 @@
 import { estimateText } from "../../index.ts";
 import type { ApiName, WireObject } from "../api/api.ts";
 import type { ThreadCall } from "../call/thread-call.ts";
-import type { ParsedRequest } from "../exchange/read-request.ts";
-import type { Services } from "../exchange/services.ts";
+import type { Exchange, RequestRecall } from "../exchange/exchange-state.ts";
 import type { BodyChanges } from "../outgoing/outgoing-body.ts";
-import type { OutgoingPiece } from "../outgoing/outgoing-pieces.ts";
 import { parseRange } from "../request/cut-body.ts";
+import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import { buildContext } from "./build-context.ts";
 import { addContextToPieces, appendText, appendTextToElement, findSentTexts } from "./context-pieces.ts";
 import { getRecallSettings } from "./recall-settings.ts";
-import type { MemorySearch } from "./search-memory.ts";
-import { getThreadRecall } from "./thread-recall.ts";
-
-/** The additions of recall to one request. */
-export interface RequestRecall {
-  /** True if the model was offered the gateway's tools. */
-  readonly hasTools: boolean;
-  /** Adds the recalled content and the `elements` of later rounds to the changes of a body. */
-  addTo(changes: BodyChanges, elements?: readonly WireObject[]): BodyChanges;
-  /**
-   * Estimated tokens of the context added to user messages, and of later rounds. Tools count with the client's tools.
-   */
-  countTokens(elements?: readonly WireObject[]): number;
-  /** Removes the tools and the context, which the client did not ask for; false if there are none. */
-  drop(): boolean;
-}
 
 /**
  * Prepares the additions to a request: context for a new message of the user, and tools; undefined if there are none.
  * The context may only use the room left in the window.
  */
-export async function prepareRecall(
-  parts: Pick<Services, "config">,
-  read: ParsedRequest,
-  call: ThreadCall,
-  found: MemorySearch | undefined,
-): Promise<RequestRecall | undefined> {
-  const { request: asked, thread, roomTokens } = call;
-  const { context } = getRecallSettings(parts.config(), asked.api.name, thread.kind);
-  const previous = read.fields.all.previous_response_id;
-  const { recallTools: ownTools } = asked.frame;
+export async function prepareRecall(exchange: Exchange): Promise<RequestRecall | undefined> {
+  const { services, request, thread, call } = exchange;
+  const { request: callRequest, roomTokens } = call;
+  const { context } = getRecallSettings(services.config(), callRequest.api.name, thread.kind);
+  const previous = request.fields.all.previous_response_id;
+  const { recallTools: ownTools } = callRequest.frame;
   if (!ownTools && !context && typeof previous !== "string") return undefined;
-  const own = getThreadRecall(thread);
+  const own = thread.recall;
   const hiddenEnd = own.hiddenEnds.get(previous);
-  if (context) await chooseContext(call, found);
-  let told = context ? own.contextTexts.find(asked.said.messages) : new Map<number, string>();
+  if (context) await chooseContext(exchange);
+  let contextTexts = context ? own.contextTexts.find(callRequest.messages.list) : new Map<number, string>();
   let tools = roomTokens === undefined ? undefined : ownTools;
-  if (!tools && told.size === 0 && !hiddenEnd) return undefined;
-  const { api, said } = asked;
+  if (!tools && contextTexts.size === 0 && !hiddenEnd) return undefined;
+  const { api, messages } = callRequest;
   const answers = (hiddenEnd?.unanswered ?? []).map((call_id) => ({
     type: "function_call_output",
     call_id,
@@ -61,57 +40,58 @@ export async function prepareRecall(
       const fields = new Map(changes.fields);
       const { isFromLog } = call;
       if (hiddenEnd && !isFromLog) fields.set("previous_response_id", hiddenEnd.last);
-      const behind = new Map(changes.appended);
-      if (tools) behind.set("tools", tools);
-      if (said.cut.listFrom === undefined) {
+      const appended = new Map(changes.appended);
+      if (tools) appended.set("tools", tools);
+      if (messages.cut.listFrom === undefined) {
         const input = isFromLog
-          ? buildListInput(api.name, changes, told, elements)
-          : buildPlainInput(call, told, answers, elements);
+          ? buildListInput(api.name, changes, contextTexts, elements)
+          : buildPlainInput(call, contextTexts, answers, elements);
         if (input !== undefined) fields.set(api.messagesField, input);
-        return { ...changes, fields, appended: behind };
+        return { ...changes, fields, appended };
       }
-      const isSame = told.size === 0 && answers.length === 0 && elements.length === 0;
-      const to = said.cut.elements.length;
+      const isSame = contextTexts.size === 0 && answers.length === 0 && elements.length === 0;
+      const to = messages.cut.elements.length;
       const fitted = changes.pieces ?? (to > 0 ? [{ from: 0, to }] : []);
       const pieces: readonly OutgoingPiece[] = [
         ...(answers.length > 0 && !isFromLog ? [{ elements: answers }] : []),
-        ...addContextToPieces(api.name, said, fitted, told),
+        ...addContextToPieces(api.name, messages, fitted, contextTexts),
         ...(elements.length > 0 ? [{ elements }] : []),
       ];
-      return { ...changes, fields, appended: behind, pieces: isSame ? changes.pieces : pieces };
+      return { ...changes, fields, appended, pieces: isSame ? changes.pieces : pieces };
     },
     countTokens(elements = []) {
-      const texts = findSentTexts(said, call.pieces, told);
+      const texts = findSentTexts(messages, call.pieces, contextTexts);
       const later = elements.length === 0 ? 0 : estimateText(JSON.stringify(elements));
       return later + sumTextTokens(texts);
     },
     drop() {
-      if (!tools && told.size === 0) return false;
+      if (!tools && contextTexts.size === 0) return false;
       // Permanently: alternating between sending and omitting a text would invalidate the provider's cache each time.
-      if (told.size > 0) own.contextTexts.forget(asked.said.messages, [...told.keys()]);
+      if (contextTexts.size > 0) own.contextTexts.forget(callRequest.messages.list, [...contextTexts.keys()]);
       tools = undefined;
-      told = new Map();
+      contextTexts = new Map();
       return true;
     },
   };
 }
 
 /** Chooses the context for the newest message; earlier context stays as long as there is room for it, newest first. */
-async function chooseContext(call: ThreadCall, found: MemorySearch | undefined): Promise<void> {
-  const { thread, request: asked, pieces, roomTokens = 0 } = call;
-  const { messages } = asked.said;
-  const { contextTexts: told } = getThreadRecall(thread);
-  const earlier = findSentTexts(asked.said, pieces, told.find(messages));
-  let room = roomTokens;
+async function chooseContext({ thread, call, memorySearch }: Exchange): Promise<void> {
+  const { request: callRequest, pieces, roomTokens = 0 } = call;
+  const { list } = callRequest.messages;
+  const { contextTexts } = thread.recall;
+  const earlier = findSentTexts(callRequest.messages, pieces, contextTexts.find(list));
+  let leftTokens = roomTokens;
   const tooMany: number[] = [];
-  for (const [place, text] of [...earlier].sort(([one], [other]) => other - one)) {
+  for (const [index, text] of [...earlier].sort(([one], [other]) => other - one)) {
     const tokens = estimateText(text);
-    if (tokens <= room) room -= tokens;
-    else tooMany.push(place);
+    if (tokens <= leftTokens) leftTokens -= tokens;
+    else tooMany.push(index);
   }
-  told.forget(messages, tooMany);
-  const sought = found && messages[found.messageIndex];
-  if (found && sought) told.set(messages, sought, await buildContext(found, call, room));
+  contextTexts.forget(list, tooMany);
+  const sought = memorySearch && list[memorySearch.messageIndex];
+  if (memorySearch && sought)
+    contextTexts.set(list, sought, await buildContext(memorySearch, call, leftTokens));
 }
 
 function sumTextTokens(texts: ReadonlyMap<number, string>): number {
@@ -122,29 +102,29 @@ function sumTextTokens(texts: ReadonlyMap<number, string>): number {
 function buildListInput(
   api: ApiName,
   { pieces = [] }: BodyChanges,
-  told: ReadonlyMap<number, string>,
-  behind: readonly WireObject[],
+  texts: ReadonlyMap<number, string>,
+  after: readonly WireObject[],
 ): unknown {
   const items = pieces.flatMap((piece) => ("elements" in piece ? piece.elements : []));
-  const text = told.get(0);
+  const text = texts.get(0);
   const last = items.at(-1);
-  if (text === undefined || !last) return [...items, ...behind];
-  return [...items.slice(0, -1), appendTextToElement(api, last, text), ...behind];
+  if (text === undefined || !last) return [...items, ...after];
+  return [...items.slice(0, -1), appendTextToElement(api, last, text), ...after];
 }
 
 /** The input of a request that is plain text; undefined if it stays unchanged. */
 function buildPlainInput(
-  { request: asked }: ThreadCall,
-  told: ReadonlyMap<number, string>,
+  { request: callRequest }: ThreadCall,
+  texts: ReadonlyMap<number, string>,
   before: readonly WireObject[],
-  behind: readonly WireObject[],
+  after: readonly WireObject[],
 ): unknown {
-  const { cut } = asked.said;
-  const range = cut.fields.get(asked.api.messagesField);
-  const said = range && parseRange(cut.bytes, range);
-  if (typeof said !== "string") return undefined;
-  const text = told.get(0);
-  const words = text === undefined ? said : appendText(said, text);
-  if (before.length === 0 && behind.length === 0) return text === undefined ? undefined : words;
-  return [...before, { role: "user", content: words }, ...behind];
+  const { cut } = callRequest.messages;
+  const range = cut.fields.get(callRequest.api.messagesField);
+  const messages = range && parseRange(cut.bytes, range);
+  if (typeof messages !== "string") return undefined;
+  const text = texts.get(0);
+  const content = text === undefined ? messages : appendText(messages, text);
+  if (before.length === 0 && after.length === 0) return text === undefined ? undefined : content;
+  return [...before, { role: "user", content }, ...after];
 }

@@ -1,22 +1,14 @@
-import { estimateText, type Hit, type Memory, retrieveContext, shouldRetrieve } from "../../index.ts";
-import type { Incoming, Services } from "../exchange/services.ts";
+import { estimateText, type Memory, retrieveContext, shouldRetrieve } from "../../index.ts";
+import type { Incoming } from "../door/incoming.ts";
+import type { MemorySearch } from "../exchange/memory-search.ts";
+import type { Services } from "../exchange/services.ts";
 import type { Trace } from "../observe/trace.ts";
 import type { CallRequest } from "../thread/call-request.ts";
 import type { Thread } from "../thread/thread.ts";
 import { findPersonText } from "./person-text.ts";
 import { getRecallSettings } from "./recall-settings.ts";
 import { runWithTimeout } from "./run-with-timeout.ts";
-import { getThreadRecall } from "./thread-recall.ts";
 import { buildToolScope, narrowToConversations } from "./tool-scope.ts";
-
-/** Search results for a new message of the user. */
-export interface MemorySearch {
-  /** Index of the message in the request. */
-  readonly messageIndex: number;
-  readonly query: string;
-  /** Best first. */
-  readonly hits: readonly Hit[];
-}
 
 const TIMEOUT_MS = 5_000;
 /** The part of that time reserved for indexing new entries. */
@@ -32,13 +24,13 @@ const MAX_TOKENS = 20_000;
 export async function searchMemory(
   { principal, trace, signal }: Pick<Incoming, "principal" | "trace" | "signal">,
   { kernel, config }: Services,
-  { api, said }: CallRequest,
+  { api, messages }: CallRequest,
   thread: Thread,
 ): Promise<MemorySearch | undefined> {
   if (!getRecallSettings(config(), api.name, thread.kind).context) return undefined;
-  const { messages } = said;
-  const last = messages.at(-1 - thread.countReminders(said));
-  if (last?.role !== "user" || getThreadRecall(thread).contextTexts.has(messages, last)) return undefined;
+  const { list } = messages;
+  const last = list.at(-1 - thread.countReminders(messages));
+  if (last?.role !== "user" || thread.recall.contextTexts.has(list, last)) return undefined;
   const words = findPersonText(last.input());
   if (words === undefined || !shouldRetrieve(words)) return undefined;
   trace.recalls = (trace.recalls ?? 0) + 1;
@@ -55,9 +47,9 @@ export async function searchMemory(
 function traceRecalls(memory: Pick<Memory, "recall">, trace: Trace): Pick<Memory, "recall"> {
   return {
     recall: async (question, options) => {
-      const recalled = await memory.recall(question, options);
-      if (recalled.unindexed !== undefined) trace.unindexed = recalled.unindexed;
-      return recalled;
+      const recall = await memory.recall(question, options);
+      if (recall.unindexed !== undefined) trace.unindexed = recall.unindexed;
+      return recall;
     },
   };
 }

@@ -1,27 +1,24 @@
-import type { ThreadCall } from "../call/thread-call.ts";
-import type { ParsedRequest } from "../exchange/read-request.ts";
-import type { Incoming, Services } from "../exchange/services.ts";
+import type { Exchange } from "../exchange/exchange-state.ts";
 import { findAppliedEdits } from "./applied-edits.ts";
 import { findNewSummary } from "./find-new-summary.ts";
+import { countForLoops } from "./record-reply.ts";
 import { encodeSummaryReply, encodeSummaryReplyStream } from "./summary-reply.ts";
 
 /**
  * Answers a client that wants to inspect a new summary first with the summary alone; true if it did. No upstream is
  * called and no reply is stored, because there is none.
  */
-export async function answerWithSummary(
-  { response, principal, trace }: Incoming,
-  { compactions }: Pick<Services, "compactions">,
-  { fields }: Pick<ParsedRequest, "fields">,
-  call: ThreadCall,
-): Promise<boolean> {
-  const { request: asked, thread, fitted, last } = call;
-  const isPausing = asked.edits?.some((edit) => edit.type === "compact_20260112" && edit.pausesAfter);
+export async function answerWithSummary(exchange: Exchange): Promise<boolean> {
+  const { incoming, services, trace, request, thread, call } = exchange;
+  const { request: callRequest, fitted, last } = call;
+  const { fields } = request;
+  const { principal, response } = incoming;
+  const isPausing = callRequest.edits?.some((edit) => edit.type === "compact_20260112" && edit.pausesAfter);
   const text = isPausing ? findNewSummary(call) : undefined;
-  if (text === undefined || last === undefined || !asked.edits) return false;
-  await compactions.store(principal.id, text, thread, last);
-  const applied = findAppliedEdits(asked.edits, fitted?.slots ?? []);
-  const reply = { text, model: fields.model ?? asked.frame.model, applied };
+  if (text === undefined || last === undefined || !callRequest.edits) return false;
+  await services.compactions.store(principal.id, text, thread, last);
+  const applied = findAppliedEdits(callRequest.edits, fitted?.slots ?? []);
+  const reply = { text, model: fields.model ?? callRequest.frame.model, applied };
   const body = Buffer.from(fields.isStreamed ? encodeSummaryReplyStream(reply) : encodeSummaryReply(reply));
   trace.status = 200;
   trace.ending = "complete";
@@ -33,5 +30,6 @@ export async function answerWithSummary(
     "content-length": body.length,
   });
   response.end(body);
+  countForLoops(exchange, performance.now());
   return true;
 }

@@ -61,13 +61,13 @@ export function withAppliedEdits(
   applied: readonly AppliedEdit[],
 ): string | undefined {
   if (!REPORT_HINTS[api].test(data)) return undefined;
-  const told = parseReport(data);
-  if (!told || !IS_REPORT[api](told)) return undefined;
+  const parsed = parseReport(data);
+  if (!parsed || !IS_REPORT[api](parsed)) return undefined;
   const report = { applied_edits: applied };
-  const { response } = told;
+  const { response } = parsed;
   if (isObject(response))
-    return JSON.stringify({ ...told, response: { ...response, [CONTEXT_MANAGEMENT]: report } });
-  if (CONTEXT_MANAGEMENT in told) return JSON.stringify({ ...told, [CONTEXT_MANAGEMENT]: report });
+    return JSON.stringify({ ...parsed, response: { ...response, [CONTEXT_MANAGEMENT]: report } });
+  if (CONTEXT_MANAGEMENT in parsed) return JSON.stringify({ ...parsed, [CONTEXT_MANAGEMENT]: report });
   const end = data.lastIndexOf("}");
   return `${data.slice(0, end)},${JSON.stringify(CONTEXT_MANAGEMENT)}:${JSON.stringify(report)}${data.slice(end)}`;
 }

@@ -1,37 +1,28 @@
 import type { Api, WireObject } from "../api/api.ts";
-import { type AgentShape, buildShape } from "../identity/agent-shape.ts";
+import { buildShape } from "../identity/agent-shape.ts";
+import type { BodyFacts } from "./body-memo.ts";
 import { type ByteRange, type CutBody, fieldValue } from "./cut-body.ts";
 import { getLeadText, isSameField } from "./request-fields.ts";
 import { parseElement, type RequestMessages } from "./request-messages.ts";
 
-/** Facts about the agent that sent a body, from its system prompt and tools. */
-export interface BodyFacts {
-  /** The beginning of the system prompt. */
-  readonly lead: string;
-  readonly toolNames: readonly string[];
-  readonly shape: AgentShape;
-}
-
 /** Agents are told apart by the beginning of their system prompt. */
 const LEAD_LENGTH = 8_000;
 
-const knownFacts = new WeakMap<CutBody, BodyFacts>();
-
 /** The facts of a body; reuses those of the body that it extends if both have the same prompt and tools. */
-export function readBodyFacts(api: Api, said: RequestMessages): BodyFacts {
-  const { cut, lead: count } = said;
+export function readBodyFacts(api: Api, messages: RequestMessages): BodyFacts {
+  const { cut, lead: count } = messages;
   const { like } = cut;
-  const earlier = like && knownFacts.get(like);
+  const earlier = like?.memo.facts;
   const fields = [...api.leadFields, "tools", "functions"];
-  if (earlier && cut.same >= count && fields.every((name) => isSameField(cut, like, name))) return earlier;
-  const lead = readLead(api, said).slice(0, LEAD_LENGTH);
+  if (earlier && cut.same >= count && fields.every((name) => isSameField(cut, like, name))) {
+    cut.memo.facts = earlier;
+    return earlier;
+  }
+  const lead = readLead(api, messages).slice(0, LEAD_LENGTH);
   const toolNames = readToolNames(cut);
-  return { lead, toolNames, shape: buildShape({ lead, toolNames }) };
-}
-
-/** Remembers the facts of a kept body. */
-export function keepBodyFacts(kept: CutBody, facts: BodyFacts): void {
-  knownFacts.set(kept, facts);
+  const facts = { lead, toolNames, shape: buildShape({ lead, toolNames }) };
+  cut.memo.facts = facts;
+  return facts;
 }
 
 /** The whole system prompt: the instruction fields, and the instruction elements before the first message. */
@@ -43,11 +34,6 @@ export function readLead({ leadFields }: Api, { cut, lead, leadElements }: Reque
     getLeadText(leadElements?.[index] ?? parseElement(cut, index)),
   );
   return [...fields, ...elements].join("\n");
-}
-
-/** Bytes of the system prompt. */
-export function countLeadBytes(api: Api, said: RequestMessages): number {
-  return leadRanges(api, said).reduce((sum, { from, to }) => sum + to - from, 0);
 }
 
 /** Ranges of the system prompt in the body. */

@@ -1,5 +1,6 @@
 import { finish, type Steps } from "../../base/turns.ts";
 import type { WireObject } from "../api/api.ts";
+import type { BodyMemo } from "./body-memo.ts";
 
 /** A range of bytes; `to` is exclusive. */
 export interface ByteRange {
@@ -19,6 +20,7 @@ export interface CutBody {
   readonly same: number;
   /** The earlier body with the same beginning. */
   readonly like: CutBody | undefined;
+  readonly memo: BodyMemo;
   /** Resolves an element that is only a reference to content stored at the provider. */
   readonly referenced?: (id: string) => WireObject | undefined;
   /** Large fields, parsed without their large values. */
@@ -100,7 +102,7 @@ class Cutter {
     }
     this.#at++;
     if (this.#next() !== undefined) throw this.#unexpected();
-    return { bytes, fields, ...listed };
+    return { bytes, fields, ...listed, memo: {} };
   }
 
   *#list(

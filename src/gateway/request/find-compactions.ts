@@ -38,8 +38,8 @@ export function findCompactions(cut: CutBody): CompactionBlocks | undefined {
     );
     const text = findBlockSummary(blocks[place]);
     if (text === undefined) continue;
-    const behind = blocks.slice(place + 1).filter((block) => !isCompactionBlock(block));
-    last = { text, element, rest: replaceBlocks(own, behind) };
+    const after = blocks.slice(place + 1).filter((block) => !isCompactionBlock(block));
+    last = { text, element, rest: replaceBlocks(own, after) };
   }
   return bare.size === 0 ? undefined : { last, stripped: bare };
 }
@@ -48,21 +48,10 @@ function replaceBlocks(element: WireObject, content: readonly unknown[]): WireOb
   return content.length === 0 ? undefined : { ...element, content };
 }
 
-/**
- * Carries the search result over to a kept body, so that the next request that extends the body is searched only from
- * its end.
- */
-export function keepCompactionSearch(kept: CutBody, cut: CutBody): void {
-  const named = knownElements.get(cut);
-  if (named) knownElements.set(kept, named);
-}
-
-const knownElements = new WeakMap<CutBody, readonly number[]>();
-
 /** Elements that contain the name; only these are parsed. */
 function findNamingElements(cut: CutBody): readonly number[] {
   const { bytes, elements, like, same } = cut;
-  const earlier = like && knownElements.get(like);
+  const earlier = like?.memo.compactionElements;
   const found = earlier?.filter((index) => index < same) ?? [];
   let index = earlier ? same : 0;
   const first = elements[index];
@@ -72,6 +61,6 @@ function findNamingElements(cut: CutBody): readonly number[] {
     found.push(index);
     at = bytes.indexOf(COMPACTION_NAME, (elements[index] as ByteRange).to);
   }
-  knownElements.set(cut, found);
+  cut.memo.compactionElements = found;
   return found;
 }

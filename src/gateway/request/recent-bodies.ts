@@ -18,7 +18,7 @@ interface KeptBody {
   readonly head: string;
   readonly messages: KnownBody;
   /**
-   * Buffer of its bytes, reused by the body that replaces it: allocating large memory each time costs more than
+   * Buffer of its bytes, reused by the body that reindexs it: allocating large memory each time costs more than
    * copying.
    */
   readonly buffer: Buffer;
@@ -32,24 +32,23 @@ export class RecentBodies {
   readonly #byHead = new Map<string, KeptBody[]>();
   #sizeBytes = 0;
 
-  /** `room` returns the maximum size in bytes at this moment. */
-  constructor(room: () => number) {
-    this.#maxBytes = room;
+  constructor(maxBytes: () => number) {
+    this.#maxBytes = maxBytes;
   }
 
   get sizeBytes(): number {
     return this.#sizeBytes;
   }
 
-  /** The body with the longest common beginning; `who` separates the bodies of different principals. */
-  find(who: string, bytes: Buffer, listFrom: number): KnownBody | undefined {
-    const alike = this.#byHead.get(buildHeadKey(who, bytes, listFrom)) ?? [];
+  /** The body with the longest common beginning; `owner` separates the bodies of different principals. */
+  find(owner: string, bytes: Buffer, listFrom: number): KnownBody | undefined {
+    const alike = this.#byHead.get(buildHeadKey(owner, bytes, listFrom)) ?? [];
     let best: KnownBody | undefined;
     let bestBytes = 0;
-    for (const { messages: said } of alike.toReversed()) {
-      const same = countSameBytes(bytes, listFrom, said.cut, bestBytes);
+    for (const { messages } of alike.toReversed()) {
+      const same = countSameBytes(bytes, listFrom, messages.cut, bestBytes);
       if (same <= bestBytes) continue;
-      best = said;
+      best = messages;
       bestBytes = same;
     }
     return best ?? alike.at(-1)?.messages;
@@ -58,24 +57,24 @@ export class RecentBodies {
   /**
    * Keeps a body in place of the one that it extends, which becomes invalid; returns the kept copy, if there is one.
    */
-  keep(who: string, said: RequestMessages): CutBody | undefined {
-    const { cut } = said;
+  keep(owner: string, messages: RequestMessages): CutBody | undefined {
+    const { cut } = messages;
     if (cut.listFrom === undefined || cut.elements.length === 0) return undefined;
-    const head = buildHeadKey(who, cut.bytes, cut.listFrom);
+    const head = buildHeadKey(owner, cut.bytes, cut.listFrom);
     const { length } = cut.bytes;
     if (length > this.#maxBytes() / 2) return undefined;
     const alike = this.#byHead.get(head) ?? [];
-    const place = alike.findIndex((one) => one.messages.cut === cut.like);
+    const index = alike.findIndex((one) => one.messages.cut === cut.like);
     // An identical body, as from a client that retries, is already kept.
-    if (place >= 0 && alike[place]?.messages.cut.bytes.equals(cut.bytes)) return cut.like;
-    const replaced = place >= 0 ? this.#drop(alike, place) : undefined;
-    if (!replaced && alike.length >= MAX_SIMILAR) this.#drop(alike, 0);
-    const isRoomy = replaced !== undefined && replaced.buffer.length >= length;
-    const room = isRoomy ? replaced.buffer : Buffer.allocUnsafeSlow(Math.ceil(length * GROWTH));
-    cut.bytes.copy(room);
-    const kept = copyMessages(said, room.subarray(0, length));
-    const sizeBytes = BYTES_PER_BODY + room.length + cut.elements.length * BYTES_PER_ELEMENT;
-    alike.push({ head, messages: kept, buffer: room, sizeBytes });
+    if (index >= 0 && alike[index]?.messages.cut.bytes.equals(cut.bytes)) return cut.like;
+    const reindexd = index >= 0 ? this.#drop(alike, index) : undefined;
+    if (!reindexd && alike.length >= MAX_SIMILAR) this.#drop(alike, 0);
+    const isRoomy = reindexd !== undefined && reindexd.buffer.length >= length;
+    const buffer = isRoomy ? reindexd.buffer : Buffer.allocUnsafeSlow(Math.ceil(length * GROWTH));
+    cut.bytes.copy(buffer);
+    const kept = copyMessages(messages, buffer.subarray(0, length));
+    const sizeBytes = BYTES_PER_BODY + buffer.length + cut.elements.length * BYTES_PER_ELEMENT;
+    alike.push({ head, messages: kept, buffer, sizeBytes });
     this.#sizeBytes += sizeBytes;
     // Most recently used last.
     this.#byHead.delete(head);
@@ -85,11 +84,11 @@ export class RecentBodies {
   }
 
   #shrink(): void {
-    const most = this.#maxBytes();
+    const maxBytes = this.#maxBytes();
     for (const [head, alike] of this.#byHead) {
-      while (this.#sizeBytes > most && alike.length > 0) this.#drop(alike, 0);
+      while (this.#sizeBytes > maxBytes && alike.length > 0) this.#drop(alike, 0);
       if (alike.length === 0) this.#byHead.delete(head);
-      if (this.#sizeBytes <= most) return;
+      if (this.#sizeBytes <= maxBytes) return;
     }
   }
 
@@ -100,8 +99,8 @@ export class RecentBodies {
   }
 }
 
-function buildHeadKey(who: string, bytes: Buffer, listFrom: number): string {
-  return `${who} ${bytes.toString("latin1", listFrom, listFrom + HEAD_BYTES)}`;
+function buildHeadKey(owner: string, bytes: Buffer, listFrom: number): string {
+  return `${owner} ${bytes.toString("latin1", listFrom, listFrom + HEAD_BYTES)}`;
 }
 
 /** Bytes of whole elements that both lists begin with, if more than `least`; checks only a few positions. */

@@ -34,7 +34,7 @@ export interface RequestMessages<Kind extends KnownMessage = RequestMessage> {
   readonly cut: CutBody;
   /** Number of leading instruction elements. */
   readonly lead: number;
-  readonly messages: readonly Kind[];
+  readonly list: readonly Kind[];
   /** Elements that are never sent unchanged. */
   readonly dropped?: ReadonlySet<number>;
   /** The instruction elements without their large values; only set for large bodies. */
@@ -83,22 +83,22 @@ export function readMessages(
   const known = earlier && earlier.cut === cut.like ? findSharedMessages(earlier, cut) : undefined;
   const parsedLead: WireObject[] = [];
   const lead = known?.lead ?? (reading.hasNoLead ? 0 : countLead(api, cut, parsedLead));
-  const messages: RequestMessage[] = [];
-  for (const message of known?.messages ?? []) messages.push(new LazyMessage(reading, cut, message));
-  const start = messages.at(-1)?.to ?? lead;
+  const list: RequestMessage[] = [];
+  for (const message of known?.list ?? []) list.push(new LazyMessage(reading, cut, message));
+  const start = list.at(-1)?.to ?? lead;
   for (const { input, from, to } of api.decode(parseElements(cut, start, cut.elements.length, parsedLead))) {
     const key = buildCanonicalKey(input);
-    messages.push({
+    list.push({
       raw: input,
       input: () => stored(input, key),
       key,
       role: input.role,
-      index: messages.length,
+      index: list.length,
       from: start + from,
       to: start + to,
     });
   }
-  return { cut, lead, messages };
+  return { cut, lead, list };
 }
 
 /** A message with some facts changed; also works for class instances, which a spread would not copy. */
@@ -120,12 +120,12 @@ export function withMessageChanges(
 
 /** A copy for keeping, with its own bytes, so that the request itself is not retained. */
 export function copyMessages(
-  { cut, lead, messages }: RequestMessages,
+  { cut, lead, list }: RequestMessages,
   bytes: Buffer,
 ): RequestMessages<KnownMessage> {
-  const { fields, listFrom, elements } = cut;
-  const own: CutBody = { bytes, fields, listFrom, elements, same: 0, like: undefined };
-  return { cut: own, lead, messages: messages.map(toKnownMessage) };
+  const { fields, listFrom, elements, memo } = cut;
+  const own: CutBody = { bytes, fields, listFrom, elements, same: 0, like: undefined, memo };
+  return { cut: own, lead, list: list.map(toKnownMessage) };
 }
 
 function toKnownMessage(message: RequestMessage): KnownMessage {
@@ -160,8 +160,8 @@ export class LazyMessage implements RequestMessage {
 
   input(): MessageInput {
     const { api, stored } = this.#reading;
-    const [said] = api.decode(parseElements(this.#body, this.from, this.to));
-    return stored(said?.input ?? { role: "user", parts: [] }, this.key);
+    const [decoded] = api.decode(parseElements(this.#body, this.from, this.to));
+    return stored(decoded?.input ?? { role: "user", parts: [] }, this.key);
   }
 }
 
@@ -190,9 +190,9 @@ function countLead(api: Api, cut: CutBody, parsedLead: WireObject[]): number {
 
 /** The messages of an earlier body that this one repeats, without the last one, which may have grown. */
 export function findSharedMessages(
-  { lead, messages }: RequestMessages<KnownMessage>,
+  { lead, list }: RequestMessages<KnownMessage>,
   cut: CutBody,
-): Pick<RequestMessages<KnownMessage>, "lead" | "messages"> | undefined {
+): Pick<RequestMessages<KnownMessage>, "lead" | "list"> | undefined {
   if (lead >= cut.same) return undefined;
-  return { lead, messages: messages.filter(({ to }) => to < cut.same) };
+  return { lead, list: list.filter(({ to }) => to < cut.same) };
 }

@@ -27,13 +27,13 @@ const MAX_REPEATED = 64;
 /** Splits the messages of a request at its last summary and removes all compaction blocks. */
 export function splitAtSummary(
   reading: MessageReading,
-  said: RequestMessages,
+  messages: RequestMessages,
   found: CompactionBlocks,
 ): MessagesSinceSummary {
   const { last, stripped: bare } = found;
   const before: RequestMessage[] = [];
   const after: RequestMessage[] = [];
-  for (const message of said.messages) {
+  for (const message of messages.list) {
     const isMarked = bare.has(message.from);
     const bared = isMarked ? stripBlocks(reading, message, bare.get(message.from), last) : message;
     if (!bared) continue;
@@ -41,7 +41,7 @@ export function splitAtSummary(
     (isBefore ? before : after).push(bared);
   }
   const dropped = new Set(bare.keys());
-  for (let element = said.lead; element < (last?.element ?? 0); element++) dropped.add(element);
+  for (let element = messages.lead; element < (last?.element ?? 0); element++) dropped.add(element);
   const again = last ? countRepeated(before, after, last) : 0;
   return { before: before.slice(0, before.length - again), after, dropped };
 }
@@ -49,13 +49,13 @@ export function splitAtSummary(
 /** The messages of a client that keeps its history, or has only the summary. */
 export function useClientHistory(
   reading: MessageReading,
-  said: RequestMessages,
+  messages: RequestMessages,
   since: MessagesSinceSummary,
   last: SummaryBlock | undefined,
 ): RequestMessages {
   const { before, after } = since;
   return joinHistory(
-    said,
+    messages,
     since,
     before.length === 0 && last ? [toUserMessage(reading, last)] : before,
     after,
@@ -64,7 +64,7 @@ export function useClientHistory(
 
 /** The messages of a client that continues a logged line, with the logged messages in place of the client's copy. */
 export function useLoggedHistory(
-  said: RequestMessages,
+  messages: RequestMessages,
   since: MessagesSinceSummary,
   line: readonly LineMessage[],
   last: SummaryBlock,
@@ -75,7 +75,12 @@ export function useLoggedHistory(
     if (own?.key === key) return own;
     return { key, role, index, from: 0, to: 0, input: () => ({ role }), isLogged: true };
   });
-  return joinHistory(said, since, known.slice(0, known.length - countRepeated(known, after, last)), after);
+  return joinHistory(
+    messages,
+    since,
+    known.slice(0, known.length - countRepeated(known, after, last)),
+    after,
+  );
 }
 
 function joinHistory(
@@ -84,10 +89,10 @@ function joinHistory(
   before: readonly RequestMessage[],
   after: readonly RequestMessage[],
 ): RequestMessages {
-  const messages = [...before, ...after].map((message, index) => withMessageChanges(message, { index }));
-  const sent = new Set(messages.flatMap(({ from, to }) => (to > from ? [from] : [])));
+  const list = [...before, ...after].map((message, index) => withMessageChanges(message, { index }));
+  const sent = new Set(list.flatMap(({ from, to }) => (to > from ? [from] : [])));
   const left = new Set([...dropped].filter((element) => !sent.has(element)));
-  return { cut, lead, messages, dropped: left };
+  return { cut, lead, list, dropped: left };
 }
 
 /**
@@ -126,10 +131,10 @@ function toUserMessage({ stored }: MessageReading, { text, element }: SummaryBlo
 function countRepeated(
   before: readonly RequestMessage[],
   after: readonly RequestMessage[],
-  { rest: behind }: SummaryBlock,
+  { rest }: SummaryBlock,
 ): number {
   // Content that the model wrote after the block is new, so nothing is repeated.
-  if (behind) return 0;
+  if (rest) return 0;
   return countOverlap(
     before.slice(-MAX_REPEATED).map(({ key }) => key),
     after.slice(0, MAX_REPEATED).map(({ key }) => key),

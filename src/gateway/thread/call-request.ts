@@ -1,9 +1,9 @@
 import { estimateText, type FittedWindow, type Policy } from "../../index.ts";
 import type { Api, WireObject } from "../api/api.ts";
-import type { OutgoingPiece } from "../outgoing/outgoing-pieces.ts";
 import type { Chain } from "../request/chain.ts";
 import type { ContextEdit } from "../request/context-edit.ts";
 import type { CompactionBlocks } from "../request/find-compactions.ts";
+import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import type { RequestMessages } from "../request/request-messages.ts";
 
 /** The parts of a request other than its messages that its window depends on. */
@@ -24,10 +24,10 @@ export interface RequestFrame {
 /** A text, or how many tokens it takes where it is too large to be handed around. */
 export type FrameText = string | number;
 
-/** The same with a text behind or before it. */
-export function joinedText(own: FrameText, text: string, place: "behind" | "before"): FrameText {
+/** The same with a text after or before it. */
+export function joinedText(own: FrameText, text: string, side: "after" | "before"): FrameText {
   if (typeof own === "number") return own + estimateText(text);
-  return place === "behind" ? own + text : `${text}\n${own}`;
+  return side === "after" ? own + text : `${text}\n${own}`;
 }
 
 /** Limits of the window of a request. */
@@ -55,9 +55,9 @@ export function limitOutput(
 /** A request to a thread. */
 export interface CallRequest {
   readonly api: Api;
-  readonly said: RequestMessages;
+  readonly messages: RequestMessages;
   readonly frame: RequestFrame;
-  readonly room: TokenLimits;
+  readonly limits: TokenLimits;
   /** "none" leaves the request unchanged. */
   readonly policy: string | Policy;
   /** False if evicted content must not be paged back in; default true. */

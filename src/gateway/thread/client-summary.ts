@@ -31,8 +31,13 @@ export async function linkSummary({ text, of }: ClientSummary, client: string): 
   await noteSummary(session, client, line.length, seq);
 }
 
-async function noteSummary(session: Session, client: string, messages: number, seq: number): Promise<void> {
+async function noteSummary(
+  session: Session,
+  client: string,
+  messageCount: number,
+  seq: number,
+): Promise<void> {
   await session.note(
-    `${client} compacted ${messages} messages by itself and goes on with its summary; expand #${seq} to read them.`,
+    `${client} compacted ${messageCount} messages by itself and goes on with its summary; expand #${seq} to read them.`,
   );
 }

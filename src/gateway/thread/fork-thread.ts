@@ -9,10 +9,10 @@ const MAX_TRIES = 50;
 /** Forks a thread's session at an entry, and returns it with the metadata for its own thread. */
 export async function forkThread(
   kernel: Pick<Kernel, "find">,
-  { session, conversation, meta: mark }: Thread,
+  { session, conversation, meta }: Thread,
   at: EntryId,
-): Promise<{ readonly session: Session; readonly mark: ThreadMeta }> {
-  const own: ThreadMeta = { ...mark, kind: "agent" };
+): Promise<{ readonly session: Session; readonly meta: ThreadMeta }> {
+  const own: ThreadMeta = { ...meta, kind: "agent" };
   for (let tries = 1; ; tries++) {
     const id = await findFreeChildId(kernel, session.id, own.kind, own.firstKey);
     try {
@@ -20,7 +20,7 @@ export async function forkThread(
         await conversation.ensureOnLine(at);
         return session.fork({ id, at, meta: encodeThreadMeta(own) });
       });
-      return { session: forked, mark: own };
+      return { session: forked, meta: own };
     } catch (error) {
       const isTaken = isLonghaulError(error, "POSITION_CONFLICT") || isLonghaulError(error, "NOT_ON_LINE");
       if (!isTaken || tries >= MAX_TRIES) throw error;

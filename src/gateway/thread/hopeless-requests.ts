@@ -8,15 +8,15 @@ export class HopelessRequests {
   #refused: { readonly model: string; readonly bytes: number } | undefined;
 
   /** True if a request is not much smaller than one that could not be repaired. */
-  covers({ said, frame }: CallRequest): boolean {
+  covers({ messages, frame }: CallRequest): boolean {
     const { model, bytes } = this.#refused ?? {};
-    return bytes !== undefined && model === frame.model && said.cut.bytes.length > bytes * MAX_SHARE;
+    return bytes !== undefined && model === frame.model && messages.cut.bytes.length > bytes * MAX_SHARE;
   }
 
   /** Records a request that was refused after all repairs. */
-  record({ said, frame: { model } }: CallRequest): void {
+  record({ messages, frame: { model } }: CallRequest): void {
     const known = this.#refused?.model === model ? this.#refused.bytes : Number.POSITIVE_INFINITY;
-    this.#refused = { model, bytes: Math.min(known, said.cut.bytes.length) };
+    this.#refused = { model, bytes: Math.min(known, messages.cut.bytes.length) };
   }
 
   /** Clears the record after a successful request. */

@@ -1,9 +1,9 @@
 import type { EntryId, FittedWindow, Session } from "../../index.ts";
-import type { OutgoingPiece } from "../outgoing/outgoing-pieces.ts";
 import type { Violation } from "../outgoing/violation.ts";
 import type { CutBody } from "../request/cut-body.ts";
+import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import type { CallRequest } from "./call-request.ts";
-import { isSimilarWindow, type WindowKey } from "./window-set.ts";
+import { isSimilarWindow, type WindowKey } from "./thread-windows.ts";
 
 /** The outcome of a request, for an exact repetition: a client that retries, or wants another reply. */
 export interface LastSentRequest {
@@ -33,12 +33,13 @@ const DECIDING_KINDS = ["pin", "overlay", "redacted"] as const;
  */
 export async function findRepeatedSend(
   thread: SendingThread,
-  asked: CallRequest,
+  callRequest: CallRequest,
 ): Promise<LastSentRequest | undefined> {
   const { lastSent: sent, session } = thread;
-  const { said, chain, buildPlainPieces: plain, isDryRun } = asked;
-  if (!sent || chain || plain || isDryRun || said.cut.like !== sent.body) return undefined;
-  if (!said.cut.bytes.equals(sent.body.bytes) || !isSimilarWindow(sent.windowKey, asked)) return undefined;
+  const { messages, chain, buildPlainPieces: plain, isDryRun } = callRequest;
+  if (!sent || chain || plain || isDryRun || messages.cut.like !== sent.body) return undefined;
+  if (!messages.cut.bytes.equals(sent.body.bytes) || !isSimilarWindow(sent.windowKey, callRequest))
+    return undefined;
   const { seq: head } = await session.head();
   const [decided] = await session.read({ from: sent.seenSeq + 1, to: head, kinds: DECIDING_KINDS, limit: 1 });
   if (decided) return undefined;

@@ -29,8 +29,10 @@ export function restoreCallIds(
 
 function renameResults(message: RequestMessage, names: ReadonlyMap<string, string>): RequestMessage {
   const input = () => {
-    const said = message.input();
-    return said.parts ? { ...said, parts: said.parts.map((part) => renameResult(part, names)) } : said;
+    const messages = message.input();
+    return messages.parts
+      ? { ...messages, parts: messages.parts.map((part) => renameResult(part, names)) }
+      : messages;
   };
   return Object.create(message, { input: { value: input } });
 }

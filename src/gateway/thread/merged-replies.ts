@@ -112,13 +112,13 @@ export function mergeRuns(
  * The request with each joined message split into the replies of the line; the last of them keeps the elements of all.
  */
 export function splitRuns(
-  said: RequestMessages,
+  messages: RequestMessages,
   line: readonly LineMessage[],
   runs: readonly MergedRun[],
 ): RequestMessages {
-  if (runs.length === 0) return said;
+  if (runs.length === 0) return messages;
   const byPlace = new Map(runs.map((run) => [run.at, run]));
-  const messages = said.messages.flatMap((message, at): readonly RequestMessage[] => {
+  const list = messages.list.flatMap((message, at): readonly RequestMessage[] => {
     const run = byPlace.get(at);
     if (!run) return [message];
     const replies = line.slice(run.place, run.place + run.length);
@@ -128,5 +128,5 @@ export function splitRuns(
       return withMessageChanges(message, { key, from: message.to, input, isWithNext: true });
     });
   });
-  return { ...said, messages: messages.map((message, index) => withMessageChanges(message, { index })) };
+  return { ...messages, list: list.map((message, index) => withMessageChanges(message, { index })) };
 }

@@ -20,8 +20,8 @@ export async function findQuotedThread(
     const first = await thread.session.read({ from: 1, limit: FIRST_MESSAGES, kinds: ["message"] });
     const isQuoted = first.some((entry) => {
       if (entry.kind !== "message" || entry.message.role !== "user") return false;
-      const said = textOfMessage(entry.message).trim();
-      return said.length >= MIN_LENGTH && words.includes(said);
+      const text = textOfMessage(entry.message).trim();
+      return text.length >= MIN_LENGTH && words.includes(text);
     });
     if (isQuoted) return thread;
   }

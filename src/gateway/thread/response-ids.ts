@@ -26,10 +26,10 @@ export class ResponseIds {
   readonly #replies = new Map<string, NotedReply>();
 
   /** `most` places are held in memory; others are read from the store. */
-  constructor(kernel: Kernel, onError: (error: unknown) => void, most: () => number) {
+  constructor(kernel: Kernel, onError: (error: unknown) => void, maxReplies: () => number) {
     this.#kernel = kernel;
     this.#onError = onError;
-    this.#most = most;
+    this.#most = maxReplies;
   }
 
   /** Records the place of a reply; later requests can refer to it at once. Resolves when it is stored. */

@@ -28,7 +28,7 @@ export function buildThreadKey(
  */
 export interface ResponsePlace {
   readonly session: SessionId;
-  readonly home: ThreadKey;
+  readonly threadKey: ThreadKey;
   /** The entry that such a request follows. */
   readonly entry: EntryId;
   /** True if the log contains everything up to that entry. */
@@ -38,7 +38,7 @@ export interface ResponsePlace {
 }
 
 /** A place as stored; the session is stored separately. */
-export function encodeResponsePlace({ home, entry, isWhole, lead }: ResponsePlace): Json {
+export function encodeResponsePlace({ threadKey: home, entry, isWhole, lead }: ResponsePlace): Json {
   return { entry, isWhole, home: { ...home } as Json, ...(lead !== undefined && { lead }) };
 }
 
@@ -51,7 +51,7 @@ export function parseResponsePlace(session: SessionId, kept: Json | undefined): 
     session,
     entry,
     isWhole: isWhole === true,
-    home: {
+    threadKey: {
       api: api as ApiName,
       firstKey,
       ...(typeof client === "string" && { client }),

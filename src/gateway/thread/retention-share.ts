@@ -19,8 +19,8 @@ export class RetentionShare {
   #seen = 0;
 
   /** Remembers the names of `mostNames` evicted conversations. */
-  constructor(mostNames: () => number) {
-    this.#mostNames = mostNames;
+  constructor(maxNames: () => number) {
+    this.#mostNames = maxNames;
   }
 
   /** Share of the room to be used. */

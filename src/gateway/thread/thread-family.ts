@@ -1,14 +1,15 @@
-import type { EntryId, Kernel, MessageInput, Session, SessionId } from "../../index.ts";
+import type { Kernel, MessageInput, Session, SessionId } from "../../index.ts";
 import { chooseThread, type ThreadKind } from "../identity/choose-thread.ts";
 import { findKnownConversation } from "../identity/find-known-conversation.ts";
 import { replaceOpening } from "../identity/opening-key.ts";
 import { getLastUserText } from "../identity/request-facts.ts";
 import { detectRequestKind } from "../identity/request-kind.ts";
-import { buildRootId, type CallerIdentity, findFreeChildId } from "../identity/session-ids.ts";
+import { type CallerIdentity, findFreeChildId } from "../identity/session-ids.ts";
 import { ClientSummaries } from "./client-summaries.ts";
 import type { ClientSummary } from "./client-summary.ts";
+import { FamilyRoots } from "./family-roots.ts";
 import { forkThread } from "./fork-thread.ts";
-import { createRedirect, parseRedirect } from "./redirect.ts";
+import { parseRedirect } from "./redirect.ts";
 import { findClosestThread, isRepeatedInFull } from "./related-threads.ts";
 import { buildThreadKey, type ResponsePlace } from "./response-place.ts";
 import { Thread } from "./thread.ts";
@@ -30,8 +31,6 @@ export interface ThreadFamilyDeps {
 /** Finds the conversation that a client continues under a different first message. */
 export type FindContinued = () => Promise<ClientSummary | undefined>;
 
-/** Maximum number of conversations with the same beginning that are found again after a restart. */
-const MAX_SIMILAR = 32;
 const MAX_CHILDREN = 100;
 
 /**
@@ -43,18 +42,17 @@ export class ThreadFamily {
   readonly #firstKey: string;
   #threads: Thread[] = [];
   readonly #adopted = new Set<Thread>();
-  /** First messages whose conversations have been looked up in the store. */
-  readonly #searchedKeys = new Set<string>();
-  #roots: Session[] = [];
+  readonly #roots: FamilyRoots;
   readonly #summaries = new ClientSummaries();
   #turn: Promise<unknown> = Promise.resolve();
   /** Number of requests waiting for their thread. */
   #waiting = 0;
 
-  constructor(parts: ThreadFamilyDeps, caller: CallerIdentity, firstKey: string) {
-    this.#deps = parts;
+  constructor(deps: ThreadFamilyDeps, caller: CallerIdentity, firstKey: string) {
+    this.#deps = deps;
     this.#caller = caller;
     this.#firstKey = firstKey;
+    this.#roots = new FamilyRoots(deps.kernel, caller, firstKey);
   }
 
   get threads(): readonly Thread[] {
@@ -106,15 +104,12 @@ export class ThreadFamily {
       const known = this.#threads.find(({ session, isClosed }) => session.id === place.session && !isClosed);
       const thread = known ?? (await this.#reopen(place.session));
       if (!thread) return undefined;
-      const own = thread.inFlight > 0 ? await this.#fork(thread, place.entry) : thread;
+      const isBusy = thread.inFlight > 0;
+      const fork = isBusy ? await forkThread(this.#deps.kernel, thread, place.entry) : undefined;
+      const own = fork ? this.#add(fork.session, fork.meta, thread) : thread;
       own.reserve();
       return own;
     });
-  }
-
-  async #fork(of: Thread, at: EntryId): Promise<Thread> {
-    const { session, mark } = await forkThread(this.#deps.kernel, of, at);
-    return this.#add(session, mark, of);
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -130,8 +125,7 @@ export class ThreadFamily {
 
   /** Adopts a conversation that continues here, because its client restarted it from a summary. */
   async #adopt({ of, text }: ClientSummary): Promise<void> {
-    const id = buildRootId(this.#caller, this.#firstKey, this.#freeOrdinal());
-    this.#roots.push(await createRedirect(of.session, id));
+    await this.#roots.addRedirect(of.session);
     this.#threads.unshift(of);
     this.#adopted.add(of);
     this.#summaries.add({ of, text });
@@ -141,11 +135,11 @@ export class ThreadFamily {
   renew(id: SessionId): Promise<boolean> {
     return this.#inTurn(async () => {
       const thread = this.#thread(id);
-      const isKnown = thread !== undefined || this.#roots.some((root) => root.id === id);
+      const isKnown = thread !== undefined || this.#roots.has(id);
       // Another request may already have renewed it.
       if (!isKnown || (await this.#deps.kernel.find(id))) return isKnown;
       this.#threads = this.#threads.filter((known) => known !== thread);
-      this.#roots = this.#roots.filter((root) => root.id !== id);
+      this.#roots.remove(id);
       if (thread?.inFlight === 0) await thread.close().catch(() => undefined);
       return true;
     });
@@ -153,7 +147,7 @@ export class ThreadFamily {
 
   async close(): Promise<void> {
     const own = this.#threads.filter((thread) => !this.#adopted.has(thread));
-    await Promise.allSettled([...own, ...this.#roots].map((thread) => thread.close()));
+    await Promise.allSettled([...own, ...this.#roots.sessions].map((thread) => thread.close()));
   }
 
   #threadFor(request: ThreadLookup, continued: FindContinued, which: "any"): Promise<Thread>;
@@ -177,20 +171,20 @@ export class ThreadFamily {
     const isBesideMain = explicit !== undefined && this.#main?.hasTools === true;
     const summary = this.#summaries.find(request.opening);
     const continues = summary?.of.session.id;
-    const said = { keys: this.#isExplicit ? keys : replaceOpening(keys, firstKey), roles };
+    const messages = { keys: this.#isExplicit ? keys : replaceOpening(keys, firstKey), roles };
     const candidates = await Promise.all(
-      this.#threads.map((thread) => thread.describeCandidate(explicit, firstKey, said)),
+      this.#threads.map((thread) => thread.describeCandidate(explicit, firstKey, messages)),
     );
-    const known = findKnownConversation(candidates, request, said);
+    const known = findKnownConversation(candidates, request, messages);
     const kind = detectRequestKind({ ...facts, hasMainConversation: isBesideMain, ...(known && { known }) });
-    const choice = chooseThread(candidates, { ...said, shape, kind, explicit, agent, continues });
+    const choice = chooseThread(candidates, { ...messages, shape, kind, explicit, agent, continues });
     if (which === "known" && choice.type === "new-main") return undefined;
     const chosen = choice.type === "continue" ? this.#thread(choice.id) : undefined;
     const thread = chosen ?? (await this.#open(request, choice.type === "new-child" ? choice.kind : kind));
-    const isAnew = choice.type === "continue" && choice.keep === 0;
-    const told = summary ?? (isAnew ? this.#summaries.findReply(thread, request.opening) : undefined);
-    if (told?.of === thread && !(await isRepeatedInFull(thread, keys)))
-      await this.#summaries.link(told, this.#caller.client ?? "client");
+    const isRestarted = choice.type === "continue" && choice.keep === 0;
+    const linked = summary ?? (isRestarted ? this.#summaries.findReply(thread, request.opening) : undefined);
+    if (linked?.of === thread && !(await isRepeatedInFull(thread, keys)))
+      await this.#summaries.link(linked, this.#caller.client ?? "client");
     thread.reserve();
     return thread;
   }
@@ -216,86 +210,62 @@ export class ThreadFamily {
 
   /** Looks up stored conversations that a request may continue. */
   async #searchStore(firstKey: string): Promise<void> {
-    if (this.#searchedKeys.has(firstKey) || this.#searchedKeys.size >= MAX_SIMILAR) return;
-    this.#searchedKeys.add(firstKey);
+    if (!this.#roots.isNewSearch(firstKey)) return;
     const { kernel } = this.#deps;
-    const most = this.#isExplicit ? 1 : MAX_SIMILAR;
-    while (this.#roots.length < most) {
-      const id = buildRootId(this.#caller, this.#firstKey, this.#roots.length + 1);
-      const record = await kernel.find(id);
-      if (!record) break;
-      const root = await kernel.session(id);
-      this.#roots.push(root);
-      const mark = parseThreadMeta(record.meta);
-      const elsewhere = parseRedirect(record.meta);
-      if (mark && !this.#thread(id)) this.#add(root, mark);
+    await this.#roots.openStored(async (root, stored) => {
+      const meta = parseThreadMeta(stored);
+      const elsewhere = parseRedirect(stored);
+      if (meta && !this.#thread(root.id)) this.#add(root, meta);
       else if (elsewhere !== undefined && !this.#thread(elsewhere)) await this.#reopen(elsewhere);
-    }
-    for (const root of this.#roots) {
-      for (const { id, meta } of await root.children({ limit: MAX_CHILDREN })) {
-        const mark = parseThreadMeta(meta);
-        if (mark?.firstKey === firstKey && !this.#thread(id)) this.#add(await kernel.session(id), mark);
+    });
+    for (const root of this.#roots.sessions) {
+      for (const { id, meta: stored } of await root.children({ limit: MAX_CHILDREN })) {
+        const meta = parseThreadMeta(stored);
+        if (meta?.firstKey === firstKey && !this.#thread(id)) this.#add(await kernel.session(id), meta);
       }
     }
   }
 
   async #reopen(id: SessionId): Promise<Thread | undefined> {
     const { kernel } = this.#deps;
-    const mark = parseThreadMeta((await kernel.find(id))?.meta);
-    return mark && this.#add(await kernel.session(id), mark);
+    const meta = parseThreadMeta((await kernel.find(id))?.meta);
+    return meta && this.#add(await kernel.session(id), meta);
   }
 
   async #open({ shape, keys, firstKey, caller, facts }: ThreadLookup, kind: ThreadKind): Promise<Thread> {
-    const mark = { kind, shape, firstKey, ...(caller.agent !== undefined && { agent: caller.agent }) };
-    const meta = encodeThreadMeta(mark);
+    const meta = { kind, shape, firstKey, ...(caller.agent !== undefined && { agent: caller.agent }) };
+    const stored = encodeThreadMeta(meta);
     const whole = kind === "compaction" ? await findClosestThread(this.#threads, keys) : undefined;
     if (whole) {
       const { session } = whole.thread;
       const id = await findFreeChildId(this.#deps.kernel, session.id, kind, firstKey);
-      return this.#add(await session.fork({ id, at: whole.last, meta }), mark, whole.thread);
+      return this.#add(await session.fork({ id, at: whole.last, meta: stored }), meta, whole.thread);
     }
     const isRoot = !this.#isExplicit || (kind === "main" && !this.#main);
-    const root = await this.#root(this.#isExplicit ? 1 : this.#freeOrdinal());
+    const root = await this.#roots.open();
     if (isRoot) {
       const { title = this.#storedTitle(buildTitle(facts.messages)) } = await root.record();
-      await root.update({ meta, ...(title !== undefined && { title }) });
+      await root.update({ meta: stored, ...(title !== undefined && { title }) });
       const isElsewhere = kind === "compaction" && !this.#main;
       return this.#add(
         root,
-        mark,
+        meta,
         isElsewhere ? await this.#deps.quoted(getLastUserText(facts.messages)) : undefined,
       );
     }
     const main = this.#main;
     const id = await findFreeChildId(this.#deps.kernel, root.id, kind, firstKey);
-    const child = await root.child({ id, meta });
+    const child = await root.child({ id, meta: stored });
     if (kind === "main") main?.demote();
-    return this.#add(child, mark, main);
+    return this.#add(child, meta, main);
   }
 
-  async #root(ordinal: number): Promise<Session> {
-    const id = buildRootId(this.#caller, this.#firstKey, ordinal);
-    const known = this.#roots.find((root) => root.id === id);
-    if (known) return known;
-    const root = await this.#deps.kernel.session(id);
-    this.#roots.push(root);
-    return root;
-  }
-
-  /** The first ordinal that is not in use here; ordinals of deleted conversations are free again. */
-  #freeOrdinal(): number {
-    const taken = new Set(this.#roots.map((root) => root.id));
-    let ordinal = 1;
-    while (taken.has(buildRootId(this.#caller, this.#firstKey, ordinal))) ordinal++;
-    return ordinal;
-  }
-
-  #add(session: Session, mark: ThreadMeta, of?: Thread): Thread {
+  #add(session: Session, meta: ThreadMeta, of?: Thread): Thread {
     const { kernel, stored, prepareStored } = this.#deps;
-    const onReply = (text: string) => this.#recordReply(mark.kind, text, of);
+    const onReply = (text: string) => this.#recordReply(meta.kind, text, of);
     const thread = new Thread({
       session,
-      meta: mark,
+      meta,
       threadKey: buildThreadKey(this.#caller, this.#firstKey),
       blobs: kernel.blobs,
       stored,
@@ -317,7 +287,7 @@ export class ThreadFamily {
     if (kind === "title" && this.#isExplicit) {
       const title = text.replaceAll(/\s+/g, " ").trim().slice(0, 120);
       const stored = title === "" ? undefined : this.#storedTitle(title);
-      if (stored !== undefined) await (await this.#root(1)).update({ title: stored });
+      if (stored !== undefined) await (await this.#roots.get(1)).update({ title: stored });
     }
   }
 

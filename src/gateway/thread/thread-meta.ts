@@ -13,16 +13,16 @@ export interface ThreadMeta {
   readonly isOurs?: true;
 }
 
-/** The mark as session metadata. */
-export function encodeThreadMeta(mark: ThreadMeta): { readonly [key: string]: Json } {
-  return { gateway: mark as unknown as Json };
+/** Metadata of a thread as session metadata. */
+export function encodeThreadMeta(meta: ThreadMeta): { readonly [key: string]: Json } {
+  return { gateway: meta as unknown as Json };
 }
 
-/** The mark of a session; undefined if the gateway did not create it. */
+/** Metadata of the thread of a session; undefined if the gateway did not create it. */
 export function parseThreadMeta(meta: { readonly [key: string]: Json } | undefined): ThreadMeta | undefined {
-  const mark = meta?.gateway as Partial<ThreadMeta> | undefined;
-  if (typeof mark !== "object" || mark === null) return undefined;
-  const { kind, shape, firstKey, agent, isOurs } = mark;
+  const stored = meta?.gateway as Partial<ThreadMeta> | undefined;
+  if (typeof stored !== "object" || stored === null) return undefined;
+  const { kind, shape, firstKey, agent, isOurs } = stored;
   if (typeof kind !== "string" || typeof shape?.digest !== "string" || typeof firstKey !== "string")
     return undefined;
   return {

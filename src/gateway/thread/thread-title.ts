@@ -4,8 +4,8 @@ const MAX_CHARACTERS = 80;
 const MAX_READ = 20_000;
 
 /** A title for a conversation: the beginning of the first user message, without the client's additions. */
-export function buildTitle(messages: readonly MessageInput[]): string | undefined {
-  for (const { role, text, parts = [] } of messages) {
+export function buildTitle(list: readonly MessageInput[]): string | undefined {
+  for (const { role, text, parts = [] } of list) {
     if (role !== "user") continue;
     const texts = [text ?? "", ...parts.flatMap((part) => (part.type === "text" ? [part.text] : []))];
     const own = texts.map(removeTags).find((words) => words !== "" && !words.startsWith("<"));

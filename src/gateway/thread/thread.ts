@@ -1,9 +1,8 @@
 import { Conversation, type PlacedMessages } from "../../conversation/conversation.ts";
 import type { CachedLine, LineMessage } from "../../conversation/line-cache.ts";
-import { type Blobs, listCallIds, type MessageInput, type Session } from "../../index.ts";
+import type { Blobs, MessageInput, Session } from "../../index.ts";
 import type { LoadBase64, LoggedContent } from "../api/api.ts";
 import type { KeyedMessages } from "../identity/align-request.ts";
-import { buildCanonicalKey } from "../identity/canonical-key.ts";
 import type { ThreadCandidate, ThreadKind } from "../identity/choose-thread.ts";
 import { getMessageKey } from "../identity/message-key.ts";
 import { replaceOpening } from "../identity/opening-key.ts";
@@ -13,21 +12,28 @@ import type { RequestMessage, RequestMessages } from "../request/request-message
 import type { CallRequest } from "./call-request.ts";
 import { HopelessRequests } from "./hopeless-requests.ts";
 import type { LastSentRequest } from "./last-sent-request.ts";
-import { type LoggedCalls, restoreCallIds } from "./logged-call-ids.ts";
+import { LatestReplies } from "./latest-replies.ts";
+import { restoreCallIds } from "./logged-call-ids.ts";
 import { MergedReplies, mergeRuns, splitRuns } from "./merged-replies.ts";
 import { Reminders } from "./reminders.ts";
+import { RequestProgress } from "./request-progress.ts";
 import type { ThreadKey } from "./response-place.ts";
 import { encodeThreadMeta, type ThreadMeta } from "./thread-meta.ts";
-import { WindowSet } from "./window-set.ts";
+import { ThreadRecall } from "./thread-recall.ts";
+import { createThreadWindows, type ThreadWindows } from "./thread-windows.ts";
 
 const BYTES_PER_THREAD = 64_000;
 const BYTES_PER_MESSAGE = 1_000;
 const BYTES_PER_TOKEN = 10;
 /** Number of consecutive unknown responses after which the provider counts as storing none. */
 const MAX_UNKNOWN_RESPONSES = 2;
-/** Number of latest replies by which a conversation without its beginning is found. */
-const MAX_REPLIES = 16;
 const REMINDER_PREFIX = "Said by the client for one request only:\n";
+
+/** Instructions of a request, and the response that they are stored with. */
+export interface StoredLead {
+  readonly key: string;
+  readonly response: string;
+}
 
 /** Dependencies of a thread. */
 export interface ThreadDeps {
@@ -48,7 +54,7 @@ export interface ThreadDeps {
 export class Thread {
   readonly session: Session;
   readonly conversation: Conversation<RequestMessage>;
-  readonly windows: WindowSet;
+  readonly windows: ThreadWindows;
   readonly encodedMessages = new EncodedMessages();
   readonly #deps: ThreadDeps;
   readonly #reminders = new Reminders();
@@ -56,27 +62,24 @@ export class Thread {
   readonly #noted = new WeakMap<RequestMessages, number>();
   readonly #mergedReplies: MergedReplies;
   #kind: ThreadKind;
-  #inFlight = 0;
-  #requestLength = 0;
-  #wasDelivered = true;
-  #brokenLength: number | undefined;
-  #calls: LoggedCalls | undefined;
-  #replies: readonly string[] = [];
+  readonly #progress = new RequestProgress();
+  readonly #replies: LatestReplies;
   #body: CutBody | undefined;
   #windowBytes = 0;
   #isClosed = false;
   #isOurs: boolean;
   #forgotten = 0;
 
-  constructor(parts: ThreadDeps) {
-    const { session, meta: mark } = parts;
-    this.#deps = parts;
+  constructor(deps: ThreadDeps) {
+    const { session, meta } = deps;
+    this.#deps = deps;
     this.session = session;
-    this.#kind = mark.kind;
-    this.#isOurs = mark.isOurs === true;
+    this.#kind = meta.kind;
+    this.#isOurs = meta.isOurs === true;
     this.conversation = new Conversation(session, getMessageKey);
-    this.#mergedReplies = new MergedReplies(session, parts.blobs);
-    this.windows = new WindowSet(session);
+    this.#mergedReplies = new MergedReplies(session, deps.blobs);
+    this.windows = createThreadWindows(session);
+    this.#replies = new LatestReplies(session, this.conversation);
   }
 
   /** The purpose of its requests. */
@@ -121,7 +124,7 @@ export class Thread {
 
   /** Number of unfinished requests. */
   get inFlight(): number {
-    return this.#inFlight;
+    return this.#progress.inFlight;
   }
 
   /** The messages of the line, after pending writes. */
@@ -147,8 +150,6 @@ export class Thread {
     const isAlike = explicit === undefined && opening === firstKey;
     const line = { keys: isAlike ? replaceOpening(keys, firstKey) : keys, roles };
     const runs = await this.#mergedReplies.findRuns({ ...line, messages }, request);
-    // A line that another process left without a reply awaits a repetition of the same request.
-    const isLeftUnanswered = this.#requestLength === 0 && keys.length > 0 && roles.at(-1) !== "assistant";
     return {
       id: this.session.id,
       ...(runs.length > 0 ? mergeRuns(line, request, runs) : line),
@@ -156,27 +157,24 @@ export class Thread {
       kind: this.#kind,
       explicit,
       agent,
-      lastRequestLength: isLeftUnanswered ? keys.length : this.#requestLength,
-      isInFlight: this.#inFlight > 0,
-      lastReplyWasDelivered: this.#wasDelivered && !isLeftUnanswered,
-      brokenLength: this.#brokenLength,
+      ...this.#progress.describe(roles),
     };
   }
 
   /** Splits replies that the client has joined, so that the request matches the line. */
-  async splitMergedReplies(said: RequestMessages): Promise<RequestMessages> {
+  async splitMergedReplies(request: RequestMessages): Promise<RequestMessages> {
     const { keys, roles, messages } = await this.#lineSeen();
-    if (keys.every((key, place) => key === said.messages[place]?.key)) return said;
-    const request = {
-      keys: said.messages.map(({ key }) => key),
-      roles: said.messages.map(({ role }) => role),
+    if (keys.every((key, place) => key === request.list[place]?.key)) return request;
+    const keyed = {
+      keys: request.list.map(({ key }) => key),
+      roles: request.list.map(({ role }) => role),
     };
-    return splitRuns(said, messages, await this.#mergedReplies.findRuns({ keys, roles, messages }, request));
+    return splitRuns(request, messages, await this.#mergedReplies.findRuns({ keys, roles, messages }, keyed));
   }
 
   /** Counts a request that is about to begin, so that concurrent ones see it. */
   reserve(): void {
-    this.#inFlight++;
+    this.#progress.reserve();
   }
 
   /** True if the edited window violated a rule of the provider. */
@@ -185,30 +183,31 @@ export class Thread {
   /** Requests that no other window could repair. */
   readonly hopeless = new HopelessRequests();
 
+  /** Its recall between requests. */
+  readonly recall = new ThreadRecall();
+
+  /** The instructions of its requests, as last stored with a response. */
+  storedLead: StoredLead | undefined;
+
   /** The outcome of its last request; undefined if it must not be reused. */
   lastSent: LastSentRequest | undefined;
 
   /** Records a request whose reply is pending. */
-  recordRequest({ messages }: RequestMessages): void {
-    const { length } = messages.filter(({ isWithNext }) => !isWithNext);
-    const isAgain = !this.#wasDelivered && length >= this.#requestLength;
-    this.#brokenLength = isAgain ? (this.#brokenLength ?? this.#requestLength) : undefined;
-    this.#requestLength = length;
-    this.#wasDelivered = false;
+  recordRequest({ list }: RequestMessages): void {
+    this.#progress.recordRequest(list.filter(({ isWithNext }) => !isWithNext).length);
   }
 
   /** Appends the messages of a request to the log. */
-  async appendRequest({ said, chain }: CallRequest): Promise<PlacedMessages<RequestMessage>> {
-    const { messages, cut } = said;
-    if (chain?.afterEntry !== undefined)
-      return this.conversation.takeMessagesAfter(chain.afterEntry, messages);
-    if (chain) return this.conversation.takeNewMessages(messages);
+  async appendRequest({ messages, chain }: CallRequest): Promise<PlacedMessages<RequestMessage>> {
+    const { list, cut } = messages;
+    if (chain?.afterEntry !== undefined) return this.conversation.takeMessagesAfter(chain.afterEntry, list);
+    if (chain) return this.conversation.takeNewMessages(list);
     this.encodedMessages.keepFirst(cut.like !== undefined && cut.like === this.#body ? cut.same : 0);
-    this.recordRequest(said);
-    const note = this.#noted.has(said) ? undefined : this.#reminders.findNote(messages);
-    if (note !== undefined) this.#noted.set(said, 1);
-    this.#reminders.expect(messages);
-    const given = restoreCallIds(this.getLineMessages(said), await this.#lastCalls());
+    this.recordRequest(messages);
+    const note = this.#noted.has(messages) ? undefined : this.#reminders.findNote(list);
+    if (note !== undefined) this.#noted.set(messages, 1);
+    this.#reminders.expect(list);
+    const given = restoreCallIds(this.getLineMessages(messages), await this.#replies.readLastCalls());
     const placed = await this.conversation.takeAllMessages(given, this.#reminders.align);
     if (note !== undefined)
       this.conversation.recordAppended([await this.session.note(REMINDER_PREFIX + note)]);
@@ -216,44 +215,30 @@ export class Thread {
   }
 
   /** The messages of a request that belong to the line; excludes a reminder stored as a note. */
-  getLineMessages(said: RequestMessages): readonly RequestMessage[] {
-    const { messages } = said;
-    return messages.slice(0, messages.length - (this.#noted.get(said) ?? 0));
+  getLineMessages(messages: RequestMessages): readonly RequestMessage[] {
+    const { list } = messages;
+    return list.slice(0, list.length - (this.#noted.get(messages) ?? 0));
   }
 
   /** Records a complete reply. */
   recordReply(message: MessageInput | undefined): void {
     this.hopeless.forget();
-    if (!message) return;
-    const key = buildCanonicalKey(message);
-    this.#calls = { key, ids: listCallIds(message) };
-    this.#replies = [key, ...this.#replies].slice(0, MAX_REPLIES);
+    if (message) this.#replies.add(message);
   }
 
   /** True if a reply with this key is among the latest ones. */
   hasReplied(key: string): boolean {
-    return this.#replies.includes(key);
-  }
-
-  /** The calls of the last reply; read from the log only if an earlier process stored it. */
-  async #lastCalls(): Promise<LoggedCalls | undefined> {
-    if (this.#calls) return this.#calls;
-    const { keys, roles, messages } = await this.conversation.readLine();
-    const at = roles.lastIndexOf("assistant");
-    const entry = messages[at] && (await this.session.entry(messages[at].id));
-    const ids = entry?.kind === "message" ? listCallIds(entry.message) : [];
-    this.#calls = { key: keys[at] ?? "", ids };
-    return this.#calls;
+    return this.#replies.has(key);
   }
 
   /** Number of final messages of a request that look like reminders that the client will not repeat. */
-  countReminders({ messages }: RequestMessages): number {
-    return this.#reminders.isReminder(messages) ? 1 : 0;
+  countReminders({ list }: RequestMessages): number {
+    return this.#reminders.isReminder(list) ? 1 : 0;
   }
 
   /** Approximate memory: the text of its window, and a fixed amount per message. */
   get sizeBytes(): number {
-    return BYTES_PER_THREAD + this.#windowBytes + this.#requestLength * BYTES_PER_MESSAGE;
+    return BYTES_PER_THREAD + this.#windowBytes + this.#progress.requestLength * BYTES_PER_MESSAGE;
   }
 
   /** Records the size of its window. */
@@ -295,8 +280,7 @@ export class Thread {
 
   /** Records the end of a request. */
   recordEnd(wasDelivered: boolean): void {
-    this.#inFlight--;
-    this.#wasDelivered = wasDelivered;
+    this.#progress.recordEnd(wasDelivered);
   }
 
   /** True once the thread is closed. */

@@ -49,8 +49,8 @@ export class Threads {
   #sizeBytes = 0;
   #summaries: KnownSummary[] = [];
 
-  constructor(parts: Omit<ThreadFamilyDeps, "onSummary" | "quoted">, limits: () => ThreadLimits) {
-    this.#deps = parts;
+  constructor(deps: Omit<ThreadFamilyDeps, "onSummary" | "quoted">, limits: () => ThreadLimits) {
+    this.#deps = deps;
     this.#limits = limits;
   }
 
@@ -73,7 +73,10 @@ export class Threads {
   async find(request: ThreadLookup): Promise<Thread> {
     const held = this.#hold(request.caller, request.firstKey);
     const continued = () => this.#findContinued(request);
-    const known = canBeTrimmed(request)
+    // A request without an id may lack the beginning of its conversation; its replies identify it.
+    const { caller, isMain, roles } = request;
+    const isTrimmed = caller.explicit === undefined && !isMain && roles.includes("assistant");
+    const known = isTrimmed
       ? ((await held.family.findKnownThread(request, continued)) ?? (await this.#findTrimmed(request)))
       : undefined;
     const thread = known ?? (await held.family.findThread(request, continued));
@@ -83,7 +86,7 @@ export class Threads {
 
   /** Finds and reserves the thread of the reply that a request follows; undefined if its session is gone. */
   async findAfter(principal: string, place: ResponsePlace): Promise<Thread | undefined> {
-    const { api, client, explicit, firstKey } = place.home;
+    const { api, client, explicit, firstKey } = place.threadKey;
     const held = this.#hold({ principal, api, client, explicit, agent: undefined }, firstKey);
     const thread = await held.family.findThreadAfter(place);
     await this.#updateSize(held);
@@ -176,9 +179,9 @@ export class Threads {
 
   async #evict(): Promise<void> {
     const { maxThreads, maxThreadBytes } = this.#limits();
-    const room = maxThreadBytes * this.#retention.share;
+    const limits = maxThreadBytes * this.#retention.share;
     for (const [key, held] of this.#families) {
-      if (this.#count <= maxThreads && this.#sizeBytes <= room) return;
+      if (this.#count <= maxThreads && this.#sizeBytes <= limits) return;
       const { family } = held;
       if (!family.isIdle) continue;
       this.#families.delete(key);
@@ -188,9 +191,4 @@ export class Threads {
       await family.close();
     }
   }
-}
-
-/** True for a request without an id that contains replies by which it may be found. */
-function canBeTrimmed({ caller, isMain, roles }: ThreadLookup): boolean {
-  return caller.explicit === undefined && !isMain && roles.includes("assistant");
 }

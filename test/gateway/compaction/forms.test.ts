@@ -69,12 +69,12 @@ describe("a request with compaction blocks", () => {
           const content = blocksOf(one).filter(({ type }) => type !== "compaction");
           return content.length === 0 ? [] : [{ ...one, content }];
         });
-        expect(own.messages.map(({ key }) => key)).toEqual(
+        expect(own.list.map(({ key }) => key)).toEqual(
           api.decode(bare).map(({ input }) => buildCanonicalKey(input)),
         );
-        expect(own.messages.map(({ index }) => index)).toEqual(own.messages.map((_, index) => index));
-        expect(own.messages.map((message) => buildCanonicalKey(message.input()))).toEqual(
-          own.messages.map(({ key }) => key),
+        expect(own.list.map(({ index }) => index)).toEqual(own.list.map((_, index) => index));
+        expect(own.list.map((message) => buildCanonicalKey(message.input()))).toEqual(
+          own.list.map(({ key }) => key),
         );
       }),
     );

@@ -6,13 +6,10 @@ import { alternatePieces } from "../../../src/gateway/outgoing/alternate-pieces.
 import { findMarkers } from "../../../src/gateway/outgoing/cache-markers.ts";
 import { findNewViolations } from "../../../src/gateway/outgoing/check-rules.ts";
 import { moveLostMarkers } from "../../../src/gateway/outgoing/move-markers.ts";
-import {
-  encodePieces,
-  listPieceElements,
-  type OutgoingPiece,
-} from "../../../src/gateway/outgoing/outgoing-pieces.ts";
+import { encodePieces, listPieceElements } from "../../../src/gateway/outgoing/outgoing-pieces.ts";
 import { findRepeatedRoles } from "../../../src/gateway/outgoing/role-rules.ts";
 import { cutBody } from "../../../src/gateway/request/cut-body.ts";
+import type { OutgoingPiece } from "../../../src/gateway/request/outgoing-piece.ts";
 import { readMessages } from "../../../src/gateway/request/request-messages.ts";
 import { editedRequest, exchanges } from "./random-window.ts";
 

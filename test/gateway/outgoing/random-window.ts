@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import type { ApiName, WireObject } from "../../../src/gateway/api/api.ts";
 import { getApi } from "../../../src/gateway/api/apis.ts";
-import type { OutgoingPiece } from "../../../src/gateway/outgoing/outgoing-pieces.ts";
 import { cutBody } from "../../../src/gateway/request/cut-body.ts";
+import type { OutgoingPiece } from "../../../src/gateway/request/outgoing-piece.ts";
 import { type RequestMessages, readMessages } from "../../../src/gateway/request/request-messages.ts";
 import type { Role } from "../../../src/index.ts";
 

@@ -2,8 +2,8 @@ import { buffer } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { getApi } from "../../../src/gateway/api/apis.ts";
 import type { GatewayConfig } from "../../../src/gateway/config/config.ts";
-import { readRequest } from "../../../src/gateway/exchange/read-request.ts";
 import { Redactor } from "../../../src/gateway/redact/redactor.ts";
+import { parseRequest } from "../../../src/gateway/request/read-request.ts";
 import { RecentBodies } from "../../../src/gateway/request/recent-bodies.ts";
 import { ReferencedItems } from "../../../src/gateway/request/referenced-items.ts";
 import type { MessageInput } from "../../../src/index.ts";
@@ -31,13 +31,13 @@ test("a large body is prepared for redaction before any of its messages is store
     { role: "user", content: LARGE },
   ];
   const body = Buffer.from(JSON.stringify({ model: "claude-sonnet-4-5", max_tokens: 10, messages }));
-  const { said } = await readRequest(getApi("anthropic"), body, "somebody", parts);
-  expect(said.messages.map(({ raw }) => raw?.text?.length ?? raw?.parts?.length)).toEqual([
+  const { messages: read } = await parseRequest(getApi("anthropic"), body, "somebody", parts);
+  expect(read.list.map(({ raw }) => raw?.text?.length ?? raw?.parts?.length)).toEqual([
     expect.any(Number),
     expect.any(Number),
     undefined,
   ]);
-  const [blob] = said.messages[2]?.input().parts ?? [];
+  const [blob] = read.list[2]?.input().parts ?? [];
   if (blob?.type !== "blob" || !blob.bytes) throw new Error("the large text is not streamed");
   const stored = (await buffer(blob.bytes())).toString();
   expect(stored).toContain("a line of text");

@@ -1,68 +1,60 @@
 import { ByteCollector } from "../../../base/byte-collector.ts";
 import type { Api } from "../../api/api.ts";
-import type { ReplyRecorder } from "../../call/reply-recorder.ts";
-import type { Incoming, Services } from "../../exchange/services.ts";
-import { filterHeaders, findRawHeader, getForwardedHeaders } from "../../upstream/raw-headers.ts";
+import type { Incoming } from "../../door/incoming.ts";
+import type { Exchange, ReplyRelay } from "../../exchange/exchange-state.ts";
+import {
+  filterHeaders,
+  findRawHeader,
+  getForwardedHeaders,
+  type RawHeaders,
+} from "../../upstream/raw-headers.ts";
 import { readUpstreamBody } from "../../upstream/read-whole.ts";
 import type { UpstreamResponse } from "../../upstream/send-upstream.ts";
 import { type RelayOptions, relayResponse } from "./relay-response.ts";
 import type { SseEvent } from "./sse-event.ts";
 import { SseSplitter } from "./sse-splitter.ts";
 
-/** Settings for relaying a response. */
-export interface RelaySettings {
-  readonly api: Api;
-  readonly recorder: ReplyRecorder;
-  /** Maximum input tokens to report to the client; undefined leaves every byte unchanged. */
-  readonly mostTokens: number | undefined;
-  /** Further changes to the data of an event or body. */
-  readonly change?: ((data: string) => string | undefined) | undefined;
-  /** Events to insert after an event, in wire format. */
-  readonly behind?: ((data: string) => string) | undefined;
-}
-
 /** Relays a response to the client while it is recorded. */
 export async function relayReply(
-  admitted: Incoming,
-  parts: Services,
-  upstream: UpstreamResponse,
-  answering: RelaySettings,
+  exchange: Exchange,
+  reply: ReplyRelay,
+  answer: UpstreamResponse,
 ): Promise<void> {
-  const { trace, response, signal } = admitted;
-  const { idleMs } = parts.config().limits;
-  trace.status = upstream.status;
-  const isStream = /^\s*text\/event-stream\b/i.test(findRawHeader(upstream.rawHeaders, "content-type") ?? "");
+  const { trace, incoming, services, request } = exchange;
+  const { response, signal } = incoming;
+  const { idleMs, maxBodyBytes } = services.config().limits;
+  trace.status = answer.status;
+  const isStream = isEventStream(answer.rawHeaders);
   try {
-    if (!isStream && answering.mostTokens !== undefined)
-      return await relayWholeBody(admitted, parts, upstream, answering);
-    const how: Partial<RelayOptions> = isStream
-      ? buildStreamOptions(answering)
-      : buildBodyOptions(answering, parts);
+    if (!isStream && reply.maxTokens !== undefined) return await relayWholeBody(exchange, reply, answer);
+    const options = isStream ? buildStreamOptions(request.api, reply) : buildBodyOptions(reply, maxBodyBytes);
     const { ending, bytes, firstByteMs, failure } = await relayResponse({
-      answer: upstream,
+      answer,
       response,
       signal,
       idleMs,
       startedAt: trace.startedMs,
-      ...how,
+      ...options,
     });
     trace.ending = ending;
     trace.bytesOut = bytes;
     if (firstByteMs !== undefined) trace.firstByteMs = firstByteMs;
     if (failure) trace.error = failure.reason;
   } finally {
-    await answering.recorder.end();
+    await reply.recorder.end();
   }
 }
 
-function buildStreamOptions({
-  api,
-  recorder,
-  mostTokens,
-  change,
-  behind,
-}: RelaySettings): Partial<RelayOptions> {
-  if (mostTokens === undefined) {
+/** True for an event stream. */
+export function isEventStream(rawHeaders: RawHeaders): boolean {
+  return /^\s*text\/event-stream\b/i.test(findRawHeader(rawHeaders, "content-type") ?? "");
+}
+
+function buildStreamOptions(
+  api: Api,
+  { recorder, maxTokens, change, eventsAfter }: ReplyRelay,
+): Partial<RelayOptions> {
+  if (maxTokens === undefined) {
     const splitter = new SseSplitter();
     const take = (event: SseEvent) => {
       if (event.hasData) recorder.take(event);
@@ -73,9 +65,9 @@ function buildStreamOptions({
     transform: (event) => {
       const { data } = event;
       recorder.take(event);
-      const capped = api.capUsage(data, mostTokens);
+      const capped = api.capUsage(data, maxTokens);
       const changed = change?.(capped ?? data) ?? capped;
-      const more = behind?.(data) ?? "";
+      const more = eventsAfter?.(data) ?? "";
       if (changed !== undefined) return formatEvent(event.event, changed) + more;
       return more === "" ? event.raw : Buffer.concat([event.raw, Buffer.from(more)]);
     },
@@ -83,10 +75,9 @@ function buildStreamOptions({
 }
 
 /** Records a body that is not a stream while it is relayed. */
-function buildBodyOptions({ recorder }: RelaySettings, parts: Services): Partial<RelayOptions> {
+function buildBodyOptions({ recorder }: ReplyRelay, maxBodyBytes: number): Partial<RelayOptions> {
   const collected = new ByteCollector();
   let isTooLarge = false;
-  const { maxBodyBytes } = parts.config().limits;
   return {
     tap: (bytes) => {
       isTooLarge ||= collected.length + bytes.length > maxBodyBytes;
@@ -102,18 +93,18 @@ function buildBodyOptions({ recorder }: RelaySettings, parts: Services): Partial
 
 /** Sends a body whose usage may have to change once it is complete. */
 async function relayWholeBody(
-  { response, trace, signal }: Incoming,
-  parts: Services,
-  upstream: UpstreamResponse,
-  { api, recorder, mostTokens = 0, change }: RelaySettings,
+  { incoming, services, trace, request: { api } }: Exchange,
+  { recorder, maxTokens = 0, change }: ReplyRelay,
+  answer: UpstreamResponse,
 ): Promise<void> {
-  const { idleMs, maxBodyBytes } = parts.config().limits;
-  const { raw, decoded } = await readUpstreamBody(upstream.body, maxBodyBytes, { idleMs, signal });
+  const { idleMs, maxBodyBytes } = services.config().limits;
+  const { signal } = incoming;
+  const { raw, decoded } = await readUpstreamBody(answer.body, maxBodyBytes, { idleMs, signal });
   const text = decoded?.toString("utf8");
   if (text !== undefined) recorder.takeWhole(text);
-  const capped = text === undefined ? undefined : api.capUsage(text, mostTokens);
+  const capped = text === undefined ? undefined : api.capUsage(text, maxTokens);
   const changed = text === undefined ? undefined : (change?.(capped ?? text) ?? capped);
-  sendWholeBody(response, upstream, raw, changed);
+  sendWholeBody(incoming.response, answer, raw, changed);
   trace.ending = "complete";
   trace.bytesOut = changed === undefined ? raw.length : Buffer.byteLength(changed);
 }

@@ -1,7 +1,6 @@
 import type { ProviderFailure } from "../../../window-entry.ts";
 import { readFailureReply } from "../../../wire/replies/read-failure.ts";
-import type { Api } from "../../api/api.ts";
-import type { Incoming, Services } from "../../exchange/services.ts";
+import type { Exchange } from "../../exchange/exchange-state.ts";
 import { readUpstreamBody } from "../../upstream/read-whole.ts";
 import type { UpstreamResponse } from "../../upstream/send-upstream.ts";
 import { findFirstFailure } from "./first-failure.ts";
@@ -25,22 +24,28 @@ export interface UpstreamResult {
   readonly refusal?: UpstreamRefusal;
 }
 
+/** Shorter requests do not overflow the window of any provider that streams its errors. */
+const LONG_BYTES = 32 * 1_024;
+
 /**
  * The error of an upstream, from its status or the first event of its stream; undefined if it replies normally. For a
- * request that `isLong`, waits past events without content.
+ * long request, waits past events without content.
  */
 export async function findRefusal(
-  api: Api,
+  { incoming, services, trace, request, call }: Exchange,
   { status, body }: UpstreamResponse,
-  { signal, trace }: Pick<Incoming, "signal" | "trace">,
-  { config, isLong }: Pick<Services, "config"> & { readonly isLong: boolean },
+  sentBytes: number,
 ): Promise<UpstreamRefusal | undefined> {
+  const { signal } = incoming;
+  const isLong = call.request.chain !== undefined || sentBytes > LONG_BYTES;
   if (status < 400) {
-    const failure = trace.isStreamed ? await findFirstFailure(api, body, { signal, isLong }) : undefined;
+    const failure = trace.isStreamed
+      ? await findFirstFailure(request.api, body, { signal, isLong })
+      : undefined;
     return failure && { failure };
   }
   const { raw, decoded } = await readUpstreamBody(body, MAX_BYTES, {
-    idleMs: config().limits.idleMs,
+    idleMs: services.config().limits.idleMs,
     signal,
   });
   const text = decoded?.toString("utf8");

@@ -146,8 +146,8 @@ export class AnthropicStreamMerger implements StreamMerger {
 
   /** A later report of the same round overrides the fields it contains. */
   #addUsage(report: unknown): void {
-    const told = Object.entries(toObject(report) ?? {}).filter(([, count]) => count !== null);
-    if (told.length > 0) this.#usage = { ...this.#usage, ...Object.fromEntries(told) };
+    const counts = Object.entries(toObject(report) ?? {}).filter(([, count]) => count !== null);
+    if (counts.length > 0) this.#usage = { ...this.#usage, ...Object.fromEntries(counts) };
   }
 }
 

@@ -1,11 +1,9 @@
 import { redactSecrets } from "../../../model/secrets/redact-secrets.ts";
 import type { WireObject } from "../../api/api.ts";
-import type { ThreadCall } from "../../call/thread-call.ts";
-import type { Incoming, Services } from "../../exchange/services.ts";
-import type { RequestRecall } from "../../recall/recall-turn.ts";
-import { getThreadRecall } from "../../recall/thread-recall.ts";
+import type { Exchange, RequestRecall } from "../../exchange/exchange-state.ts";
 import { buildToolScope } from "../../recall/tool-scope.ts";
 import type { UpstreamResult } from "../relay/upstream-refusal.ts";
+import { sendRound } from "../send-until-accepted.ts";
 import { isRequestFailure } from "./round-failure.ts";
 import type { RecallRound, RoundFormat, StreamMerger } from "./round-format.ts";
 import { ROUND_FORMATS } from "./round-formats.ts";
@@ -15,13 +13,6 @@ import { trimRecallResults } from "./trim-recall-results.ts";
 /** Maximum number of rounds after the first of a reply. */
 export const MAX_RECALL_ROUNDS = 4;
 
-export interface CallRoundsDeps {
-  readonly call: ThreadCall;
-  readonly recall: RequestRecall;
-  /** Sends the request again with more elements at its end, and repairs it if it is refused. */
-  readonly sendAgain: (elements: readonly WireObject[]) => Promise<UpstreamResult>;
-}
-
 /** The rounds that the client sees as one reply: carries out the calls of each round and sends the next. */
 export class CallRounds {
   readonly format: RoundFormat;
@@ -29,20 +20,18 @@ export class CallRounds {
   readonly stream: StreamMerger;
   /** The replies of all rounds, if they are not streams. */
   readonly bodies: WireObject[] = [];
-  readonly #incoming: Incoming;
-  readonly #services: Services;
-  readonly #deps: CallRoundsDeps;
+  readonly #exchange: Exchange;
+  readonly #recall: RequestRecall;
   #elements: readonly WireObject[] = [];
   readonly #notes: string[] = [];
   #count = 0;
   #windowRound = 0;
 
-  constructor(admitted: Incoming, parts: Services, own: CallRoundsDeps) {
-    this.format = ROUND_FORMATS[own.call.request.api.name];
+  constructor(exchange: Exchange, recall: RequestRecall) {
+    this.format = ROUND_FORMATS[exchange.request.api.name];
     this.stream = this.format.openStream(MAX_RECALL_ROUNDS);
-    this.#incoming = admitted;
-    this.#services = parts;
-    this.#deps = own;
+    this.#exchange = exchange;
+    this.#recall = recall;
   }
 
   /** Usage of each round, as the provider reported it. */
@@ -64,47 +53,41 @@ export class CallRounds {
 
   /** Carries out the calls of a round and sends the next one. Throws the errors of sending. */
   async sendNext({ calls, elements }: RecallRound): Promise<UpstreamResult> {
-    const { principal, signal, trace } = this.#incoming;
-    const { kernel, config } = this.#services;
-    const { call, recall: recalled, sendAgain } = this.#deps;
-    const { thread } = call;
-    const memory = getThreadRecall(thread).getMemory(
-      kernel,
-      principal.id,
-      buildToolScope(principal.id, config()),
-    );
+    const { incoming, services, trace, thread, call } = this.#exchange;
+    const { principal, signal } = incoming;
+    const { kernel, config } = services;
+    const memory = thread.recall.getMemory(kernel, principal.id, buildToolScope(principal.id, config()));
     const isLast = ++this.#count >= MAX_RECALL_ROUNDS;
-    const said = [...this.#elements, ...elements];
+    const sent = [...this.#elements, ...elements];
     const found = await runRecallCalls(calls, { memory, session: thread.session.id, signal, isLast });
-    const answers = trimRecallResults(found, (call.roomTokens ?? 0) - recalled.countTokens(said));
+    const answers = trimRecallResults(found, (call.roomTokens ?? 0) - this.#recall.countTokens(sent));
     trace.recalls = (trace.recalls ?? 0) + answers.length;
     for (const { call, text } of answers)
       this.#notes.push(`${call.name} ${JSON.stringify(call.input).slice(0, 300)}: ${text.length} characters`);
-    this.#elements = [...said, ...this.format.encodeResults(answers)];
+    this.#elements = [...sent, ...this.format.encodeResults(answers)];
     const { healed } = call;
-    const answered = await sendAgain(this.#elements);
+    const result = await sendRound(this.#exchange, this.#elements);
     if (call.healed > healed) this.#windowRound = this.#count;
-    if (!answered.refusal || this.hasText || !isRequestFailure(answered.refusal.failure)) return answered;
-    return this.#sendPlain(answered);
+    if (!result.refusal || this.hasText || !isRequestFailure(result.refusal.failure)) return result;
+    return this.#sendPlain(result);
   }
 
   /** If no text was sent so far, repeats the request without the gateway's tools. */
-  async #sendPlain({ response: answer }: UpstreamResult): Promise<UpstreamResult> {
-    const { recall: recalled, sendAgain } = this.#deps;
-    answer.body.destroy();
-    recalled.drop();
+  async #sendPlain({ response }: UpstreamResult): Promise<UpstreamResult> {
+    response.body.destroy();
+    this.#recall.drop();
     this.#elements = [];
-    return sendAgain([]);
+    return sendRound(this.#exchange, []);
   }
 
   /** Adds a note about the hidden rounds to the session, and remembers the actual end of the reply. */
   async end(): Promise<void> {
-    const { thread } = this.#deps.call;
+    const { thread, services } = this.#exchange;
     const end = this.bodies.length > 0 ? this.format.findEnd(this.bodies) : this.stream.end;
-    if (end) getThreadRecall(thread).hiddenEnds.set(end.shown, end);
+    if (end) thread.recall.hiddenEnds.set(end.shown, end);
     if (this.#notes.length === 0) return;
     const text = `Recalled for the reply before this, unseen by the client:\n${this.#notes.join("\n")}`;
-    const stored = this.#services.config().redact ? redactSecrets(text).text : text;
+    const stored = services.config().redact ? redactSecrets(text).text : text;
     await thread.conversation.runInTurn(() => thread.session.note(stored));
   }
 }

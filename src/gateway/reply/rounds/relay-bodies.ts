@@ -1,9 +1,9 @@
 import { parseObject } from "../../../wire/replies/parse-object.ts";
 import { FaultError } from "../../api/fault-error.ts";
-import type { Incoming, Services } from "../../exchange/services.ts";
+import type { Exchange, ReplyRelay } from "../../exchange/exchange-state.ts";
 import { readUpstreamBody } from "../../upstream/read-whole.ts";
 import type { UpstreamResponse } from "../../upstream/send-upstream.ts";
-import { type RelaySettings, sendWholeBody } from "../relay/relay-reply.ts";
+import { sendWholeBody } from "../relay/relay-reply.ts";
 import type { UpstreamResult } from "../relay/upstream-refusal.ts";
 import { type CallRounds, MAX_RECALL_ROUNDS } from "./call-rounds.ts";
 import { toRoundFault } from "./round-failure.ts";
@@ -18,55 +18,57 @@ interface ReadResponse {
 
 /** Sends the client a single body for all rounds of a reply. */
 export async function relayBodies(
-  admitted: Incoming,
-  parts: Services,
-  first: UpstreamResponse,
-  answering: RelaySettings,
+  exchange: Exchange,
+  reply: ReplyRelay,
+  answer: UpstreamResponse,
   rounds: CallRounds,
 ): Promise<void> {
-  const { bodies, format: form } = rounds;
+  const { incoming, trace } = exchange;
+  const { bodies, format } = rounds;
   let last: ReadResponse | undefined;
   try {
-    last = await readResponse(admitted, parts, { response: first });
+    last = await readResponse(exchange, { response: answer });
     for (;;) {
       const body = last.answer.status < 400 ? parseObject(last.text ?? "") : undefined;
       if (!body) break;
       bodies.push(body);
-      const { recallRound: own } = form.readBody(body);
+      const { recallRound: own } = format.readBody(body);
       if (!own || bodies.length > MAX_RECALL_ROUNDS) break;
-      last = await readResponse(admitted, parts, await rounds.sendNext(own));
+      last = await readResponse(exchange, await rounds.sendNext(own));
     }
   } catch (error) {
-    const fault = toRoundFault(error, admitted.trace.upstream ?? "upstream");
-    if (!last || !rounds.hasText || admitted.signal.aborted) throw new FaultError(fault, error);
-    admitted.trace.error = fault.kind;
+    const fault = toRoundFault(error, trace.upstream ?? "upstream");
+    if (!last || !rounds.hasText || incoming.signal.aborted) throw new FaultError(fault, error);
+    trace.error = fault.kind;
   }
   const isRefused = last.answer.status >= 400;
-  if (isRefused) admitted.trace.error ??= `status ${last.answer.status}`;
-  if (bodies.length === 0 || (isRefused && !rounds.hasText)) sendBody(admitted, last, answering, last.text);
+  if (isRefused) trace.error ??= `status ${last.answer.status}`;
+  if (bodies.length === 0 || (isRefused && !rounds.hasText)) sendBody(exchange, reply, last, last.text);
   else {
-    const joined = form.mergeBodies(bodies);
+    const joined = format.mergeBodies(bodies);
     const isSame = bodies.length === 1 && joined === bodies[0];
-    sendBody(admitted, { ...last, answer: first }, answering, isSame ? last.text : JSON.stringify(joined));
+    sendBody(exchange, reply, { ...last, answer }, isSame ? last.text : JSON.stringify(joined));
   }
 }
 
 async function readResponse(
-  { signal }: Incoming,
-  parts: Services,
+  { incoming, services }: Exchange,
   { response: answer, refusal }: UpstreamResult,
 ): Promise<ReadResponse> {
   if (refusal?.raw) return { answer, raw: refusal.raw, text: refusal.text };
-  const { idleMs, maxBodyBytes } = parts.config().limits;
-  const { raw, decoded } = await readUpstreamBody(answer.body, maxBodyBytes, { idleMs, signal });
+  const { idleMs, maxBodyBytes } = services.config().limits;
+  const { raw, decoded } = await readUpstreamBody(answer.body, maxBodyBytes, {
+    idleMs,
+    signal: incoming.signal,
+  });
   return { answer, raw, text: decoded?.toString("utf8") };
 }
 
 /** Sends `shown` in place of the received text, or the original bytes where both are equal. */
 function sendBody(
-  { response, trace }: Incoming,
+  { incoming: { response }, trace, request: { api } }: Exchange,
+  { recorder, maxTokens, change }: ReplyRelay,
   { answer, raw, text }: ReadResponse,
-  { api, recorder, mostTokens, change }: RelaySettings,
   shown: string | undefined,
 ): void {
   trace.status = answer.status;
@@ -77,7 +79,7 @@ function sendBody(
     return;
   }
   recorder.takeWhole(shown);
-  const capped = mostTokens === undefined ? undefined : api.capUsage(shown, mostTokens);
+  const capped = maxTokens === undefined ? undefined : api.capUsage(shown, maxTokens);
   const changed = change?.(capped ?? shown) ?? capped;
   sendWholeBody(response, answer, raw, changed ?? (shown === text ? undefined : shown));
 }

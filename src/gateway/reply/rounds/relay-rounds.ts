@@ -1,24 +1,23 @@
-import type { Incoming, Services } from "../../exchange/services.ts";
+import type { Exchange, ReplyRelay } from "../../exchange/exchange-state.ts";
 import type { UpstreamResponse } from "../../upstream/send-upstream.ts";
-import type { RelaySettings } from "../relay/relay-reply.ts";
+import { isEventStream } from "../relay/relay-reply.ts";
 import type { CallRounds } from "./call-rounds.ts";
 import { relayBodies } from "./relay-bodies.ts";
-import { isEventStream, relayStreams } from "./relay-streams.ts";
+import { relayStreams } from "./relay-streams.ts";
 
 /** Relays a reply to the client as one, however many rounds it takes, and records the version that the client sees. */
 export async function relayRounds(
-  admitted: Incoming,
-  parts: Services,
-  first: UpstreamResponse,
-  answering: RelaySettings,
+  exchange: Exchange,
+  reply: ReplyRelay,
+  answer: UpstreamResponse,
   rounds: CallRounds,
 ): Promise<void> {
-  admitted.trace.status = first.status;
+  exchange.trace.status = answer.status;
   try {
-    if (isEventStream(first)) await relayStreams(admitted, parts, first, answering, rounds);
-    else await relayBodies(admitted, parts, first, answering, rounds);
+    if (isEventStream(answer.rawHeaders)) await relayStreams(exchange, reply, answer, rounds);
+    else await relayBodies(exchange, reply, answer, rounds);
   } finally {
-    await answering.recorder.end();
+    await reply.recorder.end();
     await rounds.end();
   }
 }

@@ -1,14 +1,13 @@
 import type { ServerResponse } from "node:http";
-import type { WireEvent, WireFault } from "../../api/api.ts";
-import type { Incoming, Services } from "../../exchange/services.ts";
-import { findRawHeader } from "../../upstream/raw-headers.ts";
+import type { Api, WireEvent, WireFault } from "../../api/api.ts";
+import type { Exchange, ReplyRelay } from "../../exchange/exchange-state.ts";
 import type { UpstreamResponse } from "../../upstream/send-upstream.ts";
-import { formatEvent, type RelaySettings } from "../relay/relay-reply.ts";
+import { formatEvent, isEventStream } from "../relay/relay-reply.ts";
 import { relayResponse } from "../relay/relay-response.ts";
 import type { SseEvent } from "../relay/sse-event.ts";
 import type { CallRounds } from "./call-rounds.ts";
 import { readRoundFault, toRoundFault } from "./round-failure.ts";
-import type { RecallRound } from "./round-format.ts";
+import type { RecallRound, StreamMerger } from "./round-format.ts";
 
 /**
  * The outcome of one round: another round follows, the client has seen the end, or the client must be told of a
@@ -21,45 +20,49 @@ type RoundOutcome =
 
 /** Relays the streams of all rounds as one. */
 export async function relayStreams(
-  admitted: Incoming,
-  parts: Services,
-  first: UpstreamResponse,
-  answering: RelaySettings,
+  exchange: Exchange,
+  reply: ReplyRelay,
+  answer: UpstreamResponse,
   rounds: CallRounds,
 ): Promise<void> {
+  const { incoming, trace, request } = exchange;
   let isLater = false;
-  for (let upstream = first; ; isLater = true) {
-    const after = await relayRound(admitted, parts, upstream, answering, rounds, isLater);
-    if (after.type === "over") return;
+  for (let current = answer; ; isLater = true) {
+    const outcome = await relayRound(exchange, reply, current, rounds.stream, isLater);
+    if (outcome.type === "over") return;
     const next =
-      after.type === "again" ? await startNextRound(admitted, parts, rounds, after.own) : after.fault;
+      outcome.type === "again" ? await startNextRound(exchange, rounds, outcome.own) : outcome.fault;
     if ("body" in next) {
-      upstream = next;
+      current = next;
       continue;
     }
-    if (admitted.signal.aborted) return;
-    admitted.trace.error = next.kind;
-    await endResponse(admitted.response, buildFinalEvents(rounds, answering, next));
+    if (incoming.signal.aborted) return;
+    trace.error = next.kind;
+    // The reply ends after the text sent so far, or with the fault if there was none.
+    const ending = rounds.stream.finish();
+    const bytes = ending
+      ? (recordEvents(request.api, reply, ending) ?? Buffer.alloc(0))
+      : Buffer.from(request.api.encodeFaultEvent(next));
+    await endResponse(incoming.response, bytes);
     return;
   }
 }
 
 async function relayRound(
-  { response, signal, trace }: Incoming,
-  parts: Services,
-  upstream: UpstreamResponse,
-  answering: RelaySettings,
-  { stream }: CallRounds,
+  { incoming, services, trace, request }: Exchange,
+  reply: ReplyRelay,
+  answer: UpstreamResponse,
+  stream: StreamMerger,
   isLater: boolean,
 ): Promise<RoundOutcome> {
   let own: RecallRound | undefined;
   const relayed = await relayResponse({
-    answer: upstream,
-    response,
-    signal,
-    idleMs: parts.config().limits.idleMs,
+    answer,
+    response: incoming.response,
+    signal: incoming.signal,
+    idleMs: services.config().limits.idleMs,
     startedAt: trace.startedMs,
-    transform: (event) => recordEvents(stream.take(event), answering, event),
+    transform: (event) => recordEvents(request.api, reply, stream.take(event), event),
     keepsOpen: () => {
       own = stream.next();
       return own !== undefined || (isLater && !stream.hasEnded);
@@ -79,43 +82,36 @@ async function relayRound(
 
 /** The response of the next round, or the fault that prevented it. */
 async function startNextRound(
-  admitted: Incoming,
-  parts: Services,
+  exchange: Exchange,
   rounds: CallRounds,
   own: RecallRound,
 ): Promise<UpstreamResponse | WireFault> {
   try {
-    const answered = await rounds.sendNext(own);
-    const { response: answer, refusal } = answered;
-    if (!refusal && answer.status < 400 && isEventStream(answer)) return answer;
-    const fault = await readRoundFault(answered, admitted, parts);
+    const result = await rounds.sendNext(own);
+    const { response: answer, refusal } = result;
+    if (!refusal && answer.status < 400 && isEventStream(answer.rawHeaders)) return answer;
+    const fault = await readRoundFault(exchange, result);
     answer.body.destroy();
     return fault;
   } catch (error) {
-    return toRoundFault(error, admitted.trace.upstream ?? "upstream");
+    return toRoundFault(error, exchange.trace.upstream ?? "upstream");
   }
-}
-
-/** Events that end the reply after the text sent so far, or a fault event if there was none. */
-function buildFinalEvents({ stream }: CallRounds, answering: RelaySettings, fault: WireFault): Buffer {
-  const ending = stream.finish();
-  if (ending) return recordEvents(ending, answering) ?? Buffer.alloc(0);
-  return Buffer.from(answering.api.encodeFaultEvent(fault));
 }
 
 /** Records the shown events and returns their bytes. */
 function recordEvents(
+  api: Api,
+  { recorder, maxTokens, change, eventsAfter }: ReplyRelay,
   events: readonly WireEvent[],
-  { api, recorder, mostTokens, change, behind }: RelaySettings,
-  came?: SseEvent,
+  received?: SseEvent,
 ): Buffer | undefined {
   const pieces = events.map((event) => {
     recorder.take(event);
-    const capped = mostTokens === undefined ? undefined : api.capUsage(event.data, mostTokens);
+    const capped = maxTokens === undefined ? undefined : api.capUsage(event.data, maxTokens);
     const changed = change?.(capped ?? event.data) ?? capped;
-    const more = behind?.(event.data) ?? "";
-    if (event === came && changed === undefined)
-      return more === "" ? came.raw : Buffer.concat([came.raw, Buffer.from(more)]);
+    const more = eventsAfter?.(event.data) ?? "";
+    if (event === received && changed === undefined)
+      return more === "" ? received.raw : Buffer.concat([received.raw, Buffer.from(more)]);
     return Buffer.from(formatEvent(event.event, changed ?? event.data) + more);
   });
   return pieces.length === 0 ? undefined : Buffer.concat(pieces);
@@ -130,9 +126,4 @@ function endResponse(response: ServerResponse, bytes: Buffer): Promise<void> {
     response.once("close", () => resolve());
     response.end(bytes, () => resolve());
   });
-}
-
-/** True for an event stream. */
-export function isEventStream({ rawHeaders }: UpstreamResponse): boolean {
-  return /^\s*text\/event-stream\b/i.test(findRawHeader(rawHeaders, "content-type") ?? "");
 }

@@ -99,9 +99,9 @@ export class ResponsesStreamMerger implements StreamMerger {
     if (!this.hasText || this.#hasClientCall || isHalf || this.hasEnded) return undefined;
     this.hasEnded = true;
     const isCut = this.#open.size > 0;
-    const said = this.#shownItems();
+    const messages = this.#shownItems();
     const isOpen = (item: WireObject) => isCut && item.id === undefined;
-    const content = said.find(isOpen)?.content ?? [];
+    const content = messages.find(isOpen)?.content ?? [];
     const halves = [...this.#open].map(([output_index, item]) => ({
       type: "response.output_item.done",
       output_index,
@@ -113,7 +113,11 @@ export class ResponsesStreamMerger implements StreamMerger {
       ...removeRecallTools(this.#first ?? {}),
       status,
       ...(isCut && { incomplete_details: { reason: "max_output_tokens" } }),
-      output: [...this.#output, ...said.filter((item) => !isOpen(item)), ...halves.map(({ item }) => item)],
+      output: [
+        ...this.#output,
+        ...messages.filter((item) => !isOpen(item)),
+        ...halves.map(({ item }) => item),
+      ],
       ...(usage && { usage }),
     };
     return [...halves, { type: `response.${status}`, response }].map((value) =>

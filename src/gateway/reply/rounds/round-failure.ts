@@ -3,9 +3,8 @@ import { detectOverflow } from "../../../window-entry.ts";
 import { readFailureReply } from "../../../wire/replies/read-failure.ts";
 import type { WireFault } from "../../api/api.ts";
 import { FaultError } from "../../api/fault-error.ts";
-import type { Incoming, Services } from "../../exchange/services.ts";
+import type { Exchange } from "../../exchange/exchange-state.ts";
 import { readUpstreamBody } from "../../upstream/read-whole.ts";
-import type { UpstreamResponse } from "../../upstream/send-upstream.ts";
 import { UpstreamError } from "../../upstream/upstream-error.ts";
 import { toUpstreamFault } from "../../upstream/upstream-fault.ts";
 import type { UpstreamResult } from "../relay/upstream-refusal.ts";
@@ -32,26 +31,20 @@ export function isRequestFailure(failure: ProviderFailure): boolean {
 
 /** The fault that reports the failed response of a later round to a client whose reply has already begun. */
 export async function readRoundFault(
-  { response: answer, refusal }: UpstreamResult,
-  { signal }: Pick<Incoming, "signal">,
-  parts: Pick<Services, "config">,
+  { incoming, services }: Exchange,
+  { response, refusal }: UpstreamResult,
 ): Promise<WireFault> {
-  const { status } = answer;
-  const failure = refusal?.failure ?? (await readRoundFailure(answer, signal, parts));
+  const { status, body } = response;
+  let failure = refusal?.failure;
+  if (!failure) {
+    // Any response that is not an event stream counts as a failure.
+    const { idleMs } = services.config().limits;
+    const { decoded } = await readUpstreamBody(body, MAX_BYTES, { idleMs, signal: incoming.signal });
+    failure = readFailureReply(status, decoded?.toString("utf8") ?? "");
+  }
   const message = failure.message ?? `The upstream answered with status ${status}.`;
   const kind = detectOverflow(failure) ? "overflow" : (FAULT_KINDS[status] ?? "unavailable");
   return { status, kind, message };
-}
-
-/** Any response that is not an event stream counts as a failure. */
-async function readRoundFailure(
-  { body, status }: UpstreamResponse,
-  signal: AbortSignal,
-  parts: Pick<Services, "config">,
-): Promise<ProviderFailure> {
-  const { idleMs } = parts.config().limits;
-  const { decoded } = await readUpstreamBody(body, MAX_BYTES, { idleMs, signal });
-  return readFailureReply(status, decoded?.toString("utf8") ?? "");
 }
 
 /** The fault for an error between two rounds; rethrows errors that do not come from an upstream. */

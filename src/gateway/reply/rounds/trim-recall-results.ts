@@ -27,10 +27,10 @@ export function trimRecallResults(
 }
 
 function cutText(text: string, tokens: number, most: number): string {
-  const room = most - estimateText(CUT);
-  if (room < MIN_TOKENS) return NO_ROOM;
-  let kept = text.slice(0, Math.floor((text.length * room) / tokens));
+  const limits = most - estimateText(CUT);
+  if (limits < MIN_TOKENS) return NO_ROOM;
+  let kept = text.slice(0, Math.floor((text.length * limits) / tokens));
   // Token density varies across text.
-  while (estimateText(kept) > room) kept = kept.slice(0, Math.floor(kept.length * 0.9));
+  while (estimateText(kept) > limits) kept = kept.slice(0, Math.floor(kept.length * 0.9));
   return `${kept.toWellFormed()}${CUT}`;
 }

@@ -1,46 +1,75 @@
 import { Turns } from "../../base/turns.ts";
 import type { MessageInput } from "../../index.ts";
 import type { Api } from "../api/api.ts";
+import { getApi } from "../api/apis.ts";
 import { FaultError } from "../api/fault-error.ts";
-import { LIFT_FROM_BYTES, lift } from "../body/lift.ts";
-import { liftedMessage } from "../body/lifted-message.ts";
-import { liftedFields, readInTurns } from "../body/read-in-turns.ts";
+import type { GatewayConfig } from "../config/config.ts";
+import type { Incoming } from "../door/incoming.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
-import { type BodyFacts, readBodyFacts } from "../request/body-facts.ts";
-import { isChained } from "../request/chain.ts";
-import {
-  BodyError,
-  type ByteRange,
-  type CutBody,
-  cutSteps,
-  OddBodyError,
-  parseRange,
-} from "../request/cut-body.ts";
-import { parseRequestFields, type RequestFields } from "../request/request-fields.ts";
+import { readBodyFacts } from "./body-facts.ts";
+import type { BodyFacts } from "./body-memo.ts";
+import { isChained } from "./chain.ts";
+import { BodyError, type ByteRange, type CutBody, cutSteps, OddBodyError, parseRange } from "./cut-body.ts";
+import { LIFT_FROM_BYTES, lift } from "./lift.ts";
+import { liftedMessage } from "./lifted-message.ts";
+import { liftedFields, readInTurns } from "./read-in-turns.ts";
+import type { RecentBodies } from "./recent-bodies.ts";
+import type { ReferencedItems } from "./referenced-items.ts";
+import { parseRequestFields, type RequestFields } from "./request-fields.ts";
 import {
   type KnownMessage,
   type MessageReading,
   type RequestMessages,
   readMessages,
-} from "../request/request-messages.ts";
-import type { Services } from "./services.ts";
+} from "./request-messages.ts";
 
 /** A request, parsed as far as needed. */
 export interface ParsedRequest {
-  readonly said: RequestMessages;
+  readonly api: Api;
+  readonly messages: RequestMessages;
   readonly fields: RequestFields;
   readonly facts: BodyFacts;
 }
 
-type ReadParts = Pick<Services, "bodies" | "items" | "stored" | "config"> &
-  Partial<Pick<Services, "prepareStored">>;
+/** Services for reading requests. */
+export interface RequestServices {
+  readonly config: () => GatewayConfig;
+  readonly bodies: RecentBodies;
+  readonly items: ReferencedItems;
+  /** Converts a message to its stored form. */
+  readonly stored: (message: MessageInput, key: string) => MessageInput;
+  /** Redacts large messages in a worker, so that `stored` finds them ready. */
+  readonly prepareStored: (messages: readonly MessageInput[], signal?: AbortSignal) => Promise<void>;
+}
 
-/** Reads a body. Throws `FaultError` if the API does not accept it, `OddBodyError` if only the provider can decide. */
+type ParseServices = Omit<RequestServices, "prepareStored"> & Partial<RequestServices>;
+
+/**
+ * Reads the body of a request and prepares its new messages for the log; undefined for an odd body that only the
+ * provider can judge. Throws `FaultError` if the API does not accept it.
+ */
 export async function readRequest(
+  { route, body, principal, signal, trace }: Incoming,
+  services: RequestServices,
+): Promise<ParsedRequest | undefined> {
+  try {
+    const request = await parseRequest(getApi(route.api), body, principal.id, services);
+    const fresh = request.messages.list.flatMap(({ raw }) => raw ?? []);
+    await services.prepareStored(fresh, signal);
+    trace.isStreamed = request.fields.isStreamed;
+    return request;
+  } catch (error) {
+    if (error instanceof OddBodyError) return undefined;
+    throw error;
+  }
+}
+
+/** Parses a body. Throws `FaultError` if the API does not accept it, `OddBodyError` if only the provider can decide. */
+export async function parseRequest(
   api: Api,
   body: Buffer,
   principal: string,
-  { bodies, items, stored, prepareStored, config }: ReadParts,
+  { bodies, items, stored, prepareStored, config }: ParseServices,
 ): Promise<ParsedRequest> {
   const reading: MessageReading = {
     api,
@@ -67,11 +96,11 @@ export async function readRequest(
     const before = isMore ? undefined : earlier;
     const isLarge = body.length >= LIFT_FROM_BYTES;
     if (cut.listFrom === undefined) {
-      const said = await readPlainInput(reading, cut, turns);
-      return { said, fields, facts: readBodyFacts(api, said) };
+      const messages = await readPlainInput(reading, cut, turns);
+      return { api, messages, fields, facts: readBodyFacts(api, messages) };
     }
-    const said = isLarge ? await readInTurns(own, cut, turns, before) : readMessages(own, cut, before);
-    return { said, fields, facts: readBodyFacts(api, said) };
+    const messages = isLarge ? await readInTurns(own, cut, turns, before) : readMessages(own, cut, before);
+    return { api, messages, fields, facts: readBodyFacts(api, messages) };
   } catch (error) {
     if (!(error instanceof BodyError) || isValidJson(error, body)) throw error;
     const message = `The body is not what ${api.name} takes: ${error.message}.`;
@@ -124,14 +153,14 @@ async function readPlainInput(reading: MessageReading, cut: CutBody, turns: Turn
   const range = cut.fields.get(reading.api.messagesField);
   const lifted = range && isLargeRange(range) ? await lift(cut.bytes, range, turns) : undefined;
   const text = lifted ? lifted.value : range && parseRange(cut.bytes, range);
-  if (typeof text !== "string") return { cut, lead: 0, messages: [] };
+  if (typeof text !== "string") return { cut, lead: 0, list: [] };
   const place = { role: "user", index: 0, from: 0, to: 0 } as const;
   const input: MessageInput = { role: "user", text };
   if (lifted && lifted.values.size > 0) {
     const source = { body: cut.bytes, values: lifted.values, format: reading.api.name, turns };
     const fields = liftedFields(reading, await liftedMessage(input, source));
-    return { cut, lead: 0, messages: [{ ...place, ...fields }] };
+    return { cut, lead: 0, list: [{ ...place, ...fields }] };
   }
   const key = buildCanonicalKey(input);
-  return { cut, lead: 0, messages: [{ ...place, raw: input, input: () => reading.stored(input, key), key }] };
+  return { cut, lead: 0, list: [{ ...place, raw: input, input: () => reading.stored(input, key), key }] };
 }

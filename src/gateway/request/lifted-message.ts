@@ -27,10 +27,10 @@ type Output = Exclude<ToolResultInput["output"], string>[number];
 /** Replaces the placeholders of a parsed message with blobs that are streamed from the body. */
 export async function liftedMessage(read: MessageInput, source: LiftedSource): Promise<LiftedMessage> {
   const lifting = new Lifting(source);
-  const said = read.parts ?? [{ type: "text" as const, text: read.text ?? "" }];
+  const original = read.parts ?? [{ type: "text" as const, text: read.text ?? "" }];
   const parts: PartInput[] = [];
   const keyed: PartInput[] = [];
-  for (const part of said) {
+  for (const part of original) {
     const lifted = await lifting.part(part);
     parts.push(lifted);
     // The key of a raw part ignores some of its fields, so it is computed from the original part.
@@ -43,7 +43,7 @@ export async function liftedMessage(read: MessageInput, source: LiftedSource): P
     parts.push(await lifting.part(part));
   }
   const lead = { ...message, ...(meta && { meta }) };
-  const brief = { ...lead, parts: said.map(briefPart) };
+  const brief = { ...lead, parts: original.map(briefPart) };
   return { key: buildCanonicalKey({ ...lead, parts: keyed }), input: { ...lead, parts }, brief };
 }
 

@@ -1,17 +1,18 @@
 import { FaultError } from "../api/fault-error.ts";
 import type { UpstreamConfig } from "../config/config.ts";
+import type { Incoming } from "../door/incoming.ts";
 import type { CallSpan } from "../observe/spans.ts";
 import { countBytes } from "../outgoing/splice-body.ts";
-import { findMissingCredential, getUpstreamKey } from "../upstream/credential.ts";
-import { removeForeignLocation } from "../upstream/foreign-locations.ts";
-import { createInformationForwarder } from "../upstream/inform-client.ts";
-import { sendUpstream, type UpstreamResponse } from "../upstream/send-upstream.ts";
-import { UpstreamError } from "../upstream/upstream-error.ts";
-import { toUpstreamFault } from "../upstream/upstream-fault.ts";
-import { buildUpstreamHeaders } from "../upstream/upstream-headers.ts";
-import { buildUpstreamUrl } from "../upstream/upstream-url.ts";
 import { withSpanHeaders } from "./call-span.ts";
-import type { Incoming, Services } from "./services.ts";
+import { findMissingCredential, getUpstreamKey } from "./credential.ts";
+import { removeForeignLocation } from "./foreign-locations.ts";
+import { createInformationForwarder } from "./inform-client.ts";
+import { sendUpstream, type UpstreamResponse } from "./send-upstream.ts";
+import { UpstreamError } from "./upstream-error.ts";
+import { toUpstreamFault } from "./upstream-fault.ts";
+import { buildUpstreamHeaders } from "./upstream-headers.ts";
+import type { UpstreamServices } from "./upstream-services.ts";
+import { buildUpstreamUrl } from "./upstream-url.ts";
 
 /** A request to be sent upstream. */
 export interface UpstreamSend {
@@ -25,18 +26,18 @@ export interface UpstreamSend {
 
 /** Sends a request to its upstream and waits for the head of the response. Throws `FaultError`. */
 export async function sendRequest(
-  admitted: Incoming,
-  parts: Services,
+  incoming: Incoming,
+  services: UpstreamServices,
   sent: UpstreamSend,
 ): Promise<UpstreamResponse> {
-  const { request, response, route, query, signal, trace } = admitted;
+  const { request, response, route, query, signal, trace } = incoming;
   const { upstream, body, isEdited, span } = sent;
   const url = buildUpstreamUrl(upstream, route.path, query);
   const rawHeaders = buildUpstreamHeaders(withSpanHeaders(request.rawHeaders, span), {
     api: route.api,
     host: url.host,
-    key: getUpstreamKey(upstream, parts.env),
-    isGatewayToken: parts.isGatewayToken,
+    key: getUpstreamKey(upstream, services.env),
+    isGatewayToken: services.isGatewayToken,
     bodyLength: body && countBytes(body),
     isEdited,
   });
@@ -44,13 +45,13 @@ export async function sendRequest(
   if (missing) throw new FaultError(missing);
   trace.upstream = upstream.name;
   trace.host = url.host;
-  admitted.onPrepared();
+  incoming.onPrepared();
   trace.overheadMs ??= performance.now() - trace.startedMs;
   try {
-    const { limits } = parts.config();
+    const { limits } = services.config();
     const method = request.method ?? "POST";
     const answer = await sendUpstream({
-      agents: parts.agents,
+      agents: services.agents,
       url,
       method,
       rawHeaders,

@@ -1,5 +1,4 @@
 import { AgentMemory, type Kernel, type MemoryScope } from "../../index.ts";
-import type { Thread } from "../thread/thread.ts";
 import { ContextTexts } from "./context-texts.ts";
 import { HiddenEnds } from "./hidden-ends.ts";
 
@@ -16,15 +15,6 @@ export class ThreadRecall {
       this.#memory = { memory: createAgentMemory(kernel, principal, scope), reach };
     return this.#memory.memory;
   }
-}
-
-const knownStates = new WeakMap<Thread, ThreadRecall>();
-
-/** The recall state of a thread. */
-export function getThreadRecall(thread: Thread): ThreadRecall {
-  const found = knownStates.get(thread) ?? new ThreadRecall();
-  knownStates.set(thread, found);
-  return found;
 }
 
 function createAgentMemory(kernel: Kernel, principal: string, scope: MemoryScope): AgentMemory {

@@ -1,4 +1,4 @@
-import { BodyError, type ByteRange } from "../request/cut-body.ts";
+import { BodyError, type ByteRange } from "./cut-body.ts";
 
 const SLICE_BYTES = 256 * 1_024;
 /** Bytes of the longest escape, that of a surrogate pair. */

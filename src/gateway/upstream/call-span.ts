@@ -1,14 +1,16 @@
+import type { Incoming } from "../door/incoming.ts";
 import type { CallSpan } from "../observe/spans.ts";
-import { filterHeaders, type RawHeaders } from "../upstream/raw-headers.ts";
-import { buildUpstreamUrl } from "../upstream/upstream-url.ts";
-import type { Destination } from "./destination.ts";
-import type { Incoming, Services } from "./services.ts";
+import type { Trace } from "../observe/trace.ts";
+import { filterHeaders, type RawHeaders } from "./raw-headers.ts";
+import type { Target } from "./target.ts";
+import type { UpstreamServices } from "./upstream-services.ts";
+import { buildUpstreamUrl } from "./upstream-url.ts";
 
 /** Starts the span of a model call; undefined if telemetry is off. */
 export function startSpan(
   { request, route, trace }: Incoming,
-  { spans }: Pick<Services, "spans">,
-  { upstream, model }: Destination,
+  { spans }: Pick<UpstreamServices, "spans">,
+  { upstream, model }: Target,
 ): CallSpan | undefined {
   if (!spans.isOn) return undefined;
   const { traceparent, tracestate } = request.headers;
@@ -30,7 +32,7 @@ export function startSpan(
 }
 
 /** Ends a span with the facts of the trace. */
-export function endSpan(span: CallSpan | undefined, { trace }: Pick<Incoming, "trace">): void {
+export function endSpan(span: CallSpan | undefined, trace: Trace): void {
   const { isPlanned, ...rest } = trace;
   span?.end({ ...rest, isEdited: isPlanned });
 }

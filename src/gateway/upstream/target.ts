@@ -1,11 +1,12 @@
-import type { ApiName } from "../api/api.ts";
 import { FaultError } from "../api/fault-error.ts";
 import type { UpstreamConfig } from "../config/config.ts";
-import { chooseUpstream } from "../upstream/choose-upstream.ts";
-import type { Incoming, Services } from "./services.ts";
+import type { Incoming } from "../door/incoming.ts";
+import type { ParsedRequest } from "../request/read-request.ts";
+import { chooseUpstream } from "./choose-upstream.ts";
+import type { UpstreamServices } from "./upstream-services.ts";
 
 /** The upstream and the model name for a request. */
-export interface Destination {
+export interface Target {
   readonly upstream: UpstreamConfig;
   /** The model, as the upstream names it. */
   readonly model: string;
@@ -18,17 +19,31 @@ export interface Destination {
 const MILLION_BETA = /(?:^|,)\s*context-1m-/;
 
 /** Placeholder for a request without a model: some servers have only one, and stored prompts may name it. */
-export const UNNAMED_MODEL = "unnamed";
+const UNNAMED_MODEL = "unnamed";
 
-/** The destination of a request. Throws `FaultError` if no upstream speaks the API, or if no model is named. */
-export function chooseDestination(
-  api: ApiName,
+/** The target of a request. Throws `FaultError` if no upstream speaks the API, or if no model is named. */
+export function chooseTarget(
+  request: ParsedRequest,
+  incoming: Incoming,
+  services: Pick<UpstreamServices, "config">,
+): Target {
+  const { fields, messages } = request;
+  // A request without messages must name a model.
+  const isUnnamed = messages.list.length > 0 || typeof fields.all.prompt === "object";
+  const clientModel = fields.model || (isUnnamed ? UNNAMED_MODEL : undefined);
+  const target = chooseModelTarget(clientModel, incoming, services);
+  incoming.trace.model = target.model;
+  return target;
+}
+
+/** The target of a request that names a model. Throws `FaultError` like `chooseTarget`. */
+export function chooseModelTarget(
   clientModel: string | undefined,
-  { config }: Pick<Services, "config">,
-  { request }: Pick<Incoming, "request">,
-): Destination {
+  { request, route }: Pick<Incoming, "request" | "route">,
+  { config }: Pick<UpstreamServices, "config">,
+): Target {
   const chosen = chooseUpstream(config().upstreams, {
-    api,
+    api: route.api,
     model: clientModel === UNNAMED_MODEL ? undefined : clientModel,
   });
   if (chosen.fault) throw new FaultError(chosen.fault);

@@ -1,8 +1,9 @@
 import { FaultError } from "../api/fault-error.ts";
 import type { UpstreamConfig } from "../config/config.ts";
+import type { Incoming } from "../door/incoming.ts";
 import { findReferences, type StoredReference } from "../request/find-references.ts";
-import { getUpstreamKey } from "../upstream/credential.ts";
-import type { Incoming, Services } from "./services.ts";
+import { getUpstreamKey } from "./credential.ts";
+import type { UpstreamServices } from "./upstream-services.ts";
 
 /** Endpoints that neither store nor reveal anything at the provider, by method and path. */
 const STATELESS =
@@ -10,7 +11,6 @@ const STATELESS =
 /** Operations on one stored response. */
 const OWN_RESPONSE = /^(?:GET|HEAD|DELETE|POST) \/responses\/([^/]+)(?:\/(?:cancel|input_items))?$/;
 
-type OwnershipDeps = Pick<Services, "config" | "env" | "responses" | "items">;
 type OwnedRequest = Pick<Incoming, "principal" | "route" | "request" | "body">;
 
 /**
@@ -19,7 +19,7 @@ type OwnedRequest = Pick<Incoming, "principal" | "route" | "request" | "body">;
  */
 function hasSharedKey(
   { principal }: OwnedRequest,
-  { config, env }: OwnershipDeps,
+  { config, env }: UpstreamServices,
   upstream: UpstreamConfig,
 ): boolean {
   if (principal.token === undefined || getUpstreamKey(upstream, env) === undefined) return false;
@@ -29,18 +29,18 @@ function hasSharedKey(
 /** Throws `FaultError` if another endpoint of a provider would reveal or change content stored for other tokens. */
 export async function checkEndpointAccess(
   request: OwnedRequest,
-  parts: OwnershipDeps,
+  services: UpstreamServices,
   upstream: UpstreamConfig,
 ): Promise<void> {
-  if (!hasSharedKey(request, parts, upstream)) return;
+  if (!hasSharedKey(request, services, upstream)) return;
   const { principal, route } = request;
   const called = `${request.request.method} ${route.path}`;
   const response = OWN_RESPONSE.exec(called)?.[1];
   if (response !== undefined) {
-    if (await isOwnReference({ type: "response", id: response }, principal.id, parts)) return;
+    if (await isOwnReference({ type: "response", id: response }, principal.id, services)) return;
     throw createNotFoundFault(response);
   }
-  if (STATELESS.test(called)) return checkReferenceAccess(request, parts, upstream);
+  if (STATELESS.test(called)) return checkReferenceAccess(request, services, upstream);
   throw new FaultError({
     status: 403,
     kind: "forbidden",
@@ -52,25 +52,25 @@ export async function checkEndpointAccess(
 /** Throws `FaultError` if a request refers to content stored at the provider that does not belong to its token. */
 export async function checkReferenceAccess(
   request: OwnedRequest,
-  parts: OwnershipDeps,
+  services: UpstreamServices,
   upstream: UpstreamConfig,
 ): Promise<void> {
-  if (!hasSharedKey(request, parts, upstream)) return;
+  if (!hasSharedKey(request, services, upstream)) return;
   const isForm = !/json/i.test(request.request.headers["content-type"] ?? "json");
   const references = isForm ? [] : findReferences(request.body);
   if (references === "unreadable") throw createUnreadableFault();
   for (const reference of references)
-    if (!(await isOwnReference(reference, request.principal.id, parts)))
+    if (!(await isOwnReference(reference, request.principal.id, services)))
       throw createNotFoundFault(reference.id);
 }
 
 /** Throws `FaultError` for a body with ambiguous fields, which might refer to another token's content. */
 export function checkBodyReadable(
   request: OwnedRequest,
-  parts: OwnershipDeps,
+  services: UpstreamServices,
   upstream: UpstreamConfig,
 ): void {
-  if (hasSharedKey(request, parts, upstream)) throw createUnreadableFault();
+  if (hasSharedKey(request, services, upstream)) throw createUnreadableFault();
 }
 
 function createUnreadableFault(): FaultError {
@@ -85,7 +85,7 @@ function createUnreadableFault(): FaultError {
 async function isOwnReference(
   { type, id }: StoredReference,
   principal: string,
-  { responses, items }: OwnershipDeps,
+  { responses, items }: UpstreamServices,
 ): Promise<boolean> {
   if (type === "response") return (await responses.find(principal, id)) !== undefined;
   return type === "item" && items.find(principal, id) !== undefined;

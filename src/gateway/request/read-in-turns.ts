@@ -2,7 +2,10 @@ import type { Turns } from "../../base/turns.ts";
 import type { MessageInput } from "../../index.ts";
 import type { Api, DecodedMessage, WireObject } from "../api/api.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
-import type { ByteRange, CutBody } from "../request/cut-body.ts";
+import type { ByteRange, CutBody } from "./cut-body.ts";
+import { LIFT_FROM_BYTES, type Lifted, type LiftedValue, lift } from "./lift.ts";
+import { type LiftedMessage, liftedMessage } from "./lifted-message.ts";
+import { withRedactedBlobs } from "./redacted-blobs.ts";
 import {
   elementOf,
   findSharedMessages,
@@ -12,10 +15,7 @@ import {
   parseElement,
   type RequestMessage,
   type RequestMessages,
-} from "../request/request-messages.ts";
-import { LIFT_FROM_BYTES, type Lifted, type LiftedValue, lift } from "./lift.ts";
-import { type LiftedMessage, liftedMessage } from "./lifted-message.ts";
-import { withRedactedBlobs } from "./redacted-blobs.ts";
+} from "./request-messages.ts";
 
 /** Maximum number and bytes of elements that are parsed before they are decoded. */
 const RUN_ELEMENTS = 256;
@@ -38,12 +38,12 @@ export async function readInTurns(
 ): Promise<RequestMessages> {
   const { api } = reading;
   const known = earlier && earlier.cut === cut.like ? findSharedMessages(earlier, cut) : undefined;
-  const messages: RequestMessage[] = [];
-  for (const message of known?.messages ?? []) messages.push(new LazyMessage(reading, cut, message));
+  const list: RequestMessage[] = [];
+  for (const message of known?.list ?? []) list.push(new LazyMessage(reading, cut, message));
   let lead = known?.lead ?? 0;
   const leadElements: WireObject[] = [];
   let isLeading = !known && !reading.hasNoLead;
-  let at = messages.at(-1)?.to ?? lead;
+  let at = list.at(-1)?.to ?? lead;
   let run: Element[] = [];
   /** Size of the next read; doubled while one message extends past the whole run. */
   let more = { elements: RUN_ELEMENTS, bytes: RUN_BYTES };
@@ -64,19 +64,19 @@ export async function readInTurns(
       if (isLeading) continue;
     }
     const isLast = at + run.length >= end;
-    const said = decoded(api, run, isLast);
+    const batch = decoded(api, run, isLast);
     // The only message may continue after the run, so it is decoded again with more elements.
-    if (said.next === 0 && !isLast) {
+    if (batch.next === 0 && !isLast) {
       more = { elements: 2 * more.elements, bytes: 2 * more.bytes };
       continue;
     }
-    for (const one of said.messages)
-      messages.push(await messageOf(reading, cut, { ...one, run, at, index: messages.length }, turns));
-    run = run.slice(said.next);
-    at += said.next;
+    for (const one of batch.messages)
+      list.push(await messageOf(reading, cut, { ...one, run, at, index: list.length }, turns));
+    run = run.slice(batch.next);
+    at += batch.next;
     more = { elements: RUN_ELEMENTS, bytes: RUN_BYTES };
   }
-  return { cut, lead, messages, ...(leadElements.length > 0 && { leadElements }) };
+  return { cut, lead, list, ...(leadElements.length > 0 && { leadElements }) };
 }
 
 /** Decodes a run. The next run begins with the last message, which may continue. */
@@ -85,10 +85,10 @@ function decoded(
   run: readonly Element[],
   isLast: boolean,
 ): { readonly messages: readonly DecodedMessage[]; readonly next: number } {
-  const said = api.decode(run.map(({ value }) => value));
-  if (isLast) return { messages: said, next: run.length };
-  const last = said.at(-1);
-  return last ? { messages: said.slice(0, -1), next: last.from } : { messages: [], next: run.length };
+  const messages = api.decode(run.map(({ value }) => value));
+  if (isLast) return { messages, next: run.length };
+  const last = messages.at(-1);
+  return last ? { messages: messages.slice(0, -1), next: last.from } : { messages: [], next: run.length };
 }
 
 async function elementIn(cut: CutBody, index: number, turns: Turns): Promise<Element> {

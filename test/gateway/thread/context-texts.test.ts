@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ContextTexts } from "../../../src/gateway/recall/context-texts.ts";
 import type { RequestMessage } from "../../../src/gateway/request/request-messages.ts";
+import { ContextTexts } from "../../../src/gateway/thread/context-texts.ts";
 
 const said = (...keys: readonly string[]): readonly RequestMessage[] =>
   keys.map((key, index) => ({

@@ -1,47 +1,55 @@
 import { POLICIES } from "../../index.ts";
 import type { Api } from "../api/api.ts";
 import { FaultError } from "../api/fault-error.ts";
-import { estimateBytes } from "../body/estimate-bytes.ts";
-import { LIFT_FROM_BYTES } from "../body/lift.ts";
-import { buildEditsPolicy } from "../call/edits-policy.ts";
-import type { UpstreamConfig } from "../config/config.ts";
-import { countLeadBytes, leadRanges, readLead } from "../request/body-facts.ts";
+import type { GatewayConfig, UpstreamConfig } from "../config/config.ts";
+import type { Incoming } from "../door/incoming.ts";
+import { leadRanges, readLead } from "../request/body-facts.ts";
 import { isChained } from "../request/chain.ts";
 import { buildEditsKey, readContextManagement } from "../request/context-management.ts";
 import { getContextManager } from "../request/context-manager.ts";
+import type { ByteRange } from "../request/cut-body.ts";
+import { estimateBytes } from "../request/estimate-bytes.ts";
 import { findCompactions } from "../request/find-compactions.ts";
+import { LIFT_FROM_BYTES } from "../request/lift.ts";
+import type { ParsedRequest } from "../request/read-request.ts";
 import type { CallRequest, FrameText, TokenLimits } from "../thread/call-request.ts";
-import type { Destination } from "./destination.ts";
-import type { ParsedRequest } from "./read-request.ts";
-import type { Incoming, Services } from "./services.ts";
+import type { Target } from "../upstream/target.ts";
+import { buildEditsPolicy } from "./edits-policy.ts";
+import type { ModelLimits } from "./model-limits.ts";
+
+/** Services for calls. */
+export interface CallServices {
+  readonly config: () => GatewayConfig;
+  readonly modelLimits: ModelLimits;
+}
 
 /** Builds the request to a thread. Throws `FaultError` for edits that cannot be carried out. */
 export function buildCallRequest(
-  api: Api,
-  { said, fields }: ParsedRequest,
-  destination: Destination,
+  { api, messages, fields }: ParsedRequest,
+  target: Target,
   { signal }: Pick<Incoming, "signal">,
-  parts: Pick<Services, "config" | "rooms">,
+  services: CallServices,
 ): CallRequest {
-  const { upstream, model } = destination;
-  const config = parts.config();
-  const room = parts.rooms.getLimits(destination, config.threshold);
+  const { upstream, model } = target;
+  const config = services.config();
+  const limits = services.modelLimits.getLimits(target, config.threshold);
   const isMore = isChained(api, fields.all);
-  const compactions = api.name === "anthropic" ? findCompactions(said.cut) : undefined;
+  const compactions = api.name === "anthropic" ? findCompactions(messages.cut) : undefined;
   const isManagedHere = getContextManager(upstream) === "gateway";
   // A body that cannot be split into messages has no window to manage.
-  const isWhole = isMore || (said.cut.listFrom !== undefined && said.messages.length > 0);
+  const isWhole = isMore || (messages.cut.listFrom !== undefined && messages.list.length > 0);
   // Neither has one whose beginning the upstream has summarized itself and does not count.
   const isOurs = isWhole && (isManagedHere || !compactions?.last);
   const policyName = isOurs ? (config.routes[api.name]?.policy ?? config.policy) : "none";
   const isCompacted = compactions && isManagedHere && policyName !== "none" && !config.dryRun;
   // Only the upstream can clear content that it stores.
   const { context_management } = fields.all;
-  const management = choosePolicy(api, context_management, upstream, isMore ? "none" : policyName, room);
-  const tools = said.cut.fields.get("tools");
+  const management = choosePolicy(api, context_management, upstream, isMore ? "none" : policyName, limits);
+  const lead = leadRanges(api, messages);
+  const tools = messages.cut.fields.get("tools");
   return {
     api,
-    said,
+    messages,
     signal,
     isDryRun: config.dryRun,
     isPaging: config.paging,
@@ -51,10 +59,10 @@ export function buildCallRequest(
     frame: {
       model,
       maxTokens: fields.maxTokens,
-      leadBytes: countLeadBytes(api, said),
+      leadBytes: lead.reduce((sum, { from, to }) => sum + to - from, 0),
       toolsBytes: tools ? tools.to - tools.from : 0,
-      readLead: () => leadTokens(api, said) ?? readLead(api, said),
-      readTools: () => (tools ? textOrTokens(said.cut.bytes.subarray(tools.from, tools.to)) : ""),
+      readLead: () => estimateLargeLead(messages.cut.bytes, lead) ?? readLead(api, messages),
+      readTools: () => (tools ? textOrTokens(messages.cut.bytes.subarray(tools.from, tools.to)) : ""),
     },
   };
 }
@@ -64,10 +72,9 @@ function textOrTokens(bytes: Buffer): FrameText {
 }
 
 /** Estimated tokens of a system prompt that is too large to be parsed whole; undefined for any other. */
-function leadTokens(api: Api, said: ParsedRequest["said"]): number | undefined {
-  const ranges = leadRanges(api, said);
+function estimateLargeLead(bytes: Buffer, ranges: readonly ByteRange[]): number | undefined {
   if (ranges.every(({ from, to }) => to - from < LIFT_FROM_BYTES)) return undefined;
-  return ranges.reduce((sum, { from, to }) => sum + estimateBytes(said.cut.bytes.subarray(from, to)), 0);
+  return ranges.reduce((sum, { from, to }) => sum + estimateBytes(bytes.subarray(from, to)), 0);
 }
 
 function choosePolicy(
@@ -75,18 +82,18 @@ function choosePolicy(
   management: unknown,
   upstream: UpstreamConfig,
   name: string,
-  room: TokenLimits,
-): Pick<CallRequest, "policy" | "policyKey" | "edits" | "room"> {
+  limits: TokenLimits,
+): Pick<CallRequest, "policy" | "policyKey" | "edits" | "limits"> {
   const base = POLICIES.find((policy) => policy.name === name);
   const read = readContextManagement(management, { api: api.name, by: getContextManager(upstream) });
   if (read.type === "fault") throw new FaultError(read.fault);
-  if (read.type === "none" || !base || name === "none") return { policy: name, policyKey: name, room };
+  if (read.type === "none" || !base || name === "none") return { policy: name, policyKey: name, limits };
   const { edits } = read;
-  const policy = buildEditsPolicy(edits, base, { api: api.name, windowTokens: room.window });
+  const policy = buildEditsPolicy(edits, base, { api: api.name, windowTokens: limits.window });
   // Edits without effect stay in the request, where only Anthropic's own API supports them.
   if (policy === base)
-    return { policy: name, policyKey: name, room, ...(api.name !== "anthropic" && { edits }) };
+    return { policy: name, policyKey: name, limits, ...(api.name !== "anthropic" && { edits }) };
   // The client's edits come first; the policy after them only enforces the limit.
-  const whole = { ...room, threshold: room.window };
-  return { policy, policyKey: `${name} ${buildEditsKey(edits)}`, edits, room: whole };
+  const whole = { ...limits, threshold: limits.window };
+  return { policy, policyKey: `${name} ${buildEditsKey(edits)}`, edits, limits: whole };
 }

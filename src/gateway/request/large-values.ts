@@ -1,5 +1,5 @@
 import type { Steps } from "../../base/turns.ts";
-import { BodyError, type ByteRange, OddBodyError } from "../request/cut-body.ts";
+import { BodyError, type ByteRange, OddBodyError } from "./cut-body.ts";
 
 /** A JSON value that is too large to parse: a string with its quotes, an object or a list. */
 export interface LargeValue extends ByteRange {

@@ -1,14 +1,17 @@
 import { toObject } from "../../formats/content/fields.ts";
 import type { MessageInput, Role } from "../../index.ts";
-import type { Api, WireObject } from "../api/api.ts";
+import type { WireObject } from "../api/api.ts";
+import type { Incoming } from "../door/incoming.ts";
 import { detectClient } from "../identity/client-name.ts";
 import { findExplicitId } from "../identity/explicit-id.ts";
 import { buildOpeningKey } from "../identity/opening-key.ts";
 import { type Chain, findPreviousReply, isChained } from "../request/chain.ts";
-import type { RequestMessage, RequestMessages } from "../request/request-messages.ts";
-import type { Thread } from "../thread/thread.ts";
-import type { ParsedRequest } from "./read-request.ts";
-import type { Incoming, Services } from "./services.ts";
+import type { ByteRange } from "../request/cut-body.ts";
+import type { ParsedRequest } from "../request/read-request.ts";
+import type { RequestMessage } from "../request/request-messages.ts";
+import type { ResponseIds } from "./response-ids.ts";
+import type { Thread } from "./thread.ts";
+import type { Threads } from "./threads.ts";
 
 /** Number of messages at either end of a request that reveal its purpose. */
 const END_MESSAGES = 6;
@@ -20,15 +23,18 @@ export interface FoundThread {
   readonly chain: Chain | undefined;
 }
 
+/** Services for finding threads. */
+export interface ThreadServices {
+  readonly threads: Threads;
+  readonly responses: ResponseIds;
+}
+
 /** Finds the conversation of a request, and reserves it. */
 export async function findThread(
-  api: Api,
-  { said, fields, facts }: ParsedRequest,
-  admitted: Incoming,
-  { threads, responses }: Pick<Services, "threads" | "responses">,
+  { api, messages, fields, facts }: ParsedRequest,
+  { principal, trace, request: { headers } }: Incoming,
+  { threads, responses }: ThreadServices,
 ): Promise<FoundThread> {
-  const { principal, trace } = admitted;
-  const { headers } = admitted.request;
   const explicit = findExplicitId({ headers, fields: fields.all });
   const client = explicit?.client ?? detectClient(headers);
   if (client !== undefined) trace.client = client;
@@ -37,17 +43,17 @@ export async function findThread(
   const place = previous === undefined ? undefined : await responses.find(principal.id, previous);
   const known = place && (await threads.findAfter(principal.id, place));
   if (known) {
-    const { entry: behind, lead } = place;
+    const { entry, lead } = place;
     // Providers accept only one of the two.
     const isOnly = (fields.all.conversation ?? null) === null;
     const isWhole = place.isWhole && isOnly && api.encodeLogged !== undefined;
     const leadMessages = () => responses.lead(principal.id, lead);
     return {
       thread: known,
-      chain: { afterEntry: behind, isWhole, leadMessages, ...(lead !== undefined && { lead }) },
+      chain: { afterEntry: entry, isWhole, leadMessages, ...(lead !== undefined && { lead }) },
     };
   }
-  const { messages } = said;
+  const { list, cut } = messages;
   const isMain = isMore && explicit?.source === "conversation";
   const thread = await threads.find({
     isMain,
@@ -59,14 +65,14 @@ export async function findThread(
       agent: explicit?.agent,
     },
     shape: facts.shape,
-    keys: messages.map(({ key }) => key),
-    firstKey: explicit ? (messages[0]?.key ?? "") : getFirstKey(said),
-    roles: messages.map(({ role }) => role),
-    opening: () => messages.slice(0, END_MESSAGES).map(briefOf),
+    keys: list.map(({ key }) => key),
+    firstKey: explicit ? (list[0]?.key ?? "") : getFirstKey(cut.bytes, cut.elements, list[0]),
+    roles: list.map(({ role }) => role),
+    opening: () => list.slice(0, END_MESSAGES).map(briefOf),
     facts: {
       lead: facts.lead,
       toolNames: facts.toolNames,
-      messages: parseEnds(messages),
+      messages: parseEnds(list),
       isStreamed: fields.isStreamed,
       hasOutputFormat: hasOutputFormat(fields.all),
       ...(fields.maxTokens !== undefined && { maxTokens: fields.maxTokens }),
@@ -87,10 +93,14 @@ function hasOutputFormat({ response_format, text, output_config, output_format }
   });
 }
 
-function getFirstKey({ cut, messages: [first] }: RequestMessages): string {
+function getFirstKey(
+  bytes: Buffer,
+  elements: readonly ByteRange[],
+  first: RequestMessage | undefined,
+): string {
   if (!first) return "";
-  const [from, to] = [cut.elements[first.from]?.from, cut.elements[first.to - 1]?.to];
-  return from === undefined ? first.key : buildOpeningKey(first, cut.bytes.subarray(from, to));
+  const [from, to] = [elements[first.from]?.from, elements[first.to - 1]?.to];
+  return from === undefined ? first.key : buildOpeningKey(first, bytes.subarray(from, to));
 }
 
 /**

@@ -1,0 +1,81 @@
+import type { FitOptions, FittedWindow, MessageInput, SessionWindow, Usage } from "../index.ts";
+import type { ProviderFailure } from "../window-entry.ts";
+import type { CallerMessage, Conversation } from "./conversation.ts";
+import { hasRunServerTools } from "./server-tools.ts";
+import type { WindowLease } from "./window-pool.ts";
+
+/** The usage of a call, and the reply that it belongs to. */
+export interface CallUsage {
+  readonly usage: Usage;
+  readonly model: string;
+  readonly reply: MessageInput | undefined;
+  /** The provider's id of the request. */
+  readonly request?: string | undefined;
+}
+
+/** The window of one call of a stateless caller: fitted, healed after a refusal, and given the usage of the reply. */
+export class CallWindow<Given extends CallerMessage> {
+  readonly #conversation: Conversation<Given>;
+  readonly #maxHeals: number;
+  #lease: WindowLease;
+  #healed = 0;
+
+  constructor(conversation: Conversation<Given>, lease: WindowLease, maxHeals: number) {
+    this.#conversation = conversation;
+    this.#lease = lease;
+    this.#maxHeals = maxHeals;
+  }
+
+  get window(): SessionWindow {
+    return this.#lease.window;
+  }
+
+  /** Number of times the window was healed. */
+  get healed(): number {
+    return this.#healed;
+  }
+
+  /** True while another window may be tried. */
+  get canHeal(): boolean {
+    return this.#healed < this.#maxHeals;
+  }
+
+  /** Replaces the window. */
+  replace(lease: WindowLease): void {
+    if (lease !== this.#lease) this.#lease.release();
+    this.#lease = lease;
+  }
+
+  fit(options: FitOptions): Promise<FittedWindow> {
+    return this.#lease.window.fit(options);
+  }
+
+  /** A window for another try; undefined if no other window would help. */
+  async heal(
+    failure: ProviderFailure,
+    healWindow: () => Promise<FittedWindow | undefined> = () => this.#lease.window.heal(failure),
+  ): Promise<FittedWindow | undefined> {
+    const fitted = await healWindow();
+    if (fitted) this.#healed++;
+    return fitted;
+  }
+
+  /** Stores the usage of the reply. */
+  async report({ usage, ...rest }: CallUsage): Promise<void> {
+    this.#conversation.recordAppended([await this.#lease.window.report(usage, toReportOptions(rest))]);
+  }
+
+  /** The same report for a caller that stores it itself. */
+  buildReport({ usage, ...rest }: CallUsage): ReturnType<SessionWindow["buildReport"]> {
+    return this.#lease.window.buildReport(usage, toReportOptions(rest));
+  }
+
+  /** Returns the window for reuse. Idempotent. */
+  end(): void {
+    this.#lease.release();
+  }
+}
+
+function toReportOptions({ model, reply, request }: Omit<CallUsage, "usage">) {
+  return { model, ranServerTools: hasRunServerTools(reply), ...(request !== undefined && { request }) };
+}

@@ -1,0 +1,99 @@
+import { FaultError } from "./api/fault-error.ts";
+import { buildCallRequest } from "./call/build-call-request.ts";
+import { readCompactedRequest } from "./call/compacted-request.ts";
+import { ThreadCall } from "./call/thread-call.ts";
+import { traceCall } from "./call/trace-call.ts";
+import type { Incoming } from "./door/incoming.ts";
+import type { Exchange } from "./exchange/exchange-state.ts";
+import type { Services } from "./exchange/services.ts";
+import { getLoopFamily } from "./loops/loop-family.ts";
+import type { LoopStates } from "./loops/loop-states.ts";
+import { offerTools } from "./recall/offer-tools.ts";
+import { searchMemory } from "./recall/search-memory.ts";
+import type { ParsedRequest } from "./request/read-request.ts";
+import { findThread } from "./thread/find-thread.ts";
+import { runWithStore } from "./thread/store-failure.ts";
+import type { Thread } from "./thread/thread.ts";
+import { endSpan, startSpan } from "./upstream/call-span.ts";
+import type { Target } from "./upstream/target.ts";
+
+/** Finds the conversation of a request and begins its call; undefined if the store fails. */
+export async function beginExchange(
+  request: ParsedRequest,
+  target: Target,
+  incoming: Incoming,
+  services: Services,
+): Promise<Exchange | undefined> {
+  const { trace } = incoming;
+  const begin = () => beginCall(request, target, incoming, services);
+  const begun = await runWithStore(begin, services.threads, (error, code) => {
+    trace.error = code;
+    services.onStoreFailure(error);
+  });
+  if (!begun) return undefined;
+  const { call } = begun;
+  const span = startSpan(incoming, services, target);
+  traceCall(trace, call);
+  // A body with its whole conversation is kept for comparison with the next one.
+  const owner = `${incoming.principal.id} ${request.api.name}`;
+  const keptBody = call.request.chain ? undefined : services.bodies.keep(owner, request.messages);
+  call.recordKeptBody(keptBody);
+  return {
+    ...begun,
+    incoming,
+    services,
+    trace,
+    request,
+    target,
+    thread: call.thread,
+    span,
+    keptBody,
+    recall: undefined,
+    reply: undefined,
+    [Symbol.dispose]() {
+      call.end();
+      endSpan(span, trace);
+    },
+  };
+}
+
+/** Finds the thread of a request, stores its new messages and fits its window. */
+async function beginCall(
+  request: ParsedRequest,
+  target: Target,
+  incoming: Incoming,
+  services: Services,
+): Promise<Pick<Exchange, "call" | "memorySearch">> {
+  const { principal, trace } = incoming;
+  const received = buildCallRequest(request, target, incoming, services);
+  const compacted = await readCompactedRequest(received, principal.id, services);
+  const sought = { ...request, messages: compacted?.messages ?? request.messages };
+  const { thread, chain } = await findThread(sought, incoming, services);
+  trace.session = thread.session.id;
+  trace.kind = thread.kind;
+  try {
+    const continued = compacted?.toCallRequest(thread) ?? received;
+    const { messages } = continued;
+    const own = {
+      ...continued,
+      chain,
+      messages: chain ? messages : await thread.splitMergedReplies(messages),
+    };
+    checkLoops(thread, own.messages.list.length, services.loops);
+    const callRequest = offerTools(own, request, services.config(), thread.kind);
+    const memorySearch = await searchMemory(incoming, services, callRequest, thread);
+    return { call: await ThreadCall.begin(thread, callRequest), memorySearch };
+  } catch (error) {
+    thread.recordEnd(false);
+    throw error;
+  }
+}
+
+/** Stops a looping client with a fault, before it pays for more requests. */
+function checkLoops({ session, kind }: Thread, messageCount: number, loops: LoopStates): void {
+  const family = getLoopFamily(session.id);
+  const own = kind === "compaction" ? loops.recordCompaction(family, messageCount) : loops.findFault(family);
+  const fault = own ?? loops.findFault(session.id);
+  if (kind === "main") loops.recordRequest(family, messageCount);
+  if (fault) throw new FaultError(fault);
+}

@@ -1,0 +1,105 @@
+import type { PlacedMessages } from "../../conversation/conversation.ts";
+import { type EntryId, type FittedWindow, type MessageInput, parseEntryId } from "../../index.ts";
+import type { Violation } from "../outgoing/violation.ts";
+import type { OutgoingPiece } from "../request/outgoing-piece.ts";
+import type { RequestMessage } from "../request/request-messages.ts";
+import type { CallRequest } from "../thread/call-request.ts";
+import type { LastSentRequest } from "../thread/last-sent-request.ts";
+import type { Thread } from "../thread/thread.ts";
+import type { CallSource } from "./call-state.ts";
+import { buildFittedPieces, isWholeBody } from "./fitted-pieces.ts";
+import { encodeLoggedWindow } from "./logged-pieces.ts";
+
+/** The placement of a window without messages of the client. */
+const NO_PLACEMENT: PlacedMessages<RequestMessage> = { byId: new Map(), last: undefined };
+
+/** The messages that a call sends: its fitted window, and the elements for it. */
+export class CallContent {
+  readonly #thread: Thread;
+  readonly #request: CallRequest;
+  readonly #repeated: LastSentRequest | undefined;
+  #source: CallSource;
+  #placed: PlacedMessages<RequestMessage> | undefined;
+  #lead: readonly MessageInput[] = [];
+  #fitted: FittedWindow | undefined;
+  #pieces: readonly OutgoingPiece[] | undefined;
+  #violations: readonly Violation[] = [];
+
+  /** `sent` is the outcome of an identical request before this one. */
+  constructor(thread: Thread, callRequest: CallRequest, sent?: LastSentRequest) {
+    this.#thread = thread;
+    this.#request = callRequest;
+    this.#repeated = sent;
+    this.#source = sent ? "repeated" : "client";
+    if (!sent) return;
+    if (sent.fitted) {
+      const { plan: _plan, page: _page, ...fitted } = sent.fitted;
+      this.#fitted = fitted;
+    }
+    this.#pieces = sent.pieces;
+    this.#violations = sent.violations;
+  }
+
+  get source(): CallSource {
+    return this.#source;
+  }
+
+  /** Sends the client's messages, which the log contains now. */
+  useClient(placed: PlacedMessages<RequestMessage>): void {
+    this.#placed = placed;
+    this.#source = "client";
+  }
+
+  /** Sends the whole conversation from the log, with `lead` before it. */
+  useLog(lead: readonly MessageInput[]): void {
+    this.#lead = lead;
+    this.#source = "log";
+  }
+
+  get fitted(): FittedWindow | undefined {
+    return this.#fitted;
+  }
+
+  /** The elements to send; undefined if the body is sent unchanged. */
+  get pieces(): readonly OutgoingPiece[] | undefined {
+    const { isDryRun, buildPlainPieces } = this.#request;
+    if (isDryRun) return undefined;
+    return isWholeBody(this.#request, this.#pieces) ? buildPlainPieces?.() : this.#pieces;
+  }
+
+  get violations(): readonly Violation[] {
+    return this.#violations;
+  }
+
+  /** The last message of the request. */
+  get last(): EntryId | undefined {
+    return this.#repeated?.last ?? this.#placed?.last;
+  }
+
+  /** The facts to keep in case the same request is sent again. */
+  get outcome(): Pick<LastSentRequest, "fitted" | "seenSeq" | "pieces" | "violations"> {
+    const { seq = 0 } = this.last === undefined ? {} : parseEntryId(this.last);
+    const { plan, page } = this.#fitted ?? {};
+    const seenSeq = Math.max(seq, plan?.overlay ?? 0, page?.overlay ?? 0, this.#repeated?.seenSeq ?? 0);
+    return { fitted: this.#fitted, seenSeq, pieces: this.#pieces, violations: this.#violations };
+  }
+
+  /** Sends another window. */
+  async setWindow(fitted: FittedWindow): Promise<void> {
+    this.#fitted = fitted;
+    this.#thread.recordWindowSize(fitted.tokens);
+    const placed = this.#placed ?? NO_PLACEMENT;
+    if (this.#source !== "log") {
+      const { pieces, violations } = await buildFittedPieces(this.#thread, this.#request, placed, fitted);
+      this.#pieces = pieces;
+      this.#violations = violations;
+      return;
+    }
+    const logged = await encodeLoggedWindow(this.#thread, this.#request, placed, fitted, this.#lead);
+    this.#pieces = logged.pieces;
+    this.#violations = logged.violations;
+    // A request that would be refused again for another reason is not sent: the provider's first error is the better
+    // reply.
+    if (!logged.isAccepted) this.#source = "client";
+  }
+}

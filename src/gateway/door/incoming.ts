@@ -1,0 +1,22 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Trace } from "../observe/trace.ts";
+import type { Principal } from "./principal.ts";
+import type { Route } from "./route.ts";
+
+/** An admitted request with its body. */
+export interface Incoming {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly principal: Principal;
+  readonly route: Extract<Route, { readonly api: unknown }>;
+  readonly query: string;
+  /** Decompressed. */
+  readonly body: Buffer;
+  /** The bytes as received. */
+  readonly raw: Buffer;
+  /** Aborts when the client disconnects or the gateway closes. */
+  readonly signal: AbortSignal;
+  readonly trace: Trace;
+  /** Called when the request is about to be sent, so that the next one can be prepared. */
+  readonly onPrepared: () => void;
+}

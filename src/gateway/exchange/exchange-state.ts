@@ -1,0 +1,55 @@
+import type { WireObject } from "../api/api.ts";
+import type { ReplyRecorder } from "../call/reply-recorder.ts";
+import type { ThreadCall } from "../call/thread-call.ts";
+import type { Incoming } from "../door/incoming.ts";
+import type { CallSpan } from "../observe/spans.ts";
+import type { Trace } from "../observe/trace.ts";
+import type { BodyChanges } from "../outgoing/outgoing-body.ts";
+import type { CutBody } from "../request/cut-body.ts";
+import type { ParsedRequest } from "../request/read-request.ts";
+import type { Thread } from "../thread/thread.ts";
+import type { Target } from "../upstream/target.ts";
+import type { MemorySearch } from "./memory-search.ts";
+import type { Services } from "./services.ts";
+
+/** One request and its reply on the way through the gateway. Each stage fills its fields. */
+export interface Exchange extends Disposable {
+  readonly incoming: Incoming;
+  readonly services: Services;
+  readonly trace: Trace;
+  readonly request: ParsedRequest;
+  readonly target: Target;
+  readonly thread: Thread;
+  readonly call: ThreadCall;
+  readonly memorySearch: MemorySearch | undefined;
+  readonly span: CallSpan | undefined;
+  /** The copy of the body that later requests are compared with, if there is one. */
+  readonly keptBody: CutBody | undefined;
+  recall: RequestRecall | undefined;
+  reply: ReplyRelay | undefined;
+}
+
+/** The additions of recall to one request. */
+export interface RequestRecall {
+  /** True if the model was offered the gateway's tools. */
+  readonly hasTools: boolean;
+  /** Adds the recalled content and the `elements` of later rounds to the changes of a body. */
+  addTo(changes: BodyChanges, elements?: readonly WireObject[]): BodyChanges;
+  /**
+   * Estimated tokens of the context added to user messages, and of later rounds. Tools count with the client's tools.
+   */
+  countTokens(elements?: readonly WireObject[]): number;
+  /** Removes the tools and the context, which the client did not ask for; false if there are none. */
+  drop(): boolean;
+}
+
+/** The recorder of a reply, and the changes to the reply on its way to the client. */
+export interface ReplyRelay {
+  readonly recorder: ReplyRecorder;
+  /** Maximum input tokens to report to the client; undefined leaves every byte unchanged. */
+  readonly maxTokens: number | undefined;
+  /** Further changes to the data of an event or body. */
+  readonly change: ((data: string) => string | undefined) | undefined;
+  /** Events to insert after an event, in wire format. */
+  readonly eventsAfter: ((data: string) => string) | undefined;
+}

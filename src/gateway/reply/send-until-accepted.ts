@@ -1,0 +1,98 @@
+import { runHealLoop } from "../../conversation/heal-loop.ts";
+import type { Overflow, ProviderFailure } from "../../window-entry.ts";
+import { detectOutputOverflow, detectOverflow } from "../../window-entry.ts";
+import type { WireObject } from "../api/api.ts";
+import { traceBody, traceCall } from "../call/trace-call.ts";
+import type { Exchange } from "../exchange/exchange-state.ts";
+import { getLoopFamily } from "../loops/loop-family.ts";
+import { countBytes, isSameBody } from "../outgoing/splice-body.ts";
+import { sendRequest } from "../upstream/send-request.ts";
+import type { UpstreamResponse } from "../upstream/send-upstream.ts";
+import { buildExchangeBody } from "./exchange-body.ts";
+import { findRefusal, type UpstreamRefusal, type UpstreamResult } from "./relay/upstream-refusal.ts";
+
+/** Sends the request of an exchange until it is answered or cannot be repaired. */
+export async function sendUntilAccepted(exchange: Exchange): Promise<UpstreamResult> {
+  const { services, target, thread, call } = exchange;
+  const learned = services.modelLimits.getLearned(target);
+  const result = await sendRound(exchange);
+  if (result.refusal && detectOverflow(result.refusal.failure)) {
+    // It is not repaired again, and a client that repeats it is stopped.
+    thread.hopeless.record(call.request);
+    services.loops.recordOverflow(getLoopFamily(thread.session.id));
+    services.modelLimits.restoreLearned(target, learned);
+  }
+  return result;
+}
+
+/** Sends one round of a request, with the `elements` of earlier rounds appended, until it is answered or given up. */
+export async function sendRound(
+  exchange: Exchange,
+  elements?: readonly WireObject[],
+): Promise<UpstreamResult> {
+  const { call, recall } = exchange;
+  let body = buildExchangeBody(exchange, elements);
+  const { answer, refusal } = await runHealLoop<UpstreamResponse, UpstreamRefusal>({
+    async send() {
+      if (!elements) call.setExtraTokens(recall?.countTokens() ?? 0);
+      const response = await sendBody(exchange, body, elements);
+      const isWatched = call.isEditable || recall !== undefined;
+      const refusal = isWatched ? await findRefusal(exchange, response, countBytes(body)) : undefined;
+      return { answer: response, ...(refusal && { refusal }) };
+    },
+    async heal({ failure }) {
+      if (!(await repairRequest(exchange, failure, elements))) return false;
+      const refused = body;
+      body = buildExchangeBody(exchange, elements);
+      // The provider would give the same reply to the same bytes.
+      return !isSameBody(refused, body);
+    },
+    discard: (response) => response.body.destroy(),
+  });
+  return { response: answer, ...(refusal && { refusal }) };
+}
+
+function sendBody(
+  { incoming, services, trace, request, target, call, span }: Exchange,
+  body: readonly Uint8Array[],
+  elements: readonly WireObject[] | undefined,
+): Promise<UpstreamResponse> {
+  const isSame = body[0] === request.messages.cut.bytes;
+  const receivedBytes = incoming.body.length;
+  // Content sent in place of the provider's stored messages was never part of the client's body.
+  if (!elements) traceBody(trace, receivedBytes, call.isFromLog ? receivedBytes : countBytes(body));
+  return sendRequest(incoming, services, {
+    upstream: target.upstream,
+    body: isSame && !call.isEditable ? [incoming.raw] : body,
+    isEdited: !isSame || call.isEditable,
+    span,
+  });
+}
+
+/** True if another request must be tried: one without the gateway's additions, or one with a different window. */
+async function repairRequest(
+  { services, trace, call, target, recall }: Exchange,
+  failure: ProviderFailure,
+  elements: readonly WireObject[] | undefined,
+): Promise<boolean> {
+  const { modelLimits, config } = services;
+  const detected = detectOverflow(failure) ?? detectOutputOverflow(failure);
+  const overflow = detected && call.checkOverflow(detected);
+  if (overflow?.limitTokens !== undefined) modelLimits.learn(target, overflow.limitTokens);
+  // The client's messages must not be cut for content that it did not ask for.
+  if (overflow && !isOutputOverflow(overflow) && !elements && recall?.drop()) return true;
+  if (elements) call.setExtraTokens(recall?.countTokens(elements) ?? 0);
+  if (await call.repair(failure, modelLimits.getLimits(target, config().threshold))) {
+    if (call.fitted?.maxOutputTokens !== undefined) modelLimits.learnOutputCounts(target);
+    traceCall(trace, call);
+    return true;
+  }
+  if (elements) call.setExtraTokens(recall?.countTokens() ?? 0);
+  return false;
+}
+
+/** True if the messages alone would fit, according to the provider. */
+function isOutputOverflow({ limitTokens, requestedTokens, outputTokens }: Overflow): boolean {
+  if (limitTokens === undefined || outputTokens === undefined) return false;
+  return (requestedTokens ?? outputTokens) - outputTokens < limitTokens;
+}

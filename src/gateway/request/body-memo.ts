@@ -1,0 +1,19 @@
+import type { AgentShape } from "../identity/agent-shape.ts";
+import type { OutgoingPiece } from "./outgoing-piece.ts";
+
+/** Facts about the agent that sent a body, from its system prompt and tools. */
+export interface BodyFacts {
+  /** The beginning of the system prompt. */
+  readonly lead: string;
+  readonly toolNames: readonly string[];
+  readonly shape: AgentShape;
+}
+
+/** Results about a body that later bodies with the same beginning reuse. */
+export interface BodyMemo {
+  facts?: BodyFacts;
+  /** Elements that name compaction blocks. */
+  compactionElements?: readonly number[];
+  /** The pieces that were sent for the body. */
+  sentPieces?: readonly OutgoingPiece[];
+}

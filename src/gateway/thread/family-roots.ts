@@ -1,0 +1,89 @@
+import type { Json, Kernel, Session, SessionId } from "../../index.ts";
+import { buildRootId, type CallerIdentity } from "../identity/session-ids.ts";
+import { createRedirect } from "./redirect.ts";
+
+/** Maximum number of conversations with the same beginning that are found again after a restart. */
+const MAX_SIMILAR = 32;
+
+/** The root sessions of a family, named by the caller, the first message and an ordinal. */
+export class FamilyRoots {
+  readonly #kernel: Kernel;
+  readonly #caller: CallerIdentity;
+  readonly #firstKey: string;
+  /** First messages whose conversations have been looked up in the store. */
+  readonly #searchedKeys = new Set<string>();
+  #roots: Session[] = [];
+
+  constructor(kernel: Kernel, caller: CallerIdentity, firstKey: string) {
+    this.#kernel = kernel;
+    this.#caller = caller;
+    this.#firstKey = firstKey;
+  }
+
+  get sessions(): readonly Session[] {
+    return this.#roots;
+  }
+
+  /** True if conversations with this first message must be looked up; only the first time. */
+  isNewSearch(firstKey: string): boolean {
+    if (this.#searchedKeys.has(firstKey) || this.#searchedKeys.size >= MAX_SIMILAR) return false;
+    this.#searchedKeys.add(firstKey);
+    return true;
+  }
+
+  /** Opens the stored roots that are not open yet, and passes each with its metadata to `onRoot`. */
+  async openStored(
+    onRoot: (root: Session, meta: { readonly [key: string]: Json } | undefined) => Promise<void>,
+  ): Promise<void> {
+    const maxRoots = this.#caller.explicit === undefined ? MAX_SIMILAR : 1;
+    while (this.#roots.length < maxRoots) {
+      const id = this.#idOf(this.#roots.length + 1);
+      const record = await this.#kernel.find(id);
+      if (!record) break;
+      const root = await this.#kernel.session(id);
+      this.#roots.push(root);
+      await onRoot(root, record.meta);
+    }
+  }
+
+  /** The root for a new conversation: the only one of an explicit id, else the first that is free. */
+  open(): Promise<Session> {
+    return this.get(this.#caller.explicit === undefined ? this.#findFreeOrdinal() : 1);
+  }
+
+  /** The root with an ordinal; created if there is none. */
+  async get(ordinal: number): Promise<Session> {
+    const id = this.#idOf(ordinal);
+    const known = this.#roots.find((root) => root.id === id);
+    if (known) return known;
+    const root = await this.#kernel.session(id);
+    this.#roots.push(root);
+    return root;
+  }
+
+  /** Adds a root that points to a conversation of another family. */
+  async addRedirect(to: Session): Promise<void> {
+    this.#roots.push(await createRedirect(to, this.#idOf(this.#findFreeOrdinal())));
+  }
+
+  has(id: SessionId): boolean {
+    return this.#roots.some((root) => root.id === id);
+  }
+
+  /** Drops a root whose session was deleted. */
+  remove(id: SessionId): void {
+    this.#roots = this.#roots.filter((root) => root.id !== id);
+  }
+
+  #idOf(ordinal: number): SessionId {
+    return buildRootId(this.#caller, this.#firstKey, ordinal);
+  }
+
+  /** The first ordinal that is not in use here; ordinals of deleted conversations are free again. */
+  #findFreeOrdinal(): number {
+    const taken = new Set(this.#roots.map((root) => root.id));
+    let ordinal = 1;
+    while (taken.has(this.#idOf(ordinal))) ordinal++;
+    return ordinal;
+  }
+}
