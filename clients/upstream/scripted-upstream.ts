@@ -13,6 +13,9 @@ import { resultCounter } from "./count-results.ts";
 import { withFreshIds } from "./fresh-ids.ts";
 import { overflowBody } from "./refusal.ts";
 
+/** Longer than any pause of a test: a server that closes an idle connection races with the next request on it. */
+const KEEP_ALIVE_MS = 10 * 60_000;
+
 const APIS: readonly WireApi[] = [anthropic, openaiChat, openaiResponses];
 
 /** A fault of one request of the conversation. */
@@ -70,7 +73,10 @@ export async function startUpstream(options: UpstreamOptions): Promise<ScriptedU
   const nextId = (api: WireApi) =>
     `${api === anthropic ? "toolu" : "call"}_${String(++calls).padStart(24, "0")}`;
 
-  const server = createServer((incoming, response) => void take(incoming, response));
+  const server = createServer(
+    { keepAliveTimeout: KEEP_ALIVE_MS },
+    (incoming, response) => void take(incoming, response),
+  );
 
   async function take(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const bytes = await buffer(incoming).catch(() => undefined);

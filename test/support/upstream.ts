@@ -10,6 +10,9 @@ import { openaiChat } from "./wire-server/openai-chat.ts";
 import { openaiResponses } from "./wire-server/openai-responses.ts";
 import { perform } from "./wire-server/perform.ts";
 
+/** Longer than any pause of a test: a server that closes an idle connection races with the next request on it. */
+const KEEP_ALIVE_MS = 10 * 60_000;
+
 /** A request as received by the upstream, byte for byte. */
 export interface Heard {
   readonly method: string;
@@ -48,7 +51,7 @@ export async function startUpstream(answering: Answering = says("Fine.")): Promi
   const open = new Set<Socket>();
   const waiting: { readonly count: number; readonly resolve: (request: Heard) => void }[] = [];
   let answer = answering;
-  const server = createServer(async (request, response) => {
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, async (request, response) => {
     response.on("error", () => {});
     const one = await hear(request, response).catch(() => undefined);
     if (!one) return;

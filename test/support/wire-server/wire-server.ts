@@ -10,6 +10,9 @@ import { openaiEmbeddings } from "./openai-embeddings.ts";
 import { openaiResponses } from "./openai-responses.ts";
 import { perform } from "./perform.ts";
 
+/** Longer than any pause of a test: a server that closes an idle connection races with the next request on it. */
+const KEEP_ALIVE_MS = 10 * 60_000;
+
 const apis: readonly WireApi[] = [anthropic, openaiChat, openaiResponses, google, openaiEmbeddings];
 
 /** A received request. */
@@ -47,7 +50,10 @@ export async function startWireServer(): Promise<WireServer> {
   let deciding: (request: ReceivedRequest) => Behaviour | undefined = () => undefined;
   let standing: Behaviour = { type: "error", kind: "bad-request", body: "nothing is scripted" };
 
-  const server = createServer((incoming, response) => void answer(incoming, response));
+  const server = createServer(
+    { keepAliveTimeout: KEEP_ALIVE_MS },
+    (incoming, response) => void answer(incoming, response),
+  );
 
   async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname: path } = new URL(incoming.url ?? "/", "http://wire");
