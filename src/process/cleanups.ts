@@ -1,5 +1,5 @@
+import { waitAtMost } from "../base/deadline.ts";
 import { type CleanupReason, type EndingHost, watchEndings } from "./endings.ts";
-import { waitWithTimeout } from "./wait-with-timeout.ts";
 
 /** Work to do before the process ends. */
 export type Cleanup = (reason: CleanupReason) => Promise<void> | void;
@@ -125,7 +125,7 @@ async function runCleanup(
       return true;
     },
   );
-  if (await waitWithTimeout(work, timeoutMs)) return true;
+  if (await waitAtMost(timeoutMs, work)) return true;
   onFailure(new Error(`A clean-up took longer than ${Math.round(timeoutMs)} ms and was left.`));
   return false;
 }

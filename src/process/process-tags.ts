@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { computeDigest } from "../base/digest.ts";
 import { createArgumentError } from "../model/errors.ts";
 
 /** Environment variable with the task that a program runs for. */
@@ -30,7 +30,7 @@ export function checkTag(tag: string): string {
  * stores of one user may use the same task id.
  */
 export function buildTaskTag(task: string, store: string): string {
-  const digest = () => `task-${createHash("sha256").update(task).digest("hex").slice(0, 32)}`;
+  const digest = () => `task-${computeDigest(task, 32)}`;
   return `${TASK.test(task) ? task : digest()}~${store}`;
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { waitAtMost } from "../base/deadline.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
 import { throwIfAborted } from "../model/errors.ts";
 import { checkTable } from "./check-table.ts";
@@ -13,7 +14,6 @@ import { reapTree } from "./reap-tree.ts";
 import { RunTree } from "./run-tree.ts";
 import { spawnTagged } from "./spawn-tagged.ts";
 import { getSystemTable } from "./system-table.ts";
-import { waitWithTimeout } from "./wait-with-timeout.ts";
 
 const COMMAND_FIELDS = {
   command: "name",
@@ -85,10 +85,10 @@ export async function startCommand(options: CommandOptions): Promise<Command> {
       child.kill("SIGKILL");
     }
     // A process stuck in the kernel never exits, so it is reported instead of awaited.
-    const how = await waitWithTimeout(exit, reaped?.remaining.length ? 100 : 5_000);
-    const isDrained = await waitWithTimeout(
-      output.done.then(() => true),
+    const how = await waitAtMost(reaped?.remaining.length ? 100 : 5_000, exit);
+    const isDrained = await waitAtMost(
       options.drainMs ?? 2_000,
+      output.done.then(() => true),
     );
     return {
       reason: reason ?? "exited",

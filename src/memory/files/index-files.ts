@@ -1,6 +1,6 @@
-import { hash } from "node:crypto";
 import { basename, relative, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { computeDigest } from "../../base/digest.ts";
 import { checkTexts } from "../../model/argument-checks.ts";
 import { throwIfAborted } from "../../model/errors.ts";
 import type { MemoryStore, NewChunk, SourceRecord } from "../../store/memory-store.ts";
@@ -101,7 +101,7 @@ async function indexFile(
   if (!read) return { reason: "unreadable" };
   const { bytes, text } = read;
   if (isBinary(bytes)) return { reason: "binary" };
-  const version = `${RULES_VERSION}${hash("sha256", bytes, "hex").slice(0, 32)}`;
+  const version = `${RULES_VERSION}${computeDigest(bytes, 32)}`;
   const definitions = listDefinitions(text);
   const source = {
     ...name,

@@ -1,3 +1,4 @@
+import { SerialQueue } from "../../base/serial-queue.ts";
 import {
   type IndexState,
   type MemoryStore,
@@ -61,7 +62,7 @@ export class TextIndex {
   readonly #store: MemoryStore;
   readonly #scores = new Float32Array(SEGMENT_CHUNKS);
   #loaded: LoadedIndex = createEmptyIndex(-1);
-  #refreshing: Promise<unknown> = Promise.resolve();
+  readonly #refreshes = new SerialQueue();
 
   constructor(store: MemoryStore) {
     this.#store = store;
@@ -74,9 +75,7 @@ export class TextIndex {
 
   /** Loads chunks added since the last call, or everything if something was removed. Calls run one after another. */
   refresh(): Promise<IndexState> {
-    const refreshing = this.#refreshing.catch(() => undefined).then(() => this.#load());
-    this.#refreshing = refreshing;
-    return refreshing;
+    return this.#refreshes.run(() => this.#load());
   }
 
   async #load(): Promise<IndexState> {

@@ -1,9 +1,9 @@
+import { fenceWithMark } from "../../base/fence.ts";
 import { checkFields, checkList } from "../../model/argument-checks.ts";
 import { checkWholeNumber } from "../../model/errors.ts";
 import type { MessageInput } from "../../model/message.ts";
 import type { Hit } from "../hit.ts";
 import { clipTo } from "./clip-to.ts";
-import { fenceData } from "./data-fence.ts";
 import { pickFreshHits, type WindowContent } from "./fresh-hits.ts";
 import { formatProvenance } from "./provenance.ts";
 import { quoteLines, sanitizeText } from "./sanitize-text.ts";
@@ -44,7 +44,7 @@ export function buildContextBlock(
   checkFields("options", options, { tokensOf: "function", shown: "object?" });
   const budget = checkWholeNumber("budgetTokens", options.budgetTokens ?? 2_000, 1);
   const { tokensOf } = options;
-  const render = (items: readonly string[]) => fenceData("context", [HEAD, ...items].join("\n"));
+  const render = (items: readonly string[]) => fenceWithMark("context", [HEAD, ...items].join("\n"));
   const fits = (items: readonly string[]) => tokensOf(render(items)) <= budget;
   const used: Hit[] = [];
   const items: string[] = [];
