@@ -2,9 +2,10 @@ import type { Kernel } from "../../src/index.ts";
 
 const BATCH = 500;
 const WORDS_PER_MESSAGE = 70;
-const VOCABULARY = 3_000;
+/** More words than the analyzer of recall caches. */
+const VOCABULARY = 12_000;
 
-/** Fills a store with a long, indexed conversation, so that all caches of pages, vectors and chunks start full. */
+/** Fills a store with a long, indexed conversation, so that all caches of pages, vectors, chunks and words start full. */
 export async function fillStore(kernel: Kernel, messages: number): Promise<void> {
   await using session = await kernel.session("an earlier conversation");
   let state = 1;
