@@ -1,5 +1,5 @@
 /** Limits of a bounded map. */
-export interface MapBound<Key, Value> {
+interface MapBound<Key, Value> {
   /** Maximum total weight; a function if the limit may change. */
   readonly max: number | (() => number);
   /** Weight of an entry, always the same for the same entry. Default 1: the limit is a number of entries. */

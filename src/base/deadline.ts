@@ -20,7 +20,7 @@ export async function waitAtMost<T>(
 }
 
 /** The limit of some work. */
-export interface Deadline {
+interface Deadline {
   readonly limitMs: number;
   /** Ends the work early. */
   readonly signal?: AbortSignal | undefined;

@@ -1,7 +1,7 @@
 import { computeDigest } from "./digest.ts";
 
 /** Content of a fence: recalled text, results of memory tools, pinned memories, a summarizer's input, quotes. */
-export type FenceTag = "context" | "memory-data" | "memories" | "conversation-data" | "quoted-data";
+type FenceTag = "context" | "memory-data" | "memories" | "conversation-data" | "quoted-data";
 
 /** Opens a fence around content that is stored elsewhere. */
 const RECALLED_OPENING = /^<(context|memory-data|memories) mark="([0-9a-f]{12})">\n/gm;

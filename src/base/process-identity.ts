@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
 /** A running process. */
-export interface ProcessState {
+interface ProcessState {
   /** Start time in a unit of the system, which tells processes with the same pid apart; undefined if unknown. */
   readonly startedAt: string | undefined;
 }
@@ -16,7 +16,7 @@ export function findProcess(pid: number): ProcessState | undefined {
 }
 
 /** Fields of a process in /proc, as text. */
-export interface StatFields {
+interface StatFields {
   /** A letter, such as "Z" for a zombie. */
   readonly state: string | undefined;
   readonly parent: string | undefined;

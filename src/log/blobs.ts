@@ -14,7 +14,7 @@ import { type RestorePart, restoreParts } from "./restore-parts.ts";
 import { buildStandIn } from "./stand-in.ts";
 
 /** A stored blob with its detected MIME type. */
-export interface StoredBlob extends WrittenBlob {
+interface StoredBlob extends WrittenBlob {
   readonly mime: string;
 }
 

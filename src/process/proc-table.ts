@@ -102,7 +102,7 @@ function ticksOf(seen: ProcessIdentity | undefined): number {
 }
 
 /** Describes a process by its /proc/<pid>/stat; undefined for kernel threads. */
-export function parseStat(
+function parseStat(
   pid: number,
   boot: string,
   line: string | undefined,

@@ -35,7 +35,7 @@ export function buildTaskTag(task: string, store: string): string {
 }
 
 /** The task and store parts of a tag; the store is empty if the tag has none. */
-export function parseTag(tag: string): { readonly task: string; readonly store: string } {
+function parseTag(tag: string): { readonly task: string; readonly store: string } {
   const [task = "", store = ""] = tag.split("~");
   return { task, store };
 }

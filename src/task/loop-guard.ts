@@ -8,7 +8,7 @@ import type { LoopGuard } from "../model/task.ts";
 export const DEFAULT_LOOP_GUARD: LoopGuard = { repeats: 5, isStopping: false };
 
 /** A tool call with its result. */
-export interface FinishedCall {
+interface FinishedCall {
   readonly name: string;
   readonly arguments: unknown;
   readonly result: unknown;

@@ -18,7 +18,7 @@ import { readMark } from "../worktree/worktree-mark.ts";
 import type { Isolation, StalePlaces } from "./after-end.ts";
 
 /** Options of `worktreeIsolation`. */
-export interface WorktreeIsolationOptions
+interface WorktreeIsolationOptions
   extends Pick<CreateWorktreeOptions, "program" | "root" | "submodules" | "clock" | "cleanups" | "census"> {
   /** The repository, either fixed or derived from a task's plan. */
   readonly repository: string | ((plan: TaskPlan) => string);

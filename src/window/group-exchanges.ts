@@ -18,6 +18,6 @@ export function groupExchanges(slots: readonly Slot[], groups: readonly Group[])
 }
 
 /** Slot indexes of an exchange. */
-export function listIndexes({ from, to }: Group): readonly number[] {
+function listIndexes({ from, to }: Group): readonly number[] {
   return Array.from({ length: to - from + 1 }, (_, offset) => from + offset);
 }

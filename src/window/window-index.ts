@@ -6,7 +6,7 @@ import type { Slot } from "./slot.ts";
 import { findShownContents, type ShownContents } from "./touch/shown-contents.ts";
 
 /** Structures that passes query repeatedly; each is computed on first use. */
-export interface WindowIndex {
+interface WindowIndex {
   readonly groups: readonly Group[];
   readonly exchanges: readonly Group[];
   readonly results: readonly PlacedResult[];

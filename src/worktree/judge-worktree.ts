@@ -11,7 +11,7 @@ import { readMark } from "./worktree-mark.ts";
 import { readStatusChanges, type StatusChange } from "./worktree-status.ts";
 
 /** A kind of content that would be lost or forgotten with the worktree. */
-export type WorktreeChange = StatusChange | "commits" | "stash" | "branch" | "unfinished";
+type WorktreeChange = StatusChange | "commits" | "stash" | "branch" | "unfinished";
 
 /** Whether a worktree contains work of its own, if that can be determined. */
 export type Verdict =

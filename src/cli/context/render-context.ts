@@ -17,7 +17,7 @@ import { type OverlayPrintOptions, renderOverlay } from "./render-overlay.ts";
 import { renderWindowBar } from "./render-window-bar.ts";
 
 /** Options for printing a window report. */
-export interface ContextPrintOptions extends OverlayPrintOptions {
+interface ContextPrintOptions extends OverlayPrintOptions {
   readonly isQuiet: boolean;
 }
 

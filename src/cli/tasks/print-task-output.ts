@@ -8,7 +8,7 @@ import { formatTaskEntry } from "./format-task-entry.ts";
 export type FollowEnd = "ended" | "detached" | "stopped";
 
 /** A task to follow and how to print its output. */
-export interface FollowRequest {
+interface FollowRequest {
   readonly kernel: Kernel;
   readonly context: CliContext;
   readonly task: TaskId;

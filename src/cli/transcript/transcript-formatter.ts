@@ -20,7 +20,7 @@ import { formatCall } from "./format-call.ts";
 import { renderExcerpt } from "./render-excerpt.ts";
 
 /** Options for printing a transcript. */
-export interface TranscriptPrintOptions {
+interface TranscriptPrintOptions {
   readonly paint: Paint;
   readonly columns: number;
   /** Show tool results, system messages and content in blobs in full. */

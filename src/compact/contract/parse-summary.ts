@@ -4,7 +4,7 @@ import { findSection, type SectionKey } from "./sections.ts";
 import { buildSections, type SummaryItem, type SummarySections } from "./summary-sections.ts";
 
 /** A parsed summary: its sections, which sections are present, and any text before the first. */
-export interface ParsedSummary {
+interface ParsedSummary {
   readonly sections: SummarySections;
   readonly present: ReadonlySet<SectionKey>;
   /** Text outside of all sections. */

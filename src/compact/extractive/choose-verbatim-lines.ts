@@ -12,7 +12,7 @@ import { extractTerms } from "./extract-terms.ts";
 import type { SourceMessage } from "./source-message.ts";
 
 /** Criteria for choosing verbatim lines. */
-export interface VerbatimCriteria {
+interface VerbatimCriteria {
   readonly roomTokens: number;
   /** Text that the summary contains anyway. */
   readonly covered: string;

@@ -25,7 +25,7 @@ export interface SummarizerModel {
 }
 
 /** The content to summarize. */
-export interface LadderSource {
+interface LadderSource {
   readonly slots: readonly Slot[];
   readonly previous?: string;
 }

@@ -14,13 +14,13 @@ import { isSecretFile } from "./secret-files.ts";
 import { type FoundFile, walkFiles } from "./walk-files.ts";
 
 /** A file that was left out, and why. */
-export interface SkippedFile {
+interface SkippedFile {
   readonly path: string;
   readonly reason: "binary" | "too large" | "unreadable" | "may hold keys";
 }
 
 /** Progress of an indexing run. */
-export interface FileProgress {
+interface FileProgress {
   /** Files inspected so far. */
   readonly files: number;
   readonly path: string;

@@ -10,7 +10,7 @@ import type { ChunkAuthor } from "../../store/memory-store.ts";
 import { RECALLED_META } from "../retrieval/context-block.ts";
 
 /** One text of an entry; `part` identifies it permanently, so that a chunk finds its text again. */
-export interface EntryText {
+interface EntryText {
   readonly part: number;
   readonly text: string;
   readonly author: ChunkAuthor;

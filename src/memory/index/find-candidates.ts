@@ -5,7 +5,7 @@ import type { VectorIndex } from "../vectors/vector-index.ts";
 import type { ScoredChunk, SourceFilter, TextIndex } from "./text-index.ts";
 
 /** The search criteria for candidates. */
-export interface CandidateQuery {
+interface CandidateQuery {
   /** Distinct terms of the question. */
   readonly terms: readonly string[];
   /** Those terms that are whole words of the question. */
@@ -28,7 +28,7 @@ export interface CandidateLimits {
 }
 
 /** The lowest limits at which results hardly change; see docs/internals/ranking.md for the figures. */
-export const DEFAULT_CANDIDATE_LIMITS: CandidateLimits = {
+const DEFAULT_CANDIDATE_LIMITS: CandidateLimits = {
   byText: 80,
   byVector: 60,
   wholeTurns: 20,
@@ -53,7 +53,7 @@ export interface CandidateSet {
   readonly rare: readonly (readonly number[])[];
 }
 
-export interface CandidateDeps {
+interface CandidateDeps {
   readonly store: MemoryStore;
   readonly text: TextIndex;
   readonly vectors: VectorIndex | undefined;

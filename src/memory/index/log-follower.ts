@@ -23,7 +23,7 @@ const MAX_COUNT_MS = 100;
 const UNWRITABLE = ["ABORTED", "DISK_FULL", "STORE_BUSY", "STORE_IO", "STORE_READ_ONLY"] as const;
 
 /** Progress of a catch-up. */
-export interface FollowProgress {
+interface FollowProgress {
   readonly session: SessionId;
   readonly entries: number;
   readonly chunks: number;

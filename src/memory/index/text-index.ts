@@ -23,7 +23,7 @@ export interface ScoredChunk {
 }
 
 /** The result of a search by terms. */
-export interface TextMatches {
+interface TextMatches {
   /** Best first. */
   readonly chunks: readonly ScoredChunk[];
   /** Number of chunks in which each term occurs. */

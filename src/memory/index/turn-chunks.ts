@@ -12,7 +12,7 @@ const HASH_BYTES = 16;
 const MAX_HELD_CHARACTERS = 16_384;
 
 /** A turn of a source, to be split into chunks. */
-export interface IndexedTurn {
+interface IndexedTurn {
   readonly seq: number;
   readonly turn: number;
   readonly at: number;

@@ -4,7 +4,7 @@ import { EAST_ASIAN } from "../text/east-asian.ts";
 import type { TermVector, TermVectors } from "./turn-candidate.ts";
 
 /** The part of an embedder with word vectors that term vectors need. */
-export interface WordVectors {
+interface WordVectors {
   readonly words: number;
   wordOf(token: number): string | undefined;
   vectorOf(token: number): Float32Array;

@@ -32,7 +32,7 @@ export interface AgentMemoryDeps {
   readonly mayForgetUsers?: boolean;
 }
 
-export interface AgentExpandOptions {
+interface AgentExpandOptions {
   /** Messages before and after; default 1. */
   readonly around?: number;
   /** Characters to skip, for reading on in a long message. */

@@ -6,7 +6,7 @@ import { padDimensions, quantizeVector, toCosine } from "./quantize.ts";
 import { Scanner } from "./scanner.ts";
 
 /** The embedder whose vectors are searched. */
-export interface VectorSpace {
+interface VectorSpace {
   readonly embedder: number;
   readonly dimensions: number;
 }

@@ -4,7 +4,7 @@ import { type Catalog, modelFacts } from "./model-facts.ts";
 import { checkModelTable, findModelSettings, type ModelSettings, type ModelTable } from "./model-settings.ts";
 
 /** Sources of a kernel's model facts and settings. */
-export interface ModelCatalogOptions {
+interface ModelCatalogOptions {
   /** Defaults to the built-in table. */
   readonly catalogue?: Catalog;
   /** The user's own facts and settings, by model. */
