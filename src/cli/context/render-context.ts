@@ -9,7 +9,7 @@ import { fitText } from "../width.ts";
 import { wrapText } from "../wrap-text.ts";
 import { citeEntry } from "./cite-entry.ts";
 import type { ContextReport } from "./context-report.ts";
-import { explainEdit } from "./explain-edit.ts";
+import { explainEdit } from "../transcript/explain-edit.ts";
 import { formatEntryExcerpt } from "./format-entry-excerpt.ts";
 import { renderRows } from "./labeled-row.ts";
 import { buildReceiptRows } from "./receipt-rows.ts";

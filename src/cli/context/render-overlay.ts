@@ -6,7 +6,7 @@ import { formatTokenChange } from "../tokens.ts";
 import { describeEdit } from "../transcript/describe-edit.ts";
 import { wrapText } from "../wrap-text.ts";
 import { citeEntry } from "./cite-entry.ts";
-import { explainEdit } from "./explain-edit.ts";
+import { explainEdit } from "../transcript/explain-edit.ts";
 import { type LabeledRow, renderRows } from "./labeled-row.ts";
 import { buildReceiptRows } from "./receipt-rows.ts";
 

@@ -1,5 +1,5 @@
 import type { EditReason, Entry, EntryBody, Usage } from "../../index.ts";
-import { explainEdit } from "../context/explain-edit.ts";
+import { explainEdit } from "./explain-edit.ts";
 import { escapeLine } from "../escape.ts";
 import { formatCount, formatQuantity } from "../format-count.ts";
 import { describeEdit } from "./describe-edit.ts";

@@ -4,7 +4,7 @@ import { computeDigest } from "../../base/digest.ts";
 import { checkTexts } from "../../model/argument-checks.ts";
 import { throwIfAborted } from "../../model/errors.ts";
 import type { MemoryStore, NewChunk, SourceRecord } from "../../store/memory-store.ts";
-import { hashChunkText } from "../index/turn-chunks.ts";
+import { hashChunkText } from "../text/hash-chunk-text.ts";
 import { analyzeText } from "../text/analyze-text.ts";
 import { listDefinitions } from "../text/definitions.ts";
 import { detectTraits } from "../text/traits.ts";

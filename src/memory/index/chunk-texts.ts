@@ -4,7 +4,7 @@ import type { Log } from "../../log/log.ts";
 import type { SourceRecord, UnembeddedChunk } from "../../store/memory-store.ts";
 import { readSource } from "../files/read-source.ts";
 import { readEntryTexts } from "./entry-texts.ts";
-import { hashChunkText } from "./turn-chunks.ts";
+import { hashChunkText } from "../text/hash-chunk-text.ts";
 
 /** The position of a chunk's text. */
 export type ChunkPlace = Pick<UnembeddedChunk, "source" | "seq" | "part" | "from" | "to" | "hash">;

@@ -13,14 +13,9 @@ import {
   segmentOf,
   segmentPlaceOf,
 } from "../../store/postings.ts";
+import type { ScoredChunk, SourceFilter } from "../scored-chunk.ts";
 import { IndexTail } from "./index-tail.ts";
-import { TopList } from "./top-list.ts";
-
-/** A chunk with its score. */
-export interface ScoredChunk {
-  readonly chunk: number;
-  readonly score: number;
-}
+import { TopList } from "../top-list.ts";
 
 /** The result of a search by terms. */
 interface TextMatches {
@@ -29,9 +24,6 @@ interface TextMatches {
   /** Number of chunks in which each term occurs. */
   readonly frequencies: ReadonlyMap<string, number>;
 }
-
-/** Selects sources: 1 at the number of each included source; undefined for all. */
-export type SourceFilter = Uint8Array | undefined;
 
 /**
  * The part of the index in memory; replaced as a whole when something was removed, so that searches in progress can

@@ -1,7 +1,7 @@
 import { fenceWithMark } from "../../base/fence.ts";
 import { checkFields, checkList } from "../../model/argument-checks.ts";
 import { checkWholeNumber } from "../../model/errors.ts";
-import { quoteLines } from "../retrieval/sanitize-text.ts";
+import { quoteLines } from "../text/sanitize-text.ts";
 import type { RememberedFact } from "./remembered-fact.ts";
 
 export interface PinSectionOptions {

@@ -12,7 +12,7 @@ import type { MemoryScope } from "../memory-scope.ts";
 import { formatProvenance, formatReference } from "./provenance.ts";
 import { renderEntries } from "./render-entries.ts";
 import { renderHits, renderUnindexedNote } from "./render-hits.ts";
-import { quoteLines } from "./sanitize-text.ts";
+import { quoteLines } from "../text/sanitize-text.ts";
 import { isSessionInScope } from "./session-in-scope.ts";
 
 /** Dependencies of an agent's memory. */

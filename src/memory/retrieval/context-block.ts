@@ -6,7 +6,7 @@ import type { Hit } from "../hit.ts";
 import { clipTo } from "./clip-to.ts";
 import { pickFreshHits, type WindowContent } from "./fresh-hits.ts";
 import { formatProvenance } from "./provenance.ts";
-import { quoteLines, sanitizeText } from "./sanitize-text.ts";
+import { quoteLines, sanitizeText } from "../text/sanitize-text.ts";
 
 export interface ContextBlockOptions {
   /** Maximum tokens of the whole block; default 2,000. */

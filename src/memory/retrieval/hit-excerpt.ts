@@ -1,4 +1,4 @@
-import { sanitizeText } from "./sanitize-text.ts";
+import { sanitizeText } from "../text/sanitize-text.ts";
 
 /** Size of an excerpt; an East Asian character counts as three Latin ones, in tokens as in meaning. */
 const MAX_WIDTH = 150;

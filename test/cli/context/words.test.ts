@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { explainEdit } from "../../../src/cli/context/explain-edit.ts";
+import { explainEdit } from "../../../src/cli/transcript/explain-edit.ts";
 import { parseMoment } from "../../../src/cli/context/parse-moment.ts";
 import { apportionColumns } from "../../../src/cli/context/render-window-bar.ts";
 import { formatDollars } from "../../../src/cli/format-dollars.ts";

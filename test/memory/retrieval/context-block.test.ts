@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { removeRecalled } from "../../../src/base/fence.ts";
 import type { FileHit, Hit, SessionHit } from "../../../src/memory/hit.ts";
 import { buildContextBlock, toContextMessage } from "../../../src/memory/retrieval/context-block.ts";
-import { sanitizeText } from "../../../src/memory/retrieval/sanitize-text.ts";
+import { sanitizeText } from "../../../src/memory/text/sanitize-text.ts";
 import { estimateText } from "../../../src/window/tokens/estimate.ts";
 import { INJECTIONS, traceOf } from "../../compact/extractive/injections.ts";
 import { proofRounds } from "../../support/proof.ts";
