@@ -1,4 +1,4 @@
-import { waitAtMost } from "../base/deadline.ts";
+import { waitAtMost } from "../base/time-limit.ts";
 import { type CleanupReason, type EndingHost, watchEndings } from "./endings.ts";
 
 /** Work to do before the process ends. */

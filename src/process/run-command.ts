@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { waitAtMost } from "../base/deadline.ts";
+import { waitAtMost } from "../base/time-limit.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
 import { throwIfAborted } from "../model/errors.ts";
 import { checkTable } from "./check-table.ts";

@@ -1,4 +1,4 @@
-import { runWithDeadline } from "../../base/deadline.ts";
+import { runWithTimeLimit } from "../../base/time-limit.ts";
 import { isLonghaulError, throwIfAborted } from "../../model/errors.ts";
 import type { Usage } from "../../model/usage.ts";
 import type { Provider } from "../../provider/provider.ts";
@@ -122,7 +122,7 @@ async function tryModel(
     const limit = { limitMs: left, signal: options.signal, lateError };
     const patient = withRetries(provider, limitRetries(left, options, note));
     try {
-      const { text, parts } = await runWithDeadline(limit, (signal) =>
+      const { text, parts } = await runWithTimeLimit(limit, (signal) =>
         summarizeByModel(patient, source.slots, source.previous, {
           ...options,
           window: room,

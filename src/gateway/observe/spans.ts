@@ -1,5 +1,5 @@
 import type { SpanContext } from "@opentelemetry/api";
-import { waitAtMost } from "../../base/deadline.ts";
+import { waitAtMost } from "../../base/time-limit.ts";
 import { buildEndAttributes, buildStartAttributes, type CallEnd, type CallStart } from "./span-attributes.ts";
 import { loadTelemetry } from "./telemetry-packages.ts";
 import { formatTraceParent, parseTraceParent } from "./traceparent.ts";

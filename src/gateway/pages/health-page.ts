@@ -1,4 +1,4 @@
-import { runWithDeadline } from "../../base/deadline.ts";
+import { runWithTimeLimit } from "../../base/time-limit.ts";
 import type { Kernel } from "../../index.ts";
 import type { GatewayStatus } from "./gateway-status.ts";
 import type { PageReply } from "./page-reply.ts";
@@ -14,7 +14,7 @@ const MAX_PROBE_MS = 2_000;
 export async function buildReadyPage(kernel: Kernel, status: GatewayStatus): Promise<PageReply> {
   const reasons: string[] = [];
   if (!status.isOpen) reasons.push("draining");
-  await runWithDeadline({ limitMs: MAX_PROBE_MS }, () => kernel.probe()).catch(() => reasons.push("store"));
+  await runWithTimeLimit({ limitMs: MAX_PROBE_MS }, () => kernel.probe()).catch(() => reasons.push("store"));
   const isReady = reasons.length === 0;
   return { status: isReady ? 200 : 503, json: { status: isReady ? "ready" : "not ready", reasons } };
 }

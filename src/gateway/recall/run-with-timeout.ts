@@ -1,4 +1,4 @@
-import { runWithDeadline } from "../../base/deadline.ts";
+import { runWithTimeLimit } from "../../base/time-limit.ts";
 
 /** Runs `work` with a timeout; undefined if it takes too long, fails, or the signal aborts. */
 export async function runWithTimeout<Result>(
@@ -6,5 +6,5 @@ export async function runWithTimeout<Result>(
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result | undefined> {
-  return runWithDeadline({ limitMs, signal }, work).catch(() => undefined);
+  return runWithTimeLimit({ limitMs, signal }, work).catch(() => undefined);
 }

@@ -3,8 +3,8 @@ import { toEntry } from "../../log/entry-body.ts";
 import type { Log } from "../../log/log.ts";
 import type { SourceRecord, UnembeddedChunk } from "../../store/memory-store.ts";
 import { readSource } from "../files/read-source.ts";
-import { readEntryTexts } from "./entry-texts.ts";
 import { hashChunkText } from "../text/hash-chunk-text.ts";
+import { readEntryTexts } from "./entry-texts.ts";
 
 /** The position of a chunk's text. */
 export type ChunkPlace = Pick<UnembeddedChunk, "source" | "seq" | "part" | "from" | "to" | "hash">;

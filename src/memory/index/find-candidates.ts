@@ -1,8 +1,8 @@
 import type { MemoryStore, SourceRecord, StoredChunk } from "../../store/memory-store.ts";
 import type { FileCandidate } from "../rank/rank-files.ts";
 import type { CandidateChunk, Statistics, TurnCandidate } from "../rank/turn-candidate.ts";
-import type { VectorIndex } from "../vectors/vector-index.ts";
 import type { ScoredChunk, SourceFilter } from "../scored-chunk.ts";
+import type { VectorIndex } from "../vectors/vector-index.ts";
 import type { TextIndex } from "./text-index.ts";
 
 /** The search criteria for candidates. */

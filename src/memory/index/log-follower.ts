@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { waitAtMost } from "../../base/deadline.ts";
+import { waitAtMost } from "../../base/time-limit.ts";
 import { toEntry } from "../../log/entry-body.ts";
 import type { Log } from "../../log/log.ts";
 import type { SessionId } from "../../model/entry.ts";

@@ -14,8 +14,8 @@ import {
   segmentPlaceOf,
 } from "../../store/postings.ts";
 import type { ScoredChunk, SourceFilter } from "../scored-chunk.ts";
-import { IndexTail } from "./index-tail.ts";
 import { TopList } from "../top-list.ts";
+import { IndexTail } from "./index-tail.ts";
 
 /** The result of a search by terms. */
 interface TextMatches {

@@ -9,10 +9,10 @@ import type { Memories } from "../memories/memories.ts";
 import { MAX_MEMORY_BYTES } from "../memories/remembered-fact.ts";
 import type { Memory, RecallOptions } from "../memory.ts";
 import type { MemoryScope } from "../memory-scope.ts";
+import { quoteLines } from "../text/sanitize-text.ts";
 import { formatProvenance, formatReference } from "./provenance.ts";
 import { renderEntries } from "./render-entries.ts";
 import { renderHits, renderUnindexedNote } from "./render-hits.ts";
-import { quoteLines } from "../text/sanitize-text.ts";
 import { isSessionInScope } from "./session-in-scope.ts";
 
 /** Dependencies of an agent's memory. */

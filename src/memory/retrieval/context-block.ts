@@ -3,10 +3,10 @@ import { checkFields, checkList } from "../../model/argument-checks.ts";
 import { checkWholeNumber } from "../../model/errors.ts";
 import type { MessageInput } from "../../model/message.ts";
 import type { Hit } from "../hit.ts";
+import { quoteLines, sanitizeText } from "../text/sanitize-text.ts";
 import { clipTo } from "./clip-to.ts";
 import { pickFreshHits, type WindowContent } from "./fresh-hits.ts";
 import { formatProvenance } from "./provenance.ts";
-import { quoteLines, sanitizeText } from "../text/sanitize-text.ts";
 
 export interface ContextBlockOptions {
   /** Maximum tokens of the whole block; default 2,000. */

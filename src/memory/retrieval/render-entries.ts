@@ -1,9 +1,9 @@
 import { fenceWithMark } from "../../base/fence.ts";
 import type { Entry, EntryId } from "../../model/entry.ts";
 import type { BlobPart, Part } from "../../model/part.ts";
+import { quoteLines, sanitizeName } from "../text/sanitize-text.ts";
 import { formatMoment } from "./provenance.ts";
 import { renderEntryText } from "./render-entry-text.ts";
-import { quoteLines, sanitizeName } from "../text/sanitize-text.ts";
 
 /** Maximum characters of the requested message, of each message around it, and of all together. */
 const MAX_TARGET_CHARACTERS = 6_000;

@@ -20,7 +20,7 @@ export async function waitAtMost<T>(
 }
 
 /** The limit of some work. */
-interface Deadline {
+interface TimeLimit {
   readonly limitMs: number;
   /** Ends the work early. */
   readonly signal?: AbortSignal | undefined;
@@ -29,11 +29,11 @@ interface Deadline {
 }
 
 /**
- * Runs work under a deadline: rejects as soon as the time is over or the signal fires, even if the work ignores its
+ * Runs work within a time limit: rejects as soon as the time is over or the signal fires, even if the work ignores its
  * signal.
  */
-export async function runWithDeadline<T>(
-  { limitMs, signal, lateError = () => new Error(`It took longer than ${limitMs} ms.`) }: Deadline,
+export async function runWithTimeLimit<T>(
+  { limitMs, signal, lateError = () => new Error(`It took longer than ${limitMs} ms.`) }: TimeLimit,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const stop = new AbortController();

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
-import { runWithDeadline, waitAtMost } from "../../src/base/deadline.ts";
+import { runWithTimeLimit, waitAtMost } from "../../src/base/time-limit.ts";
 
 const never = new Promise<never>(() => undefined);
 const LONG_MS = 2 ** 40;
@@ -23,16 +23,16 @@ describe("a limited wait", () => {
   });
 });
 
-describe("work under a deadline", () => {
+describe("work within a time limit", () => {
   test("returns its result, and leaves no listener on the caller's signal", async () => {
     const { signal } = new AbortController();
-    expect(await runWithDeadline({ limitMs: LONG_MS, signal, lateError }, async () => "done")).toBe("done");
+    expect(await runWithTimeLimit({ limitMs: LONG_MS, signal, lateError }, async () => "done")).toBe("done");
     expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
   test("is aborted and rejects when its time is over", async () => {
     let seen: AbortSignal | undefined;
-    const working = runWithDeadline({ limitMs: 1, lateError }, (signal) => {
+    const working = runWithTimeLimit({ limitMs: 1, lateError }, (signal) => {
       seen = signal;
       return never;
     });
@@ -42,10 +42,10 @@ describe("work under a deadline", () => {
 
   test("rejects with the reason of the caller's signal, even if it ignores its own", async () => {
     const controller = new AbortController();
-    const working = runWithDeadline({ limitMs: LONG_MS, signal: controller.signal, lateError }, () => never);
+    const working = runWithTimeLimit({ limitMs: LONG_MS, signal: controller.signal, lateError }, () => never);
     controller.abort(new Error("not wanted"));
     await expect(working).rejects.toThrow("not wanted");
-    const before = runWithDeadline({ limitMs: LONG_MS, signal: controller.signal, lateError }, () => never);
+    const before = runWithTimeLimit({ limitMs: LONG_MS, signal: controller.signal, lateError }, () => never);
     await expect(before).rejects.toThrow("not wanted");
   });
 
@@ -53,9 +53,9 @@ describe("work under a deadline", () => {
     const broken = async () => {
       throw new Error("broken");
     };
-    await expect(runWithDeadline({ limitMs: LONG_MS, lateError }, broken)).rejects.toThrow("broken");
+    await expect(runWithTimeLimit({ limitMs: LONG_MS, lateError }, broken)).rejects.toThrow("broken");
     const slow = Promise.withResolvers<never>();
-    await expect(runWithDeadline({ limitMs: 1, lateError }, () => slow.promise)).rejects.toThrow("too late");
+    await expect(runWithTimeLimit({ limitMs: 1, lateError }, () => slow.promise)).rejects.toThrow("too late");
     slow.reject(new Error("after the end"));
     await new Promise((resolve) => setImmediate(resolve));
   });
