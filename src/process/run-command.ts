@@ -1,11 +1,13 @@
+import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { waitAtMost } from "../base/time-limit.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
 import { throwIfAborted } from "../model/errors.ts";
 import { checkTable } from "./check-table.ts";
 import { processCleanups } from "./cleanups.ts";
-import type { Command, CommandEnd, CommandEndReason, CommandOptions } from "./command.ts";
-import { feedInput } from "./feed-input.ts";
+import type { Command, CommandEnd, CommandEndReason, CommandInput, CommandOptions } from "./command.ts";
 import { registerLiveCommand } from "./live-commands.ts";
 import { readProcessOutput } from "./process-output.ts";
 import { sendSignal } from "./process-table.ts";
@@ -121,4 +123,11 @@ export async function startCommand(options: CommandOptions): Promise<Command> {
   if (options.signal?.aborted) stop("aborted");
   ended.catch(() => {});
   return { identity, run, ended, stop };
+}
+
+/** Pipes the input to a program and closes it; errors are ignored, because a program may stop reading. */
+function feedInput(child: ChildProcess, input: CommandInput | undefined): void {
+  if (input === undefined || !child.stdin) return;
+  const source = typeof input === "string" || input instanceof Uint8Array ? [input] : input;
+  pipeline(Readable.from(source, { objectMode: true }), child.stdin).catch(() => child.stdin?.destroy());
 }
