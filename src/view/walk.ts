@@ -5,7 +5,7 @@ import { findRangeIndex, type Line, type SeqRange } from "../model/line.ts";
 import type { EntryStore } from "../store/entry-store.ts";
 
 /** Direction along a line. */
-type Direction = "older" | "newer";
+export type Direction = "older" | "newer";
 
 /** Entries scanned per read; other work can run between reads when most entries are of other kinds. */
 const WINDOW = 8_192;
