@@ -37,7 +37,7 @@ export interface SessionOptions {
 }
 
 /** Dependencies of a kernel other than its store. */
-export interface KernelDeps {
+interface KernelDeps {
   readonly limits: Limits;
   readonly clock: Clock;
   readonly ids: Ids;

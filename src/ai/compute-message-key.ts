@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import { computeDigest } from "../base/digest.ts";
 import type { Message, Part, ToolCallPart } from "../index.ts";
 
 /**
@@ -56,9 +56,4 @@ export function computePartKey(part: Part): string | undefined {
 
 function buildCallKey(callId: string, name: string): string {
   return JSON.stringify(["call", callId, name]);
-}
-
-/** The same digest as for blobs. */
-function computeDigest(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }

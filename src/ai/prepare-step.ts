@@ -1,4 +1,5 @@
 import type { LanguageModel } from "ai";
+import { BoundedMap } from "../base/bounded-map.ts";
 import type { LonghaulModelOptions } from "./longhaul-model-options.ts";
 import { isLonghaulModel, withLonghaul } from "./with-longhaul.ts";
 
@@ -10,12 +11,11 @@ import { isLonghaulModel, withLonghaul } from "./with-longhaul.ts";
 export function prepareStep(
   options: LonghaulModelOptions,
 ): (step: { readonly model: LanguageModel }) => { readonly model: LanguageModel } {
-  const wrapped = new Map<LanguageModel, LanguageModel>();
+  // Agents switch between a few models; an agent that creates a new one for every step must not leak memory.
+  const wrapped = new BoundedMap<LanguageModel, LanguageModel>({ max: MAX_MODELS });
   return ({ model }) => {
     if (isLonghaulModel(model)) return { model };
     const known = wrapped.get(model) ?? withLonghaul(model, options);
-    // Agents switch between a few models; an agent that creates a new one for every step must not leak memory.
-    if (wrapped.size >= MAX_MODELS) wrapped.clear();
     wrapped.set(model, known);
     return { model: known };
   };

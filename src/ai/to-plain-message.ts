@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { computeDigest } from "../base/digest.ts";
 import {
   type BlobPart,
   type DataPart,
@@ -49,7 +49,7 @@ function toBlobPart({ data, mime, name }: DataPart, media: Media): BlobPart {
       { details: { argument: "messages" } },
     );
   const bytes = typeof data === "string" ? Buffer.from(data, "base64") : data;
-  const digest = createHash("sha256").update(bytes).digest("hex");
+  const digest = computeDigest(bytes);
   media.set(digest, bytes);
   return {
     type: "blob",

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import * as zlib from "node:zlib";
 
 /** The result of decompressing a body. */
-export type DecompressResult =
+type DecompressResult =
   | { readonly type: "unpacked"; readonly bytes: Buffer }
   | { readonly type: "too-large" }
   | { readonly type: "damaged" };

@@ -4,7 +4,7 @@ import { EXIT } from "./exit-code.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** A failure as text for people, JSON for programs and an exit code. */
-export interface CliFailure {
+interface CliFailure {
   readonly message: string;
   readonly json: string;
   readonly exitCode: number;

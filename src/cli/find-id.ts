@@ -5,7 +5,7 @@ const SHOWN = 5;
 const MAX_FITTING = 100;
 
 /** A search for something by a piece of its id. */
-export interface IdSearch {
+interface IdSearch {
   readonly kind: "session" | "task";
   readonly ids: AsyncIterable<string>;
   readonly fits: (id: string) => boolean;

@@ -1,7 +1,7 @@
 import type { SessionRecord } from "../index.ts";
 
 /** A session in a list that nests children under parents. */
-export interface FamilyMember {
+interface FamilyMember {
   readonly session: SessionRecord;
   /** Number of its ancestors in the list. */
   readonly depth: number;

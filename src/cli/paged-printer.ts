@@ -21,10 +21,7 @@ export function createPagedPrinter(context: CliContext): Printer {
 }
 
 /** Returns the pager command: PAGER, else less; undefined if there is none. */
-export function findPagerCommand({
-  env,
-  platform,
-}: Pick<CliContext, "env" | "platform">): string | undefined {
+function findPagerCommand({ env, platform }: Pick<CliContext, "env" | "platform">): string | undefined {
   const wanted = env.PAGER?.trim();
   if (wanted === "" || wanted === "cat") return undefined;
   const command = wanted ?? "less -FRX";
@@ -111,7 +108,7 @@ class PagedPrinter implements Printer {
 }
 
 /** Counts the screen rows that a text takes at a width. */
-export function countRows(text: string, columns: number): number {
+function countRows(text: string, columns: number): number {
   const lines = text.replace(STYLES, "").replace(/\n$/, "").split("\n");
   return lines.reduce((rows, line) => rows + Math.max(1, Math.ceil(measureWidth(line) / columns)), 0);
 }

@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import type { CliContext } from "./cli-context.ts";
 
 /** The signal's exit code once a signal has stopped the process. */
-export interface ProcessStop {
+interface ProcessStop {
   readonly exitCode: number | undefined;
 }
 

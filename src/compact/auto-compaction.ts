@@ -28,7 +28,7 @@ export interface AutoCompactOptions
     Omit<CompactOptions, "dryRun" | "signal" | "model" | "fallback"> {}
 
 /** Loads the summarizer models when they are first needed. */
-export type SummarizerLoader = () => Promise<Pick<CompactOptions, "model" | "fallback">>;
+type SummarizerLoader = () => Promise<Pick<CompactOptions, "model" | "fallback">>;
 
 /**
  * Compacts a session when its window needs it. From a soft threshold on, it prepares the summary in the background, so

@@ -8,7 +8,7 @@ import { getWindowIndex } from "../window/window-index.ts";
 import { extractSummary } from "./extractive/extract-summary.ts";
 
 /** Options for compacting the slots of a window. */
-export interface CompactSlotsOptions {
+interface CompactSlotsOptions {
   readonly tokensOf: TokenEstimator;
   readonly pins?: ReadonlySet<number>;
   /** Wishes of the requester for the summary. */

@@ -5,7 +5,7 @@ import { isRefusedSummary, isSummaryUsage } from "../window/live/meter.ts";
 import type { Amount } from "./plan/trigger.ts";
 
 /** An attempt to summarize, as recorded in the log. */
-export interface LoggedAttempt {
+interface LoggedAttempt {
   /** Seq of the entry that records it. */
   readonly seq: number;
   readonly freed: Amount;

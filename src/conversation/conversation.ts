@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { SerialQueue } from "../base/serial-queue.ts";
 import {
   type Entry,
   type EntryId,
@@ -54,7 +55,7 @@ export class Conversation<G extends CallerMessage> {
   readonly #lineCache: LineCache;
   readonly #dropped = new DroppedMessages();
   #abandonedLines: CachedLine[] = [];
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
 
   constructor(session: Session, keyOf: KeyFunction) {
     this.#session = session;
@@ -68,10 +69,7 @@ export class Conversation<G extends CallerMessage> {
 
   /** Runs work one piece at a time, so that a fit sees exactly the messages just written. */
   runInTurn<T>(work: () => Promise<T>): Promise<T> {
-    const run = () => runningTurns.run(this, work);
-    const mine = this.#turn.then(run, run);
-    this.#turn = mine.catch(() => undefined);
-    return mine;
+    return this.#queue.run(() => runningTurns.run(this, work));
   }
 
   /** The active line, or an abandoned one that shares more with the caller's messages. */

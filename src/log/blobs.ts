@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import { BoundedMap } from "../base/bounded-map.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
 import { type Digest, isDigest } from "../model/blob.ts";
-import { BoundedCache } from "../model/bounded-cache.ts";
 import type { Clock } from "../model/clock.ts";
 import { createArgumentError, isLonghaulError, LonghaulError } from "../model/errors.ts";
 import type { Message } from "../model/message.ts";
@@ -14,7 +14,7 @@ import { type RestorePart, restoreParts } from "./restore-parts.ts";
 import { buildStandIn } from "./stand-in.ts";
 
 /** A stored blob with its detected MIME type. */
-export interface StoredBlob extends WrittenBlob {
+interface StoredBlob extends WrittenBlob {
   readonly mime: string;
 }
 
@@ -26,16 +26,18 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export class Blobs {
   readonly #store: BlobStore;
   readonly #limits: Limits;
-  readonly #cache: BoundedCache<Digest, Uint8Array>;
+  readonly #cache: BoundedMap<Digest, Uint8Array>;
   #aging: NodeJS.Timeout | undefined;
 
   constructor(store: BlobStore, limits: Limits, clock: Clock) {
     this.#store = store;
     this.#limits = limits;
-    this.#cache = new BoundedCache(
-      { maxWeight: limits.blobCacheBytes, maxAgeMs: limits.blobCacheAgeMs },
-      () => clock.now(),
-    );
+    this.#cache = new BoundedMap({
+      max: limits.blobCacheBytes,
+      weigh: ({ byteLength }) => byteLength,
+      maxAgeMs: limits.blobCacheAgeMs,
+      now: () => clock.now(),
+    });
   }
 
   /** Bytes in the cache. */
@@ -72,7 +74,7 @@ export class Blobs {
    * BLOB_TOO_LARGE above maxReadBytes.
    */
   async bytes(digest: Digest): Promise<Uint8Array> {
-    const cached = this.#cache.get(checkDigest(digest));
+    const cached = this.#cache.use(checkDigest(digest));
     if (cached) return cached;
     const sizeBytes = (await this.#store.sizeOf(digest)) ?? 0;
     if (sizeBytes > this.#limits.maxReadBytes) {
@@ -87,7 +89,7 @@ export class Blobs {
     const chunks: Uint8Array[] = [];
     for await (const chunk of this.stream(digest)) chunks.push(chunk);
     const bytes = Buffer.concat(chunks);
-    this.#cache.set(digest, bytes, bytes.byteLength);
+    this.#cache.set(digest, bytes);
     this.#dropAged();
     return bytes;
   }

@@ -39,7 +39,7 @@ export interface CheckOptions {
 }
 
 /** Damages listed in a report; all are counted. */
-export const MAX_LISTED_DAMAGES = 1_000;
+const MAX_LISTED_DAMAGES = 1_000;
 const HEADS_PER_PAGE = 500;
 const ENTRIES_PER_PAGE = 256;
 

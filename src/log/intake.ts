@@ -17,7 +17,7 @@ export interface IntakeItem {
 }
 
 /** Importer state that is stored with the records. */
-export interface IntakeSave {
+interface IntakeSave {
   /** Position to resume reading from. */
   readonly checkpoint?: Json;
   /** The importer's own state; keep it small. */

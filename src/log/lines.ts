@@ -26,7 +26,7 @@ import { toEntry } from "./entry-body.ts";
 import type { Log } from "./log.ts";
 
 /** A line with the seq of the entry that chose it; 0 for a session's initial line. */
-export interface ChosenLine {
+interface ChosenLine {
   readonly seq: number;
   readonly line: Line;
 }

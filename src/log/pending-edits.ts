@@ -15,7 +15,7 @@ export interface PendingEdit {
 }
 
 /** Executes an edit; rejects if the entry does not exist. */
-export type EditExecutor = (seq: number, message: MessageInput) => Promise<Entry<MessageBody>>;
+type EditExecutor = (seq: number, message: MessageInput) => Promise<Entry<MessageBody>>;
 
 /** A pending edit with its size and timer. */
 interface HeldEdit {

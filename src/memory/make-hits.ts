@@ -74,7 +74,7 @@ export async function toHit(
 }
 
 /** Share of the question's weight that the chunks together contain; rare words weigh more. */
-export function computeCoverage(
+function computeCoverage(
   terms: readonly string[],
   chunks: readonly StoredChunk[],
   { statistics }: Pick<RankContext, "statistics">,

@@ -6,7 +6,7 @@ import type { Json } from "../model/json.ts";
 import type { SourceRecord } from "../store/memory-store.ts";
 import type { Store } from "../store/store.ts";
 import { buildPathFilter } from "./files/path-filter.ts";
-import type { SourceFilter } from "./index/text-index.ts";
+import type { SourceFilter } from "./scored-chunk.ts";
 
 /**
  * The sessions and files that a recall searches; everything if undefined. All conditions on sessions must hold; files

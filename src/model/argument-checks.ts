@@ -28,7 +28,7 @@ function isJson(value: unknown): boolean {
 }
 
 /** The expected kind of a field; "?" makes it optional. */
-export type FieldKind = keyof typeof KINDS | `${keyof typeof KINDS}?`;
+type FieldKind = keyof typeof KINDS | `${keyof typeof KINDS}?`;
 
 /** Returns `value` if it has the kind, else throws ARGUMENT_INVALID naming the option. */
 export function checkKind<T>(option: string, value: T, kind: keyof typeof KINDS): T {

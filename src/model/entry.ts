@@ -109,7 +109,7 @@ export type EntryBody =
 export type EntryKind = EntryBody["kind"];
 
 /** All kinds, for filters. */
-export const ENTRY_KINDS = [
+const ENTRY_KINDS = [
   "message",
   "notice",
   "line",

@@ -15,7 +15,7 @@ export type OverlayTarget =
   | { readonly callId: string };
 
 /** Replaces the parts of the target. */
-export interface ReplaceEdit<P = Part> {
+interface ReplaceEdit<P = Part> {
   readonly type: "replace";
   readonly target: OverlayTarget;
   readonly parts: readonly P[];
@@ -24,7 +24,7 @@ export interface ReplaceEdit<P = Part> {
 }
 
 /** Removes entries from the window. */
-export interface HideEdit {
+interface HideEdit {
   readonly type: "hide";
   readonly ranges: readonly SeqRange[];
 }
@@ -41,7 +41,7 @@ export interface EditBasis {
  * Replaces entries by a summary: its own messages, or an entry of the log that already contains it. A range that ends
  * before it begins hides nothing and only positions the messages.
  */
-export interface SummarizeEdit<M = Message> extends EditBasis {
+interface SummarizeEdit<M = Message> extends EditBasis {
   readonly type: "summarize";
   readonly ranges: readonly SeqRange[];
   readonly messages?: readonly M[];
@@ -71,7 +71,7 @@ export type SingleEdit<M = Message, P = Part> = (ReplaceEdit<P> | HideEdit | Sum
 };
 
 /** Edits that were decided together. */
-export interface PlanEdit<M = Message, P = Part> extends EditBasis {
+interface PlanEdit<M = Message, P = Part> extends EditBasis {
   readonly type: "plan";
   readonly edits: readonly SingleEdit<M, P>[];
 }

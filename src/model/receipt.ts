@@ -32,7 +32,7 @@ export interface Receipt {
 }
 
 /** Content that left the window with an edit. */
-export interface RemovedContent {
+interface RemovedContent {
   /** Number of messages that left the window. */
   readonly entries: number;
   /** Identifiers of the agent or user that are no longer in the window, most used first. */

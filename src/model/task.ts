@@ -10,7 +10,7 @@ export const TASK_STATES = ["queued", "running", "detaching", "completed", "fail
 export type TaskState = (typeof TASK_STATES)[number];
 
 /** A final state. */
-export type TerminalState = Extract<TaskState, "completed" | "failed" | "killed">;
+type TerminalState = Extract<TaskState, "completed" | "failed" | "killed">;
 
 /** All events of a task. */
 export const TASK_EVENTS = [

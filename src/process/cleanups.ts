@@ -1,11 +1,11 @@
+import { waitAtMost } from "../base/time-limit.ts";
 import { type CleanupReason, type EndingHost, watchEndings } from "./endings.ts";
-import { waitWithTimeout } from "./wait-with-timeout.ts";
 
 /** Work to do before the process ends. */
-export type Cleanup = (reason: CleanupReason) => Promise<void> | void;
+type Cleanup = (reason: CleanupReason) => Promise<void> | void;
 
 /** Options of a cleanup registry. */
-export interface CleanupsOptions {
+interface CleanupsOptions {
   /** Signals that run the cleanups unless the program itself handles them; SIGINT, SIGTERM and SIGHUP by default. */
   readonly signals?: readonly NodeJS.Signals[];
   /** Time limit for all cleanups together (5 s), and for each (2 s). */
@@ -17,7 +17,7 @@ export interface CleanupsOptions {
 }
 
 /** Options of one cleanup. */
-export interface CleanupOptions {
+interface CleanupOptions {
   /** Called if the process ends before the work is done; must be synchronous. */
   readonly onExit?: () => void;
   /** Time limit of this cleanup instead of `eachMs`. */
@@ -125,7 +125,7 @@ async function runCleanup(
       return true;
     },
   );
-  if (await waitWithTimeout(work, timeoutMs)) return true;
+  if (await waitAtMost(timeoutMs, work)) return true;
   onFailure(new Error(`A clean-up took longer than ${Math.round(timeoutMs)} ms and was left.`));
   return false;
 }

@@ -10,7 +10,7 @@ export type EndingHost = Pick<
 >;
 
 /** Listens for all the ways the process can end. */
-export interface Endings {
+interface Endings {
   start(): void;
   stop(): void;
   isEnding(): boolean;

@@ -4,7 +4,7 @@ import { sendSignal } from "./process-table.ts";
 import type { RunTree } from "./run-tree.ts";
 
 /** A run that has not ended. */
-export interface LiveCommand {
+interface LiveCommand {
   readonly tree: RunTree;
   readonly ended: Promise<unknown>;
   stop(): void;

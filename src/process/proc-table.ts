@@ -1,4 +1,5 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
+import { parseStatLine } from "../base/process-identity.ts";
 import {
   type ProcessIdentity,
   type ProcessSnapshot,
@@ -100,19 +101,17 @@ function ticksOf(seen: ProcessIdentity | undefined): number {
   return Number(seen?.born.split("-").at(-1) ?? 0);
 }
 
-/** Parses /proc/<pid>/stat, whose name field may contain spaces and brackets. Returns undefined for kernel threads. */
-export function parseStat(
+/** Describes a process by its /proc/<pid>/stat; undefined for kernel threads. */
+function parseStat(
   pid: number,
   boot: string,
   line: string | undefined,
 ): Omit<ProcessSnapshot, keyof ProcessTags> | undefined {
-  const fields = line?.slice(line.lastIndexOf(")") + 2).split(" ");
-  const [state, parent, group] = fields ?? [];
-  const ticks = fields?.[19];
-  if (!state || ticks === undefined || Number(fields?.[6]) & KERNEL_THREAD) return undefined;
+  const { state, parent, group, flags, startedAt } = parseStatLine(line ?? "");
+  if (!state || startedAt === undefined || Number(flags) & KERNEL_THREAD) return undefined;
   return {
     pid,
-    born: `${boot}-${ticks}`,
+    born: `${boot}-${startedAt}`,
     parent: Number(parent),
     group: Number(group),
     state: state === "Z" || state === "X" ? "zombie" : state === "T" || state === "t" ? "stopped" : "alive",

@@ -11,7 +11,7 @@ export interface OutputListeners {
 }
 
 /** Reads both streams of a program, one chunk at a time. */
-export interface ProcessOutput {
+interface ProcessOutput {
   /** Resolves when both streams have ended and all output is delivered; rejects if a listener throws. */
   readonly done: Promise<void>;
   tail(stream: OutputStream): OutputTail;

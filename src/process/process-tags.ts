@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { computeDigest } from "../base/digest.ts";
 import { createArgumentError } from "../model/errors.ts";
 
 /** Environment variable with the task that a program runs for. */
@@ -30,12 +30,12 @@ export function checkTag(tag: string): string {
  * stores of one user may use the same task id.
  */
 export function buildTaskTag(task: string, store: string): string {
-  const digest = () => `task-${createHash("sha256").update(task).digest("hex").slice(0, 32)}`;
+  const digest = () => `task-${computeDigest(task, 32)}`;
   return `${TASK.test(task) ? task : digest()}~${store}`;
 }
 
 /** The task and store parts of a tag; the store is empty if the tag has none. */
-export function parseTag(tag: string): { readonly task: string; readonly store: string } {
+function parseTag(tag: string): { readonly task: string; readonly store: string } {
   const [task = "", store = ""] = tag.split("~");
   return { task, store };
 }

@@ -1,10 +1,13 @@
+import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { waitAtMost } from "../base/time-limit.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
 import { throwIfAborted } from "../model/errors.ts";
 import { checkTable } from "./check-table.ts";
 import { processCleanups } from "./cleanups.ts";
-import type { Command, CommandEnd, CommandEndReason, CommandOptions } from "./command.ts";
-import { feedInput } from "./feed-input.ts";
+import type { Command, CommandEnd, CommandEndReason, CommandInput, CommandOptions } from "./command.ts";
 import { registerLiveCommand } from "./live-commands.ts";
 import { readProcessOutput } from "./process-output.ts";
 import { sendSignal } from "./process-table.ts";
@@ -13,7 +16,6 @@ import { reapTree } from "./reap-tree.ts";
 import { RunTree } from "./run-tree.ts";
 import { spawnTagged } from "./spawn-tagged.ts";
 import { getSystemTable } from "./system-table.ts";
-import { waitWithTimeout } from "./wait-with-timeout.ts";
 
 const COMMAND_FIELDS = {
   command: "name",
@@ -85,10 +87,10 @@ export async function startCommand(options: CommandOptions): Promise<Command> {
       child.kill("SIGKILL");
     }
     // A process stuck in the kernel never exits, so it is reported instead of awaited.
-    const how = await waitWithTimeout(exit, reaped?.remaining.length ? 100 : 5_000);
-    const isDrained = await waitWithTimeout(
-      output.done.then(() => true),
+    const how = await waitAtMost(reaped?.remaining.length ? 100 : 5_000, exit);
+    const isDrained = await waitAtMost(
       options.drainMs ?? 2_000,
+      output.done.then(() => true),
     );
     return {
       reason: reason ?? "exited",
@@ -121,4 +123,11 @@ export async function startCommand(options: CommandOptions): Promise<Command> {
   if (options.signal?.aborted) stop("aborted");
   ended.catch(() => {});
   return { identity, run, ended, stop };
+}
+
+/** Pipes the input to a program and closes it; errors are ignored, because a program may stop reading. */
+function feedInput(child: ChildProcess, input: CommandInput | undefined): void {
+  if (input === undefined || !child.stdin) return;
+  const source = typeof input === "string" || input instanceof Uint8Array ? [input] : input;
+  pipeline(Readable.from(source, { objectMode: true }), child.stdin).catch(() => child.stdin?.destroy());
 }

@@ -9,7 +9,7 @@ import { buildTagVariables, RUNS_VARIABLE } from "./process-tags.ts";
 import { getSystemTable } from "./system-table.ts";
 
 /** A started program with its output streams. */
-export interface TaggedProcess {
+interface TaggedProcess {
   readonly child: ChildProcess;
   readonly streams: { readonly stdout: Readable; readonly stderr: Readable };
   readonly identity: ProcessIdentity;
@@ -17,7 +17,7 @@ export interface TaggedProcess {
 }
 
 /** Exit of a process, by code or by signal. */
-export interface ProcessExit {
+interface ProcessExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }

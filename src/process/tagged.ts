@@ -6,7 +6,7 @@ import { type ReapOptions, type ReapResult, reapTree } from "./reap-tree.ts";
 import { getSystemTable } from "./system-table.ts";
 
 /** Selects processes by a task's tag, by its id alone in any store, or by a tag prefix. */
-export type TagQuery = string | { readonly prefix: string };
+type TagQuery = string | { readonly prefix: string };
 
 /**
  * Finds the live processes of a task by environment and descent: also orphans, in any session and group and started by

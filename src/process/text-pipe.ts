@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { OutputStream } from "./process-output.ts";
 
 /** Text that a program wrote to one stream. */
-export interface StreamText {
+interface StreamText {
   readonly stream: OutputStream;
   text: string;
 }

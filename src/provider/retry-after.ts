@@ -1,5 +1,5 @@
 /** The parts of a response that may say how long to wait. */
-export interface RetryHint {
+interface RetryHint {
   /** Response headers, with names in lower case. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: string;

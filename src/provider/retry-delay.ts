@@ -18,7 +18,7 @@ export const retryLimits: RetryLimits = {
 };
 
 /** A try that failed. */
-export interface FailedAttempt {
+interface FailedAttempt {
   /** 1 for the first try. */
   readonly attempt: number;
   readonly isRetryable: boolean;

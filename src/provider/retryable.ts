@@ -1,5 +1,5 @@
 /** The parts of an error response that decide whether to retry. */
-export interface FailedResponse {
+interface FailedResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: string;
@@ -9,7 +9,7 @@ export interface FailedResponse {
 const emptyAccount = /insufficient_quota|billing_hard_limit_reached|credit balance is too low/i;
 
 /** True for statuses that may be temporary: timeouts, conflicts, rate limits, overload, server errors. */
-export function isRetryableStatus(status: number): boolean {
+function isRetryableStatus(status: number): boolean {
   return status === 408 || status === 409 || status === 429 || (status >= 500 && status <= 599);
 }
 

@@ -11,7 +11,7 @@ export interface CallWatch {
 }
 
 /** Limits of a call. */
-export interface CallLimits {
+interface CallLimits {
   /** Id of the provider. */
   readonly provider: string;
   readonly timeouts: Timeouts;

@@ -26,7 +26,7 @@ export interface ChildrenQuery {
 const ENTRIES_OPTIONS = ["direction", "from", "to", "kinds", "signal"];
 
 /** Dependencies of a `ReadableSession`. */
-export interface ReadableSessionDeps {
+interface ReadableSessionDeps {
   readonly id: SessionId;
   readonly log: Log;
   readonly lines: Lines;

@@ -48,7 +48,7 @@ export interface SessionWindowOptions extends WindowOptions {
 }
 
 /** Dependencies of `Windows`. */
-export interface SessionWindowsDeps {
+interface SessionWindowsDeps {
   readonly session: SessionId;
   readonly log: Log;
   readonly lines: Lines;

@@ -39,7 +39,7 @@ import {
 } from "./session-windows.ts";
 
 /** Dependencies of a session, from its kernel. */
-export interface SessionDeps {
+interface SessionDeps {
   readonly id: SessionId;
   readonly log: Log;
   readonly owner: string;

@@ -32,7 +32,7 @@ const HEADER_BYTES = 2;
  * Encodes postings: the count, then for each posting the distance to the previous place and the weight.
  * `pairs` ascend by place.
  */
-export function packPostings(pairs: readonly number[]): Uint8Array {
+function packPostings(pairs: readonly number[]): Uint8Array {
   const bytes = new Uint8Array(HEADER_BYTES + pairs.length * 2);
   bytes[0] = pairs.length >> 1;
   bytes[1] = pairs.length >> 9;

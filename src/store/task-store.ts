@@ -74,7 +74,7 @@ export interface TaskChange {
 }
 
 /** A task to create; TASK_CONFLICT if the id is taken or the parent has another epoch. */
-export interface TaskCreation {
+interface TaskCreation {
   readonly create: NewTask;
   readonly parentEpoch?: number;
 }

@@ -15,7 +15,7 @@ export type DriveResult =
   | { readonly type: "stopped" };
 
 /** Time limits of the cleanup steps. */
-export interface AgentDriverLimits {
+interface AgentDriverLimits {
   /** For the agent's `finally` blocks. */
   readonly returnMs: number;
   /** For the resources that the agent opened. */

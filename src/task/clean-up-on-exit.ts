@@ -3,7 +3,7 @@ import type { Closable } from "../model/scope.ts";
 import { processCleanups } from "../process/cleanups.ts";
 
 /** A resource to clean up before the process ends. */
-export interface ExitCleaner extends Closable {
+interface ExitCleaner extends Closable {
   /** Synchronous cleanup for when the process can no longer wait. */
   closeNow?(): void;
 }

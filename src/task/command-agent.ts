@@ -7,7 +7,7 @@ import { TextPipe } from "../process/text-pipe.ts";
 import type { Agent, AgentEvent } from "./agent.ts";
 
 /** Options of `commandAgent`. */
-export interface CommandAgentOptions
+interface CommandAgentOptions
   extends Pick<
     CommandOptions,
     "graceMs" | "inheritsInput" | "lingerMs" | "maxOutputBytes" | "cleanups" | "table"

@@ -1,7 +1,7 @@
 import type { Timer } from "./timer.ts";
 
 /** Result of work under a deadline. */
-export type DeadlineResult<T> =
+type DeadlineResult<T> =
   | { readonly type: "done"; readonly value: T }
   | { readonly type: "failed"; readonly error: unknown }
   | { readonly type: "late" };

@@ -10,7 +10,7 @@ import { retryStore } from "./retry-store.ts";
 import type { Timer } from "./timer.ts";
 
 /** Dependencies of a `Finisher`. */
-export interface FinisherDeps {
+interface FinisherDeps {
   readonly log: Log;
   readonly journal: Journal;
   readonly timer: Timer;

@@ -2,7 +2,7 @@ import type { TaskStore } from "../store/task-store.ts";
 import type { Runner } from "./runner.ts";
 
 /** Dependencies of `handleRequests`. */
-export interface HandleRequestsDeps<OpenedSession> {
+interface HandleRequestsDeps<OpenedSession> {
   readonly runner: Runner<OpenedSession>;
   readonly tasks: TaskStore;
   readonly owner: string;

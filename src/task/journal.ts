@@ -18,7 +18,7 @@ import type { NoticeState, TaskChange, TaskFields, TaskRecord } from "../store/t
 import { isHandover, MOVES } from "./state.ts";
 
 /** A task to create. */
-export interface TaskSpec {
+interface TaskSpec {
   readonly id: TaskId;
   readonly plan: TaskPlan;
   /** The owner that runs the task or will; undefined if the task waits for a process that can run it. */
@@ -38,13 +38,13 @@ export interface MoveExtras {
 }
 
 /** Result of a move, with the current task, which another process may have moved. */
-export interface MoveResult {
+interface MoveResult {
   readonly hasMoved: boolean;
   readonly task: TaskRecord | undefined;
 }
 
 /** Result of a settlement, with the outcome as written. */
-export interface SettleResult extends MoveResult {
+interface SettleResult extends MoveResult {
   readonly outcome: TaskOutcome;
 }
 

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
-import { BoundedCache } from "../model/bounded-cache.ts";
+import { BoundedMap } from "../base/bounded-map.ts";
+import { computeDigest } from "../base/digest.ts";
 import type { MessageInput } from "../model/message.ts";
 import type { ToolResultInput } from "../model/part.ts";
 import type { LoopGuard } from "../model/task.ts";
@@ -8,7 +8,7 @@ import type { LoopGuard } from "../model/task.ts";
 export const DEFAULT_LOOP_GUARD: LoopGuard = { repeats: 5, isStopping: false };
 
 /** A tool call with its result. */
-export interface FinishedCall {
+interface FinishedCall {
   readonly name: string;
   readonly arguments: unknown;
   readonly result: unknown;
@@ -19,8 +19,8 @@ const MAX_OPEN_CALLS = 256;
 
 /** Counts consecutive calls with the same name, arguments and result. Keeps hashes only. */
 export class LoopCounter {
-  readonly #openCalls = new BoundedCache<string, { readonly name: string; readonly arguments: string }>({
-    maxWeight: MAX_OPEN_CALLS,
+  readonly #openCalls = new BoundedMap<string, { readonly name: string; readonly arguments: string }>({
+    max: MAX_OPEN_CALLS,
   });
   #last = "";
   #count = 0;
@@ -58,7 +58,5 @@ function toComparableOutput({ output }: ToolResultInput): unknown {
 }
 
 function hashValue(value: unknown): string {
-  return createHash("sha256")
-    .update(JSON.stringify(value) ?? "")
-    .digest("base64");
+  return computeDigest(JSON.stringify(value) ?? "");
 }

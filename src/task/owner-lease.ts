@@ -8,7 +8,7 @@ import type { Timer } from "./timer.ts";
 const toLeaseName = (owner: string) => `tasks ${owner}`;
 
 /** Dependencies of an `OwnerLease`. */
-export interface OwnerLeaseDeps {
+interface OwnerLeaseDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly timer: Timer;
@@ -85,7 +85,7 @@ export async function isTaskOwnerAlive(store: Store, owner: string, now: number)
 /**
  * State of a task owner. "silent": its lease has expired but its process exists, for example after the machine slept.
  */
-export interface OwnerLife {
+interface OwnerLife {
   readonly state: "alive" | "silent" | "dead";
   /** Expiry of its last heartbeat. */
   readonly expiresAt: number;

@@ -9,7 +9,7 @@ import type { AfterStep } from "./after-end.ts";
 const GATHER_MS = 25;
 
 /** Options of `reapStep`. */
-export interface ReapStepOptions extends ReapOptions {
+interface ReapStepOptions extends ReapOptions {
   /** "orphans" reaps only tasks whose process died; `startCommand` ends the programs of other tasks itself. */
   readonly after?: "all" | "orphans";
 }

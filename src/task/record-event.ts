@@ -27,7 +27,7 @@ export class Overrun extends Error {
 export class OwnershipLostError extends Error {}
 
 /** Dependencies of `takeEvent`. */
-export interface RecordEventDeps extends RetryStoreDeps {
+interface RecordEventDeps extends RetryStoreDeps {
   readonly log: Log;
   readonly journal: Journal;
 }

@@ -2,7 +2,7 @@ import { isTerminal } from "../model/task.ts";
 import type { TaskRecord } from "../store/task-store.ts";
 
 /** Action for a task whose owner is dead or missing. */
-export type Recovery =
+type Recovery =
   /** Write the due notice of the ended task. */
   | "finish"
   /** Deliver the notice, which is already in the log. */
@@ -20,7 +20,7 @@ export type Recovery =
   | "leave";
 
 /** Facts other than the task that decide its recovery. */
-export interface RecoveryFacts {
+interface RecoveryFacts {
   readonly now: number;
   /** Whether its agent is registered in this process. */
   readonly isRegistered: boolean;

@@ -14,9 +14,7 @@ import type { TaskRun } from "./task-run.ts";
 import { startSummary, type TaskSummarizer } from "./task-summarizer.ts";
 
 /** Dependencies of a `Runner`. */
-export interface RunnerDeps<OpenedSession>
-  extends AgentContextDeps<OpenedSession>,
-    Omit<IsolateTaskDeps, "track"> {
+interface RunnerDeps<OpenedSession> extends AgentContextDeps<OpenedSession>, Omit<IsolateTaskDeps, "track"> {
   readonly finisher: Finisher;
   readonly census: Census;
   readonly owner: string;

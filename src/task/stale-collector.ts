@@ -8,7 +8,7 @@ import type { TaskLimits } from "./task-limits.ts";
 import type { Timer } from "./timer.ts";
 
 /** Dependencies of a `StaleCollector`. */
-export interface StaleCollectorDeps {
+interface StaleCollectorDeps {
   readonly isolations: Readonly<Record<string, Isolation>>;
   readonly tasks: TaskStore;
   readonly timer: Timer;

@@ -1,7 +1,7 @@
 import { isTerminal, type TaskEvent, type TaskState } from "../model/task.ts";
 
 /** Effect of an event in a state: a new state, no change, or refusal. */
-export type Move = TaskState | "stay" | "refuse";
+type Move = TaskState | "stay" | "refuse";
 
 /** Moves of an ended task: none. */
 const ENDED: Readonly<Record<TaskEvent, Move>> = {

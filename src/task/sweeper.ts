@@ -24,7 +24,7 @@ export interface RecoveryCounts {
 const NO_RECOVERIES: RecoveryCounts = { resumed: 0, released: 0, lost: 0, killed: 0, finished: 0 };
 
 /** Dependencies of a `Sweeper`. */
-export interface SweeperDeps<OpenedSession> {
+interface SweeperDeps<OpenedSession> {
   readonly log: Log;
   readonly journal: Journal;
   readonly finisher: Finisher;

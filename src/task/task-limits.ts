@@ -28,7 +28,7 @@ export interface TaskLimits {
   readonly staleMs: number;
 }
 
-export const DEFAULT_TASK_LIMITS: TaskLimits = {
+const DEFAULT_TASK_LIMITS: TaskLimits = {
   maxRunning: 1_000,
   maxTasks: 20_000,
   leaseMs: 30_000,

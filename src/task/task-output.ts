@@ -25,7 +25,7 @@ export interface OutputOptions {
 }
 
 /** Dependencies of `readOutput`. */
-export interface TaskOutputDeps {
+interface TaskOutputDeps {
   readonly log: Log;
   readonly scope: Scope;
   readonly timer: Timer;

@@ -10,7 +10,7 @@ import type { StartOptions } from "./start-options.ts";
 import { checkBudget } from "./task-budget.ts";
 
 /** Input of `buildTaskPlan`. */
-export interface TaskPlanInput {
+interface TaskPlanInput {
   readonly id: TaskId;
   readonly agent: string;
   readonly input: Json;

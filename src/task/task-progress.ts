@@ -25,7 +25,7 @@ const PAGE_SIZE = 500;
 export const EMPTY_PROGRESS: TaskProgress = { spent: NO_TASK_USAGE };
 
 /** Applies one entry of the task's session to its state. */
-export function applyEntry(memory: TaskProgress, entry: Entry, id: string): TaskProgress {
+function applyEntry(memory: TaskProgress, entry: Entry, id: string): TaskProgress {
   if (entry.kind === "usage")
     return entry.meta?.task === id ? { ...memory, spent: spendUsage(memory.spent, entry.usage) } : memory;
   if (entry.kind !== "task" || entry.task !== id) return memory;

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
+import { BoundedMap } from "../base/bounded-map.ts";
 import { checkFields } from "../model/argument-checks.ts";
-import { BoundedCache } from "../model/bounded-cache.ts";
 import { createArgumentError, isLonghaulError, throwIfAborted } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import type { Closable } from "../model/scope.ts";
@@ -18,7 +18,7 @@ import { readMark } from "../worktree/worktree-mark.ts";
 import type { Isolation, StalePlaces } from "./after-end.ts";
 
 /** Options of `worktreeIsolation`. */
-export interface WorktreeIsolationOptions
+interface WorktreeIsolationOptions
   extends Pick<CreateWorktreeOptions, "program" | "root" | "submodules" | "clock" | "cleanups" | "census"> {
   /** The repository, either fixed or derived from a task's plan. */
   readonly repository: string | ((plan: TaskPlan) => string);
@@ -51,7 +51,7 @@ export function worktreeIsolation(options: WorktreeIsolationOptions): Isolation 
   const repositoryOf = (plan: TaskPlan) => (typeof repository === "string" ? repository : repository(plan));
   const holds = new Map<TaskId, Closable>();
   /** The most recently used repositories of this process's tasks. */
-  const repositories = new BoundedCache<string, true>({ maxWeight: MAX_REPOSITORIES });
+  const repositories = new BoundedMap<string, true>({ max: MAX_REPOSITORIES });
   for (const own of typeof repository === "string" ? [repository] : collects) repositories.set(own, true);
   const hold = async (task: TaskId, worktree: Worktree, git: GitOptions) => {
     const kept = await holdWorktree(worktree, git);
@@ -102,7 +102,7 @@ export function worktreeIsolation(options: WorktreeIsolationOptions): Isolation 
       return removal && toFacts(removal);
     },
     async collectStale(stale) {
-      for (const from of repositories.keys()) await collectStaleIn(from, rest, stale);
+      for (const from of [...repositories.keys()]) await collectStaleIn(from, rest, stale);
     },
   };
 }

@@ -5,7 +5,7 @@ import { createArgumentError } from "../model/errors.ts";
 export type Cursor = string;
 
 /** A line, and the last entry seen on it; undefined at the start of a line. */
-export interface CursorPlace {
+interface CursorPlace {
   readonly lineSeq: number;
   readonly at: Place | undefined;
 }

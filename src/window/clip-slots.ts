@@ -7,7 +7,7 @@ import type { Slot } from "./slot.ts";
 import { sumSlotTokens } from "./sum-slot-tokens.ts";
 
 /** True if a part of a slot must not change. */
-export type FixedPartFilter = (slot: Slot, part: Part) => boolean;
+type FixedPartFilter = (slot: Slot, part: Part) => boolean;
 
 /** Minimum characters that a clipped part keeps. If 200 is not short enough, only a notice remains. */
 const FLOORS = [200, 0] as const;

@@ -5,7 +5,7 @@ import { removeElements } from "../model/remove-elements.ts";
 import { clipText } from "./clip-text.ts";
 
 /** The header of a tool's output that a client has put into a user message as text. */
-export interface OutputHeader {
+interface OutputHeader {
   readonly tool: string;
   /** The subject of the call: a file, a command. */
   readonly subject?: string;

@@ -2,7 +2,7 @@ import type { Part, TextPart, ToolResultPart } from "../model/part.ts";
 import type { Slot } from "./slot.ts";
 
 /** Describes removed content and where to find it. */
-export interface StubFacts {
+interface StubFacts {
   /** The removed content, as in "An earlier read of src/a.ts". */
   readonly what: string;
   /** Size of the removed content, as in "1,200 characters". */

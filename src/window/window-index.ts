@@ -1,12 +1,11 @@
 import { findBonds } from "./find-bonds.ts";
 import { type Group, groupSlots } from "./group.ts";
-import { groupExchanges } from "./group-exchanges.ts";
 import { type PlacedResult, pairResults } from "./placed-result.ts";
 import type { Slot } from "./slot.ts";
 import { findShownContents, type ShownContents } from "./touch/shown-contents.ts";
 
 /** Structures that passes query repeatedly; each is computed on first use. */
-export interface WindowIndex {
+interface WindowIndex {
   readonly groups: readonly Group[];
   readonly exchanges: readonly Group[];
   readonly results: readonly PlacedResult[];
@@ -57,4 +56,25 @@ function once<T extends object>(make: () => T): () => T {
     made ??= make();
     return made;
   };
+}
+
+/**
+ * Joins the groups of a window into exchanges: the messages before a reply, and the reply with the results of its
+ * calls.
+ */
+function groupExchanges(slots: readonly Slot[], groups: readonly Group[]): readonly Group[] {
+  const exchanges: Group[] = [];
+  let start = 0;
+  for (const { from, to } of groups) {
+    if (!listIndexes({ from, to }).some((index) => slots[index]?.message.role === "assistant")) continue;
+    exchanges.push({ from: start, to });
+    start = to + 1;
+  }
+  if (start < slots.length) exchanges.push({ from: start, to: slots.length - 1 });
+  return exchanges;
+}
+
+/** Slot indexes of an exchange. */
+function listIndexes({ from, to }: Group): readonly number[] {
+  return Array.from({ length: to - from + 1 }, (_, offset) => from + offset);
 }

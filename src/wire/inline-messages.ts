@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { computeDigest } from "../base/digest.ts";
 import { createArgumentError, LonghaulError } from "../model/errors.ts";
 import type { Message, MessageInput } from "../model/message.ts";
 import { sniffMime } from "../model/mime.ts";
@@ -58,7 +58,7 @@ async function toBlobPart(
   const type = sniffMime(bytes) ?? mime ?? findLabel(data);
   if (type === undefined)
     throw createArgumentError("mime", mime, "the type of the data, which its bytes do not show");
-  const digest = createHash("sha256").update(bytes).digest("hex");
+  const digest = computeDigest(bytes);
   media.set(digest, bytes.toString("base64"));
   return { type: "blob", digest, sizeBytes: bytes.length, mime: type, ...(name !== undefined && { name }) };
 }

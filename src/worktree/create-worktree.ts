@@ -30,7 +30,7 @@ export interface CreateWorktreeOptions extends GitOptions {
 }
 
 /** A new worktree. */
-export interface CreatedWorktree {
+interface CreatedWorktree {
   readonly worktree: Worktree;
   /** The folder inside the worktree that corresponds to `repository`, which may be a subfolder. */
   readonly folder: string;

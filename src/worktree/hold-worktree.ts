@@ -7,7 +7,7 @@ import { checkWorktree, createWorktreeError, type Worktree } from "./worktree.ts
 import { buildLockReason, getCurrentHolder, readMark, writeMark } from "./worktree-mark.ts";
 
 /** Options for holding a worktree. */
-export interface HoldWorktreeOptions extends GitOptions {
+interface HoldWorktreeOptions extends GitOptions {
   readonly clock?: Clock;
   /** Interval of the heartbeat (20 s). */
   readonly everyMs?: number;

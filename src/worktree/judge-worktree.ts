@@ -3,7 +3,6 @@ import { dirname, join } from "node:path";
 import { checkFields } from "../model/argument-checks.ts";
 import { isLonghaulError } from "../model/errors.ts";
 import { type GitOptions, runGit } from "./git.ts";
-import { hasHiddenChanges } from "./hidden-changes.ts";
 import { hasOwnCommits, hasOwnStash } from "./own-commits.ts";
 import { hasSubmoduleCommits } from "./submodules.ts";
 import { checkWorktree, readAdminFolder, type Worktree } from "./worktree.ts";
@@ -11,7 +10,7 @@ import { readMark } from "./worktree-mark.ts";
 import { readStatusChanges, type StatusChange } from "./worktree-status.ts";
 
 /** A kind of content that would be lost or forgotten with the worktree. */
-export type WorktreeChange = StatusChange | "commits" | "stash" | "branch" | "unfinished";
+type WorktreeChange = StatusChange | "commits" | "stash" | "branch" | "unfinished";
 
 /** Whether a worktree contains work of its own, if that can be determined. */
 export type Verdict =
@@ -86,4 +85,18 @@ async function isOnOtherBranch({ admin, branch }: Worktree, options: GitOptions)
 
 function buildUndecidable(reason: string): Verdict {
   return { state: "undecidable", reason };
+}
+
+/**
+ * Whether git was told to ignore changes of an existing file (`--assume-unchanged`, `--skip-worktree`). Files excluded
+ * by a sparse checkout do not exist and do not count.
+ */
+async function hasHiddenChanges(worktree: Worktree, options: GitOptions): Promise<boolean> {
+  const args = ["--git-dir", worktree.admin, "--work-tree", worktree.path, "ls-files", "-v", "-z"];
+  const records = (await runGit(worktree.path, args, options)).split("\0");
+  return records.some((record) => {
+    const flag = record.slice(0, 1);
+    if (flag !== flag.toUpperCase()) return true;
+    return flag === "S" && existsSync(join(worktree.path, record.slice(2)));
+  });
 }

@@ -6,7 +6,7 @@ import { isProcessAlive } from "../process/system-table.ts";
 import { getCurrentHolder, type Holder } from "./worktree-mark.ts";
 
 /** Limits for waiting for a lock. */
-export interface LockOptions {
+interface LockOptions {
   readonly waitMs?: number;
   readonly signal?: AbortSignal;
 }

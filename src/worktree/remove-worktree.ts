@@ -58,7 +58,7 @@ export function withWorktreeLock<T>(worktree: Worktree, work: () => Promise<T>, 
 }
 
 /** Removes a worktree if unchanged; the caller holds the lock. */
-export async function removeUnderLock(worktree: Worktree, options: GitOptions): Promise<Removal> {
+async function removeUnderLock(worktree: Worktree, options: GitOptions): Promise<Removal> {
   try {
     const mark = await releaseHolder(worktree);
     const decision = await judgeWorktree(worktree, options);

@@ -4,7 +4,7 @@ import { callGit, createGitError, type GitOptions, runGit } from "./git.ts";
 import { createWorktreeError } from "./worktree.ts";
 
 /** A repository as seen from one of its folders. */
-export interface Repository {
+interface Repository {
   /** The git folder that all worktrees share. */
   readonly common: string;
   readonly isBare: boolean;

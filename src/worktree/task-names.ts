@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { computeDigest } from "../base/digest.ts";
 
 const MAX_LENGTH = 64;
 
@@ -14,7 +14,7 @@ export function toTaskName(task: string): string {
     .join("")
     .replace(/[.-]+$/, "");
   if (short === task) return short;
-  const digest = createHash("sha256").update(task).digest("hex").slice(0, 8);
+  const digest = computeDigest(task, 8);
   return short ? `${short}-${digest}` : digest;
 }
 

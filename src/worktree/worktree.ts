@@ -5,7 +5,7 @@ import { LonghaulError } from "../model/errors.ts";
 import { readMark } from "./worktree-mark.ts";
 
 /** Why a worktree is not available. */
-export type WorktreeRefusal =
+type WorktreeRefusal =
   | "not-a-repository"
   | "no-commits"
   | "base-unknown"

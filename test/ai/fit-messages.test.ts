@@ -4,11 +4,9 @@ import { fitMessages } from "../../src/ai/index.ts";
 import type { Message } from "../../src/index.ts";
 import { anthropicClearPolicy } from "../../src/window/policies/anthropic-clear-policy.ts";
 import { estimateMessage } from "../../src/window/tokens/estimate.ts";
+import { PIXEL_PNG } from "../support/pixel.ts";
 
 const options = { model: "some-model", models: { "some-model": { window: 16_000 } } };
-
-const PNG =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 const words = (turn: number) =>
   Array.from(
@@ -26,7 +24,7 @@ const DIALECTS: Readonly<Record<string, (steps: number) => Foreign[]>> = {
       role: "user",
       content: [
         { type: "text", text: "Read all of it." },
-        { type: "file", data: PNG, mediaType: "image/png" },
+        { type: "file", data: PIXEL_PNG, mediaType: "image/png" },
       ],
     },
     ...Array.from({ length: steps }, (_, step): ModelMessage[] => [

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { withLonghaul } from "../../src/ai/index.ts";
 import { isLonghaulError } from "../../src/index.ts";
+import { PIXEL_PNG } from "../support/pixel.ts";
 import type { Behaviour } from "../support/wire-server/behaviour.ts";
 import { lineOf, logOf, reply, type Speaking, speaking } from "./speaking.ts";
 
@@ -196,9 +197,6 @@ describe("a window that the provider finds too large", () => {
   );
 });
 
-const PNG =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-
 describe("a block that the provider rejects", () => {
   test("is left out and the call sent again; the log keeps it", async () => {
     const { server, session, model } = await speaking();
@@ -216,20 +214,20 @@ describe("a block that the provider rejects", () => {
         role: "user",
         content: [
           { type: "text", text: "What is this?" },
-          { type: "file", data: PNG, mediaType: "image/png" },
+          { type: "file", data: PIXEL_PNG, mediaType: "image/png" },
         ],
       },
     ];
     const speaker = model();
     const { text, response } = await generateText({ model: speaker, messages, maxRetries: 0 });
     expect(text).toBe("A dot?");
-    expect(JSON.stringify(server.requests[0]?.body)).toContain(PNG);
-    expect(JSON.stringify(server.requests[1]?.body)).not.toContain(PNG);
+    expect(JSON.stringify(server.requests[0]?.body)).toContain(PIXEL_PNG);
+    expect(JSON.stringify(server.requests[1]?.body)).not.toContain(PIXEL_PNG);
     await generateText({
       model: speaker,
       messages: [...messages, ...response.messages, { role: "user", content: "Sure?" }],
     });
-    expect(JSON.stringify(server.requests[2]?.body)).not.toContain(PNG);
+    expect(JSON.stringify(server.requests[2]?.body)).not.toContain(PIXEL_PNG);
     expect(await lineOf(session)).toEqual([
       "user: What is this? | [image/png]",
       "assistant: A dot?",
@@ -249,7 +247,9 @@ describe("a picture beside one that the provider rejects", () => {
         message: "messages.0.content.1.image.source.base64.data: Could not process image",
       },
     });
-    const other = Buffer.concat([Buffer.from(PNG, "base64"), Buffer.from("another")]).toString("base64");
+    const other = Buffer.concat([Buffer.from(PIXEL_PNG, "base64"), Buffer.from("another")]).toString(
+      "base64",
+    );
     server.script({ type: "error", kind: "bad-request", body }, reply("Two dots?"));
     const { text } = await generateText({
       model: model(),
@@ -259,7 +259,7 @@ describe("a picture beside one that the provider rejects", () => {
           role: "user",
           content: [
             { type: "text", text: "What are these?" },
-            { type: "file", data: PNG, mediaType: "image/png" },
+            { type: "file", data: PIXEL_PNG, mediaType: "image/png" },
             { type: "file", data: Buffer.from(other, "base64"), mediaType: "image/png" },
           ],
         },
@@ -267,7 +267,7 @@ describe("a picture beside one that the provider rejects", () => {
     });
     expect(text).toBe("Two dots?");
     const sent = JSON.stringify(server.requests[1]?.body);
-    expect(sent).not.toContain(PNG);
+    expect(sent).not.toContain(PIXEL_PNG);
     expect(sent).toContain(other);
   });
 });

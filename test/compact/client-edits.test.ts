@@ -7,8 +7,8 @@ import { rooPolicy } from "../../src/window/policies/roo-policy.ts";
 import type { Policy } from "../../src/window/policy.ts";
 import type { Slot } from "../../src/window/slot.ts";
 import { estimateMessage } from "../../src/window/tokens/estimate.ts";
-import { Random } from "../formats/fuzz/random.ts";
 import { proofRounds } from "../support/proof.ts";
+import { Random } from "../support/random.ts";
 import { brokenRule } from "../window/properties/check-run.ts";
 import { randomHistory } from "../window/properties/random-history.ts";
 

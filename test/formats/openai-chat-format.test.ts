@@ -1,9 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { openaiChatFormat } from "../../src/formats/openai-chat-format.ts";
+import { PIXEL_PNG } from "../support/pixel.ts";
 import { lines, readText, words } from "./wire/reading-wire.ts";
-
-const picture =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 describe("chat completions", () => {
   test("calls, results, images and reasoning become parts", async () => {
@@ -15,7 +13,7 @@ describe("chat completions", () => {
           role: "user",
           content: [
             words("look"),
-            { type: "image_url", image_url: { url: `data:image/png;base64,${picture}` } },
+            { type: "image_url", image_url: { url: `data:image/png;base64,${PIXEL_PNG}` } },
           ],
         },
         {
@@ -30,7 +28,7 @@ describe("chat completions", () => {
     );
     expect(messages).toEqual([
       ["#0", "system", [words("Be brief.")]],
-      ["#1", "user", [words("look"), { type: "data", data: picture }]],
+      ["#1", "user", [words("look"), { type: "data", data: PIXEL_PNG }]],
       [
         "#2",
         "assistant",

@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { readSources } from "./source-graph.ts";
 
 const src = fileURLToPath(new URL("../../src/", import.meta.url));
 
@@ -42,6 +43,44 @@ const HEIGHT: Readonly<Record<string, number>> = {
   testing: 10,
 };
 
+/**
+ * The folders inside large layers, from bottom to top; a folder may import from lower rows and from its own layer's
+ * files.
+ */
+const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  window: [
+    ["extract", "models", "money", "paging", "touch"],
+    ["passes", "replay", "tokens", "usage"],
+    ["limits", "policies"],
+    ["live"],
+  ],
+  memory: [["text", "vectors"], ["files", "memories", "rank"], ["embed", "retrieval"], ["index"]],
+  formats: [
+    ["reading"],
+    ["content", "importing"],
+    ["claude-code", "cline", "codex", "copilot-cli", "gemini-cli", "opencode", "pi", "swe-agent", "wire"],
+    ["cline-sdk", "openclaw", "roo", "writing"],
+  ],
+  gateway: [
+    ["api"],
+    ["config", "door", "identity", "loops"],
+    ["pages", "redact", "request", "upstream"],
+    ["body", "observe", "outgoing"],
+    ["thread"],
+    ["call"],
+    ["exchange"],
+    ["recall"],
+    ["reply"],
+    ["passthrough"],
+  ],
+};
+
+/** Layers that others import through these files only. */
+const FACES: Readonly<Record<string, readonly string[]>> = {
+  ai: ["ai/index.ts"],
+  testing: ["testing/index.ts"],
+};
+
 /** Implementations of ports, which only open-kernel and their own files may import. */
 const IMPLEMENTATIONS = ["store/sqlite", "provider/ai-sdk"];
 /** The entry that exports the provider on the AI SDK, and adapters that parse usage and errors like it. */
@@ -51,28 +90,22 @@ const ADAPTERS = ["ai/index.ts", "ai/model-call.ts", "memory/embed/ai-sdk-embedd
 const ENTRIES = ["index.ts", "task-entry.ts", "window-entry.ts"];
 const ABOVE_ENTRIES = ["formats", "conversation", "ai", "gateway", "cli"];
 /** Not public: both keep a model's text from posing as ours. */
-const SHARED_INSIDE = ["memory/retrieval/sanitize-text.ts"];
+const SHARED_INSIDE = ["memory/text/sanitize-text.ts"];
 
-interface Import {
-  readonly from: string;
-  readonly to: string;
+const sources = readSources("src");
+const files = sources.map(({ path }) => toInner(path));
+const imports = sources.flatMap((source) =>
+  source.imports.map(({ from, to }) => ({ from: toInner(from), to: toInner(to) })),
+);
+
+function toInner(path: string): string {
+  return relative("src", path);
 }
 
-const files = readdirSync(src, { recursive: true })
-  .map(String)
-  .filter((path) => path.endsWith(".ts"));
-
-const imports: readonly Import[] = files.flatMap((from) => {
-  const text = readFileSync(join(src, from), "utf8");
-  const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(
-    (match) => match[1] as string,
-  );
-  return specifiers
-    .filter((specifier) => specifier.startsWith("."))
-    .map((specifier) => ({ from, to: relative(src, join(src, dirname(from), specifier)) }));
-});
-
 const layerOf = (path: string) => path.split("/")[0] as string;
+/** The folder directly inside a layer; undefined for files of the layer itself. */
+const roomOf = (path: string) => path.split("/").slice(1, -1)[0];
+const isWithin = (folder: string, other: string) => `${folder}/`.startsWith(`${other}/`);
 const implementationOf = (path: string) => IMPLEMENTATIONS.find((folder) => path.startsWith(`${folder}/`));
 
 describe("the layers", () => {
@@ -132,20 +165,45 @@ describe("the layers", () => {
     expect(inside).toEqual([]);
   });
 
+  test("every folder of a large layer has its row, and imports only from lower ones", () => {
+    const heightOf = (path: string) =>
+      ROOMS[layerOf(path)]?.findIndex((row) => row.includes(roomOf(path) ?? ""));
+    const inside = files.filter((path) => ROOMS[layerOf(path)] && roomOf(path) !== undefined);
+    const missing = inside.filter((path) => heightOf(path) === -1);
+    expect([...new Set(missing.map((path) => `${layerOf(path)}/${roomOf(path)}`))]).toEqual([]);
+    const rising = imports.filter(({ from, to }) => {
+      if (layerOf(from) !== layerOf(to) || !roomOf(from) || !roomOf(to) || roomOf(from) === roomOf(to))
+        return false;
+      return (heightOf(to) ?? -1) >= (heightOf(from) ?? 99);
+    });
+    expect(rising).toEqual([]);
+  });
+
+  test("no row names a folder that does not exist", () => {
+    const rooms = Object.entries(ROOMS).flatMap(([layer, rows]) =>
+      rows.flat().map((room) => `${layer}/${room}`),
+    );
+    expect(rooms.filter((room) => !existsSync(join(src, room)))).toEqual([]);
+  });
+
+  test("no two folders import each other, by whatever way round, except a folder and one inside it", () => {
+    const crossing = imports
+      .map(({ from, to }) => ({ from: dirname(from), to: dirname(to) }))
+      .filter(({ from, to }) => !isWithin(from, to) && !isWithin(to, from));
+    const folders = [...new Set(files.map((path) => dirname(path)))];
+    expect(findCycle(folders, crossing)).toEqual([]);
+  });
+
+  test("a layer with a face is imported through it", () => {
+    const around = imports.filter(({ from, to }) => {
+      const face = FACES[layerOf(to)];
+      return face && layerOf(from) !== layerOf(to) && !face.includes(to);
+    });
+    expect(around).toEqual([]);
+  });
+
   test("no two files import each other, by whatever way round", () => {
-    const next = Map.groupBy(imports, ({ from }) => from);
-    const done = new Set<string>();
-    const visit = (file: string, path: readonly string[]): string[] => {
-      if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
-      if (done.has(file)) return [];
-      for (const { to } of next.get(file) ?? []) {
-        const cycle = visit(to, [...path, file]);
-        if (cycle.length > 0) return cycle;
-      }
-      done.add(file);
-      return [];
-    };
-    for (const file of files) expect(visit(file, [])).toEqual([]);
+    expect(findCycle(files, imports)).toEqual([]);
   });
 
   test("no two folders of the gateway import each other, by whatever way round", () => {
@@ -167,3 +225,27 @@ describe("the layers", () => {
     expect([...next.keys()].filter((folder) => reach(folder).has(folder))).toEqual([]);
   });
 });
+
+/** A way from a node back to itself; empty if there is none. */
+function findCycle(
+  nodes: readonly string[],
+  edges: readonly { readonly from: string; readonly to: string }[],
+): readonly string[] {
+  const next = Map.groupBy(edges, ({ from }) => from);
+  const done = new Set<string>();
+  const visit = (node: string, way: readonly string[]): readonly string[] => {
+    if (way.includes(node)) return [...way.slice(way.indexOf(node)), node];
+    if (done.has(node)) return [];
+    for (const { to } of next.get(node) ?? []) {
+      const cycle = visit(to, [...way, node]);
+      if (cycle.length > 0) return cycle;
+    }
+    done.add(node);
+    return [];
+  };
+  for (const node of nodes) {
+    const cycle = visit(node, []);
+    if (cycle.length > 0) return cycle;
+  }
+  return [];
+}

@@ -1,19 +1,17 @@
 import type { Kernel } from "../../src/index.ts";
+import { Random } from "../support/random.ts";
 
 const BATCH = 500;
 const WORDS_PER_MESSAGE = 70;
-const VOCABULARY = 3_000;
+/** More words than the analyzer of recall caches. */
+const VOCABULARY = 12_000;
 
-/** Fills a store with a long, indexed conversation, so that all caches of pages, vectors and chunks start full. */
+/** Fills a store with a long, indexed conversation, so that all caches of pages, vectors, chunks and words start full. */
 export async function fillStore(kernel: Kernel, messages: number): Promise<void> {
   await using session = await kernel.session("an earlier conversation");
-  let state = 1;
-  const next = () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state;
-  };
+  const random = new Random(1);
   const text = () =>
-    Array.from({ length: WORDS_PER_MESSAGE }, () => `w${(next() % VOCABULARY).toString(36)}`).join(" ");
+    Array.from({ length: WORDS_PER_MESSAGE }, () => `w${random.below(VOCABULARY).toString(36)}`).join(" ");
   for (let from = 0; from < messages; from += BATCH)
     await session.appendAll(Array.from({ length: BATCH }, () => ({ role: "user" as const, text: text() })));
   await kernel.memory.catchUp();

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { type Message, POLICIES, type Policy } from "../../src/index.ts";
 import { clipSlots } from "../../src/window/clip-slots.ts";
 import type { Slot } from "../../src/window/slot.ts";
-import { Random } from "../formats/fuzz/random.ts";
 import { testKernel } from "../support/kernel.ts";
+import { Random } from "../support/random.ts";
 import { randomHistory } from "./properties/random-history.ts";
 import { tokensOf } from "./properties/rules.ts";
 

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import type { WireName, WireObject } from "../../src/wire/wire.ts";
+import { PIXEL_PNG } from "../support/pixel.ts";
 
 /** A one-pixel PNG. */
-export const PNG =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+export const PNG = PIXEL_PNG;
 
 const text = fc.oneof(
   fc.string({ unit: "grapheme", maxLength: 12 }),

@@ -1,6 +1,6 @@
+import { fenceWithMark } from "../../base/fence.ts";
 import type { Json, MessageInput, TaskNotice } from "../../index.ts";
-import { quoteLines, sanitizeName } from "../../memory/retrieval/sanitize-text.ts";
-import { fenceWithMark } from "../../model/fence.ts";
+import { quoteLines, sanitizeName } from "../../memory/text/sanitize-text.ts";
 
 /** Maximum characters of a result; longer ones are cut, and `task_output` shows the rest. */
 const MAX_CHARACTERS = 8_000;

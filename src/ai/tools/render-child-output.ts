@@ -1,6 +1,6 @@
+import { fenceWithMark } from "../../base/fence.ts";
 import { type Entry, type Kernel, type TaskStatus, textOfMessage } from "../../index.ts";
-import { quoteLines, sanitizeName } from "../../memory/retrieval/sanitize-text.ts";
-import { fenceWithMark } from "../../model/fence.ts";
+import { quoteLines, sanitizeName } from "../../memory/text/sanitize-text.ts";
 import { listCalls } from "../agent/pending-calls.ts";
 
 /** The end of a task's output is enough to see its progress. */

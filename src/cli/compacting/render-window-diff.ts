@@ -9,7 +9,7 @@ import { fitText } from "../width.ts";
 const SHOWN_ENDS = 3;
 
 /** Options for printing a window diff. */
-export interface DiffPrintOptions {
+interface DiffPrintOptions {
   readonly columns: number;
   readonly paint: Paint;
   /** List every message that leaves. */

@@ -5,11 +5,11 @@ import { formatCount, formatQuantity, formatShare } from "../format-count.ts";
 import { formatAgo } from "../format-time.ts";
 import { quoteShellWord } from "../quote-shell-word.ts";
 import { renderSpending, renderUnpricedNote } from "../spending/render-spending.ts";
+import { explainEdit } from "../transcript/explain-edit.ts";
 import { fitText } from "../width.ts";
 import { wrapText } from "../wrap-text.ts";
 import { citeEntry } from "./cite-entry.ts";
 import type { ContextReport } from "./context-report.ts";
-import { explainEdit } from "./explain-edit.ts";
 import { formatEntryExcerpt } from "./format-entry-excerpt.ts";
 import { renderRows } from "./labeled-row.ts";
 import { buildReceiptRows } from "./receipt-rows.ts";
@@ -17,7 +17,7 @@ import { type OverlayPrintOptions, renderOverlay } from "./render-overlay.ts";
 import { renderWindowBar } from "./render-window-bar.ts";
 
 /** Options for printing a window report. */
-export interface ContextPrintOptions extends OverlayPrintOptions {
+interface ContextPrintOptions extends OverlayPrintOptions {
   readonly isQuiet: boolean;
 }
 

@@ -7,7 +7,6 @@ import { formatTokenChange } from "../tokens.ts";
 import { describeEdit } from "../transcript/describe-edit.ts";
 import { fitText } from "../width.ts";
 import { citeEntry } from "./cite-entry.ts";
-import { describeStanding } from "./describe-standing.ts";
 
 const COLUMNS: readonly Column[] = [
   { title: "overlay", look: "cyan", shrinks: "last" },
@@ -41,4 +40,17 @@ export function renderEdits({ entry: { edit } }: ListedOverlay, columns: number)
   const edits = edit.type === "plan" ? edit.edits : [];
   if (edits.length === 0) return ["This overlay is a single edit."];
   return edits.map((one, index) => fitText(escapeLine(`--edit ${index}  ${describeEdit(one)}`), columns));
+}
+
+/** Tells whether the overlay at `index` is in force, and if not, why; `listed` is ordered newest first. */
+function describeStanding(index: number, listed: readonly ListedOverlay[]): string {
+  const { entry, isHolding } = listed[index] as ListedOverlay;
+  if (isHolding) return "in force";
+  if (entry.edit.type === "revert") return "reverted";
+  const rebuilt = listed.slice(0, index).find(isRebuilding);
+  return rebuilt ? `replaced by #${rebuilt.entry.seq}` : "reverted";
+}
+
+function isRebuilding({ entry: { edit }, isHolding }: ListedOverlay): boolean {
+  return isHolding && (edit.type === "plan" || edit.type === "summarize") && edit.isWhole === true;
 }

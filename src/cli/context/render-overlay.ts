@@ -4,9 +4,9 @@ import { formatAgo, formatTime } from "../format-time.ts";
 import type { Paint } from "../paint.ts";
 import { formatTokenChange } from "../tokens.ts";
 import { describeEdit } from "../transcript/describe-edit.ts";
+import { explainEdit } from "../transcript/explain-edit.ts";
 import { wrapText } from "../wrap-text.ts";
 import { citeEntry } from "./cite-entry.ts";
-import { explainEdit } from "./explain-edit.ts";
 import { type LabeledRow, renderRows } from "./labeled-row.ts";
 import { buildReceiptRows } from "./receipt-rows.ts";
 

@@ -7,7 +7,7 @@ import { describeEdit } from "../transcript/describe-edit.ts";
 import { openDescribedWindow } from "./window-options.ts";
 
 /** Effect of a revert on the window. */
-export interface RevertEffect {
+interface RevertEffect {
   readonly session: string;
   /** The new revert overlay; undefined if there was nothing to revert. */
   readonly by: Entry<OverlayBody> | undefined;

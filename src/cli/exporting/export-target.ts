@@ -5,7 +5,7 @@ import { UsageError } from "../usage-error.ts";
 import { findPathKind, TargetExistsError } from "./staging-folder.ts";
 
 /** Maps a file name from a writer to its path on disk. */
-export type PathMapper = (file: string) => string;
+type PathMapper = (file: string) => string;
 
 /** Export request. */
 export interface ExportTarget {

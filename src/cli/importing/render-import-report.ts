@@ -10,7 +10,7 @@ import { type Column, renderTable } from "../table.ts";
 const SHOWN_PROBLEMS = 20;
 
 /** Options for printing an import report. */
-export interface ImportReportOptions {
+interface ImportReportOptions {
   readonly paint: Paint;
   readonly width: number;
   readonly isDryRun: boolean;

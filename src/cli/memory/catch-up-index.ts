@@ -5,7 +5,7 @@ import { formatCount } from "../format-count.ts";
 import { StatusLine } from "../status-line.ts";
 
 /** Entries and chunks that were indexed. */
-export interface IndexCounts {
+interface IndexCounts {
   readonly entries: number;
   readonly chunks: number;
 }

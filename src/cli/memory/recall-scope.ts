@@ -4,7 +4,7 @@ import type { CliContext } from "../cli-context.ts";
 import { findSession } from "../find-session.ts";
 
 /** Options that narrow the scope of a recall. */
-export interface ScopeValues {
+interface ScopeValues {
   readonly session?: readonly string[];
   readonly prefix?: string;
   readonly agent?: string;

@@ -12,7 +12,7 @@ export type RecalledHit = RecallResult["hits"][number];
 const INDENT = "    ";
 
 /** Names a hit: an entry by its id, a file by path and lines. */
-export function citeHit(hit: RecalledHit): string {
+function citeHit(hit: RecalledHit): string {
   return hit.kind === "session" ? hit.entry : `${hit.path}:${hit.lines.first}-${hit.lines.last}`;
 }
 

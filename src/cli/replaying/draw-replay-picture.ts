@@ -1,4 +1,4 @@
-export interface PicturePoint {
+interface PicturePoint {
   readonly tokens: number;
   readonly isEdited: boolean;
 }

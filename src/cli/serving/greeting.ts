@@ -8,7 +8,7 @@ import type { Paint } from "../paint.ts";
 import { padText } from "../width.ts";
 
 /** A gateway that has started listening. */
-export interface GatewayFacts {
+interface GatewayFacts {
   readonly url: string;
   readonly store: string;
   readonly loaded: LoadedConfig;

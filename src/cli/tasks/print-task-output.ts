@@ -1,14 +1,20 @@
-import { isTerminal, type Kernel, type OutputOptions, type TaskEntry, type TaskId } from "../../index.ts";
+import {
+  isTerminal,
+  type Kernel,
+  type OutputOptions,
+  type TaskEntry,
+  type TaskId,
+  textOfMessage,
+} from "../../index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { escapeText, toSafeJson } from "../escape.ts";
 import { printTo } from "../printer.ts";
-import { formatTaskEntry } from "./format-task-entry.ts";
 
 /** Why following ended: the task ended, moved to the background, or the reader stopped. */
 export type FollowEnd = "ended" | "detached" | "stopped";
 
 /** A task to follow and how to print its output. */
-export interface FollowRequest {
+interface FollowRequest {
   readonly kernel: Kernel;
   readonly context: CliContext;
   readonly task: TaskId;
@@ -46,4 +52,28 @@ function findEnd(entry: TaskEntry, { task, endsWithForeground }: FollowRequest):
   if (entry.kind !== "task" || entry.task !== task || entry.note.type !== "moved") return undefined;
   if (isTerminal(entry.note.to)) return "ended";
   return endsWithForeground && entry.note.mode === "background" ? "detached" : undefined;
+}
+
+/** Formats an entry of a task's session for its output; "" for entries that are not shown. */
+function formatTaskEntry(entry: TaskEntry, task: TaskId): string {
+  if (entry.kind === "message") {
+    // The text was already shown while it streamed.
+    if (entry.message.meta?.isStreamed) return "";
+    const text = textOfMessage(entry.message).trim();
+    return text === "" ? "" : `${entry.message.role}: ${text}\n`;
+  }
+  if (entry.kind !== "task" || entry.task !== task) return "";
+  const { note } = entry;
+  switch (note.type) {
+    case "output":
+      return note.text;
+    case "call":
+      return `· ${note.name} ${JSON.stringify(note.arguments)}\n`;
+    case "summary":
+      return `· ${note.text}\n`;
+    case "loop":
+      return `· ${note.call} was called ${note.repeats} times in a row with the same result\n`;
+    default:
+      return "";
+  }
 }

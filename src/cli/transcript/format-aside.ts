@@ -1,8 +1,8 @@
 import type { EditReason, Entry, EntryBody, Usage } from "../../index.ts";
-import { explainEdit } from "../context/explain-edit.ts";
 import { escapeLine } from "../escape.ts";
 import { formatCount, formatQuantity } from "../format-count.ts";
 import { describeEdit } from "./describe-edit.ts";
+import { explainEdit } from "./explain-edit.ts";
 
 type Aside = Exclude<EntryBody, { readonly kind: "message" | "raw" }>;
 

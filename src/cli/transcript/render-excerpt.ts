@@ -3,7 +3,7 @@ import { formatQuantity } from "../format-count.ts";
 import { fitText } from "../width.ts";
 
 /** Size limits of an excerpt. */
-export interface ExcerptLimits {
+interface ExcerptLimits {
   /** Maximum lines; all if absent. */
   readonly lines?: number;
   /** Maximum columns of a line. */

@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
 import type {
   BlobPart,
   Blobs,
@@ -14,13 +15,12 @@ import { formatBytes } from "../format-bytes.ts";
 import { formatTime } from "../format-time.ts";
 import type { Look, Paint } from "../paint.ts";
 import { fitText } from "../width.ts";
-import { CallNames } from "./call-names.ts";
 import { formatAside } from "./format-aside.ts";
 import { formatCall } from "./format-call.ts";
 import { renderExcerpt } from "./render-excerpt.ts";
 
 /** Options for printing a transcript. */
-export interface TranscriptPrintOptions {
+interface TranscriptPrintOptions {
   readonly paint: Paint;
   readonly columns: number;
   /** Show tool results, system messages and content in blobs in full. */
@@ -42,12 +42,14 @@ const RESULT_LINES = 8;
 const REASONING_LINES = 12;
 /** Maximum characters of a foreign part without `isRaw`. */
 const MAX_RAW_CHARACTERS = 200;
+/** Maximum calls to remember; results follow their calls closely. */
+const MAX_CALLS = 1_000;
 
 /** Formats entries one after another as text that is safe to print. */
 export class TranscriptFormatter {
   readonly #options: TranscriptPrintOptions;
   /** Tool names by call id; results often do not repeat them. */
-  readonly #calls = new CallNames();
+  readonly #callNames = new BoundedMap<string, string>({ max: MAX_CALLS });
 
   constructor(options: TranscriptPrintOptions) {
     this.#options = options;
@@ -84,7 +86,7 @@ export class TranscriptFormatter {
       case "reasoning":
         return this.#formatReasoning(part);
       case "tool-call":
-        this.#calls.set(part.callId, part.name);
+        this.#callNames.set(part.callId, part.name);
         return [paint("blue", `→ ${formatCall(part.name, part.input, columns - 2)}`)];
       case "tool-result":
         return this.#formatResult(part);
@@ -103,7 +105,7 @@ export class TranscriptFormatter {
 
   async #formatResult({ name, callId, isError, output }: ToolResultPart): Promise<readonly string[]> {
     const { paint } = this.#options;
-    const title = `← ${escapeLine(name ?? this.#calls.get(callId) ?? callId)}${isError ? " failed" : ""}`;
+    const title = `← ${escapeLine(name ?? this.#callNames.get(callId) ?? callId)}${isError ? " failed" : ""}`;
     const shown = [isError ? paint("red", title) : paint("blue", title)];
     for (const given of output) {
       const part = given.type === "blob" ? await this.#restore(given) : given;

@@ -1,10 +1,10 @@
+import { findFenceAt } from "../../base/fence.ts";
 import { QUOTE_SIGN } from "./render-summary.ts";
 import { findSection, type SectionKey } from "./sections.ts";
-import { buildClosingLine, hasFenceMark, parseOpeningMark } from "./summary-fence.ts";
 import { buildSections, type SummaryItem, type SummarySections } from "./summary-sections.ts";
 
 /** A parsed summary: its sections, which sections are present, and any text before the first. */
-export interface ParsedSummary {
+interface ParsedSummary {
   readonly sections: SummarySections;
   readonly present: ReadonlySet<SectionKey>;
   /** Text outside of all sections. */
@@ -25,7 +25,7 @@ export function parseSummary(text: string): ParsedSummary {
   const lines = unwrapSummary(text).split("\n");
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] as string;
-    const fenced = findFenceAt(lines, at);
+    const fenced = findFenceAt("quoted-data", lines, at);
     if (fenced) {
       for (const quote of parseQuotes(fenced.inside)) items?.push(quote);
       at = fenced.end;
@@ -60,18 +60,6 @@ export function unwrapSummary(text: string): string {
   const thought = text.replace(/^\s*<(analysis|thinking|scratchpad)>[\s\S]*?<\/\1>\s*/i, "");
   const whole = /^\s*<summary>\s*\n?([\s\S]*?)\s*(?:<\/summary>\s*)?$/i.exec(thought)?.[1] ?? thought;
   return (/^\s*```(?:markdown|md)?\n([\s\S]*?)\n```\s*$/.exec(whole)?.[1] ?? whole).replaceAll("\r\n", "\n");
-}
-
-/** The end and contents of a genuine quote fence that opens at line `at`; undefined if there is none. */
-export function findFenceAt(
-  lines: readonly string[],
-  at: number,
-): { readonly end: number; readonly inside: readonly string[] } | undefined {
-  const mark = parseOpeningMark("quoted-data", lines[at] as string);
-  if (mark === undefined) return undefined;
-  const end = lines.indexOf(buildClosingLine("quoted-data", mark), at + 1);
-  const inside = lines.slice(at + 1, end);
-  return end > 0 && hasFenceMark(inside.join("\n"), mark) ? { end, inside } : undefined;
 }
 
 function parseHeading(line: string): SectionKey | undefined {

@@ -34,7 +34,7 @@ export function renderItem(item: SummaryItem): string {
 }
 
 /** The line that names the source of the quoted lines below it. */
-export function renderQuoteHeading({ cite, label }: SummaryItem): string {
+function renderQuoteHeading({ cite, label }: SummaryItem): string {
   return `[${[cite, label].filter(Boolean).join(" ")}]`;
 }
 

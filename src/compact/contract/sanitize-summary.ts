@@ -1,4 +1,5 @@
-import { findFenceAt, unwrapSummary } from "./parse-summary.ts";
+import { findFenceAt } from "../../base/fence.ts";
+import { unwrapSummary } from "./parse-summary.ts";
 import { withoutDelimiters } from "./summary-fence.ts";
 
 const ROLE =
@@ -20,7 +21,7 @@ export function sanitizeSummary(text: string): string {
   const lines = unwrapSummary(text).split("\n");
   const safe: string[] = [];
   for (let at = 0; at < lines.length; at++) {
-    const fenced = findFenceAt(lines, at);
+    const fenced = findFenceAt("quoted-data", lines, at);
     if (fenced) {
       for (const line of lines.slice(at, fenced.end + 1)) safe.push(line);
       at = fenced.end;

@@ -96,7 +96,7 @@ export function toFileCandidate(
 }
 
 /** Describes a run, beginning with its name. */
-export function describeRun({ name: what, isCommand, outcome, cure, action }: ActionRun): string {
+function describeRun({ name: what, isCommand, outcome, cure, action }: ActionRun): string {
   const name = isCommand ? toInlineCode(what, COMMAND_TOKENS) : clipLine(what, COMMAND_TOKENS);
   const exit = outcome.exitCode === undefined ? "" : ` (exit ${outcome.exitCode})`;
   if (outcome.kind === "fine") return `${name} passed${exit}`;

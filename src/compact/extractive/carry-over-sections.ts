@@ -9,7 +9,7 @@ import { splitSentences } from "./split-sentences.ts";
 import { dropRepeats, type SectionCandidates, type SummaryCandidate } from "./summary-candidate.ts";
 
 /** Activity since an earlier summary, which determines the items that remain valid. */
-export interface LaterActivity {
+interface LaterActivity {
   readonly actions: ActionSections;
   /** The last reply without a call, if there was one. */
   readonly reply: string | undefined;

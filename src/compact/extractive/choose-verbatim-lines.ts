@@ -8,11 +8,10 @@ import { isDirective } from "../contract/directives.ts";
 import { withoutControlTokens } from "../contract/sanitize-summary.ts";
 import type { SummaryItem } from "../contract/summary-sections.ts";
 import { clipLine } from "./clip-line.ts";
-import { extractTerms } from "./extract-terms.ts";
 import type { SourceMessage } from "./source-message.ts";
 
 /** Criteria for choosing verbatim lines. */
-export interface VerbatimCriteria {
+interface VerbatimCriteria {
   readonly roomTokens: number;
   /** Text that the summary contains anyway. */
   readonly covered: string;
@@ -155,4 +154,23 @@ function keepFitting(chosen: readonly QuotableLine[], room: number): readonly Qu
 
 function toUserMessage(text: string): Message {
   return { role: "user", parts: [{ type: "text", text }] };
+}
+
+const COMMON_WORDS = new Set(
+  "the and for with that this from about keep focus summary summarize please make sure what when where which into only also have been will your you our all any not but its".split(
+    " ",
+  ),
+);
+const MAX_TERMS = 24;
+let segmenter: Intl.Segmenter | undefined;
+
+/** The search terms in an instruction, in any language that can be segmented. */
+function extractTerms(text: string): readonly string[] {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "word" });
+  const terms = new Set<string>(text.match(/[\w$@~.+-]*[_./$@\d][\w$@~.+/-]*\w/g) ?? []);
+  for (const { segment, isWordLike } of segmenter.segment(text.slice(0, 2_000))) {
+    const least = /[\u2e80-\uffff]/.test(segment) ? 2 : 3;
+    if (isWordLike && segment.length >= least && !COMMON_WORDS.has(segment.toLowerCase())) terms.add(segment);
+  }
+  return [...terms].slice(0, MAX_TERMS);
 }

@@ -28,7 +28,7 @@ const BREAK_TOKENS = 1;
 const MAX_TOKENS = 4_000;
 
 /** Filled sections, and the tokens left over. */
-export interface FilledSections {
+interface FilledSections {
   readonly sections: SummarySections;
   readonly leftTokens: number;
 }

@@ -7,7 +7,7 @@ import type { SourceMessage } from "./source-message.ts";
 import { collectRequests, filterPending } from "./user-request.ts";
 
 /** Rows of identifiers and their tokens. */
-export interface IdentifierRows {
+interface IdentifierRows {
   readonly items: readonly SummaryItem[];
   readonly tokens: number;
 }

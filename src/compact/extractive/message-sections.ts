@@ -10,7 +10,7 @@ import type { SummaryCandidate } from "./summary-candidate.ts";
 import { collectRequests, filterPending, getUserText, type UserRequest } from "./user-request.ts";
 
 /** Sections about messages: requests, decisions, constraints, questions. */
-export interface MessageSections {
+interface MessageSections {
   readonly previous: readonly SummaryCandidate[];
   readonly asks: readonly SummaryCandidate[];
   readonly current: readonly SummaryCandidate[];

@@ -4,7 +4,7 @@ import type { SourceMessage } from "./source-message.ts";
 import { getUserText } from "./user-request.ts";
 
 /** An identifier that was named; frequent and recent ones have a higher worth. */
-export interface NamedIdentifier {
+interface NamedIdentifier {
   readonly identifier: string;
   /** Number of messages that name it. */
   readonly times: number;

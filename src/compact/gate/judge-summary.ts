@@ -1,6 +1,7 @@
+import { findFenceAt } from "../../base/fence.ts";
 import { checkFields, checkList } from "../../model/argument-checks.ts";
 import { estimateMessage, estimateText } from "../../window/tokens/estimate.ts";
-import { findFenceAt, parseSummary, unwrapSummary } from "../contract/parse-summary.ts";
+import { parseSummary, unwrapSummary } from "../contract/parse-summary.ts";
 import { isRoleMarker } from "../contract/sanitize-summary.ts";
 import { headingOf, SECTION_KEYS, type SectionKey } from "../contract/sections.ts";
 import { findKeyIdentifiers, hasIdentifier } from "../extractive/key-identifiers.ts";
@@ -99,7 +100,7 @@ function listLinesOutsideFences(summary: string): readonly string[] {
   const lines = unwrapSummary(summary).split("\n");
   const outside: string[] = [];
   for (let at = 0; at < lines.length; at++) {
-    const fenced = findFenceAt(lines, at);
+    const fenced = findFenceAt("quoted-data", lines, at);
     if (fenced) at = fenced.end;
     else outside.push(lines[at] as string);
   }

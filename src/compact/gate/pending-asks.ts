@@ -9,7 +9,7 @@ const MIN_SHARE = 0.5;
 const SENTENCE_LENGTH = 120;
 
 /** The quoted part of a pending request, cut to its maximum length. */
-export function clipAsk(text: string): string {
+function clipAsk(text: string): string {
   const line = text.replace(/\s+/g, " ").trim();
   return line.length <= QUOTE_LENGTH ? line : `${line.slice(0, QUOTE_LENGTH).toWellFormed()} …`;
 }

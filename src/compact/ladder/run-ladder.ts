@@ -1,3 +1,4 @@
+import { runWithTimeLimit } from "../../base/time-limit.ts";
 import { isLonghaulError, throwIfAborted } from "../../model/errors.ts";
 import type { Usage } from "../../model/usage.ts";
 import type { Provider } from "../../provider/provider.ts";
@@ -13,7 +14,6 @@ import { judgeSummary } from "../gate/judge-summary.ts";
 import { repairSummary } from "../gate/repair-summary.ts";
 import { describeVerdict, type SummaryVerdict } from "../gate/summary-verdict.ts";
 import { type ModelSummaryOptions, type PartSummary, summarizeByModel } from "./summarize-by-model.ts";
-import { withDeadline } from "./with-deadline.ts";
 
 /** The method that produced a summary, from best to last resort. */
 export type Rung = "model" | "fallback" | "extractive" | "truncation";
@@ -25,7 +25,7 @@ export interface SummarizerModel {
 }
 
 /** The content to summarize. */
-export interface LadderSource {
+interface LadderSource {
   readonly slots: readonly Slot[];
   readonly previous?: string;
 }
@@ -118,9 +118,11 @@ async function tryModel(
       note("out of time");
       return undefined;
     }
+    const lateError = () => new Error(`No summary within ${Math.ceil(left / 1_000)} s.`);
+    const limit = { limitMs: left, signal: options.signal, lateError };
     const patient = withRetries(provider, limitRetries(left, options, note));
     try {
-      const { text, parts } = await withDeadline(left, options.signal, (signal) =>
+      const { text, parts } = await runWithTimeLimit(limit, (signal) =>
         summarizeByModel(patient, source.slots, source.previous, {
           ...options,
           window: room,

@@ -31,7 +31,7 @@ export interface PartSummary {
 }
 
 /** A model's summary; `parts` is empty if one call was enough. */
-export interface ModelSummary {
+interface ModelSummary {
   readonly text: string;
   readonly parts: readonly PartSummary[];
 }

@@ -10,7 +10,7 @@ export interface KeepOptions {
 }
 
 /** Marks on a window that affect a compaction. */
-export interface CompactionMarks {
+interface CompactionMarks {
   readonly pins: ReadonlySet<number>;
   readonly summaries: ReadonlySet<number>;
   /** Stretch of messages after the opening that were too many to read. */

@@ -12,7 +12,7 @@ export interface TriggerOptions {
 }
 
 /** Do nothing, start to prepare a summary, or apply one. */
-export type CompactionAction = "none" | "prepare" | "compact";
+type CompactionAction = "none" | "prepare" | "compact";
 
 /** Size of a conversation by both measures that can trigger a summary. */
 export interface Amount {
@@ -21,7 +21,7 @@ export interface Amount {
 }
 
 /** State of a window before a call that decides about a summary; tokens as the provider counts them. */
-export interface WindowState extends Amount {
+interface WindowState extends Amount {
   /** The model's window. */
   readonly window: number;
   /** True if the request is too large to send. */
@@ -43,9 +43,9 @@ export interface LastAttempt {
 const PREPARE_AT = 80;
 const MAX_MESSAGES = 200;
 /** Minimum share of the window that a summary must replace, and that the window must grow by between two attempts. */
-export const MIN_PROGRESS = 0.05;
+const MIN_PROGRESS = 0.05;
 /** The same share between two attempts if the earlier one freed less than `MIN_PROGRESS`. */
-export const MIN_GROWTH_AFTER_FAILURE = 0.2;
+const MIN_GROWTH_AFTER_FAILURE = 0.2;
 
 /**
  * Decides whether a window needs a summary. Two attempts are always a share of the window apart, so their number is
@@ -69,7 +69,7 @@ export function chooseCompactionAction(state: WindowState, options: TriggerOptio
 /**
  * True if a summary can free a real share of the window and the conversation has grown enough since the latest attempt.
  */
-export function canSummaryHelp(
+function canSummaryHelp(
   { removable, last }: Pick<WindowState, "removable" | "last">,
   measure: keyof Amount,
   whole: number,

@@ -1,5 +1,5 @@
+import { computeFingerprint } from "../../base/digest.ts";
 import type { Json } from "../../index.ts";
-import { fingerprintText } from "../content/fingerprint.ts";
 import { RecentMap } from "./recent-map.ts";
 
 /** Content of a file: its text while there is room, else only a fingerprint. */
@@ -30,7 +30,7 @@ export class KnownContents {
   has(path: string, text: string): boolean {
     const content = this.#files.get(path);
     if (!content) return false;
-    return content.text === undefined ? content.gist === fingerprintText(text) : content.text === text;
+    return content.text === undefined ? content.gist === computeFingerprint(text) : content.text === text;
   }
 
   set(path: string, text: string): void {
@@ -42,7 +42,7 @@ export class KnownContents {
     this.#textLength += text.length;
     for (const oldest of this.#texts) {
       if (this.#textLength <= MAX_TEXT_LENGTH) break;
-      oldest.gist ??= fingerprintText(oldest.text ?? "");
+      oldest.gist ??= computeFingerprint(oldest.text ?? "");
       this.#drop(oldest);
     }
   }
@@ -50,7 +50,7 @@ export class KnownContents {
   /** Saves the newest files as fingerprints, without their texts. */
   toJSON(): Json {
     return this.#files.newest(SAVED_FILES).map(([path, content]) => {
-      content.gist ??= fingerprintText(content.text ?? "");
+      content.gist ??= computeFingerprint(content.text ?? "");
       return [path, content.gist];
     });
   }

@@ -1,5 +1,5 @@
+import { computeFingerprint } from "../../base/digest.ts";
 import { toObject, toText } from "../content/fields.ts";
-import { fingerprintText } from "../content/fingerprint.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { getToolResults } from "./claude-code-lines.ts";
@@ -74,5 +74,5 @@ export function isInResult({ callId, text }: CommandOutput, lines: readonly Line
 
 /** Fingerprints a progress line, to recognize a repetition. */
 export function fingerprintProgress(record: JsonObject): string {
-  return fingerprintText(JSON.stringify(record.data));
+  return computeFingerprint(JSON.stringify(record.data));
 }

@@ -1,6 +1,6 @@
-import { hash } from "node:crypto";
+import { computeFingerprint } from "../../base/digest.ts";
 
 /** Hashes a value into the version of a record that the tool may rewrite. */
 export function hashRecordVersion(value: unknown): string {
-  return hash("sha256", JSON.stringify(value) ?? "", "base64url").slice(0, 16);
+  return computeFingerprint(JSON.stringify(value) ?? "");
 }

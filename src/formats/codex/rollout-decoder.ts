@@ -1,6 +1,6 @@
+import { computeFingerprint } from "../../base/digest.ts";
 import type { Json, MessageInput } from "../../index.ts";
 import { dropUndefined, toNumber, toObject, toText, toTime } from "../content/fields.ts";
-import { fingerprintText } from "../content/fingerprint.ts";
 import { nonEmptyFields } from "../content/non-empty-fields.ts";
 import { addFacts, NO_FACTS, type SessionFacts } from "../content/session-facts.ts";
 import { KnownPrints } from "../copies/known-prints.ts";
@@ -178,7 +178,7 @@ export class RolloutDecoder implements LineDecoder {
   /** Every turn repeats the settings; only changes are kept. */
   #beginTurn(line: RolloutLine): void {
     const { turn_id: turnId, ...rest } = line.payload;
-    const settings = fingerprintText(JSON.stringify(rest));
+    const settings = computeFingerprint(JSON.stringify(rest));
     const isSame = settings === this.#carried.settings;
     const isNamed = turnId === undefined || turnId === this.#carried.turnId;
     const model = toText(rest.model);

@@ -1,6 +1,6 @@
+import { computeFingerprint } from "../../base/digest.ts";
 import type { Json, Usage } from "../../index.ts";
 import { dropUndefined, toNumber, toObject } from "../content/fields.ts";
-import { fingerprintText } from "../content/fingerprint.ts";
 import { isEmpty, nonEmptyFields } from "../content/non-empty-fields.ts";
 import type { RecordBody } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
@@ -28,7 +28,7 @@ export function decodeTokenReport(payload: JsonObject, before: UsageState, model
   const total = toObject(info?.total_token_usage);
   const limits = isEmpty(payload.rate_limits)
     ? undefined
-    : fingerprintText(JSON.stringify(payload.rate_limits));
+    : computeFingerprint(JSON.stringify(payload.rate_limits));
   const window = toNumber(info?.model_context_window);
   const state: UsageState = dropUndefined({
     total: total ? JSON.stringify(total) : before.total,

@@ -1,6 +1,6 @@
+import { computeFingerprint } from "../../base/digest.ts";
 import type { Json } from "../../index.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { fingerprintText } from "./fingerprint.ts";
 import { isEmpty } from "./non-empty-fields.ts";
 
 /** Maximum JSON length of a field kept with the session; larger fields go into a raw record. */
@@ -39,7 +39,7 @@ export function addFacts(facts: SessionFacts, fields: JsonObject): FactsUpdate {
       small.set(field, value as Json);
       isChanged = true;
     } else {
-      const print = fingerprintText(text);
+      const print = computeFingerprint(text);
       if (large.get(field) === print) continue;
       if (large.has(field) || large.size < MAX_FIELDS) large.set(field, print);
       newLarge.push([field, value as Json]);

@@ -1,34 +1,30 @@
-import { fingerprintText } from "../content/fingerprint.ts";
+import { BoundedMap } from "../../base/bounded-map.ts";
+import { computeFingerprint } from "../../base/digest.ts";
 import type { CopyEvidence } from "./copy-filter.ts";
 
 /** Fingerprints of the latest texts of a source. */
 export class KnownPrints implements CopyEvidence {
-  readonly #maxTexts: number;
-  readonly #prints: Set<string>;
+  readonly #prints: BoundedMap<string, true>;
 
   constructor(maxTexts: number, prints: readonly string[] = []) {
-    this.#maxTexts = maxTexts;
-    this.#prints = new Set(prints);
+    this.#prints = new BoundedMap({ max: maxTexts });
+    for (const print of prints) this.#prints.set(print, true);
   }
 
   /** Remembers a text; returns false if it was known. */
   add(text: string): boolean {
     if (text === "") return false;
-    const print = fingerprintText(text);
-    const isNew = !this.#prints.delete(print);
-    this.#prints.add(print);
-    for (const oldest of this.#prints) {
-      if (this.#prints.size <= this.#maxTexts) break;
-      this.#prints.delete(oldest);
-    }
+    const print = computeFingerprint(text);
+    const isNew = !this.#prints.has(print);
+    this.#prints.set(print, true);
     return isNew;
   }
 
   hasText(text: string): boolean {
-    return this.#prints.has(fingerprintText(text));
+    return this.#prints.has(computeFingerprint(text));
   }
 
   toJSON(): readonly string[] {
-    return [...this.#prints];
+    return [...this.#prints.keys()];
   }
 }

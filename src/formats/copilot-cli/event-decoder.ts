@@ -1,6 +1,6 @@
+import { computeFingerprint } from "../../base/digest.ts";
 import type { Json, MessageInput, ReasoningPart } from "../../index.ts";
 import { dropUndefined, toArray, toText } from "../content/fields.ts";
-import { fingerprintText } from "../content/fingerprint.ts";
 import { nonEmptyFields } from "../content/non-empty-fields.ts";
 import type { Item } from "../port/item.ts";
 import type { LineDecoder, LineRecord } from "../reading/decode-lines.ts";
@@ -125,7 +125,7 @@ export class EventDecoder implements LineDecoder {
   }
 
   *#takeSystem(event: CopilotEvent): Generator<Item> {
-    const print = fingerprintText(JSON.stringify(event.data));
+    const print = computeFingerprint(JSON.stringify(event.data));
     if (event.child === undefined && print === this.#carried.system)
       yield { type: "copy", bytes: event.sizeBytes };
     else yield* buildMessageItems(event, decodeSystemMessage(event.data));
@@ -239,7 +239,7 @@ export class EventDecoder implements LineDecoder {
 }
 
 function fingerprintInput(input: Json): string {
-  return fingerprintText(JSON.stringify(input));
+  return computeFingerprint(JSON.stringify(input));
 }
 
 function* buildMessageItems(event: CopilotEvent, spoken: CopilotMessage | undefined): Generator<Item> {

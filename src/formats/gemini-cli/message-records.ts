@@ -1,6 +1,6 @@
+import { computeFingerprint } from "../../base/digest.ts";
 import type { Json, MessageInput, PartInput, Usage } from "../../index.ts";
 import { dropUndefined, toArray, toNumber, toObject, toText, toTime } from "../content/fields.ts";
-import { fingerprintText } from "../content/fingerprint.ts";
 import { splitLeftovers } from "../content/leftovers.ts";
 import { nonEmptyFields } from "../content/non-empty-fields.ts";
 import type { RecordBody, RecordItem } from "../port/item.ts";
@@ -50,7 +50,7 @@ export function buildChatRecords(
 
 /** Fingerprints a body: messages are rewritten whenever something is added. */
 function hashBody(body: RecordBody): string {
-  return fingerprintText(JSON.stringify(body));
+  return computeFingerprint(JSON.stringify(body));
 }
 
 type Bodies = (readonly [suffix: string, body: RecordBody | undefined])[];

@@ -1,6 +1,6 @@
+import { computeFingerprint } from "../../base/digest.ts";
 import type { Json } from "../../index.ts";
 import { toObject, toText } from "../content/fields.ts";
-import { fingerprintText } from "../content/fingerprint.ts";
 import { addFacts, NO_FACTS } from "../content/session-facts.ts";
 import type { Item } from "../port/item.ts";
 import type { Input } from "../reading/input.ts";
@@ -55,7 +55,7 @@ function buildRawRecord(id: string, value: Json): Item {
   return {
     type: "record",
     id,
-    version: fingerprintText(JSON.stringify(value)),
+    version: computeFingerprint(JSON.stringify(value)),
     body: { kind: "raw", value },
   };
 }

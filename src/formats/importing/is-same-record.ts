@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { computeDigest } from "../../base/digest.ts";
 import type { BodyInput, Entry, Json, PartInput } from "../../index.ts";
 
 /**
@@ -18,7 +18,7 @@ function serializeContent(body: BodyInput | Entry): string {
       return JSON.stringify([role, model, parts.map(serializePart)]);
     }
     case "raw":
-      return "blob" in body && body.blob ? body.blob.digest : hashContent(JSON.stringify(body.value));
+      return "blob" in body && body.blob ? body.blob.digest : computeDigest(JSON.stringify(body.value));
     case "usage":
       return JSON.stringify([body.usage, body.model, body.provider, body.request]);
     case "notice":
@@ -37,21 +37,17 @@ function serializeContent(body: BodyInput | Entry): string {
 function serializePart(part: PartInput): Json {
   switch (part.type) {
     case "text":
-      return hashContent(part.text);
+      return computeDigest(part.text);
     case "blob":
       return part.digest;
     case "data":
-      return typeof part.data === "string" ? hashContent(Buffer.from(part.data, "base64")) : "a stream";
+      return typeof part.data === "string" ? computeDigest(Buffer.from(part.data, "base64")) : "a stream";
     case "tool-result": {
       const output =
         typeof part.output === "string" ? [{ type: "text" as const, text: part.output }] : part.output;
       return [part.callId, part.isError ?? false, output.map(serializePart)];
     }
     default:
-      return hashContent(JSON.stringify(part));
+      return computeDigest(JSON.stringify(part));
   }
-}
-
-function hashContent(content: string | Uint8Array): string {
-  return createHash("sha256").update(content).digest("hex");
 }

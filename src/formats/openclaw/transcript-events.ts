@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { computeFingerprint } from "../../base/digest.ts";
 import type { Json } from "../../index.ts";
 import { toNumber, toObject, toText } from "../content/fields.ts";
 import { createPiDecoder } from "../pi/pi-decoder.ts";
@@ -46,7 +46,7 @@ export async function* readEvents(
     const { event, text } = payload;
     yield* decoder.decode({ record: event, line: seq, sizeBytes: text.length });
     const isEntry = event.type !== "session";
-    last = { seq, check: hashEvent(text), event: isEntry ? toText(event.id) : last.event };
+    last = { seq, check: computeFingerprint(text), event: isEntry ? toText(event.id) : last.event };
     if (++count % CHECKPOINT_EVENTS === 0) yield checkpoint();
   }
   if (count % CHECKPOINT_EVENTS !== 0) yield checkpoint();
@@ -78,7 +78,7 @@ function findResumeState(
   const [row] = database.rows(buildEventsQuery(database, input.limits.maxRecordBytes), session, seq - 1);
   const payload =
     row && Number(row.seq) === seq ? parseEventPayload(row, input.limits.maxRecordBytes) : undefined;
-  const isSame = payload && "text" in payload && hashEvent(payload.text) === saved.check;
+  const isSame = payload && "text" in payload && computeFingerprint(payload.text) === saved.check;
   return isSame ? (saved as EventState) : undefined;
 }
 
@@ -103,8 +103,4 @@ function readLeaf(database: SourceDatabase, session: string, seq: number): strin
     seq,
   );
   return toText(row?.leaf_event_id);
-}
-
-function hashEvent(text: string): string {
-  return createHash("sha256").update(text).digest("base64url").slice(0, 16);
 }

@@ -1,6 +1,6 @@
+import { computeFingerprint } from "../../base/digest.ts";
 import type { Json } from "../../index.ts";
 import { dropUndefined, omitFields, toObject, toText, toTime } from "../content/fields.ts";
-import { fingerprintText } from "../content/fingerprint.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
 import type { Item, Span } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
@@ -49,7 +49,9 @@ export class OpencodeDecoder {
         return this.#decodeSession(stored.info);
       case "other":
         return [
-          buildRawItem(stored.name, stored.value, { version: fingerprintText(JSON.stringify(stored.value)) }),
+          buildRawItem(stored.name, stored.value, {
+            version: computeFingerprint(JSON.stringify(stored.value)),
+          }),
         ];
       case "message":
         return this.#decodeMessage(stored.message);

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { computeFingerprint } from "../../base/digest.ts";
 import type { Json, Usage } from "../../index.ts";
 import { dropUndefined, omitFields, toArray, toObject, toText, toTime } from "../content/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
@@ -119,5 +119,5 @@ function buildVersion(info: JsonObject, { parts, words, states }: OpencodeStep):
 }
 
 function hashValue(value: Json): string {
-  return createHash("sha256").update(JSON.stringify(value)).digest("base64url").slice(0, 16);
+  return computeFingerprint(JSON.stringify(value));
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { createHash } from "node:crypto";
+import { computeFingerprint } from "../../base/digest.ts";
 import { describeJsonFault, parseJson } from "./parse-json.ts";
 import { type LinesStart, splitTextLines, type TextLine } from "./text-lines.ts";
 
@@ -73,5 +73,5 @@ export const CHECK_BYTES = 1024;
 
 /** Hashes the bytes before a position. */
 export function hashPosition(before: Buffer): string {
-  return createHash("sha256").update(before).digest("base64url").slice(0, 16);
+  return computeFingerprint(before);
 }

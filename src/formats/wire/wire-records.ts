@@ -1,10 +1,10 @@
-import { hash } from "node:crypto";
+import { computeFingerprint } from "../../base/digest.ts";
 import type { RecordItem } from "../port/item.ts";
 import type { WireRecord } from "./wire-dialect.ts";
 
 /** Hashes a text for comparison, not for naming. */
 export function digestText(text: string): string {
-  return hash("sha256", text, "base64url").slice(0, 22);
+  return computeFingerprint(text, 22);
 }
 
 /** Turns a piece into a record with a version, because clients rewrite earlier messages. */

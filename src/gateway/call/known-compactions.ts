@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
 import { Conversation } from "../../conversation/conversation.ts";
 import type { LineMessage } from "../../conversation/line-cache.ts";
 import { toObject } from "../../formats/content/fields.ts";
@@ -27,8 +28,7 @@ const MAX_KNOWN = 1_000;
  */
 export class KnownCompactions {
   readonly #kernel: Kernel;
-  /** Most recently used last. */
-  readonly #known = new Map<string, KnownSummaryPosition>();
+  readonly #known = new BoundedMap<string, KnownSummaryPosition>({ max: MAX_KNOWN });
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
@@ -38,7 +38,7 @@ export class KnownCompactions {
   async find(principal: string, text: string): Promise<SummaryPosition | undefined> {
     const name = buildFactName(principal, text);
     const known = this.#known.get(name) ?? (await this.#readStored(name));
-    if (known) this.#keep(name, known);
+    if (known) this.#known.set(name, known);
     return known;
   }
 
@@ -68,20 +68,13 @@ export class KnownCompactions {
   /** Remembers the thread of a summary, so that its line need not be read again. */
   remember(principal: string, text: string, afterEntry: EntryId, thread: Thread): void {
     const known = { session: thread.session.id, afterEntry, thread: new WeakRef(thread) };
-    this.#keep(buildFactName(principal, text), known);
+    this.#known.set(buildFactName(principal, text), known);
   }
 
   async #readStored(name: string): Promise<SummaryPosition | undefined> {
     const fact = await this.#kernel.findFact(name);
     const afterEntry = toObject(fact?.value)?.behind;
     return fact && typeof afterEntry === "string" ? { session: fact.session, afterEntry } : undefined;
-  }
-
-  #keep(name: string, known: KnownSummaryPosition): void {
-    this.#known.delete(name);
-    this.#known.set(name, known);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
   }
 }
 

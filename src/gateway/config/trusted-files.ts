@@ -1,7 +1,8 @@
-import { hash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { computeDigest } from "../../base/digest.ts";
 import { parseConfig } from "./config-files.ts";
 import { createConfigInvalidError } from "./config-problem.ts";
 import { readForeignFile, readOwnedFile } from "./owned-file.ts";
@@ -35,14 +36,14 @@ export function listTrusted(folder: string): readonly TrustedFile[] {
 
 /** True if the user has trusted exactly this content at this path. */
 export function isTrusted(folder: string, path: string, content: Buffer): boolean {
-  const [real, sha256] = [realpathSync(path), digestOf(content)];
+  const [real, sha256] = [realpathSync(path), computeDigest(content)];
   return listTrusted(folder).some((one) => one.path === real && one.sha256 === sha256);
 }
 
 /** Compares a trusted file with its current content; it takes effect only while unchanged. */
 export function getTrustState({ path, sha256 }: TrustedFile): "in effect" | "changed" | "gone" {
   try {
-    return digestOf(readForeignFile(path)) === sha256 ? "in effect" : "changed";
+    return computeDigest(readForeignFile(path)) === sha256 ? "in effect" : "changed";
   } catch {
     return existsSync(path) ? "changed" : "gone";
   }
@@ -50,7 +51,7 @@ export function getTrustState({ path, sha256 }: TrustedFile): "in effect" | "cha
 
 /** Trusts the content of a file, replacing earlier trust in the same file. */
 export function trustContent(folder: string, path: string, content: Buffer, at: number): TrustedFile {
-  const trusted = { path: realpathSync(path), sha256: digestOf(content), at };
+  const trusted = { path: realpathSync(path), sha256: computeDigest(content), at };
   writeTrusted(folder, [...listTrusted(folder).filter((one) => one.path !== trusted.path), trusted]);
   return trusted;
 }
@@ -66,10 +67,6 @@ export function removeTrust(folder: string, path: string): TrustedFile | undefin
       all.filter((one) => one !== removed),
     );
   return removed;
-}
-
-function digestOf(content: Buffer): string {
-  return hash("sha256", content);
 }
 
 function writeTrusted(folder: string, trusted: readonly TrustedFile[]): void {

@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import { computeDigest } from "../../base/digest.ts";
 import type { Credential, CredentialHeader, TokenMatch } from "./match-token.ts";
 
 /** The person a request belongs to. Principals never share sessions. */
@@ -36,5 +36,5 @@ export function identifyPrincipal(
 }
 
 function digestOf(secret: string): string {
-  return hash("sha256", DOMAIN + secret).slice(0, DIGITS);
+  return computeDigest(DOMAIN + secret, DIGITS);
 }

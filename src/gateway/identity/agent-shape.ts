@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import { computeDigest } from "../../base/digest.ts";
 import { toStableText } from "./stable-text.ts";
 
 /** Features shared by all requests of one agent of a client and by no other agent. */
@@ -29,7 +29,7 @@ export function buildShape(request: {
   const lead = toStableText(request.lead.slice(0, RAW)).slice(0, SAMPLE);
   const tools = listOwnTools(request.toolNames);
   return {
-    digest: digestOf(JSON.stringify([lead.slice(0, HEAD), tools])),
+    digest: computeDigest(JSON.stringify([lead.slice(0, HEAD), tools]), 32),
     lead: fingerprintRuns(lead),
     tools,
   };
@@ -88,8 +88,4 @@ function computeShared<T>(one: readonly T[], other: readonly T[], of: "all" | "s
   const both = one.filter((item) => others.has(item)).length;
   const whole = of === "all" ? one.length + other.length - both : Math.min(one.length, other.length);
   return whole === 0 ? 0 : both / whole;
-}
-
-function digestOf(text: string): string {
-  return hash("sha256", text).slice(0, 32);
 }

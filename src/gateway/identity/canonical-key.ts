@@ -1,4 +1,5 @@
-import { createHash, hash } from "node:crypto";
+import { createHash } from "node:crypto";
+import { computeDigest } from "../../base/digest.ts";
 import { toObject } from "../../formats/content/fields.ts";
 import type { DataSource, Message, MessageInput, Part, PartInput } from "../../index.ts";
 import { isCompactionBlock } from "../../wire/anthropic/compaction-block.ts";
@@ -88,7 +89,7 @@ function addParts(
   const texts: string[] = [];
   const others: Piece[] = [];
   const addText = (text: string) => {
-    if (isLarge(text, largeBytes)) others.push("large text", hash("sha256", text));
+    if (isLarge(text, largeBytes)) others.push("large text", computeDigest(text));
     else {
       const plain = normalizeText(text);
       if (plain !== "") texts.push(plain);
@@ -159,15 +160,15 @@ function isLarge(text: string, largeBytes: number): boolean {
 function digestData(data: DataSource): string {
   if (typeof data === "string") {
     const comma = data.startsWith("data:") ? data.indexOf(",") + 1 : 0;
-    return hash("sha256", Buffer.from(comma > 0 ? data.slice(comma) : data, "base64"));
+    return computeDigest(Buffer.from(comma > 0 ? data.slice(comma) : data, "base64"));
   }
-  return data instanceof Uint8Array ? hash("sha256", data) : "stream";
+  return data instanceof Uint8Array ? computeDigest(data) : "stream";
 }
 
 /** Hashes the pieces, each prefixed with its length, so that no text can pass for a piece of another kind. */
 function digestPieces(pieces: readonly string[]): string {
   const size = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  if (size <= MAX_JOINED) return hash("sha256", pieces.map((piece) => `${piece.length} ${piece}`).join(""));
+  if (size <= MAX_JOINED) return computeDigest(pieces.map((piece) => `${piece.length} ${piece}`).join(""));
   const digest = createHash("sha256");
   for (const piece of pieces) digest.update(`${piece.length} `).update(piece);
   return digest.digest("hex");

@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import { computeDigest } from "../../base/digest.ts";
 import type { Kernel } from "../../index.ts";
 import type { ApiName } from "../api/api.ts";
 
@@ -38,7 +38,7 @@ export function buildRootId(caller: CallerIdentity, firstKey: string, ordinal: n
 /** Shortens long ids and adds a digest of the whole, to keep them distinct. */
 function shortenId(id: string): string {
   if (id.length <= MAX_ID) return id;
-  return `${id.slice(0, MAX_ID - DIGEST_DIGITS - 1)}~${hash("sha256", id).slice(0, DIGEST_DIGITS)}`;
+  return `${id.slice(0, MAX_ID - DIGEST_DIGITS - 1)}~${computeDigest(id, DIGEST_DIGITS)}`;
 }
 
 /** Session id of a secondary conversation. */

@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
 import { redactSecrets } from "../../model/secrets/redact-secrets.ts";
 
 /** The log level: each level includes the ones before it. */
@@ -84,8 +85,8 @@ function roundNumber(value: number): number {
 }
 
 /** Cache: the same names recur with every request of a conversation. */
-const CLEANED = new Map<string, string>();
 const MAX_CACHED = 1_000;
+const CLEANED = new BoundedMap<string, string>({ max: MAX_CACHED });
 const MAX_CACHED_CHARACTERS = 200;
 
 function getClean(name: Field, value: string): string {
@@ -95,7 +96,6 @@ function getClean(name: Field, value: string): string {
   const known = CLEANED.get(value);
   if (known !== undefined) return known;
   const text = clean(name, value);
-  if (CLEANED.size >= MAX_CACHED) CLEANED.clear();
   CLEANED.set(value, text);
   return text;
 }

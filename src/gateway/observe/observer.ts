@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
 import type { GatewayTotals, ThreadStatus, UpstreamStatus } from "../pages/gateway-status.ts";
 import type { GatewayLog } from "./gateway-log.ts";
 import type { Metrics } from "./metrics.ts";
@@ -27,7 +28,7 @@ export class Observer {
     savedCost: 0,
   };
   readonly #upstreams = new Map<string, Mutable<UpstreamStatus>>();
-  readonly #threads = new Map<string, Mutable<ThreadStatus>>();
+  readonly #threads = new BoundedMap<string, Mutable<ThreadStatus>>({ max: MAX_THREADS });
 
   constructor(deps: ObserverDeps) {
     this.#deps = deps;
@@ -99,7 +100,6 @@ export class Observer {
   #follow(trace: Trace, session: string): void {
     const { kind = "main", model = "", client } = trace;
     const known = this.#threads.get(session);
-    this.#threads.delete(session);
     this.#threads.set(session, {
       session,
       kind,
@@ -113,8 +113,6 @@ export class Observer {
       lastAt: Date.now(),
       inFlight: 0,
     });
-    const [oldest] = this.#threads.keys();
-    if (this.#threads.size > MAX_THREADS && oldest !== undefined) this.#threads.delete(oldest);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { SpanContext } from "@opentelemetry/api";
+import { waitAtMost } from "../../base/time-limit.ts";
 import { buildEndAttributes, buildStartAttributes, type CallEnd, type CallStart } from "./span-attributes.ts";
 import { loadTelemetry } from "./telemetry-packages.ts";
 import { formatTraceParent, parseTraceParent } from "./traceparent.ts";
@@ -108,16 +109,13 @@ export async function openSpans(options: SpansOptions): Promise<Spans> {
       };
     },
     flush: () => provider.forceFlush().catch(() => {}),
-    close: () => waitAtMost(CLOSE_MS, provider.shutdown()),
+    // An unreachable receiver must not delay the end of the process.
+    close: () =>
+      waitAtMost(
+        CLOSE_MS,
+        provider.shutdown().catch(() => {}),
+      ),
   };
-}
-
-/** Limits the wait, so that an unreachable receiver does not delay the end of the process. */
-async function waitAtMost(ms: number, work: Promise<void>): Promise<void> {
-  const late = Promise.withResolvers<void>();
-  const timer = setTimeout(late.resolve, ms);
-  await Promise.race([work.catch(() => {}), late.promise]);
-  clearTimeout(timer);
 }
 
 function findTracesUrl(endpoint: string | undefined, environment: NodeJS.ProcessEnv): string | undefined {

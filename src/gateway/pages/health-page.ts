@@ -1,3 +1,4 @@
+import { runWithTimeLimit } from "../../base/time-limit.ts";
 import type { Kernel } from "../../index.ts";
 import type { GatewayStatus } from "./gateway-status.ts";
 import type { PageReply } from "./page-reply.ts";
@@ -13,19 +14,7 @@ const MAX_PROBE_MS = 2_000;
 export async function buildReadyPage(kernel: Kernel, status: GatewayStatus): Promise<PageReply> {
   const reasons: string[] = [];
   if (!status.isOpen) reasons.push("draining");
-  await waitForProbe(kernel.probe()).catch(() => reasons.push("store"));
+  await runWithTimeLimit({ limitMs: MAX_PROBE_MS }, () => kernel.probe()).catch(() => reasons.push("store"));
   const isReady = reasons.length === 0;
   return { status: isReady ? 200 : 503, json: { status: isReady ? "ready" : "not ready", reasons } };
-}
-
-/** Rejects if the store takes too long for a health check. */
-async function waitForProbe(probe: Promise<void>): Promise<void> {
-  const late = Promise.withResolvers<void>();
-  const timer = setTimeout(() => late.reject(new Error("The store takes too long.")), MAX_PROBE_MS);
-  try {
-    await Promise.race([probe, late.promise]);
-  } finally {
-    clearTimeout(timer);
-    probe.catch(() => undefined);
-  }
 }

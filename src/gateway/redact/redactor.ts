@@ -1,6 +1,6 @@
-import { hash } from "node:crypto";
+import { BoundedMap } from "../../base/bounded-map.ts";
+import { computeDigest } from "../../base/digest.ts";
 import type { MessageInput } from "../../index.ts";
-import { BoundedCache } from "../../model/bounded-cache.ts";
 import { type RedactedText, redactSecrets } from "../../model/secrets/redact-secrets.ts";
 import { redactInput } from "./redact-input.ts";
 import { RedactionThread } from "./redaction-thread.ts";
@@ -27,7 +27,10 @@ export class Redactor {
   /** Messages that `prepare` has redacted, kept as long as their request. */
   readonly #prepared = new WeakMap<MessageInput, MessageInput>();
   /** Cache of results by the digest of a text; `text` is undefined for a text without secrets. */
-  readonly #kept = new BoundedCache<string, { readonly text?: string }>({ maxWeight: MAX_KEPT_CHARACTERS });
+  readonly #kept = new BoundedMap<string, { readonly text?: string }>({
+    max: MAX_KEPT_CHARACTERS,
+    weigh: ({ text }) => text?.length ?? CLEAN_WEIGHT,
+  });
 
   constructor(options: RedactorOptions) {
     this.#options = options;
@@ -73,18 +76,13 @@ export class Redactor {
 
   #findKept(text: string): RedactedText | undefined {
     if (text.length < MIN_KEPT_CHARACTERS) return undefined;
-    const kept = this.#kept.get(hash("sha256", text));
+    const kept = this.#kept.use(computeDigest(text));
     return kept && { text: kept.text ?? text, found: [] };
   }
 
   #keep(text: string, { text: clean, found }: RedactedText): void {
     if (text.length < MIN_KEPT_CHARACTERS) return;
-    const isClean = found.length === 0;
-    this.#kept.set(
-      hash("sha256", text),
-      isClean ? {} : { text: clean },
-      isClean ? CLEAN_WEIGHT : clean.length,
-    );
+    this.#kept.set(computeDigest(text), found.length === 0 ? {} : { text: clean });
   }
 }
 

@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import { computeDigest } from "../../base/digest.ts";
 import type { WireObject } from "../api/api.ts";
 
 /** A summary as a user message, which every provider accepts. */
@@ -8,5 +8,5 @@ export function buildSummaryElement(content: string): WireObject {
 
 /** A key that is equal for summaries that differ only in white space. */
 export function buildSummaryKey(text: string): string {
-  return hash("sha256", text.replace(/\s+/g, " ").trim()).slice(0, 32);
+  return computeDigest(text.replace(/\s+/g, " ").trim(), 32);
 }

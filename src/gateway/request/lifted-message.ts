@@ -1,4 +1,5 @@
-import { createHash, hash } from "node:crypto";
+import { createHash } from "node:crypto";
+import { computeDigest } from "../../base/digest.ts";
 import type { Turns } from "../../base/turns.ts";
 import type { BlobInput, Json, MessageInput, PartInput, ToolResultInput } from "../../index.ts";
 import { sniffMime } from "../../model/mime.ts";
@@ -128,7 +129,7 @@ class Lifting {
     if (!hasMark(json)) return part;
     this.#uses(json);
     const bytes = () => undone(this.#source, json, "json");
-    const known = { digest: hash("sha256", json), sizeBytes: this.#sizeOf(json), mime: "application/json" };
+    const known = { digest: computeDigest(json), sizeBytes: this.#sizeOf(json), mime: "application/json" };
     return this.#blob(
       { type: "blob", of, ...known, preview: shortened(json).slice(0, 2_000), ...call },
       bytes,

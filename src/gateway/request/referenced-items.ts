@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
 import type { WireObject } from "../api/api.ts";
 
 /** Maximum number and total bytes of the items in memory. */
@@ -16,11 +17,11 @@ const BYTES_PER_ITEM = 200;
 export class ReferencedItems {
   readonly #bounds: () => ItemBounds;
   /** Items as JSON, which takes a third of the memory of objects; most recent last. */
-  readonly #items = new Map<string, string>();
-  #sizeBytes = 0;
+  readonly #items: BoundedMap<string, string>;
 
   constructor(bounds: () => ItemBounds) {
     this.#bounds = bounds;
+    this.#items = new BoundedMap({ max: () => bounds().itemBytes, weigh: weightOf });
   }
 
   get size(): number {
@@ -29,35 +30,20 @@ export class ReferencedItems {
 
   /** Approximate memory of the items. */
   get sizeBytes(): number {
-    return this.#sizeBytes;
+    return this.#items.weight;
   }
 
   add(principal: string, items: readonly WireObject[]): void {
     for (const item of items) {
       if (typeof item.id !== "string") continue;
-      const name = `${principal} ${item.id}`;
-      this.#drop(name);
-      const json = JSON.stringify(item);
-      this.#items.set(name, json);
-      this.#sizeBytes += weightOf(json);
+      this.#items.set(`${principal} ${item.id}`, JSON.stringify(item));
     }
-    const { items: most, itemBytes } = this.#bounds();
-    for (const name of this.#items.keys()) {
-      if (this.#items.size <= most && this.#sizeBytes <= itemBytes) return;
-      this.#drop(name);
-    }
+    while (this.#items.size > this.#bounds().items) this.#items.takeOldest();
   }
 
   find(principal: string, id: string): WireObject | undefined {
     const json = this.#items.get(`${principal} ${id}`);
     return json === undefined ? undefined : JSON.parse(json);
-  }
-
-  #drop(name: string): void {
-    const json = this.#items.get(name);
-    if (json === undefined) return;
-    this.#sizeBytes -= weightOf(json);
-    this.#items.delete(name);
   }
 }
 

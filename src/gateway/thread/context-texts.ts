@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
 import type { RequestMessage } from "../request/request-messages.ts";
 
 /**
@@ -14,7 +15,7 @@ const KEPT_TEXTS = 6;
 export class ContextTexts {
   readonly #texts = new Map<string, string>();
   /** Messages without results, which are not searched for again. */
-  readonly #withoutResult = new Set<string>();
+  readonly #withoutResult = new BoundedMap<string, true>({ max: MAX_TEXTS });
 
   /** The text of each message that has one, by the index of the message. */
   find(messages: readonly RequestMessage[]): ReadonlyMap<number, string> {
@@ -38,9 +39,7 @@ export class ContextTexts {
     const name = nameMessages(messages).get(index);
     if (name === undefined) return;
     if (text === undefined) {
-      this.#withoutResult.add(name);
-      const [oldest] = this.#withoutResult;
-      if (this.#withoutResult.size > MAX_TEXTS && oldest !== undefined) this.#withoutResult.delete(oldest);
+      this.#withoutResult.set(name, true);
       return;
     }
     this.#texts.set(name, text);

@@ -1,3 +1,5 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
+
 /**
  * The actual end of a stored reply that the client saw only in part; the provider needs it when the client
  * continues.
@@ -13,7 +15,7 @@ const MAX_ENDS = 64;
 
 /** Actual ends by the reply id that the client saw, for replies that the client saw only in part. */
 export class HiddenEnds {
-  readonly #ends = new Map<string, HiddenEnd>();
+  readonly #ends = new BoundedMap<string, HiddenEnd>({ max: MAX_ENDS });
 
   get(shown: unknown): HiddenEnd | undefined {
     return typeof shown === "string" ? this.#ends.get(shown) : undefined;
@@ -22,7 +24,5 @@ export class HiddenEnds {
   set(shown: string, end: HiddenEnd): void {
     if (end.last === shown && end.unanswered.length === 0) return;
     this.#ends.set(shown, end);
-    const [oldest] = this.#ends.keys();
-    if (this.#ends.size > MAX_ENDS && oldest !== undefined) this.#ends.delete(oldest);
   }
 }

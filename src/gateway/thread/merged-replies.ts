@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
 import type { LineMessage } from "../../conversation/line-cache.ts";
 import type { Blobs, EntryId, Message, Session } from "../../index.ts";
 import type { KeyedMessages } from "../identity/align-request.ts";
@@ -32,7 +33,7 @@ const MAX_RUNS = 256;
 export class MergedReplies {
   readonly #session: Pick<Session, "entry">;
   readonly #blobs: Pick<Blobs, "restore" | "restoreMessage">;
-  readonly #keys = new Map<string, readonly string[]>();
+  readonly #keys = new BoundedMap<string, readonly string[]>({ max: MAX_RUNS });
 
   constructor(session: Pick<Session, "entry">, blobs: Pick<Blobs, "restore" | "restoreMessage">) {
     this.#session = session;
@@ -76,10 +77,7 @@ export class MergedReplies {
     const name = run.join(" ");
     const keys =
       this.#keys.get(name) ?? buildMergedKeys(await Promise.all(run.map((id) => this.#message(id))));
-    this.#keys.delete(name);
     this.#keys.set(name, keys);
-    const [oldest] = this.#keys.keys();
-    if (this.#keys.size > MAX_RUNS && oldest !== undefined) this.#keys.delete(oldest);
     return keys;
   }
 

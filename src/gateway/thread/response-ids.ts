@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
 import type { Json, Kernel, MessageInput } from "../../index.ts";
 import { encodeResponsePlace, parseResponsePlace, type ResponsePlace } from "./response-place.ts";
 
@@ -22,14 +23,13 @@ interface NotedReply {
 export class ResponseIds {
   readonly #kernel: Kernel;
   readonly #onError: (error: unknown) => void;
-  readonly #most: () => number;
-  readonly #replies = new Map<string, NotedReply>();
+  readonly #replies: BoundedMap<string, NotedReply>;
 
   /** `most` places are held in memory; others are read from the store. */
   constructor(kernel: Kernel, onError: (error: unknown) => void, maxReplies: () => number) {
     this.#kernel = kernel;
     this.#onError = onError;
-    this.#most = maxReplies;
+    this.#replies = new BoundedMap({ max: maxReplies });
   }
 
   /** Records the place of a reply; later requests can refer to it at once. Resolves when it is stored. */
@@ -40,12 +40,7 @@ export class ResponseIds {
     const written = known
       .then((found) => (found && isKept ? this.#keep(name, found, lead) : undefined))
       .catch(this.#onError);
-    this.#replies.delete(name);
     this.#replies.set(name, { place: known, written });
-    for (const oldest of this.#replies.keys()) {
-      if (this.#replies.size <= this.#most()) break;
-      this.#replies.delete(oldest);
-    }
     return written;
   }
 

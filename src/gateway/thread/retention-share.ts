@@ -1,3 +1,5 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
+
 /** Number of lookups between two decisions. */
 const JUDGE_AFTER_REQUESTS = 256;
 const MIN_SHARE = 1 / 32;
@@ -9,8 +11,7 @@ const MIN_HIT_SHARE = 1 / 8;
  * always one that was just evicted; keeping the others is then useless, and the share shrinks.
  */
 export class RetentionShare {
-  readonly #mostNames: () => number;
-  readonly #evictedAt = new Map<string, number>();
+  readonly #evictedAt: BoundedMap<string, number>;
   /** Total bytes evicted so far. */
   #evictedBytes = 0;
   #share = 1;
@@ -20,7 +21,7 @@ export class RetentionShare {
 
   /** Remembers the names of `mostNames` evicted conversations. */
   constructor(maxNames: () => number) {
-    this.#mostNames = maxNames;
+    this.#evictedAt = new BoundedMap({ max: maxNames });
   }
 
   /** Share of the room to be used. */
@@ -42,10 +43,6 @@ export class RetentionShare {
   recordEviction(name: string, sizeBytes: number): void {
     this.#evictedBytes += sizeBytes;
     this.#evictedAt.set(name, this.#evictedBytes);
-    for (const oldest of this.#evictedAt.keys()) {
-      if (this.#evictedAt.size <= this.#mostNames()) break;
-      this.#evictedAt.delete(oldest);
-    }
   }
 
   #judge(): void {

@@ -1,3 +1,4 @@
+import { SerialQueue } from "../../base/serial-queue.ts";
 import type { Kernel, MessageInput, Session, SessionId } from "../../index.ts";
 import { chooseThread, type ThreadKind } from "../identity/choose-thread.ts";
 import { findKnownConversation } from "../identity/find-known-conversation.ts";
@@ -44,9 +45,7 @@ export class ThreadFamily {
   readonly #adopted = new Set<Thread>();
   readonly #roots: FamilyRoots;
   readonly #summaries = new ClientSummaries();
-  #turn: Promise<unknown> = Promise.resolve();
-  /** Number of requests waiting for their thread. */
-  #waiting = 0;
+  readonly #queue = new SerialQueue();
 
   constructor(deps: ThreadFamilyDeps, caller: CallerIdentity, firstKey: string) {
     this.#deps = deps;
@@ -65,7 +64,7 @@ export class ThreadFamily {
   }
 
   get isIdle(): boolean {
-    return this.#waiting === 0 && this.#threads.every(({ inFlight }) => inFlight === 0);
+    return this.#queue.waiting === 0 && this.#threads.every(({ inFlight }) => inFlight === 0);
   }
 
   /**
@@ -73,17 +72,17 @@ export class ThreadFamily {
    * called if no known conversation matches.
    */
   findThread(request: ThreadLookup, continued: FindContinued): Promise<Thread> {
-    return this.#inTurn(() => this.#threadFor(request, continued, "any"));
+    return this.#queue.run(() => this.#threadFor(request, continued, "any"));
   }
 
   /** Like `threadFor`, but undefined if the request would start a new conversation. */
   findKnownThread(request: ThreadLookup, continued: FindContinued): Promise<Thread | undefined> {
-    return this.#inTurn(() => this.#threadFor(request, continued, "known"));
+    return this.#queue.run(() => this.#threadFor(request, continued, "known"));
   }
 
   /** Finds and reserves the thread of a request whose client has removed the beginning of the conversation. */
   findTrimmedThread(request: ThreadLookup): Promise<Thread | undefined> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       await this.#searchStore(this.#firstKey);
       await this.#reopenClosed();
       const { keys, roles, shape, caller } = request;
@@ -100,7 +99,7 @@ export class ThreadFamily {
 
   /** Finds and reserves the thread of the reply that a request follows; a fork while another request is in progress. */
   findThreadAfter(place: ResponsePlace): Promise<Thread | undefined> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       const known = this.#threads.find(({ session, isClosed }) => session.id === place.session && !isClosed);
       const thread = known ?? (await this.#reopen(place.session));
       if (!thread) return undefined;
@@ -110,17 +109,6 @@ export class ThreadFamily {
       own.reserve();
       return own;
     });
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    this.#waiting++;
-    const mine = this.#turn.then(work);
-    this.#turn = mine
-      .catch(() => undefined)
-      .finally(() => {
-        this.#waiting--;
-      });
-    return mine;
   }
 
   /** Adopts a conversation that continues here, because its client restarted it from a summary. */
@@ -133,7 +121,7 @@ export class ThreadFamily {
 
   /** Drops a conversation whose session was deleted while it was open; false if it does not belong to this family. */
   renew(id: SessionId): Promise<boolean> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       const thread = this.#thread(id);
       const isKnown = thread !== undefined || this.#roots.has(id);
       // Another request may already have renewed it.

@@ -11,7 +11,7 @@ import {
 } from "./remote-embedding.ts";
 
 /** Settings of a server with OpenAI's embeddings API. */
-export interface OpenAiEmbedderOptions extends RemoteOptions {
+interface OpenAiEmbedderOptions extends RemoteOptions {
   /** Shortens the vectors, if the model supports it. */
   readonly dimensions?: number;
 }

@@ -6,14 +6,14 @@ import { createOfflineEmbedder } from "./offline-embedder.ts";
 import { loadStaticEmbedder, type StaticEmbedder } from "./static/static-embedder.ts";
 
 /** The packaged embedder and its word vectors. */
-export interface PackagedModel {
+interface PackagedModel {
   readonly embedder: Embedder;
   /** Vectors of single words; null if the embedder cannot be loaded. */
   readonly termVectors: () => TermVectors | null;
 }
 
 /** The path of the weights, and the census that counts worker threads. */
-export interface PackagedModelOptions {
+interface PackagedModelOptions {
   readonly path?: string | URL;
   readonly census?: Census;
 }

@@ -24,7 +24,7 @@ export interface RemoteOptions {
 }
 
 /** A request to an embedding service. */
-export interface RemoteCall {
+interface RemoteCall {
   /** Id of the embedder. */
   readonly id: string;
   readonly url: string;

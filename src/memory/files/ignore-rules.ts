@@ -1,5 +1,5 @@
 /** One parsed line of an ignore file. */
-export interface IgnoreRule {
+interface IgnoreRule {
   /** True if the rule re-includes paths that earlier rules ignore. */
   readonly isNegated: boolean;
   readonly isForFoldersOnly: boolean;

@@ -1,12 +1,12 @@
-import { hash } from "node:crypto";
 import { basename, relative, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { computeDigest } from "../../base/digest.ts";
 import { checkTexts } from "../../model/argument-checks.ts";
 import { throwIfAborted } from "../../model/errors.ts";
 import type { MemoryStore, NewChunk, SourceRecord } from "../../store/memory-store.ts";
-import { hashChunkText } from "../index/turn-chunks.ts";
 import { analyzeText } from "../text/analyze-text.ts";
 import { listDefinitions } from "../text/definitions.ts";
+import { hashChunkText } from "../text/hash-chunk-text.ts";
 import { detectTraits } from "../text/traits.ts";
 import { splitFile } from "./file-chunks.ts";
 import { isBinary, readSource } from "./read-source.ts";
@@ -14,13 +14,13 @@ import { isSecretFile } from "./secret-files.ts";
 import { type FoundFile, walkFiles } from "./walk-files.ts";
 
 /** A file that was left out, and why. */
-export interface SkippedFile {
+interface SkippedFile {
   readonly path: string;
   readonly reason: "binary" | "too large" | "unreadable" | "may hold keys";
 }
 
 /** Progress of an indexing run. */
-export interface FileProgress {
+interface FileProgress {
   /** Files inspected so far. */
   readonly files: number;
   readonly path: string;
@@ -101,7 +101,7 @@ async function indexFile(
   if (!read) return { reason: "unreadable" };
   const { bytes, text } = read;
   if (isBinary(bytes)) return { reason: "binary" };
-  const version = `${RULES_VERSION}${hash("sha256", bytes, "hex").slice(0, 32)}`;
+  const version = `${RULES_VERSION}${computeDigest(bytes, 32)}`;
   const definitions = listDefinitions(text);
   const source = {
     ...name,

@@ -3,7 +3,7 @@ import { open } from "node:fs/promises";
 import { maskSecrets } from "../../model/secrets/mask-secrets.ts";
 
 /** A file as it is indexed and recalled. */
-export interface SourceFile {
+interface SourceFile {
   readonly bytes: Buffer;
   /** The text with secrets masked, so that they reach neither the index nor a prompt. */
   readonly text: string;

@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
-import { basename, dirname, join, relative, sep } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 import { LonghaulError, throwIfAborted } from "../../model/errors.ts";
 import { type IgnoreFile, isIgnored, parseIgnoreFile } from "./ignore-rules.ts";
 import { isSecretFolder } from "./secret-files.ts";
@@ -104,9 +104,4 @@ async function exists(path: string): Promise<boolean> {
 
 function toSlashes(path: string): string {
   return sep === "/" ? path : path.split(sep).join("/");
-}
-
-/** True for the name of a file with ignore rules. */
-export function isIgnoreFile(path: string): boolean {
-  return (IGNORE_FILES as readonly string[]).includes(basename(path));
 }

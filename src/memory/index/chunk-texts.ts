@@ -1,10 +1,10 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
 import { toEntry } from "../../log/entry-body.ts";
 import type { Log } from "../../log/log.ts";
-import { BoundedCache } from "../../model/bounded-cache.ts";
 import type { SourceRecord, UnembeddedChunk } from "../../store/memory-store.ts";
 import { readSource } from "../files/read-source.ts";
+import { hashChunkText } from "../text/hash-chunk-text.ts";
 import { readEntryTexts } from "./entry-texts.ts";
-import { hashChunkText } from "./turn-chunks.ts";
 
 /** The position of a chunk's text. */
 export type ChunkPlace = Pick<UnembeddedChunk, "source" | "seq" | "part" | "from" | "to" | "hash">;
@@ -14,8 +14,11 @@ const CACHE_CHARACTERS = 4_000_000;
 /** Reads the texts of chunks from their sources; the index does not store them. */
 export class ChunkTexts {
   readonly #log: Log;
-  readonly #sources = new BoundedCache<number, SourceRecord>({ maxWeight: 10_000 });
-  readonly #texts = new BoundedCache<string, ReadonlyMap<number, string>>({ maxWeight: CACHE_CHARACTERS });
+  readonly #sources = new BoundedMap<number, SourceRecord>({ max: 10_000 });
+  readonly #texts = new BoundedMap<string, ReadonlyMap<number, string>>({
+    max: CACHE_CHARACTERS,
+    weigh: countCharacters,
+  });
   #stamp = "";
 
   constructor(log: Log) {
@@ -32,7 +35,7 @@ export class ChunkTexts {
   }
 
   async findSource(number: number): Promise<SourceRecord | undefined> {
-    const known = this.#sources.get(number);
+    const known = this.#sources.use(number);
     if (known) return known;
     const [source] = await this.#log.store.memory.sourcesByNumber([number]);
     if (source) this.#sources.set(number, source);
@@ -59,14 +62,13 @@ export class ChunkTexts {
 
   async #readTexts(source: SourceRecord, seq: number): Promise<ReadonlyMap<number, string>> {
     const key = `${source.number} ${seq}`;
-    const held = this.#texts.get(key);
+    const held = this.#texts.use(key);
     if (held) return held;
     const texts =
       source.kind === "session"
         ? await this.#readEntryTexts(source.name, seq)
         : await readFileTexts(source.name);
-    const weight = [...texts.values()].reduce((sum, text) => sum + text.length, 1);
-    this.#texts.set(key, texts, weight);
+    this.#texts.set(key, texts);
     return texts;
   }
 
@@ -76,6 +78,13 @@ export class ChunkTexts {
     const texts = await readEntryTexts(toEntry(session, stored), (part) => this.#log.blobs.restore(part));
     return new Map(texts.map(({ part, text }) => [part, text]));
   }
+}
+
+/** An entry without texts counts too. */
+function countCharacters(texts: ReadonlyMap<number, string>): number {
+  let sum = 1;
+  for (const text of texts.values()) sum += text.length;
+  return sum;
 }
 
 async function readFileTexts(path: string): Promise<ReadonlyMap<number, string>> {

@@ -1,3 +1,4 @@
+import { removeRecalled } from "../../base/fence.ts";
 import type { RestorePart } from "../../log/restore-parts.ts";
 import type { Entry } from "../../model/entry.ts";
 import { isLonghaulError } from "../../model/errors.ts";
@@ -7,10 +8,9 @@ import type { SingleEdit } from "../../model/overlay.ts";
 import type { BlobPart, Part } from "../../model/part.ts";
 import type { ChunkAuthor } from "../../store/memory-store.ts";
 import { RECALLED_META } from "../retrieval/context-block.ts";
-import { removeFenced } from "../retrieval/data-fence.ts";
 
 /** One text of an entry; `part` identifies it permanently, so that a chunk finds its text again. */
-export interface EntryText {
+interface EntryText {
   readonly part: number;
   readonly text: string;
   readonly author: ChunkAuthor;
@@ -57,7 +57,7 @@ async function readMessageTexts({ role, parts, meta }: Message, restore: Restore
   };
   for (const own of parts) {
     if (own.type === "tool-result") {
-      for (const output of own.output) add(removeFenced(await readPartText(output, restore)), "tool");
+      for (const output of own.output) add(removeRecalled(await readPartText(output, restore)), "tool");
     } else add(await readPartText(own, restore), AUTHORS[role]);
   }
   return texts;

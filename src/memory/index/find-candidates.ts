@@ -1,11 +1,12 @@
 import type { MemoryStore, SourceRecord, StoredChunk } from "../../store/memory-store.ts";
 import type { FileCandidate } from "../rank/rank-files.ts";
 import type { CandidateChunk, Statistics, TurnCandidate } from "../rank/turn-candidate.ts";
+import type { ScoredChunk, SourceFilter } from "../scored-chunk.ts";
 import type { VectorIndex } from "../vectors/vector-index.ts";
-import type { ScoredChunk, SourceFilter, TextIndex } from "./text-index.ts";
+import type { TextIndex } from "./text-index.ts";
 
 /** The search criteria for candidates. */
-export interface CandidateQuery {
+interface CandidateQuery {
   /** Distinct terms of the question. */
   readonly terms: readonly string[];
   /** Those terms that are whole words of the question. */
@@ -28,7 +29,7 @@ export interface CandidateLimits {
 }
 
 /** The lowest limits at which results hardly change; see docs/internals/ranking.md for the figures. */
-export const DEFAULT_CANDIDATE_LIMITS: CandidateLimits = {
+const DEFAULT_CANDIDATE_LIMITS: CandidateLimits = {
   byText: 80,
   byVector: 60,
   wholeTurns: 20,
@@ -53,7 +54,7 @@ export interface CandidateSet {
   readonly rare: readonly (readonly number[])[];
 }
 
-export interface CandidateDeps {
+interface CandidateDeps {
   readonly store: MemoryStore;
   readonly text: TextIndex;
   readonly vectors: VectorIndex | undefined;

@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { waitAtMost } from "../../base/time-limit.ts";
 import { toEntry } from "../../log/entry-body.ts";
 import type { Log } from "../../log/log.ts";
 import type { SessionId } from "../../model/entry.ts";
@@ -7,7 +8,6 @@ import type { SessionHead, StoredEntry } from "../../store/entry-store.ts";
 import type { NewChunk, SourceRecord } from "../../store/memory-store.ts";
 import { findSpeaker, INDEXED_KINDS, readEntryTexts } from "./entry-texts.ts";
 import { buildTurnChunks } from "./turn-chunks.ts";
-import { waitAtMost } from "./wait-at-most.ts";
 
 /** Entries read, and chunks written, per batch. */
 const ENTRIES_PER_BATCH = 64;
@@ -23,7 +23,7 @@ const MAX_COUNT_MS = 100;
 const UNWRITABLE = ["ABORTED", "DISK_FULL", "STORE_BUSY", "STORE_IO", "STORE_READ_ONLY"] as const;
 
 /** Progress of a catch-up. */
-export interface FollowProgress {
+interface FollowProgress {
   readonly session: SessionId;
   readonly entries: number;
   readonly chunks: number;
@@ -59,7 +59,7 @@ export class LogFollower {
    * An index that cannot be written counts as one that takes too long.
    */
   async catchUpWithin(waitMs: number, signal?: AbortSignal): Promise<number> {
-    const isWhole = await waitAtMost(waitMs, signal, this.#catchUpInBackground());
+    const isWhole = await waitAtMost(waitMs, this.#catchUpInBackground(), signal);
     throwIfAborted(signal);
     return isWhole ? 0 : this.#countMissing();
   }

@@ -1,3 +1,4 @@
+import { SerialQueue } from "../../base/serial-queue.ts";
 import {
   type IndexState,
   type MemoryStore,
@@ -12,25 +13,17 @@ import {
   segmentOf,
   segmentPlaceOf,
 } from "../../store/postings.ts";
+import type { ScoredChunk, SourceFilter } from "../scored-chunk.ts";
+import { TopList } from "../top-list.ts";
 import { IndexTail } from "./index-tail.ts";
-import { TopList } from "./top-list.ts";
-
-/** A chunk with its score. */
-export interface ScoredChunk {
-  readonly chunk: number;
-  readonly score: number;
-}
 
 /** The result of a search by terms. */
-export interface TextMatches {
+interface TextMatches {
   /** Best first. */
   readonly chunks: readonly ScoredChunk[];
   /** Number of chunks in which each term occurs. */
   readonly frequencies: ReadonlyMap<string, number>;
 }
-
-/** Selects sources: 1 at the number of each included source; undefined for all. */
-export type SourceFilter = Uint8Array | undefined;
 
 /**
  * The part of the index in memory; replaced as a whole when something was removed, so that searches in progress can
@@ -61,7 +54,7 @@ export class TextIndex {
   readonly #store: MemoryStore;
   readonly #scores = new Float32Array(SEGMENT_CHUNKS);
   #loaded: LoadedIndex = createEmptyIndex(-1);
-  #refreshing: Promise<unknown> = Promise.resolve();
+  readonly #refreshes = new SerialQueue();
 
   constructor(store: MemoryStore) {
     this.#store = store;
@@ -74,9 +67,7 @@ export class TextIndex {
 
   /** Loads chunks added since the last call, or everything if something was removed. Calls run one after another. */
   refresh(): Promise<IndexState> {
-    const refreshing = this.#refreshing.catch(() => undefined).then(() => this.#load());
-    this.#refreshing = refreshing;
-    return refreshing;
+    return this.#refreshes.run(() => this.#load());
   }
 
   async #load(): Promise<IndexState> {

@@ -1,18 +1,15 @@
-import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { ChunkAuthor, NewChunk } from "../../store/memory-store.ts";
 import { analyzeText } from "../text/analyze-text.ts";
+import { hashChunkText } from "../text/hash-chunk-text.ts";
 import { splitText } from "../text/split-text.ts";
 import { detectTraits } from "../text/traits.ts";
-
-/** Size of the hash that identifies a text in the embedding cache. */
-const HASH_BYTES = 16;
 
 /** Characters processed before yielding to other work: new words take up to half a microsecond per letter. */
 const MAX_HELD_CHARACTERS = 16_384;
 
 /** A turn of a source, to be split into chunks. */
-export interface IndexedTurn {
+interface IndexedTurn {
   readonly seq: number;
   readonly turn: number;
   readonly at: number;
@@ -52,9 +49,4 @@ export async function buildTurnChunks({ seq, turn, at, speaker, texts }: Indexed
     }
   }
   return found.map((chunk) => ({ ...chunk, turnLength }));
-}
-
-/** The hash that identifies a text in the embedding cache. */
-export function hashChunkText(text: string): Uint8Array {
-  return hash("sha256", text, "buffer").subarray(0, HASH_BYTES);
 }

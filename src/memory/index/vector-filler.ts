@@ -7,7 +7,7 @@ import type { ChunkTexts } from "./chunk-texts.ts";
 /** Chunks embedded per batch. */
 const BATCH_SIZE = 512;
 
-export interface FillOptions {
+interface FillOptions {
   readonly signal?: AbortSignal;
   /** Approximate maximum number of chunks. */
   readonly maxChunks?: number;

@@ -1,7 +1,7 @@
+import { fenceWithMark } from "../../base/fence.ts";
 import { checkFields, checkList } from "../../model/argument-checks.ts";
 import { checkWholeNumber } from "../../model/errors.ts";
-import { fenceData } from "../retrieval/data-fence.ts";
-import { quoteLines } from "../retrieval/sanitize-text.ts";
+import { quoteLines } from "../text/sanitize-text.ts";
 import type { RememberedFact } from "./remembered-fact.ts";
 
 export interface PinSectionOptions {
@@ -22,7 +22,7 @@ export function renderPinSection(
 ): string | undefined {
   checkList("pins", pins, { text: "text" });
   const { maxBytes = 1_000_000 } = checkFields("options", options);
-  let room = checkWholeNumber("maxBytes", maxBytes, 0) - Buffer.byteLength(fenceData("memories", HEAD));
+  let room = checkWholeNumber("maxBytes", maxBytes, 0) - Buffer.byteLength(fenceWithMark("memories", HEAD));
   const shown: string[] = [];
   for (const { text, by } of pins.toReversed()) {
     if (text.trim() === "") continue;
@@ -31,7 +31,7 @@ export function renderPinSection(
     if (room < 0) break;
     shown.unshift(lines);
   }
-  return shown.length === 0 ? undefined : fenceData("memories", [HEAD, ...shown].join("\n"));
+  return shown.length === 0 ? undefined : fenceWithMark("memories", [HEAD, ...shown].join("\n"));
 }
 
 /** The texts of pins, joined by line breaks. */

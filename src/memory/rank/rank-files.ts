@@ -15,12 +15,12 @@ export interface FileCandidate {
 }
 
 /** Context of ranking files other than the candidates. */
-export interface FileContext {
+interface FileContext {
   readonly statistics: Pick<Statistics, "chunks" | "averageChunkLength" | "averageLength" | "frequencyOf">;
 }
 
 /** A file with its score and the parts of the score. */
-export interface RankedFile {
+interface RankedFile {
   readonly id: number;
   /** Id of the best chunk; null if only the path or a definition matched. */
   readonly chunk: number | null;
@@ -29,7 +29,7 @@ export interface RankedFile {
 }
 
 /** The parts of a file's score. */
-export type FileScorePart = "whole" | "chunk" | "definitions" | "path" | "pointed";
+type FileScorePart = "whole" | "chunk" | "definitions" | "path" | "pointed";
 
 const WEIGHTS: Readonly<Record<FileScorePart, number>> = {
   whole: 1,

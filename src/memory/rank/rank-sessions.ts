@@ -1,7 +1,7 @@
 import type { RankedHit } from "./rank-turns.ts";
 
 /** A session with its score. */
-export interface RankedSession {
+interface RankedSession {
   readonly session: number;
   readonly score: number;
 }

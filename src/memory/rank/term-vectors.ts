@@ -1,9 +1,10 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
 import { analyzeWordUncached } from "../text/analyze-text.ts";
 import { EAST_ASIAN } from "../text/east-asian.ts";
 import type { TermVector, TermVectors } from "./turn-candidate.ts";
 
 /** The part of an embedder with word vectors that term vectors need. */
-export interface WordVectors {
+interface WordVectors {
   readonly words: number;
   wordOf(token: number): string | undefined;
   vectorOf(token: number): Float32Array;
@@ -24,7 +25,7 @@ export function createTermVectors(embedder: WordVectors): TermVectors {
     tokens.set(term, token);
     lengths.set(term, word.length);
   }
-  const cache = new Map<string, TermVector>();
+  const cache = new BoundedMap<string, TermVector>({ max: MAX_VECTORS });
   return {
     vectorOf(term) {
       const token = tokens.get(term);
@@ -32,8 +33,6 @@ export function createTermVectors(embedder: WordVectors): TermVectors {
       const known = cache.get(term);
       if (known) return known;
       const vector = toTermVector(embedder.vectorOf(token));
-      // Cleared completely: the candidates of the current question refill the cache.
-      if (cache.size >= MAX_VECTORS) cache.clear();
       cache.set(term, vector);
       return vector;
     },

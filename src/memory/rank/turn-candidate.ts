@@ -1,5 +1,5 @@
 /** The author of a text: a person, the model, or a tool; files and notes have none. */
-export type Author = "user" | "assistant" | "tool" | "none";
+type Author = "user" | "assistant" | "tool" | "none";
 
 /** A chunk of a candidate, as indexed. */
 export interface CandidateChunk {

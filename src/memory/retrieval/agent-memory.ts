@@ -1,4 +1,5 @@
-import { BoundedCache } from "../../model/bounded-cache.ts";
+import { BoundedMap } from "../../base/bounded-map.ts";
+import { fenceWithMark } from "../../base/fence.ts";
 import { type Entry, type EntryId, parseEntryId, type SessionId } from "../../model/entry.ts";
 import { isLonghaulError } from "../../model/errors.ts";
 import type { BlobPart, Part } from "../../model/part.ts";
@@ -8,11 +9,10 @@ import type { Memories } from "../memories/memories.ts";
 import { MAX_MEMORY_BYTES } from "../memories/remembered-fact.ts";
 import type { Memory, RecallOptions } from "../memory.ts";
 import type { MemoryScope } from "../memory-scope.ts";
-import { fenceData } from "./data-fence.ts";
+import { quoteLines } from "../text/sanitize-text.ts";
 import { formatProvenance, formatReference } from "./provenance.ts";
 import { renderEntries } from "./render-entries.ts";
 import { renderHits, renderUnindexedNote } from "./render-hits.ts";
-import { quoteLines } from "./sanitize-text.ts";
 import { isSessionInScope } from "./session-in-scope.ts";
 
 /** Dependencies of an agent's memory. */
@@ -32,7 +32,7 @@ export interface AgentMemoryDeps {
   readonly mayForgetUsers?: boolean;
 }
 
-export interface AgentExpandOptions {
+interface AgentExpandOptions {
   /** Messages before and after; default 1. */
   readonly around?: number;
   /** Characters to skip, for reading on in a long message. */
@@ -49,7 +49,7 @@ const MAX_ORIGINALS = 30;
 export class AgentMemory {
   readonly #deps: AgentMemoryDeps;
   /** Stretches of files that were shown, so that they can be expanded. */
-  readonly #files = new BoundedCache<string, FileHit>({ maxWeight: MAX_SHOWN_FILES });
+  readonly #files = new BoundedMap<string, FileHit>({ max: MAX_SHOWN_FILES });
 
   constructor(parts: AgentMemoryDeps) {
     this.#deps = parts;
@@ -71,7 +71,7 @@ export class AgentMemory {
   /** Shows a hit in full with the messages around it, or the original entries of a summary. */
   async expand(reference: string, options: AgentExpandOptions = {}): Promise<string> {
     const wanted = reference.trim();
-    const file = this.#files.get(wanted);
+    const file = this.#files.use(wanted);
     if (file) return renderFile(file);
     const entry = await this.#findEntry(wanted);
     if (typeof entry === "string") return entry;
@@ -176,5 +176,5 @@ function mergeRecalls(one: Recall, other: Recall, k: number): Recall {
 
 function renderFile(hit: FileHit): string {
   const lines = quoteLines(hit.text.trimEnd(), (index) => `${hit.lines.first + index}|`);
-  return fenceData("memory-data", `[1] ${formatProvenance(hit)}\n${lines}`);
+  return fenceWithMark("memory-data", `[1] ${formatProvenance(hit)}\n${lines}`);
 }

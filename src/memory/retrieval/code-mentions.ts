@@ -17,7 +17,7 @@ const MAX_CHARACTERS = 4_000;
 const MAX_NAMES = 20;
 
 /** Files and code identifiers in a message. */
-export interface CodeMentions {
+interface CodeMentions {
   readonly files: readonly string[];
   readonly names: readonly string[];
 }

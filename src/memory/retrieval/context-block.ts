@@ -1,12 +1,11 @@
+import { fenceWithMark } from "../../base/fence.ts";
 import { checkFields, checkList } from "../../model/argument-checks.ts";
 import { checkWholeNumber } from "../../model/errors.ts";
 import type { MessageInput } from "../../model/message.ts";
 import type { Hit } from "../hit.ts";
-import { clipTo } from "./clip-to.ts";
-import { fenceData } from "./data-fence.ts";
+import { quoteLines, sanitizeText } from "../text/sanitize-text.ts";
 import { pickFreshHits, type WindowContent } from "./fresh-hits.ts";
 import { formatProvenance } from "./provenance.ts";
-import { quoteLines, sanitizeText } from "./sanitize-text.ts";
 
 export interface ContextBlockOptions {
   /** Maximum tokens of the whole block; default 2,000. */
@@ -44,7 +43,7 @@ export function buildContextBlock(
   checkFields("options", options, { tokensOf: "function", shown: "object?" });
   const budget = checkWholeNumber("budgetTokens", options.budgetTokens ?? 2_000, 1);
   const { tokensOf } = options;
-  const render = (items: readonly string[]) => fenceData("context", [HEAD, ...items].join("\n"));
+  const render = (items: readonly string[]) => fenceWithMark("context", [HEAD, ...items].join("\n"));
   const fits = (items: readonly string[]) => tokensOf(render(items)) <= budget;
   const used: Hit[] = [];
   const items: string[] = [];
@@ -84,4 +83,27 @@ function renderItem(hit: Hit, number: number, text: string): string {
   const first = hit.kind === "file" ? hit.lines.first : undefined;
   const sign = first === undefined ? () => "|" : (index: number) => `${first + index}|`;
   return `[${number}] ${formatProvenance(hit)}\n${quoteLines(text.trimEnd(), sign)}`;
+}
+
+/** The longest beginning of a text that fits, cut between words if possible, followed by "…"; "" if none fits. */
+function clipTo(text: string, fits: (text: string) => boolean): string {
+  let [low, high] = [0, text.length];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (fits(clipAt(text, middle))) low = middle;
+    else high = middle - 1;
+  }
+  return low === 0 ? "" : clipAt(text, low);
+}
+
+function clipAt(text: string, length: number): string {
+  if (length >= text.length) return text;
+  const cut = text.slice(0, length);
+  const space = Math.max(cut.lastIndexOf(" "), cut.lastIndexOf("\n"));
+  const end = space > length * 0.8 ? space : length;
+  // Avoids ending in half a surrogate pair.
+  return `${cut
+    .slice(0, end)
+    .replace(/[\ud800-\udbff]$/, "")
+    .trimEnd()} …`;
 }

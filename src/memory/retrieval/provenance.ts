@@ -1,5 +1,5 @@
 import type { Hit } from "../hit.ts";
-import { sanitizeName } from "./sanitize-text.ts";
+import { sanitizeName } from "../text/sanitize-text.ts";
 
 /** The reference by which a hit can be expanded: the id of an entry, or path and lines of a file. */
 export function formatReference(hit: Hit): string {

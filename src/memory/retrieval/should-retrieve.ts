@@ -3,7 +3,7 @@ import { findCodeMentions } from "./code-mentions.ts";
 import { hasBackReference, hasCodeReference } from "./retrieval-cues.ts";
 
 /** The state of the conversation when a person has written a message. */
-export interface RetrievalContext {
+interface RetrievalContext {
   /** Texts of the window; names that occur there need not be searched for. */
   readonly texts?: readonly string[];
 }

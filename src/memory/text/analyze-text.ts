@@ -1,14 +1,17 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
+import { copyString } from "../../base/copy-string.ts";
 import { EAST_ASIAN, splitByScript, splitEastAsian } from "./east-asian.ts";
 import { foldText } from "./fold-text.ts";
 import { splitIdentifier, splitWords } from "./split-words.ts";
 import { stemWord } from "./stem-word.ts";
 import { STOP_WORDS } from "./stop-words.ts";
 
-const CACHE_LIMIT = 50_000;
+/** Words whose terms are cached, about 150 bytes each. */
+const MAX_CACHED_WORDS = 10_000;
 /** Longer runs of letters and digits are digests, keys or encoded bytes; their beginning is used as one term. */
 const MAX_WORD_LENGTH = 64;
 const NONE: readonly string[] = [];
-const cache = new Map<string, readonly string[]>();
+const cache = new BoundedMap<string, readonly string[]>({ max: MAX_CACHED_WORDS });
 
 /** The terms of a text in order, as stored and searched: folded, stemmed, without stop words. */
 export function analyzeText(text: string): string[] {
@@ -23,10 +26,11 @@ export function analyzeText(text: string): string[] {
 export function analyzeWord(word: string): readonly string[] {
   const known = cache.get(word);
   if (known !== undefined) return known;
-  const terms = analyzeWordUncached(word);
-  // Cleared completely, because most entries that single eviction would remove return at once.
-  if (cache.size >= CACHE_LIMIT) cache.clear();
-  cache.set(word, terms);
+  // Longer words hardly ever come again.
+  if (word.length > MAX_WORD_LENGTH) return analyzeWordUncached(word);
+  const own = copyString(word);
+  const terms = analyzeWordUncached(own);
+  cache.set(own, terms);
   return terms;
 }
 
@@ -46,7 +50,7 @@ export function analyzeWordUncached(word: string): readonly string[] {
     );
   }
   if (word.length > MAX_WORD_LENGTH) {
-    const beginning = foldBare(word.slice(0, MAX_WORD_LENGTH));
+    const beginning = foldBare(copyString(word.slice(0, MAX_WORD_LENGTH)));
     return beginning === "" ? NONE : [beginning];
   }
   const plain = foldBare(word);

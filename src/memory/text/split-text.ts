@@ -8,7 +8,7 @@ export interface Chunk {
 }
 
 /** Sizes of chunks, in characters. */
-export interface ChunkSize {
+interface ChunkSize {
   readonly target: number;
   readonly max: number;
 }

@@ -2,7 +2,7 @@
 const WIDTH = 4.5;
 
 /** Factor that scales the components of a unit vector to whole numbers from -127 to 127. */
-export function computeScale(dimensions: number): number {
+function computeScale(dimensions: number): number {
   return (127 * Math.sqrt(dimensions)) / WIDTH;
 }
 

@@ -1,12 +1,12 @@
 import { type MemoryStore, SEGMENT_CHUNKS } from "../../store/memory-store.ts";
 import { segmentOf, segmentPlaceOf } from "../../store/postings.ts";
-import type { ScoredChunk, SourceFilter } from "../index/text-index.ts";
-import { TopList } from "../index/top-list.ts";
+import type { ScoredChunk, SourceFilter } from "../scored-chunk.ts";
+import { TopList } from "../top-list.ts";
 import { padDimensions, quantizeVector, toCosine } from "./quantize.ts";
 import { Scanner } from "./scanner.ts";
 
 /** The embedder whose vectors are searched. */
-export interface VectorSpace {
+interface VectorSpace {
   readonly embedder: number;
   readonly dimensions: number;
 }

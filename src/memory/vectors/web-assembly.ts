@@ -1,5 +1,5 @@
 /** The part of WebAssembly that is used; Node's type definitions leave it to the browser's. */
-export interface WebAssemblyApi {
+interface WebAssemblyApi {
   readonly Memory: new (size: { readonly initial: number }) => WebAssemblyMemory;
   readonly Module: new (bytes: Uint8Array<ArrayBuffer>) => object;
   readonly Instance: new (

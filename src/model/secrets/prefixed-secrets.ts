@@ -1,5 +1,5 @@
 /** A kind of secret that is recognized by its prefix. */
-export interface PrefixedSecret {
+interface PrefixedSecret {
   /** Appears in the placeholder: "[redacted:github-token]". */
   readonly kind: string;
   readonly start: string;

@@ -7,7 +7,7 @@ const MAX_VALUE = 512;
 const MAX_SPACES = 4;
 
 /** An assignment, scanned from the secret-like word of its name. */
-export interface ScannedAssignment {
+interface ScannedAssignment {
   /** The rest of the name. */
   readonly rest: string;
   readonly value: string;

@@ -20,7 +20,7 @@ const CODE_SIGN = /[(){}[\]$|*&!?`]|^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|=>|::|->/;
 const LOCATION = /^(?:\.{0,2}\/|~\/|[A-Za-z]:\\|[a-z][a-z0-9+.-]*:\/\/|@)/;
 
 /** An assignment in a text. */
-export interface Assignment {
+interface Assignment {
   /** The complete name as written. */
   readonly name: string;
   readonly value: string;

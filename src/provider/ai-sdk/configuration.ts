@@ -5,7 +5,7 @@ import type { Connection, Vendor } from "./vendor.ts";
 import { openaiCompatible, vendors } from "./vendors.ts";
 
 /** A model's connection and the vendor package to use. */
-export interface ResolvedModel {
+interface ResolvedModel {
   readonly vendor: Vendor;
   readonly connection: Connection;
 }

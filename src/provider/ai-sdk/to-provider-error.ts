@@ -5,7 +5,7 @@ import { parseRetryAfterMs } from "../retry-after.ts";
 import { isRetryable } from "../retryable.ts";
 
 /** The provider of a failed call, and the secrets to redact. */
-export interface FailedCallContext {
+interface FailedCallContext {
   /** Id of the provider. */
   readonly provider: string;
   readonly secrets: readonly string[];

@@ -12,7 +12,7 @@ const CHUNK_BYTES = 256 * 1024;
 const ABANDONED_AFTER_MS = 60 * 60 * 1000;
 
 /** A complete, synced file under a temporary name. */
-export interface StagedFile {
+interface StagedFile {
   readonly path: string;
   readonly digest: Digest;
   readonly sizeBytes: number;

@@ -17,7 +17,7 @@ import { MIGRATIONS } from "./migrations/index.ts";
 import { createStoreError, toStoreError } from "./store-error.ts";
 
 /** "LHL1": marks the file as ours. */
-export const APPLICATION_ID = 0x4c484c31;
+const APPLICATION_ID = 0x4c484c31;
 
 /** 1 KB pages write the fewest bytes per append of a 2 KB message (docs/decisions/0003). */
 const PAGE_BYTES = 1024;
@@ -29,7 +29,7 @@ const JOURNAL_BYTES = 4 * 1024 * 1024;
 export const BLOCKING_WAIT_MS = 50;
 
 /** Options of a connection. */
-export interface ConnectOptions {
+interface ConnectOptions {
   /** "process" survives the death of the process, "power" also a power loss. */
   readonly durability: "process" | "power";
   readonly busyTimeoutMs: number;

@@ -15,7 +15,7 @@ const SQLITE_READONLY = 8;
 const SQLITE_CANTOPEN = 14;
 
 /** A read-only database, and the cleanup of temporary files created for it. */
-export interface ReadOnlyDatabase {
+interface ReadOnlyDatabase {
   readonly database: Database;
   dispose(): void;
 }

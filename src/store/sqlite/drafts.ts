@@ -7,7 +7,7 @@ import type { Database } from "./database.ts";
 import type { SessionCache } from "./session-cache.ts";
 
 /** The parts of the store that keep the blobs of drafts. */
-export interface DraftDeps {
+interface DraftDeps {
   readonly refs: BlobRefs;
   readonly holds: BlobHolds;
 }

@@ -18,7 +18,7 @@ const SQLITE_CONSTRAINT = 19;
 const MAX_AHEAD_MS = 24 * 3_600_000;
 
 /** Tables other than entries that an append writes to. */
-export interface EntryWriterDeps {
+interface EntryWriterDeps {
   readonly cache: SessionCache;
   readonly sessions: SqliteSessions;
   readonly drafts: Drafts;

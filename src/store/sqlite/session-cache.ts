@@ -1,4 +1,4 @@
-import { BoundedCache } from "../../model/bounded-cache.ts";
+import { BoundedMap } from "../../base/bounded-map.ts";
 import type { SessionId } from "../../model/entry.ts";
 import { LonghaulError } from "../../model/errors.ts";
 import type { Database, Row } from "./database.ts";
@@ -20,7 +20,7 @@ const MAX_SESSIONS = 2048;
  */
 export class SessionCache {
   readonly #db: Database;
-  readonly #states = new BoundedCache<SessionId, SessionState>({ maxWeight: MAX_SESSIONS });
+  readonly #states = new BoundedMap<SessionId, SessionState>({ max: MAX_SESSIONS });
   readonly #numberOf;
   readonly #headOf;
   #dataVersion = -1;
@@ -43,7 +43,7 @@ export class SessionCache {
 
   /** The cached state of a session; undefined if the session does not exist. */
   find(id: SessionId): SessionState | undefined {
-    const known = this.#states.get(id);
+    const known = this.#states.use(id);
     if (known) return known;
     const row = this.#numberOf.get(id);
     if (!row) return undefined;

@@ -12,7 +12,7 @@ import { toStoreError } from "./store-error.ts";
 const COLLECT_BATCH = 200;
 
 /** The parts of the store that blobs work with. */
-export interface BlobDeps {
+interface BlobDeps {
   readonly files: BlobFiles;
   readonly holds: BlobHolds;
   readonly eraser: Eraser;

@@ -20,7 +20,7 @@ import type { SessionCache } from "./session-cache.ts";
 import { searchByTime } from "./time-search.ts";
 
 /** Dependencies of `SqliteEntries`. */
-export interface EntryDeps {
+interface EntryDeps {
   readonly cache: SessionCache;
   readonly writer: EntryWriter;
   readonly eraser: Eraser;

@@ -5,7 +5,7 @@ import { runCommand } from "../../process/run-command.ts";
 import type { NoticeChannel } from "../after-end.ts";
 
 /** Options of `commandChannel`. */
-export interface CommandChannelOptions {
+interface CommandChannelOptions {
   /** Program and arguments; no shell is involved. */
   readonly command: readonly string[];
   readonly limitMs?: number;

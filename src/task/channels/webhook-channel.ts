@@ -3,7 +3,7 @@ import { createArgumentError } from "../../model/errors.ts";
 import type { NoticeChannel } from "../after-end.ts";
 
 /** Options of `webhookChannel`. */
-export interface WebhookOptions {
+interface WebhookOptions {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly limitMs?: number;

@@ -2,7 +2,7 @@ import type { FactTracker } from "./fact-tracker.ts";
 import type { LineList, QuoteSource } from "./line-list.ts";
 
 /** Limits for choosing lines. */
-export interface LineCriteria {
+interface LineCriteria {
   /** Total tokens for all chosen lines. */
   readonly roomTokens: number;
   /** Minimum expected use per token of a line. */

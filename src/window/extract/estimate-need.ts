@@ -1,7 +1,7 @@
 import type { TextOrigin } from "./part-text.ts";
 
 /** The history of a fact (an identifier or a line) from which its need is computed. */
-export interface FactHistory {
+interface FactHistory {
   readonly isLine: boolean;
   /** Source of the text in which the fact last appeared. */
   readonly origin: TextOrigin;

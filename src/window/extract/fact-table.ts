@@ -1,5 +1,4 @@
 import { growColumn } from "./grow-column.ts";
-import { hashText } from "./hash-text.ts";
 import { TEXT_ORIGINS, type TextOrigin } from "./part-text.ts";
 
 /** Number of a fact: an identifier or a verbatim line from the conversation. Only a hash of its text is kept. */
@@ -133,4 +132,16 @@ export class FactTable {
     this.need = growColumn(this.need, length);
     this.neededAt = growColumn(this.neededAt, length);
   }
+}
+
+const OFFSET = 0x811c9dc5;
+const PRIME = 0x01000193;
+
+/** A 32-bit hash of a text, to tell texts apart without keeping them. */
+function hashText(text: string, seed: number): number {
+  let hash = OFFSET ^ seed;
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), PRIME);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return hash ^ (hash >>> 16);
 }

@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
 import type { Message } from "../../model/message.ts";
 import { buildOutputHeading } from "../inline-tool-output.ts";
 import type { Slot } from "../slot.ts";
@@ -38,10 +39,10 @@ export class FactTracker {
    * Numbers of files; `#touched` holds the last message that touched each. `#fileCount` counts all files, so that a new
    * file takes the number of the one that it evicts.
    */
-  readonly #files = new Map<string, number>();
+  readonly #files = new BoundedMap<string, number>({ max: MAX_FILES });
   #fileCount = 0;
   readonly #lastTouched: number[] = [0];
-  readonly #calls = new Map<string, CallFacts>();
+  readonly #calls = new BoundedMap<string, CallFacts>({ max: MAX_CALLS });
   /** Number of messages read; `#ranking` counts the rankings started. */
   #now = 0;
   #ranking = 0;
@@ -59,8 +60,7 @@ export class FactTracker {
   /** Reads the next message of the log. */
   read({ seq, cite, message }: Pick<Slot, "seq" | "cite" | "message">): MessageFacts {
     for (const part of message.parts)
-      if (part.type === "tool-call")
-        setBounded(this.#calls, part.callId, getCallFacts(part.name, part.input), MAX_CALLS);
+      if (part.type === "tool-call") this.#calls.set(part.callId, getCallFacts(part.name, part.input));
     const source = { seq, cite: cite ?? `#${seq}`, heading: this.#buildHeading(message) };
     const facts: Fact[] = [];
     const lines = new LineList();
@@ -201,7 +201,7 @@ export class FactTracker {
   #touch(path: string): number {
     const known = this.#files.get(path);
     const file = known ?? (this.#fileCount++ % MAX_FILES) + 1;
-    if (known === undefined) setBounded(this.#files, path, file, MAX_FILES);
+    if (known === undefined) this.#files.set(path, file);
     this.#lastTouched[file] = this.#now;
     return file;
   }
@@ -210,12 +210,4 @@ export class FactTracker {
 function reportFacts(bare: string, tell: (text: string, isLine: boolean, isWhole: boolean) => void): void {
   scanIdentifiers(bare, true, (identifier, isWhole) => tell(identifier, false, isWhole));
   if (isVerbatim(bare)) tell(bare, true, true);
-}
-
-/** Sets a key of a bounded map; the oldest key is evicted. */
-function setBounded<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
-  map.set(key, value);
-  if (map.size <= most) return;
-  const [oldest] = map.keys();
-  if (oldest !== undefined) map.delete(oldest);
 }

@@ -12,7 +12,7 @@ const MIN_RUN = 4;
 const MAX_RUN = 300;
 
 /** Receives an identifier; `isWhole` is false for one found inside another identifier. */
-export type IdentifierListener = (identifier: string, isWhole: boolean) => void;
+type IdentifierListener = (identifier: string, isWhole: boolean) => void;
 
 /**
  * Reports the identifiers of a text: paths, symbols, long numbers, hashes. With `isWide`, also the names a search would

@@ -4,10 +4,10 @@ import type { Overflow } from "./overflow.ts";
 export const maxTries = 3;
 
 /** Share of the size known to be too large that the next try may take. */
-export const forcedShare = 0.75;
+const forcedShare = 0.75;
 
 /** A request that overflowed. */
-export interface OverflowedTry {
+interface OverflowedTry {
   /** Retries already sent for this call. */
   readonly tries: number;
   /** Our own count of the input that overflowed. */
@@ -20,7 +20,7 @@ export interface OverflowedTry {
 }
 
 /** Either a retry with a window of at most `budgetTokens`, or the reason to give up. */
-export type NextTry =
+type NextTry =
   | { readonly type: "retry"; readonly budgetTokens: number }
   | { readonly type: "give-up"; readonly reason: "tries-used" | "floor"; readonly message: string };
 

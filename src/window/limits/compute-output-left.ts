@@ -1,7 +1,7 @@
 import type { Overflow } from "./overflow.ts";
 
 /** A request that was refused because prompt and output together exceed the window. */
-export interface RefusedRequest {
+interface RefusedRequest {
   readonly overflow: Overflow;
   /** Our own count of the prompt, on the safe side. */
   readonly promptTokens: number;

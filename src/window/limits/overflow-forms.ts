@@ -2,7 +2,7 @@
  * One wording of "this does not fit the window". Named groups capture the counts: `input`, `output`, `limit`, and
  * `excess` (how far the input exceeds the limit).
  */
-export interface OverflowForm {
+interface OverflowForm {
   /** Only set if this provider alone uses the wording. */
   readonly provider?: string;
   readonly pattern: RegExp;

@@ -15,7 +15,7 @@ export type PoisonKind =
   | "long-text";
 
 /** One wording of a rejection; the named groups `calls` and `item` capture the ids in it. */
-export interface PoisonForm {
+interface PoisonForm {
   readonly kind: PoisonKind;
   readonly pattern: RegExp;
 }

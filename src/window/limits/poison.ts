@@ -16,7 +16,7 @@ export interface Poison {
 }
 
 /** Indexes into the messages of the request, the blocks of that message, and the blocks of a tool result. */
-export interface PoisonPath {
+interface PoisonPath {
   readonly message: number;
   readonly block?: number;
   readonly inner?: number;

@@ -2,7 +2,7 @@ import { MIN_RATIO } from "../tokens/learned-counts.ts";
 import type { Overflow } from "./overflow.ts";
 
 /** Facts about a request that the provider reported as too long. */
-export interface SentRequest {
+interface SentRequest {
   /** Estimated tokens of the prompt. */
   readonly estimated: number;
   /** The most tokens that the provider can count for the prompt. */
@@ -15,7 +15,7 @@ export interface SentRequest {
 const MIN_WINDOW_TOKENS = 512;
 
 /** False if the numbers of an overflow error cannot refer to this request. */
-export function isPossibleOverflow(overflow: Overflow, sent: SentRequest): boolean {
+function isPossibleOverflow(overflow: Overflow, sent: SentRequest): boolean {
   const { limitTokens, requestedTokens, outputTokens } = overflow;
   if (limitTokens !== undefined && limitTokens < MIN_WINDOW_TOKENS) return false;
   if (requestedTokens !== undefined) {

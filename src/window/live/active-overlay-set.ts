@@ -4,7 +4,7 @@ import type { Place } from "../../model/place.ts";
 import { Reverts } from "./reverts.ts";
 
 /** An overlay with its place on the line. */
-export interface PlacedOverlay {
+interface PlacedOverlay {
   readonly place: number;
   readonly entry: Entry<OverlayBody>;
 }

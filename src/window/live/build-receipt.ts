@@ -5,7 +5,7 @@ import { sumSlotTokens } from "../sum-slot-tokens.ts";
 import { findRemovedNames } from "./find-removed-names.ts";
 
 /** Input of a receipt; windows are in estimated tokens. */
-export interface ReceiptInput {
+interface ReceiptInput {
   readonly model: string;
   readonly facts: ModelFacts;
   readonly policy: string;

@@ -2,13 +2,13 @@
 export const MIN_FREED_SHARE = 0.05;
 
 /** Size of a request before and after an edit, in the same tokens. */
-export interface EditSize {
+interface EditSize {
   readonly before: number;
   readonly after: number;
 }
 
 /** An edit that a policy proposes. */
-export interface ProposedEdit extends EditSize {
+interface ProposedEdit extends EditSize {
   /** True if the request cannot be sent without the edit: a limit, a refusal or a rule of the provider forces it. */
   readonly isNeeded: boolean;
   /** True if the edit removes nothing from the window. */

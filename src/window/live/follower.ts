@@ -9,7 +9,7 @@ import { type LoadedWindow, loadWindow, toSlot } from "./load-window.ts";
 import type { Meter } from "./meter.ts";
 
 /** Dependencies of a follower. */
-export interface FollowerDeps {
+interface FollowerDeps {
   readonly session: SessionId;
   readonly entries: EntryStore;
   readonly lines: Lines;

@@ -14,7 +14,7 @@ import { buildPoisonStub } from "./poison-stub.ts";
 import { createOutputError, createOverflowError } from "./window-errors.ts";
 import type { WindowFitter } from "./window-fitter.ts";
 
-export interface HealingDeps {
+interface HealingDeps {
   readonly session: SessionId;
   readonly log: Log;
 }

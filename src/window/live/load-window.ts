@@ -14,7 +14,7 @@ import { findGaps, LinePlaces, type Stretch } from "./line-places.ts";
 import { findHiddenStretches, toPlacedEdit } from "./place-edit.ts";
 
 /** Input and limits for loading a window. */
-export interface LoadOptions {
+interface LoadOptions {
   readonly session: SessionId;
   readonly entries: EntryStore;
   readonly lines: Lines;

@@ -1,3 +1,4 @@
+import { SerialQueue } from "../../base/serial-queue.ts";
 import { checkFields } from "../../model/argument-checks.ts";
 import { checkNames } from "../../model/check-names.ts";
 import type { Entry, UsageBody } from "../../model/entry.ts";
@@ -28,7 +29,7 @@ export class SessionWindow {
   readonly #deps: WindowFitterDeps;
   readonly #fitter: WindowFitter;
   #extraTokens = 0;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
 
   constructor(parts: WindowFitterDeps, options: WindowOptions) {
     this.#deps = parts;
@@ -40,7 +41,7 @@ export class SessionWindow {
    * receipt.
    */
   fit(options: FitOptions = {}): Promise<FittedWindow> {
-    const fitted = this.#runInTurn(async () => {
+    const fitted = this.#queue.run(async () => {
       checkNames("options", checkFields("options", options, FIT_FIELDS), FIT_OPTIONS);
       this.#extraTokens = 0;
       return this.#fitter.fit(options);
@@ -53,7 +54,7 @@ export class SessionWindow {
 
   /** The window as log and overlays define it now, whether it fits or not; changes nothing. */
   look(): Promise<FittedWindow> {
-    return this.#runInTurn(() => this.#fitter.look());
+    return this.#queue.run(() => this.#fitter.look());
   }
 
   /** Sets the estimated tokens sent in addition to the last fitted window, which the provider counts as well. */
@@ -63,7 +64,7 @@ export class SessionWindow {
 
   /** Stores the provider's usage report for the last fitted request, and learns from it if it is plausible. */
   report(usage: Usage, options: ReportOptions = {}): Promise<Entry<UsageBody>> {
-    return this.#runInTurn(async () => {
+    return this.#queue.run(async () => {
       checkFields("usage", usage);
       checkFields("options", options, { request: "text?", model: "text?" });
       const body = { kind: "usage", ...this.buildReport(usage, options) } as const;
@@ -112,7 +113,7 @@ export class SessionWindow {
    * failure is unrelated to the window. Throws WINDOW_OVERFLOW when all tries are used up.
    */
   heal(failure: ProviderFailure): Promise<FittedWindow | undefined> {
-    return this.#runInTurn(async () => {
+    return this.#queue.run(async () => {
       checkFields("failure", failure);
       const overflow = detectOverflow(failure);
       if (overflow) return this.#fitAfter(this.checkOverflowCounts(overflow));
@@ -136,11 +137,5 @@ export class SessionWindow {
 
   #lowerOutput(overflow: Overflow): Promise<FittedWindow | undefined> {
     return lowerOutput(this.#fitter, overflow, this.#extraTokens);
-  }
-
-  #runInTurn<T>(work: () => Promise<T>): Promise<T> {
-    const mine = this.#turn.then(work, work);
-    this.#turn = mine.catch(() => undefined);
-    return mine;
   }
 }

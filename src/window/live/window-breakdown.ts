@@ -13,7 +13,7 @@ export interface WindowBreakdown {
 }
 
 /** Marks a message with content recalled from memory. */
-export const RECALLED = "recalled";
+const RECALLED = "recalled";
 
 /** Adds up the tokens of a window by purpose. */
 export function computeBreakdown(

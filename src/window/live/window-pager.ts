@@ -25,7 +25,7 @@ import type { LoadedWindow } from "./load-window.ts";
 import { findHiddenStretches, toPlacedEdit } from "./place-edit.ts";
 
 /** Dependencies of a pager. */
-export interface WindowPagerDeps {
+interface WindowPagerDeps {
   readonly session: SessionId;
   readonly log: Log;
   readonly pageSource: PageSource;
@@ -34,7 +34,7 @@ export interface WindowPagerDeps {
 }
 
 /** Content brought back into a window. */
-export interface WindowPage {
+interface WindowPage {
   /** Place of the message that asked for the page. */
   readonly after: number;
   readonly slot: Slot;

@@ -76,7 +76,7 @@ export function resolveWindowSettings(
 }
 
 /** Resolves a policy name; throws ARGUMENT_INVALID if it is unknown. */
-export function resolvePolicy(policy: string | Policy): Policy {
+function resolvePolicy(policy: string | Policy): Policy {
   if (typeof policy !== "string") {
     if (typeof policy?.start === "function" && typeof policy.name === "string") return policy;
     throw createArgumentError("policy", policy, "a name, or an object with name and start");

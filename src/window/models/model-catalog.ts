@@ -1,10 +1,10 @@
-import { BoundedCache } from "../../model/bounded-cache.ts";
+import { BoundedMap } from "../../base/bounded-map.ts";
 import type { ModelFacts } from "./model-data.ts";
 import { type Catalog, modelFacts } from "./model-facts.ts";
 import { checkModelTable, findModelSettings, type ModelSettings, type ModelTable } from "./model-settings.ts";
 
 /** Sources of a kernel's model facts and settings. */
-export interface ModelCatalogOptions {
+interface ModelCatalogOptions {
   /** Defaults to the built-in table. */
   readonly catalogue?: Catalog;
   /** The user's own facts and settings, by model. */
@@ -34,18 +34,18 @@ export function createModelCatalog({
   onWarning,
 }: ModelCatalogOptions = {}): ModelCatalog {
   const table = checkModelTable(models);
-  const known = new BoundedCache<string, ModelFacts>({ maxWeight: REMEMBERED_FACTS, maxAgeMs: FACTS_AGE_MS });
-  const warned = new BoundedCache<string, true>({ maxWeight: REMEMBERED_WARNINGS });
+  const known = new BoundedMap<string, ModelFacts>({ max: REMEMBERED_FACTS, maxAgeMs: FACTS_AGE_MS });
+  const warned = new BoundedMap<string, true>({ max: REMEMBERED_WARNINGS });
 
   function warnOnce(id: string, warning: string): void {
-    if (warned.get(id)) return;
+    if (warned.use(id)) return;
     warned.set(id, true);
     onWarning?.(warning);
   }
 
   return {
     getFacts: (id) => {
-      const remembered = known.get(id);
+      const remembered = known.use(id);
       if (remembered) return remembered;
       const facts = modelFacts(id, {
         ...(catalogue && { catalogue }),

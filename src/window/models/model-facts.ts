@@ -15,7 +15,7 @@ export interface FactsOverrides {
   readonly prices?: Partial<Prices>;
 }
 
-export interface ModelFactsOptions {
+interface ModelFactsOptions {
   readonly catalogue?: Catalog;
   readonly overrides?: FactsOverrides;
   /** Called with a message for people when facts had to be assumed. */

@@ -1,5 +1,5 @@
 /** A model id without prefixes and suffixes added by providers and tools. */
-export interface PlainModelId {
+interface PlainModelId {
   readonly name: string;
   /** True for an id that requests a window of a million tokens. */
   readonly isMillion: boolean;

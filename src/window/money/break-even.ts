@@ -4,7 +4,7 @@ import type { CachePrices } from "../policy.ts";
 export const DEFAULT_CACHE_PRICES: CachePrices = { read: 0.1, write: 1.25 };
 
 /** An edit to a window whose beginning is in the provider's cache. */
-export interface EditSizes {
+interface EditSizes {
   readonly removedTokens: number;
   /** Tokens after the edit, which have to be written to the cache again. */
   readonly survivingTokens: number;

@@ -17,7 +17,7 @@ import { sumSlotTokens } from "../sum-slot-tokens.ts";
 import { getWindowIndex } from "../window-index.ts";
 
 /** Threshold for clearing: tokens of the whole request, or tool calls with a result. */
-export type ClearTrigger = { readonly tokens: number } | { readonly calls: number };
+type ClearTrigger = { readonly tokens: number } | { readonly calls: number };
 
 /** Options of Anthropic's `clear_tool_uses`, plus a filter for results. */
 export interface ClearOptions {

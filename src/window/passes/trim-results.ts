@@ -8,7 +8,7 @@ import { buildStubText, describeTextSize, getStubPlace, hasStub } from "../stub.
 import { getWindowIndex } from "../window-index.ts";
 
 /** Selects the results to trim, and the number of characters to keep at head and tail. */
-export interface TrimOptions {
+interface TrimOptions {
   readonly longerThan: number;
   readonly head: number;
   readonly tail: number;

@@ -6,12 +6,12 @@ import type { Slot } from "../slot.ts";
 import { getWindowIndex } from "../window-index.ts";
 
 /** Share of the messages after the head that stays. */
-export type TruncateShare = "half" | "quarter";
+type TruncateShare = "half" | "quarter";
 
 /** The part of the beginning that always stays: the first exchange, or only the first user message. */
 export type TruncateHead = "exchange" | "message";
 
-export interface TruncateOptions {
+interface TruncateOptions {
   /** Default "exchange", which drops whole exchanges; "message" drops whole groups. */
   readonly head?: TruncateHead;
   /** Drops at least one group or exchange if any can leave. */

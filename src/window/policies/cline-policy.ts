@@ -3,7 +3,7 @@ import { truncateMessages } from "../passes/truncate-messages.ts";
 import type { Policy } from "../policy.ts";
 import { createEditPolicy, type StepContext } from "./edit-policy.ts";
 
-export interface ClineOptions {
+interface ClineOptions {
   /** Number of tokens at which it cuts; by default depends on the window size. */
   readonly maxAllowed?: number;
 }

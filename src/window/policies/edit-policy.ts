@@ -32,10 +32,10 @@ export interface StepContext extends Moment {
 }
 
 /** One step of a policy: returns the pass to run on the current window, if any. */
-export type PolicyStep = (slots: readonly Slot[], context: StepContext) => Pass | undefined;
+type PolicyStep = (slots: readonly Slot[], context: StepContext) => Pass | undefined;
 
 /** A policy as data: its steps, and the part of the conversation's beginning that always stays. */
-export interface EditRules {
+interface EditRules {
   readonly head: TruncateHead;
   readonly steps: readonly PolicyStep[];
 }

@@ -9,7 +9,7 @@ import { getWindowIndex } from "../window-index.ts";
 import { createEditPolicy } from "./edit-policy.ts";
 import { toShare } from "./to-share.ts";
 
-export interface OpenclawOptions {
+interface OpenclawOptions {
   /** Percentage of the window at which half of the messages leave, 5 to 100; default 80. */
   readonly threshold?: number;
   /** Maximum number of messages; by default depends on the window size. */

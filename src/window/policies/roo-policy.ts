@@ -4,7 +4,7 @@ import type { Policy, ProviderLimits } from "../policy.ts";
 import { createEditPolicy } from "./edit-policy.ts";
 import { toShare } from "./to-share.ts";
 
-export interface RooOptions {
+interface RooOptions {
   /** Condenses before truncation becomes necessary; off by default. */
   readonly condense?: CondenseOptions;
 }

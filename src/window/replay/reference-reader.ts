@@ -4,7 +4,7 @@ import { scanIdentifiers } from "../extract/scan-identifiers.ts";
 import { isVerbatim, stripLine } from "../extract/verbatim-line.ts";
 
 /** References in a message: identifiers, and verbatim lines prefixed with a line break. */
-export type References = ReadonlySet<string>;
+type References = ReadonlySet<string>;
 
 /**
  * Finds references, independently of any policy. Caches the references of a message for as long as the message lives.

@@ -5,7 +5,7 @@ import type { Gauge, GaugeState } from "./gauge.ts";
 import { createGauge } from "./gauge.ts";
 
 /** One request: its uncalibrated estimate and the provider's count. */
-export interface CountedRequest {
+interface CountedRequest {
   readonly estimated: number;
   readonly counted: number;
 }

@@ -1,7 +1,7 @@
 import { normalizePath } from "./normalize-path.ts";
 
 /** A file whose contents appear in a text, and their position there. */
-export interface ShownFile {
+interface ShownFile {
   readonly path: string;
   readonly shown: { readonly from: number; readonly to: number };
 }

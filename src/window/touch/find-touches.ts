@@ -10,7 +10,6 @@ import {
 import { listCallFiles } from "./list-call-files.ts";
 import { normalizePath } from "./normalize-path.ts";
 import { parseCommandTouches } from "./parse-command-touches.ts";
-import { parsePatchTouches } from "./parse-patch-touches.ts";
 import type { Touch } from "./touch.ts";
 
 /** Names of tools with a single effect on files, in the agents we know. */
@@ -120,4 +119,15 @@ function getPatchText(input: Json): string {
 
 function quoteWord(word: string): string {
   return /^[\w./=:,@+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** The files that a patch in the `*** Begin Patch` format adds, changes or deletes. */
+function parsePatchTouches(patch: string, folder?: string): readonly Touch[] {
+  const files = patch.matchAll(/^\*\*\* (Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$/gm);
+  return [...files].map(
+    ([, action, path, target]): Touch => ({
+      kind: action === "Add" ? "write" : "edit",
+      path: normalizePath(path ?? target ?? "", folder),
+    }),
+  );
 }

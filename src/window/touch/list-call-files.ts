@@ -9,7 +9,7 @@ import {
 import type { LineRange } from "./line-range.ts";
 
 /** One file of a call that names several. */
-export interface ListedFile {
+interface ListedFile {
   readonly path: string;
   readonly range?: LineRange;
 }

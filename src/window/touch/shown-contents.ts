@@ -46,7 +46,7 @@ export function findShownContents(
 }
 
 /** True if a tool's output looks like the requested contents, not a stub or an error message. */
-export function isContents(parts: readonly Part[]): boolean {
+function isContents(parts: readonly Part[]): boolean {
   if (parts.length === 0 || isStubbed(parts)) return false;
   const [first] = parts;
   if (parts.length > 1 || first?.type !== "text") return true;

@@ -1,5 +1,5 @@
 /** A parsed shell command: pipelines that run one after another, each a list of commands, each a list of words. */
-export type Pipelines = readonly (readonly (readonly string[])[])[];
+type Pipelines = readonly (readonly (readonly string[])[])[];
 
 const QUIET = /^(?:2>\s*\/dev\/null|2>&1)(?=\s|$|[|;&])/;
 const UNSURE = /[$`(){}*?<>&[\]#!\\]/;

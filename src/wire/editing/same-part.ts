@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import { computeDigest } from "../../base/digest.ts";
 import type { Message } from "../../model/message.ts";
 import type { BlobPart } from "../../model/part.ts";
 import { type AnyPart, findBase64, getOutputParts, getPartKind, isSpilled } from "./part-kind.ts";
@@ -40,12 +40,8 @@ function areSameParts(some: readonly AnyPart[], others: readonly AnyPart[]): boo
 function isBlobOf(blob: BlobPart, part: AnyPart): boolean {
   if (part.type === "data") {
     const base64 = findBase64(part);
-    return base64 !== undefined && digestOf(Buffer.from(base64, "base64")) === blob.digest;
+    return base64 !== undefined && computeDigest(Buffer.from(base64, "base64")) === blob.digest;
   }
   if (!isSpilled(blob)) return false;
-  return digestOf(part.type === "text" ? part.text : JSON.stringify(part)) === blob.digest;
-}
-
-function digestOf(data: string | Uint8Array): string {
-  return createHash("sha256").update(data).digest("hex");
+  return computeDigest(part.type === "text" ? part.text : JSON.stringify(part)) === blob.digest;
 }

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { explainEdit } from "../../../src/cli/context/explain-edit.ts";
 import { parseMoment } from "../../../src/cli/context/parse-moment.ts";
 import { apportionColumns } from "../../../src/cli/context/render-window-bar.ts";
 import { formatDollars } from "../../../src/cli/format-dollars.ts";
 import { formatTokenChange, parseTokensOption } from "../../../src/cli/tokens.ts";
+import { explainEdit } from "../../../src/cli/transcript/explain-edit.ts";
 import { measureWidth } from "../../../src/cli/width.ts";
 import { wrapText } from "../../../src/cli/wrap-text.ts";
 import type { Receipt } from "../../../src/index.ts";

@@ -1,11 +1,9 @@
 import { openKernel } from "../../../src/index.ts";
 import { testFolder } from "../../support/folder.ts";
+import { PIXEL_PNG } from "../../support/pixel.ts";
 
 /** A one-pixel PNG. */
-export const PNG = Buffer.from(
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
-  "base64",
-);
+export const PNG = Buffer.from(PIXEL_PNG, "base64");
 
 /** A store on disk with one conversation that contains every kind of content; returns its folder. */
 export async function storeWithTicket(): Promise<string> {

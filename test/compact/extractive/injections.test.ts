@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { findFenceAt, parseSummary } from "../../../src/compact/contract/parse-summary.ts";
+import { findFenceAt } from "../../../src/base/fence.ts";
+import { parseSummary } from "../../../src/compact/contract/parse-summary.ts";
 import { SECTION_KEYS } from "../../../src/compact/contract/sections.ts";
 import { extractSummary } from "../../../src/compact/extractive/extract-summary.ts";
 import { judgeSummary } from "../../../src/compact/gate/judge-summary.ts";
@@ -34,7 +35,7 @@ function outside(text: string): string {
   const lines = text.split("\n");
   const kept: string[] = [];
   for (let at = 0; at < lines.length; at++) {
-    const fenced = findFenceAt(lines, at);
+    const fenced = findFenceAt("quoted-data", lines, at);
     if (fenced) at = fenced.end;
     else kept.push(lines[at] as string);
   }

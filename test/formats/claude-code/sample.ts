@@ -1,13 +1,13 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { testFolder } from "../../support/folder.ts";
+import { PIXEL_PNG } from "../../support/pixel.ts";
 
 /** The session of all sample lines. */
 export const SESSION = "3f2a9c1e-5b7d-4e21-9a66-0c1d2e3f4a5b";
 
 /** A one-pixel PNG. */
-export const PIXEL =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+export const PIXEL = PIXEL_PNG;
 
 /** One line of a file. */
 export type Line = { readonly [field: string]: unknown };

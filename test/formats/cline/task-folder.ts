@@ -4,10 +4,10 @@ import { exportSession } from "../../../src/formats/export-session.ts";
 import type { Item, RecordItem } from "../../../src/formats/port/item.ts";
 import type { Writer } from "../../../src/formats/port/writer.ts";
 import type { Kernel } from "../../../src/index.ts";
+import { PIXEL_PNG } from "../../support/pixel.ts";
 
 /** A one-pixel PNG. */
-export const PNG =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+export const PNG = PIXEL_PNG;
 
 /** Writes the files of a task into a folder below `parent`, and returns its path. */
 export function writeTask(parent: string, id: string, files: Readonly<Record<string, unknown>>): string {

@@ -10,12 +10,11 @@ import { testFolder } from "../../support/folder.ts";
 import { lastVersions, lineEnds, readGrowing } from "../../support/growing.ts";
 import { readAll, sourcesAt } from "../../support/items.ts";
 import { testKernel, texts } from "../../support/kernel.ts";
+import { PIXEL_PNG } from "../../support/pixel.ts";
 import { proofRounds } from "../../support/proof.ts";
 
 const THREAD = "0198aaaa-0000-7000-8000-000000000001";
 const NAME = `rollout-2026-08-01T10-00-00-${THREAD}.jsonl`;
-const PIXEL =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 let second = 0;
 const line = (type: string, payload: object, more: object = {}) => {
@@ -218,7 +217,7 @@ describe("a Codex rollout", () => {
   });
 
   test("keeps images of messages and of tools as data", async () => {
-    const image = { type: "input_image", image_url: `data:image/png;base64,${PIXEL}`, detail: "high" };
+    const image = { type: "input_image", image_url: `data:image/png;base64,${PIXEL_PNG}`, detail: "high" };
     const items = await itemsOf([
       meta(),
       item({ type: "message", role: "user", content: [{ type: "input_text", text: "see" }, image] }),
@@ -230,13 +229,13 @@ describe("a Codex rollout", () => {
       }),
     ]);
     const [seen, called, shown] = messagesIn(items);
-    expect(seen?.parts?.[1]).toMatchObject({ type: "data", data: PIXEL });
+    expect(seen?.parts?.[1]).toMatchObject({ type: "data", data: PIXEL_PNG });
     expect(seen?.meta).toEqual({ codex: { extras: { 1: { detail: "high" } } } });
     expect(called?.parts).toEqual([{ type: "tool-call", callId: "c1", name: "view", input: "a.png" }]);
     expect(shown?.parts?.[0]).toMatchObject({
       type: "tool-result",
       output: [
-        { type: "data", data: PIXEL },
+        { type: "data", data: PIXEL_PNG },
         { type: "text", text: "ok" },
       ],
     });
@@ -258,7 +257,7 @@ describe("a Codex rollout", () => {
       item({ type: "web_search_call", status: "completed", action }),
       item({ type: "tool_search_call", call_id: "f1", arguments: { query: "git" } }),
       item({ type: "tool_search_output", call_id: "f1", tools: [{ name: "git_log" }] }),
-      item({ type: "image_generation_call", id: "i1", revised_prompt: "a cat", result: PIXEL }),
+      item({ type: "image_generation_call", id: "i1", revised_prompt: "a cat", result: PIXEL_PNG }),
     ]);
     const parts = messagesIn(items).flatMap(({ parts = [] }) => parts);
     const calls = parts.flatMap((part) =>
@@ -272,7 +271,7 @@ describe("a Codex rollout", () => {
     ]);
     const results = parts.flatMap((part) => (part.type === "tool-result" ? [part] : []));
     expect(results[1]?.output).toEqual([{ type: "raw", format: "codex", value: [{ name: "git_log" }] }]);
-    expect(results[2]).toMatchObject({ callId: "i1", output: [{ type: "data", data: PIXEL }] });
+    expect(results[2]).toMatchObject({ callId: "i1", output: [{ type: "data", data: PIXEL_PNG }] });
   });
 
   test("keeps lines and events that it does not know as they are", async () => {

@@ -9,11 +9,10 @@ import { testFolder } from "../../support/folder.ts";
 import { lastVersions, lineEnds, readGrowing } from "../../support/growing.ts";
 import { readAll, sourcesAt } from "../../support/items.ts";
 import { testKernel, texts } from "../../support/kernel.ts";
+import { PIXEL_PNG } from "../../support/pixel.ts";
 import { proofRounds } from "../../support/proof.ts";
 
 const SESSION = "5e551011-0000-4000-8000-000000000001";
-const PIXEL =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 /** A chain of events with ids e1, e2 … */
 function chain(...events: readonly (readonly [type: string, data: object, more?: object])[]): object[] {
@@ -197,12 +196,12 @@ describe("a session of Copilot CLI", () => {
   test("shows a file that came in an event of its own where it was first shown", async () => {
     const asset = [
       "session.binary_asset",
-      { assetId: "sha256:1", type: "image", mimeType: "image/png", data: PIXEL },
+      { assetId: "sha256:1", type: "image", mimeType: "image/png", data: PIXEL_PNG },
     ] as const;
     const shown = { type: "blob", assetId: "sha256:1", mimeType: "image/png", displayName: "a.png" };
     const result = {
       content: "seen",
-      binaryResultsForLlm: [{ type: "image", mimeType: "image/png", data: PIXEL }],
+      binaryResultsForLlm: [{ type: "image", mimeType: "image/png", data: PIXEL_PNG }],
     };
     const items = await itemsOf(
       chain(
@@ -211,15 +210,15 @@ describe("a session of Copilot CLI", () => {
         user("see", { attachments: [shown] }),
         ["tool.execution_complete", { toolCallId: "c1", success: true, result }],
         user("again", { attachments: [shown] }),
-        ["session.binary_asset", { assetId: "sha256:2", data: PIXEL }],
+        ["session.binary_asset", { assetId: "sha256:2", data: PIXEL_PNG }],
       ),
     );
     const [first, answered, second] = messagesIn(items);
-    expect(first?.parts?.[1]).toMatchObject({ type: "data", data: PIXEL, name: "a.png" });
+    expect(first?.parts?.[1]).toMatchObject({ type: "data", data: PIXEL_PNG, name: "a.png" });
     expect(answered?.parts?.[0]).toMatchObject({
       output: [
         { type: "text", text: "seen" },
-        { type: "data", data: PIXEL },
+        { type: "data", data: PIXEL_PNG },
       ],
     });
     expect(second?.parts?.[1]).toMatchObject({ type: "raw", value: shown });

@@ -1,5 +1,5 @@
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import type { Random } from "./random.ts";
+import type { Random } from "../../support/random.ts";
 
 /** A file to be written. */
 export interface FileBytes {

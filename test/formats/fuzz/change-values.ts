@@ -1,6 +1,6 @@
 import type { Json } from "../../../src/index.ts";
+import type { Random } from "../../support/random.ts";
 import { hostileName } from "./hostile.ts";
-import type { Random } from "./random.ts";
 
 /** Location of a value: a field of an object or an index of an array. */
 interface Slot {

@@ -1,8 +1,8 @@
 import type { Json } from "../../../src/index.ts";
+import { Random } from "../../support/random.ts";
 import { BYTE_CHANGES, type FileBytes } from "./change-bytes.ts";
 import { VALUE_CHANGES } from "./change-values.ts";
 import { hostileText, hostileValues } from "./hostile.ts";
-import { Random } from "./random.ts";
 import { bytesOf, copyOf, type Sample, type SampleFile } from "./sample.ts";
 
 /** A corrupted sample. */

@@ -1,5 +1,5 @@
 import type { Json } from "../../../src/index.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../../support/random.ts";
 
 /** Nesting depth of the deepest values. */
 const DEEP = 10_000;

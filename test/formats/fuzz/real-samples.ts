@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { FormatName } from "../../../src/formats/port/format.ts";
 import type { Json } from "../../../src/index.ts";
-import { Random } from "./random.ts";
+import { Random } from "../../support/random.ts";
 import type { Sample, SampleFile } from "./sample.ts";
 
 const transcripts = join(process.env.LONGHAUL_DATA ?? "../shared/data", "transcripts");

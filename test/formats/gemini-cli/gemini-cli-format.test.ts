@@ -9,12 +9,11 @@ import { testFolder } from "../../support/folder.ts";
 import { lastVersions, lineEnds, readGrowing } from "../../support/growing.ts";
 import { readAll, sourcesAt } from "../../support/items.ts";
 import { testKernel, texts } from "../../support/kernel.ts";
+import { PIXEL_PNG } from "../../support/pixel.ts";
 import { proofRounds } from "../../support/proof.ts";
 
 const SESSION = "9e311111-0000-4000-8000-000000000001";
 const NAME = "session-2026-08-01T10-00-9e311111.jsonl";
-const PIXEL =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const AT = "2026-08-01T10:00:00.000Z";
 
 const head = { sessionId: SESSION, projectHash: "p1", startTime: AT, lastUpdated: AT, kind: "main" };
@@ -104,7 +103,7 @@ describe("a chat of Gemini CLI", () => {
   });
 
   test("keeps pictures as data, in messages and in what functions responded", async () => {
-    const inlineData = { mimeType: "image/png", data: PIXEL };
+    const inlineData = { mimeType: "image/png", data: PIXEL_PNG };
     const functionResponse = {
       id: "c1",
       name: "shot",
@@ -121,11 +120,15 @@ describe("a chat of Gemini CLI", () => {
       ]),
     );
     const [asked, , answered] = messagesIn(items);
-    expect(asked?.parts).toMatchObject([{ type: "text" }, { type: "data", data: PIXEL }, { type: "raw" }]);
+    expect(asked?.parts).toMatchObject([
+      { type: "text" },
+      { type: "data", data: PIXEL_PNG },
+      { type: "raw" },
+    ]);
     expect(answered?.parts?.[0]).toMatchObject({
       output: [
         { type: "text", text: "shown" },
-        { type: "data", data: PIXEL },
+        { type: "data", data: PIXEL_PNG },
       ],
     });
   });

@@ -9,12 +9,11 @@ import type { Item, RecordItem } from "../../../src/formats/port/item.ts";
 import { testFolder } from "../../support/folder.ts";
 import { readAll, sourcesAt } from "../../support/items.ts";
 import { testKernel, textOf } from "../../support/kernel.ts";
+import { PIXEL_PNG } from "../../support/pixel.ts";
 
 type Fields = Record<string, unknown>;
 type Message = { info: Fields; parts: Fields[] };
 
-const PNG =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const SESSION = {
   id: "ses_1",
   projectID: "p",
@@ -268,7 +267,7 @@ describe("opencode", () => {
   });
 
   it("keeps pictures of the user and of tools, and links as they are", async () => {
-    const url = `data:image/png;base64,${PNG}`;
+    const url = `data:image/png;base64,${PIXEL_PNG}`;
     const link = { type: "file", mime: "text/plain", url: "file:///garden/plan.txt" };
     const attachments = [{ type: "file", mime: "image/png", url, filename: "hole.png" }];
     const records = await recordsOf([
@@ -278,13 +277,15 @@ describe("opencode", () => {
     expect(bodyOf(records, "msg_1")).toMatchObject({
       message: {
         parts: [
-          { type: "data", data: PNG, name: "tree.png" },
+          { type: "data", data: PIXEL_PNG, name: "tree.png" },
           { type: "raw", value: link },
         ],
       },
     });
     expect(bodyOf(records, "msg_2/prt_c1:result")).toMatchObject({
-      message: { parts: [{ output: [{ text: "see" }, { type: "data", data: PNG, name: "hole.png" }] }] },
+      message: {
+        parts: [{ output: [{ text: "see" }, { type: "data", data: PIXEL_PNG, name: "hole.png" }] }],
+      },
     });
   });
 

@@ -8,11 +8,10 @@ import type { Entry } from "../../../src/index.ts";
 import { testFolder } from "../../support/folder.ts";
 import { readAll, sourcesAt } from "../../support/items.ts";
 import { testKernel, textOf } from "../../support/kernel.ts";
+import { PIXEL_PNG } from "../../support/pixel.ts";
 
 type Line = Record<string, unknown>;
 
-const PNG =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const HEADER = {
   type: "session",
   version: 3,
@@ -195,16 +194,16 @@ describe("pi", () => {
 
   it("keeps images, and the label of one that is labelled wrongly", async () => {
     const content = [
-      { type: "image", data: PNG, mimeType: "image/png" },
-      { type: "image", data: PNG, mimeType: "image/jpeg" },
+      { type: "image", data: PIXEL_PNG, mimeType: "image/png" },
+      { type: "image", data: PIXEL_PNG, mimeType: "image/jpeg" },
       { type: "image", data: "not base64", mimeType: "image/png" },
     ];
     const [record] = await recordsOf([message("a1", null, { role: "user", content })]);
     expect(record?.body).toMatchObject({
       message: {
         parts: [
-          { type: "data", data: PNG },
-          { type: "data", data: PNG },
+          { type: "data", data: PIXEL_PNG },
+          { type: "data", data: PIXEL_PNG },
           { type: "raw", format: "pi", value: content[2] },
         ],
         meta: { pi: { extras: { 1: { mimeType: "image/jpeg" } } } },

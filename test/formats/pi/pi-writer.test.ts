@@ -9,6 +9,7 @@ import type { BodyInput, Kernel, Session } from "../../../src/index.ts";
 import { testFolder } from "../../support/folder.ts";
 import { readAll } from "../../support/items.ts";
 import { testKernel } from "../../support/kernel.ts";
+import { PIXEL_PNG } from "../../support/pixel.ts";
 
 type Line = Record<string, unknown> & {
   type: string;
@@ -17,8 +18,6 @@ type Line = Record<string, unknown> & {
   message?: Record<string, unknown>;
 };
 
-const PNG =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const HEADER = {
   type: "session",
   version: 3,
@@ -71,7 +70,7 @@ const EVERYTHING = [
       "toolResult",
       [
         { type: "text", text: "a hole" },
-        { type: "image", data: PNG, mimeType: "image/png" },
+        { type: "image", data: PIXEL_PNG, mimeType: "image/png" },
       ],
       {
         toolCallId: "c1",
@@ -293,7 +292,7 @@ describe("writing pi", () => {
       role: "user",
       parts: [
         { type: "text", text: "look" },
-        { type: "data", data: PNG },
+        { type: "data", data: PIXEL_PNG },
       ],
     });
     await session.append({
@@ -322,7 +321,7 @@ describe("writing pi", () => {
           isError: true,
           output: [
             { type: "text", text: "dry" },
-            { type: "data", data: PNG },
+            { type: "data", data: PIXEL_PNG },
           ],
         },
       ],
@@ -346,7 +345,7 @@ describe("writing pi", () => {
     expect(lines[1]).toMatchObject({ name: "The garden" });
     expect(lines[3]?.message?.content).toEqual([
       { type: "text", text: "look" },
-      { type: "image", data: PNG, mimeType: "image/png" },
+      { type: "image", data: PIXEL_PNG, mimeType: "image/png" },
     ]);
     expect(lines[4]?.message).toMatchObject({
       content: [{ type: "text" }, { type: "toolCall", id: "c1" }, { type: "toolCall", id: "c2" }],

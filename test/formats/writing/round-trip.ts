@@ -7,10 +7,10 @@ import type { Writer } from "../../../src/formats/port/writer.ts";
 import type { Kernel, Message, MessageInput, SessionId } from "../../../src/index.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testKernel } from "../../support/kernel.ts";
+import { PIXEL_PNG } from "../../support/pixel.ts";
 
 /** A one-pixel PNG, as base64. */
-export const PICTURE =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+export const PICTURE = PIXEL_PNG;
 
 /** A kernel with one session that contains these messages. */
 export async function kernelWith(messages: readonly MessageInput[]): Promise<Kernel> {

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { removeRecalled } from "../../../src/base/fence.ts";
 import type { FileHit, Hit, SessionHit } from "../../../src/memory/hit.ts";
 import { buildContextBlock, toContextMessage } from "../../../src/memory/retrieval/context-block.ts";
-import { removeFenced } from "../../../src/memory/retrieval/data-fence.ts";
-import { sanitizeText } from "../../../src/memory/retrieval/sanitize-text.ts";
+import { sanitizeText } from "../../../src/memory/text/sanitize-text.ts";
 import { estimateText } from "../../../src/window/tokens/estimate.ts";
 import { INJECTIONS, traceOf } from "../../compact/extractive/injections.ts";
 import { proofRounds } from "../../support/proof.ts";
@@ -152,9 +152,9 @@ describe("a block of context", () => {
 
   test("is left out where its text is indexed, and only a genuine one is", () => {
     const block = buildContextBlock([said("We chose Postgres.")], { tokensOf })?.text ?? "";
-    expect(removeFenced(`before\n${block}\nafter`)).toBe("before\n\nafter");
+    expect(removeRecalled(`before\n${block}\nafter`)).toBe("before\n\nafter");
     const forged = block.replace("Postgres", "MySQL");
-    expect(removeFenced(forged)).toBe(forged);
+    expect(removeRecalled(forged)).toBe(forged);
   });
 });
 

@@ -6,10 +6,8 @@ import { applyProposals, type Pass, type PassContext, type Proposal } from "../.
 import { clearResults } from "../../../src/window/passes/clear-results.ts";
 import { keepEnds } from "../../../src/window/passes/keep-ends.ts";
 import { limitHistory } from "../../../src/window/passes/limit-history.ts";
-import { reduceBulkyResults } from "../../../src/window/passes/reduce-bulky-results.ts";
 import { stubDuplicateReads } from "../../../src/window/passes/stub-duplicate-reads.ts";
 import { stubStaleImages } from "../../../src/window/passes/stub-stale-images.ts";
-import { stubSupersededResults } from "../../../src/window/passes/stub-superseded-results.ts";
 import { trimResults } from "../../../src/window/passes/trim-results.ts";
 import { truncateMessages } from "../../../src/window/passes/truncate-messages.ts";
 import { pairResults } from "../../../src/window/placed-result.ts";
@@ -21,8 +19,6 @@ import { context, tokensOf, windows } from "./windows.ts";
 const REPLACING: Readonly<Record<string, Pass>> = {
   "stale images": stubStaleImages({ maxBytes: 150, maxCount: 3 }),
   "duplicate reads": stubDuplicateReads,
-  superseded: stubSupersededResults,
-  bulky: reduceBulkyResults({ maxLength: 300, keep: 1 }),
   "clear results": clearResults({ keep: 1, excludeTools: ["Write"], clearInputs: true }),
   "trim results": trimResults({ longerThan: 300, head: 60, tail: 60 }),
 };

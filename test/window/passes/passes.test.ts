@@ -3,10 +3,8 @@ import { applyEdits } from "../../../src/window/apply-edits.ts";
 import { applyProposals, type Pass } from "../../../src/window/pass.ts";
 import { clearResults } from "../../../src/window/passes/clear-results.ts";
 import { keepEnds } from "../../../src/window/passes/keep-ends.ts";
-import { reduceBulkyResults } from "../../../src/window/passes/reduce-bulky-results.ts";
 import { stubDuplicateReads } from "../../../src/window/passes/stub-duplicate-reads.ts";
 import { stubStaleImages } from "../../../src/window/passes/stub-stale-images.ts";
-import { stubSupersededResults } from "../../../src/window/passes/stub-superseded-results.ts";
 import { trimResults } from "../../../src/window/passes/trim-results.ts";
 import { truncateMessages } from "../../../src/window/passes/truncate-messages.ts";
 import type { Slot } from "../../../src/window/slot.ts";
@@ -156,42 +154,6 @@ describe("duplicate reads", () => {
   });
 });
 
-describe("superseded", () => {
-  const run = (id: string, command: string, text = LONG) => [call(id, "bash", { command }), result(id, text)];
-
-  test("output leaves when the same command has run again", () => {
-    const slots = windowOf(
-      say("user", "x"),
-      ...run("1", "npm test"),
-      ...run("2", "npm run b"),
-      ...run("3", "npm test"),
-      ...end,
-    );
-    expect(leftOut(slots, stubSupersededResults)).toEqual([true, false, false]);
-  });
-
-  test("output stays when the later run was refused", () => {
-    const slots = windowOf(
-      say("user", "x"),
-      ...run("1", "npm test"),
-      ...run("2", "npm test", "The user rejected it."),
-      ...end,
-    );
-    expect(stubSupersededResults(slots, context)).toEqual([]);
-  });
-
-  test("reads leave when the file was rewritten, and stay when it was edited or the write failed", () => {
-    const changed = (name: string, answer: string) =>
-      windowOf(
-        ...[say("user", "x"), call("1", "Read", { file_path: "a" }), result("1", LONG)],
-        ...[call("2", name, { file_path: "a", content: "new" }), result("2", answer), ...end],
-      );
-    expect(leftOut(changed("Write", "Done."), stubSupersededResults)).toEqual([true, false]);
-    expect(leftOut(changed("Edit", "Done."), stubSupersededResults)).toEqual([false, false]);
-    expect(leftOut(changed("Write", "Permission denied"), stubSupersededResults)).toEqual([false, false]);
-  });
-});
-
 test("stale images: the oldest leave until four fifths of the budget are in use", () => {
   const shots = Array.from({ length: 11 }, (_, index) => [
     call(`${index}`, "shot", {}),
@@ -204,23 +166,6 @@ test("stale images: the oldest leave until four fifths of the budget are in use"
   ]);
   expect(leftOut(slots, stubStaleImages({ maxBytes: 100 })).filter(Boolean)).toHaveLength(3);
   expect(stubStaleImages({ maxBytes: 110, maxCount: 11 })(slots, context)).toEqual([]);
-});
-
-test("bulky results keep head, tail, errors and what is named later", () => {
-  const lines = Array.from({ length: 500 }, (_, index) => `plain line number ${index}`);
-  const text = lines.with(200, "error: it broke").with(300, "function loadSettings() {}").join("\n");
-  const slots = windowOf(
-    ...[say("user", "x"), call("1", "bash", { command: "make" }), result("1", text)],
-    ...[say("assistant", "I look at loadSettings."), ...end],
-  );
-  const reduced = textsOf(applied(reduceBulkyResults({ keep: 0 }), slots)[2]);
-  for (const kept of ["number 0\n", "number 499\n", "error: it broke\n", "loadSettings", "… 191 lines …"]) {
-    expect(reduced).toContain(kept);
-  }
-  expect(reduced).toMatch(
-    /\[Most of the result of bash \(.*characters\) was left out; to see it: expand s#3\]$/,
-  );
-  expect(reduced.length).toBeLessThan(1_200);
 });
 
 test("clear results: all but the last n, not of excluded tools, inputs if wanted", () => {

@@ -4,7 +4,7 @@ import { groupSlots } from "../../../src/window/group.ts";
 import type { Budget, Policy } from "../../../src/window/policy.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { sumSlotTokens } from "../../../src/window/sum-slot-tokens.ts";
-import type { Random } from "../../formats/fuzz/random.ts";
+import type { Random } from "../../support/random.ts";
 import { isBare, orphansIn, reusesIds, tiedTo, tokensOf, untouchable, withoutCall } from "./rules.ts";
 
 /** Rules that a policy is exempt from. */

@@ -1,6 +1,6 @@
 import type { Message, Role } from "../../../src/model/message.ts";
 import type { BlobPart, Part, TextPart, ToolResultPart } from "../../../src/model/part.ts";
-import type { Random } from "../../formats/fuzz/random.ts";
+import type { Random } from "../../support/random.ts";
 
 const WORDS = [
   "alpha ",

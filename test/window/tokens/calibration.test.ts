@@ -6,26 +6,16 @@ import {
   createCalibration,
   createCalibrationState,
 } from "../../../src/window/tokens/calibration.ts";
+import { Random } from "../../support/random.ts";
 
 type Report = readonly [estimated: number, reported: number];
 
-/** Seeded numbers between 0 and 1. */
-function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Requests of a growing session whose reports vary around `factor` with a standard deviation of 2.5 %. */
 function reportsOf(factor: number, seed: number, count: number): readonly Report[] {
-  const random = randomOf(seed);
+  const random = new Random(seed);
   return Array.from({ length: count }, (_, index) => {
     const estimated = 5_000 + index * 700;
-    const deviation = 0.025 * (random() + random() + random() - 1.5) * 2;
+    const deviation = 0.025 * (random.next() + random.next() + random.next() - 1.5) * 2;
     return [estimated, Math.round(estimated * factor * (1 + deviation))];
   });
 }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { computeDigest } from "../../../base/digest.ts";
 
 /** Derives a UUID from a name. */
 export function deriveUuid(name: string): string {
@@ -12,5 +13,5 @@ export function deriveUuid(name: string): string {
 
 /** Derives an assistant message id from a name. */
 export function deriveMessageId(name: string): string {
-  return `msg_${createHash("sha256").update(name).digest("hex").slice(0, 24)}`;
+  return `msg_${computeDigest(name, 24)}`;
 }

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { computeDigest } from "../../../base/digest.ts";
 import type { Entry, Json, MessageBody, SessionRecord } from "../../../index.ts";
 import { toArray, toObject, toText } from "../../content/fields.ts";
 import type { ExportedSession } from "../../port/writer.ts";
@@ -85,6 +85,6 @@ export function toFolderName(id: string): string {
 
 /** Derives a UUID from a session id. */
 export function deriveTaskUuid(id: string): string {
-  const hex = createHash("sha256").update(id).digest("hex");
+  const hex = computeDigest(id);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

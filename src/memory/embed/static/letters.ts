@@ -44,7 +44,7 @@ const IGNORED_RANGES: readonly (readonly [number, number])[] = [
 ];
 
 /** Class and folded form of every UTF-16 unit. */
-export interface LetterTables {
+interface LetterTables {
   readonly classes: Uint8Array;
   readonly folded: Uint16Array;
 }

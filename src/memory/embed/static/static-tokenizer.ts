@@ -20,7 +20,7 @@ export interface TokenSource {
 }
 
 /** The tokens of the last text: `numbers[0..count)`, in order of appearance. Valid until the next call. */
-export interface TokenList {
+interface TokenList {
   readonly numbers: Int32Array;
   count: number;
 }

@@ -2,7 +2,7 @@ import { endianness } from "node:os";
 import type { TokenSource } from "./static-tokenizer.ts";
 
 /** A table of words that is searched without creating strings. */
-export interface Vocabulary extends TokenSource {
+interface Vocabulary extends TokenSource {
   readonly words: number;
   /** The word of a token; undefined for a piece of an unknown word. */
   wordOf(token: number): string | undefined;

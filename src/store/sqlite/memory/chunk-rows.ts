@@ -1,4 +1,4 @@
-import { BoundedCache } from "../../../model/bounded-cache.ts";
+import { BoundedMap } from "../../../base/bounded-map.ts";
 import { CHUNK_AUTHORS, type ChunkBatch, type StoredChunk, type TailChunk } from "../../memory-store.ts";
 import type { Database, Row } from "../database.ts";
 import { packBody, readBodyHash, readBodyTerms } from "./chunk-body.ts";
@@ -17,7 +17,7 @@ export class ChunkRows {
   readonly #sources: Sources;
   readonly #dictionary: Dictionary;
   readonly #statements;
-  readonly #cache = new BoundedCache<number, StoredChunk>({ maxWeight: MAX_CACHED });
+  readonly #cache = new BoundedMap<number, StoredChunk>({ max: MAX_CACHED });
   #stamp = -1;
 
   constructor(db: Database, sources: Sources, dictionary: Dictionary) {
@@ -133,7 +133,7 @@ export class ChunkRows {
   }
 
   #one(number: number): StoredChunk | undefined {
-    const held = this.#cache.get(number);
+    const held = this.#cache.use(number);
     if (held) return held;
     const row = this.#statements.one.get(number);
     if (!row) return undefined;

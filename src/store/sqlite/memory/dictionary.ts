@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../../base/bounded-map.ts";
 import type { Database } from "../database.ts";
 
 const MAX_CACHED = 200_000;
@@ -5,8 +6,8 @@ const MAX_CACHED = 200_000;
 /** Terms and their numbers. The cache is valid while nothing was removed from the index. */
 export class Dictionary {
   readonly #statements;
-  readonly #numbers = new Map<string, number>();
-  readonly #terms = new Map<number, string>();
+  readonly #numbers = new BoundedMap<string, number>({ max: MAX_CACHED });
+  readonly #terms = new BoundedMap<number, string>({ max: MAX_CACHED });
   #stamp = -1;
 
   constructor(db: Database) {
@@ -61,9 +62,6 @@ export class Dictionary {
   }
 
   #hold(term: string, number: number): void {
-    // Clear the whole cache: terms in use come back at once, and no order has to be kept.
-    if (this.#numbers.size >= MAX_CACHED) this.#numbers.clear();
-    if (this.#terms.size >= MAX_CACHED) this.#terms.clear();
     this.#numbers.set(term, number);
     this.#terms.set(number, term);
   }

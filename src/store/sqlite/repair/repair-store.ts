@@ -17,14 +17,14 @@ import { findSessionNumbers, salvageEntries } from "./salvage-entries.ts";
 import { salvageRows } from "./salvage-rows.ts";
 
 /** An entry as written to the new store. */
-export interface MendedEntry {
+interface MendedEntry {
   readonly kind: EntryKind;
   readonly payload: Uint8Array;
   readonly blobs: readonly Digest[];
 }
 
 /** Options of a repair. */
-export interface RepairOptions {
+interface RepairOptions {
   /** Folder of the damaged store, which is only read. */
   readonly from: string;
   /** Folder of the new store; created if missing, must be empty. */

@@ -2,7 +2,7 @@ import type { Digest } from "../../../model/blob.ts";
 import { BlobFiles } from "../blob-files.ts";
 
 /** Copied blobs with their sizes, and blobs whose files are damaged. */
-export interface SalvagedBlobs {
+interface SalvagedBlobs {
   readonly copied: ReadonlyMap<Digest, number>;
   readonly damaged: readonly Digest[];
 }

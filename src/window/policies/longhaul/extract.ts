@@ -8,7 +8,7 @@ import type { Slot } from "../../slot.ts";
 import type { ExtractLine } from "./extract-notes.ts";
 
 /** Limits for the lines of an extract. */
-export interface ExtractLimits {
+interface ExtractLimits {
   /** Tokens for the extract; `notes` is the maximum number of notes it is split into. */
   readonly roomTokens: number;
   readonly maxNotes: number;

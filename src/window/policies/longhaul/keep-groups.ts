@@ -10,7 +10,7 @@ import { dropExtras, type MessageText } from "./message-texts.ts";
 import { scoreTexts } from "./score-texts.ts";
 
 /** Limits for a rebuilt window. */
-export interface KeepRules {
+interface KeepRules {
   /** Target size of the rebuilt window, in tokens. */
   readonly targetTokens: number;
   /** Target number of messages. */
@@ -26,7 +26,7 @@ export interface KeepRules {
 }
 
 /** The slots that stay in a window, in order, and those that leave. */
-export interface KeptSlots {
+interface KeptSlots {
   readonly shown: readonly Slot[];
   /** Text to quote from messages that leave, mostly because they call tools. */
   readonly quoted: readonly Slot[];

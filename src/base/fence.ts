@@ -1,0 +1,60 @@
+import { computeDigest } from "./digest.ts";
+
+/** Content of a fence: recalled text, results of memory tools, pinned memories, a summarizer's input, quotes. */
+type FenceTag = "context" | "memory-data" | "memories" | "conversation-data" | "quoted-data";
+
+/** Opens a fence around content that is stored elsewhere. */
+const RECALLED_OPENING = /^<(context|memory-data|memories) mark="([0-9a-f]{12})">\n/gm;
+const OPENING_LINE = /^<([a-z-]+) mark="([0-9a-f]{12})">$/;
+const MARK_DIGITS = 12;
+/** A text with more openings was not made by us. */
+const MAX_FENCES = 64;
+
+/**
+ * Wraps a text in delimiters with a mark derived from the text, so that nothing inside the text can forge it. Foreign
+ * content must be escaped before.
+ */
+export function fenceWithMark(tag: FenceTag, text: string): string {
+  const mark = computeMark(text);
+  return `<${tag} mark="${mark}">\n${text}\n${buildClosing(tag, mark)}`;
+}
+
+/** The end and content of a genuine fence that opens at line `at`; undefined if there is none. */
+export function findFenceAt(
+  tag: FenceTag,
+  lines: readonly string[],
+  at: number,
+): { readonly end: number; readonly inside: readonly string[] } | undefined {
+  const [, found, mark] = OPENING_LINE.exec(lines[at] ?? "") ?? [];
+  if (found !== tag || mark === undefined) return undefined;
+  const end = lines.indexOf(buildClosing(tag, mark), at + 1);
+  const inside = lines.slice(at + 1, end);
+  return end > 0 && computeMark(inside.join("\n")) === mark ? { end, inside } : undefined;
+}
+
+/** A text without genuine fences of recalled content, which is stored elsewhere and must not be found twice. */
+export function removeRecalled(text: string): string {
+  if (!text.includes(' mark="')) return text;
+  const kept: string[] = [];
+  let end = 0;
+  let openings = 0;
+  for (const { 0: opening, 1: tag = "", 2: mark = "", index } of text.matchAll(RECALLED_OPENING)) {
+    if (index < end) continue;
+    if (++openings > MAX_FENCES) break;
+    const closing = `\n${buildClosing(tag, mark)}`;
+    const start = index + opening.length;
+    const close = text.indexOf(closing, start);
+    if (close < 0 || computeMark(text.slice(start, close)) !== mark) continue;
+    kept.push(text.slice(end, index));
+    end = close + closing.length;
+  }
+  return kept.join("") + text.slice(end);
+}
+
+function computeMark(text: string): string {
+  return computeDigest(text, MARK_DIGITS);
+}
+
+function buildClosing(tag: string, mark: string): string {
+  return `</${tag} mark="${mark}">`;
+}

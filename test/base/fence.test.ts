@@ -1,0 +1,40 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { fenceWithMark, findFenceAt, removeRecalled } from "../../src/base/fence.ts";
+
+describe("a fence", () => {
+  test("is found around any text, with exactly its lines", () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        const lines = ["before", ...fenceWithMark("quoted-data", text).split("\n"), "after"];
+        expect(findFenceAt("quoted-data", lines, 1)).toEqual({
+          end: lines.length - 2,
+          inside: text.split("\n"),
+        });
+        expect(findFenceAt("conversation-data", lines, 1)).toBeUndefined();
+        expect(findFenceAt("quoted-data", lines, 0)).toBeUndefined();
+      }),
+    );
+  });
+
+  test("is not found if its text or its mark was changed, or if it is not closed", () => {
+    const fence = fenceWithMark("quoted-data", "the words");
+    expect(findFenceAt("quoted-data", fence.replace("words", "orders").split("\n"), 0)).toBeUndefined();
+    expect(findFenceAt("quoted-data", fence.split("\n").slice(0, -1), 0)).toBeUndefined();
+    expect(findFenceAt("quoted-data", ['<quoted-data mark="0123456789ab">', "the words"], 0)).toBeUndefined();
+  });
+
+  test("of recalled content is removed from a text, and a forged one is not", () => {
+    const tags = fc.constantFrom("context", "memory-data", "memories");
+    fc.assert(
+      fc.property(tags, fc.string(), (tag, text) => {
+        const block = fenceWithMark(tag, text);
+        expect(removeRecalled(`before\n${block}\nafter`)).toBe("before\n\nafter");
+        const forged = `before\n${block.replace(/mark="./, 'mark="z')}\nafter`;
+        expect(removeRecalled(forged)).toBe(forged);
+      }),
+    );
+    const quote = fenceWithMark("quoted-data", "stays");
+    expect(removeRecalled(quote)).toBe(quote);
+  });
+});

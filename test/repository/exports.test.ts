@@ -1,0 +1,101 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { listExports, readSources, type SourceFile } from "./source-graph.ts";
+
+/** Folders outside `src` whose files may use it. */
+const OUTSIDE = ["test", "bench", "clients", "demo", "examples", "training"];
+/** Layers that still export names without a user. */
+const UNCHECKED = ["ai", "conversation", "formats", "gateway"];
+/** Names that only tests, benches and training use: parts of a module that are tested or built by themselves. */
+const FOR_TESTS = [
+  "cli/context/render-window-bar.ts apportionColumns",
+  "cli/exporting/export-target.ts mapIntoFolder",
+  "cli/program.ts COMMANDS",
+  "cli/program.ts PROGRAM",
+  "cli/progress-bar.ts formatProgress",
+  "compact/contract/summary-prompt.ts DATA_RULE",
+  "compact/gate/summary-verdict.ts SUMMARY_FAULTS",
+  "compact/plan/divide-slot.ts MAX_PIECES",
+  "log/entry-body.ts decodeBody",
+  "memory/embed/static/static-embedder.ts createStaticEmbedder",
+  "memory/embed/static/static-tokenizer.ts MAX_UNITS",
+  "memory/embed/static/static-weights.ts packWeights",
+  "memory/embed/static/static-weights.ts unpackWeights",
+  "memory/memory.ts MemoryDeps",
+  "memory/rank/rank-sessions.ts rankSessions",
+  "memory/rank/term-vectors.ts toTermVector",
+  "memory/text/split-text.ts CODE_CHUNK",
+  "memory/text/split-text.ts PROSE_CHUNK",
+  "memory/text/traits.ts Trait",
+  "model/line.ts MAX_LINE_RANGES",
+  "model/task.ts TASK_EVENTS",
+  "provider/timeouts.ts defaultTimeouts",
+  "task/process/cleanups.ts createCleanups",
+  "task/process/ps-table.ts parsePsLine",
+  "task/state.ts isEnding",
+  "task/worktree/worktree-isolation.ts WorktreePlace",
+  "task/worktree/worktree-status.ts parseStatus",
+  "window/inline-tool-output.ts parseOutputHeader",
+  "window/limits/choose-next-try.ts maxTries",
+  "window/live/window-pager.ts isPageOverlay",
+  "window/policies/anthropic-clear-policy.ts AnthropicClearOptions",
+  "window/policies/cline-policy.ts computeMaxAllowedTokens",
+  "window/policies/roo-policy.ts CondenseOptions",
+  "window/policies/roo-policy.ts computeAllowedTokens",
+  "window/tokens/calibration.ts Calibration",
+  "window/tokens/tokenizer.ts TOKENIZERS",
+  "window/usage/ledger.ts buildLedger",
+  "window/usage/parse-usage-report.ts REPORTING_APIS",
+];
+
+const sources = readSources("src");
+const inSource = collectUses(sources);
+const outside = collectUses(OUTSIDE.flatMap(readSources));
+const entries = readEntries();
+
+/** The names that files import from each module; "all" for a module that is taken as a whole. */
+function collectUses(files: readonly SourceFile[]): ReadonlyMap<string, ReadonlySet<string> | "all"> {
+  const uses = new Map<string, ReadonlySet<string> | "all">();
+  for (const { to, names } of files.flatMap(({ imports }) => imports)) {
+    const known = uses.get(to) ?? [];
+    uses.set(to, known === "all" || !names ? "all" : new Set([...known, ...names]));
+  }
+  return uses;
+}
+
+/** The modules that the package exports. */
+function readEntries(): readonly string[] {
+  const { exports } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  return Object.values(exports as Record<string, { default?: string }>).flatMap(({ default: path }) =>
+    path === undefined ? [] : [path.replace("./dist/", "src/").replace(/\.js$/, ".ts")],
+  );
+}
+
+function isUsed(uses: ReturnType<typeof collectUses>, path: string, name: string): boolean {
+  const known = uses.get(path);
+  return known === "all" || known?.has(name) === true;
+}
+
+const unused = sources
+  .filter(({ path }) => !entries.includes(path))
+  .flatMap((file) => listExports(file).map((name) => ({ path: file.path, name })))
+  .filter(({ path, name }) => !isUsed(inSource, path, name))
+  .map(({ path, name }) => ({
+    name: `${path.replace(/^src\//, "")} ${name}`,
+    isTested: isUsed(outside, path, name),
+    isUnchecked: UNCHECKED.includes(path.split("/")[1] ?? ""),
+  }));
+
+describe("an exported name", () => {
+  test("has a user outside its file", () => {
+    expect(sources.length).toBeGreaterThan(500);
+    expect(
+      unused.filter(({ isTested, isUnchecked }) => !isTested && !isUnchecked).map(({ name }) => name),
+    ).toEqual([]);
+  });
+
+  test("that only tests and benches use is listed", () => {
+    const tested = unused.filter(({ isTested, isUnchecked }) => isTested && !isUnchecked);
+    expect(tested.map(({ name }) => name).filter((name) => !FOR_TESTS.includes(name))).toEqual([]);
+  });
+});
