@@ -26,6 +26,7 @@ import type { SessionWindow } from "../window/live/session-window.ts";
 import { Overlays } from "../window/overlays.ts";
 import type { PageSource } from "../window/paging/page-source.ts";
 import { type DescendantOptions, Family, type OpenSession } from "./family.ts";
+import { findLastCall } from "./find-last-call.ts";
 import { ReadableSession } from "./readable-session.ts";
 import { redactWithTraces } from "./redact-with-traces.ts";
 import { requirePlace } from "./require-place.ts";
@@ -85,7 +86,15 @@ export class Session extends ReadableSession implements AsyncDisposable {
     this.#family = new Family(log, lines, id, open);
     const flush = () => this.flush();
     this.#windows = scope.own(
-      new SessionWindows({ session: id, log, lines, models, flush, ...(paging && { paging }) }),
+      new SessionWindows({
+        session: id,
+        log,
+        lines,
+        models,
+        flush,
+        findLastCall: () => findLastCall(this),
+        ...(paging && { paging }),
+      }),
     );
     parentScope.own(this);
   }

@@ -1,3 +1,4 @@
+import { countPromptTokens } from "../../window/live/meter.ts";
 import type { GatewayTotals, ThreadStatus, UpstreamStatus } from "../pages/gateway-status.ts";
 import type { GatewayLog } from "./gateway-log.ts";
 import type { Metrics } from "./metrics.ts";
@@ -105,7 +106,7 @@ export class Observer {
       kind,
       model,
       ...(client !== undefined && { client }),
-      tokens: trace.tokensAfter ?? known?.tokens ?? 0,
+      tokens: countRequestTokens(trace) ?? known?.tokens ?? 0,
       window: this.#deps.getClientWindow(model),
       requests: (known?.requests ?? 0) + 1,
       savedTokens: (known?.savedTokens ?? 0) + countSavedTokens(trace),
@@ -116,6 +117,12 @@ export class Observer {
     const [oldest] = this.#threads.keys();
     if (this.#threads.size > MAX_THREADS && oldest !== undefined) this.#threads.delete(oldest);
   }
+}
+
+/** The provider's own count, else the estimate. */
+function countRequestTokens({ usage, tokensAfter }: Trace): number | undefined {
+  const counted = usage ? countPromptTokens(usage) : 0;
+  return counted > 0 ? counted : tokensAfter;
 }
 
 function countSavedTokens({ tokensBefore = 0, tokensAfter = 0 }: Trace): number {

@@ -134,7 +134,8 @@ async function sendOnce(
   const isSame = body[0] === read.said.cut.bytes;
   const cameBytes = admitted.body.length;
   // Content sent in place of the provider's stored messages was never part of the client's body.
-  if (!isLaterRound) traceBody(admitted.trace, cameBytes, call.isFromLog ? cameBytes : countBytes(body));
+  if (!isLaterRound)
+    traceBody(admitted.trace, call, cameBytes, call.isFromLog ? cameBytes : countBytes(body));
   const whole = isSame && !canEdit(call) ? [admitted.raw] : body;
   const isEdited = !isSame || canEdit(call);
   const sent = { upstream: destination.upstream, body: whole, isEdited, span };
