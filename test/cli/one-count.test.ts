@@ -37,7 +37,8 @@ async function workThroughGateway() {
       { role: "user", content: `And then, number ${turn}?` },
     );
   }
-  const ask = async (path: string) => (await fetch(`${gateway.url}${path}`)).json();
+  const ask = async (path: string): Promise<ReturnType<typeof JSON.parse>> =>
+    (await fetch(`${gateway.url}${path}`)).json();
   await expect.poll(async () => (await ask("/api/status")).totals.requests).toBe(4);
   const [thread] = (await ask("/api/status")).threads;
   return { gateway, thread, upstream, session: await ask(`/api/sessions/${thread.session}`) };
