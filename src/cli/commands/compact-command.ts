@@ -11,6 +11,7 @@ import { formatDollars } from "../format-dollars.ts";
 import { openExistingStore } from "../open-store.ts";
 import { printLines } from "../print-lines.ts";
 import { printTo } from "../printer.ts";
+import { getSessionScope } from "../sessions/session-scope.ts";
 import { formatTokenChange, parseTokensOption } from "../tokens.ts";
 import { UsageError } from "../usage-error.ts";
 import { wrapText } from "../wrap-text.ts";
@@ -56,7 +57,9 @@ export const compactCommand = defineCommand({
     const { model, fallback, instructions, budget } = options;
     const budgetTokens = budget === undefined ? undefined : parseTokensOption("budget", budget, 300);
     await using kernel = await openExistingStore(context, options);
-    await using session = await kernel.session(await findSession(kernel, wanted));
+    await using session = await kernel.session(
+      await findSession(kernel, wanted, getSessionScope(context, options)),
+    );
     const compacted = await session.compact({
       ...(model !== undefined && { model }),
       ...(fallback !== undefined && { fallback }),

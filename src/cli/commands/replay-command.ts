@@ -31,6 +31,7 @@ import { readQuestions } from "../replaying/read-questions.ts";
 import { renderReplayTable } from "../replaying/render-replay-table.ts";
 import { type ComparedScore, type ReplayTotals, sumReplays } from "../replaying/replay-totals.ts";
 import { sampleOf } from "../replaying/sample.ts";
+import { getSessionScope } from "../sessions/session-scope.ts";
 import { StatusLine } from "../status-line.ts";
 import { parseTokensOption } from "../tokens.ts";
 import { UsageError } from "../usage-error.ts";
@@ -106,7 +107,7 @@ export const replayCommand = defineCommand({
         : await openExistingStore(context, options);
       const ids = existsSync(path)
         ? await importSessions(kernel, path, context.signal)
-        : [await findSession(kernel, operand)];
+        : [await findSession(kernel, operand, getSessionScope(context, options))];
       for (const id of ids) {
         context.signal.throwIfAborted();
         const conversation = await loadConversation(kernel, id);
