@@ -84,15 +84,15 @@ function renderCompaction(
   const columns = context.columns.stdout;
   const isDry = options["dry-run"] === true;
   const look = { columns, paint: choosePaint(context, options), isFull: options.full === true };
-  const diff = isDry ? [...renderWindowDiff(diffWindows(compacted.before, compacted.after), look), ""] : [];
+  const diff = isDry ? ["", ...renderWindowDiff(diffWindows(compacted.before, compacted.after), look)] : [];
   const facts = [
-    ...compacted.failed.map(({ rung, reason }) => `${rung}: ${escapeLine(reason)}`),
-    `Summary by ${RUNG_NAMES[compacted.rung]}${isDry ? ", not applied" : ` at #${compacted.overlay}`}.`,
     `Window: ${formatTokenChange(compacted.tokens.without, compacted.tokens.with)}.`,
+    `Summary by ${RUNG_NAMES[compacted.rung]}${isDry ? ", not applied" : ` at #${compacted.overlay}`}.`,
+    ...compacted.failed.map(({ rung, reason }) => `${rung}: ${escapeLine(reason)}`),
     formatLoss(compacted, look.isFull),
     ...(compacted.cost ? [`Cost: ${formatDollars(compacted.cost)}.`] : []),
   ];
-  return [...diff, ...facts.flatMap((line) => wrapText(line, columns))];
+  return [...facts.flatMap((line) => wrapText(line, columns)), ...diff];
 }
 
 const RUNG_NAMES: Readonly<Record<CompactionResult["rung"], string>> = {
