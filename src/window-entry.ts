@@ -16,6 +16,7 @@ export { alternateRoles } from "./window/alternate-roles.ts";
 export { diffWindows, type WindowChange } from "./window/diff-windows.ts";
 export { type FittedMessages, fitConversation } from "./window/fit-conversation.ts";
 export { detectOutputOverflow, detectOverflow, type Overflow } from "./window/limits/overflow.ts";
+export { countPromptTokens } from "./window/live/meter.ts";
 export { revertedOverlays } from "./window/live/reverts.ts";
 export { computeUsageCost } from "./window/models/compute-usage-cost.ts";
 export { genaiPrices } from "./window/models/genai-prices.ts";

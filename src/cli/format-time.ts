@@ -29,3 +29,13 @@ export function formatTime(at: number): string {
   const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
   return `${day} ${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`;
 }
+
+/** Formats the age of a time in at most four columns: "now", "3m", "5h", "12d", "2y". */
+export function formatAge(at: number, now: number): string {
+  const ms = now - at;
+  if (ms < MINUTE) return "now";
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)}m`;
+  if (ms < DAY) return `${Math.floor(ms / HOUR)}h`;
+  const days = Math.floor(ms / DAY);
+  return days < 730 ? `${days}d` : `${Math.floor(days / 365)}y`;
+}

@@ -1,4 +1,5 @@
 import { type CliCommand, COMMON_OPTIONS, type CommandGroup, type OptionSpecs } from "./cli-command.ts";
+import { COMMAND_GROUPS } from "./command-words.ts";
 import { padText } from "./width.ts";
 import { wrapText } from "./wrap-text.ts";
 
@@ -10,10 +11,7 @@ export function formatProgramHelp(commands: readonly Pick<CliCommand, "name" | "
 
 Usage: longhaul <command> [options]
 
-${formatSection(
-  "Commands",
-  commands.map(({ name, summary }) => [name, summary]),
-)}
+${formatCommandGroups(commands)}
 ${formatSection("Common options", buildOptionRows(COMMON_OPTIONS))}
 Run "longhaul help <command>" for details of a command, "longhaul --version" for the version.
 `;
@@ -49,6 +47,24 @@ ${examples.map((example) => `  ${example}`).join("\n")}
 
 Run "longhaul ${name} <command> --help" for details of a command.
 `;
+}
+
+/** Lists the commands by the wish of a person, all in one column width. */
+function formatCommandGroups(commands: readonly Pick<CliCommand, "name" | "summary">[]): string {
+  const grouped = new Set(Object.values(COMMAND_GROUPS).flat());
+  const other = commands.flatMap(({ name }) => (grouped.has(name) ? [] : [name]));
+  const width = Math.max(...commands.map(({ name }) => name.length));
+  return [...Object.entries(COMMAND_GROUPS), ["Other", other] as const]
+    .map(([title, names]) => ({
+      title,
+      rows: names.flatMap((name) => {
+        const command = commands.find((one) => one.name === name);
+        return command ? [[padText(name, width), command.summary] as const] : [];
+      }),
+    }))
+    .filter(({ rows }) => rows.length > 0)
+    .map(({ title, rows }) => formatSection(title, rows))
+    .join("\n");
 }
 
 function buildOptionRows(specs: OptionSpecs): readonly (readonly [string, string])[] {

@@ -3,6 +3,7 @@ import { isLonghaulError } from "../index.ts";
 import { type CliCommand, type CommandGroup, isCommandGroup } from "./cli-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import { describeFailure } from "./cli-failure.ts";
+import { SYNONYMS } from "./command-words.ts";
 import { EXIT } from "./exit-code.ts";
 import { formatCommandHelp, formatGroupHelp, formatProgramHelp } from "./help.ts";
 import { nearestWords } from "./nearest-words.ts";
@@ -122,7 +123,9 @@ async function loadMember({ name, commands, hidden = [] }: CommandGroup, word: s
 }
 
 function createNoCommandError(word: string, known: readonly string[], prefix = ""): UsageError {
-  const [nearest] = nearestWords(word, known);
+  const meant = prefix === "" && Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word] : undefined;
+  const isKnown = meant?.startsWith("--") || known.includes(meant?.split(" ")[0] ?? "");
+  const nearest = isKnown ? meant : nearestWords(word, known)[0];
   const hint = nearest === undefined ? "" : `; did you mean ${prefix}${nearest}?`;
   return new UsageError(`there is no command ${JSON.stringify(`${prefix}${word}`)}${hint}`);
 }

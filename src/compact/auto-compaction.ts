@@ -129,10 +129,7 @@ export class AutoCompaction implements WindowCompactor {
     if (place === undefined) return undefined;
     const grown = loaded.slots.filter((slot) => slot.seq > place && !slot.isNote);
     const freed = hasFailed || !logged ? { tokens: 0, messages: 0 } : logged.freed;
-    return {
-      freed: { ...freed, tokens: freed.tokens * countedPerEstimated },
-      grown: estimateAmount(grown, countedPerEstimated),
-    };
+    return { freed, grown: estimateAmount(grown, countedPerEstimated) };
   }
 
   async #buildOptions(signal?: AbortSignal): Promise<CompactOptions> {

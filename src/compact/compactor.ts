@@ -8,6 +8,7 @@ import type { SingleEdit } from "../model/overlay.ts";
 import type { Receipt } from "../model/receipt.ts";
 import type { ActiveOverlay } from "../window/live/active-overlay-set.ts";
 import { appendOverlay } from "../window/live/append-overlay.ts";
+import type { WindowCounter } from "../window/live/count-request.ts";
 import { findLastingOverlays } from "../window/live/find-lasting-overlays.ts";
 import { findRemovedNames } from "../window/live/find-removed-names.ts";
 import { type LoadedWindow, loadWindow } from "../window/live/load-window.ts";
@@ -37,6 +38,8 @@ export interface CompactorDeps {
   readonly flush: () => Promise<void>;
   /** Model prices, to compute the cost of summaries. */
   readonly factsOf: ModelFactsLookup;
+  /** Creates the counter of the session's windows. */
+  readonly createCounter: () => Promise<WindowCounter>;
 }
 
 export interface CompactOptions extends KeepOptions, Omit<LadderOptions, "budgetTokens" | "now"> {
@@ -56,6 +59,7 @@ export interface CompactionResult {
   /** The window before and after; `left` lists the removed entries and names. */
   readonly before: readonly Slot[];
   readonly after: readonly Slot[];
+  /** Tokens of the whole request, as the provider of the session's last model is expected to count them. */
   readonly tokens: { readonly without: number; readonly with: number };
   readonly left: Receipt["left"];
   /** Usage of all model calls. */
@@ -166,8 +170,9 @@ async function makeSummary(
   const shown = window.overlays.some(hasTransientEdit)
     ? (await loadSource(parts, false)).slots
     : window.slots;
-  const compacted = buildResult(parts, { shown, said: window.slots }, source, climbed);
-  const isSmaller = compacted.tokens.with < compacted.tokens.without;
+  const count = await parts.createCounter();
+  const compacted = buildResult(parts, { shown, said: window.slots, count }, source, climbed);
+  const isSmaller = sumSlotTokens(compacted.after) < sumSlotTokens(shown);
   if (!options.dryRun) await logUsage(parts, climbed, isSmaller);
   return isSmaller ? { window, edit, result: compacted } : undefined;
 }
@@ -246,7 +251,11 @@ function buildSummaryEdit(
 
 function buildResult(
   { factsOf }: CompactorDeps,
-  { shown, said }: { readonly shown: readonly Slot[]; readonly said: readonly Slot[] },
+  {
+    shown,
+    said,
+    count,
+  }: { readonly shown: readonly Slot[]; readonly said: readonly Slot[]; readonly count: WindowCounter },
   { stretches, previous }: CompactionSource,
   { rung, text, failed, usage }: LadderResult,
 ): CompactionResult {
@@ -271,7 +280,7 @@ function buildResult(
     usage,
     before: shown,
     after,
-    tokens: { without: sumSlotTokens(shown), with: sumSlotTokens(after) },
+    tokens: { without: count(shown), with: count(after) },
     left: {
       entries: shown.filter((slot) => isGone(slot) && !slot.isNote && slot.seq !== previous?.seq).length,
       ...findRemovedNames(shown, after),

@@ -11,10 +11,15 @@ import type { Log } from "../log/log.ts";
 import { Memories } from "../memory/memories/memories.ts";
 import type { SessionId } from "../model/entry.ts";
 import type { Provider } from "../provider/provider.ts";
+import { countRequest, type WindowCounter } from "../window/live/count-request.ts";
+import { learnFromReports } from "../window/live/learn-from-reports.ts";
+import { Meter } from "../window/live/meter.ts";
 import { SessionWindow } from "../window/live/session-window.ts";
 import type { WindowOptions } from "../window/live/session-window-options.ts";
+import { resolveWindowSettings } from "../window/live/window-settings.ts";
 import type { ModelCatalog } from "../window/models/model-catalog.ts";
 import type { PageSource } from "../window/paging/page-source.ts";
+import { type LastCall, UNKNOWN_MODEL } from "./find-last-call.ts";
 
 /** Model facts and providers of a session. */
 export interface SessionModels {
@@ -54,6 +59,7 @@ interface SessionWindowsDeps {
   readonly lines: Lines;
   readonly models: SessionModels;
   readonly flush: () => Promise<void>;
+  readonly findLastCall: () => Promise<LastCall>;
   /** Finds content that has left a window. */
   readonly paging: PageSource;
 }
@@ -120,7 +126,24 @@ export class SessionWindows {
 
   #getCompactorDeps(): CompactorDeps {
     const { session, log, lines, flush, models } = this.#deps;
-    return { session, log, lines, flush, factsOf: (id) => models.catalogue.getFacts(id) };
+    return {
+      session,
+      log,
+      lines,
+      flush,
+      factsOf: (id) => models.catalogue.getFacts(id),
+      createCounter: () => this.#createCounter(),
+    };
+  }
+
+  /** Counts windows as `look` does for the session's last model. */
+  async #createCounter(): Promise<WindowCounter> {
+    const { session, log, models, findLastCall } = this.#deps;
+    const call = await findLastCall();
+    const settings = resolveWindowSettings({ ...call, model: call.model ?? UNKNOWN_MODEL }, models.catalogue);
+    const meter = new Meter(settings.model);
+    await learnFromReports(log.store.entries, session, meter);
+    return (slots) => countRequest(settings, meter, slots);
   }
 
   /**

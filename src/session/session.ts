@@ -28,6 +28,7 @@ import type { SessionWindow } from "../window/live/session-window.ts";
 import { Overlays } from "../window/overlays.ts";
 import type { PageSource } from "../window/paging/page-source.ts";
 import { type DescendantOptions, Family, type OpenSession } from "./family.ts";
+import { findLastCall } from "./find-last-call.ts";
 import { ReadableSession } from "./readable-session.ts";
 import { redactWithTraces } from "./redact-with-traces.ts";
 import { requirePlace } from "./require-place.ts";
@@ -104,7 +105,17 @@ export class Session extends ReadableSession implements AsyncDisposable {
     this.facts = new Facts(log, id);
     this.#family = new Family(log, lines, id, open);
     const flush = () => this.flush();
-    this.#windows = scope.own(new SessionWindows({ session: id, log, lines, models, flush, paging }));
+    this.#windows = scope.own(
+      new SessionWindows({
+        session: id,
+        log,
+        lines,
+        models,
+        flush,
+        findLastCall: () => findLastCall(this),
+        paging,
+      }),
+    );
     parentScope.own(this);
   }
 

@@ -8,6 +8,7 @@ describe("longhaul compact", () => {
     const store = await storeWith("long", (session) => talk(session, 30));
     const { code, stdout } = await runProgram(["compact", "long", "--dry-run", "--store", store]);
     expect(code).toBe(0);
+    expect(stdout).toMatch(/^Window: [\d,]+ → /);
     expect(stdout).toMatch(/^ {2}#1 user: /m);
     expect(stdout).toMatch(/^- #2 assistant: /m);
     expect(stdout).toMatch(/^- … \d+ more messages$/m);

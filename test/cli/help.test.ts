@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { type CliCommand, isCommandGroup } from "../../src/cli/cli-command.ts";
 import { formatCommandHelp, formatGroupHelp, formatProgramHelp } from "../../src/cli/help.ts";
 import { COMMANDS } from "../../src/cli/program.ts";
+import { runHere } from "./support/here.ts";
 
 /** The help of the program, of every command and of every command group. */
 async function helpTexts(): Promise<readonly string[]> {
@@ -29,4 +30,25 @@ test("help fits 100 columns, with option texts in their column", async () => {
 test("help names nouns instead of clauses with what, in American spelling", async () => {
   const wrong = /\b[Ww]hat (?!if)|[Cc]olour|[Cc]atalogue|[Ss]ummaris|[Bb]roken off|\bgoes? on\b/;
   expect((await helpTexts()).filter((text) => wrong.test(text))).toEqual([]);
+});
+
+test("help groups the commands by the wish of a person, and lists each once", async () => {
+  const [help = ""] = await helpTexts();
+  const titles = ["Start:", "Find and read:", "Remember and forget:", "Context and cost:"];
+  expect(titles.map((title) => help.indexOf(`${title}\n`) > 0)).toEqual([true, true, true, true]);
+  expect(help).not.toContain("Other:");
+  for (const name of Object.keys(COMMANDS))
+    expect(help.match(new RegExp(`^  ${name} `, "gm")), name).toHaveLength(1);
+});
+
+test.each([
+  ["search", "recall"],
+  ["ls", "sessions"],
+  ["rm", "forget"],
+  ["stats", "usage"],
+  ["ps", "task list"],
+  ["sesions", "sessions"],
+])("longhaul %s suggests %s", async (word, command) => {
+  const { code, stderr } = await runHere([word]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`did you mean ${command}?`)]);
 });

@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { sampleOf } from "../../src/cli/replaying/sample.ts";
 import { testFolder } from "../support/folder.ts";
+import { jsonHere, runHere } from "./support/here.ts";
+import { storeWith, talk } from "./support/long-session.ts";
 import { runProgram } from "./support/program.ts";
 
 /** A file of messages that is long enough to be cut. */
@@ -31,8 +33,24 @@ describe("longhaul replay", () => {
     ]);
     expect(code).toBe(0);
     expect(stdout).toContain("1 conversation, 60 requests");
-    expect(stdout).toMatch(/longhaul +32k +0\.\d{3} +\d+\.\d% +\d+\.\d%/);
+    expect(stdout).toMatch(/longhaul ✓ +32k +0\.\d{3} +\d+\.\d% +\d+\.\d%/);
     expect(stdout).toMatch(/cline +32k/);
+  });
+
+  test("compares all conversations of a store in dollars, marks the cheapest policy and says so in a sentence", async () => {
+    const store = await storeWith("one", (session) => talk(session, 60));
+    const run = ["replay", "--all", "--policy", "longhaul,cline", "--window", "32k", "--store", store];
+    const { stdout } = await runHere(run, { columns: 100 });
+    expect(stdout).toMatch(/^policy +window +dollars +cost/m);
+    expect(stdout.match(/ ✓ /g)).toHaveLength(1);
+    const sentence = stdout.replaceAll("\n", " ");
+    expect(sentence).toMatch(
+      /In a window of 32k, (longhaul|cline) costs least: \$[\d.]+ instead of \$[\d.]+, \d+% less than an unlimited window/,
+    );
+    const { value } = await jsonHere(run);
+    expect(value.replays[0]).toMatchObject({ sessions: 1, unpricedSessions: 0 });
+    expect(value.replays[0].dollars).toBeLessThan(value.replays[0].unboundedDollars);
+    expect((await runHere(["replay", "one", "--all", "--store", store])).code).toBe(2);
   });
 
   test("writes windows and pictures for others to look at", async () => {

@@ -4,11 +4,21 @@ import { describe, expect, test } from "vitest";
 import { openKernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { runHere } from "./support/here.ts";
-import { storeWithCut } from "./support/long-session.ts";
+import { storeWith, storeWithCut } from "./support/long-session.ts";
 import { runJson, runProgram, startProgram } from "./support/program.ts";
 import { PNG, storeWithTicket } from "./support/store.ts";
 
 describe("longhaul show", () => {
+  test("wraps text between words to the width of the terminal, and not in a pipe", async () => {
+    const text = `${"seven words about the ships and harbors ".repeat(8)}end`;
+    const store = await storeWith("long", (session) => session.append({ role: "user", text }));
+    const { stdout } = await runHere(["show", "long", "--store", store], { columns: 60 });
+    const lines = stdout.split("\n");
+    expect(lines.every((line) => line.length <= 60)).toBe(true);
+    expect(lines.join(" ")).toContain(text);
+    expect((await runHere(["show", "long", "--store", store])).stdout).toContain(text);
+  });
+
   test("shows who said what, calls on one line, results in brief, media by type and size", async () => {
     const { code, stdout } = await runProgram(["show", "ticket-4711", "--store", await storeWithTicket()]);
     expect(code).toBe(0);

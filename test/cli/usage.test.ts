@@ -58,6 +58,33 @@ describe("longhaul usage", () => {
     expect(stdout).toContain("301 requests, $");
   });
 
+  test("adds up by session, project and agent, draws bars of the cost, and leaves out older requests", async () => {
+    const store = await storeWith("claude-code/1", async (session, kernel) => {
+      await session.update({
+        title: "Ships",
+        meta: { source: { format: "claude-code", cwd: "/home/ann/ships" } },
+      });
+      await report(session, "a", 10);
+      await using other = await kernel.session("codex/2", { meta: { cwd: "/home/ann/harbor" } });
+      await report(other, "b", 4_000);
+    });
+    const rows = async (by: string) => (await jsonHere(["usage", "--by", by, "--store", store])).value.rows;
+    expect(await rows("session")).toMatchObject([
+      { session: "codex/2" },
+      { session: "claude-code/1", title: "Ships" },
+    ]);
+    expect(await rows("project")).toMatchObject([{ project: "harbor" }, { project: "ships" }]);
+    expect(await rows("agent")).toMatchObject([{ agent: "codex" }, { agent: "claude-code" }]);
+    const { stdout } = await runHere(["usage", "--by", "session", "--store", store], { columns: 100 });
+    const [, first, second, all] = stdout.split("\n");
+    expect(first).toMatch(/^codex\/2 .*█{16}$/);
+    expect(second).toMatch(/^Ships .*\$0\.\d{4} {2}█{1,3}[▏▎▍▌▋▊▉]?$/);
+    expect(all).not.toContain("█");
+    const later = new Date(Date.now() + 86_400_000).toISOString();
+    expect((await jsonHere(["usage", "--since", later, "--store", store])).value.total.requests).toBe(0);
+    expect((await jsonHere(["usage", "--since", "1h", "--store", store])).value.total.requests).toBe(2);
+  });
+
   test("leaves out columns on a narrow terminal, the cost last", async () => {
     const store = await storeWith("one", (session) => report(session, "a", 10));
     const titles = async (columns: number) =>

@@ -12,6 +12,7 @@ import { formatDollars } from "../format-dollars.ts";
 import { openExistingStore } from "../open-store.ts";
 import { printLines } from "../print-lines.ts";
 import { printTo } from "../printer.ts";
+import { getSessionScope } from "../sessions/session-scope.ts";
 import { formatTokenChange, parseTokensOption } from "../tokens.ts";
 import { UsageError } from "../usage-error.ts";
 import { wrapText } from "../wrap-text.ts";
@@ -57,7 +58,9 @@ export const compactCommand = defineCommand({
     const { model, fallback, instructions, budget } = options;
     const budgetTokens = budget === undefined ? undefined : parseTokensOption("budget", budget, 300);
     await using kernel = await openExistingStore(context, options);
-    await using session = await kernel.session(await findSession(kernel, wanted));
+    await using session = await kernel.session(
+      await findSession(kernel, wanted, getSessionScope(context, options)),
+    );
     const compacted = await session.compact({
       ...(model !== undefined && { model }),
       ...(fallback !== undefined && { fallback }),
@@ -82,15 +85,15 @@ function renderCompaction(
   const columns = context.columns.stdout;
   const isDry = options["dry-run"] === true;
   const look = { columns, paint: choosePaint(context, options), isFull: options.full === true };
-  const diff = isDry ? [...renderWindowDiff(diffWindows(compacted.before, compacted.after), look), ""] : [];
+  const diff = isDry ? ["", ...renderWindowDiff(diffWindows(compacted.before, compacted.after), look)] : [];
   const facts = [
-    ...compacted.failed.map(({ rung, reason }) => `${rung}: ${escapeLine(reason)}`),
-    `Summary by ${RUNG_NAMES[compacted.rung]}${isDry ? ", not applied" : ` at #${compacted.overlay}`}.`,
     `Window: ${formatTokenChange(compacted.tokens.without, compacted.tokens.with)}.`,
+    `Summary by ${RUNG_NAMES[compacted.rung]}${isDry ? ", not applied" : ` at #${compacted.overlay}`}.`,
+    ...compacted.failed.map(({ rung, reason }) => `${rung}: ${escapeLine(reason)}`),
     formatLoss(compacted, look.isFull),
     ...(compacted.cost ? [`Cost: ${formatDollars(compacted.cost)}.`] : []),
   ];
-  return [...diff, ...facts.flatMap((line) => wrapText(line, columns))];
+  return [...facts.flatMap((line) => wrapText(line, columns)), ...diff];
 }
 
 const RUNG_NAMES: Readonly<Record<CompactionResult["rung"], string>> = {

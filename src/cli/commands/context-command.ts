@@ -10,6 +10,7 @@ import { findSession } from "../find-session.ts";
 import { openExistingStore } from "../open-store.ts";
 import { printLines } from "../print-lines.ts";
 import { printTo } from "../printer.ts";
+import { getSessionScope } from "../sessions/session-scope.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Shows the window of the next model call, its cost and its edits. */
@@ -40,7 +41,9 @@ export const contextCommand = defineCommand({
     const warnings: string[] = [];
     const onWarning = (warning: string) => void warnings.push(warning);
     await using kernel = await openExistingStore(context, options, { onWarning });
-    await using session = await kernel.session(await findSession(kernel, wanted));
+    await using session = await kernel.session(
+      await findSession(kernel, wanted, getSessionScope(context, options)),
+    );
     const described = await openDescribedWindow(session, options);
     const report = await buildContextReport(session, described, {
       isDryRun: options["dry-run"] === true,

@@ -8,6 +8,7 @@ import { findSession } from "../find-session.ts";
 import { formatQuantity } from "../format-count.ts";
 import { openExistingStore } from "../open-store.ts";
 import { printTo } from "../printer.ts";
+import { getSessionScope, type SessionScope } from "../sessions/session-scope.ts";
 import { UsageError } from "../usage-error.ts";
 
 const MEMORY_PREFIX = "memory:";
@@ -45,8 +46,9 @@ export const forgetCommand = defineCommand({
     if (operands.length === 0 && path === undefined)
       throw new UsageError("name a memory, an entry, a session or a --path");
     await using kernel = await openExistingStore(context, options);
+    const scope = getSessionScope(context, options);
     const targets: ForgetTarget[] = [];
-    for (const name of operands) targets.push(await findTarget(kernel, name));
+    for (const name of operands) targets.push(await findTarget(kernel, name, scope));
     if (!(await isConfirmed(context, options.yes === true, targets))) return EXIT.fine;
     const files = path === undefined ? undefined : await kernel.memory.forgetFiles([path]);
     const forgotten: { name: string; kind: string; freed: FreedCounts }[] = [];
@@ -62,9 +64,9 @@ export const forgetCommand = defineCommand({
   },
 });
 
-async function findTarget(kernel: Kernel, name: string): Promise<ForgetTarget> {
+async function findTarget(kernel: Kernel, name: string, scope: SessionScope): Promise<ForgetTarget> {
   if (!/#\d+$/.test(name)) {
-    const id = await findSession(kernel, name);
+    const id = await findSession(kernel, name, scope);
     return { name: id, kind: "session", forget: () => kernel.deleteSession(id) };
   }
   const place = parseEntryId(name);
@@ -72,7 +74,7 @@ async function findTarget(kernel: Kernel, name: string): Promise<ForgetTarget> {
     const memories = kernel.memories(place.session.slice(MEMORY_PREFIX.length));
     return { name, kind: "memory", forget: () => memories.forget(name) };
   }
-  const id = await findSession(kernel, place.session);
+  const id = await findSession(kernel, place.session, scope);
   const forget = async () => {
     await using session = await kernel.session(id);
     return await session.redact(place.seq, "forgotten");

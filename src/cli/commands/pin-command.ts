@@ -11,6 +11,7 @@ import { findSession } from "../find-session.ts";
 import { openExistingStore } from "../open-store.ts";
 import { printTo } from "../printer.ts";
 import { quoteShellWord } from "../quote-shell-word.ts";
+import { getSessionScope, type SessionScope } from "../sessions/session-scope.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Pins a message, so it never leaves the window. */
@@ -33,7 +34,7 @@ function createPinCommand(isPinned: boolean): CliCommand {
       if (wanted === undefined) throw new UsageError('name a session; "longhaul sessions" lists them');
       if (which === undefined) throw new UsageError('name an entry; "longhaul show" lists their numbers');
       await using kernel = await openExistingStore(context, options);
-      await using session = await openSession(kernel, wanted);
+      await using session = await openSession(kernel, wanted, getSessionScope(context, options));
       const entry = await findMessage(session, which);
       const isChanged = (await isPinnedNow(session, entry)) !== isPinned;
       if (isChanged) await (isPinned ? session.pin(entry.id) : session.unpin(entry.id));
@@ -43,8 +44,8 @@ function createPinCommand(isPinned: boolean): CliCommand {
   });
 }
 
-async function openSession(kernel: Kernel, wanted: string): Promise<Session> {
-  return kernel.session(await findSession(kernel, wanted));
+async function openSession(kernel: Kernel, wanted: string, scope: SessionScope): Promise<Session> {
+  return kernel.session(await findSession(kernel, wanted, scope));
 }
 
 async function findMessage(session: Session, which: string): Promise<Entry> {

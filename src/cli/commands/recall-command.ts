@@ -13,6 +13,7 @@ import { openExistingStore } from "../open-store.ts";
 import { parseCountOption } from "../parse-arguments.ts";
 import { printLines } from "../print-lines.ts";
 import { printTo } from "../printer.ts";
+import { PERSON_OPTION } from "../sessions/session-scope.ts";
 import { UsageError } from "../usage-error.ts";
 
 const LIMIT = { otherwise: 10, max: 1_000 };
@@ -45,6 +46,7 @@ const OPTIONS = {
     help: `maximum time to index new entries first (default: ${WAIT.otherwise})`,
   },
   expand: { type: "boolean", help: "print hits in full, with the entries around them" },
+  ...PERSON_OPTION,
 } as const;
 
 type RecallValues = ParsedArguments<typeof OPTIONS>["options"];

@@ -1,40 +1,33 @@
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { loadConversation } from "../../conversation/load-conversation.ts";
 import { importSources } from "../../formats/index.ts";
-import {
-  type Kernel,
-  openKernel,
-  POLICIES,
-  type Policy,
-  type RecordedMessage,
-  replay,
-  type SessionId,
-  textOfMessage,
-} from "../../index.ts";
-import { type ReplayedRequest, summarizingPolicy } from "../../window-entry.ts";
+import { type Kernel, openKernel, POLICIES, type Policy, type SessionId } from "../../index.ts";
+import { summarizingPolicy } from "../../window-entry.ts";
 import { choosePaint } from "../choose-paint.ts";
 import { defineCommand } from "../cli-command.ts";
 import { toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findNamed } from "../find-named.ts";
-import { findSession } from "../find-session.ts";
+import { findSession, listSessionIds } from "../find-session.ts";
 import { openExistingStore } from "../open-store.ts";
 import { parseCountOption } from "../parse-arguments.ts";
 import { printTo } from "../printer.ts";
-import { drawReplayPicture, type PictureCurve } from "../replaying/draw-replay-picture.ts";
 import { scoreEvidence } from "../replaying/evidence-score.ts";
 import { addEvidence, listEvidenceCases } from "../replaying/evidence-totals.ts";
 import { readQuestions } from "../replaying/read-questions.ts";
 import { renderReplayTable } from "../replaying/render-replay-table.ts";
-import { type ComparedScore, type ReplayTotals, sumReplays } from "../replaying/replay-totals.ts";
+import { ReplayStudy } from "../replaying/replay-study.ts";
 import { sampleOf } from "../replaying/sample.ts";
+import { countRequests, findTokenPrice } from "../replaying/token-price.ts";
+import { getSessionScope } from "../sessions/session-scope.ts";
 import { StatusLine } from "../status-line.ts";
 import { parseTokensOption } from "../tokens.ts";
 import { UsageError } from "../usage-error.ts";
 
 const DEFAULT_WINDOWS = "32k,64k,128k,200k";
+/** One window for many conversations, because each one takes as long again. */
+const ALL_WINDOWS = "200k";
 /** Maximum of the options that count conversations or questions. */
 const MAX_COUNT = 1_000_000;
 const KNOWN_POLICIES: readonly Policy[] = [...POLICIES, summarizingPolicy()];
@@ -43,17 +36,22 @@ const KNOWN_POLICIES: readonly Policy[] = [...POLICIES, summarizingPolicy()];
 export const replayCommand = defineCommand({
   name: "replay",
   summary: "compare cost and retention of recorded conversations under each policy",
-  usage: ["replay <session|path>… [options]", "replay --questions DIR [options]"],
+  usage: ["replay <session|path>… [options]", "replay --all [options]", "replay --questions DIR [options]"],
   about:
     "Cost is in input tokens by the rules of Anthropic's prompt cache (reads 0.1, writes 1.25, five minutes), relative to an unlimited window. The columns ids and lines show the share of identifiers and lines in the agent's next message that were still in the window. With --questions, evidence is the share of questions whose answer was in the window verbatim, and unpaged is the same without paging removed content back in. If only --questions is given, the conversations of the questions are replayed.",
   options: {
+    all: { type: "boolean", help: "replay all conversations in the store" },
     policy: {
       type: "string",
       multiple: true,
       value: "NAME",
       help: "only these policies, comma-separated",
     },
-    window: { type: "string", value: "SIZES", help: `window sizes in tokens (default: ${DEFAULT_WINDOWS})` },
+    window: {
+      type: "string",
+      value: "SIZES",
+      help: `window sizes in tokens (default: ${DEFAULT_WINDOWS}; with --all ${ALL_WINDOWS})`,
+    },
     min: { type: "string", value: "N", help: "skip conversations with fewer requests (default: 1)" },
     questions: {
       type: "string",
@@ -75,6 +73,7 @@ export const replayCommand = defineCommand({
   maxOperands: Number.POSITIVE_INFINITY,
   examples: [
     "longhaul replay ticket-4711",
+    "longhaul replay --all",
     "longhaul replay old-chats --policy longhaul,cline --window 64k --min 40",
     "longhaul replay ticket-4711 --picture pictures --json",
     "longhaul replay --questions longmemeval-s --sample 30",
@@ -82,14 +81,15 @@ export const replayCommand = defineCommand({
   async run(context, { operands, options }) {
     const least = parseCountOption("min", options.min, { otherwise: 1, max: MAX_COUNT });
     const sampled = parseCountOption("sample", options.sample, { otherwise: MAX_COUNT, max: MAX_COUNT });
-    const windows = (options.window ?? DEFAULT_WINDOWS)
+    const windows = (options.window ?? (options.all ? ALL_WINDOWS : DEFAULT_WINDOWS))
       .split(",")
       .map((word) => parseTokensOption("window", word, 1));
     const asked =
       options.questions === undefined ? [] : readQuestions(resolve(context.cwd, options.questions));
     const questions = sampleOf(asked, sampled);
-    if (operands.length === 0 && questions.length === 0)
-      throw new UsageError("name a session, a file or folder of conversations, or --questions");
+    if (operands.length === 0 && questions.length === 0 && !options.all)
+      throw new UsageError("name a session, a file or folder of conversations, --all, or --questions");
+    if (operands.length > 0 && options.all) throw new UsageError("--all cannot be combined with a session");
     const names = options.policy?.flatMap((words) => words.split(",").map((word) => word.trim()));
     const policies =
       names?.map((name) => findNamed("policy", name, KNOWN_POLICIES)) ?? KNOWN_POLICIES.filter(isBounded);
@@ -98,6 +98,13 @@ export const replayCommand = defineCommand({
       ...(options.picture !== undefined && { picture: resolve(context.cwd, options.picture) }),
     });
     const status = new StatusLine(context, options);
+    const replayOne = async (kernel: Kernel, id: SessionId, place = "") => {
+      context.signal.throwIfAborted();
+      const conversation = await loadConversation(kernel, id);
+      if (countRequests(conversation) < least) return;
+      status.update(() => `${place}${id}`);
+      await study.replay(id, conversation, findTokenPrice(kernel, conversation));
+    };
     for (const operand of operands) {
       const path = resolve(context.cwd, operand);
       await using kernel = existsSync(path)
@@ -105,16 +112,18 @@ export const replayCommand = defineCommand({
         : await openExistingStore(context, options);
       const ids = existsSync(path)
         ? await importSessions(kernel, path, context.signal)
-        : [await findSession(kernel, operand)];
-      for (const id of ids) {
-        context.signal.throwIfAborted();
-        const conversation = await loadConversation(kernel, id);
-        if (countRequests(conversation) < least) continue;
-        status.update(() => id);
-        await study.replay(id, conversation);
-      }
+        : [await findSession(kernel, operand, getSessionScope(context, options))];
+      for (const id of ids) await replayOne(kernel, id);
     }
-    if (operands.length === 0) for (const one of questions) await study.replay(one.id, one.conversation);
+    if (options.all) {
+      await using kernel = await openExistingStore(context, options);
+      const ids: SessionId[] = [];
+      for await (const id of listSessionIds(kernel)) ids.push(id);
+      for (const [index, id] of ids.entries())
+        await replayOne(kernel, id, `${index + 1} of ${ids.length} conversations  `);
+    }
+    if (operands.length === 0 && !options.all)
+      for (const one of questions) await study.replay(one.id, one.conversation, undefined);
     const evidence = await scoreEvidence(questions, listEvidenceCases(policies, windows), (done) => {
       context.signal.throwIfAborted();
       status.update(() => `question ${done + 1} of ${questions.length}`);
@@ -129,81 +138,6 @@ export const replayCommand = defineCommand({
   },
 });
 
-/** Replays conversations one after another and collects their scores. */
-class ReplayStudy {
-  readonly #policies: readonly Policy[];
-  readonly #windows: readonly number[];
-  readonly #folders: { readonly dump?: string; readonly picture?: string };
-  readonly #scores = new Map<string, ComparedScore[]>();
-
-  constructor(
-    policies: readonly Policy[],
-    windows: readonly number[],
-    folders: { readonly dump?: string; readonly picture?: string },
-  ) {
-    this.#policies = policies;
-    this.#windows = windows;
-    this.#folders = folders;
-  }
-
-  async replay(id: SessionId, conversation: readonly RecordedMessage[]): Promise<void> {
-    const none = POLICIES.find(({ name }) => name === "none") as Policy;
-    const unbounded = replay(conversation, none, Number.POSITIVE_INFINITY);
-    for (const window of this.#windows) {
-      const courses: PictureCurve[] = [];
-      for (const policy of this.#policies) {
-        const requests: ReplayedRequest[] = [];
-        const keeps = this.#folders.dump !== undefined || this.#folders.picture !== undefined;
-        const onRequest = (request: ReplayedRequest) => {
-          if (keeps) requests.push(request);
-        };
-        const score = replay(conversation, policy, window, { onRequest });
-        const key = `${policy.name}\n${window}`;
-        this.#scores.set(key, [...(this.#scores.get(key) ?? []), { score, unbounded }]);
-        courses.push({ name: policy.name, points: requests });
-        await this.#dump(id, policy.name, window, requests);
-      }
-      await this.#draw(id, window, courses);
-    }
-  }
-
-  totals(): readonly ReplayTotals[] {
-    return [...this.#scores].map(([key, compared]) => {
-      const [policy = "", window] = key.split("\n");
-      return sumReplays(policy, Number(window), compared);
-    });
-  }
-
-  async #dump(
-    id: SessionId,
-    policy: string,
-    window: number,
-    requests: readonly ReplayedRequest[],
-  ): Promise<void> {
-    const { dump } = this.#folders;
-    if (dump === undefined) return;
-    await mkdir(dump, { recursive: true });
-    const lines = requests.map(({ window: slots, ...facts }) => {
-      const shown = slots.map(({ seq, isNote, message }) => ({
-        entry: `${id}#${seq}`,
-        ...(isNote && { isNote }),
-        role: message.role,
-        parts: message.parts,
-        text: textOfMessage(message),
-      }));
-      return JSON.stringify({ ...facts, window: shown });
-    });
-    await writeFile(join(dump, `${toFileName(id)}.${policy}.${window}.jsonl`), `${lines.join("\n")}\n`);
-  }
-
-  async #draw(id: SessionId, window: number, courses: readonly PictureCurve[]): Promise<void> {
-    const { picture } = this.#folders;
-    if (picture === undefined) return;
-    await mkdir(picture, { recursive: true });
-    await writeFile(join(picture, `${toFileName(id)}.${window}.svg`), drawReplayPicture(id, courses));
-  }
-}
-
 async function importSessions(
   kernel: Kernel,
   path: string,
@@ -215,12 +149,4 @@ async function importSessions(
 
 function isBounded({ name }: Policy): boolean {
   return name !== "none";
-}
-
-function countRequests(conversation: readonly RecordedMessage[]): number {
-  return conversation.filter(({ message }, index) => message.role === "assistant" && index > 0).length;
-}
-
-function toFileName(id: SessionId): string {
-  return id.replace(/[^\w.-]+/g, "_").slice(0, 120);
 }

@@ -13,6 +13,7 @@ import { findSession } from "../find-session.ts";
 import { openExistingStore } from "../open-store.ts";
 import { printLines } from "../print-lines.ts";
 import { printTo } from "../printer.ts";
+import { getSessionScope } from "../sessions/session-scope.ts";
 import { UsageError } from "../usage-error.ts";
 import { wrapText } from "../wrap-text.ts";
 
@@ -55,7 +56,9 @@ export const revertCommand = defineCommand({
     const edit = options.edit === undefined ? {} : { edit: parseEditOption(options.edit) };
     const to = options.to === undefined ? undefined : parseMoment("to", options.to, Date.now());
     await using kernel = await openExistingStore(context, options);
-    await using session = await kernel.session(await findSession(kernel, wanted));
+    await using session = await kernel.session(
+      await findSession(kernel, wanted, getSessionScope(context, options)),
+    );
     const { overlays } = session;
     const listed = await overlays.list(MAX_LISTED);
     const named = which === undefined ? undefined : findOverlay(session, listed, which);

@@ -1,57 +1,83 @@
-import type { Head, Kernel, SessionRecord } from "../../index.ts";
+import type { Kernel, SessionId, SessionRecord } from "../../index.ts";
 import { choosePaint } from "../choose-paint.ts";
 import { defineCommand } from "../cli-command.ts";
 import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSession } from "../find-session.ts";
-import { formatCount } from "../format-count.ts";
-import { formatAgo } from "../format-time.ts";
-import { groupFamilies } from "../group-families.ts";
+import { parseSince } from "../importing/parse-since.ts";
 import { openExistingStore } from "../open-store.ts";
 import { createPagedPrinter } from "../paged-printer.ts";
 import { parseCountOption } from "../parse-arguments.ts";
 import { printTo } from "../printer.ts";
 import { quoteShellWord } from "../quote-shell-word.ts";
-import { type Column, renderTable } from "../table.ts";
+import { orderRows, renderSessions } from "../sessions/render-sessions.ts";
+import { matchesFilter, type SessionFilter } from "../sessions/session-filter.ts";
+import { readListing, writeListing } from "../sessions/session-listing.ts";
+import { readSessionRow, type SessionRow } from "../sessions/session-row.ts";
+import { getSessionScope, PERSON_OPTION } from "../sessions/session-scope.ts";
 
 const LIMIT = { otherwise: 50, max: 1_000 };
-const COLUMNS: readonly Column[] = [
-  { title: "session", look: "cyan", shrinks: "last" },
-  { title: "title", shrinks: "first" },
-  { title: "last entry" },
-  { title: "entries", align: "right" },
-];
+const PAGE = 1_000;
 
 /** Lists the sessions of a store. */
 export const sessionsCommand = defineCommand({
   name: "sessions",
   summary: "list the conversations in the store, newest first",
-  usage: ["sessions [options]"],
+  usage: ["sessions [--agent NAME] [--project NAME] [--since TIME] [options]"],
+  about:
+    'Every command accepts the number of a session in place of its id, until the next listing: "longhaul show 3". The word "last" names the session that was used last.',
   options: {
+    agent: { type: "string", value: "NAME", help: "only conversations of this agent, such as claude-code" },
+    project: {
+      type: "string",
+      value: "NAME",
+      help: "only conversations of this project, or a piece of its name",
+    },
+    since: {
+      type: "string",
+      value: "TIME",
+      help: "only conversations that were used since then: 12h, 30d, 6m, 2026-01-01",
+    },
     limit: { type: "string", value: "N", help: `maximum sessions to list (default: ${LIMIT.otherwise})` },
     before: { type: "string", value: "SESSION", help: "only sessions that are older than this one" },
+    ...PERSON_OPTION,
   },
   maxOperands: 0,
   examples: [
     "longhaul sessions",
+    "longhaul sessions --agent codex --since 7d",
     "longhaul sessions --limit 10 --before ticket-4711",
     "longhaul sessions --json",
   ],
   async run(context, { options }) {
     const limit = parseCountOption("limit", options.limit, LIMIT);
+    const scope = getSessionScope(context, options);
+    const { agent, project, since } = options;
+    const filter: SessionFilter = {
+      ...(agent !== undefined && { agent }),
+      ...(project !== undefined && { project }),
+      ...(since !== undefined && { since: parseSince(since, Date.now()) }),
+    };
     await using kernel = await openExistingStore(context, options);
-    const before = options.before === undefined ? {} : { before: await findSession(kernel, options.before) };
-    const records = await kernel.sessions({ limit, ...before });
-    const heads = new Map<string, Head>();
-    for (const { id } of records) heads.set(id, await readHead(kernel, id));
+    const before =
+      options.before === undefined ? undefined : await findSession(kernel, options.before, scope);
+    const found = await findRecords(kernel, { prefix: scope.prefix, before, limit: limit + 1, filter });
+    const hasMore = found.length > limit;
+    const records = found.slice(0, limit);
+    const rows: SessionRow[] = [];
+    for (const record of records)
+      rows.push(await readSessionRow(kernel, record, (model) => kernel.modelFacts(model)));
+    const ordered = orderRows(rows);
+    const ids = ordered.map(({ record }) => record.id);
+    const earlier = before === undefined ? [] : await readEarlier(scope.store, before, ids);
+    await writeListing(scope.store, [...earlier, ...ids]);
     const last = records.at(-1);
-    const hasMore = last !== undefined && (await kernel.sessions({ limit: 1, before: last.id })).length > 0;
     if (options.json) {
-      const sessions = records.map((record) => toSessionJson(record, heads.get(record.id)));
-      await printTo(context.stdout, `${toSafeJson({ sessions, ...(hasMore && { before: last.id }) })}\n`);
+      const sessions = ordered.map((row, index) => toSessionJson(row, earlier.length + index + 1));
+      await printTo(context.stdout, `${toSafeJson({ sessions, ...(hasMore && { before: last?.id }) })}\n`);
       return EXIT.fine;
     }
-    const lines = renderSessions(records, heads, {
+    const lines = renderSessions(ordered, earlier.length + 1, {
       width: context.columns.stdout,
       paint: choosePaint(context, options),
     });
@@ -67,45 +93,69 @@ export const sessionsCommand = defineCommand({
   },
 });
 
-async function readHead(kernel: Kernel, id: string): Promise<Head> {
-  await using session = await kernel.session(id);
-  return session.head();
+/** Finds the newest sessions that pass the filter, reading page by page. */
+async function findRecords(
+  kernel: Kernel,
+  {
+    prefix,
+    before,
+    limit,
+    filter,
+  }: {
+    readonly prefix: string;
+    readonly before: SessionId | undefined;
+    readonly limit: number;
+    readonly filter: SessionFilter;
+  },
+): Promise<readonly SessionRecord[]> {
+  const found: SessionRecord[] = [];
+  for (let from = before; ; ) {
+    const page = await kernel.sessions({
+      limit: Math.min(PAGE, Object.keys(filter).length === 0 ? limit : PAGE),
+      ...(prefix !== "" && { prefix }),
+      ...(from !== undefined && { before: from }),
+    });
+    for (const record of page) {
+      if (found.length === limit) return found;
+      if (await matchesFilter(kernel, record, filter)) found.push(record);
+    }
+    from = page.at(-1)?.id;
+    if (found.length >= limit || from === undefined) return found;
+  }
+}
+
+/** A page that continues the last listing keeps the numbers of its sessions. */
+async function readEarlier(
+  store: string,
+  before: SessionId,
+  ids: readonly SessionId[],
+): Promise<readonly SessionId[]> {
+  const listed = await readListing(store);
+  if (!listed.includes(before)) return [];
+  const again = listed.findIndex((id) => ids.includes(id));
+  return again === -1 ? listed : listed.slice(0, again);
 }
 
 function toSessionJson(
-  { id, title, parent, relation, createdAt, meta }: SessionRecord,
-  head: Head | undefined,
+  { record, agent, project, model, totals, entries, usedAt }: SessionRow,
+  number: number,
 ) {
+  const { id, title, parent, relation, createdAt, meta } = record;
   return {
+    number,
     id,
     title,
     parent,
     relation,
+    agent,
+    project,
+    model,
+    cost: totals.cost,
+    requests: totals.requests,
+    unpricedRequests: totals.unpricedRequests,
     createdAt,
-    entries: head?.seq ?? 0,
-    lastEntryAt: head?.at || undefined,
+    entries,
+    lastEntryAt: entries > 0 ? usedAt : undefined,
     meta,
   };
-}
-
-function renderSessions(
-  records: readonly SessionRecord[],
-  heads: ReadonlyMap<string, Head>,
-  options: Parameters<typeof renderTable>[2],
-): readonly string[] {
-  if (records.length === 0) return ["No sessions."];
-  const now = Date.now();
-  const rows = groupFamilies(records).map(({ session, depth }) => {
-    const head = heads.get(session.id);
-    const indent = "  ".repeat(depth);
-    const mark = session.relation === "fork" ? "⑂ " : session.relation === "child" ? "└ " : "";
-    const lastAt = head && head.seq > 0 ? head.at : session.createdAt;
-    return [
-      session.id,
-      `${indent}${mark}${session.title ?? ""}`,
-      formatAgo(lastAt, now),
-      formatCount(head?.seq ?? 0),
-    ];
-  });
-  return renderTable(COLUMNS, rows, options);
 }

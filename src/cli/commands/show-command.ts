@@ -9,6 +9,7 @@ import { openExistingStore } from "../open-store.ts";
 import { createPagedPrinter } from "../paged-printer.ts";
 import { parseCountOption } from "../parse-arguments.ts";
 import { createPlainPrinter, type Printer } from "../printer.ts";
+import { getSessionScope, PERSON_OPTION } from "../sessions/session-scope.ts";
 import { createDocumentWriter, linesWriter, type PageWriter } from "../transcript/page-writer.ts";
 import { TranscriptFormatter } from "../transcript/transcript-formatter.ts";
 import { renderTranscriptHeading } from "../transcript/transcript-heading.ts";
@@ -31,6 +32,7 @@ const OPTIONS = {
   follow: { type: "boolean", short: "f", help: "keep printing new entries until Ctrl-C" },
   full: { type: "boolean", help: "show tool results and large parts in full" },
   raw: { type: "boolean", help: "also show foreign records that have no meaning in longhaul, verbatim" },
+  ...PERSON_OPTION,
 } as const;
 
 type ShowOptions = ParsedArguments<typeof OPTIONS>["options"];
@@ -39,7 +41,8 @@ export const showCommand = defineCommand({
   name: "show",
   summary: "show a conversation",
   usage: ["show <session> [options]"],
-  about: "Name a session by its id, or by any unique beginning or end of it.",
+  about:
+    'Name a session by its number in the last listing, as "last", by its id, or by any unique beginning or end of it.',
   options: OPTIONS,
   maxOperands: 1,
   examples: [
@@ -53,7 +56,9 @@ export const showCommand = defineCommand({
     if (wanted === undefined) throw new UsageError('name a session; "longhaul sessions" lists them');
     checkOptionConflicts(options);
     await using kernel = await openExistingStore(context, options);
-    await using session = await kernel.session(await findSession(kernel, wanted));
+    await using session = await kernel.session(
+      await findSession(kernel, wanted, getSessionScope(context, options)),
+    );
     const isStreamed = options.json || options.follow;
     const printer = isStreamed
       ? createPlainPrinter(context.stdout, context.signal)

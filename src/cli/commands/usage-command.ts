@@ -1,55 +1,60 @@
-import type { Kernel, SessionId } from "../../index.ts";
-import type { ModelFactsLookup } from "../../window-entry.ts";
+import type { Kernel, SessionId, SessionRecord } from "../../index.ts";
 import { choosePaint } from "../choose-paint.ts";
 import { defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findNamed } from "../find-named.ts";
-import { findSession, listSessionIds } from "../find-session.ts";
+import { findSession, listSessions } from "../find-session.ts";
 import { formatQuantity } from "../format-count.ts";
+import { parseSince } from "../importing/parse-since.ts";
 import { openExistingStore } from "../open-store.ts";
 import { createPagedPrinter } from "../paged-printer.ts";
 import type { Paint } from "../paint.ts";
 import { createPlainPrinter, type Printer } from "../printer.ts";
+import { getSessionScope } from "../sessions/session-scope.ts";
 import { formatRequestUsage } from "../spending/format-request-usage.ts";
 import { formatCost, renderSpending, renderUnpricedNote } from "../spending/render-spending.ts";
 import { type RequestUsage, readRequestUsage } from "../spending/request-usage.ts";
-import { UsageSums } from "../spending/usage-sums.ts";
+import { findGroup, GROUPINGS, type Grouping, selectRows } from "../spending/usage-groups.ts";
+import { type NamedTotals, UsageSums } from "../spending/usage-sums.ts";
 import { fitText } from "../width.ts";
-
-const GROUPINGS = [{ name: "day" }, { name: "model" }, { name: "request" }] as const;
 
 /** Reports the tokens and cost of requests. */
 export const usageCommand = defineCommand({
   name: "usage",
   summary: "show the tokens and cost of one conversation or of all",
-  usage: ["usage [session] [--by day|model|request]"],
+  usage: ["usage [session] [--by day|model|session|project|agent|request] [--since TIME]"],
   about:
     "Counts the usage that providers reported, including on abandoned lines. If a report names no cost, the prices of its model apply. Days are in UTC.",
-  options: { by: { type: "string", value: "WAY", help: "one row per day, model or request (default: day)" } },
+  options: {
+    by: {
+      type: "string",
+      value: "WAY",
+      help: "one row per day, model, session, project, agent or request (default: day)",
+    },
+    since: { type: "string", value: "TIME", help: "only requests since then: 12h, 30d, 6m, 2026-01-01" },
+  },
   maxOperands: 1,
   examples: [
     "longhaul usage",
+    "longhaul usage --by project --since 30d",
     "longhaul usage ticket-4711 --by model",
     "longhaul usage ticket-4711 --by request --json",
   ],
   async run(context, { operands: [wanted], options }) {
     const by = findNamed("by", options.by ?? "day", GROUPINGS).name;
+    const since = options.since === undefined ? 0 : parseSince(options.since, Date.now());
     await using kernel = await openExistingStore(context, options);
-    const session = wanted === undefined ? undefined : await findSession(kernel, wanted);
-    const spent = readAllRequests(kernel, session, (model) => kernel.modelFacts(model), context.signal);
+    const session =
+      wanted === undefined ? undefined : await findSession(kernel, wanted, getSessionScope(context, options));
+    const titles = new Map<string, string>();
+    const spent = readAllRequests(kernel, { session, by, since, titles, signal: context.signal });
     const printer = options.json
       ? createPlainPrinter(context.stdout, context.signal)
       : createPagedPrinter(context);
-    const report: UsagePrintout = {
-      context,
-      printer,
-      spent,
-      session,
-      by,
-      paint: choosePaint(context, options),
-    };
+    const paint = choosePaint(context, options);
+    const report: UsagePrintout = { context, printer, spent, session, by, titles, paint };
     try {
       await (options.json ? printJson(report) : printText(report));
     } finally {
@@ -62,63 +67,108 @@ export const usageCommand = defineCommand({
 interface UsagePrintout {
   readonly context: CliContext;
   readonly printer: Printer;
-  readonly spent: AsyncIterable<RequestUsage>;
+  readonly spent: AsyncIterable<GroupedUsage>;
   readonly session: SessionId | undefined;
-  readonly by: (typeof GROUPINGS)[number]["name"];
+  readonly by: Grouping;
+  /** Titles by session id, as far as they were read. */
+  readonly titles: ReadonlyMap<string, string>;
   readonly paint: Paint;
+}
+
+interface GroupedUsage {
+  readonly usage: RequestUsage;
+  readonly group: string | undefined;
 }
 
 async function* readAllRequests(
   kernel: Kernel,
-  only: SessionId | undefined,
-  factsOf: ModelFactsLookup,
-  signal: AbortSignal,
-): AsyncGenerator<RequestUsage> {
-  for await (const id of only === undefined ? listSessionIds(kernel) : [only]) {
+  {
+    session: only,
+    by,
+    since,
+    titles,
+    signal,
+  }: {
+    readonly session: SessionId | undefined;
+    readonly by: Grouping;
+    readonly since: number;
+    readonly titles: Map<string, string>;
+    readonly signal: AbortSignal;
+  },
+): AsyncGenerator<GroupedUsage> {
+  for await (const record of only === undefined ? listSessions(kernel) : findRecord(kernel, only)) {
     signal.throwIfAborted();
-    await using session = await kernel.session(id);
-    yield* readRequestUsage(session, factsOf);
+    await using session = await kernel.session(record.id);
+    if ((await session.head()).at < since) continue;
+    if (record.title !== undefined && by === "session") titles.set(record.id, record.title);
+    const group = findGroup(record, by);
+    for await (const usage of readRequestUsage(session, (model) => kernel.modelFacts(model)))
+      if (usage.at >= since) yield { usage, group };
   }
 }
 
-async function printText({ context, printer, spent, session, by, paint }: UsagePrintout): Promise<void> {
+async function* findRecord(kernel: Kernel, id: SessionId): AsyncGenerator<SessionRecord> {
+  const record = await kernel.find(id);
+  if (record) yield record;
+}
+
+async function printText(report: UsagePrintout): Promise<void> {
+  const { context, printer, spent, session, by, titles, paint } = report;
   const width = context.columns.stdout;
-  const books = new UsageSums();
-  for await (const one of spent) {
-    books.add(one);
+  const sums = new UsageSums();
+  for await (const { usage, group } of spent) {
+    sums.add(usage, group);
     if (by !== "request") continue;
-    const line = formatRequestUsage(one, session === undefined);
+    const line = formatRequestUsage(usage, session === undefined);
     await printer.print(`${Number.isFinite(width) ? fitText(line, width) : line}\n`);
   }
-  const { total } = books;
+  const { total } = sums;
   if (total.requests === 0) return printer.print("No usage reported.\n");
+  const notes = renderUnpricedNote(total).map((line) => paint("dim", fitText(line, width)));
   const lines =
     by === "request"
       ? [`${formatQuantity(total.requests, "request")}, ${formatCost(total)}`]
-      : renderSpending(by, [...selectRows(books, by), { name: "all", totals: total }], { width, paint });
-  const notes = renderUnpricedNote(total).map((line) => paint("dim", fitText(line, width)));
+      : renderRows(by, selectRows(sums, by), { titles, total: { name: "all", totals: total }, width, paint });
   await printer.print([...lines, ...notes].map((line) => `${line}\n`).join(""));
 }
 
+/** Formats the rows with bars; a pipe gets no bars. */
+function renderRows(
+  by: Grouping,
+  rows: readonly NamedTotals[],
+  {
+    titles,
+    total,
+    width,
+    paint,
+  }: {
+    readonly titles: ReadonlyMap<string, string>;
+    readonly total: NamedTotals;
+    readonly width: number;
+    readonly paint: Paint;
+  },
+): readonly string[] {
+  const named = rows.map(({ name, totals }) => ({ name: titles.get(name) ?? name, totals }));
+  const bars = Number.isFinite(width) ? named : [];
+  return renderSpending(by, [...named, total], { width, paint, bars });
+}
+
 /** Streams one JSON document while the log is being read. */
-async function printJson({ printer, spent, session, by }: UsagePrintout): Promise<void> {
+async function printJson({ printer, spent, session, by, titles }: UsagePrintout): Promise<void> {
   await printer.print(
     `{${session === undefined ? "" : `"session":${toSafeJson(session)},`}"by":"${by}","rows":[`,
   );
-  const books = new UsageSums();
+  const sums = new UsageSums();
   let separator = "";
-  for await (const one of spent) {
-    books.add(one);
+  for await (const { usage, group } of spent) {
+    sums.add(usage, group);
     if (by !== "request") continue;
-    const { totals, ...facts } = one;
+    const { totals, ...facts } = usage;
     await printer.print(`${separator}\n${toSafeJson({ ...facts, ...totals })}`);
     separator = ",";
   }
-  const rows = by === "request" ? [] : selectRows(books, by);
-  const written = rows.map(({ name, totals }) => `\n${toSafeJson({ [by]: name, ...totals })}`).join(",");
-  await printer.print(`${written}\n],"total":${toSafeJson(books.total)}}\n`);
-}
-
-function selectRows(books: UsageSums, by: "day" | "model") {
-  return by === "day" ? books.days : books.models;
+  const written = selectRows(sums, by)
+    .map(({ name, totals }) => `\n${toSafeJson({ [by]: name, title: titles.get(name), ...totals })}`)
+    .join(",");
+  await printer.print(`${written}\n],"total":${toSafeJson(sums.total)}}\n`);
 }

@@ -1,5 +1,5 @@
-import { findLastModel } from "../../conversation/find-last-model.ts";
 import { POLICIES, type Session, type SessionWindow, type WindowOptions } from "../../index.ts";
+import { findLastCall, UNKNOWN_MODEL } from "../../session/find-last-call.ts";
 import type { OptionSpecs, OptionValues } from "../cli-command.ts";
 import { findNamed } from "../find-named.ts";
 import { parseTokensOption } from "../tokens.ts";
@@ -13,8 +13,16 @@ export const WINDOW_OPTIONS = {
     help: "context window of the model, such as 128k (default: from the model catalog)",
   },
   policy: { type: "string", value: "NAME", help: "window policy (default: longhaul)" },
-  system: { type: "string", value: "TOKENS", help: "size of the system prompt (default: 0)" },
-  tools: { type: "string", value: "TOKENS", help: "size of the tool definitions (default: 0)" },
+  system: {
+    type: "string",
+    value: "TOKENS",
+    help: "size of the system prompt (default: as in the last call)",
+  },
+  tools: {
+    type: "string",
+    value: "TOKENS",
+    help: "size of the tool definitions (default: as in the last call)",
+  },
 } as const satisfies OptionSpecs;
 
 /** A session window with the model and policy in use. */
@@ -33,9 +41,11 @@ export async function openDescribedWindow(
   given: OptionValues<typeof WINDOW_OPTIONS>,
 ): Promise<DescribedWindow> {
   const policy = findNamed("policy", given.policy ?? "longhaul", POLICIES).name;
-  const model = given.model ?? (await findLastModel(session));
+  const { model: lastModel, ...frame } = await findLastCall(session);
+  const model = given.model ?? lastModel;
   const options: WindowOptions = {
-    model: model ?? "unknown",
+    ...frame,
+    model: model ?? UNKNOWN_MODEL,
     policy,
     ...(given.system !== undefined && { system: parseTokensOption("system", given.system) }),
     ...(given.tools !== undefined && { tools: parseTokensOption("tools", given.tools) }),

@@ -1,7 +1,10 @@
 import { resolve } from "node:path";
 import type { Kernel } from "../../index.ts";
+import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { findSession } from "../find-session.ts";
+import { getSessionScope } from "../sessions/session-scope.ts";
+import { UsageError } from "../usage-error.ts";
 
 /** Options that narrow the scope of a recall. */
 interface ScopeValues {
@@ -9,6 +12,7 @@ interface ScopeValues {
   readonly prefix?: string;
   readonly agent?: string;
   readonly path?: readonly string[];
+  readonly as?: string;
 }
 
 type Scope = NonNullable<NonNullable<Parameters<Kernel["memory"]["recall"]>[1]>["scope"]>;
@@ -16,16 +20,20 @@ type Scope = NonNullable<NonNullable<Parameters<Kernel["memory"]["recall"]>[1]>[
 /** Builds the scope of a recall; undefined for everything. */
 export async function buildRecallScope(
   kernel: Kernel,
-  { cwd }: CliContext,
-  { session, prefix, agent, path }: ScopeValues,
+  context: CliContext,
+  options: ScopeValues & CommonValues,
 ): Promise<Scope | undefined> {
+  const { session, prefix = "", agent, path } = options;
+  if (options.as !== undefined && agent !== undefined)
+    throw new UsageError("--as and --agent cannot be combined");
+  const within = getSessionScope(context, options);
   const sessions: string[] = [];
-  for (const wanted of session ?? []) sessions.push(await findSession(kernel, wanted));
+  for (const wanted of session ?? []) sessions.push(await findSession(kernel, wanted, within));
   if (agent !== undefined) sessions.push(kernel.memories(agent).session);
   const scope: Scope = {
     ...(sessions.length > 0 && { sessions }),
-    ...(prefix !== undefined && { prefix }),
-    ...(path && { files: path.map((one) => resolve(cwd, one)) }),
+    ...(within.prefix + prefix !== "" && { prefix: within.prefix + prefix }),
+    ...(path && { files: path.map((one) => resolve(context.cwd, one)) }),
   };
   return Object.keys(scope).length === 0 ? undefined : scope;
 }

@@ -1,5 +1,7 @@
 import { formatCount, formatQuantity } from "../format-count.ts";
+import { formatDollars } from "../format-dollars.ts";
 import { type Column, renderTable } from "../table.ts";
+import { wrapText } from "../wrap-text.ts";
 import type { TotalsWithEvidence } from "./evidence-totals.ts";
 
 const FIGURE_TITLES = ["window", "cost", "ids", "lines", "sent", "peak", "edits/100", "dearest"];
@@ -13,14 +15,23 @@ export function renderReplayTable(
   const [first] = totals;
   if (!first) return "No conversation has enough requests.\n";
   const hasEvidence = totals.some(({ evidence }) => evidence !== undefined);
-  const titles = [...FIGURE_TITLES, ...(hasEvidence ? EVIDENCE_TITLES : [])];
+  const hasDollars = totals.some(({ unboundedDollars }) => unboundedDollars > 0);
+  const [windowTitle = "", ...figures] = FIGURE_TITLES;
+  const titles = [
+    windowTitle,
+    ...(hasDollars ? ["dollars"] : []),
+    ...figures,
+    ...(hasEvidence ? EVIDENCE_TITLES : []),
+  ];
+  const cheapest = findCheapest(totals);
   const columns: readonly Column[] = [
     { title: "policy" },
     ...titles.map((title) => ({ title, align: "right" as const })),
   ];
   const rows = totals.map((one) => [
-    one.policy,
+    `${one.policy}${cheapest.has(one) ? " ✓" : ""}`,
     `${one.window / 1_000}k`,
+    ...(hasDollars ? [formatDollars(one.dollars)] : []),
     one.costShare.toFixed(3),
     `${(100 * one.identifiers).toFixed(1)}%`,
     `${(100 * one.lines).toFixed(1)}%`,
@@ -31,7 +42,35 @@ export function renderReplayTable(
     ...(hasEvidence ? [formatPercent(one.evidence), formatPercent(one.unpaged)] : []),
   ]);
   const head = `${formatQuantity(first.sessions, "conversation")}, ${formatQuantity(first.requests, "request")}; cost relative to an unlimited window`;
-  return `${[head, "", ...renderTable(columns, rows, look)].join("\n")}\n`;
+  const verdict = wrapText(describeCheapest(totals), look.width);
+  return `${[head, "", ...renderTable(columns, rows, look), "", ...verdict].join("\n")}\n`;
+}
+
+/** The cheapest policy of each window; empty if there is nothing to compare. */
+function findCheapest(totals: readonly TotalsWithEvidence[]): ReadonlySet<TotalsWithEvidence> {
+  const byWindow = [...Map.groupBy(totals, ({ window }) => window).values()];
+  return new Set(
+    byWindow.flatMap((rows) =>
+      rows.length < 2 ? [] : [rows.reduce((best, one) => (one.cost < best.cost ? one : best))],
+    ),
+  );
+}
+
+/** Says in one sentence which policy costs least in the largest window, and how much of the references it keeps. */
+export function describeCheapest(totals: readonly TotalsWithEvidence[]): string {
+  const largest = Math.max(...totals.map(({ window }) => window));
+  const rows = totals.filter(({ window }) => window === largest);
+  const best = rows.reduce((one, other) => (other.cost < one.cost ? other : one));
+  const { policy, dollars, unboundedDollars, costShare, identifiers, unpricedSessions } = best;
+  const saved = `${Math.abs(Math.round(100 * (1 - costShare)))}% ${costShare <= 1 ? "less" : "more"}`;
+  const money =
+    unboundedDollars > 0 ? `${formatDollars(dollars)} instead of ${formatDollars(unboundedDollars)}, ` : "";
+  const lead = rows.length > 1 ? `${policy} costs least` : `${policy} costs`;
+  const unpriced =
+    unpricedSessions > 0 && unboundedDollars > 0
+      ? ` Dollars exclude ${formatQuantity(unpricedSessions, "conversation")} without a known price.`
+      : "";
+  return `In a window of ${largest / 1_000}k, ${lead}: ${money}${saved} than an unlimited window, with ${(100 * identifiers).toFixed(0)}% of the names that the agent used next still there.${unpriced}`;
 }
 
 function formatPercent(share: number | undefined): string {

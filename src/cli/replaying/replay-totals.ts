@@ -17,12 +17,18 @@ export interface ReplayTotals {
   readonly lines: number;
   /** Highest cost of a single session, relative to the same session with an unbounded window. */
   readonly dearest: number;
+  /** US dollars at the prices of the sessions' models, and with an unbounded window; of priced sessions only. */
+  readonly dollars: number;
+  readonly unboundedDollars: number;
+  readonly unpricedSessions: number;
 }
 
 /** A session's score with its score in an unbounded window. */
 export interface ComparedScore {
   readonly score: ReplayScore;
   readonly unbounded: ReplayScore;
+  /** US dollars of an uncached input token; undefined if unknown. */
+  readonly tokenPrice: number | undefined;
 }
 
 /** Sums the scores of sessions. */
@@ -50,6 +56,9 @@ export function sumReplays(policy: string, window: number, compared: readonly Co
     edits: sum(({ score }) => score.edits),
     identifiers: share((score) => score.identifiers),
     lines: share((score) => score.lines),
+    dollars: sum(({ score, tokenPrice = 0 }) => score.cost * tokenPrice),
+    unboundedDollars: sum(({ unbounded, tokenPrice = 0 }) => unbounded.cost * tokenPrice),
+    unpricedSessions: compared.filter(({ tokenPrice }) => tokenPrice === undefined).length,
     dearest: compared.reduce(
       (most, { score, unbounded }) => Math.max(most, score.cost / Math.max(1, unbounded.cost)),
       0,

@@ -15,6 +15,8 @@ const READ: Figure = ["cache read", ({ cacheReadTokens }) => formatCount(cacheRe
 const WRITTEN: Figure = ["cache write", ({ cacheWriteTokens }) => formatCount(cacheWriteTokens)];
 const COST: Figure = ["cost", formatCost];
 
+const BAR_COLUMNS = 16;
+
 /** Column sets from complete to minimal, for narrow terminals. */
 const COLUMN_SETS: readonly (readonly Figure[])[] = [
   [REQUESTS, INPUT, OUTPUT, READ, WRITTEN, COST],
@@ -27,19 +29,41 @@ const COLUMN_SETS: readonly (readonly Figure[])[] = [
 export function renderSpending(
   title: string,
   rows: readonly NamedTotals[],
-  { width, paint }: { readonly width: number; readonly paint: Paint },
+  {
+    width,
+    paint,
+    bars = [],
+  }: {
+    readonly width: number;
+    readonly paint: Paint;
+    /** Rows whose cost is drawn as a bar. */
+    readonly bars?: readonly NamedTotals[];
+  },
 ): readonly string[] {
+  const maxCost = Math.max(...bars.map(({ totals }) => totals.cost));
+  const hasBars = bars.length > 1 && maxCost > 0;
   const tables = COLUMN_SETS.map((figures) => {
     const columns: readonly Column[] = [
       { title, shrinks: "first" },
       ...figures.map(([name]) => ({ title: name, align: "right" as const })),
+      ...(hasBars ? [{ title: "", look: "cyan" as const }] : []),
     ];
-    const cells = rows.map(({ name, totals }) => [name, ...figures.map(([, words]) => words(totals))]);
+    const cells = rows.map((row) => [
+      row.name,
+      ...figures.map(([, words]) => words(row.totals)),
+      ...(hasBars ? [bars.includes(row) ? drawBar(row.totals.cost / maxCost) : ""] : []),
+    ]);
     const plainly = renderTable(columns, cells, { width, paint: (_, text) => text });
     return { columns, cells, isFitting: plainly.every((line) => measureWidth(line) <= width) };
   });
   const chosen = tables.find(({ isFitting }) => isFitting) ?? tables.at(-1);
   return chosen ? renderTable(chosen.columns, chosen.cells, { width, paint }) : [];
+}
+
+/** Draws a share of the most expensive row, in eighths of a column. */
+function drawBar(share: number): string {
+  const eighths = Math.round(share * BAR_COLUMNS * 8);
+  return "█".repeat(Math.floor(eighths / 8)) + ("▏▎▍▌▋▊▉"[(eighths % 8) - 1] ?? "");
 }
 
 /** Notes the number of requests without a known price; empty if there are none. */

@@ -1,14 +1,15 @@
 import { addTotals, NO_TOTALS, type Totals } from "../../window-entry.ts";
 import type { RequestUsage } from "./request-usage.ts";
 
-/** Totals of one day or model. */
+/** Totals of one day, model or other group. */
 export interface NamedTotals {
   readonly name: string;
   readonly totals: Totals;
 }
 
-/** Sums the usage of requests by day and model; its size does not depend on the number of requests. */
+/** Sums the usage of requests by day, model and group; its size does not depend on the number of requests. */
 export class UsageSums {
+  readonly #groups = new Map<string, Totals>();
   readonly #days = new Map<string, Totals>();
   readonly #models = new Map<string, Totals>();
   #total = NO_TOTALS;
@@ -30,18 +31,27 @@ export class UsageSums {
 
   /** Totals by model, most expensive first. */
   get models(): readonly NamedTotals[] {
-    return toNamedTotals(this.#models).sort(
-      ({ totals: one }, { totals: other }) => other.cost - one.cost || other.requests - one.requests,
-    );
+    return toNamedTotals(this.#models).sort(compareCosts);
   }
 
-  add(spent: RequestUsage): void {
+  /** Totals by group, most expensive first. */
+  get groups(): readonly NamedTotals[] {
+    return toNamedTotals(this.#groups).sort(compareCosts);
+  }
+
+  /** Adds a request to its day, its model and the named group. */
+  add(spent: RequestUsage, group?: string): void {
     const { at, model = "(unknown)", totals } = spent;
     addToSums(this.#days, new Date(at).toISOString().slice(0, 10), totals);
     addToSums(this.#models, model, totals);
+    if (group !== undefined) addToSums(this.#groups, group, totals);
     this.#total = addTotals(this.#total, totals);
     if (!this.#last || at >= this.#last.at) this.#last = spent;
   }
+}
+
+function compareCosts({ totals: one }: NamedTotals, { totals: other }: NamedTotals): number {
+  return other.cost - one.cost || other.requests - one.requests;
 }
 
 function addToSums(sums: Map<string, Totals>, name: string, totals: Totals): void {

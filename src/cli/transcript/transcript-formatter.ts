@@ -15,6 +15,7 @@ import { formatBytes } from "../format-bytes.ts";
 import { formatTime } from "../format-time.ts";
 import type { Look, Paint } from "../paint.ts";
 import { fitText } from "../width.ts";
+import { wrapText } from "../wrap-text.ts";
 import { formatAside } from "./format-aside.ts";
 import { formatCall } from "./format-call.ts";
 import { renderExcerpt } from "./render-excerpt.ts";
@@ -82,7 +83,7 @@ export class TranscriptFormatter {
       case "text":
         return role === "system" || role === "tool"
           ? this.#formatExcerpt(part.text, RESULT_LINES)
-          : toLines(part.text);
+          : toLines(part.text, columns);
       case "reasoning":
         return this.#formatReasoning(part);
       case "tool-call":
@@ -173,6 +174,9 @@ export class TranscriptFormatter {
   }
 }
 
-function toLines(text: string): readonly string[] {
-  return escapeText(text.replace(/\n+$/, "")).split("\n");
+/** Splits a text into lines, wrapped between words. */
+function toLines(text: string, columns: number): readonly string[] {
+  return escapeText(text.replace(/\n+$/, ""))
+    .split("\n")
+    .flatMap((line) => wrapText(line, columns));
 }

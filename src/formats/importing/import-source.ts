@@ -221,7 +221,7 @@ class SourceImport {
     const id = buildImportedSessionId(source, lane.child);
     const { title = lane.child === undefined ? source.title : undefined, createdAt, meta } = lane.facts;
     const options = {
-      meta: { source: { format: source.format, id: source.id, path: source.path }, ...meta },
+      meta: { source: describeSource(source), ...meta },
       ...(title !== undefined && { title }),
       createdAt: createdAt ?? source.modifiedAt,
     };
@@ -286,4 +286,9 @@ class SourceImport {
 function describeError(error: unknown): string {
   if (error instanceof LonghaulError) return error.message;
   return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}
+
+/** The part of a source that its session keeps. */
+function describeSource({ format, id, path, cwd }: ImportSource) {
+  return { format, id, path, ...(cwd !== undefined && { cwd }) };
 }

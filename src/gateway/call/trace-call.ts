@@ -1,3 +1,4 @@
+import { computeSavedDollars } from "../../window/live/saved-dollars.ts";
 import type { ReplyReader } from "../api/api.ts";
 import type { Trace } from "../observe/trace.ts";
 import type { ThreadCall } from "./thread-call.ts";
@@ -15,14 +16,23 @@ export function traceCall(trace: Trace, { fitted, healed, request: callRequest }
     trace.tokensBefore = Math.round(receipt.tokens.without);
     trace.tokensAfter = Math.round(receipt.tokens.with);
   }
-  trace.savedDollars = receipt.thisCall.without - receipt.thisCall.with;
+  trace.savedDollars = computeSavedDollars(fitted, 0);
 }
 
-/** Records the sizes of a body. Estimates the original tokens by assuming the same token density throughout. */
-export function traceBody(trace: Trace, cameBytes: number, sentBytes: number): void {
+/**
+ * Records the sizes of a body and the savings. Estimates the original tokens by assuming the same token density
+ * throughout.
+ */
+export function traceBody(
+  trace: Trace,
+  { fitted }: Pick<ThreadCall, "fitted">,
+  cameBytes: number,
+  sentBytes: number,
+): void {
   trace.bytesIn = cameBytes;
   if (trace.tokensAfter === undefined || trace.isDryRun) return;
   trace.tokensBefore = Math.round((trace.tokensAfter * cameBytes) / Math.max(1, sentBytes));
+  if (fitted) trace.savedDollars = computeSavedDollars(fitted, trace.tokensBefore - trace.tokensAfter);
 }
 
 /** Records the reply. */

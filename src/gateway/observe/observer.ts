@@ -1,4 +1,5 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
+import { countPromptTokens } from "../../window-entry.ts";
 import type { GatewayTotals, ThreadStatus, UpstreamStatus } from "../pages/gateway-status.ts";
 import type { GatewayLog } from "./gateway-log.ts";
 import type { Metrics } from "./metrics.ts";
@@ -105,7 +106,7 @@ export class Observer {
       kind,
       model,
       ...(client !== undefined && { client }),
-      tokens: trace.tokensAfter ?? known?.tokens ?? 0,
+      tokens: countRequestTokens(trace) ?? known?.tokens ?? 0,
       window: this.#deps.getClientWindow(model),
       requests: (known?.requests ?? 0) + 1,
       savedTokens: (known?.savedTokens ?? 0) + countSavedTokens(trace),
@@ -114,6 +115,12 @@ export class Observer {
       inFlight: 0,
     });
   }
+}
+
+/** The provider's own count, else the estimate. */
+function countRequestTokens({ usage, tokensAfter }: Trace): number | undefined {
+  const counted = usage ? countPromptTokens(usage) : 0;
+  return counted > 0 ? counted : tokensAfter;
 }
 
 function countSavedTokens({ tokensBefore = 0, tokensAfter = 0 }: Trace): number {

@@ -6,7 +6,7 @@ export interface ThreadStatus {
   /** Purpose of the thread: main, title, compaction… */
   readonly kind: string;
   readonly model?: string;
-  /** Tokens of the last request, as sent. */
+  /** Tokens of the last request, as its provider counted them, else as estimated. */
   readonly tokens: number;
   /** The client's window. */
   readonly window: number;

@@ -1,5 +1,5 @@
-import { findLastModel } from "../../conversation/find-last-model.ts";
 import type { Kernel, Session, SessionRecord } from "../../index.ts";
+import { findLastCall, UNKNOWN_MODEL } from "../../session/find-last-call.ts";
 import type { PageReply } from "./page-reply.ts";
 import {
   checkMethod,
@@ -44,9 +44,10 @@ async function buildSessionPage(kernel: Kernel, callRequest: PageRequest): Promi
   const limit = readWholeArgument(callRequest, "limit", ENTRY_LIMITS);
   const cursor = callRequest.query.get("before");
   await using session = await kernel.session(id);
-  const model = callRequest.query.get("model") ?? (await findLastModel(session));
+  const { model: lastModel, ...frame } = await findLastCall(session);
+  const model = callRequest.query.get("model") ?? lastModel;
   const { tokens, messages, parts, limits, cache } = await session
-    .window({ model: model ?? "unknown" })
+    .window({ ...frame, model: model ?? UNKNOWN_MODEL })
     .look();
   const overlays = await session.overlays.list(MAX_OVERLAYS);
   const { entries, before } = await session.page({ limit, ...(cursor !== null && { before: cursor }) });

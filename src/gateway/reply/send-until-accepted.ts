@@ -60,7 +60,7 @@ function sendBody(
   const isSame = body[0] === request.messages.cut.bytes;
   const receivedBytes = incoming.body.length;
   // Content sent in place of the provider's stored messages was never part of the client's body.
-  if (!elements) traceBody(trace, receivedBytes, call.isFromLog ? receivedBytes : countBytes(body));
+  if (!elements) traceBody(trace, call, receivedBytes, call.isFromLog ? receivedBytes : countBytes(body));
   return sendRequest(incoming, services, {
     upstream: target.upstream,
     body: isSame && !call.isEditable ? [incoming.raw] : body,

@@ -1,5 +1,6 @@
 import type { CacheState, Comparison, Receipt } from "../../model/receipt.ts";
-import type { ModelFacts, Prices } from "../models/model-data.ts";
+import type { ModelFacts } from "../models/model-data.ts";
+import { priceTokens } from "../money/price-tokens.ts";
 import type { Slot } from "../slot.ts";
 import { sumSlotTokens } from "../sum-slot-tokens.ts";
 import { findRemovedNames } from "./find-removed-names.ts";
@@ -37,13 +38,13 @@ export function buildReceipt(bill: ReceiptInput): Receipt {
     with: isCached ? counted(countSharedTokens(bill, bill.after)) : 0,
   };
   const thisCall = compareFigures((which) =>
-    computeDollars(facts, tokens[which], (prices) => [
+    priceTokens(facts, tokens[which], (prices) => [
       [cached[which], prices.cacheRead],
       [tokens[which] - cached[which], prices.cacheWrite],
     ]),
   );
   const nextCalls = compareFigures((which) =>
-    computeDollars(facts, tokens[which], (prices) => [[tokens[which], prices.cacheRead]]),
+    priceTokens(facts, tokens[which], (prices) => [[tokens[which], prices.cacheRead]]),
   );
   const kept = new Set(bill.after.flatMap(({ seq, isNote }) => (isNote ? [] : [seq])));
   const gone = bill.before.filter(({ seq, isNote }) => !isNote && !kept.has(seq)).length;
@@ -79,17 +80,6 @@ function countSharedTokens({ system, sent }: ReceiptInput, slots: readonly Slot[
     shared += slot.tokens;
   }
   return shared;
-}
-
-function computeDollars(
-  facts: ModelFacts,
-  promptTokens: number,
-  itemsAt: (prices: Prices) => readonly (readonly [tokens: number, price: number])[],
-): number {
-  const isLong = facts.longPrompt !== undefined && promptTokens > facts.longPrompt.above;
-  const prices = isLong ? facts.longPrompt.prices : facts.prices;
-  const sum = itemsAt(prices).reduce((total, [tokens, price]) => total + tokens * price, 0);
-  return Math.round(sum) / 1_000_000;
 }
 
 function computeShare(part: number, whole: number): number {

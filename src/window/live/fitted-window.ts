@@ -1,5 +1,6 @@
 import type { Message } from "../../model/message.ts";
 import type { CacheState, Receipt } from "../../model/receipt.ts";
+import type { ModelFacts } from "../models/model-data.ts";
 import type { Slot } from "../slot.ts";
 import type { WindowBreakdown } from "./window-breakdown.ts";
 import type { WindowLimits } from "./window-limits.ts";
@@ -25,6 +26,8 @@ export interface FittedWindow {
   readonly roomTokens: number;
   readonly parts: WindowBreakdown;
   readonly limits: WindowLimits;
+  /** Window and prices of the model. */
+  readonly facts: ModelFacts;
   readonly cache: CacheState;
   /** Maximum output that the next try may ask for; set if the prompt fits but the requested output does not. */
   readonly maxOutputTokens?: number;

@@ -5,6 +5,7 @@ import type { Entry, MessageBody, SessionId } from "../../model/entry.ts";
 import type { EntryStore } from "../../store/entry-store.ts";
 import type { TokenEstimator } from "../apply-edits.ts";
 import type { Slot } from "../slot.ts";
+import { learnFromReports } from "./learn-from-reports.ts";
 import { type LoadedWindow, loadWindow, toSlot } from "./load-window.ts";
 import type { Meter } from "./meter.ts";
 
@@ -28,8 +29,6 @@ export type WindowUpdate =
 const READ_WINDOWS = 3;
 const PAST_TOKENS = 300_000;
 const BATCH = 500;
-const REPORTS = 24;
-const REPORTS_WITHIN = 2_000;
 
 /** Keeps the window of a session up to date with its log, no matter which process writes to it. */
 export class Follower {
@@ -104,7 +103,10 @@ export class Follower {
 
   async #load(): Promise<LoadedWindow> {
     const { session, entries, lines, tokensOf, maxTokens: mostTokens } = this.#deps;
-    if (!this.#hasLearned) await this.#learn();
+    if (!this.#hasLearned) {
+      this.#hasLearned = true;
+      await learnFromReports(entries, session, this.#deps.meter);
+    }
     this.#window = await loadWindow({
       session,
       entries,
@@ -114,23 +116,5 @@ export class Follower {
       pastTokens: PAST_TOKENS,
     });
     return this.#window;
-  }
-
-  /** Learns from the latest usage reports of the session. */
-  async #learn(): Promise<void> {
-    this.#hasLearned = true;
-    const { session, entries, meter } = this.#deps;
-    const { seq: head } = await entries.head(session);
-    const found = await entries.read(session, {
-      from: Math.max(1, head - REPORTS_WITHIN),
-      to: head,
-      limit: REPORTS,
-      order: "descending",
-      kinds: ["usage"],
-    });
-    for (const stored of found.toReversed()) {
-      const entry = toEntry(session, stored);
-      if (entry.kind === "usage") meter.learn(entry);
-    }
   }
 }

@@ -1,3 +1,4 @@
+import { countRequest } from "./count-request.ts";
 import { estimateRequest } from "./estimate-request.ts";
 import type { FittedWindow } from "./fitted-window.ts";
 import type { LoadedWindow } from "./load-window.ts";
@@ -17,7 +18,7 @@ export function measureWindow(
   const estimated = estimateRequest(settings, slots);
   return {
     slots,
-    tokens: counted(estimated),
+    tokens: countRequest(settings, meter, slots),
     roomTokens: Math.max(0, meter.estimatedWithin(limits.most) - estimated),
     parts: computeBreakdown(slots, { system, tools, memories, reserved, window, pins, summaries, counted }),
     limits,

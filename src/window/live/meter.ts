@@ -50,13 +50,35 @@ export class Meter {
   }
 }
 
+/** Estimated tokens of a request that are in no message: system prompt with memories, and tools. */
+export interface RequestFrame {
+  readonly system: number;
+  readonly tools: number;
+}
+
 /**
- * Metadata of a usage entry: the estimated tokens of its request, from which other handles learn, and a mark that keeps
- * them from learning from an unreliable report.
+ * Metadata of a usage entry: the estimated tokens of its request, from which other handles learn, its frame, and a mark
+ * that keeps them from learning from an unreliable report.
  */
-export function buildUsageMeta(estimatedTokens: number, isUnreliable = false): Pick<UsageBody, "meta"> {
+export function buildUsageMeta(
+  estimatedTokens: number,
+  isUnreliable = false,
+  { system, tools }: RequestFrame = { system: 0, tools: 0 },
+): Pick<UsageBody, "meta"> {
   if (!(estimatedTokens > 0)) return {};
-  return { meta: { longhaul: { estimatedTokens, ...(isUnreliable && { isUnreliable }) } } };
+  const frame = system + tools > 0 ? { systemTokens: system, toolsTokens: tools } : {};
+  return { meta: { longhaul: { estimatedTokens, ...frame, ...(isUnreliable && { isUnreliable }) } } };
+}
+
+/** The frame of a reported request; undefined if the report does not tell it. */
+export function getRequestFrame({
+  meta,
+}: {
+  readonly meta?: UsageBody["meta"] | undefined;
+}): RequestFrame | undefined {
+  const { systemTokens, toolsTokens } = getOwnMeta(meta) ?? {};
+  const areSizes = [systemTokens, toolsTokens].every((size) => typeof size === "number" && size >= 0);
+  return areSizes ? { system: systemTokens as number, tools: toolsTokens as number } : undefined;
 }
 
 /** Marks the usage of a call that made a summary, which says nothing about the session's own window and cache. */

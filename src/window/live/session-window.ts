@@ -83,7 +83,7 @@ export class SessionWindow {
       ranServerTools = false,
     } = checkFields("options", options);
     checkFields("usage", usage);
-    const { refusals, sentTokens } = this.#fitter;
+    const { refusals, sentTokens, settings } = this.#fitter;
     refusals.reset();
     const estimated = sentTokens > 0 ? sentTokens + this.#extraTokens : 0;
     const isUnreliable =
@@ -92,7 +92,10 @@ export class SessionWindow {
       usage,
       model,
       ...(request !== undefined && { request }),
-      ...buildUsageMeta(estimated, isUnreliable),
+      ...buildUsageMeta(estimated, isUnreliable, {
+        system: settings.system + settings.memories,
+        tools: settings.tools + this.#extraTokens,
+      }),
     };
   }
 

@@ -313,6 +313,7 @@ export class WindowFitter {
     return {
       messages,
       ...measureWindow(window, this.#settings, this.meter),
+      facts: this.#settings.facts,
       cache,
       ...(this.#memories !== undefined && { memories: this.#memories }),
       ...(plan && { plan }),

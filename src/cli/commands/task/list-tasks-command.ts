@@ -8,6 +8,7 @@ import { formatAgo, formatDuration } from "../../format-time.ts";
 import { parseCountOption } from "../../parse-arguments.ts";
 import { printLines } from "../../print-lines.ts";
 import { printTo } from "../../printer.ts";
+import { getSessionScope } from "../../sessions/session-scope.ts";
 import { type Column, renderTable } from "../../table.ts";
 import { formatTaskOwner, formatTaskState, getTaskTitle, toTaskJson } from "../../tasks/format-task.ts";
 import { openExistingTasks } from "../../tasks/open-tasks.ts";
@@ -49,7 +50,9 @@ export const listTasksCommand = defineCommand({
     const states = options.state === undefined ? undefined : parseStatesOption(options.state);
     await using kernel = await openExistingTasks(context, options);
     const session =
-      options.session === undefined ? {} : { session: await findSession(kernel, options.session) };
+      options.session === undefined
+        ? {}
+        : { session: await findSession(kernel, options.session, getSessionScope(context, options)) };
     const oldest = options.all || states ? 0 : Date.now() - RECENT_MS;
     const sketches = await findTaskSketches(
       kernel,

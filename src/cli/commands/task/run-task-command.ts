@@ -6,6 +6,7 @@ import { escapeLine, toSafeJson } from "../../escape.ts";
 import { EXIT } from "../../exit-code.ts";
 import { findSession } from "../../find-session.ts";
 import { printTo } from "../../printer.ts";
+import { getSessionScope } from "../../sessions/session-scope.ts";
 import { launchSupervisor, type SupervisorProcess } from "../../tasks/launch-supervisor.ts";
 import { openTasks } from "../../tasks/open-tasks.ts";
 import { buildRunRequest, RUN_OPTIONS } from "../../tasks/run-options.ts";
@@ -28,7 +29,10 @@ export const runTaskCommand = defineCommand({
   async run(context, { operands, options }) {
     const { options: asked, ...request } = buildRunRequest(context, operands, options);
     await using kernel = await openTasks(context, options);
-    const parent = options.parent === undefined ? undefined : await findSession(kernel, options.parent);
+    const parent =
+      options.parent === undefined
+        ? undefined
+        : await findSession(kernel, options.parent, getSessionScope(context, options));
     const whole = {
       ...request,
       options: { ...asked, ...(parent !== undefined && { parentSession: parent }) },

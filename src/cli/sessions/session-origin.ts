@@ -1,0 +1,42 @@
+import { basename } from "node:path";
+import type { SessionRecord } from "../../index.ts";
+
+/** The agent and the project that a conversation belongs to. */
+export interface SessionOrigin {
+  readonly agent?: string;
+  /** Name of the working folder. */
+  readonly project?: string;
+}
+
+/** Reads the origin from the metadata that import and gateway store, and from the id. */
+export function findOrigin({ id, meta = {} }: Pick<SessionRecord, "id" | "meta">): SessionOrigin {
+  const places = [meta, ...Object.values(meta)].map(toFields);
+  const [source = {}, gateway = {}] = [toFields(meta.source), toFields(meta.gateway)];
+  const agent = toName(source.format) ?? toName(gateway.client) ?? findAgentInId(id);
+  const cwd = places.flatMap(({ cwd, project }) => toName(cwd) ?? toName(project) ?? [])[0];
+  const project = cwd === undefined ? findProjectInPath(toName(source.path)) : getFolderName(cwd);
+  return { ...(agent !== undefined && { agent }), ...(project !== undefined && { project }) };
+}
+
+function toFields(value: unknown): { readonly [field: string]: unknown } {
+  return typeof value === "object" && value !== null ? (value as { readonly [field: string]: unknown }) : {};
+}
+
+function toName(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** Ids of the gateway's conversations contain the name of the client as a piece before the last. */
+function findAgentInId(id: string): string | undefined {
+  const pieces = id.replace(/^@[^/]*\//, "").split("/");
+  return pieces.slice(0, -1).find((piece) => /^[a-z][a-z-]{1,30}$/.test(piece));
+}
+
+/** Claude Code names the folder of a project after its path. */
+function findProjectInPath(path: string | undefined): string | undefined {
+  return /[\\/]projects[\\/]-([^\\/]+)[\\/]/.exec(path ?? "")?.[1];
+}
+
+function getFolderName(path: string): string {
+  return basename(path.replaceAll("\\", "/")) || path;
+}

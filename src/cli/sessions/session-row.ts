@@ -1,0 +1,37 @@
+import type { Kernel, SessionRecord } from "../../index.ts";
+import { findLastCall } from "../../session/find-last-call.ts";
+import type { ModelFactsLookup, Totals } from "../../window-entry.ts";
+import { readRequestUsage } from "../spending/request-usage.ts";
+import { UsageSums } from "../spending/usage-sums.ts";
+import { findOrigin, type SessionOrigin } from "./session-origin.ts";
+
+/** A session as the listing shows it. */
+export interface SessionRow extends SessionOrigin {
+  readonly record: SessionRecord;
+  readonly entries: number;
+  /** Time of the last entry, else of the creation. */
+  readonly usedAt: number;
+  readonly model?: string;
+  readonly totals: Totals;
+}
+
+/** Reads the last model and the cost of a session. */
+export async function readSessionRow(
+  kernel: Kernel,
+  record: SessionRecord,
+  factsOf: ModelFactsLookup,
+): Promise<SessionRow> {
+  await using session = await kernel.session(record.id);
+  const { seq, at } = await session.head();
+  const { model } = await findLastCall(session);
+  const sums = new UsageSums();
+  for await (const spent of readRequestUsage(session, factsOf)) sums.add(spent);
+  return {
+    record,
+    ...findOrigin(record),
+    entries: seq,
+    usedAt: seq > 0 ? at : record.createdAt,
+    ...(model !== undefined && { model }),
+    totals: sums.total,
+  };
+}

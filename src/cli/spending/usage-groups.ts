@@ -1,0 +1,29 @@
+import type { SessionRecord } from "../../index.ts";
+import { findOrigin } from "../sessions/session-origin.ts";
+import type { NamedTotals, UsageSums } from "./usage-sums.ts";
+
+/** Ways to group usage. */
+export const GROUPINGS = [
+  { name: "day" },
+  { name: "model" },
+  { name: "session" },
+  { name: "project" },
+  { name: "agent" },
+  { name: "request" },
+] as const;
+
+export type Grouping = (typeof GROUPINGS)[number]["name"];
+
+/** The group of a session's requests; undefined if days, models or requests are the groups. */
+export function findGroup(record: SessionRecord, by: Grouping): string | undefined {
+  if (by === "session") return record.id;
+  if (by === "project") return findOrigin(record).project ?? "(unknown)";
+  if (by === "agent") return findOrigin(record).agent ?? "(unknown)";
+  return undefined;
+}
+
+/** The rows of a report. */
+export function selectRows(sums: UsageSums, by: Grouping): readonly NamedTotals[] {
+  if (by === "request") return [];
+  return by === "day" ? sums.days : by === "model" ? sums.models : sums.groups;
+}

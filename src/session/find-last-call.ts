@@ -1,0 +1,42 @@
+import { getRequestFrame } from "../window/live/meter.ts";
+import { chooseStartFactor } from "../window/tokens/start-factor.ts";
+import type { ReadableSession } from "./readable-session.ts";
+
+/** The latest model call of a session, as its log describes it. */
+export interface LastCall {
+  /** Undefined if none of the latest entries names a model. */
+  readonly model?: string;
+  /** Tokens of system prompt and tools, as window options take them; undefined if no report tells them. */
+  readonly system?: number;
+  readonly tools?: number;
+}
+
+/** Model of a session that names none. */
+export const UNKNOWN_MODEL = "unknown";
+
+const MAX_ENTRIES = 100;
+
+/** Finds the model and the frame of the latest call, so that every caller opens the same window for the next one. */
+export async function findLastCall(session: Pick<ReadableSession, "page">): Promise<LastCall> {
+  const { entries } = await session.page({ kinds: ["usage", "message"], limit: MAX_ENTRIES });
+  const newest = entries.toReversed();
+  const models = newest.flatMap((entry) => {
+    const model = entry.kind === "usage" ? entry.model : entry.kind === "message" ? entry.message.model : "";
+    return isModel(model) ? [model] : [];
+  });
+  const frames = newest.flatMap((entry) =>
+    entry.kind === "usage" ? [{ model: entry.model ?? "", frame: getRequestFrame(entry) }] : [],
+  );
+  const [model] = models;
+  const { frame, model: countedBy = "" } = frames.find((one) => one.frame) ?? {};
+  const factor = chooseStartFactor(countedBy);
+  return {
+    ...(model !== undefined && { model }),
+    ...(frame && { system: frame.system * factor, tools: frame.tools * factor }),
+  };
+}
+
+/** Some tools write a word in angle brackets for messages that no model produced. */
+function isModel(model: string | undefined): model is string {
+  return model !== undefined && model !== "" && !model.startsWith("<");
+}

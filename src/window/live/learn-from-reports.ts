@@ -1,0 +1,23 @@
+import { toEntry } from "../../log/entry-body.ts";
+import type { SessionId } from "../../model/entry.ts";
+import type { EntryStore } from "../../store/entry-store.ts";
+import type { Meter } from "./meter.ts";
+
+const REPORTS = 24;
+const REPORTS_WITHIN = 2_000;
+
+/** Teaches a meter the latest usage reports of a session. */
+export async function learnFromReports(entries: EntryStore, session: SessionId, meter: Meter): Promise<void> {
+  const { seq: head } = await entries.head(session);
+  const found = await entries.read(session, {
+    from: Math.max(1, head - REPORTS_WITHIN),
+    to: head,
+    limit: REPORTS,
+    order: "descending",
+    kinds: ["usage"],
+  });
+  for (const stored of found.toReversed()) {
+    const entry = toEntry(session, stored);
+    if (entry.kind === "usage") meter.learn(entry);
+  }
+}

@@ -1,0 +1,79 @@
+import { describe, expect, test } from "vitest";
+import { output, startLimitedUpstream } from "../gateway/limited.ts";
+import { TestAgent } from "../support/agent.ts";
+import { startGateway } from "../support/gateway.ts";
+import { jsonHere } from "./support/here.ts";
+
+const WINDOW = 24_000;
+
+/** A conversation through a gateway whose window was edited, with a system prompt and tools. */
+async function workThroughGateway() {
+  const upstream = await startLimitedUpstream({
+    api: "anthropic",
+    window: WINDOW,
+    count: (body) => Math.ceil(body.length / 3.5),
+    reply: () => ({ text: "Done." }),
+  });
+  const gateway = await startGateway({
+    upstream: [{ name: "small", baseUrl: upstream.url, apis: ["anthropic"], window: WINDOW }],
+  });
+  const agent = new TestAgent(gateway);
+  agent.fields.system = "You repair ships. ".repeat(300);
+  agent.fields.tools = [
+    { name: "look", description: "looks at a ship ".repeat(100), input_schema: { type: "object" } },
+  ];
+  for (let turn = 0; turn < 40; turn++) {
+    const id = `toolu_${turn}`;
+    agent.elements.push(
+      ...(turn === 0 ? [{ role: "user", content: "Look at all ships." }] : []),
+      { role: "assistant", content: [{ type: "tool_use", id, name: "look", input: { ship: turn } }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: output(turn, 3_000) }] },
+    );
+  }
+  for (let turn = 0; turn < 4; turn++) {
+    expect((await agent.send()).status).toBe(200);
+    agent.elements.push(
+      { role: "assistant", content: [{ type: "text", text: "Done." }] },
+      { role: "user", content: `And then, number ${turn}?` },
+    );
+  }
+  const ask = async (path: string): Promise<ReturnType<typeof JSON.parse>> =>
+    (await fetch(`${gateway.url}${path}`)).json();
+  await expect.poll(async () => (await ask("/api/status")).totals.requests).toBe(4);
+  const [thread] = (await ask("/api/status")).threads;
+  return { gateway, thread, upstream, session: await ask(`/api/sessions/${thread.session}`) };
+}
+
+describe("one window", () => {
+  test("has one size for context, compact and the page, and the last request one size for usage and the page", async () => {
+    const { gateway, thread, upstream, session } = await workThroughGateway();
+    const store = ["--store", gateway.path];
+    const context = (await jsonHere(["context", thread.session, ...store])).value;
+    const compact = (await jsonHere(["compact", thread.session, "--dry-run", ...store])).value;
+    const usage = (await jsonHere(["usage", thread.session, "--by", "request", ...store])).value;
+    expect(context.window.parts.system).toBeGreaterThan(500);
+    expect(context.window.parts.tools).toBeGreaterThan(200);
+    expect(session.window.tokens).toBe(context.window.tokens);
+    expect(compact.tokens.without).toBe(context.window.tokens);
+    const last = usage.rows.at(-1);
+    const sent = last.inputTokens + last.cacheReadTokens + last.cacheWriteTokens;
+    expect(sent).toBe(upstream.counts.at(-1));
+    expect(thread.tokens).toBe(sent);
+    // The window of the next call is the last request and its short reply.
+    expect(context.window.tokens).toBeGreaterThan(sent);
+    expect(context.window.tokens).toBeLessThan(sent + 200);
+  });
+
+  test("saves money on every call that its edits make smaller, not only on the call that was edited", async () => {
+    const { gateway, thread } = await workThroughGateway();
+    const requests = gateway.logged.filter(({ event }) => event === "request");
+    const later = requests.filter(({ isEdited }) => !isEdited);
+    expect(later.length).toBeGreaterThan(0);
+    for (const { savedDollars, tokensBefore, tokensAfter } of later) {
+      expect(Number(tokensBefore)).toBeGreaterThan(2 * Number(tokensAfter));
+      expect(Number(savedDollars)).toBeGreaterThan(0);
+    }
+    const sum = requests.reduce((total, { savedDollars = 0 }) => total + Number(savedDollars), 0);
+    expect(thread.savedCost).toBeCloseTo(sum, 5);
+  });
+});
