@@ -1,6 +1,7 @@
-import type { MemoryStore, SourceRecord, StoredChunk } from "../../store/memory-store.ts";
+import type { MemoryStore, SourceRecord, StoredChunk, TurnRange } from "../../store/memory-store.ts";
 import type { FileCandidate } from "../rank/rank-files.ts";
 import type { CandidateChunk, Statistics, TurnCandidate } from "../rank/turn-candidate.ts";
+import { EVIDENCE } from "../text/evidence.ts";
 import type { VectorIndex } from "../vectors/vector-index.ts";
 import type { ScoredChunk, SourceFilter, TextIndex } from "./text-index.ts";
 
@@ -39,6 +40,11 @@ export const DEFAULT_CANDIDATE_LIMITS: CandidateLimits = {
 /** A word in at most this many chunks identifies them; maximum number of such words to look up. */
 const MAX_RARE = 3;
 const MAX_RARE_WORDS = 8;
+
+/** Maximum number of plan items and commits to look around, turns of their work, and chunks of each. */
+const MAX_MARKS = 4;
+const MARKED_TURNS = 12;
+const CHUNKS_OF_MARKED = 2;
 
 /** Possible answers to a question, and the facts that ranking needs. */
 export interface CandidateSet {
@@ -80,6 +86,7 @@ export async function findCandidates(
   const chunks = new Map(found.map((chunk) => [chunk.number, chunk]));
   const sources = await readSources(store, found);
   await addTurns(store, found, sources, chunks, limits);
+  await addMarkedWork(store, found, query.terms, chunks);
   const similarityOf = computeSimilarities(query, vectors, [...chunks.keys()]);
   const groups = Map.groupBy([...chunks.values()], ({ source, turn }) => `${source} ${turn}`);
   const turns: TurnCandidate[] = [];
@@ -172,6 +179,32 @@ async function addTurns(
     wanted.push({ number, reach: !isFile && wanted.length < withNeighbours ? 1 : 0 });
   }
   for (const chunk of await store.around(wanted, chunksOfTurn)) chunks.set(chunk.number, chunk);
+}
+
+/** Adds the work after an item of a plan that is like the question, and before such a commit. */
+async function addMarkedWork(
+  store: MemoryStore,
+  found: readonly StoredChunk[],
+  terms: readonly string[],
+  chunks: Map<number, StoredChunk>,
+): Promise<void> {
+  const asked = new Set(terms);
+  const ranges = found
+    .filter(({ traits }) => (traits & (EVIDENCE.active | EVIDENCE.commit)) !== 0)
+    .map((chunk) => ({ chunk, shared: countShared(asked, chunk.terms) }))
+    .filter(({ shared }) => 2 * shared > asked.size)
+    .sort((left, right) => right.shared - left.shared)
+    .slice(0, MAX_MARKS)
+    .map(({ chunk: { source, turn, traits } }): TurnRange => {
+      const isCommit = (traits & EVIDENCE.commit) !== 0;
+      const [from, to] = isCommit ? [turn - MARKED_TURNS, turn - 1] : [turn + 1, turn + MARKED_TURNS];
+      return { source, from, to };
+    });
+  for (const chunk of await store.turns(ranges, CHUNKS_OF_MARKED)) chunks.set(chunk.number, chunk);
+}
+
+function countShared(asked: ReadonlySet<string>, terms: readonly string[]): number {
+  return new Set(terms.filter((term) => asked.has(term))).size;
 }
 
 function computeSimilarities(
