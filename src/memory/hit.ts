@@ -44,7 +44,7 @@ export type Hit = SessionHit | FileHit;
 export interface Recall {
   /** Best first. */
   readonly hits: readonly Hit[];
-  /** Share of the question's content that the best hits contain, from 0 to 1. */
+  /** Estimated probability that the store has an answer to the question. */
   readonly certainty: number;
   /** False if little of the question was found, in which case the caller should say so. */
   readonly isSure: boolean;

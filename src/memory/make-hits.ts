@@ -111,6 +111,29 @@ export function computeCertainty(
   return Math.min(1, Math.max(coverage, similarity));
 }
 
+/**
+ * Probability that the best hits answer the question: a logistic function of the share of the question in the first and
+ * in the best three, and of the first one's similarity. Fitted on questions that a store can and cannot answer; see
+ * docs/internals/ranking.md.
+ */
+export function estimateCertainty(
+  terms: readonly string[],
+  best: readonly RankedChunk[],
+  similarity: number | null,
+  context: Pick<RankContext, "statistics">,
+): number {
+  if (best.length === 0) return 0;
+  const coverageOf = (hits: readonly RankedChunk[]) =>
+    computeCoverage(
+      terms,
+      hits.map(({ chunk }) => chunk),
+      context,
+    );
+  const first = coverageOf(best.slice(0, 1));
+  const evidence = 2.2 * first + 2.4 * coverageOf(best) + 1.2 * Math.max(0, similarity ?? first);
+  return 1 / (1 + Math.exp(2.9 - evidence));
+}
+
 /** The weight of those question terms that occur at all: "go on" has almost none, a name or two have much. */
 export function computeSpecificity(
   terms: readonly string[],

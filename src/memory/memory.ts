@@ -18,7 +18,14 @@ import { type CandidateLimits, type CandidateSet, findCandidates } from "./index
 import { type FollowOptions, LogFollower } from "./index/log-follower.ts";
 import { TextIndex } from "./index/text-index.ts";
 import { VectorFiller } from "./index/vector-filler.ts";
-import { computeCertainty, computeSpecificity, type RankedChunk, rankAll, toHit } from "./make-hits.ts";
+import {
+  computeCertainty,
+  computeSpecificity,
+  estimateCertainty,
+  type RankedChunk,
+  rankAll,
+  toHit,
+} from "./make-hits.ts";
 import { type MemoryScope, resolveScope } from "./memory-scope.ts";
 import { withoutSpeakers } from "./rank/query.ts";
 import type { TermVectors } from "./rank/turn-candidate.ts";
@@ -78,7 +85,8 @@ const SESSION_LIMITS: CandidateLimits = {
 };
 const MAX_SPEAKERS = 64;
 const MAX_QUESTION_CHARACTERS = 20_000;
-const MIN_CERTAINTY = 0.45;
+/** Recall is sure from this probability on; see docs/internals/ranking.md for its cost. */
+const MIN_CERTAINTY = 0.4;
 const INDEX_FIELDS = { maxFileBytes: "number?", signal: "signal?", onProgress: "function?" } as const;
 
 /** Recall over all sessions and indexed files. */
@@ -134,7 +142,8 @@ export class Memory implements Closable {
       hits.push(hit);
       shown.push(one);
     }
-    const certainty = computeCertainty(terms, shown.slice(0, 3), found, context);
+    const similarity = hits[0]?.similarity ?? null;
+    const certainty = estimateCertainty(terms, shown.slice(0, 3), similarity, context);
     return {
       hits,
       certainty,

@@ -70,6 +70,13 @@ export interface StoredChunk extends Omit<NewChunk, "speaker"> {
   readonly speaker: string | null;
 }
 
+/** Consecutive turns of a source; `to` is inclusive. */
+export interface TurnRange {
+  readonly source: number;
+  readonly from: number;
+  readonly to: number;
+}
+
 /** Chunks to add to a source in one transaction. */
 export interface ChunkBatch {
   /** The state of the source afterwards. */
@@ -198,6 +205,8 @@ export interface MemoryStore {
     chunks: readonly { readonly number: number; readonly reach: number }[],
     limit: number,
   ): Promise<readonly StoredChunk[]>;
+  /** The first `limit` chunks of each turn in ranges of turns; `to` is inclusive. */
+  turns(ranges: readonly TurnRange[], limit: number): Promise<readonly StoredChunk[]>;
   /** Numbers of the known terms. */
   termNumbers(terms: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Chunks outside sealed segments, starting at a number. */

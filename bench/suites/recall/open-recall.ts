@@ -7,7 +7,7 @@ import { randomIds } from "../../../src/model/clock.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/index.ts";
 import { loadEmbedding } from "./load-embedding.ts";
 
-/** The product's memory over an empty in-memory store. */
+/** The product's memory over a store. */
 export interface OpenRecall {
   readonly log: Log;
   readonly memory: Memory;
@@ -16,11 +16,14 @@ export interface OpenRecall {
   close(): Promise<void>;
 }
 
-/** Opens a store, a log and memory over it, with the bundled embedder if its weights exist. */
-export async function openRecall(): Promise<OpenRecall> {
+/**
+ * Opens a store (by default an empty one in memory), a log and memory over it, with the bundled embedder if its weights
+ * exist.
+ */
+export async function openRecall(path = ":memory:"): Promise<OpenRecall> {
   let nowMs = Date.now();
   const clock = { now: () => nowMs };
-  const store = await openSqliteStore({ path: ":memory:" });
+  const store = await openSqliteStore({ path });
   const limits = resolveLimits(undefined);
   const queue = new CommitQueue(store.entries, limits.maxQueuedBytes);
   const blobs = new Blobs(store.blobs, limits, clock);

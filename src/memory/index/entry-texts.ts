@@ -8,12 +8,21 @@ import type { SingleEdit } from "../../model/overlay.ts";
 import type { BlobPart, Part } from "../../model/part.ts";
 import type { ChunkAuthor } from "../../store/memory-store.ts";
 import { RECALLED_META } from "../retrieval/context-block.ts";
+import { EVIDENCE } from "../text/evidence.ts";
+import { detectEvidence } from "./detect-evidence.ts";
+import { parsePlanCall } from "./plan-call.ts";
 
 /** One text of an entry; `part` identifies it permanently, so that a chunk finds its text again. */
-interface EntryText {
+export interface EntryText {
   readonly part: number;
   readonly text: string;
   readonly author: ChunkAuthor;
+  /** Bits of `EVIDENCE`. */
+  readonly evidence: number;
+  /** Items of a plan in this text that are being worked on. */
+  readonly active?: readonly string[];
+  /** Number of such an item whose text is in an earlier entry. */
+  readonly activeId?: string;
 }
 
 /** Maximum indexed length of one text. */
@@ -51,16 +60,23 @@ async function readMessageTexts({ role, parts, meta }: Message, restore: Restore
   if (meta?.longhaul === RECALLED_META.longhaul) return texts;
   // Numbers all parts, including those inside tool results, so that each has a number of its own.
   let part = 0;
-  const add = (text: string, author: ChunkAuthor): void => {
-    if (text.trim() !== "") texts.push({ part, text: text.slice(0, MAX_CHARACTERS), author });
+  const add = (text: string, author: ChunkAuthor, evidence: Pick<EntryText, "evidence">): void => {
+    if (text.trim() !== "") texts.push({ part, text: text.slice(0, MAX_CHARACTERS), author, ...evidence });
     part++;
   };
   for (const own of parts) {
     if (own.type === "tool-result") {
-      for (const output of own.output) add(removeRecalled(await readPartText(output, restore)), "tool");
-    } else add(await readPartText(own, restore), AUTHORS[role]);
+      for (const output of own.output)
+        add(removeRecalled(await readPartText(output, restore)), "tool", { evidence: 0 });
+    } else add(await readPartText(own, restore), AUTHORS[role], readEvidence(own));
   }
   return texts;
+}
+
+function readEvidence(part: Part): Pick<EntryText, "evidence" | "active" | "activeId"> {
+  const evidence = detectEvidence(part);
+  const plan = part.type === "tool-call" ? parsePlanCall(part) : undefined;
+  return plan ? { evidence: evidence | EVIDENCE.plan, ...plan } : { evidence };
 }
 
 async function readPartText(part: Part, restore: RestorePart): Promise<string> {
@@ -114,5 +130,10 @@ function listSummaryTexts(edits: readonly (SingleEdit | { readonly type: "revert
         )
       : [],
   );
-  return texts.map((text, part) => ({ part, text: text.slice(0, MAX_CHARACTERS), author: "none" }));
+  return texts.map((text, part) => ({
+    part,
+    text: text.slice(0, MAX_CHARACTERS),
+    author: "none",
+    evidence: 0,
+  }));
 }

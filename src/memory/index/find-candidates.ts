@@ -1,7 +1,8 @@
-import type { MemoryStore, SourceRecord, StoredChunk } from "../../store/memory-store.ts";
+import type { MemoryStore, SourceRecord, StoredChunk, TurnRange } from "../../store/memory-store.ts";
 import type { FileCandidate } from "../rank/rank-files.ts";
 import type { CandidateChunk, Statistics, TurnCandidate } from "../rank/turn-candidate.ts";
 import type { ScoredChunk, SourceFilter } from "../scored-chunk.ts";
+import { EVIDENCE } from "../text/evidence.ts";
 import type { VectorIndex } from "../vectors/vector-index.ts";
 import type { TextIndex } from "./text-index.ts";
 
@@ -41,6 +42,11 @@ const DEFAULT_CANDIDATE_LIMITS: CandidateLimits = {
 const MAX_RARE = 3;
 const MAX_RARE_WORDS = 8;
 
+/** Maximum number of plan items and commits to look around, turns of their work, and chunks of each. */
+const MAX_MARKS = 4;
+const MARKED_TURNS = 12;
+const CHUNKS_OF_MARKED = 2;
+
 /** Possible answers to a question, and the facts that ranking needs. */
 export interface CandidateSet {
   readonly turns: readonly TurnCandidate[];
@@ -54,7 +60,7 @@ export interface CandidateSet {
   readonly rare: readonly (readonly number[])[];
 }
 
-interface CandidateDeps {
+export interface CandidateDeps {
   readonly store: MemoryStore;
   readonly text: TextIndex;
   readonly vectors: VectorIndex | undefined;
@@ -81,6 +87,7 @@ export async function findCandidates(
   const chunks = new Map(found.map((chunk) => [chunk.number, chunk]));
   const sources = await readSources(store, found);
   await addTurns(store, found, sources, chunks, limits);
+  await addMarkedWork(store, found, query.terms, chunks);
   const similarityOf = computeSimilarities(query, vectors, [...chunks.keys()]);
   const groups = Map.groupBy([...chunks.values()], ({ source, turn }) => `${source} ${turn}`);
   const turns: TurnCandidate[] = [];
@@ -173,6 +180,32 @@ async function addTurns(
     wanted.push({ number, reach: !isFile && wanted.length < withNeighbours ? 1 : 0 });
   }
   for (const chunk of await store.around(wanted, chunksOfTurn)) chunks.set(chunk.number, chunk);
+}
+
+/** Adds the work after an item of a plan that is like the question, and before such a commit. */
+async function addMarkedWork(
+  store: MemoryStore,
+  found: readonly StoredChunk[],
+  terms: readonly string[],
+  chunks: Map<number, StoredChunk>,
+): Promise<void> {
+  const asked = new Set(terms);
+  const ranges = found
+    .filter(({ traits }) => (traits & (EVIDENCE.active | EVIDENCE.commit)) !== 0)
+    .map((chunk) => ({ chunk, shared: countShared(asked, chunk.terms) }))
+    .filter(({ shared }) => 2 * shared > asked.size)
+    .sort((left, right) => right.shared - left.shared)
+    .slice(0, MAX_MARKS)
+    .map(({ chunk: { source, turn, traits } }): TurnRange => {
+      const isCommit = (traits & EVIDENCE.commit) !== 0;
+      const [from, to] = isCommit ? [turn - MARKED_TURNS, turn - 1] : [turn + 1, turn + MARKED_TURNS];
+      return { source, from, to };
+    });
+  for (const chunk of await store.turns(ranges, CHUNKS_OF_MARKED)) chunks.set(chunk.number, chunk);
+}
+
+function countShared(asked: ReadonlySet<string>, terms: readonly string[]): number {
+  return new Set(terms.filter((term) => asked.has(term))).size;
 }
 
 function computeSimilarities(

@@ -7,6 +7,7 @@ import { isLonghaulError, throwIfAborted } from "../../model/errors.ts";
 import type { SessionHead, StoredEntry } from "../../store/entry-store.ts";
 import type { NewChunk, SourceRecord } from "../../store/memory-store.ts";
 import { findSpeaker, INDEXED_KINDS, readEntryTexts } from "./entry-texts.ts";
+import { SessionPlan } from "./session-plan.ts";
 import { buildTurnChunks } from "./turn-chunks.ts";
 
 /** Entries read, and chunks written, per batch. */
@@ -175,10 +176,11 @@ export class LogFollower {
     let cursor = source?.cursor;
     let turn = source?.turns ?? 0;
     let entries = 0;
+    const plan = new SessionPlan(this.#log.store.entries, session, cursor ?? 0);
     while ((cursor ?? 0) < head) {
       throwIfAborted(options.signal);
       const { stamp } = await memory.state();
-      const batch = await this.#readBatch(session, cursor ?? 0, head, turn);
+      const batch = await this.#readBatch(session, cursor ?? 0, head, turn, plan);
       const state = { ...name, version, cursor: batch.cursor };
       if (!(await memory.add({ source: state, expected: cursor, stamp, chunks: batch.chunks }))) {
         const now: SourceRecord | undefined = await memory.source(name);
@@ -195,7 +197,7 @@ export class LogFollower {
     return true;
   }
 
-  async #readBatch(session: SessionId, after: number, head: number, lastTurn: number) {
+  async #readBatch(session: SessionId, after: number, head: number, lastTurn: number, plan: SessionPlan) {
     const { store, blobs } = this.#log;
     const to = Math.min(head, after + ENTRIES_PER_BATCH * 8);
     const kinds = INDEXED_KINDS;
@@ -213,7 +215,7 @@ export class LogFollower {
     for (const one of stored) {
       if (chunks.length >= CHUNKS_PER_BATCH) break;
       entries++;
-      const made = await this.#buildChunks(session, one, turn + 1, (part) => blobs.restore(part));
+      const made = await this.#buildChunks(session, one, turn + 1, plan, (part) => blobs.restore(part));
       if (made.length > 0) turn++;
       for (const one of made) chunks.push(one);
     }
@@ -226,17 +228,19 @@ export class LogFollower {
     session: SessionId,
     stored: StoredEntry,
     turn: number,
+    plan: SessionPlan,
     restore: Parameters<typeof readEntryTexts>[1],
   ): Promise<NewChunk[]> {
     try {
       const entry = toEntry(session, stored);
       const speaker = findSpeaker(entry);
+      if (entry.kind === "message") plan.note(entry.message);
       const texts = await readEntryTexts(entry, restore);
       return await buildTurnChunks({
         seq: entry.seq,
         turn,
         at: entry.at,
-        texts,
+        texts: await plan.resolve(texts),
         ...(speaker !== undefined && { speaker }),
       });
     } catch (error) {

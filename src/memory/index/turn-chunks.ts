@@ -1,8 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import type { ChunkAuthor, NewChunk } from "../../store/memory-store.ts";
 import { analyzeText } from "../text/analyze-text.ts";
+import { EVIDENCE } from "../text/evidence.ts";
 import { hashChunkText } from "../text/hash-chunk-text.ts";
-import { splitText } from "../text/split-text.ts";
+import { type Chunk, splitText } from "../text/split-text.ts";
 import { detectTraits } from "../text/traits.ts";
 
 /** Characters processed before yielding to other work: new words take up to half a microsecond per letter. */
@@ -14,7 +15,18 @@ interface IndexedTurn {
   readonly turn: number;
   readonly at: number;
   readonly speaker?: string;
-  readonly texts: readonly { readonly part: number; readonly text: string; readonly author: ChunkAuthor }[];
+  readonly texts: readonly IndexedText[];
+}
+
+/** A text of a turn, with its evidence bits, and the items of a plan in it that are being worked on. */
+export interface IndexedText {
+  readonly part: number;
+  readonly text: string;
+  readonly author: ChunkAuthor;
+  readonly evidence?: number;
+  readonly active?: readonly string[];
+  /** Text elsewhere that this text refers to; its terms lead here too. */
+  readonly about?: string;
 }
 
 /** The chunks of a turn; pieces without a term are omitted. */
@@ -22,15 +34,15 @@ export async function buildTurnChunks({ seq, turn, at, speaker, texts }: Indexed
   const found: Omit<NewChunk, "turnLength">[] = [];
   let turnLength = 0;
   let held = 0;
-  for (const { part, text, author } of texts) {
-    for (const { from, to } of splitText(text)) {
+  for (const { part, text, author, evidence = 0, active = [], about } of texts) {
+    for (const { from, to, isActive } of splitAtItems(text, active)) {
       held += to - from;
       if (held > MAX_HELD_CHARACTERS) {
         await setImmediate();
         held = 0;
       }
       const own = text.slice(from, to);
-      const terms = analyzeText(own);
+      const terms = about === undefined ? analyzeText(own) : [...analyzeText(about), ...analyzeText(own)];
       if (terms.length === 0) continue;
       turnLength += terms.length;
       found.push({
@@ -42,11 +54,30 @@ export async function buildTurnChunks({ seq, turn, at, speaker, texts }: Indexed
         at,
         author,
         ...(speaker !== undefined && { speaker }),
-        traits: detectTraits(own),
+        traits: detectTraits(own) | evidence | (isActive || about !== undefined ? EVIDENCE.active : 0),
         hash: hashChunkText(own),
         terms,
       });
     }
   }
   return found.map((chunk) => ({ ...chunk, turnLength }));
+}
+
+/** Splits a text into chunks; each active item is a chunk of its own. */
+function splitAtItems(text: string, active: readonly string[]): (Chunk & { readonly isActive: boolean })[] {
+  const pieces: (Chunk & { readonly isActive: boolean })[] = [];
+  let end = 0;
+  const addRest = (to: number): void => {
+    for (const piece of splitText(text.slice(end, to)))
+      pieces.push({ from: end + piece.from, to: end + piece.to, isActive: false });
+  };
+  for (const item of active) {
+    const from = text.indexOf(item, end);
+    if (from < 0) continue;
+    addRest(from);
+    end = from + item.length;
+    pieces.push({ from, to: end, isActive: true });
+  }
+  addRest(text.length);
+  return pieces;
 }

@@ -11,6 +11,7 @@ import { createSoftMatcher } from "./soft-match.ts";
 import { fillNeighborFeatures, fillSessionFeatures } from "./surrounding-features.ts";
 import { createTermMatcher, type TermMatch } from "./term-match.ts";
 import type { RankContext, TurnCandidate } from "./turn-candidate.ts";
+import { fillWorkFeatures } from "./work-features.ts";
 
 const SOFT_LIMIT = 100;
 
@@ -43,6 +44,7 @@ export function computeFeatures(
   fillSoft(features, candidates, query, context);
   fillSessionFeatures(features, candidates, matches, query, context);
   fillNeighborFeatures(features, candidates);
+  fillWorkFeatures(features, candidates, matches, bestChunks);
   return { features, bestChunks };
 }
 

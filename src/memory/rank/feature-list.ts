@@ -28,6 +28,15 @@ export const RANK_FEATURES = [
   "preferenceRequested",
   "code",
   "length",
+  "edit",
+  "prose",
+  "thought",
+  "output",
+  "mark",
+  "earlierWork",
+  "laterWork",
+  "planned",
+  "committed",
 ] as const;
 
 export type Feature = (typeof RANK_FEATURES)[number];

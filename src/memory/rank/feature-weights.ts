@@ -6,6 +6,7 @@ export type ScorePart =
   | "meaning"
   | "session"
   | "neighbours"
+  | "work"
   | "speaker"
   | "time"
   | "kind"
@@ -41,10 +42,22 @@ export const PART_OF: Readonly<Record<Feature, ScorePart>> = {
   preferenceRequested: "kind",
   code: "kind",
   length: "kind",
+  edit: "kind",
+  prose: "kind",
+  thought: "kind",
+  output: "kind",
+  mark: "kind",
+  earlierWork: "work",
+  laterWork: "work",
+  planned: "work",
+  committed: "work",
 };
 
+/** The kinds of scopes that have weights of their own: conversations with an assistant, between people, agents' work. */
+export type ScopeKind = "assistant" | "people" | "work";
+
 /** Fitted by `bench/suites/recall/fit.ts`, which prints the results on held-out folds. */
-export const FEATURE_WEIGHTS: Readonly<Record<"assistant" | "people", Readonly<Record<Feature, number>>>> = {
+export const FEATURE_WEIGHTS: Readonly<Record<ScopeKind, Readonly<Record<Feature, number>>>> = {
   assistant: {
     whole: 0.25,
     chunk: 0.55,
@@ -74,6 +87,15 @@ export const FEATURE_WEIGHTS: Readonly<Record<"assistant" | "people", Readonly<R
     preferenceRequested: 1.49,
     code: -0.35,
     length: -1.23,
+    edit: 0,
+    prose: 0,
+    thought: 0,
+    output: 0,
+    mark: 0,
+    earlierWork: 0,
+    laterWork: 0,
+    planned: 0,
+    committed: 0,
   },
   people: {
     whole: 0.25,
@@ -104,5 +126,53 @@ export const FEATURE_WEIGHTS: Readonly<Record<"assistant" | "people", Readonly<R
     preferenceRequested: 1.49,
     code: -0.35,
     length: 0.69,
+    edit: 0,
+    prose: 0,
+    thought: 0,
+    output: 0,
+    mark: 0,
+    earlierWork: 0,
+    laterWork: 0,
+    planned: 0,
+    committed: 0,
+  },
+  work: {
+    whole: 0.25,
+    chunk: 0.55,
+    coverage: 0.46,
+    chunkCoverage: 0.78,
+    nearness: 0.88,
+    names: 0,
+    soft: 0.29,
+    similarity: 1.61,
+    session: 2.02,
+    sessionTop: 2.99,
+    before: 0.03,
+    partner: 0.36,
+    speaker: 1.17,
+    userTurn: -0.97,
+    userAsked: 1.03,
+    assistantAsked: 0.7,
+    time: 2.53,
+    numberAsked: 0.93,
+    moneyAsked: 2.31,
+    timeAsked: 1.12,
+    nameAsked: 0.05,
+    eventAsked: 0.45,
+    personal: -0.28,
+    rule: 1.66,
+    ruleRequested: 1.73,
+    preferenceRequested: 1.49,
+    code: 0.26,
+    length: -1.3,
+    edit: 1.5,
+    prose: 0.21,
+    thought: 0.44,
+    output: 0,
+    mark: -0.71,
+    earlierWork: 0.8,
+    laterWork: 1.35,
+    planned: 4.51,
+    committed: 2.56,
   },
 };

@@ -1,3 +1,4 @@
+import { EVIDENCE } from "../text/evidence.ts";
 import type { Query } from "./query.ts";
 import type { RankedHit } from "./ranked-hit.ts";
 import type { TurnCandidate } from "./turn-candidate.ts";
@@ -68,14 +69,17 @@ function findVersions(
   return groups.map(({ places }) => places).filter(({ length }) => length > 1);
 }
 
-/** Undefined for a hit without a time, or with too few of the question's terms. */
+/** Steps of an agent's work repeat, but a later one does not replace an earlier one as a newer statement does. */
+const STEP = EVIDENCE.call | EVIDENCE.reasoning;
+
+/** Undefined for a hit without a time, for a step of work, or with too few of the question's terms. */
 function readVersion(
   { author, speaker, atMs, chunks }: TurnCandidate,
   chunk: number | null,
   asked: ReadonlySet<string>,
 ): Version | undefined {
   const own = chunks.find(({ id }) => id === chunk);
-  if (!own || atMs === null) return undefined;
+  if (!own || atMs === null || author === "tool" || (own.traits & STEP) !== 0) return undefined;
   const terms = new Set(own.terms.filter((term) => !/\d/.test(term)));
   const matched = [...new Set(own.terms)].filter((term) => asked.has(term)).sort();
   return matched.length === 0 || matched.length < MIN_ASKED * asked.size

@@ -27,7 +27,8 @@ export function parseIntent(question: string): QuestionIntent {
   const recap = mentions(
     /\b(?:summar\w+|recap|overview|over time|(?:has|have) (?:progressed|developed|evolved))\b/i,
   );
-  const survey = recap || mentions(/\b(?:order|sequence) in which\b|\bI brought up\b|\bin order\b/i);
+  const survey =
+    recap || mentions(/\b(?:chronolog\w+|timeline|(?:order|sequence) (?:in|of)|in (?:\w+ )?order(?! to))\b/i);
   const has = (pattern: RegExp) => !survey && mentions(pattern);
   const request = has(
     /\b(?:suggest|recommend|should I|tips?|advice|ideas?|what do you think|help me|show me|how (?:can|do|would|should) (?:I|you|we)|can you|could you|what are|which \w+ (?:are|should))\b/i,

@@ -47,11 +47,8 @@ const SECONDARY_PATHS: readonly (readonly [RegExp, number])[] = [
     /(?:^|\/)(?:tests?|testing|__tests__|spec)\/|(?:^|\/)(?:test_[^/]*|[^/]*_test|conftest)\.\w+$|\.(?:test|spec)\.\w+$/i,
     0.4,
   ],
-  [
-    /(?:^|\/)(?:docs?|doc_src|examples?|samples?|benchmarks?|asv_bench|tutorials?|scripts?|tools?|ci)\//i,
-    0.5,
-  ],
-  [/(?:^|\/)(?:vendor|vendored|_vendor|third_party|externals?|packages\/[^/]+|node_modules)\//i, 0.5],
+  [/(?:^|\/)(?:docs?|examples?|samples?|bench(?:mark)?s?|tutorials?)\//i, 0.5],
+  [/(?:^|\/)(?:vendor|vendored|_vendor|third_party|node_modules)\//i, 0.5],
   [/(?:^|\/)(?:setup|__init__|__version__|version|conf)\.\w+$/i, 0.7],
 ];
 

@@ -4,6 +4,7 @@ import { FEATURE_WEIGHTS, PART_OF } from "./feature-weights.ts";
 import { putNewestVersionsFirst } from "./newest-versions.ts";
 import { parseQuery } from "./query.ts";
 import type { RankedHit } from "./ranked-hit.ts";
+import { findScopeKind } from "./scope-kind.ts";
 import type { RankContext, TurnCandidate } from "./turn-candidate.ts";
 
 export type { RankedHit } from "./ranked-hit.ts";
@@ -17,8 +18,7 @@ export function rankTurns(
 ): RankedHit[] {
   const query = parseQuery(question, context);
   const { features, bestChunks } = computeFeatures(query, candidates, context);
-  // Between people, turns are short and a session wanders; with an assistant, one message covers a subject.
-  const weights = context.speakers.length > 0 ? FEATURE_WEIGHTS.people : FEATURE_WEIGHTS.assistant;
+  const weights = FEATURE_WEIGHTS[findScopeKind(candidates, context)];
   const columns = RANK_FEATURES.map((feature) => ({
     values: features[feature],
     weight: weights[feature],
@@ -47,6 +47,7 @@ export function rankTurns(
       meaning: 0,
       session: 0,
       neighbours: 0,
+      work: 0,
       speaker: 0,
       time: 0,
       kind: 0,

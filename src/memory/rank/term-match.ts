@@ -1,3 +1,4 @@
+import { EVIDENCE } from "../text/evidence.ts";
 import type { Query } from "./query.ts";
 import type { RankContext, TurnCandidate } from "./turn-candidate.ts";
 
@@ -14,6 +15,9 @@ export interface TermMatch {
   readonly nearness: number;
   /** Share of the weight of the question's names that the turn contains. */
   readonly names: number;
+  /** The same share for the chunks that say which work follows (an active item of a plan) or ends (a commit). */
+  readonly activeCoverage: number;
+  readonly commitCoverage: number;
   /** Number of occurrences of each term, in the order of `Query.terms`. */
   readonly counts: Float64Array;
   /** Index of the best chunk in `Candidate.chunks`. */
@@ -68,7 +72,9 @@ export function createTermMatcher(
     let chunkCoverage = 0;
     let nearness = 0;
     let best = 0;
-    for (const [index, { terms }] of chunks.entries()) {
+    let activeCoverage = 0;
+    let commitCoverage = 0;
+    for (const [index, { terms, traits }] of chunks.entries()) {
       counts.fill(0);
       const seen: number[] = [];
       for (const [at, term] of terms.entries()) {
@@ -85,7 +91,10 @@ export function createTermMatcher(
         chunk = score;
         best = index;
       }
-      chunkCoverage = Math.max(chunkCoverage, weightOf(counts, false) / weight);
+      const covered = weightOf(counts, false) / weight;
+      chunkCoverage = Math.max(chunkCoverage, covered);
+      if ((traits & EVIDENCE.active) !== 0) activeCoverage = Math.max(activeCoverage, covered);
+      if ((traits & EVIDENCE.commit) !== 0) commitCoverage = Math.max(commitCoverage, covered);
       nearness = Math.max(nearness, computeNearness(seen, rarities));
     }
     return {
@@ -95,6 +104,8 @@ export function createTermMatcher(
       chunkCoverage,
       nearness,
       names: nameWeight > 0 ? weightOf(total, true) / nameWeight : 0,
+      activeCoverage,
+      commitCoverage,
       counts: total,
       best,
     };

@@ -172,6 +172,21 @@ export const memoryCases: readonly StoreProof[] = [
     },
   ],
   [
+    "memory: turns of a range come with their first chunks, and missing ones are left out",
+    async (store) => {
+      await addChunks(
+        store,
+        [buildChunk(1, ["a"]), buildChunk(2, ["b"]), buildChunk(2, ["c"]), buildChunk(3, ["d"])],
+        undefined,
+        3,
+      );
+      const [{ source = 0 } = {}] = await store.memory.chunks([1]);
+      const found = await store.memory.turns([{ source, from: 2, to: 9 }], 1);
+      assert.deepEqual(found.map(({ terms }) => terms[0]).sort(), ["b", "d"]);
+      assert.deepEqual(await store.memory.turns([], 1), []);
+    },
+  ],
+  [
     "memory: vectors of one embedder are not those of another, and the cache has both",
     async (store) => {
       const { vectors } = store.memory;

@@ -37,9 +37,8 @@ describe("readIntent", () => {
       request: false,
       past: false,
     });
-    expect(parseIntent("List the order in which I brought up the topics.")).toMatchObject({
-      survey: true,
-      recap: false,
-    });
+    for (const question of ["In which order did we visit the towns?", "Give me a timeline of the move."])
+      expect(parseIntent(question)).toMatchObject({ survey: true, recap: false });
+    expect(parseIntent("What did I buy in order to fix the lamp?")).toMatchObject({ survey: false });
   });
 });

@@ -12,10 +12,10 @@ const SOURCES: Readonly<Record<string, string>> = {
   "docs/conf.py": "project = 'shop basket price item'\n",
 };
 
-function first(question: string): string | undefined {
-  const paths = Object.keys(SOURCES);
+function first(question: string, sources = SOURCES): string | undefined {
+  const paths = Object.keys(sources);
   const files = paths.map((path, id): FileCandidate => {
-    const source = SOURCES[path] ?? "";
+    const source = sources[path] ?? "";
     const terms = analyzeText(source);
     return {
       id,
@@ -57,6 +57,16 @@ TypeError: bad operand`;
 
   test("gives tests first when the issue is about them", () => {
     expect(first("test suite fails in test_basket for Basket.add_item")).toBe("tests/test_basket.py");
+  });
+
+  test("treats a package of a monorepo, a tool and a script like any other source", () => {
+    for (const folder of ["packages/core", "tools", "src/tools", "scripts"]) {
+      const sources = Object.entries(SOURCES).map(([path, source]) => {
+        return [path === "src/shop/basket.py" ? `${folder}/basket.py` : path, source] as const;
+      });
+      const issue = "The basket loses an item\n\nA basket with a second item keeps one.";
+      expect(first(issue, Object.fromEntries(sources)), folder).toBe(`${folder}/basket.py`);
+    }
   });
 
   test("takes an empty question", () => {

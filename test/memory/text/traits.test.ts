@@ -14,6 +14,7 @@ describe("traitsOf", () => {
 
   test("tells a standing instruction and a preference from other wishes", () => {
     expect(named("Always include version numbers when I ask about libraries.")).toContain("rule");
+    expect(named("Give sources whenever I want a figure.")).toContain("rule");
     expect(named("I prefer short answers.")).toContain("preference");
     expect(named("Can you help me with a short answer?")).not.toContain("preference");
   });

@@ -1,5 +1,11 @@
 import { BoundedMap } from "../../../base/bounded-map.ts";
-import { CHUNK_AUTHORS, type ChunkBatch, type StoredChunk, type TailChunk } from "../../memory-store.ts";
+import {
+  CHUNK_AUTHORS,
+  type ChunkBatch,
+  type StoredChunk,
+  type TailChunk,
+  type TurnRange,
+} from "../../memory-store.ts";
 import type { Database, Row } from "../database.ts";
 import { packBody, readBodyHash, readBodyTerms } from "./chunk-body.ts";
 import type { Dictionary } from "./dictionary.ts";
@@ -96,6 +102,16 @@ export class ChunkRows {
       this.#refresh();
       const found = new Map<number, StoredChunk>();
       for (const { number, reach } of wanted) this.#collect(number, reach, limit, found);
+      return [...found.values()];
+    });
+  }
+
+  turns(ranges: readonly TurnRange[], limit: number): Promise<StoredChunk[]> {
+    return this.#db.snapshot(() => {
+      this.#refresh();
+      const found = new Map<number, StoredChunk>();
+      for (const { source, from, to } of ranges)
+        for (let turn = from; turn <= to; turn++) this.#collectTurn(source, turn, limit, found);
       return [...found.values()];
     });
   }

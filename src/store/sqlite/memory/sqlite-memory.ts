@@ -8,6 +8,7 @@ import type {
   MemoryStore,
   SourceKind,
   SourceName,
+  TurnRange,
   VectorStore,
 } from "../../memory-store.ts";
 import { connectDatabase } from "../connect-database.ts";
@@ -126,6 +127,10 @@ export class SqliteMemory implements MemoryStore {
 
   around(numbers: readonly { readonly number: number; readonly reach: number }[], limit: number) {
     return this.#use(({ chunks }) => chunks.around(numbers, limit));
+  }
+
+  turns(ranges: readonly TurnRange[], limit: number) {
+    return this.#use(({ chunks }) => chunks.turns(ranges, limit));
   }
 
   termNumbers(terms: readonly string[]): Promise<ReadonlyMap<string, number>> {

@@ -1,0 +1,18 @@
+import type { Part } from "../../model/part.ts";
+import { findTouches } from "../../window/touch/find-touches.ts";
+import { EVIDENCE } from "../text/evidence.ts";
+
+/** A commit; an amended one repeats the message of another. */
+const COMMIT = /\bgit\s+(?:-C\s+\S+\s+)?commit\b(?!.*--amend)/;
+
+/** The evidence bits of a part; 0 for prose and tool results. */
+export function detectEvidence(part: Part): number {
+  if (part.type === "reasoning") return EVIDENCE.reasoning;
+  if (part.type !== "tool-call") return 0;
+  let bits: number = EVIDENCE.call;
+  for (const { kind, command } of findTouches(part)) {
+    if (kind === "edit" || kind === "write") bits |= EVIDENCE.edit;
+    if (command !== undefined && COMMIT.test(command)) bits |= EVIDENCE.commit;
+  }
+  return bits;
+}
