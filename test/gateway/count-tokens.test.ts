@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { WireObject } from "../../src/gateway/api/api.ts";
 import { findViolations } from "../../src/gateway/outgoing/check-rules.ts";
 import { TestAgent } from "../support/agent.ts";
@@ -55,7 +55,7 @@ function marked(elements: readonly WireObject[]): WireObject[] {
 }
 
 describe("a count of tokens", () => {
-  it("counts what would be sent of a conversation whose window was edited", async () => {
+  test("counts what would be sent of a conversation whose window was edited", async () => {
     const { gateway, upstream, last, body } = await workedOn();
     const counted = await ask(gateway, { path: COUNT, body });
     expect(JSON.stringify(body).length).toBeGreaterThan(3 * last);
@@ -66,7 +66,7 @@ describe("a count of tokens", () => {
     expect(await threadsOf(gateway)).toHaveLength(1);
   });
 
-  it("counts it also where cache markers have moved since", async () => {
+  test("counts it also where cache markers have moved since", async () => {
     const { gateway, last, body } = await workedOn();
     const messages = body.messages as { role: string; content: Record<string, unknown>[] }[];
     for (const { content } of messages.slice(-3)) {
@@ -77,7 +77,7 @@ describe("a count of tokens", () => {
     expect(input_tokens).toBeLessThan(last / 4 + 500);
   });
 
-  it("asks for nothing that the provider would refuse, however markers move while the window is edited", async () => {
+  test("asks for nothing that the provider would refuse, however markers move while the window is edited", async () => {
     const upstream = await counting();
     const models = { "claude-sonnet-4-5": { window: 40_000 } };
     const gateway = await startGateway({ upstream: upstream.url, config: { models } });
@@ -105,7 +105,7 @@ describe("a count of tokens", () => {
     expect(upstream.heard.at(-1)?.body.length).toBeLessThan(JSON.stringify(elements).length / 1.5);
   });
 
-  it("counts what edits have left that the client asked for, and the upstream never hears of them", async () => {
+  test("counts what edits have left that the client asked for, and the upstream never hears of them", async () => {
     const context_management = {
       edits: [{ type: "clear_tool_uses_20250919", trigger: { type: "tool_uses", value: 10 } }],
     };
@@ -115,7 +115,7 @@ describe("a count of tokens", () => {
     expect(upstream.heard.at(-1)?.json.context_management).toBeUndefined();
   });
 
-  it.each(["none", "longhaul"])(
+  test.each(["none", "longhaul"])(
     "names the model as the upstream knows it, with policy %s",
     async (policy) => {
       const upstream = await counting();

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { TestAgent } from "../support/agent.ts";
 import { ask, quiet, startGateway, threadsOf } from "../support/gateway.ts";
 import { behave, says, startUpstream } from "../support/upstream.ts";
@@ -49,7 +49,7 @@ const HOSTILE: Readonly<Record<string, string>> = {
 };
 
 describe("a gateway among hostile clients", () => {
-  it.each(Object.entries(HOSTILE))("lets nothing through of a request with %s", async (_, bytes) => {
+  test.each(Object.entries(HOSTILE))("lets nothing through of a request with %s", async (_, bytes) => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url });
     const answer = await sendTo(gateway.port, bytes);
@@ -60,7 +60,7 @@ describe("a gateway among hostile clients", () => {
     expect((await ask(gateway, { path: "/v1/messages", body: BODY })).status).toBe(200);
   });
 
-  it("answers requests that come without waiting for answers, in their order", async () => {
+  test("answers requests that come without waiting for answers, in their order", async () => {
     const upstream = await startUpstream(says((_, index) => ({ text: `answer ${index}` })));
     const gateway = await startGateway({ upstream: upstream.url });
     const one = `${HEAD}${LENGTH}\r\n${BODY}`;
@@ -69,7 +69,7 @@ describe("a gateway among hostile clients", () => {
     expect(upstream.heard).toHaveLength(2);
   });
 
-  it("works while five hundred sockets send their heads byte by byte, and drops those in time", async () => {
+  test("works while five hundred sockets send their heads byte by byte, and drops those in time", async () => {
     const upstream = await startUpstream();
     const config = { limits: { headersMs: 1_500, maxConnections: 300 } };
     const gateway = await startGateway({ upstream: upstream.url, config });
@@ -91,7 +91,7 @@ describe("a gateway among hostile clients", () => {
     expect(await threadsOf(gateway, "main")).toHaveLength(5);
   });
 
-  it("drops a body that does not come to its end", async () => {
+  test("drops a body that does not come to its end", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url, config: { limits: { bodyMs: 300 } } });
     const answer = await sendTo(gateway.port, `${HEAD}Content-Length: 5000\r\n\r\n${BODY}`);
@@ -100,7 +100,7 @@ describe("a gateway among hostile clients", () => {
     expect(upstream.heard).toEqual([]);
   });
 
-  it("is as it was when all is over: sockets, timers and heap", async () => {
+  test("is as it was when all is over: sockets, timers and heap", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url, config: { limits: { idleMs: 400 } } });
     const round = async (count: number) => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { getApi } from "../../src/gateway/api/apis.ts";
 import { logOf, startGateway, threadsOf } from "../support/gateway.ts";
 import { startLimitedUpstream } from "./limited.ts";
@@ -10,7 +10,7 @@ const TURNS = 40;
 const WINDOW = 24_000;
 
 describe("an agent with habits", () => {
-  it.each(SEEDS)("works on within a small window, whatever it does (%i)", async (seed) => {
+  test.each(SEEDS)("works on within a small window, whatever it does (%i)", async (seed) => {
     const random = numbersFrom(seed + 1_000);
     const upstream = await startLimitedUpstream({
       api: "anthropic",

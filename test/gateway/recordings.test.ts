@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { WireObject } from "../../src/gateway/api/api.ts";
 import { createToken } from "../../src/gateway/index.ts";
 import { findNewViolations } from "../../src/gateway/outgoing/check-rules.ts";
@@ -13,7 +13,7 @@ const byName = scenarios.map((scenario) => [scenario.name, scenario] as const);
 const PASS = { policy: "none" };
 
 describe.skipIf(!HAS_RECORDINGS)("requests that real clients sent", () => {
-  it.each(byName)("%s passes byte for byte with edits off", async (_, scenario) => {
+  test.each(byName)("%s passes byte for byte with edits off", async (_, scenario) => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url, config: PASS });
     for (const { recorded, sent, sentHeaders, heard, answer } of await replay(gateway, upstream, scenario)) {
@@ -29,7 +29,7 @@ describe.skipIf(!HAS_RECORDINGS)("requests that real clients sent", () => {
     expect(upstream.heard).toHaveLength(scenario.recorded.length);
   });
 
-  it.each(byName)("%s is one conversation, every message of which is stored once", async (_, scenario) => {
+  test.each(byName)("%s is one conversation, every message of which is stored once", async (_, scenario) => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url });
     await replay(gateway, upstream, scenario);
@@ -51,7 +51,7 @@ describe.skipIf(!HAS_RECORDINGS)("requests that real clients sent", () => {
     expect(new Set(ids)).toEqual(new Set([...told, ...lastCalls(ids)]));
   });
 
-  it.each(byName.filter(([name]) => name.includes("ctx-once")))(
+  test.each(byName.filter(([name]) => name.includes("ctx-once")))(
     "%s links the client's own summary to what it stands for",
     async (_, scenario) => {
       const upstream = await startUpstream();
@@ -72,7 +72,7 @@ describe.skipIf(!HAS_RECORDINGS)("requests that real clients sent", () => {
     },
   );
 
-  it.each(byName)("%s keeps every rule of its provider when its window is small", async (_, scenario) => {
+  test.each(byName)("%s keeps every rule of its provider when its window is small", async (_, scenario) => {
     const upstream = await startUpstream();
     const long = enlarged(scenario);
     const first = long.recorded.find(({ body }) => Array.isArray(body.tools) && body.tools.length > 0);
@@ -89,7 +89,7 @@ describe.skipIf(!HAS_RECORDINGS)("requests that real clients sent", () => {
     expect(await threadsOf(gateway, "main")).toHaveLength(1);
   });
 
-  it("two people who send the same never meet", async () => {
+  test("two people who send the same never meet", async () => {
     const upstream = await startUpstream();
     const env = { ALICE: createToken(), BOB: createToken() };
     const gateway = await startGateway({

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { EXPAND_TOOL, RECALL_TOOL } from "../../../src/gateway/recall/recall-tools.ts";
 import { lineOf, startGateway, threadsOf } from "../../support/gateway.ts";
 import { behave, says, startUpstream } from "../../support/upstream.ts";
@@ -32,7 +32,7 @@ const named = (tools: readonly { name?: string; function?: { name: string } }[])
   tools.map((tool) => tool.name ?? tool.function?.name);
 
 describe.each(WAYS)("recall as a tool, %s, streamed: %s", (api, isStreamed) => {
-  it("is carried out inside: the client sees one reply, and the next request is the same conversation", async () => {
+  test("is carried out inside: the client sees one reply, and the next request is the same conversation", async () => {
     const upstream = await scripted(
       { text: "Noted." },
       recalls("staging server port", "Let me look."),
@@ -74,7 +74,7 @@ describe.each(WAYS)("recall as a tool, %s, streamed: %s", (api, isStreamed) => {
     expect(upstream.heard).toHaveLength(4);
   });
 
-  it("takes several rounds and several calls at once, and no more than four rounds", async () => {
+  test("takes several rounds and several calls at once, and no more than four rounds", async () => {
     const pair: Reply = {
       toolCalls: [
         { id: "a", name: RECALL_TOOL, input: { query: "port" } },
@@ -96,7 +96,7 @@ describe.each(WAYS)("recall as a tool, %s, streamed: %s", (api, isStreamed) => {
     expect(last?.body.toString()).toContain("answer now");
   });
 
-  it("leaves calls of the client to the client, and its own beside them out", async () => {
+  test("leaves calls of the client to the client, and its own beside them out", async () => {
     const mixed: Reply = {
       text: "Both.",
       toolCalls: [
@@ -118,7 +118,7 @@ describe.each(WAYS)("recall as a tool, %s, streamed: %s", (api, isStreamed) => {
     expect(await threadsOf(gateway)).toHaveLength(1);
   });
 
-  it("ends with what was said when a later round is refused, and with the error when that was nothing", async () => {
+  test("ends with what was said when a later round is refused, and with the error when that was nothing", async () => {
     const refused: Behaviour = { type: "error", kind: "overloaded" };
     const upstream = await scripted(recalls("port", "Let me look."), refused);
     const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
@@ -134,7 +134,7 @@ describe.each(WAYS)("recall as a tool, %s, streamed: %s", (api, isStreamed) => {
     expect(answer.text).not.toContain("longhaul_");
   });
 
-  it("is not given where another tool is forced, and by default", async () => {
+  test("is not given where another tool is forced, and by default", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
     const forced: Record<string, unknown> = {
@@ -165,7 +165,7 @@ describe.each(WAYS)("recall as a tool, %s, streamed: %s", (api, isStreamed) => {
 });
 
 describe.each(WAYS.filter(([, isStreamed]) => isStreamed))("a stream of %s that recalls", (api) => {
-  it("ends cleanly when a later round is cut in the middle of a sentence", async () => {
+  test("ends cleanly when a later round is cut in the middle of a sentence", async () => {
     const upstream = await scripted(recalls("port", "Let me look."), {
       type: "cut",
       reply: { text: "It is the port that we chose" },
@@ -177,7 +177,7 @@ describe.each(WAYS.filter(([, isStreamed]) => isStreamed))("a stream of %s that 
     expect(["max_tokens", "length", "incomplete"]).toContain(seen.stop);
   });
 
-  it("says that it failed when a call of the client is half said", async () => {
+  test("says that it failed when a call of the client is half said", async () => {
     const reply: Reply = { text: "Now.", toolCalls: [{ id: "b", name: "read", input: { path: "x" } }] };
     const upstream = await startUpstream((heard, response, index) => {
       if (index === 0) behave(heard, response, { type: "reply", reply: recalls("port", "Let me look.") });
@@ -198,7 +198,7 @@ describe.each(WAYS.filter(([, isStreamed]) => isStreamed))("a stream of %s that 
     expect(JSON.stringify(line)).not.toContain('"tool-call"');
   });
 
-  it("lets the upstream go when the client leaves within a later round", async () => {
+  test("lets the upstream go when the client leaves within a later round", async () => {
     const upstream = await startUpstream((heard, response, index) => {
       if (index === 0) says(() => recalls("port", "Let me look."))(heard, response, index);
     });

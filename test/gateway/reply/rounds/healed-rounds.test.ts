@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { ApiName, WireObject } from "../../../../src/gateway/api/api.ts";
 import { lineOf, startGateway, threadsOf } from "../../../support/gateway.ts";
 import { behave, startUpstream } from "../../../support/upstream.ts";
@@ -41,7 +41,7 @@ function answering(answer: (body: string, index: number) => Reply | Behaviour) {
 }
 
 describe.each(WAYS)("a later round of %s, streamed: %s, that is too long", (api, isStreamed) => {
-  it("is sent again with a smaller window and all that was recalled", async () => {
+  test("is sent again with a smaller window and all that was recalled", async () => {
     const upstream = await answering((_, index) => {
       if (index === 0) return { text: "Noted." };
       if (index === 1) return recalls("staging server port", "Let me look.");
@@ -67,7 +67,7 @@ describe.each(WAYS)("a later round of %s, streamed: %s, that is too long", (api,
     expect(upstream.heard).toHaveLength(5);
   });
 
-  it("for ever ends with what was said", async () => {
+  test("for ever ends with what was said", async () => {
     const upstream = await answering((body) =>
       body.includes("longhaul_recall") && !body.includes("call_1")
         ? recalls("port", "Let me look.")
@@ -80,7 +80,7 @@ describe.each(WAYS)("a later round of %s, streamed: %s, that is too long", (api,
     expect(upstream.heard.length).toBeLessThanOrEqual(5);
   });
 
-  it("for ever is asked without tools of ours if nothing was said", async () => {
+  test("for ever is asked without tools of ours if nothing was said", async () => {
     const upstream = await answering((body) => {
       if (!body.includes("longhaul_recall")) return { text: "Without memory I do not know." };
       return body.includes("call_1") ? OVERFLOW : recalls("port");
@@ -97,7 +97,7 @@ describe.each(WAYS)("a later round of %s, streamed: %s, that is too long", (api,
       .toContain("Without memory");
   });
 
-  it("goes the same way with edits off, save that nothing is cut", async () => {
+  test("goes the same way with edits off, save that nothing is cut", async () => {
     const upstream = await answering((body) => {
       if (!body.includes("longhaul_recall")) return { text: "Plain." };
       return body.includes("call_1") ? OVERFLOW : recalls("port");
@@ -111,7 +111,7 @@ describe.each(WAYS)("a later round of %s, streamed: %s, that is too long", (api,
     expect(elementsOf(upstream.heard[2] as never)).toEqual(history);
   });
 
-  it("that holds what the provider rejects is asked without tools of ours, too", async () => {
+  test("that holds what the provider rejects is asked without tools of ours, too", async () => {
     const upstream = await answering((body) => {
       if (!body.includes("longhaul_recall")) return { text: "Plain." };
       return body.includes("call_1") ? { type: "error", kind: "bad-request" } : recalls("port");
