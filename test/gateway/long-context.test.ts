@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway } from "../support/gateway.ts";
+import { proofTest } from "../support/proof.ts";
 import { behave, startUpstream } from "../support/upstream.ts";
 import { output } from "./limited.ts";
 
@@ -57,6 +58,6 @@ describe("a client that asks for the window of a million tokens", () => {
   });
 });
 
-test("a client that does not is edited in time", async () => {
+proofTest("a client that does not is edited in time", async () => {
   expect(await sent({ "anthropic-beta": "claude-code-20250219" })).toBeLessThan(25);
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { WireObject } from "../../src/gateway/api/api.ts";
 import { TestAgent } from "../support/agent.ts";
 import { logOf, startGateway, type TestGateway, threadsOf } from "../support/gateway.ts";
+import { proofTest } from "../support/proof.ts";
 import { says, startUpstream } from "../support/upstream.ts";
 import { output } from "./limited.ts";
 import { lineOfThread } from "./only-line.ts";
@@ -97,7 +98,7 @@ describe.each(["anthropic", "openai-chat"] as const)("a reply that the client be
     ]);
   });
 
-  test("is never cut apart where the window is edited", async () => {
+  proofTest("is never cut apart where the window is edited", async () => {
     const window = 32_000;
     const { upstream } = await world();
     const upstreams = [{ name: "small", baseUrl: upstream.url, apis: [api], window }];

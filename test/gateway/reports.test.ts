@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ApiName } from "../../src/gateway/api/api.ts";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway, threadsOf } from "../support/gateway.ts";
+import { proofTest } from "../support/proof.ts";
 import { behave, type Heard, says, startUpstream } from "../support/upstream.ts";
 import { output } from "./limited.ts";
 
@@ -170,7 +171,7 @@ describe("an overflow for ever", () => {
       behave(heard, response, { type: "error", kind: "overflow", status: 400, body });
     });
 
-  test("is not sent twice with the same bytes, and healed once for the same conversation", async () => {
+  proofTest("is not sent twice with the same bytes, and healed once for the same conversation", async () => {
     const upstream = await endless();
     const gateway = await startGateway({ upstream: upstream.url, config: { breaker: { overflows: 50 } } });
     const agent = new TestAgent(gateway);
@@ -204,7 +205,7 @@ describe("an overflow for ever", () => {
     expect(new Set(bodies).size).toBe(bodies.length);
   });
 
-  test("stops a client that asks again and again, in words that it takes for the end", async () => {
+  proofTest("stops a client that asks again and again, in words that it takes for the end", async () => {
     const upstream = await endless();
     const gateway = await startGateway({ upstream: upstream.url });
     const agent = new TestAgent(gateway);
@@ -224,7 +225,7 @@ describe("an overflow for ever", () => {
     expect(words).not.toMatch(/too long|context/);
   });
 
-  test("that ends is forgotten with the first answer", async () => {
+  proofTest("that ends is forgotten with the first answer", async () => {
     const api = "anthropic";
     let window = 1_000;
     const upstream = await startUpstream((heard, response, index) => {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { brotliCompressSync, gunzipSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { ask, startGateway, threadsOf } from "../support/gateway.ts";
+import { proofTest } from "../support/proof.ts";
 import { beginStream, eventsOf, says, startUpstream, type Upstream, wireApi } from "../support/upstream.ts";
 
 const MESSAGES = "/v1/messages";
@@ -42,7 +43,7 @@ describe("a gateway with edits off", () => {
     },
   );
 
-  test("passes a body of twenty megabytes", async () => {
+  proofTest("passes a body of twenty megabytes", async () => {
     const { upstream, gateway } = await passing();
     const body = Buffer.from(
       JSON.stringify({

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway, threadsOf } from "../support/gateway.ts";
+import { proofCases, proofTest } from "../support/proof.ts";
 import { behave, says, startUpstream } from "../support/upstream.ts";
 import { output, startLimitedUpstream } from "./limited.ts";
 import { expectWholeLog, working, workOn } from "./long-session.ts";
@@ -15,11 +16,13 @@ function small(baseUrl: string, window?: number) {
 }
 
 describe("a long session with a small upstream", () => {
-  test.each([
-    ["anthropic", 300, 2_400],
-    ["openai-chat", 120, 5_000],
-    ["openai-responses", 120, 5_000],
-  ] as const)("over %s works for %i turns and never hears of an overflow", async (api, turns, characters) => {
+  test.each(
+    proofCases([
+      ["openai-chat", 120, 5_000],
+      ["openai-responses", 120, 5_000],
+      ["anthropic", 300, 2_400],
+    ] as const),
+  )("over %s works for %i turns and never hears of an overflow", async (api, turns, characters) => {
     const upstream = await startLimitedUpstream({ api, window: WINDOW, count: byBytes, reply: working });
     const gateway = await startGateway({ upstream: small(upstream.url, WINDOW) });
     const agent = await workOn(gateway, { api, turns, characters, clientWindow: 200_000 });
@@ -28,14 +31,16 @@ describe("a long session with a small upstream", () => {
     expect(JSON.stringify(agent.body()).length / 4).toBeGreaterThan(2 * WINDOW);
   });
 
-  test.each([
-    [
-      "counts more tokens from one day to the next",
-      WINDOW,
-      (body: Buffer, at: number) => body.length / (at < 40 ? 4 : 1.7),
-    ],
-    ["does not tell its window", undefined, (body: Buffer) => body.length / 2],
-  ] as const)("heals what an upstream refuses that %s", async (_, told, count) => {
+  test.each(
+    proofCases([
+      [
+        "counts more tokens from one day to the next",
+        WINDOW,
+        (body: Buffer, at: number) => body.length / (at < 40 ? 4 : 1.7),
+      ],
+      ["does not tell its window", undefined, (body: Buffer) => body.length / 2],
+    ] as const),
+  )("heals what an upstream refuses that %s", async (_, told, count) => {
     const api = "anthropic";
     const upstream = await startLimitedUpstream({
       api,
@@ -51,7 +56,7 @@ describe("a long session with a small upstream", () => {
     expect(upstream.refused()).toBeLessThan(6);
   });
 
-  test("keeps its window when several requests of it come at once", async () => {
+  proofTest("keeps its window when several requests of it come at once", async () => {
     const api = "anthropic";
     let asked = 0;
     const upstream = await startLimitedUpstream({
@@ -75,7 +80,7 @@ describe("a long session with a small upstream", () => {
     expect(upstream.counts).toHaveLength(16);
   });
 
-  test("goes on with the same window after the gateway was started again", async () => {
+  proofTest("goes on with the same window after the gateway was started again", async () => {
     const api = "anthropic";
     const upstream = await startLimitedUpstream({ api, window: WINDOW, count: byBytes, reply: working });
     const gateway = await startGateway({ upstream: small(upstream.url, WINDOW) });
@@ -261,7 +266,7 @@ describe("what a client is told", () => {
     await other.say("Something else.");
   });
 
-  test("is not to stop, when it asks the same many times at once, or one question often", async () => {
+  proofTest("is not to stop, when it asks the same many times at once, or one question often", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url, config: { breaker: { requests: 3 } } });
     const agent = new TestAgent(gateway);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { logOf, threadsOf } from "../../support/gateway.ts";
+import { proofCases, proofTest } from "../../support/proof.ts";
 import { output } from "../limited.ts";
 import { ChainedClient, wordsIn } from "./chained.ts";
 import { LONG_WORK, outputOf, startWorld, working } from "./world.ts";
@@ -8,11 +9,13 @@ import { LONG_WORK, outputOf, startWorld, working } from "./world.ts";
 const MOST = 120_000;
 
 describe("a chain that is too long for its provider", () => {
-  test.each([
-    ["streamed", true, false],
-    ["whole", false, false],
-    ["refused inside a stream", true, true],
-  ] as const)("goes on from the log, %s, and its client hears nothing of it", async (_, stream, isLate) => {
+  test.each(
+    proofCases([
+      ["streamed", true, false],
+      ["whole", false, false],
+      ["refused inside a stream", true, true],
+    ] as const),
+  )("goes on from the log, %s, and its client hears nothing of it", async (_, stream, isLate) => {
     const { upstream, gateway } = await startWorld(
       { most: MOST, reply: working, isLate },
       { models: { "gpt-4.1": { window: 30_000 } } },
@@ -38,7 +41,7 @@ describe("a chain that is too long for its provider", () => {
     expect(gateway.logged.filter(({ healed }) => healed)).toHaveLength(refusals.length);
   });
 
-  test("goes on from the log after the gateway was started again", async () => {
+  proofTest("goes on from the log after the gateway was started again", async () => {
     const config = { models: { "gpt-4.1": { window: 30_000 } } };
     const { upstream, gateway, restart, lastWords } = await startWorld(
       { most: MOST, reply: working },
@@ -90,7 +93,7 @@ describe("a chain that is too long for its provider", () => {
 });
 
 describe("a conversation that the provider keeps", () => {
-  test("is one session, and goes on from the log when it is too long, also later", async () => {
+  proofTest("is one session, and goes on from the log when it is too long, also later", async () => {
     const config = { models: { "gpt-4.1": { window: 30_000 } } };
     const { upstream, gateway, restart, lastWords } = await startWorld(
       { most: MOST, reply: working },

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { WireObject } from "../../../src/gateway/api/api.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { startGateway, threadsOf } from "../../support/gateway.ts";
+import { proofTest } from "../../support/proof.ts";
 import {
   blockOf,
   compacting,
@@ -52,7 +53,7 @@ describe("a client that keeps compaction blocks", () => {
     await expectSaid(gateway, said);
   });
 
-  test("and drops what stands before them goes on with the same conversation", async () => {
+  proofTest("and drops what stands before them goes on with the same conversation", async () => {
     const { upstream, gateway, agent, said, summaries } = await workWith((agent) => {
       const place = agent.elements.findLastIndex((element) => blockOf(element));
       if (place > 0) agent.elements = agent.elements.slice(place);
@@ -71,7 +72,7 @@ describe("a client that keeps compaction blocks", () => {
 });
 
 describe("a client that forgets compaction blocks", () => {
-  test("goes on all the same, and is told the summary with every reply", async () => {
+  proofTest("goes on all the same, and is told the summary with every reply", async () => {
     const { upstream, gateway, said, summaries } = await workWith((agent) => {
       agent.elements = agent.elements.flatMap(withoutBlock);
     });

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { WireObject } from "../../../src/gateway/api/api.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { ask, logOf, startGateway, type TestGateway, threadsOf } from "../../support/gateway.ts";
+import { proofTest } from "../../support/proof.ts";
 import { beginStream, formatEvent, startUpstream } from "../../support/upstream.ts";
 import {
   blockOf,
@@ -75,18 +76,21 @@ describe("a summary that was made elsewhere", () => {
     expect(await onlyLog(gateway)).toHaveLength(6);
   });
 
-  test("belongs to the conversation that was had before, also when the client drops that later", async () => {
-    const { upstream, gateway, agent } = await startTalk();
-    await agent.say("Build me a website, in blue if you can.");
-    agent.elements.push(user("And tell me why."), summed(text("Blue is calm.")));
-    await agent.say("Now make it rounder.");
-    agent.elements = agent.elements.slice(3);
-    await agent.say("And larger.");
-    expectPlain(upstream);
-    expect(heardBy(upstream)[0]).toEqual(user(SUMMARY));
-    expect(JSON.stringify(heardBy(upstream))).not.toContain("in blue if you can");
-    expect(await onlyLog(gateway)).toHaveLength(8);
-  });
+  proofTest(
+    "belongs to the conversation that was had before, also when the client drops that later",
+    async () => {
+      const { upstream, gateway, agent } = await startTalk();
+      await agent.say("Build me a website, in blue if you can.");
+      agent.elements.push(user("And tell me why."), summed(text("Blue is calm.")));
+      await agent.say("Now make it rounder.");
+      agent.elements = agent.elements.slice(3);
+      await agent.say("And larger.");
+      expectPlain(upstream);
+      expect(heardBy(upstream)[0]).toEqual(user(SUMMARY));
+      expect(JSON.stringify(heardBy(upstream))).not.toContain("in blue if you can");
+      expect(await onlyLog(gateway)).toHaveLength(8);
+    },
+  );
 
   test("hides the calls before it and keeps those behind it with their results", async () => {
     const { upstream, agent } = await startTalk();
@@ -137,23 +141,26 @@ describe("a summary that was made elsewhere", () => {
 });
 
 describe("a summary of the gateway's own", () => {
-  test("brings the conversation back after a restart, for a client that has dropped the rest", async () => {
-    const { upstream, gateway: first, agent } = await startSummarised();
-    const block = blockOf(agent.elements.at(-1));
-    const before = heardBy(upstream);
-    await first.close();
-    const second = await startGateway({ upstream: upstream.url, path: first.path });
-    const later = new TestAgent(second);
-    later.fields.context_management = compacting();
-    later.elements = agent.elements.slice(-1);
-    await later.say("And the difference?");
-    expectPlain(upstream);
-    const after = heardBy(upstream);
-    expectWords(after, block?.content);
-    expect(after.length).toBe(before.length + 2);
-    expect(blockOf(later.elements.at(-1))).toBeUndefined();
-    expect(await onlyLog(second)).toHaveLength(40 + 4);
-  });
+  proofTest(
+    "brings the conversation back after a restart, for a client that has dropped the rest",
+    async () => {
+      const { upstream, gateway: first, agent } = await startSummarised();
+      const block = blockOf(agent.elements.at(-1));
+      const before = heardBy(upstream);
+      await first.close();
+      const second = await startGateway({ upstream: upstream.url, path: first.path });
+      const later = new TestAgent(second);
+      later.fields.context_management = compacting();
+      later.elements = agent.elements.slice(-1);
+      await later.say("And the difference?");
+      expectPlain(upstream);
+      const after = heardBy(upstream);
+      expectWords(after, block?.content);
+      expect(after.length).toBe(before.length + 2);
+      expect(blockOf(later.elements.at(-1))).toBeUndefined();
+      expect(await onlyLog(second)).toHaveLength(40 + 4);
+    },
+  );
 
   test("of one principal means nothing to another", async () => {
     const { upstream, gateway, agent } = await startSummarised();
@@ -169,7 +176,7 @@ describe("a summary of the gateway's own", () => {
     ]);
   });
 
-  test("goes out as words where the same conversation is being answered, beside that", async () => {
+  proofTest("goes out as words where the same conversation is being answered, beside that", async () => {
     const { upstream, gateway, agent } = await startSummarised();
     const kept = agent.elements.slice(-1);
     const answers = await Promise.all(
@@ -189,7 +196,7 @@ describe("a summary of the gateway's own", () => {
     expect(log.filter(({ message }) => message.parts.length === 0)).toEqual([]);
   });
 
-  test("is understood in a turn that is asked for again and in one that was edited", async () => {
+  proofTest("is understood in a turn that is asked for again and in one that was edited", async () => {
     const { upstream, gateway, agent } = await startSummarised();
     agent.elements = agent.elements.slice(-1);
     const kept = [...agent.elements];
@@ -256,7 +263,7 @@ describe("where the upstream is Anthropic", () => {
 });
 
 describe("blocks are left as they came", () => {
-  test.each([
+  proofTest.each([
     ["with edits off", { policy: "none" }],
     ["in a dry run", { dryRun: true }],
   ])("%s", async (_, config) => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ApiName, WireObject } from "../../../src/gateway/api/api.ts";
 import { lineOf, startGateway, threadsOf } from "../../support/gateway.ts";
+import { proofCases, proofTest } from "../../support/proof.ts";
 import { says, startUpstream } from "../../support/upstream.ts";
 import { textsIn } from "../said.ts";
 import { elementsOf, talk, toolSays, userSays, WAYS } from "./talk.ts";
@@ -29,8 +30,8 @@ const blocks = (api: ApiName, text: string): WireObject => ({
 
 const FENCE = /\n\n<context mark="([0-9a-f]{12})">\n[\s\S]*\n<\/context mark="\1">$/;
 
-describe.each(WAYS)("context for the words of a user, %s, streamed: %s", (api, isStreamed) => {
-  test.each([
+describe.each(proofCases(WAYS))("context for the words of a user, %s, streamed: %s", (api, isStreamed) => {
+  proofTest.each([
     ["a text", userSays],
     ["blocks", (text: string) => blocks(api, text)],
   ])("stands fenced behind %s, stays the same, and is stored as nobody's words", async (_, user) => {
@@ -146,7 +147,7 @@ describe("context for the words of a user", () => {
     expect(wordsOf(elementsOf(upstream.heard[2] as never)[0])).toContain("| The staging server");
   });
 
-  test("leaves the window with its message, and stays with those that stay", async () => {
+  proofTest("leaves the window with its message, and stays with those that stay", async () => {
     const upstream = await startUpstream(says(() => ({ text: "word ".repeat(1_200) })));
     const gateway = await startGateway({
       upstream: [{ name: "small", baseUrl: upstream.url, apis: ["anthropic"], window: 20_000 }],

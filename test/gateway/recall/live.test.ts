@@ -5,32 +5,41 @@ import { describe, expect, test } from "vitest";
 import { RECALL_TOOL } from "../../../src/gateway/recall/recall-tools.ts";
 import { testFolder } from "../../support/folder.ts";
 import { startGateway } from "../../support/gateway.ts";
+import { proofCases } from "../../support/proof.ts";
 import { says, startUpstream } from "../../support/upstream.ts";
 import { askRaw, elementsOf, RECALLS, recalls, talk, toolSays, userSays, WAYS } from "./talk.ts";
 
 const SECRET = "The vault of the cellar opens with 4417 turns.";
 const QUERY = "vault of the cellar turns";
 
-describe.each(WAYS.filter(([, isStreamed]) => isStreamed))("a reply of %s that recalls", (api) => {
-  test("reaches the client word by word, before its later rounds are answered", async () => {
-    const heardWords = Promise.withResolvers<void>();
-    const upstream = await startUpstream(async (heard, response, index) => {
-      if (index === 1) await heardWords.promise;
-      says(index === 0 ? () => recalls("port", "Let me look.") : "Found.")(heard, response, index);
+describe.each(proofCases(WAYS.filter(([, isStreamed]) => isStreamed)))(
+  "a reply of %s that recalls",
+  (api) => {
+    test("reaches the client word by word, before its later rounds are answered", async () => {
+      const heardWords = Promise.withResolvers<void>();
+      const upstream = await startUpstream(async (heard, response, index) => {
+        if (index === 1) await heardWords.promise;
+        says(index === 0 ? () => recalls("port", "Let me look.") : "Found.")(heard, response, index);
+      });
+      const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
+      let text = "";
+      const onBytes = (bytes: Buffer) => {
+        text += bytes.toString();
+        if (text.includes("look.")) heardWords.resolve();
+      };
+      const answer = await askRaw(
+        { gateway, api, isStreamed: true },
+        [userSays("Find it.")],
+        {},
+        { onBytes },
+      );
+      expect(answer.text).toContain("Found.");
     });
-    const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
-    let text = "";
-    const onBytes = (bytes: Buffer) => {
-      text += bytes.toString();
-      if (text.includes("look.")) heardWords.resolve();
-    };
-    const answer = await askRaw({ gateway, api, isStreamed: true }, [userSays("Find it.")], {}, { onBytes });
-    expect(answer.text).toContain("Found.");
-  });
-});
+  },
+);
 
 describe("what a recall reaches", () => {
-  test.each(WAYS)(
+  test.each(proofCases(WAYS))(
     "of %s, streamed: %s, is what the same person said, and nobody else",
     async (api, isStreamed) => {
       const upstream = await startUpstream(
@@ -121,7 +130,7 @@ describe("recall through edits off and through ids of responses", () => {
     expect(text).toContain('"system":"You help.","max_tokens":500,"tools":[{"name":"read"');
   });
 
-  test.each([true, false])(
+  test.each(proofCases([true, false]))(
     "goes on from the reply that the provider knows, streamed: %s",
     async (isStreamed) => {
       let count = 0;

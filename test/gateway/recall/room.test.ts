@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { trimRecallResults } from "../../../src/gateway/reply/rounds/trim-recall-results.ts";
 import { estimateText } from "../../../src/index.ts";
 import { startGateway } from "../../support/gateway.ts";
+import { proofCases, proofTest } from "../../support/proof.ts";
 import { behave, says, startUpstream } from "../../support/upstream.ts";
 import { output, startLimitedUpstream } from "../limited.ts";
 import { elementsOf, recalls, talk, userSays, WAYS } from "./talk.ts";
@@ -42,7 +43,7 @@ describe("answers of tools of ours", () => {
 });
 
 describe("what is recalled beside a window that is nearly full", () => {
-  test("never makes a request too long, and never cuts the last thing that was said", async () => {
+  proofTest("never makes a request too long, and never cuts the last thing that was said", async () => {
     const window = 12_000;
     let asked = 0;
     const upstream = await startLimitedUpstream({
@@ -81,7 +82,7 @@ describe("what is recalled beside a window that is nearly full", () => {
   });
 });
 
-describe.each(WAYS)(
+describe.each(proofCases(WAYS))(
   "a request of %s, streamed: %s, that is too long with what is recalled",
   (api, isStreamed) => {
     test.each(["longhaul", "none"])(
