@@ -1,20 +1,7 @@
 import { defineConfig } from "vitest/config";
+import { APART } from "./test/support/apart.ts";
 import { ClosingLine } from "./test/support/closing-line.ts";
 import { LongFirst } from "./test/support/long-first.ts";
-
-/**
- * Tests that start processes, take much memory or measure their own process get a process of their own. All other files
- * share the modules of their worker: loading them again for each file takes longer than most tests.
- */
-const APART = [
-  ...["cli", "crash", "examples", "leak", "processes", "repository", "security", "task"].map(
-    (folder) => `test/${folder}/**/*.test.ts`,
-  ),
-  "test/gateway/hostile.test.ts",
-  "test/gateway/reply/relay/upstream-faults.test.ts",
-  "test/formats/fuzz.test.ts",
-  "test/formats/reading/read-bytes.test.ts",
-];
 
 export default defineConfig({
   test: {
@@ -29,7 +16,7 @@ export default defineConfig({
     maxWorkers: Number(process.env.LONGHAUL_WORKERS ?? 2),
     sequence: { sequencer: LongFirst },
     projects: [
-      { extends: true, test: { name: "apart", include: [...APART, "test/*.test.ts"], isolate: true } },
+      { extends: true, test: { name: "apart", include: APART, isolate: true } },
       {
         extends: true,
         test: {

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type { Figures } from "../demo/figures.ts";
 import { testFolder } from "./support/folder.ts";
+import { proofCases, proofTest } from "./support/proof.ts";
 
 const demo = fileURLToPath(new URL("../demo/marathon.ts", import.meta.url));
 const ESCAPE = "\u001b";
@@ -52,7 +53,7 @@ describe("the demonstration", () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  test("tells its story in plain text in a pipe and closes with the tables", async () => {
+  proofTest("tells its story in plain text in a pipe and closes with the tables", async () => {
     const { ended } = start("--messages", "300", "--images", "0");
     const { exitCode, stdout, stderr } = await ended;
     expect(exitCode, stderr).toBe(0);
@@ -64,7 +65,7 @@ describe("the demonstration", () => {
     expect(stderr).toBe("");
   });
 
-  test("keeps the folder when asked to and says where it is", async () => {
+  proofTest("keeps the folder when asked to and says where it is", async () => {
     const { temporary, ended } = start("--messages", "50", "--images", "1", "--image-mb", "0.1", "--keep");
     const { stdout } = await ended;
     const [kept] = readdirSync(temporary);
@@ -72,10 +73,12 @@ describe("the demonstration", () => {
     expect(readdirSync(join(temporary, kept ?? ""))).toContain("log.db");
   });
 
-  test.each([
-    ["SIGINT", 130],
-    ["SIGTERM", 143],
-  ] as const)("ends cleanly on %s with exit code %i", async (signal, expected) => {
+  test.each(
+    proofCases([
+      ["SIGINT", 130],
+      ["SIGTERM", 143],
+    ] as const),
+  )("ends cleanly on %s with exit code %i", async (signal, expected) => {
     const { child, temporary, ended } = start("--messages", "1000000", "--images", "1000");
     await firstProgress(child);
     expect(readdirSync(temporary)).toHaveLength(1);
@@ -88,7 +91,7 @@ describe("the demonstration", () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  test("ends cleanly when nobody reads on", async () => {
+  proofTest("ends cleanly when nobody reads on", async () => {
     const { child, temporary, ended } = start("--messages", "20000", "--images", "0");
     const closed = expect(ended).rejects.toThrow("Premature close");
     await firstProgress(child);
@@ -99,21 +102,23 @@ describe("the demonstration", () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  test("explains its options", async () => {
+  proofTest("explains its options", async () => {
     const { exitCode, stdout } = await start("--help").ended;
     expect(exitCode).toBe(0);
     for (const option of ["--messages", "--images", "--image-mb", "--keep", "--json"])
       expect(stdout).toContain(option);
   });
 
-  test.each([
-    [["--mesages", "5"], "--mesages"],
-    [["--messages", "many"], '--messages is "many"; expected a whole number from 10'],
-    [["--images", "1.5"], '--images is "1.5"; expected a whole number from 0'],
-    [["--image-mb", "0"], '--image-mb is "0"; expected a number from'],
-    [["--messages"], "--messages"],
-    [["faster"], "faster"],
-  ])("refuses %j with exit code 2 and says why", async (args, why) => {
+  test.each(
+    proofCases([
+      [["--mesages", "5"], "--mesages"],
+      [["--messages", "many"], '--messages is "many"; expected a whole number from 10'],
+      [["--images", "1.5"], '--images is "1.5"; expected a whole number from 0'],
+      [["--image-mb", "0"], '--image-mb is "0"; expected a number from'],
+      [["--messages"], "--messages"],
+      [["faster"], "faster"],
+    ]),
+  )("refuses %j with exit code 2 and says why", async (args, why) => {
     const { temporary, ended } = start(...args);
     const { exitCode, stdout, stderr } = await ended;
     expect(exitCode).toBe(2);

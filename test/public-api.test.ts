@@ -7,6 +7,7 @@ import * as api from "../src/index.ts";
 import { isLonghaulError, type Kernel, openKernel, type Session } from "../src/index.ts";
 import { testFolder } from "./support/folder.ts";
 import { testKernel } from "./support/kernel.ts";
+import { proofCases } from "./support/proof.ts";
 
 type Call = (...args: unknown[]) => unknown;
 
@@ -94,53 +95,55 @@ async function isTypedOrFine(name: string, args: readonly unknown[], call: () =>
   return true;
 }
 
-test.each([
-  "kernel",
-  "session",
-  "edits",
-  "overlays",
-  "window",
-  "memory",
-  "memories",
-  "blobs",
-  "tasks",
-  "intake",
-  "draft",
-] as const)(
-  "every method of %s refuses wrong arguments with a typed error and changes nothing",
-  async (group) => {
-    const kernel = await testKernel({ path: ":memory:", embedder: null });
-    const session = await kernel.session("session");
-    await session.append({ role: "user", text: "hello" });
-    const handles: Readonly<Record<typeof group, () => Promise<object> | object>> = {
-      kernel: () => kernel,
-      session: () => session,
-      edits: () => session.edits,
-      overlays: () => session.overlays,
-      window: () => session.window({ model: "gpt-4o" }),
-      memory: () => kernel.memory,
-      memories: () => kernel.memories("agent"),
-      blobs: () => kernel.blobs,
-      tasks: () => kernel.tasks,
-      intake: () => session.intake("source"),
-      draft: () => session.draft({ role: "assistant", text: "" }),
-    };
-    const handle = await handles[group]();
-    let refused = 0;
-    for (const name of methodsOf(handle)) {
-      const method = (handle as Record<string, Call>)[name]?.bind(handle) as Call;
-      for (const bad of badValues())
-        for (const beginning of BEGINNINGS) {
-          const args = [...beginning, bad];
-          const before = await stateOf(kernel, session);
-          if (!(await isTypedOrFine(`${group}.${name}`, args, () => method(...args)))) continue;
-          refused++;
-          expect(await stateOf(kernel, session), `${group}.${name} changed something`).toBe(before);
-        }
-    }
-    expect(refused).toBeGreaterThan(0);
-  },
-);
+test.each(
+  proofCases(
+    [
+      "kernel",
+      "edits",
+      "overlays",
+      "window",
+      "memory",
+      "memories",
+      "blobs",
+      "intake",
+      "draft",
+      "session",
+      "tasks",
+    ],
+    9,
+  ),
+)("every method of %s refuses wrong arguments with a typed error and changes nothing", async (group) => {
+  const kernel = await testKernel({ path: ":memory:", embedder: null });
+  const session = await kernel.session("session");
+  await session.append({ role: "user", text: "hello" });
+  const handles: Readonly<Record<typeof group, () => Promise<object> | object>> = {
+    kernel: () => kernel,
+    session: () => session,
+    edits: () => session.edits,
+    overlays: () => session.overlays,
+    window: () => session.window({ model: "gpt-4o" }),
+    memory: () => kernel.memory,
+    memories: () => kernel.memories("agent"),
+    blobs: () => kernel.blobs,
+    tasks: () => kernel.tasks,
+    intake: () => session.intake("source"),
+    draft: () => session.draft({ role: "assistant", text: "" }),
+  };
+  const handle = await handles[group]();
+  let refused = 0;
+  for (const name of methodsOf(handle)) {
+    const method = (handle as Record<string, Call>)[name]?.bind(handle) as Call;
+    for (const bad of badValues())
+      for (const beginning of BEGINNINGS) {
+        const args = [...beginning, bad];
+        const before = await stateOf(kernel, session);
+        if (!(await isTypedOrFine(`${group}.${name}`, args, () => method(...args)))) continue;
+        refused++;
+        expect(await stateOf(kernel, session), `${group}.${name} changed something`).toBe(before);
+      }
+  }
+  expect(refused).toBeGreaterThan(0);
+});
 
 test("every exported function refuses wrong arguments with a typed error", async () => {
   // The home of a kernel without a path, and an empty folder.

@@ -5,6 +5,7 @@ import type { Message } from "../../src/index.ts";
 import { anthropicClearPolicy } from "../../src/window/policies/anthropic-clear-policy.ts";
 import { estimateMessage } from "../../src/window/tokens/estimate.ts";
 import { PIXEL_PNG } from "../support/pixel.ts";
+import { proofTest } from "../support/proof.ts";
 
 const options = { model: "some-model", models: { "some-model": { window: 16_000 } } };
 
@@ -128,7 +129,7 @@ describe.each(Object.entries(DIALECTS))("fitting messages of %s", (_, talk) => {
     expect(fitted.filter((message) => !messages.includes(message)).length).toBeLessThan(10);
   });
 
-  test("begins as it did before when the conversation has grown", async () => {
+  proofTest("begins as it did before when the conversation has grown", async () => {
     let changes = 0;
     let before = JSON.stringify(await fitMessages(talk(60), options));
     for (let steps = 61; steps <= 90; steps++) {

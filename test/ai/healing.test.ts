@@ -4,6 +4,7 @@ import { z } from "zod";
 import { withLonghaul } from "../../src/ai/index.ts";
 import { isLonghaulError } from "../../src/index.ts";
 import { PIXEL_PNG } from "../support/pixel.ts";
+import { proofCases, proofTest } from "../support/proof.ts";
 import type { Behaviour } from "../support/wire-server/behaviour.ts";
 import { lineOf, logOf, reply, type Speaking, speaking } from "./speaking.ts";
 
@@ -52,7 +53,7 @@ const sizeOf = ({ server }: Speaking, request: number) =>
   JSON.stringify(server.requests[request]?.body).length;
 
 describe("a window that the provider finds too large", () => {
-  test.each(["generate", "stream"])(
+  test.each(proofCases(["generate", "stream"]))(
     "is made smaller and sent again, unseen by the caller: %s",
     async (way) => {
       const all = await speaking();
@@ -72,7 +73,7 @@ describe("a window that the provider finds too large", () => {
     },
   );
 
-  test("inside the stream, before a word was said, is healed as well", async () => {
+  proofTest("inside the stream, before a word was said, is healed as well", async () => {
     const { server, session, model } = await speaking();
     server.script({ type: "error-midway", kind: "overflow", afterEvents: 0, reply: {} }, reply("Done."));
     const result = streamText({ model: model(), messages: longTalk(20), maxRetries: 0 });
@@ -107,7 +108,7 @@ describe("a window that the provider finds too large", () => {
     },
   );
 
-  test("however small it is made ends in an error, after a few tries, with nothing lost", async () => {
+  proofTest("however small it is made ends in an error, after a few tries, with nothing lost", async () => {
     const { server, session, plain } = await speaking();
     const model = withLonghaul(plain("openai-chat", tooMuch), { session });
     const asked = generateText({ model, messages: longTalk(20), maxRetries: 0 });
@@ -116,52 +117,55 @@ describe("a window that the provider finds too large", () => {
     expect(await lineOf(session)).toHaveLength(41);
   });
 
-  test("of a long tool loop never surfaces, though the server takes 16,000 tokens and we were told otherwise", async () => {
-    const { server, session, plain } = await speaking();
-    const steps = 60;
-    let asked = 0;
-    let refused = 0;
-    const model = plain("openai-chat", (body) => {
-      checkPairs(body);
-      // Four characters per token, as the server counts.
-      const tokens = Math.ceil(body.length / 4);
-      if (tokens > 16_000) {
-        refused++;
-        const message = `This model's maximum context length is 16000 tokens. However, your messages resulted in ${tokens} tokens.`;
-        return {
-          type: "error",
-          kind: "overflow",
-          body: JSON.stringify({ error: { message, code: "context_length_exceeded" } }),
-        };
-      }
-      asked++;
-      const usage = { input: tokens, output: 30 };
-      if (asked > steps) return reply({ text: "All read.", usage });
-      return reply({
-        usage,
-        toolCalls: [{ id: `call_${asked}`, name: "read", input: { file: `part-${asked}.txt` } }],
+  proofTest(
+    "of a long tool loop never surfaces, though the server takes 16,000 tokens and we were told otherwise",
+    async () => {
+      const { server, session, plain } = await speaking();
+      const steps = 60;
+      let asked = 0;
+      let refused = 0;
+      const model = plain("openai-chat", (body) => {
+        checkPairs(body);
+        // Four characters per token, as the server counts.
+        const tokens = Math.ceil(body.length / 4);
+        if (tokens > 16_000) {
+          refused++;
+          const message = `This model's maximum context length is 16000 tokens. However, your messages resulted in ${tokens} tokens.`;
+          return {
+            type: "error",
+            kind: "overflow",
+            body: JSON.stringify({ error: { message, code: "context_length_exceeded" } }),
+          };
+        }
+        asked++;
+        const usage = { input: tokens, output: 30 };
+        if (asked > steps) return reply({ text: "All read.", usage });
+        return reply({
+          usage,
+          toolCalls: [{ id: `call_${asked}`, name: "read", input: { file: `part-${asked}.txt` } }],
+        });
       });
-    });
-    const read = tool({
-      inputSchema: z.object({ file: z.string() }),
-      execute: async ({ file }) =>
-        `${file}\n${Array.from({ length: 60 }, (_, line) => `line ${line} of ${file} says ${line * 7}`).join("\n")}`,
-    });
-    const { text } = await generateText({
-      model: withLonghaul(model, { session }),
-      tools: { read },
-      stopWhen: isStepCount(steps + 5),
-      maxRetries: 0,
-      prompt: "Read all parts.",
-    });
-    expect(text).toBe("All read.");
-    expect(refused).toBeGreaterThan(0);
-    expect(refused).toBeLessThan(steps);
-    expect(await lineOf(session)).toHaveLength(2 * steps + 2);
-    expect(server.requests).toHaveLength(steps + 1 + refused);
-  });
+      const read = tool({
+        inputSchema: z.object({ file: z.string() }),
+        execute: async ({ file }) =>
+          `${file}\n${Array.from({ length: 60 }, (_, line) => `line ${line} of ${file} says ${line * 7}`).join("\n")}`,
+      });
+      const { text } = await generateText({
+        model: withLonghaul(model, { session }),
+        tools: { read },
+        stopWhen: isStepCount(steps + 5),
+        maxRetries: 0,
+        prompt: "Read all parts.",
+      });
+      expect(text).toBe("All read.");
+      expect(refused).toBeGreaterThan(0);
+      expect(refused).toBeLessThan(steps);
+      expect(await lineOf(session)).toHaveLength(2 * steps + 2);
+      expect(server.requests).toHaveLength(steps + 1 + refused);
+    },
+  );
 
-  test.each(["caller", "session"] as const)(
+  test.each(proofCases(["caller", "session"] as const))(
     "is not sent too large at all where the model's window is known, with the history of the %s",
     async (history) => {
       const { session, plain } = await speaking();

@@ -2,6 +2,7 @@ import { isStepCount, streamText, tool } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { withLonghaul } from "../../src/ai/index.ts";
+import { proofCases } from "../support/proof.ts";
 import { APIS, lineOf, logOf, reply, speaking } from "./speaking.ts";
 
 const STEPS = 40;
@@ -18,7 +19,10 @@ function idsIn(body: string) {
 
 describe("a long streamed tool loop in a small window", () => {
   test.each(
-    APIS.flatMap((api) => (["caller", "session"] as const).map((history) => [api, history] as const)),
+    proofCases(
+      APIS.flatMap((api) => (["caller", "session"] as const).map((history) => [api, history] as const)),
+      2,
+    ),
   )(
     "ends well, with every result behind its call and all of it in the log: %s, history of the %s",
     async (api, history) => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { measureWidth } from "../../src/cli/width.ts";
 import { openKernel } from "../../src/index.ts";
+import { proofTest } from "../support/proof.ts";
 import { jsonHere, runHere } from "./support/here.ts";
 import { MODEL, storeWith, storeWithCut, talk } from "./support/long-session.ts";
 import { runProgram } from "./support/program.ts";
@@ -33,7 +34,7 @@ describe("longhaul context", () => {
     expect(stdout).toMatch(/ removed +\d+ messages, [\d,]+ names?: \S/);
   });
 
-  test("tells programs everything in one object", async () => {
+  proofTest("tells programs everything in one object", async () => {
     const { store, overlay } = await storeWithCut();
     const { code, value } = await jsonHere(["context", "long", "--window", "20k", "--store", store]);
     expect(code).toBe(0);
@@ -54,7 +55,7 @@ describe("longhaul context", () => {
     expect(value.next).toBeUndefined();
   });
 
-  test("shows how the window differs from the log, and what the next call would change", async () => {
+  proofTest("shows how the window differs from the log, and what the next call would change", async () => {
     const { store } = await storeWithCut();
     const stored = await runProgram(["context", "long", "--window", "20k", "--diff", "--store", store]);
     expect(stored.code).toBe(0);
@@ -165,7 +166,7 @@ describe("longhaul context", () => {
     expect(named.value.model).toBe(MODEL);
   });
 
-  test("fits narrow terminals without losing figures, and colours the parts where it may", async () => {
+  proofTest("fits narrow terminals without losing figures, and colours the parts where it may", async () => {
     const { store } = await storeWithCut();
     const args = ["context", "long", "--window", "20k", "--dry-run", "--store", store];
     for (const columns of [40, 24, 10]) {

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { proofTest } from "../support/proof.ts";
 import { jsonHere, runHere } from "./support/here.ts";
 import { storeWith, talk } from "./support/long-session.ts";
 import { runProgram } from "./support/program.ts";
 
 describe("longhaul compact", () => {
-  test("shows how the window would change and what would be lost, and changes nothing", async () => {
+  proofTest("shows how the window would change and what would be lost, and changes nothing", async () => {
     const store = await storeWith("long", (session) => talk(session, 30));
     const { code, stdout } = await runProgram(["compact", "long", "--dry-run", "--store", store]);
     expect(code).toBe(0);

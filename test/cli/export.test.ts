@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { mapIntoFolder } from "../../src/cli/exporting/export-target.ts";
 import { openKernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
+import { proofTest } from "../support/proof.ts";
 import { runJson, runProgram } from "./support/program.ts";
 import { PNG, storeWithTicket } from "./support/store.ts";
 
@@ -78,27 +79,30 @@ describe("longhaul export", () => {
     expect(stderr).toContain(`There is no folder ${join(folder, "missing")}`);
   });
 
-  test("writes a folder of files, keeps what else is in it, and refuses if one of them is there", async () => {
-    const store = await storeWithTicket();
-    const out = join(testFolder(), "tasks");
-    const args = ["export", "4711", "--to", "cline", "--store", store];
-    const unnamed = await runProgram(args);
-    expect(unnamed.code).toBe(2);
-    expect(unnamed.stderr).toContain("cline writes a folder of files; name the folder with --out");
+  proofTest(
+    "writes a folder of files, keeps what else is in it, and refuses if one of them is there",
+    async () => {
+      const store = await storeWithTicket();
+      const out = join(testFolder(), "tasks");
+      const args = ["export", "4711", "--to", "cline", "--store", store];
+      const unnamed = await runProgram(args);
+      expect(unnamed.code).toBe(2);
+      expect(unnamed.stderr).toContain("cline writes a folder of files; name the folder with --out");
 
-    mkdirSync(out);
-    writeFileSync(join(out, "mine.txt"), "mine");
-    expect((await runProgram([...args, "--out", out])).code).toBe(0);
-    const files = filesBelow(out);
-    expect(files.some((name) => name.endsWith("api_conversation_history.json"))).toBe(true);
-    expect(files).toContain("mine.txt");
-    const again = await runProgram([...args, "--out", out]);
-    expect(again.code).toBe(1);
-    expect(again.stderr).toContain("already exists; --force overwrites it.");
-    expect(filesBelow(out)).toEqual(files);
-    expect((await runProgram([...args, "--out", out, "--force"])).code).toBe(0);
-    expect(filesBelow(out)).toEqual(files);
-  });
+      mkdirSync(out);
+      writeFileSync(join(out, "mine.txt"), "mine");
+      expect((await runProgram([...args, "--out", out])).code).toBe(0);
+      const files = filesBelow(out);
+      expect(files.some((name) => name.endsWith("api_conversation_history.json"))).toBe(true);
+      expect(files).toContain("mine.txt");
+      const again = await runProgram([...args, "--out", out]);
+      expect(again.code).toBe(1);
+      expect(again.stderr).toContain("already exists; --force overwrites it.");
+      expect(filesBelow(out)).toEqual(files);
+      expect((await runProgram([...args, "--out", out, "--force"])).code).toBe(0);
+      expect(filesBelow(out)).toEqual(files);
+    },
+  );
 
   test("writes sub-agents into files of their own", async () => {
     const store = await storeWithTicket();

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { openKernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
+import { proofTest } from "../support/proof.ts";
 import { conversationId, turnLines, writeConversation } from "./support/conversation.ts";
 import { runJson, runProgram, startProgram } from "./support/program.ts";
 
@@ -83,7 +84,7 @@ describe("longhaul import with a path", () => {
     expect(value.error.code).toBe("SOURCE_UNREADABLE");
   });
 
-  test("stops at Ctrl-C, keeps what is imported, and goes on from there", async () => {
+  proofTest("stops at Ctrl-C, keeps what is imported, and goes on from there", async () => {
     const { env, projects, store } = homeWithConversations(150, 120);
     const running = startProgram(["import", projects], { env });
     while (!existsSync(join(store, "log.db"))) await sleep(10);
@@ -144,7 +145,7 @@ describe("longhaul import without a path", () => {
 });
 
 describe("longhaul import --watch", () => {
-  test("imports what comes, a line for each event, until it is interrupted", async () => {
+  proofTest("imports what comes, a line for each event, until it is interrupted", async () => {
     const { env, projects } = homeWithConversations(1, 1);
     const path = join(projects, "-project", `${conversationId(1)}.jsonl`);
     const running = startProgram(["import", projects, "--watch"], { env });

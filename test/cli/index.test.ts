@@ -2,6 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { testFolder } from "../support/folder.ts";
+import { proofTest } from "../support/proof.ts";
 import { jsonHere, runHere } from "./support/here.ts";
 import { startProgram } from "./support/program.ts";
 import { storeWithTicket } from "./support/store.ts";
@@ -20,7 +21,7 @@ function project(): string {
 }
 
 describe("longhaul index", () => {
-  test("makes files findable, tells what it skipped, and does nothing twice", async () => {
+  proofTest("makes files findable, tells what it skipped, and does nothing twice", async () => {
     const [store, folder] = [testFolder(), project()];
     const first = await runHere(["index", folder, "--store", store]);
     expect(first.stdout).toMatch(/^2 files indexed \(\d+ chunks\), 0 unchanged, 1 skipped\.\n/);
@@ -63,7 +64,7 @@ describe("longhaul index", () => {
     expect((await runHere(["index", "--watch", "--store", store])).code).toBe(2);
   });
 
-  test("goes on with what changes while it watches", async () => {
+  proofTest("goes on with what changes while it watches", async () => {
     const [store, folder] = [testFolder(), project()];
     const running = startProgram(["index", folder, "--watch", "--json", "--store", store]);
     await running.says('"type":"indexed"');

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { openKernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { say } from "../support/kernel.ts";
+import { proofTest } from "../support/proof.ts";
 import { jsonHere, runHere } from "./support/here.ts";
 import { runProgram } from "./support/program.ts";
 
@@ -29,7 +30,7 @@ describe("longhaul recall", () => {
     expect(stdout).toContain("port 9912");
   });
 
-  test("keeps to sessions, beginnings of ids and agents", async () => {
+  proofTest("keeps to sessions, beginnings of ids and agents", async () => {
     const store = await storeOfTwo();
     const found = async (...args: string[]) => {
       const { value } = await jsonHere(["recall", "staging server port", ...args, "--store", store]);
@@ -45,23 +46,26 @@ describe("longhaul recall", () => {
     expect(await found("--path", "/repo/nowhere")).toEqual([]);
   });
 
-  test("expands hits to what was said around them, and lets nothing take over the terminal", async () => {
-    const store = await storeOfTwo();
-    const args = ["recall", "listens on port 7781", "-k", "1", "--expand", "--store", store];
-    const { stdout } = await runHere(args);
-    expect(stdout).toContain("#1 user: Which port does the staging server use?");
-    expect(stdout).toContain("#3 user: Thank you \\x1b[31mvery much.");
-    const { value } = await jsonHere(args);
-    expect(value.hits).toHaveLength(1);
-    expect(value.hits[0]).toMatchObject({
-      kind: "session",
-      entry: "team-a/1#2",
-      text: expect.stringContaining("7781"),
-    });
-    expect(value.hits[0].around.map(({ seq }: { seq: number }) => seq)).toEqual([1, 2, 3]);
-  });
+  proofTest(
+    "expands hits to what was said around them, and lets nothing take over the terminal",
+    async () => {
+      const store = await storeOfTwo();
+      const args = ["recall", "listens on port 7781", "-k", "1", "--expand", "--store", store];
+      const { stdout } = await runHere(args);
+      expect(stdout).toContain("#1 user: Which port does the staging server use?");
+      expect(stdout).toContain("#3 user: Thank you \\x1b[31mvery much.");
+      const { value } = await jsonHere(args);
+      expect(value.hits).toHaveLength(1);
+      expect(value.hits[0]).toMatchObject({
+        kind: "session",
+        entry: "team-a/1#2",
+        text: expect.stringContaining("7781"),
+      });
+      expect(value.hits[0].around.map(({ seq }: { seq: number }) => seq)).toEqual([1, 2, 3]);
+    },
+  );
 
-  test("says when nothing is found, or when it is not sure", async () => {
+  proofTest("says when nothing is found, or when it is not sure", async () => {
     const store = await storeOfTwo();
     const nothing = await runHere(["recall", "qqqq", "--path", "/repo/nowhere", "--store", store]);
     expect(nothing.stdout).toContain("Nothing found.");

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openKernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
+import { proofTest } from "../support/proof.ts";
 import { jsonHere, runHere } from "./support/here.ts";
 import { storeWith } from "./support/long-session.ts";
 import { runProgram } from "./support/program.ts";
@@ -74,7 +75,7 @@ describe("longhaul forget", () => {
     expect((await runHere(["forget", "memory:default#1", "--store", store])).code).toBe(1);
   });
 
-  test("takes an entry with the summaries made of it, once that is agreed to", async () => {
+  proofTest("takes an entry with the summaries made of it, once that is agreed to", async () => {
     const store = await storeWith("chat", async (session) => {
       await session.append({ role: "user", text: "Please keep my secret zanzibar77 in mind." });
       for (let index = 0; index < 8; index++)
@@ -96,7 +97,7 @@ describe("longhaul forget", () => {
     expect(JSON.stringify(messages)).toContain("Then step 1.");
   });
 
-  test("takes a whole conversation", async () => {
+  proofTest("takes a whole conversation", async () => {
     const store = await storeWith("chat", async (session) => {
       await session.append({ role: "user", text: "Remember the ocelot." });
     });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { sampleOf } from "../../src/cli/replaying/sample.ts";
 import { testFolder } from "../support/folder.ts";
+import { proofTest } from "../support/proof.ts";
 import { jsonHere, runHere } from "./support/here.ts";
 import { storeWith, talk } from "./support/long-session.ts";
 import { runProgram } from "./support/program.ts";
@@ -53,7 +54,7 @@ describe("longhaul replay", () => {
     expect((await runHere(["replay", "one", "--all", "--store", store])).code).toBe(2);
   });
 
-  test("writes windows and pictures for others to look at", async () => {
+  proofTest("writes windows and pictures for others to look at", async () => {
     const [dump, picture] = [join(testFolder(), "dump"), join(testFolder(), "pictures")];
     const { stdout } = await runProgram([
       "replay",
@@ -91,7 +92,7 @@ describe("longhaul replay", () => {
     expect(unknown.stderr).toContain("longhaul");
   });
 
-  test.each(["--min", "--sample"])("says that %s counts, and not in tokens", async (option) => {
+  proofTest.each(["--min", "--sample"])("says that %s counts, and not in tokens", async (option) => {
     for (const words of ["1k", "2.5", "many", "0"]) {
       const { code, stderr } = await runProgram(["replay", "x", option, words]);
       expect(code).toBe(2);

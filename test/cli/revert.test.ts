@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { openKernel } from "../../src/index.ts";
+import { proofTest } from "../support/proof.ts";
 import { jsonHere, runHere } from "./support/here.ts";
 import { storeWith, storeWithCut, talk } from "./support/long-session.ts";
 import { runProgram } from "./support/program.ts";
@@ -30,22 +31,25 @@ describe("longhaul revert", () => {
     expect(await windowOf(store)).toBe(cut);
   });
 
-  test("refuses to take back what does not hold, what is no overlay, and where there is nothing", async () => {
-    const { store, overlay } = await storeWithCut();
-    await runHere(["revert", "long", String(overlay), "--store", store]);
-    const twice = await runHere(["revert", "long", `#${overlay}`, "--store", store]);
-    expect([twice.code, twice.stdout]).toEqual([1, ""]);
-    expect(twice.stderr).toContain(
-      `Overlay #${overlay} is no longer in force; "longhaul revert long --list"`,
-    );
-    const wrong = await jsonHere(["revert", "long", "1", "--store", store]);
-    expect([wrong.code, wrong.value.error.code]).toEqual([1, "ENTRY_NOT_FOUND"]);
-    const nothing = await runHere(["revert", "long", "--store", store]);
-    expect(nothing.stderr).toContain("There is nothing to revert");
-    expect((await runHere(["revert", "long", "soon", "--store", store])).code).toBe(2);
-  });
+  proofTest(
+    "refuses to take back what does not hold, what is no overlay, and where there is nothing",
+    async () => {
+      const { store, overlay } = await storeWithCut();
+      await runHere(["revert", "long", String(overlay), "--store", store]);
+      const twice = await runHere(["revert", "long", `#${overlay}`, "--store", store]);
+      expect([twice.code, twice.stdout]).toEqual([1, ""]);
+      expect(twice.stderr).toContain(
+        `Overlay #${overlay} is no longer in force; "longhaul revert long --list"`,
+      );
+      const wrong = await jsonHere(["revert", "long", "1", "--store", store]);
+      expect([wrong.code, wrong.value.error.code]).toEqual([1, "ENTRY_NOT_FOUND"]);
+      const nothing = await runHere(["revert", "long", "--store", store]);
+      expect(nothing.stderr).toContain("There is nothing to revert");
+      expect((await runHere(["revert", "long", "soon", "--store", store])).code).toBe(2);
+    },
+  );
 
-  test("takes back one edit of a plan by the number that the list tells", async () => {
+  proofTest("takes back one edit of a plan by the number that the list tells", async () => {
     const { store, overlay } = await storeWithCut();
     const listed = await runHere(["revert", "long", String(overlay), "--list", "--store", store]);
     const numbers = listed.stdout.trim().split("\n");
@@ -78,7 +82,7 @@ describe("longhaul revert", () => {
     }
   });
 
-  test("lists overlays with whether they hold", async () => {
+  proofTest("lists overlays with whether they hold", async () => {
     const { store, overlay } = await storeWithCut();
     await runHere(["revert", "long", "--store", store]);
     const { stdout } = await runHere(["revert", "long", "--list", "--store", store]);
@@ -92,25 +96,28 @@ describe("longhaul revert", () => {
     expect((await runHere(["revert", "long", "--list", "--store", none])).stdout).toContain("No overlays");
   });
 
-  test("takes back in a fork what was cut before it, and leaves the other conversation alone", async () => {
-    const { store, overlay } = await storeWithCut();
-    {
-      await using kernel = await openKernel({ path: store });
-      await using session = await kernel.session("long");
-      await using fork = await session.fork({ id: "fork" });
-      await fork.append({ role: "user", text: "Another way." });
-    }
-    const cut = await windowOf(store);
-    await runHere(["pin", "fork", "long#31", "--store", store]);
-    const shown = await runHere(["context", "fork", "--store", store]);
-    expect(shown.stdout).toContain(`\nlong#${overlay} longhaul rebuilt the window\n`);
-    expect(shown.stdout).toMatch(/\nPinned\n +long#31 /);
-    const { value } = await jsonHere(["revert", "fork", `long#${overlay}`, "--store", store]);
-    expect(value).toMatchObject({ session: "fork", isChanged: true, messages: { after: 122 } });
-    expect(await windowOf(store)).toBe(cut);
-  });
+  proofTest(
+    "takes back in a fork what was cut before it, and leaves the other conversation alone",
+    async () => {
+      const { store, overlay } = await storeWithCut();
+      {
+        await using kernel = await openKernel({ path: store });
+        await using session = await kernel.session("long");
+        await using fork = await session.fork({ id: "fork" });
+        await fork.append({ role: "user", text: "Another way." });
+      }
+      const cut = await windowOf(store);
+      await runHere(["pin", "fork", "long#31", "--store", store]);
+      const shown = await runHere(["context", "fork", "--store", store]);
+      expect(shown.stdout).toContain(`\nlong#${overlay} longhaul rebuilt the window\n`);
+      expect(shown.stdout).toMatch(/\nPinned\n +long#31 /);
+      const { value } = await jsonHere(["revert", "fork", `long#${overlay}`, "--store", store]);
+      expect(value).toMatchObject({ session: "fork", isChanged: true, messages: { after: 122 } });
+      expect(await windowOf(store)).toBe(cut);
+    },
+  );
 
-  test("refuses options that contradict each other", async () => {
+  proofTest("refuses options that contradict each other", async () => {
     const { store } = await storeWithCut();
     for (const args of [
       ["5", "--to", "2h"],

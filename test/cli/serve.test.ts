@@ -6,6 +6,7 @@ import { setTimeout } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openKernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
+import { proofTest } from "../support/proof.ts";
 import { type Running, runJson, runProgram, startProgram } from "./support/program.ts";
 
 interface Serving {
@@ -132,7 +133,7 @@ describe("longhaul serve", () => {
     expect(JSON.stringify(entries)).toContain("Seven thousand.");
   });
 
-  test("lets a request under way end before it stops", async () => {
+  proofTest("lets a request under way end before it stops", async () => {
     const { url } = await provider(500);
     const serving = await serve(["--upstream", url]);
     const asked = fetch(`${serving.url}/v1/messages`, asking());

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openKernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
+import { proofTest } from "../support/proof.ts";
 import { jsonHere, runHere } from "./support/here.ts";
 import { runJson, runProgram } from "./support/program.ts";
 import { storeWithTicket } from "./support/store.ts";
@@ -114,7 +115,7 @@ describe("longhaul sessions", () => {
     expect(stdout).toContain("1  \\x1b]0;owned\\x07 plain  ");
   });
 
-  test("goes on from where the last page ended", async () => {
+  proofTest("goes on from where the last page ended", async () => {
     const path = testFolder();
     {
       await using kernel = await openKernel({ path });
@@ -139,7 +140,7 @@ describe("longhaul sessions", () => {
     expect((await runJson(["sessions"], { env: { LONGHAUL_HOME: store } })).value.sessions).toHaveLength(2);
   });
 
-  test("leaves no store behind where there was none", async () => {
+  proofTest("leaves no store behind where there was none", async () => {
     const store = join(testFolder(), "typo");
     const { code, stderr } = await runProgram(["sessions", "--store", store]);
     expect(code).toBe(1);

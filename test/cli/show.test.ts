@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openKernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
+import { proofTest } from "../support/proof.ts";
 import { runHere } from "./support/here.ts";
 import { storeWith, storeWithCut } from "./support/long-session.ts";
 import { runJson, runProgram, startProgram } from "./support/program.ts";
@@ -129,7 +130,7 @@ It waits for a server.
     expect(await kernel.sessions()).toHaveLength(3);
   });
 
-  test("pages back by cursor until nothing is left, and shows all at once", async () => {
+  proofTest("pages back by cursor until nothing is left, and shows all at once", async () => {
     const path = testFolder();
     const words = Array.from({ length: 450 }, (_, index) => `word ${index}`);
     {
@@ -172,7 +173,7 @@ It waits for a server.
     expect((await runJson(["show", "empty", "--all", "--store", path])).value.entries).toEqual([]);
   });
 
-  test("says in the conversation where something was cut, how much and why", async () => {
+  proofTest("says in the conversation where something was cut, how much and why", async () => {
     const { store, overlay } = await storeWithCut();
     const { stdout } = await runHere(["show", "long", "--limit", "3", "--store", store]);
     expect(stdout).toMatch(

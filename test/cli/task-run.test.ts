@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { countTagged, eventually, freshTag } from "../process/family.ts";
 import { testFolder } from "../support/folder.ts";
+import { proofTest } from "../support/proof.ts";
 import { makeRepository } from "../worktree/repository.ts";
 import { supervisorOf, taskWorld } from "./support/tasks.ts";
 
@@ -30,7 +31,7 @@ describe("longhaul task run", () => {
     expect(await world.task("output", id)).toEqual({ code: 0, stdout, stderr });
   });
 
-  test("gives the program what it is given to read itself, as it comes", async () => {
+  proofTest("gives the program what it is given to read itself, as it comes", async () => {
     const world = taskWorld({ input: "one\ntwo\n" });
     const lines = await world.task("run", "--id", freshTag(), "--", "sh", "-c", "read line; cat; echo $line");
     expect(lines).toEqual({ code: 0, stdout: "two\none\n", stderr: "" });
@@ -38,7 +39,7 @@ describe("longhaul task run", () => {
     expect((await world.task("attach", unread.stdout.trim())).stdout).toBe("");
   });
 
-  test("tells by its exit code why a task did not complete", async () => {
+  proofTest("tells by its exit code why a task did not complete", async () => {
     const world = taskWorld();
     const missing = await world.task("run", "--id", freshTag(), "--", "no-such-program");
     expect([missing.code, missing.stderr]).toEqual([
@@ -83,7 +84,7 @@ describe("longhaul task run", () => {
     });
   });
 
-  test("a terminal that is gone takes its foreground task with it, even by SIGKILL", async () => {
+  proofTest("a terminal that is gone takes its foreground task with it, even by SIGKILL", async () => {
     const world = taskWorld();
     const id = freshTag();
     const running = world.begin("run", "--id", id, "--", "sh", "-c", FAMILY);
@@ -94,55 +95,64 @@ describe("longhaul task run", () => {
     expect(await countTagged(id)).toBe(0);
   });
 
-  test("a detach frees the terminal while the work goes on, and from then on its end means nothing", async () => {
-    const world = taskWorld();
-    const folder = testFolder();
-    const id = freshTag();
-    const go = join(folder, "go");
-    const code = `echo started; until test -e ${go}; do sleep 0.1; done; echo done`;
-    const running = world.begin("run", "--id", id, "--", "sh", "-c", code);
-    await running.says("started");
-    expect(await world.task("detach", id)).toMatchObject({
-      code: 0,
-      stdout: `${id} continues in the background\n`,
-    });
-    const freed = await running.ended;
-    expect([freed.code, freed.stderr]).toEqual([
-      0,
-      expect.stringContaining(`${id} continues in the background`),
-    ]);
-    expect((await world.task("detach", id)).stdout).toBe(`${id} is already in the background\n`);
-    expect((await world.details(id)).status).toMatchObject({ state: "running", mode: "background" });
-    writeFileSync(go, "");
-    expect(await world.task("attach", id)).toMatchObject({ code: 0, stdout: "started\ndone\n" });
-  });
+  proofTest(
+    "a detach frees the terminal while the work goes on, and from then on its end means nothing",
+    async () => {
+      const world = taskWorld();
+      const folder = testFolder();
+      const id = freshTag();
+      const go = join(folder, "go");
+      const code = `echo started; until test -e ${go}; do sleep 0.1; done; echo done`;
+      const running = world.begin("run", "--id", id, "--", "sh", "-c", code);
+      await running.says("started");
+      expect(await world.task("detach", id)).toMatchObject({
+        code: 0,
+        stdout: `${id} continues in the background\n`,
+      });
+      const freed = await running.ended;
+      expect([freed.code, freed.stderr]).toEqual([
+        0,
+        expect.stringContaining(`${id} continues in the background`),
+      ]);
+      expect((await world.task("detach", id)).stdout).toBe(`${id} is already in the background\n`);
+      expect((await world.details(id)).status).toMatchObject({ state: "running", mode: "background" });
+      writeFileSync(go, "");
+      expect(await world.task("attach", id)).toMatchObject({ code: 0, stdout: "started\ndone\n" });
+    },
+  );
 
-  test("when the supervising process is killed, the terminal says that the task is lost, and nothing runs on", async () => {
-    const world = taskWorld();
-    const id = freshTag();
-    const running = world.begin("run", "--id", id, "--", "sh", "-c", FAMILY);
-    await running.says("started");
-    process.kill(supervisorOf(await world.details(id)), "SIGKILL");
-    const { code, stderr } = await running.ended;
-    expect([code, stderr]).toEqual([125, expect.stringContaining("failed (lost)")]);
-    expect(await countTagged(id)).toBe(0);
-  });
+  proofTest(
+    "when the supervising process is killed, the terminal says that the task is lost, and nothing runs on",
+    async () => {
+      const world = taskWorld();
+      const id = freshTag();
+      const running = world.begin("run", "--id", id, "--", "sh", "-c", FAMILY);
+      await running.says("started");
+      process.kill(supervisorOf(await world.details(id)), "SIGKILL");
+      const { code, stderr } = await running.ended;
+      expect([code, stderr]).toEqual([125, expect.stringContaining("failed (lost)")]);
+      expect(await countTagged(id)).toBe(0);
+    },
+  );
 
-  test("works in a worktree of its own, says where the work is, and removes one without any", async () => {
-    const repository = makeRepository();
-    const env = { GIT_CONFIG_GLOBAL: process.env.GIT_CONFIG_GLOBAL ?? "", GIT_CONFIG_NOSYSTEM: "1" };
-    const world = taskWorld({ cwd: repository.path, env });
-    const [worked, idle] = [freshTag(), freshTag()];
-    const isolated = ["run", "--isolation", "worktree", "--id"];
-    const { code, stderr } = await world.task(...isolated, worked, "--", "sh", "-c", "echo work > new.txt");
-    const path = `${repository.path}.worktrees/${worked}`;
-    expect([code, stderr]).toEqual([0, expect.stringContaining(path)]);
-    expect(readFileSync(join(path, "new.txt"), "utf8")).toBe("work\n");
-    expect(existsSync(join(repository.path, "new.txt"))).toBe(false);
-    expect((await world.task("show", worked)).stdout).toContain(`on the branch longhaul/${worked}`);
-    expect((await world.task(...isolated, idle, "--", "true")).stderr).toContain("was removed");
-    expect(existsSync(`${repository.path}.worktrees/${idle}`)).toBe(false);
-  });
+  proofTest(
+    "works in a worktree of its own, says where the work is, and removes one without any",
+    async () => {
+      const repository = makeRepository();
+      const env = { GIT_CONFIG_GLOBAL: process.env.GIT_CONFIG_GLOBAL ?? "", GIT_CONFIG_NOSYSTEM: "1" };
+      const world = taskWorld({ cwd: repository.path, env });
+      const [worked, idle] = [freshTag(), freshTag()];
+      const isolated = ["run", "--isolation", "worktree", "--id"];
+      const { code, stderr } = await world.task(...isolated, worked, "--", "sh", "-c", "echo work > new.txt");
+      const path = `${repository.path}.worktrees/${worked}`;
+      expect([code, stderr]).toEqual([0, expect.stringContaining(path)]);
+      expect(readFileSync(join(path, "new.txt"), "utf8")).toBe("work\n");
+      expect(existsSync(join(repository.path, "new.txt"))).toBe(false);
+      expect((await world.task("show", worked)).stdout).toContain(`on the branch longhaul/${worked}`);
+      expect((await world.task(...isolated, idle, "--", "true")).stderr).toContain("was removed");
+      expect(existsSync(`${repository.path}.worktrees/${idle}`)).toBe(false);
+    },
+  );
 
   test("tells whoever was named of the end, with the notice", async () => {
     const world = taskWorld();
@@ -157,17 +167,20 @@ describe("longhaul task run", () => {
     });
   });
 
-  test("says when it could not tell whoever was named, and what was told is not told again for it", async () => {
-    const world = taskWorld();
-    const file = join(testFolder(), "told");
-    const ways = ["--notify-command", `echo told >> ${file}`, "--notify-webhook", "http://127.0.0.1:9/"];
-    const { code, stderr } = await world.task("run", "--id", freshTag(), ...ways, "--", "true");
-    expect([code, stderr]).toEqual([
-      0,
-      expect.stringMatching(/not delivered \(attempt 1\): --notify-webhook/),
-    ]);
-    expect(readFileSync(file, "utf8")).toBe("told\n");
-  });
+  proofTest(
+    "says when it could not tell whoever was named, and what was told is not told again for it",
+    async () => {
+      const world = taskWorld();
+      const file = join(testFolder(), "told");
+      const ways = ["--notify-command", `echo told >> ${file}`, "--notify-webhook", "http://127.0.0.1:9/"];
+      const { code, stderr } = await world.task("run", "--id", freshTag(), ...ways, "--", "true");
+      expect([code, stderr]).toEqual([
+        0,
+        expect.stringMatching(/not delivered \(attempt 1\): --notify-webhook/),
+      ]);
+      expect(readFileSync(file, "utf8")).toBe("told\n");
+    },
+  );
 
   test("says what is missing or wrong before anything runs", async () => {
     const world = taskWorld();

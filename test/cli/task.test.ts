@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { openKernel } from "../../src/index.ts";
 import { countTagged, eventually, freshTag } from "../process/family.ts";
 import { testFolder } from "../support/folder.ts";
+import { proofTest } from "../support/proof.ts";
 import { makeRepository } from "../worktree/repository.ts";
 import { jsonHere, runHere } from "./support/here.ts";
 import { runProgram } from "./support/program.ts";
@@ -88,7 +89,7 @@ describe("longhaul task", () => {
     expect(late).toMatchObject({ code: 0, stdout: "" });
   });
 
-  test("kills a whole family from another process, once, and keeps what was said", async () => {
+  proofTest("kills a whole family from another process, once, and keeps what was said", async () => {
     const world = taskWorld();
     const id = freshTag();
     await world.task("run", "-b", "--id", id, "--", "sh", "-c", FAMILY);
@@ -105,7 +106,7 @@ describe("longhaul task", () => {
     expect(await noticesOf(world.store, id)).toMatchObject([{ state: "killed", reason: "changed my mind" }]);
   });
 
-  test("Ctrl-C stops following and nothing else", async () => {
+  proofTest("Ctrl-C stops following and nothing else", async () => {
     const world = taskWorld();
     const id = freshTag();
     await world.task("run", "-b", "--id", id, "--", "sh", "-c", FAMILY);
@@ -120,46 +121,49 @@ describe("longhaul task", () => {
     });
   });
 
-  test("after a supervisor was killed, gc leaves nothing running, one notice, and no empty worktree", async () => {
-    const repository = makeRepository();
-    const env = { GIT_CONFIG_GLOBAL: process.env.GIT_CONFIG_GLOBAL ?? "", GIT_CONFIG_NOSYSTEM: "1" };
-    const world = taskWorld({ cwd: repository.path, env });
-    const [idle, busy] = [freshTag(), freshTag()];
-    const run = ["run", "-b", "--isolation", "worktree", "--id"];
-    await world.task(...run, idle, "--", "sh", "-c", FAMILY);
-    await world.task(...run, busy, "--", "sh", "-c", `echo work > new.txt; ${FAMILY}`);
-    for (const id of [idle, busy]) {
-      await world.untilItSays(id, "started");
-      process.kill(supervisorOf(await world.details(id)), "SIGKILL");
-    }
-    await eventually(
-      async () => !(await world.details(idle)).isOwned && !(await world.details(busy)).isOwned,
-    );
-    const listed = await world.task("list");
-    expect([listed.stdout, listed.stderr]).toEqual([
-      expect.stringContaining("is dead"),
-      expect.stringContaining('"longhaul task gc"'),
-    ]);
-    const planned = await world.task("gc", "--dry-run");
-    expect(planned.stdout).toContain(`task ${idle}: its process is dead; it would fail (lost)`);
-    expect(await countTagged(idle)).toBeGreaterThan(0);
+  proofTest(
+    "after a supervisor was killed, gc leaves nothing running, one notice, and no empty worktree",
+    async () => {
+      const repository = makeRepository();
+      const env = { GIT_CONFIG_GLOBAL: process.env.GIT_CONFIG_GLOBAL ?? "", GIT_CONFIG_NOSYSTEM: "1" };
+      const world = taskWorld({ cwd: repository.path, env });
+      const [idle, busy] = [freshTag(), freshTag()];
+      const run = ["run", "-b", "--isolation", "worktree", "--id"];
+      await world.task(...run, idle, "--", "sh", "-c", FAMILY);
+      await world.task(...run, busy, "--", "sh", "-c", `echo work > new.txt; ${FAMILY}`);
+      for (const id of [idle, busy]) {
+        await world.untilItSays(id, "started");
+        process.kill(supervisorOf(await world.details(id)), "SIGKILL");
+      }
+      await eventually(
+        async () => !(await world.details(idle)).isOwned && !(await world.details(busy)).isOwned,
+      );
+      const listed = await world.task("list");
+      expect([listed.stdout, listed.stderr]).toEqual([
+        expect.stringContaining("is dead"),
+        expect.stringContaining('"longhaul task gc"'),
+      ]);
+      const planned = await world.task("gc", "--dry-run");
+      expect(planned.stdout).toContain(`task ${idle}: its process is dead; it would fail (lost)`);
+      expect(await countTagged(idle)).toBeGreaterThan(0);
 
-    const { code, stdout } = await world.task("gc");
-    expect([code, stdout]).toEqual([
-      0,
-      expect.stringContaining(`task ${idle}: its process is dead: failed (lost)`),
-    ]);
-    for (const id of [idle, busy]) {
-      expect(await countTagged(id)).toBe(0);
-      expect(await noticesOf(world.store, id)).toMatchObject([{ state: "failed", reason: "lost" }]);
-    }
-    const trees = repository.git("worktree", "list");
-    expect([trees.includes(idle), trees.includes(busy)]).toEqual([false, true]);
-    expect((await world.task("gc", "--older-than", "0s")).stdout).toContain(
-      "kept, because it contains work: untracked",
-    );
-    expect(await noticesOf(world.store, idle)).toHaveLength(1);
-  });
+      const { code, stdout } = await world.task("gc");
+      expect([code, stdout]).toEqual([
+        0,
+        expect.stringContaining(`task ${idle}: its process is dead: failed (lost)`),
+      ]);
+      for (const id of [idle, busy]) {
+        expect(await countTagged(id)).toBe(0);
+        expect(await noticesOf(world.store, id)).toMatchObject([{ state: "failed", reason: "lost" }]);
+      }
+      const trees = repository.git("worktree", "list");
+      expect([trees.includes(idle), trees.includes(busy)]).toEqual([false, true]);
+      expect((await world.task("gc", "--older-than", "0s")).stdout).toContain(
+        "kept, because it contains work: untracked",
+      );
+      expect(await noticesOf(world.store, idle)).toHaveLength(1);
+    },
+  );
 });
 
 /** A store with tasks of an agent: one completed, one failed, one waiting. */

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { openKernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
+import { proofTest } from "../support/proof.ts";
 import { writeConversation } from "./support/conversation.ts";
 import { MAIN, type Running, start } from "./support/program.ts";
 import { storeWithTicket } from "./support/store.ts";
@@ -29,7 +30,7 @@ function startOnTerminal(args: readonly string[], env: Readonly<Record<string, s
 }
 
 describe.skipIf(!hasScript())("on a terminal", () => {
-  test("roles are coloured, unless someone does not want it", async () => {
+  proofTest("roles are coloured, unless someone does not want it", async () => {
     const store = await storeWithTicket();
     const args = ["show", "4711", "--limit", "1", "--store", store];
     const colored = await startOnTerminal(args).ended;
@@ -44,7 +45,7 @@ describe.skipIf(!hasScript())("on a terminal", () => {
     }
   });
 
-  test("what does not fit the screen goes through the pager, the rest does not", async () => {
+  proofTest("what does not fit the screen goes through the pager, the rest does not", async () => {
     const store = testFolder();
     {
       await using kernel = await openKernel({ path: store });

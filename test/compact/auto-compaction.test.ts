@@ -11,7 +11,7 @@ import {
 import type { Provider } from "../../src/provider/provider.ts";
 import { testFolder } from "../support/folder.ts";
 import { testKernel } from "../support/kernel.ts";
-import { proofRounds } from "../support/proof.ts";
+import { proofRounds, proofTest } from "../support/proof.ts";
 
 const WORDS = "alpha beta gamma delta ";
 const PRICES = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
@@ -60,7 +60,7 @@ describe("a session whose protected messages exceed the threshold", () => {
     ["a first request above the default threshold", 200_000, 165_000, {}],
     ["a first request above 50 % of 64,000 tokens", 64_000, 33_000, { threshold: 50 }],
   ] as const)
-    test(`is not summarized on every turn: ${title}`, async () => {
+    proofTest(`is not summarized on every turn: ${title}`, async () => {
       const session = await (await testKernel(optionsFor(window))).session();
       const model = summarizer();
       const parts = Array.from({ length: Math.ceil(first / 10_000) }, () => ({

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { FittedWindow, Session } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { testKernel } from "../support/kernel.ts";
+import { proofTest } from "../support/proof.ts";
 import { SMALL, work } from "../window/live/history.ts";
 import { scriptedProvider } from "./scripted-provider.ts";
 
@@ -134,7 +135,7 @@ describe("a summary beside what others do to the window", () => {
     expect(newest?.entry.reason).toMatch(/^summary by extractive, model failed: .*no-such-provider/);
   });
 
-  test("what a dead process of this machine was at is taken over at once", async () => {
+  proofTest("what a dead process of this machine was at is taken over at once", async () => {
     const path = testFolder();
     const { startChild } = await import("../support/child.ts");
     const session = await (await testKernel({ path })).session("shared");

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type CallerMessage, Conversation } from "../../src/conversation/conversation.ts";
 import { type EntryId, type Message, type Session, textOfMessage } from "../../src/index.ts";
 import { testKernel } from "../support/kernel.ts";
@@ -20,7 +20,7 @@ async function world() {
 }
 
 describe("what is said behind an entry", () => {
-  it("follows it, and is not said twice", async () => {
+  test("follows it, and is not said twice", async () => {
     const { talk, reply, line } = await world();
     const one = talk();
     const first = await reply(one, (await one.takeNewMessages([said("a")])).last, "A");
@@ -30,7 +30,7 @@ describe("what is said behind an entry", () => {
     expect(await line()).toEqual(["a", "A", "b", "c", "d"]);
   });
 
-  it("goes another way where something else was said, and finds every way again", async () => {
+  test("goes another way where something else was said, and finds every way again", async () => {
     const { session, talk, reply, line } = await world();
     const one = talk();
     const start = (await reply(one, (await one.takeNewMessages([said("a")])).last, "A"))?.id as EntryId;
@@ -47,7 +47,7 @@ describe("what is said behind an entry", () => {
     }
   });
 
-  it("stays together when others write to the same line at the same time", async () => {
+  test("stays together when others write to the same line at the same time", async () => {
     const { kernel, session, talk, reply, line } = await world();
     const one = talk();
     const start = (await reply(one, (await one.takeNewMessages([said("a")])).last, "A"))?.id as EntryId;
@@ -67,7 +67,7 @@ describe("what is said behind an entry", () => {
     }
   });
 
-  it("comes last where the entry is not there any more", async () => {
+  test("comes last where the entry is not there any more", async () => {
     const { talk, line } = await world();
     const one = talk();
     await one.takeNewMessages([said("a")]);

@@ -8,6 +8,7 @@ import { findTagged } from "../../src/task-entry.ts";
 import { calling } from "../ai/agent/running.ts";
 import { lineOf, reply } from "../ai/speaking.ts";
 import { testFolder } from "../support/folder.ts";
+import { proofTest } from "../support/proof.ts";
 import type { Behaviour } from "../support/wire-server/behaviour.ts";
 import { startWireServer, type WireServer } from "../support/wire-server/wire-server.ts";
 import { makeRepository, type TestRepository } from "../worktree/repository.ts";
@@ -145,7 +146,7 @@ describe("the coding agent of the examples", () => {
     expect(tasks.map(({ state }) => state)).toEqual(["completed", "completed", "completed"]);
   });
 
-  test("is told in words what cannot be done, and goes on", async () => {
+  proofTest("is told in words what cannot be done, and goes on", async () => {
     const { server, repository, home, start } = await stage();
     symlinkSync("/", join(repository.path, "out"));
     repository.write("twice.txt", "same\nsame\n");
@@ -183,7 +184,7 @@ describe("the coding agent of the examples", () => {
     expect(readFileSync(join(repository.path, "twice.txt"), "utf8")).toBe("same\nsame\n");
   });
 
-  test("fails with the provider's words when there is no answer", async () => {
+  proofTest("fails with the provider's words when there is no answer", async () => {
     const { server, start } = await stage();
     server.always({ type: "error", kind: "unauthorized" });
     expect(await start("try").ended).toMatchObject({
@@ -192,7 +193,7 @@ describe("the coding agent of the examples", () => {
     });
   });
 
-  test("ends cleanly by ctrl-C, and goes on after a crash", async () => {
+  proofTest("ends cleanly by ctrl-C, and goes on after a crash", async () => {
     const { server, repository, home, start } = await stage();
     const long = (id: string) => calling(id, "run", { command: `echo begun > ${id}; sleep 60` });
     play(server, [long("c1"), long("c2"), reply("I was interrupted twice.")]);

@@ -7,6 +7,7 @@ import type { WriterName } from "../../src/formats/port/writer.ts";
 import { WRITERS } from "../../src/formats/writers.ts";
 import { type Entry, type Kernel, openKernel, type SessionId } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
+import { proofCases, proofTestIf } from "../support/proof.ts";
 
 const transcripts = join(process.env.LONGHAUL_DATA ?? "../shared/data", "transcripts");
 const manifest = join(transcripts, "manifest.json");
@@ -79,14 +80,14 @@ describe("a real session written in its own format and imported again", () => {
     }
   });
 
-  test.skipIf(!isThere)("is the same, entry by entry: Cline, both files of a task", async () => {
+  proofTestIf(isThere)("is the same, entry by entry: Cline, both files of a task", async () => {
     for (const { gz } of some("cline", 2)) {
       const { before, after } = await thereAndBack(dirname(join(transcripts, gz)), "cline");
       expect(after).toEqual(before);
     }
   });
 
-  test.skipIf(!isThere)("is the same, entry by entry, once it has the ids of version 3: pi", async () => {
+  proofTestIf(isThere)("is the same, entry by entry, once it has the ids of version 3: pi", async () => {
     await using kernel = await openKernel({ path: ":memory:" });
     const { sources } = await importSources(kernel, [join(transcripts, some("pi", 1)[0]?.gz as string)]);
     const newer = await write(kernel, sources[0]?.session as SessionId, "pi");
@@ -108,7 +109,7 @@ describe("any session written for an API and imported again", () => {
   ];
   test
     .skipIf(!isThere)
-    .each(["anthropic", "openai-chat", "openai-responses", "ai-sdk", "ai-sdk-ui"] as const)(
+    .each(proofCases(["anthropic", "openai-chat", "openai-responses", "ai-sdk", "ai-sdk-ui"] as const))(
     "is written the same the second time: %s",
     async (name) => {
       for (const { gz } of formats.flatMap((format) => some(format, 1))) {

@@ -4,6 +4,7 @@ import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { importSources } from "../../src/formats/import-sources.ts";
 import { type Entry, flattenParts, type Kernel, openKernel, type Session } from "../../src/index.ts";
+import { proofCases } from "../support/proof.ts";
 import { type CountedFormat, countRaw } from "./count-raw/index.ts";
 
 const transcripts = join(process.env.LONGHAUL_DATA ?? "../shared/data", "transcripts");
@@ -58,7 +59,7 @@ async function* entriesOf(session: Session): AsyncGenerator<Entry> {
 }
 
 describe("real transcripts", () => {
-  test.skipIf(!isThere).each(formats)(
+  test.skipIf(!isThere).each(proofCases(formats.toReversed(), 2))(
     "of %s come in with the messages, tool calls and images that an independent count finds, once",
     async (format) => {
       for (const { gz, fmt } of files) {

@@ -1,6 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { TestAgent } from "../support/agent.ts";
 import { logOf, startGateway, type TestGateway, threadsOf } from "../support/gateway.ts";
+import { proofTest } from "../support/proof.ts";
 import { behave, type Heard, startUpstream } from "../support/upstream.ts";
 import { output, startLimitedUpstream } from "./limited.ts";
 import { working, workOn } from "./long-session.ts";
@@ -36,7 +37,7 @@ const overlaysOf = async (gateway: TestGateway) => {
 const bodyOf = ({ body }: Heard | undefined = { body: Buffer.alloc(0) } as Heard) => body.toString();
 
 describe("the very same request once more", () => {
-  it("goes out as it did before, byte for byte, with no further plan", async () => {
+  test("goes out as it did before, byte for byte, with no further plan", async () => {
     const { upstream, gateway, agent } = await longAtWork();
     const before = bodyOf(upstream.heard.at(-1));
     const overlays = (await overlaysOf(gateway)).length;
@@ -48,7 +49,7 @@ describe("the very same request once more", () => {
     expect((await overlaysOf(gateway)).length).toBe(overlays);
   });
 
-  it("keeps every answer, and goes on behind the last one", async () => {
+  proofTest("keeps every answer, and goes on behind the last one", async () => {
     const { gateway, agent, upstream } = await longAtWork();
     const first = await agent.send();
     const { calls } = await agent.next();
@@ -60,7 +61,7 @@ describe("the very same request once more", () => {
     expect(upstream.refused()).toBe(0);
   });
 
-  it("is planned anew when something was decided meanwhile", async () => {
+  proofTest("is planned anew when something was decided meanwhile", async () => {
     let isDown = true;
     const upstream = await startUpstream((heard, response) =>
       behave(
@@ -91,7 +92,7 @@ describe("the very same request once more", () => {
     expect(authors.slice(0, 2)).toEqual(["longhaul", "user"]);
   });
 
-  it("is healed when the provider takes less of it than it did", async () => {
+  proofTest("is healed when the provider takes less of it than it did", async () => {
     let isSmaller = false;
     const upstream = await startLimitedUpstream({
       api: API,
@@ -114,7 +115,7 @@ describe("the very same request once more", () => {
     expect(bodyOf(upstream.heard.at(-1))).toBe(healed);
   });
 
-  it("many times at once is one conversation, with all answers in its log", async () => {
+  test("many times at once is one conversation, with all answers in its log", async () => {
     let asked = 0;
     const upstream = await startUpstream((heard, response) =>
       behave(heard, response, { type: "reply", reply: { text: `Answer ${asked++}.` } }),

@@ -4,6 +4,7 @@ import { getApi } from "../../src/gateway/api/apis.ts";
 import { findRepeatedRoles } from "../../src/gateway/outgoing/role-rules.ts";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway } from "../support/gateway.ts";
+import { proofCases } from "../support/proof.ts";
 import { output, startLimitedUpstream } from "./limited.ts";
 import { expectWholeLog, working } from "./long-session.ts";
 
@@ -23,23 +24,28 @@ async function smallModel(
   return { upstream, gateway, agent: new TestAgent(gateway, api) };
 }
 
-describe.each(APIS)("requests over %s", (api) => {
-  test.each(["longhaul", "cline", "roo"])("alternate roles after %s has edited them", async (policy) => {
-    const reply = (turn: number) =>
-      turn % 4 < 2 ? { ...working(turn), reasoning: "" } : { text: `Reply ${turn}. ${output(turn, 1_500)}` };
-    const { upstream, gateway, agent } = await smallModel(api, reply, policy);
-    let last = await agent.say("Let us talk about the project.");
-    for (let turn = 1; turn < 50; turn++)
-      last =
-        last.calls.length > 0
-          ? await agent.hand(last.calls, output(turn, 2_000))
-          : await agent.say(`Message ${turn}. ${output(turn + 1_000, 1_000)}`);
-    await expectWholeLog(gateway, agent, api);
-    const sent = upstream.heard.map(({ json }) => json[getApi(api).messagesField] as readonly WireObject[]);
-    expect(sent.at(-1)?.length).toBeLessThan(agent.elements.length);
-    for (const elements of sent) {
-      expect(findRepeatedRoles(api, elements)).toEqual([]);
-      expect(elements.find(({ role }) => role !== "system" && role !== "developer")?.role).toBe("user");
-    }
-  });
+describe.each(proofCases(APIS))("requests over %s", (api) => {
+  test.each(proofCases(["longhaul", "cline", "roo"], 2))(
+    "alternate roles after %s has edited them",
+    async (policy) => {
+      const reply = (turn: number) =>
+        turn % 4 < 2
+          ? { ...working(turn), reasoning: "" }
+          : { text: `Reply ${turn}. ${output(turn, 1_500)}` };
+      const { upstream, gateway, agent } = await smallModel(api, reply, policy);
+      let last = await agent.say("Let us talk about the project.");
+      for (let turn = 1; turn < 50; turn++)
+        last =
+          last.calls.length > 0
+            ? await agent.hand(last.calls, output(turn, 2_000))
+            : await agent.say(`Message ${turn}. ${output(turn + 1_000, 1_000)}`);
+      await expectWholeLog(gateway, agent, api);
+      const sent = upstream.heard.map(({ json }) => json[getApi(api).messagesField] as readonly WireObject[]);
+      expect(sent.at(-1)?.length).toBeLessThan(agent.elements.length);
+      for (const elements of sent) {
+        expect(findRepeatedRoles(api, elements)).toEqual([]);
+        expect(elements.find(({ role }) => role !== "system" && role !== "developer")?.role).toBe("user");
+      }
+    },
+  );
 });

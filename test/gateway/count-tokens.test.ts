@@ -1,8 +1,9 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { WireObject } from "../../src/gateway/api/api.ts";
 import { findViolations } from "../../src/gateway/outgoing/check-rules.ts";
 import { TestAgent } from "../support/agent.ts";
 import { ask, quiet, startGateway, threadsOf } from "../support/gateway.ts";
+import { proofTest } from "../support/proof.ts";
 import { behave, startUpstream, type Upstream } from "../support/upstream.ts";
 import { output } from "./limited.ts";
 import { working } from "./long-session.ts";
@@ -55,7 +56,7 @@ function marked(elements: readonly WireObject[]): WireObject[] {
 }
 
 describe("a count of tokens", () => {
-  it("counts what would be sent of a conversation whose window was edited", async () => {
+  proofTest("counts what would be sent of a conversation whose window was edited", async () => {
     const { gateway, upstream, last, body } = await workedOn();
     const counted = await ask(gateway, { path: COUNT, body });
     expect(JSON.stringify(body).length).toBeGreaterThan(3 * last);
@@ -66,7 +67,7 @@ describe("a count of tokens", () => {
     expect(await threadsOf(gateway)).toHaveLength(1);
   });
 
-  it("counts it also where cache markers have moved since", async () => {
+  test("counts it also where cache markers have moved since", async () => {
     const { gateway, last, body } = await workedOn();
     const messages = body.messages as { role: string; content: Record<string, unknown>[] }[];
     for (const { content } of messages.slice(-3)) {
@@ -77,45 +78,51 @@ describe("a count of tokens", () => {
     expect(input_tokens).toBeLessThan(last / 4 + 500);
   });
 
-  it("asks for nothing that the provider would refuse, however markers move while the window is edited", async () => {
-    const upstream = await counting();
-    const models = { "claude-sonnet-4-5": { window: 40_000 } };
-    const gateway = await startGateway({ upstream: upstream.url, config: { models } });
-    const agent = new TestAgent(gateway);
-    const elements: WireObject[] = [
-      { role: "user", content: [{ type: "text", text: "Go through all files." }] },
-    ];
-    for (let turn = 1; turn < 40; turn++) {
-      agent.elements = marked(elements);
-      const { calls } = await agent.next();
-      elements.push(agent.elements.at(-1) as WireObject);
-      const results = calls.map(({ id }) => ({
-        type: "tool_result",
-        tool_use_id: id,
-        content: output(turn, 5_000),
-      }));
-      elements.push({ role: "user", content: results });
-      await quiet(gateway);
-      const { max_tokens: _, stream: __, ...rest } = agent.body();
-      await ask(gateway, { path: COUNT, body: { ...rest, messages: marked(elements) } });
-      const heard = upstream.heard.at(-1);
-      expect(heard?.url).toBe(COUNT);
-      expect(findViolations("anthropic", heard?.json.messages)).toEqual([]);
-    }
-    expect(upstream.heard.at(-1)?.body.length).toBeLessThan(JSON.stringify(elements).length / 1.5);
-  });
+  proofTest(
+    "asks for nothing that the provider would refuse, however markers move while the window is edited",
+    async () => {
+      const upstream = await counting();
+      const models = { "claude-sonnet-4-5": { window: 40_000 } };
+      const gateway = await startGateway({ upstream: upstream.url, config: { models } });
+      const agent = new TestAgent(gateway);
+      const elements: WireObject[] = [
+        { role: "user", content: [{ type: "text", text: "Go through all files." }] },
+      ];
+      for (let turn = 1; turn < 40; turn++) {
+        agent.elements = marked(elements);
+        const { calls } = await agent.next();
+        elements.push(agent.elements.at(-1) as WireObject);
+        const results = calls.map(({ id }) => ({
+          type: "tool_result",
+          tool_use_id: id,
+          content: output(turn, 5_000),
+        }));
+        elements.push({ role: "user", content: results });
+        await quiet(gateway);
+        const { max_tokens: _, stream: __, ...rest } = agent.body();
+        await ask(gateway, { path: COUNT, body: { ...rest, messages: marked(elements) } });
+        const heard = upstream.heard.at(-1);
+        expect(heard?.url).toBe(COUNT);
+        expect(findViolations("anthropic", heard?.json.messages)).toEqual([]);
+      }
+      expect(upstream.heard.at(-1)?.body.length).toBeLessThan(JSON.stringify(elements).length / 1.5);
+    },
+  );
 
-  it("counts what edits have left that the client asked for, and the upstream never hears of them", async () => {
-    const context_management = {
-      edits: [{ type: "clear_tool_uses_20250919", trigger: { type: "tool_uses", value: 10 } }],
-    };
-    const { gateway, upstream, last, body } = await workedOn({ context_management });
-    const { input_tokens } = JSON.parse((await ask(gateway, { path: COUNT, body })).text);
-    expect(input_tokens).toBeLessThan(last / 4 + 500);
-    expect(upstream.heard.at(-1)?.json.context_management).toBeUndefined();
-  });
+  proofTest(
+    "counts what edits have left that the client asked for, and the upstream never hears of them",
+    async () => {
+      const context_management = {
+        edits: [{ type: "clear_tool_uses_20250919", trigger: { type: "tool_uses", value: 10 } }],
+      };
+      const { gateway, upstream, last, body } = await workedOn({ context_management });
+      const { input_tokens } = JSON.parse((await ask(gateway, { path: COUNT, body })).text);
+      expect(input_tokens).toBeLessThan(last / 4 + 500);
+      expect(upstream.heard.at(-1)?.json.context_management).toBeUndefined();
+    },
+  );
 
-  it.each(["none", "longhaul"])(
+  test.each(["none", "longhaul"])(
     "names the model as the upstream knows it, with policy %s",
     async (policy) => {
       const upstream = await counting();

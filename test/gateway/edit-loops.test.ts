@@ -4,6 +4,7 @@ import { POLICIES } from "../../src/index.ts";
 import { MIN_FREED_SHARE } from "../../src/window/live/edit-guard.ts";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway, threadsOf } from "../support/gateway.ts";
+import { proofRounds } from "../support/proof.ts";
 import { says, startUpstream } from "../support/upstream.ts";
 
 const WINDOWS = [16_000, 64_000, 200_000];
@@ -57,6 +58,6 @@ test("whatever the policy, the first message and the cache: each edit is needed 
       await gateway.close();
       await upstream.close();
     }),
-    { numRuns: 15 },
+    { numRuns: proofRounds(15, 5) },
   );
 });

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { ApiName } from "../../src/gateway/api/api.ts";
 import { TestAgent } from "../support/agent.ts";
 import { ask, logOf, quiet, startGateway, type TestGateway, threadsOf } from "../support/gateway.ts";
@@ -46,7 +46,7 @@ function endOf(events: readonly string[]): number {
 }
 
 describe.each(APIS)("an upstream that fails, over %s", (api) => {
-  it.each([
+  test.each([
     ["rate-limit", 429],
     ["server-error", 500],
     ["overloaded", 529],
@@ -72,7 +72,7 @@ describe.each(APIS)("an upstream that fails, over %s", (api) => {
     expect(await saidByModel(gateway)).toEqual([]);
   });
 
-  it("by a cut after any event is cut for the client too, and no half call is stored as a call", async () => {
+  test("by a cut after any event is cut for the client too, and no half call is stored as a call", async () => {
     let after = 0;
     const upstream = await startUpstream((heard, response) =>
       behave(heard, response, { type: "cut", reply: REPLY, afterEvents: after }),
@@ -99,7 +99,7 @@ describe.each(APIS)("an upstream that fails, over %s", (api) => {
     expect(await threadsOf(gateway, "main")).toHaveLength(1);
   });
 
-  it("by an end before the end is not stored as whole", async () => {
+  test("by an end before the end is not stored as whole", async () => {
     const upstream = await startUpstream((heard, response) =>
       behave(heard, response, { type: "cut", reply: REPLY, afterEvents: 4, isOrderly: true }),
     );
@@ -110,7 +110,7 @@ describe.each(APIS)("an upstream that fails, over %s", (api) => {
     for (const { interrupted } of await saidByModel(gateway)) expect(interrupted).toBe(true);
   });
 
-  it("by an error within its stream hands that on, and stores nothing as whole", async () => {
+  test("by an error within its stream hands that on, and stores nothing as whole", async () => {
     const upstream = await startUpstream((heard, response) =>
       behave(heard, response, { type: "error-midway", reply: REPLY, afterEvents: 4, kind: "overloaded" }),
     );
@@ -123,7 +123,7 @@ describe.each(APIS)("an upstream that fails, over %s", (api) => {
     for (const { interrupted } of await saidByModel(gateway)) expect(interrupted).toBe(true);
   });
 
-  it("by falling silent is given up, and let go", async () => {
+  test("by falling silent is given up, and let go", async () => {
     const upstream = await startUpstream((heard, response) =>
       behave(heard, response, { type: "stall-midway", reply: REPLY, afterEvents: 3 }),
     );
@@ -136,7 +136,7 @@ describe.each(APIS)("an upstream that fails, over %s", (api) => {
     for (const { interrupted } of await saidByModel(gateway)) expect(interrupted).toBe(true);
   });
 
-  it("by never answering is told as a time-out in the words of the API", async () => {
+  test("by never answering is told as a time-out in the words of the API", async () => {
     const upstream = await startUpstream(() => {});
     const gateway = await startGateway({ upstream: upstream.url, config: { limits: { firstByteMs: 200 } } });
     const agent = new TestAgent(gateway, api);
@@ -147,7 +147,7 @@ describe.each(APIS)("an upstream that fails, over %s", (api) => {
     expect(await upstream.heard[0]?.closed).toBe(false);
   });
 
-  it("by not being there is told with what to look at", async () => {
+  test("by not being there is told with what to look at", async () => {
     const upstream = await startUpstream();
     await upstream.close();
     const gateway = await startGateway({ upstream: upstream.url });
@@ -161,7 +161,7 @@ describe.each(APIS)("an upstream that fails, over %s", (api) => {
     expect(again.status).toBe(502);
   });
 
-  it("with rubbish is handed on, and the next request is answered", async () => {
+  test("with rubbish is handed on, and the next request is answered", async () => {
     const upstream = await startUpstream((heard, response) => behave(heard, response, { type: "rubbish" }));
     const gateway = await startGateway({ upstream: upstream.url });
     const agent = new TestAgent(gateway, api);
@@ -182,7 +182,7 @@ describe.each(APIS)("an upstream that fails, over %s", (api) => {
     expect((await saidByModel(gateway)).filter(({ interrupted }) => !interrupted)).toHaveLength(1);
   });
 
-  it("is let go within a second when the client leaves, after any event", async () => {
+  test("is let go within a second when the client leaves, after any event", async () => {
     let sent = 0;
     const upstream = await startUpstream((heard, response) => {
       beginStream(response).write(eventsOf(heard, REPLY).slice(0, sent).join("") || ": wait\n\n");
@@ -205,7 +205,7 @@ describe.each(APIS)("an upstream that fails, over %s", (api) => {
 });
 
 describe("a client", () => {
-  it("that leaves before the answer begins takes the request back", async () => {
+  test("that leaves before the answer begins takes the request back", async () => {
     const upstream = await startUpstream(() => {});
     const gateway = await startGateway({ upstream: upstream.url });
     const agent = new TestAgent(gateway);
@@ -219,7 +219,7 @@ describe("a client", () => {
     await quiet(gateway);
   });
 
-  it("that reads nothing holds its upstream back", async () => {
+  test("that reads nothing holds its upstream back", async () => {
     let written = 0;
     const event = `data: {"type":"ping","filler":"${"x".repeat(65_000)}"}\n\n`;
     const upstream = await startUpstream(async (_, response) => {
@@ -247,7 +247,7 @@ describe("a client", () => {
     await upstream.heard[0]?.closed;
   });
 
-  it("that asks for what is no JSON is told what is wrong with it", async () => {
+  test("that asks for what is no JSON is told what is wrong with it", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url });
     const bodies = [
@@ -277,7 +277,7 @@ describe("a client", () => {
 });
 
 describe("a gateway that closes", () => {
-  it("lets streams under way come to their end, and takes no new ones", async () => {
+  test("lets streams under way come to their end, and takes no new ones", async () => {
     const upstream = await startUpstream(async (heard, response) => {
       beginStream(response);
       for (const event of eventsOf(heard, REPLY)) {
@@ -303,7 +303,7 @@ describe("a gateway that closes", () => {
     expect(log.map(({ message }) => message.role)).toEqual(["user", "assistant"]);
   });
 
-  it("cuts those that take longer than it may wait", async () => {
+  test("cuts those that take longer than it may wait", async () => {
     const upstream = await startUpstream((heard, response) =>
       behave(heard, response, { type: "stall-midway", reply: REPLY, afterEvents: 3 }),
     );

@@ -2,9 +2,10 @@ import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { TestAgent } from "../support/agent.ts";
 import { ask, quiet, startGateway, threadsOf } from "../support/gateway.ts";
+import { proofTest } from "../support/proof.ts";
 import { behave, says, startUpstream } from "../support/upstream.ts";
 import { openSocket, sendRaw, statusesOf } from "./door/door-server.ts";
 
@@ -49,7 +50,7 @@ const HOSTILE: Readonly<Record<string, string>> = {
 };
 
 describe("a gateway among hostile clients", () => {
-  it.each(Object.entries(HOSTILE))("lets nothing through of a request with %s", async (_, bytes) => {
+  test.each(Object.entries(HOSTILE))("lets nothing through of a request with %s", async (_, bytes) => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url });
     const answer = await sendTo(gateway.port, bytes);
@@ -60,7 +61,7 @@ describe("a gateway among hostile clients", () => {
     expect((await ask(gateway, { path: "/v1/messages", body: BODY })).status).toBe(200);
   });
 
-  it("answers requests that come without waiting for answers, in their order", async () => {
+  proofTest("answers requests that come without waiting for answers, in their order", async () => {
     const upstream = await startUpstream(says((_, index) => ({ text: `answer ${index}` })));
     const gateway = await startGateway({ upstream: upstream.url });
     const one = `${HEAD}${LENGTH}\r\n${BODY}`;
@@ -69,29 +70,33 @@ describe("a gateway among hostile clients", () => {
     expect(upstream.heard).toHaveLength(2);
   });
 
-  it("works while five hundred sockets send their heads byte by byte, and drops those in time", async () => {
-    const upstream = await startUpstream();
-    const config = { limits: { headersMs: 1_500, maxConnections: 300 } };
-    const gateway = await startGateway({ upstream: upstream.url, config });
-    const slow = await Promise.all(Array.from({ length: 500 }, () => openSocket(gateway.port)));
-    onTestFinished(() => {
-      for (const socket of slow) socket.destroy();
-    });
-    const dripping = setInterval(() => drip(slow), 200);
-    onTestFinished(() => clearInterval(dripping));
-    const agents = Array.from({ length: 5 }, () => new TestAgent(gateway));
-    for (const [at, agent] of agents.entries()) await agent.say(`I am real, number ${at}.`);
-    await Promise.all(agents.map((agent) => agent.say("And still here.")));
-    expect(upstream.heard).toHaveLength(10);
-    await Promise.all(
-      slow.map(
-        (socket) => new Promise((resolve) => (socket.destroyed ? resolve(0) : socket.once("close", resolve))),
-      ),
-    );
-    expect(await threadsOf(gateway, "main")).toHaveLength(5);
-  });
+  proofTest(
+    "works while five hundred sockets send their heads byte by byte, and drops those in time",
+    async () => {
+      const upstream = await startUpstream();
+      const config = { limits: { headersMs: 1_500, maxConnections: 300 } };
+      const gateway = await startGateway({ upstream: upstream.url, config });
+      const slow = await Promise.all(Array.from({ length: 500 }, () => openSocket(gateway.port)));
+      onTestFinished(() => {
+        for (const socket of slow) socket.destroy();
+      });
+      const dripping = setInterval(() => drip(slow), 200);
+      onTestFinished(() => clearInterval(dripping));
+      const agents = Array.from({ length: 5 }, () => new TestAgent(gateway));
+      for (const [at, agent] of agents.entries()) await agent.say(`I am real, number ${at}.`);
+      await Promise.all(agents.map((agent) => agent.say("And still here.")));
+      expect(upstream.heard).toHaveLength(10);
+      await Promise.all(
+        slow.map(
+          (socket) =>
+            new Promise((resolve) => (socket.destroyed ? resolve(0) : socket.once("close", resolve))),
+        ),
+      );
+      expect(await threadsOf(gateway, "main")).toHaveLength(5);
+    },
+  );
 
-  it("drops a body that does not come to its end", async () => {
+  test("drops a body that does not come to its end", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url, config: { limits: { bodyMs: 300 } } });
     const answer = await sendTo(gateway.port, `${HEAD}Content-Length: 5000\r\n\r\n${BODY}`);
@@ -100,7 +105,7 @@ describe("a gateway among hostile clients", () => {
     expect(upstream.heard).toEqual([]);
   });
 
-  it("is as it was when all is over: sockets, timers and heap", async () => {
+  proofTest("is as it was when all is over: sockets, timers and heap", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url, config: { limits: { idleMs: 400 } } });
     const round = async (count: number) => {

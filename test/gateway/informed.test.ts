@@ -1,6 +1,6 @@
 import { request as openRequest } from "node:http";
 import { connect } from "node:net";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { says, startUpstream } from "../support/upstream.ts";
 
@@ -68,7 +68,7 @@ const head = ({ port }: TestGateway, version: string) =>
   `Content-Length: ${BODY.length}\r\nConnection: close\r\n\r\n${BODY}`;
 
 describe.each(["none", "longhaul"])("what a provider says before its answer, policy %s", (policy) => {
-  it("reaches the client with its headers, behind the permission to send a body", async () => {
+  test("reaches the client with its headers, behind the permission to send a body", async () => {
     const gateway = await startGateway({ upstream: (await hinting()).url, config: { policy } });
     const { status, hints } = await askPatiently(gateway);
     expect(status).toBe(200);
@@ -79,14 +79,14 @@ describe.each(["none", "longhaul"])("what a provider says before its answer, pol
     ]);
   });
 
-  it("stands on the wire as it should", async () => {
+  test("stands on the wire as it should", async () => {
     const gateway = await startGateway({ upstream: (await hinting()).url, config: { policy } });
     const came = await sendBytes(gateway, head(gateway, "1.1"));
     expect(came.startsWith("HTTP/1.1 103 Early Hints\r\n")).toBe(true);
     expect(came).toMatch(/\r\n\r\nHTTP\/1\.1 102 Processing\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
   });
 
-  it("is kept from clients that speak an older HTTP, and bounded", async () => {
+  test("is kept from clients that speak an older HTTP, and bounded", async () => {
     const gateway = await startGateway({ upstream: (await hinting(300)).url, config: { policy } });
     const old = await sendBytes(gateway, head(gateway, "1.0"));
     expect(old).toMatch(/^HTTP\/1\.[01] 200 OK\r\n/);

@@ -1,5 +1,5 @@
 import { gunzipSync, gzipSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ask, startGateway } from "../support/gateway.ts";
 import { beginStream, eventsOf, startUpstream, type Upstream } from "../support/upstream.ts";
 import { onlyLine } from "./only-line.ts";
@@ -26,7 +26,7 @@ const said = (content: string, thread: object, rest: object = {}) => ({
 const behind = (id: string) => ({ type: "continue", previous_message_id: id });
 
 describe("a thread of messages that the provider holds", () => {
-  it("goes through as it came and is one session, also after the gateway was started again", async () => {
+  test("goes through as it came and is one session, also after the gateway was started again", async () => {
     const upstream = await startThreads();
     const first = await startGateway({ upstream: upstream.url });
     const path = "/v1/messages";
@@ -53,7 +53,7 @@ describe("a thread of messages that the provider holds", () => {
     ]);
   });
 
-  it("goes another way where an earlier message is named", async () => {
+  test("goes another way where an earlier message is named", async () => {
     const upstream = await startThreads();
     const gateway = await startGateway({ upstream: upstream.url });
     const path = "/v1/messages";
@@ -84,7 +84,7 @@ describe("items that the provider keeps and the client names", () => {
     return { upstream, gateway, send };
   }
 
-  it("are what was said: the conversation is one session, and goes out as it came", async () => {
+  test("are what was said: the conversation is one session, and goes out as it came", async () => {
     const { upstream, gateway, send } = await world();
     const inputs = [
       [user("One.")],
@@ -103,7 +103,7 @@ describe("items that the provider keeps and the client names", () => {
     ]);
   });
 
-  it("pass where nobody knows them", async () => {
+  test("pass where nobody knows them", async () => {
     const { upstream, send } = await world();
     const input = [user("One."), named("msg_of_another_day"), user("Two.")];
     const answer = await send(input);
@@ -125,7 +125,7 @@ describe("a count of tokens", () => {
       response.writeHead(200, { "content-type": "application/json" }).end('{"input_tokens":7}'),
     );
 
-  it("goes through byte for byte where nothing is edited", async () => {
+  test("goes through byte for byte where nothing is edited", async () => {
     const upstream = await count();
     const gateway = await startGateway({ upstream: upstream.url, config: { policy: "none" } });
     expect((await ask(gateway, question)).text).toBe('{"input_tokens":7}');
@@ -135,7 +135,7 @@ describe("a count of tokens", () => {
     expect(heard?.header("accept-encoding")).toBe("gzip, br");
   });
 
-  it("is understood by the upstream, however the client packed it", async () => {
+  test("is understood by the upstream, however the client packed it", async () => {
     const upstream = await count();
     const gateway = await startGateway({ upstream: upstream.url });
     expect((await ask(gateway, question)).text).toBe('{"input_tokens":7}');

@@ -1,7 +1,8 @@
 import type { ServerResponse } from "node:http";
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway } from "../support/gateway.ts";
+import { proofCases, proofTest } from "../support/proof.ts";
 import { beginStream, behave, type Heard, startUpstream } from "../support/upstream.ts";
 import { output } from "./limited.ts";
 
@@ -46,7 +47,7 @@ async function refuse(response: ServerResponse, pieces: readonly string[]): Prom
   response.end();
 }
 
-it.each(Object.entries(REFUSALS))(
+test.each(proofCases(Object.entries(REFUSALS)))(
   "an overflow over %s that is told behind the head of a stream is healed",
   async (api, pieces) => {
     const most = 100_000;
@@ -65,7 +66,7 @@ it.each(Object.entries(REFUSALS))(
   },
 );
 
-it("an error of old llama.cpp in a field of its own is healed", async () => {
+proofTest("an error of old llama.cpp in a field of its own is healed", async () => {
   const refusal = `error: ${JSON.stringify({ code: 400, message: "the request exceeds the available context size", type: "exceed_context_size_error", n_ctx: 32_768 })}\n\n`;
   const upstream = await startUpstream((heard: Heard, answer) => {
     if (heard.body.length > 100_000) beginStream(answer).end(refusal);
@@ -80,7 +81,7 @@ it("an error of old llama.cpp in a field of its own is healed", async () => {
   expect((await agent.say("Go on.")).text).toBe("Fine.");
 });
 
-it("a short request hears at once that its reply has begun", async () => {
+test("a short request hears at once that its reply has begun", async () => {
   const gate = Promise.withResolvers<void>();
   const upstream = await startUpstream((heard, answer) => {
     beginStream(answer).write(REFUSALS["openai-responses"][0]);

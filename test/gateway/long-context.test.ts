@@ -1,6 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway } from "../support/gateway.ts";
+import { proofTest } from "../support/proof.ts";
 import { behave, startUpstream } from "../support/upstream.ts";
 import { output } from "./limited.ts";
 
@@ -36,16 +37,16 @@ async function sent(
 }
 
 describe("a client that asks for the window of a million tokens", () => {
-  it("has it", async () => {
+  test("has it", async () => {
     expect(await sent(BETA)).toBe(25);
   });
 
-  it("has the smaller one that the configuration names", async () => {
+  test("has the smaller one that the configuration names", async () => {
     const models = { "claude-sonnet-4-5": { window: 200_000 } };
     expect(await sent(BETA, { models })).toBeLessThan(25);
   });
 
-  it("is told of all tokens that are in it", async () => {
+  test("is told of all tokens that are in it", async () => {
     const upstream = await startUpstream((heard, response) => {
       const usage = { input: 300_000, cacheRead: 0, cacheWrite: 0, output: 5 };
       behave(heard, response, { type: "reply", reply: { text: "Fine.", usage } });
@@ -57,6 +58,6 @@ describe("a client that asks for the window of a million tokens", () => {
   });
 });
 
-it("a client that does not is edited in time", async () => {
+proofTest("a client that does not is edited in time", async () => {
   expect(await sent({ "anthropic-beta": "claude-code-20250219" })).toBeLessThan(25);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ask, startGateway, threadsOf } from "../support/gateway.ts";
 import { startUpstream } from "../support/upstream.ts";
 
@@ -19,7 +19,7 @@ const ODD = {
 } as const;
 
 describe.each(["none", "longhaul"])("with policy %s", (policy) => {
-  it.each(Object.entries(ODD))("a body that %s is the provider's to judge", async (_, body) => {
+  test.each(Object.entries(ODD))("a body that %s is the provider's to judge", async (_, body) => {
     const upstream = await silent();
     const gateway = await startGateway({ upstream: upstream.url, config: { policy } });
     for (const path of Object.values(PATHS)) {
@@ -29,7 +29,7 @@ describe.each(["none", "longhaul"])("with policy %s", (policy) => {
     expect(upstream.heard.map((heard) => heard.body.toString())).toEqual([body, body]);
   });
 
-  it("a prompt that is kept elsewhere needs no model", async () => {
+  test("a prompt that is kept elsewhere needs no model", async () => {
     const upstream = await silent();
     const gateway = await startGateway({ upstream: upstream.url, config: { policy } });
     for (const more of [{}, { input: "Hello." }]) {
@@ -39,7 +39,7 @@ describe.each(["none", "longhaul"])("with policy %s", (policy) => {
     }
   });
 
-  it("what is no request at all is refused", async () => {
+  test("what is no request at all is refused", async () => {
     const upstream = await silent();
     const gateway = await startGateway({ upstream: upstream.url, config: { policy } });
     for (const body of ["", "{", "{}", "[]", "7", "null", '{"model":"m",}', `{"messages":[${message},]}`])
@@ -49,7 +49,7 @@ describe.each(["none", "longhaul"])("with policy %s", (policy) => {
   });
 });
 
-it("an answer that breaks off is told as the upstream's fault", async () => {
+test("an answer that breaks off is told as the upstream's fault", async () => {
   const upstream = await startUpstream((_, response) => {
     response.writeHead(200, { "content-type": "application/json", "content-length": "100" });
     response.write('{"id":', () => response.destroy());

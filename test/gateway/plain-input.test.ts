@@ -1,5 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ask, startGateway } from "../support/gateway.ts";
+import { proofCases, proofTest } from "../support/proof.ts";
 import { says, startUpstream } from "../support/upstream.ts";
 import { RECALLS, recalls } from "./recall/talk.ts";
 
@@ -20,21 +21,24 @@ async function inputTokens(body: object, isStreamed: boolean, config: object, ca
   return Math.max(...told);
 }
 
-describe.each([true, false])("a request of Responses that is a plain text, streamed: %s", (isStreamed) => {
-  const body = { input: "Which port was it?" };
+describe.each(proofCases([true, false]))(
+  "a request of Responses that is a plain text, streamed: %s",
+  (isStreamed) => {
+    const body = { input: "Which port was it?" };
 
-  it("reports what the provider has counted where nothing is put to it", async () => {
-    expect(await inputTokens(body, isStreamed, {}, 0)).toBe(35_000);
-  });
+    test("reports what the provider has counted where nothing is put to it", async () => {
+      expect(await inputTokens(body, isStreamed, {}, 0)).toBe(35_000);
+    });
 
-  it("never reports more than its client's window where recalls were put to it", async () => {
-    expect(await inputTokens(body, isStreamed, RECALLS, 2)).toBeLessThanOrEqual(WINDOW);
-  });
+    test("never reports more than its client's window where recalls were put to it", async () => {
+      expect(await inputTokens(body, isStreamed, RECALLS, 2)).toBeLessThanOrEqual(WINDOW);
+    });
 
-  it("reports the same as a list that says no more", async () => {
-    const list = { input: [{ role: "user", content: "Which port was it?" }] };
-    expect(await inputTokens(list, isStreamed, RECALLS, 2)).toBe(
-      await inputTokens(body, isStreamed, RECALLS, 2),
-    );
-  });
-});
+    proofTest("reports the same as a list that says no more", async () => {
+      const list = { input: [{ role: "user", content: "Which port was it?" }] };
+      expect(await inputTokens(list, isStreamed, RECALLS, 2)).toBe(
+        await inputTokens(body, isStreamed, RECALLS, 2),
+      );
+    });
+  },
+);

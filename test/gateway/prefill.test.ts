@@ -1,7 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { WireObject } from "../../src/gateway/api/api.ts";
 import { TestAgent } from "../support/agent.ts";
 import { logOf, startGateway, type TestGateway, threadsOf } from "../support/gateway.ts";
+import { proofTest } from "../support/proof.ts";
 import { says, startUpstream } from "../support/upstream.ts";
 import { output } from "./limited.ts";
 import { lineOfThread } from "./only-line.ts";
@@ -53,7 +54,7 @@ const WHOLE = [1, 2, 3].flatMap((turn) => [
 ]);
 
 describe.each(["anthropic", "openai-chat"] as const)("a reply that the client begins over %s", (api) => {
-  it.each(Object.keys(KEPT))("and keeps %s stays in one session, every word once", async (form) => {
+  test.each(Object.keys(KEPT))("and keeps %s stays in one session, every word once", async (form) => {
     const { upstream, gateway } = await world();
     const agent = new TestAgent(gateway, api);
     for (const turn of [1, 2, 3])
@@ -66,7 +67,7 @@ describe.each(["anthropic", "openai-chat"] as const)("a reply that the client be
     );
   });
 
-  it("goes on after the gateway was started again", async () => {
+  test("goes on after the gateway was started again", async () => {
     const { upstream, gateway } = await world();
     const agent = new TestAgent(gateway, api);
     const keep = KEPT["as one text"] as (typeof KEPT)[string];
@@ -79,7 +80,7 @@ describe.each(["anthropic", "openai-chat"] as const)("a reply that the client be
     expect(await logOfMain(second)).toEqual(WHOLE);
   });
 
-  it("and has continued until it is whole stays in one session", async () => {
+  test("and has continued until it is whole stays in one session", async () => {
     const { gateway } = await world();
     const agent = new TestAgent(gateway, api);
     let { text } = await agent.say("Write a long story.");
@@ -97,7 +98,7 @@ describe.each(["anthropic", "openai-chat"] as const)("a reply that the client be
     ]);
   });
 
-  it("is never cut apart where the window is edited", async () => {
+  proofTest("is never cut apart where the window is edited", async () => {
     const window = 32_000;
     const { upstream } = await world();
     const upstreams = [{ name: "small", baseUrl: upstream.url, apis: [api], window }];
@@ -119,7 +120,7 @@ describe.each(["anthropic", "openai-chat"] as const)("a reply that the client be
     expect(await logOfMain(gateway)).toHaveLength(3 * turns.length);
   });
 
-  it("is told apart from another conversation that begins the same", async () => {
+  test("is told apart from another conversation that begins the same", async () => {
     const { gateway } = await world();
     const agents = [new TestAgent(gateway, api), new TestAgent(gateway, api)];
     const keep = KEPT["as one text"] as (typeof KEPT)[string];

@@ -1,8 +1,9 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { WireObject } from "../../src/gateway/api/api.ts";
 import { createToken } from "../../src/gateway/index.ts";
 import { findNewViolations } from "../../src/gateway/outgoing/check-rules.ts";
 import { lineOf, logOf, startGateway, threadsOf } from "../support/gateway.ts";
+import { proofCases } from "../support/proof.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { HAS_RECORDINGS } from "./recorded.ts";
 import { type Replayed, readScenarios, replay, type Scenario } from "./replay.ts";
@@ -13,7 +14,7 @@ const byName = scenarios.map((scenario) => [scenario.name, scenario] as const);
 const PASS = { policy: "none" };
 
 describe.skipIf(!HAS_RECORDINGS)("requests that real clients sent", () => {
-  it.each(byName)("%s passes byte for byte with edits off", async (_, scenario) => {
+  test.each(proofCases(byName, 3))("%s passes byte for byte with edits off", async (_, scenario) => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url, config: PASS });
     for (const { recorded, sent, sentHeaders, heard, answer } of await replay(gateway, upstream, scenario)) {
@@ -29,29 +30,34 @@ describe.skipIf(!HAS_RECORDINGS)("requests that real clients sent", () => {
     expect(upstream.heard).toHaveLength(scenario.recorded.length);
   });
 
-  it.each(byName)("%s is one conversation, every message of which is stored once", async (_, scenario) => {
-    const upstream = await startUpstream();
-    const gateway = await startGateway({ upstream: upstream.url });
-    await replay(gateway, upstream, scenario);
-    const mains = await threadsOf(gateway, "main");
-    expect(mains.map(({ id }) => id)).toHaveLength(1);
-    const session = await gateway.kernel.session(mains[0]?.id);
-    const talks = scenario.recorded.filter(({ body }) => Array.isArray(body.tools) && body.tools.length > 0);
-    const last = talks.at(-1);
-    const line = (await lineOf(session)).map(({ message }) => textsIn(message));
-    expect(line.slice(0, -1)).toEqual(
-      last?.api.decode(said(last.api.isLead, last.elements)).map(({ input }) => textsIn(input)),
-    );
-    const ids = (await logOf(session)).flatMap(({ message }) =>
-      message.parts.flatMap((part) => ("callId" in part ? [`${part.type} ${part.callId}`] : [])),
-    );
-    const isWhole = scenario.recorded.every(({ isCut }) => !isCut);
-    if (isWhole && !scenario.name.includes("ctx-once")) expect(ids).toEqual([...new Set(ids)]);
-    const told = talks.flatMap(({ elements }) => callIds(elements));
-    expect(new Set(ids)).toEqual(new Set([...told, ...lastCalls(ids)]));
-  });
+  test.each(proofCases(byName, 3))(
+    "%s is one conversation, every message of which is stored once",
+    async (_, scenario) => {
+      const upstream = await startUpstream();
+      const gateway = await startGateway({ upstream: upstream.url });
+      await replay(gateway, upstream, scenario);
+      const mains = await threadsOf(gateway, "main");
+      expect(mains.map(({ id }) => id)).toHaveLength(1);
+      const session = await gateway.kernel.session(mains[0]?.id);
+      const talks = scenario.recorded.filter(
+        ({ body }) => Array.isArray(body.tools) && body.tools.length > 0,
+      );
+      const last = talks.at(-1);
+      const line = (await lineOf(session)).map(({ message }) => textsIn(message));
+      expect(line.slice(0, -1)).toEqual(
+        last?.api.decode(said(last.api.isLead, last.elements)).map(({ input }) => textsIn(input)),
+      );
+      const ids = (await logOf(session)).flatMap(({ message }) =>
+        message.parts.flatMap((part) => ("callId" in part ? [`${part.type} ${part.callId}`] : [])),
+      );
+      const isWhole = scenario.recorded.every(({ isCut }) => !isCut);
+      if (isWhole && !scenario.name.includes("ctx-once")) expect(ids).toEqual([...new Set(ids)]);
+      const told = talks.flatMap(({ elements }) => callIds(elements));
+      expect(new Set(ids)).toEqual(new Set([...told, ...lastCalls(ids)]));
+    },
+  );
 
-  it.each(byName.filter(([name]) => name.includes("ctx-once")))(
+  test.each(byName.filter(([name]) => name.includes("ctx-once")))(
     "%s links the client's own summary to what it stands for",
     async (_, scenario) => {
       const upstream = await startUpstream();
@@ -72,24 +78,27 @@ describe.skipIf(!HAS_RECORDINGS)("requests that real clients sent", () => {
     },
   );
 
-  it.each(byName)("%s keeps every rule of its provider when its window is small", async (_, scenario) => {
-    const upstream = await startUpstream();
-    const long = enlarged(scenario);
-    const first = long.recorded.find(({ body }) => Array.isArray(body.tools) && body.tools.length > 0);
-    const window = Math.ceil(JSON.stringify(first?.body).length / 2) + 9_000;
-    const url = upstream.url;
-    const upstreams = [
-      { name: "small", baseUrl: url, apis: ["anthropic", "openai-chat", "openai-responses"], window },
-    ];
-    const gateway = await startGateway({ upstream: upstreams });
-    const replayed = await replay(gateway, upstream, long);
-    for (const one of replayed) checkRules(one);
-    const edited = replayed.filter(({ heard, sent }) => !heard.body.equals(sent));
-    if (scenario.name.includes("normal")) expect(edited.length).toBeGreaterThan(0);
-    expect(await threadsOf(gateway, "main")).toHaveLength(1);
-  });
+  test.each(proofCases(byName, 3))(
+    "%s keeps every rule of its provider when its window is small",
+    async (_, scenario) => {
+      const upstream = await startUpstream();
+      const long = enlarged(scenario);
+      const first = long.recorded.find(({ body }) => Array.isArray(body.tools) && body.tools.length > 0);
+      const window = Math.ceil(JSON.stringify(first?.body).length / 2) + 9_000;
+      const url = upstream.url;
+      const upstreams = [
+        { name: "small", baseUrl: url, apis: ["anthropic", "openai-chat", "openai-responses"], window },
+      ];
+      const gateway = await startGateway({ upstream: upstreams });
+      const replayed = await replay(gateway, upstream, long);
+      for (const one of replayed) checkRules(one);
+      const edited = replayed.filter(({ heard, sent }) => !heard.body.equals(sent));
+      if (scenario.name.includes("normal")) expect(edited.length).toBeGreaterThan(0);
+      expect(await threadsOf(gateway, "main")).toHaveLength(1);
+    },
+  );
 
-  it("two people who send the same never meet", async () => {
+  test("two people who send the same never meet", async () => {
     const upstream = await startUpstream();
     const env = { ALICE: createToken(), BOB: createToken() };
     const gateway = await startGateway({

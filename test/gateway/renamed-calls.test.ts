@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { findViolations } from "../../src/gateway/outgoing/check-rules.ts";
 import { ask, logOf, quiet, startGateway, threadsOf } from "../support/gateway.ts";
 import { beginStream, eventsOf, startUpstream } from "../support/upstream.ts";
@@ -32,7 +32,7 @@ const given = (number: number) => ({
 });
 
 describe("a client that rewrites the ids of calls", () => {
-  it("has its window edited by the provider's rules, also behind what it says for one request only", async () => {
+  test("has its window edited by the provider's rules, also behind what it says for one request only", async () => {
     const upstream = await startCalling();
     const models = { "claude-sonnet-4-5": { window: 16_000, maxOutput: 1_000 } };
     const first = await startGateway({ upstream: upstream.url, config: { models } });

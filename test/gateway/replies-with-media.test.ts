@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { WireObject } from "../../src/gateway/api/api.ts";
 import { TestAgent } from "../support/agent.ts";
 import { logOf, startGateway, type TestGateway, threadsOf } from "../support/gateway.ts";
@@ -75,7 +75,7 @@ describe.each([
   ["streamed", true],
   ["whole", false],
 ] as const)("a %s reply of Chat Completions", (_, isStreamed) => {
-  it.each<[string, Keep]>([
+  test.each<[string, Keep]>([
     ["sent back", (reply) => reply],
     ["left out", ({ content }) => ({ content })],
   ])("keeps pictures that are %s", async (_name, keep) => {
@@ -92,7 +92,7 @@ describe.each([
     }
   });
 
-  it("that is nothing but a picture is kept", async () => {
+  test("that is nothing but a picture is kept", async () => {
     const gateway = await talk(
       () => ({ images: [IMAGE] }),
       (reply) => reply,
@@ -102,7 +102,7 @@ describe.each([
       expect(parts).toMatchObject([{ type: "blob", mime: "image/png" }]);
   });
 
-  it.each<[string, Keep]>([
+  test.each<[string, Keep]>([
     ["its id", ({ audio }) => ({ audio: { id: (audio as WireObject).id } })],
     ["its words", ({ audio }) => ({ content: (audio as WireObject).transcript })],
     ["all of it", (reply) => reply],
@@ -123,7 +123,7 @@ describe.each([
     }
   });
 
-  it.each<[string, Keep]>([
+  test.each<[string, Keep]>([
     ["sent back", (reply) => reply],
     ["left out", ({ content }) => ({ content })],
   ])("keeps its sources that are %s", async (_name, keep) => {

@@ -1,7 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { ApiName } from "../../src/gateway/api/api.ts";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway, threadsOf } from "../support/gateway.ts";
+import { proofTest } from "../support/proof.ts";
 import { behave, type Heard, says, startUpstream } from "../support/upstream.ts";
 import { output } from "./limited.ts";
 
@@ -24,7 +25,7 @@ function talk(turns: number, characters: number) {
 }
 
 describe("a usage report", () => {
-  it.each(APIS)("over %s that cannot be true leaves the next request whole", async (api) => {
+  test.each(APIS)("over %s that cannot be true leaves the next request whole", async (api) => {
     let turn = 0;
     const upstream = await startUpstream((heard, response) => {
       const input = turn++ === 4 ? 185_000 : tokensOf(heard);
@@ -50,7 +51,7 @@ describe("a usage report", () => {
     expect(wordsOf(upstream.heard.at(-1))).toContain("Question 0:");
   });
 
-  it("that sums the rounds of a server tool leaves a long conversation whole, however often it comes", async () => {
+  test("that sums the rounds of a server tool leaves a long conversation whole, however often it comes", async () => {
     const search = {
       type: "server_tool_use",
       id: "srvtoolu_1",
@@ -112,7 +113,7 @@ function strict(api: ApiName, reply = "Fine.") {
 }
 
 describe("output that does not fit beside the messages", () => {
-  it.each(APIS.flatMap((api) => [[api, 63_900] as const, [api, 90_000] as const]))(
+  test.each(APIS.flatMap((api) => [[api, 63_900] as const, [api, 90_000] as const]))(
     "over %s is lowered from %i, and no message is cut",
     async (api, asked) => {
       const upstream = await strict(api);
@@ -134,7 +135,7 @@ describe("output that does not fit beside the messages", () => {
     },
   );
 
-  it("keeps a budget for thinking below it", async () => {
+  test("keeps a budget for thinking below it", async () => {
     const upstream = await strict("anthropic");
     const gateway = await startGateway({ upstream: upstream.url });
     const agent = new TestAgent(gateway);
@@ -148,7 +149,7 @@ describe("output that does not fit beside the messages", () => {
     expect(thinking.budget_tokens).toBeGreaterThan(50_000);
   });
 
-  it("that the request does not name is the provider's to tell", async () => {
+  test("that the request does not name is the provider's to tell", async () => {
     const words = `{"error":{"message":"This model's maximum context length is 64000 tokens. However, you requested 66000 tokens (2000 in the messages, 64000 in the completion).","code":"context_length_exceeded"}}`;
     const upstream = await startUpstream((heard, response) =>
       behave(heard, response, { type: "error", kind: "overflow", status: 400, body: words }),
@@ -170,7 +171,7 @@ describe("an overflow for ever", () => {
       behave(heard, response, { type: "error", kind: "overflow", status: 400, body });
     });
 
-  it("is not sent twice with the same bytes, and healed once for the same conversation", async () => {
+  proofTest("is not sent twice with the same bytes, and healed once for the same conversation", async () => {
     const upstream = await endless();
     const gateway = await startGateway({ upstream: upstream.url, config: { breaker: { overflows: 50 } } });
     const agent = new TestAgent(gateway);
@@ -194,7 +195,7 @@ describe("an overflow for ever", () => {
     expect(upstream.heard.length).toBeGreaterThan(tries + 7);
   });
 
-  it("of a request that cannot be made smaller is told at once", async () => {
+  test("of a request that cannot be made smaller is told at once", async () => {
     const upstream = await endless();
     const gateway = await startGateway({ upstream: upstream.url });
     const agent = new TestAgent(gateway);
@@ -204,7 +205,7 @@ describe("an overflow for ever", () => {
     expect(new Set(bodies).size).toBe(bodies.length);
   });
 
-  it("stops a client that asks again and again, in words that it takes for the end", async () => {
+  proofTest("stops a client that asks again and again, in words that it takes for the end", async () => {
     const upstream = await endless();
     const gateway = await startGateway({ upstream: upstream.url });
     const agent = new TestAgent(gateway);
@@ -224,7 +225,7 @@ describe("an overflow for ever", () => {
     expect(words).not.toMatch(/too long|context/);
   });
 
-  it("that ends is forgotten with the first answer", async () => {
+  proofTest("that ends is forgotten with the first answer", async () => {
     const api = "anthropic";
     let window = 1_000;
     const upstream = await startUpstream((heard, response, index) => {
@@ -245,7 +246,7 @@ describe("an overflow for ever", () => {
   });
 });
 
-it("a limit that an upstream tells with impossible numbers is not taken for its window", async () => {
+test("a limit that an upstream tells with impossible numbers is not taken for its window", async () => {
   const api = "anthropic";
   const message = "prompt is too long: 900000 tokens > 600 maximum";
   const body = JSON.stringify({ type: "error", error: { type: "invalid_request_error", message } });

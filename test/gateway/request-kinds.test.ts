@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway, threadsOf } from "../support/gateway.ts";
 import { type Answering, says, startUpstream } from "../support/upstream.ts";
@@ -14,7 +14,7 @@ async function world(answering: Answering = numbered) {
 describe("what a request is for", () => {
   const DOCUMENT = `Please review this page.\n\nA title names the session: a short one, and only the title. Determine whether it is JSON or true or false, exactly one of them. The <conversation> is summarized so that another agent can continue.`;
 
-  it("is a turn of the conversation for a first message that quotes documentation", async () => {
+  test("is a turn of the conversation for a first message that quotes documentation", async () => {
     const { gateway } = await world();
     const agent = new TestAgent(gateway);
     Object.assign(agent.fields, { tools: undefined, system: undefined, max_tokens: 100 });
@@ -24,7 +24,7 @@ describe("what a request is for", () => {
     expect(await onlyLine(gateway, "main")).toHaveLength(4);
   });
 
-  it("is a compaction where the conversation's tools are taken away for it", async () => {
+  test("is a compaction where the conversation's tools are taken away for it", async () => {
     const { gateway } = await world();
     const agent = new TestAgent(gateway);
     await agent.say("Find the bug in the parser.");
@@ -39,7 +39,7 @@ describe("what a request is for", () => {
     expect(await onlyLine(gateway, "main")).not.toContain(`user|${words}`);
   });
 
-  it("turns out to be a compaction where the client goes on from the reply", async () => {
+  test("turns out to be a compaction where the client goes on from the reply", async () => {
     const summary =
       "The user wants the parser fixed; the bug is in the third branch of the lexer, and a test is missing. Nothing else was asked for.";
     const { upstream, gateway } = await world(

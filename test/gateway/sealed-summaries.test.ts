@@ -1,7 +1,8 @@
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import type { WireObject } from "../../src/gateway/api/api.ts";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway } from "../support/gateway.ts";
+import { proofCases } from "../support/proof.ts";
 import { output, startLimitedUpstream } from "./limited.ts";
 import { working } from "./long-session.ts";
 
@@ -13,7 +14,7 @@ const SEALED = [
   ["context_compaction", 600],
 ] as const;
 
-it.each(SEALED)(
+test.each(proofCases(SEALED))(
   "an item of type %s with %i characters never leaves the window: all that was said before is in it",
   async (type, length) => {
     const upstream = await startLimitedUpstream({

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { TestAgent } from "../support/agent.ts";
 import { logOf, quiet, startGateway, type TestGateway, threadsOf } from "../support/gateway.ts";
 import { type Answering, behave, eventsOf, says, startUpstream } from "../support/upstream.ts";
@@ -26,7 +26,7 @@ async function logOfThread(gateway: TestGateway, id: string | undefined): Promis
 }
 
 describe.each(APIS)("a conversation over %s", (api) => {
-  it("is one session without any id, every message in it once", async () => {
+  test("is one session without any id, every message in it once", async () => {
     const { gateway } = await world();
     const agent = new TestAgent(gateway, api);
     await agent.say("Find the bug in the parser.");
@@ -45,7 +45,7 @@ describe.each(APIS)("a conversation over %s", (api) => {
     expect(await logOfThread(gateway, main?.id)).toEqual(line);
   });
 
-  it("is one session when replies come packed and pass untouched", async () => {
+  test("is one session when replies come packed and pass untouched", async () => {
     const { gateway } = await world(
       (heard, response, index) => {
         const packed = gzipSync(eventsOf(heard, { text: `Reply number ${index + 1}.` }).join(""));
@@ -64,7 +64,7 @@ describe.each(APIS)("a conversation over %s", (api) => {
     expect(await mainLine(gateway)).toHaveLength(24);
   });
 
-  it("goes on after the gateway was started again", async () => {
+  test("goes on after the gateway was started again", async () => {
     const { upstream, gateway } = await world();
     const agent = new TestAgent(gateway, api);
     await agent.say("Find the bug in the parser.");
@@ -77,7 +77,7 @@ describe.each(APIS)("a conversation over %s", (api) => {
     expect(await mainLine(second)).toHaveLength(6);
   });
 
-  it("tells two conversations that begin alike apart", async () => {
+  test("tells two conversations that begin alike apart", async () => {
     const { gateway } = await world();
     const [one, two] = [new TestAgent(gateway, api), new TestAgent(gateway, api)];
     await one.say("Hello there, let us begin.");
@@ -95,7 +95,7 @@ describe.each(APIS)("a conversation over %s", (api) => {
     ]);
   });
 
-  it("goes back to an edited message and keeps both ways in the log", async () => {
+  test("goes back to an edited message and keeps both ways in the log", async () => {
     const { gateway } = await world();
     const agent = new TestAgent(gateway, api);
     await agent.say("Find the bug in the parser.");
@@ -114,7 +114,7 @@ describe.each(APIS)("a conversation over %s", (api) => {
     expect(new Set(log).size).toBe(log.length);
   });
 
-  it("stores a request once that is sent again after an error", async () => {
+  test("stores a request once that is sent again after an error", async () => {
     let isDown = true;
     const { gateway } = await world((heard, response, index) => {
       if (isDown) behave(heard, response, { type: "error", kind: "overloaded" });
@@ -130,7 +130,7 @@ describe.each(APIS)("a conversation over %s", (api) => {
     expect(await mainLine(gateway)).toHaveLength(2);
   });
 
-  it("stays one when tools are used", async () => {
+  test("stays one when tools are used", async () => {
     const { gateway } = await world(
       says((_, index) =>
         index % 2 === 0
@@ -151,7 +151,7 @@ describe.each(APIS)("a conversation over %s", (api) => {
 });
 
 describe("whose conversation a request is", () => {
-  it("is what an explicit id says, whatever the first message is", async () => {
+  test("is what an explicit id says, whatever the first message is", async () => {
     const { gateway } = await world();
     const [one, two] = [new TestAgent(gateway), new TestAgent(gateway)];
     one.headers["x-longhaul-session"] = "first";
@@ -165,7 +165,7 @@ describe("whose conversation a request is", () => {
     for (const id of ids) expect(await lineOfThread(gateway, id)).toHaveLength(4);
   });
 
-  it("is the same when cache markers move and a text turns from string to block", async () => {
+  test("is the same when cache markers move and a text turns from string to block", async () => {
     const { gateway } = await world();
     const agent = new TestAgent(gateway);
     await agent.say("A long first message.");
@@ -180,7 +180,7 @@ describe("whose conversation a request is", () => {
     expect(await mainLine(gateway)).toHaveLength(6);
   });
 
-  it("is the same when ids of calls are rewritten", async () => {
+  test("is the same when ids of calls are rewritten", async () => {
     const { gateway } = await world(
       says((_, index) => ({
         toolCalls: [{ id: `toolu_${index}`, name: "read_file", input: { path: `${index}` } }],
@@ -200,7 +200,7 @@ describe("whose conversation a request is", () => {
     expect(await mainLine(gateway)).toHaveLength(10);
   });
 
-  it("is the same when the end of a request vanishes with the next", async () => {
+  test("is the same when the end of a request vanishes with the next", async () => {
     const { gateway } = await world();
     const agent = new TestAgent(gateway);
     for (let turn = 1; turn <= 5; turn++) {
@@ -220,7 +220,7 @@ describe("whose conversation a request is", () => {
     expect(fresh.length).toBeLessThanOrEqual(5);
   });
 
-  it("is another one for a title, which becomes the title", async () => {
+  test("is another one for a title, which becomes the title", async () => {
     const { gateway } = await world(
       says((heard) => ({
         text: JSON.stringify(heard.json).includes("title for this") ? "Parser bug" : "On it.",
@@ -241,7 +241,7 @@ describe("whose conversation a request is", () => {
     expect((await threadsOf(gateway, "main"))[0]?.title).toBe("Parser bug");
   });
 
-  it("is a child for a sub-agent under the same id", async () => {
+  test("is a child for a sub-agent under the same id", async () => {
     const { gateway } = await world();
     const session = "6b903dd1-0fdf-4f1a-9bc3-e2a3bdc656ec";
     const main = new TestAgent(gateway);
@@ -265,7 +265,7 @@ describe("whose conversation a request is", () => {
     expect(await lineOfThread(gateway, child?.id)).toHaveLength(4);
   });
 
-  it("is that of the response which a request goes on from", async () => {
+  test("is that of the response which a request goes on from", async () => {
     let count = 0;
     const { upstream, gateway } = await world((heard, response) => {
       const text = JSON.stringify({ text: `Reply ${++count}.` });
@@ -288,7 +288,7 @@ describe("whose conversation a request is", () => {
 });
 
 describe("a client with a summary of its own", () => {
-  it("that goes back to before it is sent what it says itself", async () => {
+  test("that goes back to before it is sent what it says itself", async () => {
     const summary =
       "The user wants the parser fixed; the bug is in the third branch of the lexer, and a test is missing.";
     const { upstream, gateway } = await world(
@@ -312,7 +312,7 @@ describe("a client with a summary of its own", () => {
 });
 
 describe("after the gateway was started again, a request", () => {
-  it("goes on with a summary that its client made before", async () => {
+  test("goes on with a summary that its client made before", async () => {
     const summary =
       "The user wants the parser fixed; the bug is in the third branch of the lexer, and a test is missing.";
     const { upstream, gateway } = await world(
@@ -343,7 +343,7 @@ describe("after the gateway was started again, a request", () => {
 });
 
 describe("requests at the same time", () => {
-  it("of one conversation are all answered, and nothing is stored twice", async () => {
+  test("of one conversation are all answered, and nothing is stored twice", async () => {
     const { gateway } = await world(async (heard, response, index) => {
       await sleep(20);
       numbered(heard, response, index);
@@ -364,7 +364,7 @@ describe("requests at the same time", () => {
     expect(await threadsOf(gateway, "main")).toHaveLength(1);
   });
 
-  it("that say the same are one message and as many replies", async () => {
+  test("that say the same are one message and as many replies", async () => {
     const { gateway } = await world(async (heard, response, index) => {
       await sleep(20);
       numbered(heard, response, index);
@@ -378,7 +378,7 @@ describe("requests at the same time", () => {
     expect(logs.filter((text) => text.startsWith("assistant|"))).toHaveLength(2);
   });
 
-  it("of fifty conversations never mix", async () => {
+  test("of fifty conversations never mix", async () => {
     const { upstream, gateway } = await world(async (heard, response, index) => {
       const last = heard.json.messages.at(-1).content;
       await sleep((index * 7) % 40);
@@ -401,7 +401,7 @@ describe("requests at the same time", () => {
     }
   });
 
-  it("go on while others of the same gateway come and go, with few conversations held in memory", async () => {
+  test("go on while others of the same gateway come and go, with few conversations held in memory", async () => {
     const { gateway } = await world(numbered, { limits: { maxThreads: 3 } });
     const agents = Array.from({ length: 8 }, () => new TestAgent(gateway));
     for (const turn of [1, 2, 3])

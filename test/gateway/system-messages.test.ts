@@ -3,6 +3,7 @@ import type { ApiName, WireObject } from "../../src/gateway/api/api.ts";
 import { getApi } from "../../src/gateway/api/apis.ts";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway, threadsOf } from "../support/gateway.ts";
+import { proofCases } from "../support/proof.ts";
 import { output, startLimitedUpstream } from "./limited.ts";
 
 const WINDOW = 16_000;
@@ -19,32 +20,35 @@ const INSTRUCTIONS: Readonly<Record<ApiName, (text: string) => WireObject>> = {
   }),
 };
 
-describe.each(["anthropic", "openai-chat", "openai-responses"] as const)("system messages over %s", (api) => {
-  test.each(["longhaul", "cline", "roo", "openclaw"])(
-    "among the others are sent as they came under %s, and never as the user's",
-    async (policy) => {
-      const upstream = await startLimitedUpstream({
-        api,
-        window: WINDOW,
-        count: (body) => Math.ceil(body.length / 4),
-        reply: (turn) => ({ text: `Reply ${turn}. ${output(turn, 1_500)}` }),
-      });
-      const upstreams = [{ name: "small", baseUrl: upstream.url, apis: [api], window: WINDOW }];
-      const gateway = await startGateway({ upstream: upstreams, config: { policy } });
-      const agent = new TestAgent(gateway, api);
-      const system: WireObject[] = [];
-      for (let turn = 0; turn < 30; turn++) {
-        if (turn % 5 === 1) {
-          system.push(INSTRUCTIONS[api](`${MARK} ${turn}: the folder is project_${turn}.`));
-          agent.elements.push(system.at(-1) as WireObject);
+describe.each(proofCases(["anthropic", "openai-chat", "openai-responses"] as const))(
+  "system messages over %s",
+  (api) => {
+    test.each(proofCases(["longhaul", "cline", "roo", "openclaw"], 2))(
+      "among the others are sent as they came under %s, and never as the user's",
+      async (policy) => {
+        const upstream = await startLimitedUpstream({
+          api,
+          window: WINDOW,
+          count: (body) => Math.ceil(body.length / 4),
+          reply: (turn) => ({ text: `Reply ${turn}. ${output(turn, 1_500)}` }),
+        });
+        const upstreams = [{ name: "small", baseUrl: upstream.url, apis: [api], window: WINDOW }];
+        const gateway = await startGateway({ upstream: upstreams, config: { policy } });
+        const agent = new TestAgent(gateway, api);
+        const system: WireObject[] = [];
+        for (let turn = 0; turn < 30; turn++) {
+          if (turn % 5 === 1) {
+            system.push(INSTRUCTIONS[api](`${MARK} ${turn}: the folder is project_${turn}.`));
+            agent.elements.push(system.at(-1) as WireObject);
+          }
+          await agent.say(`Message ${turn}. ${output(turn + 1_000, 1_000)}`);
         }
-        await agent.say(`Message ${turn}. ${output(turn + 1_000, 1_000)}`);
-      }
-      const sent = upstream.heard.at(-1)?.json[getApi(api).messagesField] as readonly WireObject[];
-      expect(sent.length).toBeLessThan(agent.elements.length);
-      const marked = sent.filter((element) => JSON.stringify(element).includes(MARK));
-      expect(marked).toEqual(system);
-      expect(await threadsOf(gateway)).toHaveLength(1);
-    },
-  );
-});
+        const sent = upstream.heard.at(-1)?.json[getApi(api).messagesField] as readonly WireObject[];
+        expect(sent.length).toBeLessThan(agent.elements.length);
+        const marked = sent.filter((element) => JSON.stringify(element).includes(MARK));
+        expect(marked).toEqual(system);
+        expect(await threadsOf(gateway)).toHaveLength(1);
+      },
+    );
+  },
+);

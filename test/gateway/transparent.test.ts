@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { brotliCompressSync, gunzipSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ask, startGateway, threadsOf } from "../support/gateway.ts";
+import { proofTest } from "../support/proof.ts";
 import { beginStream, eventsOf, says, startUpstream, type Upstream, wireApi } from "../support/upstream.ts";
 
 const MESSAGES = "/v1/messages";
@@ -25,14 +26,14 @@ const ODD_BODIES: Readonly<Record<string, string>> = {
 };
 
 describe("a gateway with edits off", () => {
-  it.each(Object.entries(ODD_BODIES))("passes %s as they came", async (_, body) => {
+  test.each(Object.entries(ODD_BODIES))("passes %s as they came", async (_, body) => {
     const { upstream, gateway } = await passing();
     const answer = await ask(gateway, { path: MESSAGES, body });
     expect(answer.status).toBe(200);
     expect(upstream.heard[0]?.body.toString()).toBe(body);
   });
 
-  it.each(Object.entries(ODD_BODIES))(
+  test.each(Object.entries(ODD_BODIES))(
     "passes %s as they came with the default policy, too",
     async (_, body) => {
       const upstream = await startUpstream();
@@ -42,7 +43,7 @@ describe("a gateway with edits off", () => {
     },
   );
 
-  it("passes a body of twenty megabytes", async () => {
+  proofTest("passes a body of twenty megabytes", async () => {
     const { upstream, gateway } = await passing();
     const body = Buffer.from(
       JSON.stringify({
@@ -55,7 +56,7 @@ describe("a gateway with edits off", () => {
     expect(upstream.heard[0]?.body.equals(body)).toBe(true);
   });
 
-  it("refuses a body beyond its limit, and says which limit that is", async () => {
+  test("refuses a body beyond its limit, and says which limit that is", async () => {
     const upstream = await startUpstream();
     const config = { ...PASS, limits: { maxBodyBytes: 2_048 } };
     const gateway = await startGateway({ upstream: upstream.url, config });
@@ -65,7 +66,7 @@ describe("a gateway with edits off", () => {
     expect(upstream.heard).toHaveLength(0);
   });
 
-  it("passes a body that was uploaded in chunks", async () => {
+  test("passes a body that was uploaded in chunks", async () => {
     const { upstream, gateway } = await passing();
     const body = JSON.stringify(said("in chunks"));
     const rawHeaders = [
@@ -82,7 +83,7 @@ describe("a gateway with edits off", () => {
     expect(upstream.heard[0]?.header("transfer-encoding")).toBeUndefined();
   });
 
-  it.each([
+  test.each([
     ["gzip", gzipSync],
     ["zstd", zstdCompressSync],
     ["br", brotliCompressSync],
@@ -101,7 +102,7 @@ describe("a gateway with edits off", () => {
     },
   );
 
-  it("passes headers in their order and case, those of its own and of the connection aside", async () => {
+  test("passes headers in their order and case, those of its own and of the connection aside", async () => {
     const { upstream, gateway } = await passing();
     const rawHeaders = [
       "anthropic-beta",
@@ -145,7 +146,7 @@ describe("a gateway with edits off", () => {
     expect(arrived).toEqual(expected);
   });
 
-  it("hands the headers, the status and the words of an answer on", async () => {
+  test("hands the headers, the status and the words of an answer on", async () => {
     const { gateway } = await passing(
       await startUpstream((_, response) => {
         response.writeHead(299, "Quite Fine", [
@@ -176,7 +177,7 @@ describe("a gateway with edits off", () => {
     expect(answer.text).toBe(`{"type":"message",  "x":1e400}`);
   });
 
-  it("hands a packed stream on as it was packed, and stores what it says", async () => {
+  test("hands a packed stream on as it was packed, and stores what it says", async () => {
     const upstream = await startUpstream((heard, response) => {
       const packed = gzipSync(eventsOf(heard, { text: "packed on the way back" }).join(""));
       response
@@ -196,7 +197,7 @@ describe("a gateway with edits off", () => {
     expect(JSON.stringify((await session.page()).entries)).toContain("packed on the way back");
   });
 
-  it("hands a packed body on as it was packed, and stores what it says", async () => {
+  test("hands a packed body on as it was packed, and stores what it says", async () => {
     const upstream = await startUpstream((heard, response) => {
       const packed = gzipSync(
         JSON.stringify(wireApi(heard.url).body({ text: "packed at once" }, { path: "", body: {} })),
@@ -215,7 +216,7 @@ describe("a gateway with edits off", () => {
     expect(JSON.stringify((await session.page()).entries)).toContain("packed at once");
   });
 
-  it("hands every event on while the next one is not written yet", async () => {
+  test("hands every event on while the next one is not written yet", async () => {
     const seen: string[] = [];
     let events: readonly string[] = [];
     const upstream = await startUpstream(async (heard, response) => {
@@ -238,7 +239,7 @@ describe("a gateway with edits off", () => {
     expect(answer.isWhole).toBe(true);
   });
 
-  it("hands on what a provider says before its answer", async () => {
+  test("hands on what a provider says before its answer", async () => {
     const upstream = await startUpstream((heard, response, index) => {
       response.writeEarlyHints({ link: "</style.css>; rel=preload" });
       response.writeProcessing();
@@ -256,7 +257,7 @@ describe("a gateway with edits off", () => {
     expect(upstream.heard[0]?.header("expect")).toBeUndefined();
   });
 
-  it("passes models, token counts and other endpoints of a provider", async () => {
+  test("passes models, token counts and other endpoints of a provider", async () => {
     const upstream = await startUpstream((heard, response) => {
       const text = JSON.stringify({ saw: `${heard.method} ${heard.url}`, bytes: heard.body.length });
       response.writeHead(200, { "content-type": "application/json", "content-length": text.length });
@@ -277,7 +278,7 @@ describe("a gateway with edits off", () => {
     expect(unknown.text).toContain("/v1/messages");
   });
 
-  it("hands redirects on without the way to another host, and follows none", async () => {
+  test("hands redirects on without the way to another host, and follows none", async () => {
     const elsewhere = await startUpstream();
     const upstream = await startUpstream((_, response) =>
       response.writeHead(307, { location: `${elsewhere.url}/v1/messages` }).end("moved"),
@@ -290,7 +291,7 @@ describe("a gateway with edits off", () => {
     expect(elsewhere.heard).toEqual([]);
   });
 
-  it("sends a request where the configuration says, whatever the request says", async () => {
+  test("sends a request where the configuration says, whatever the request says", async () => {
     const [first, second, elsewhere] = await Promise.all([startUpstream(), startUpstream(), startUpstream()]);
     const gateway = await startGateway({
       config: PASS,
@@ -320,7 +321,7 @@ describe("a gateway with edits off", () => {
     expect(elsewhere.heard).toEqual([]);
   });
 
-  it("gives an upstream its own key, and never the gateway's token", async () => {
+  test("gives an upstream its own key, and never the gateway's token", async () => {
     const upstream = await startUpstream();
     const token = "lh-0f8e7d6c5b4a39281706f5e4d3c2b1a0998877665544";
     const gateway = await startGateway({

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { TestAgent } from "../support/agent.ts";
 import { logOf, startGateway, type TestGateway, threadsOf } from "../support/gateway.ts";
 import "../support/seed.ts";
-import { proofRounds } from "../support/proof.ts";
+import { proofRounds, proofTest } from "../support/proof.ts";
 import { says, startUpstream } from "../support/upstream.ts";
 import { output, startLimitedUpstream } from "./limited.ts";
 import { lineOfThread, onlyLine } from "./only-line.ts";
@@ -139,7 +139,7 @@ describe("a sliding window", () => {
     expect(await onlyLog(gateway)).toEqual([...agent.said].sort());
   });
 
-  test("of many clients at once stays as many sessions, also where all begin alike", async () => {
+  proofTest("of many clients at once stays as many sessions, also where all begin alike", async () => {
     const upstream = await startUpstream(
       says((heard) => ({ text: `You said: ${heard.json.messages.at(-1).content}` })),
     );
@@ -163,28 +163,31 @@ describe("a sliding window", () => {
 });
 
 describe("a client that ends each request with a reminder", () => {
-  test("has each of them in the log once, the later ones as notes that leave the line as it is", async () => {
-    const { upstream, gateway } = await world();
-    const agent = new TrimmingAgent(gateway, "anthropic");
-    const whole: Trimming = { newest: 1_000, keepsFirst: true };
-    const reminder = (turn: number) => `<system-reminder>It is turn ${turn} of many.</system-reminder>`;
-    for (let turn = 0; turn < 45; turn++) {
-      const sent = await agent.step(`Turn ${turn} of it.`, whole, reminder(turn));
-      expect(upstream.heard.at(-1)?.json.messages).toEqual(sent);
-    }
-    await agent.step("And a last word without one.", whole);
-    const [main] = await threadsOf(gateway);
-    const session = await gateway.kernel.session(main?.id);
-    const notes = (await session.read({ from: 1, kinds: ["notice"], limit: 1_000 })).flatMap((entry) =>
-      entry.kind === "notice" ? [`user|${entry.text.split("\n").slice(1).join("\n")}`] : [],
-    );
-    expect(notes.length).toBeGreaterThan(5);
-    expect([...(await onlyLog(gateway)), ...notes].sort()).toEqual([...agent.said].sort());
-    expect(await onlyLine(gateway)).toEqual(agent.said.filter((text) => !text.includes("system-reminder")));
-    expect((await session.lines(1))[0]?.ranges.length).toBeLessThan(70);
-  });
+  proofTest(
+    "has each of them in the log once, the later ones as notes that leave the line as it is",
+    async () => {
+      const { upstream, gateway } = await world();
+      const agent = new TrimmingAgent(gateway, "anthropic");
+      const whole: Trimming = { newest: 1_000, keepsFirst: true };
+      const reminder = (turn: number) => `<system-reminder>It is turn ${turn} of many.</system-reminder>`;
+      for (let turn = 0; turn < 45; turn++) {
+        const sent = await agent.step(`Turn ${turn} of it.`, whole, reminder(turn));
+        expect(upstream.heard.at(-1)?.json.messages).toEqual(sent);
+      }
+      await agent.step("And a last word without one.", whole);
+      const [main] = await threadsOf(gateway);
+      const session = await gateway.kernel.session(main?.id);
+      const notes = (await session.read({ from: 1, kinds: ["notice"], limit: 1_000 })).flatMap((entry) =>
+        entry.kind === "notice" ? [`user|${entry.text.split("\n").slice(1).join("\n")}`] : [],
+      );
+      expect(notes.length).toBeGreaterThan(5);
+      expect([...(await onlyLog(gateway)), ...notes].sort()).toEqual([...agent.said].sort());
+      expect(await onlyLine(gateway)).toEqual(agent.said.filter((text) => !text.includes("system-reminder")));
+      expect((await session.lines(1))[0]?.ranges.length).toBeLessThan(70);
+    },
+  );
 
-  test("that begins to keep them has those on the line", async () => {
+  proofTest("that begins to keep them has those on the line", async () => {
     const { gateway } = await world();
     const agent = new TrimmingAgent(gateway, "anthropic");
     const whole: Trimming = { newest: 1_000, keepsFirst: true };

@@ -1,7 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { WireObject } from "../../src/gateway/api/api.ts";
 import { TestAgent } from "../support/agent.ts";
 import { lineOf, startGateway, threadsOf } from "../support/gateway.ts";
+import { proofCases } from "../support/proof.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { output } from "./limited.ts";
 
@@ -42,7 +43,7 @@ function saying(items: (index: number) => readonly WireObject[]) {
 }
 
 describe("of what only its format knows", () => {
-  it.each(Object.entries(KINDS))(
+  test.each(proofCases(Object.entries(KINDS), 2))(
     "%s leaves the window together with its answer",
     async (_, [call, answer]) => {
       const upstream = await saying((index) => [call(`id_${index}`)]);
@@ -69,7 +70,7 @@ describe("of what only its format knows", () => {
     },
   );
 
-  it("a tool that the provider carries out itself is one reply with its output, in one session", async () => {
+  test("a tool that the provider carries out itself is one reply with its output, in one session", async () => {
     const upstream = await saying((index) => [
       { type: "tool_search_call", id: `ts_${index}`, call_id: null, execution: "server", arguments: {} },
       { type: "tool_search_output", id: `to_${index}`, call_id: null, execution: "server", tools: [] },

@@ -1,6 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway, threadsOf } from "../support/gateway.ts";
+import { proofCases, proofTest } from "../support/proof.ts";
 import { behave, says, startUpstream } from "../support/upstream.ts";
 import { output, startLimitedUpstream } from "./limited.ts";
 import { expectWholeLog, working, workOn } from "./long-session.ts";
@@ -15,11 +16,13 @@ function small(baseUrl: string, window?: number) {
 }
 
 describe("a long session with a small upstream", () => {
-  it.each([
-    ["anthropic", 300, 2_400],
-    ["openai-chat", 120, 5_000],
-    ["openai-responses", 120, 5_000],
-  ] as const)("over %s works for %i turns and never hears of an overflow", async (api, turns, characters) => {
+  test.each(
+    proofCases([
+      ["openai-chat", 120, 5_000],
+      ["openai-responses", 120, 5_000],
+      ["anthropic", 300, 2_400],
+    ] as const),
+  )("over %s works for %i turns and never hears of an overflow", async (api, turns, characters) => {
     const upstream = await startLimitedUpstream({ api, window: WINDOW, count: byBytes, reply: working });
     const gateway = await startGateway({ upstream: small(upstream.url, WINDOW) });
     const agent = await workOn(gateway, { api, turns, characters, clientWindow: 200_000 });
@@ -28,14 +31,16 @@ describe("a long session with a small upstream", () => {
     expect(JSON.stringify(agent.body()).length / 4).toBeGreaterThan(2 * WINDOW);
   });
 
-  it.each([
-    [
-      "counts more tokens from one day to the next",
-      WINDOW,
-      (body: Buffer, at: number) => body.length / (at < 40 ? 4 : 1.7),
-    ],
-    ["does not tell its window", undefined, (body: Buffer) => body.length / 2],
-  ] as const)("heals what an upstream refuses that %s", async (_, told, count) => {
+  test.each(
+    proofCases([
+      [
+        "counts more tokens from one day to the next",
+        WINDOW,
+        (body: Buffer, at: number) => body.length / (at < 40 ? 4 : 1.7),
+      ],
+      ["does not tell its window", undefined, (body: Buffer) => body.length / 2],
+    ] as const),
+  )("heals what an upstream refuses that %s", async (_, told, count) => {
     const api = "anthropic";
     const upstream = await startLimitedUpstream({
       api,
@@ -51,7 +56,7 @@ describe("a long session with a small upstream", () => {
     expect(upstream.refused()).toBeLessThan(6);
   });
 
-  it("keeps its window when several requests of it come at once", async () => {
+  proofTest("keeps its window when several requests of it come at once", async () => {
     const api = "anthropic";
     let asked = 0;
     const upstream = await startLimitedUpstream({
@@ -75,7 +80,7 @@ describe("a long session with a small upstream", () => {
     expect(upstream.counts).toHaveLength(16);
   });
 
-  it("goes on with the same window after the gateway was started again", async () => {
+  proofTest("goes on with the same window after the gateway was started again", async () => {
     const api = "anthropic";
     const upstream = await startLimitedUpstream({ api, window: WINDOW, count: byBytes, reply: working });
     const gateway = await startGateway({ upstream: small(upstream.url, WINDOW) });
@@ -94,7 +99,7 @@ describe("a long session with a small upstream", () => {
 });
 
 describe("a request that is refused", () => {
-  it("is tried three more times at most, and then the client gets the provider's own words", async () => {
+  test("is tried three more times at most, and then the client gets the provider's own words", async () => {
     const words = `{"type":"error",  "error":{"type":"invalid_request_error","message":"prompt is too long: 300000 tokens > 200000 maximum"}}`;
     const upstream = await startUpstream((heard, response) =>
       behave(heard, response, {
@@ -116,7 +121,7 @@ describe("a request that is refused", () => {
     expect(upstream.heard.length).toBeLessThanOrEqual(8);
   });
 
-  it("for a picture goes through without it, and so does the next one", async () => {
+  test("for a picture goes through without it, and so does the next one", async () => {
     const picture = Buffer.from("no picture at all".repeat(50)).toString("base64");
     const upstream = await startUpstream((heard, response, index) => {
       if (!heard.body.includes(picture)) return says("I see.")(heard, response, index);
@@ -142,7 +147,7 @@ describe("a request that is refused", () => {
     expect(await threadsOf(gateway, "main")).toHaveLength(1);
   });
 
-  it("with edits off is left alone", async () => {
+  test("with edits off is left alone", async () => {
     const api = "anthropic";
     const upstream = await startLimitedUpstream({ api, window: 1_000, count: byBytes, reply: working });
     const gateway = await startGateway({ upstream: upstream.url, config: { policy: "none" } });
@@ -156,7 +161,7 @@ describe("a request that is refused", () => {
 });
 
 describe("edits", () => {
-  it("are planned and reported in a dry run, and nothing is changed", async () => {
+  test("are planned and reported in a dry run, and nothing is changed", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: small(upstream.url, 16_000), config: { dryRun: true } });
     const agent = new TestAgent(gateway);
@@ -171,7 +176,7 @@ describe("edits", () => {
     expect(Number(told?.tokensAfter)).toBeLessThan(Number(told?.tokensBefore));
   });
 
-  it("that a client asks for with context_management are carried out for any upstream, and told", async () => {
+  test("that a client asks for with context_management are carried out for any upstream, and told", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url });
     const agent = new TestAgent(gateway);
@@ -194,7 +199,7 @@ describe("edits", () => {
     expect(answer.text).toContain("clear_tool_uses_20250919");
   });
 
-  it("are left to an upstream that carries them out itself", async () => {
+  test("are left to an upstream that carries them out itself", async () => {
     const upstream = await startUpstream();
     const [one] = small(upstream.url);
     const gateway = await startGateway({ upstream: [{ ...one, contextManagement: "upstream" }] });
@@ -205,7 +210,7 @@ describe("edits", () => {
     expect(upstream.heard[0]?.body.toString()).toBe(JSON.stringify(agent.body()));
   });
 
-  it("that nobody knows are refused with a word about it", async () => {
+  test("that nobody knows are refused with a word about it", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url });
     const agent = new TestAgent(gateway);
@@ -219,7 +224,7 @@ describe("edits", () => {
 });
 
 describe("what a client is told", () => {
-  it.each(["anthropic", "openai-chat", "openai-responses"] as const)(
+  test.each(["anthropic", "openai-chat", "openai-responses"] as const)(
     "over %s is never more tokens than its window has",
     async (api) => {
       const upstream = await startUpstream(
@@ -240,7 +245,7 @@ describe("what a client is told", () => {
     },
   );
 
-  it("is to stop, when it asks for the same again and again", async () => {
+  test("is to stop, when it asks for the same again and again", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url, config: { breaker: { requests: 3 } } });
     const agent = new TestAgent(gateway);
@@ -261,7 +266,7 @@ describe("what a client is told", () => {
     await other.say("Something else.");
   });
 
-  it("is not to stop, when it asks the same many times at once, or one question often", async () => {
+  proofTest("is not to stop, when it asks the same many times at once, or one question often", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url, config: { breaker: { requests: 3 } } });
     const agent = new TestAgent(gateway);

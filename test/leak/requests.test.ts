@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import { risenObjects } from "../soak/live-objects-verdict.ts";
 import { soak } from "../soak/soak.ts";
+import { proofRounds } from "../support/proof.ts";
 
-const REQUESTS = 400;
+const REQUESTS = proofRounds(400, 160);
 /** Small enough to be reached within the first quarter of the requests. */
 const LIMITS = { maxThreads: 10, maxThreadBytes: 4_000_000 };
-/** Tolerated rise in live objects, because connections come and go; a leak of one per request would be 300. */
+/** Tolerated rise in live objects, because connections come and go; a leak of one per request would be three quarters of the requests. */
 const MAX_RISE = 15;
 /** More than compiled code and unfilled caches take, less than a leak of 30 KB per request. */
 const MAX_HEAP_RISE = 8e6;
@@ -23,7 +24,7 @@ test(
     const [early, late] = [samples.at(0), samples.at(-1)];
     if (!early || !late) throw new Error("The soak took no samples.");
     expect(counts.failed).toBe(0);
-    expect(counts.aborted).toBeGreaterThan(5);
+    expect(counts.aborted).toBeGreaterThan(REQUESTS / 80);
     expect(risenObjects(objects, MAX_RISE)).toEqual([]);
     expect(late.heapBytes - early.heapBytes).toBeLessThan(MAX_HEAP_RISE);
     expect(late.files - early.files).toBeLessThan(10);

@@ -11,6 +11,7 @@ import { findTagged, reapTagged } from "../../src/process/tagged.ts";
 import { commandAgent } from "../../src/task/command-agent.ts";
 import { startChild } from "../support/child.ts";
 import { testFolder } from "../support/folder.ts";
+import { proofCases } from "../support/proof.ts";
 import { countTagged, eventually, freshTag, shell } from "./family.ts";
 
 const supervisor = new URL("supervisor.ts", import.meta.url);
@@ -30,13 +31,18 @@ describe("the trees of a supervisor", () => {
     expect(await reapTagged(tag)).toEqual({ ended: 0, remaining: [] });
   });
 
-  test.each([
-    ["SIGTERM", "", "SIGTERM"],
-    ["SIGINT", "", "SIGINT"],
-    ["SIGHUP", "", "SIGHUP"],
-    ["", "exit", 5],
-    ["", "throw", 1],
-  ] as const)("end with it: %s %s", async (signal, mode, end) => {
+  test.each(
+    proofCases(
+      [
+        ["SIGTERM", "", "SIGTERM"],
+        ["SIGINT", "", "SIGINT"],
+        ["SIGHUP", "", "SIGHUP"],
+        ["", "exit", 5],
+        ["", "throw", 1],
+      ] as const,
+      2,
+    ),
+  )("end with it: %s %s", async (signal, mode, end) => {
     const tag = freshTag();
     const child = startChild(supervisor, [tag, mode]);
     await child.lines.next();

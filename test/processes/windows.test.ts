@@ -4,6 +4,7 @@ import { listAnsweredCallIds, listCallIds } from "../../src/model/tool-call-ids.
 import { type Child, startChild } from "../support/child.ts";
 import { testFolder } from "../support/folder.ts";
 import { testKernel } from "../support/kernel.ts";
+import { proofTest } from "../support/proof.ts";
 import { SMALL } from "../window/live/history.ts";
 
 const OPTIONS = { ...SMALL, oversize: "clip" } as const;
@@ -60,21 +61,25 @@ test("two processes that fit and compact one session at once keep its window wit
   await expectSound(session);
 }, 60_000);
 
-test("processes killed in the midst of fitting and compacting leave a window that fits, and no lease that blocks", async () => {
-  const path = testFolder();
-  await makeSession(path);
-  for (const after of [7, 18]) {
-    const children = await startFitters(path, 2, 1_000);
-    for (const child of children) for await (const line of child.lines) if (Number(line) >= after) break;
-    for (const child of children) child.process.kill("SIGKILL");
-    for (const child of children) expect(await child.ended(), child.errors()).toBe("SIGKILL");
-    const kernel = await openKernel({ path });
-    const session = await kernel.session("shared");
-    await session.compact();
-    const { tokens, limits, messages } = await session.window(OPTIONS).fit();
-    expect(tokens).toBeLessThanOrEqual(limits.most);
-    expectPairs(messages);
-    await kernel.close();
-  }
-  await expectSound(await (await testKernel({ path })).session("shared"));
-}, 60_000);
+proofTest(
+  "processes killed in the midst of fitting and compacting leave a window that fits, and no lease that blocks",
+  async () => {
+    const path = testFolder();
+    await makeSession(path);
+    for (const after of [7, 18]) {
+      const children = await startFitters(path, 2, 1_000);
+      for (const child of children) for await (const line of child.lines) if (Number(line) >= after) break;
+      for (const child of children) child.process.kill("SIGKILL");
+      for (const child of children) expect(await child.ended(), child.errors()).toBe("SIGKILL");
+      const kernel = await openKernel({ path });
+      const session = await kernel.session("shared");
+      await session.compact();
+      const { tokens, limits, messages } = await session.window(OPTIONS).fit();
+      expect(tokens).toBeLessThanOrEqual(limits.most);
+      expectPairs(messages);
+      await kernel.close();
+    }
+    await expectSound(await (await testKernel({ path })).session("shared"));
+  },
+  60_000,
+);

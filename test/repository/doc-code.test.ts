@@ -6,6 +6,7 @@ import { fileOf, peersOf, programsOf } from "../support/docs/programs.ts";
 import { createProject, runFile } from "../support/docs/run-program.ts";
 import { compile, installDeclarations } from "../support/docs/type-check.ts";
 import { testFolder } from "../support/folder.ts";
+import { proofCases, proofTest } from "../support/proof.ts";
 
 const programs = readPages().flatMap(programsOf);
 
@@ -62,7 +63,7 @@ describe("the code of the pages", () => {
   });
 
   const runnable = programs.filter(({ name }) => NOT_RUN[name] === undefined);
-  test.each(runnable)("$name runs offline", (program) => {
+  test.each(proofCases(runnable, 3))("$name runs offline", (program) => {
     const folder = createProject(testFolder());
     writeFileSync(join(folder, fileOf(program)), program.code);
     const { exitCode, stderr } = runFile(folder, fileOf(program));
@@ -89,12 +90,12 @@ describe("the first example of the README", () => {
 });
 
 describe("the default settings of the compiler", () => {
-  test("accept an import of openKernel without the AI SDK", () => {
+  proofTest("accept an import of openKernel without the AI SDK", () => {
     const code = 'import { openKernel } from "longhaul";\n\nexport const kernel = await openKernel();\n';
     expect(compileByDefault(code)).toEqual([]);
   });
 
-  test("accept all other entries but longhaul/ai without the AI SDK", () => {
+  proofTest("accept all other entries but longhaul/ai without the AI SDK", () => {
     const entries = ["window", "task", "sqlite", "testing", "formats", "gateway", "fit"];
     const code = entries.map((entry) => `export * as ${entry} from "longhaul/${entry}";\n`);
     expect(compileByDefault(code.join(""))).toEqual([]);

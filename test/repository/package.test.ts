@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { testFolder } from "../support/folder.ts";
+import { proofTest } from "../support/proof.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -39,7 +40,7 @@ describe("the package", () => {
     expect(using).toEqual([]);
   });
 
-  test("works where it is installed, by its name and subpaths", () => {
+  proofTest("works where it is installed, by its name and subpaths", () => {
     const folder = projectWithLonghaul();
     writeFileSync(
       join(folder, "use.mjs"),

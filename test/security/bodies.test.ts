@@ -9,7 +9,7 @@ import { ByteBudget } from "../../src/gateway/door/byte-budget.ts";
 import { startProgram } from "../cli/support/program.ts";
 import { testFolder } from "../support/folder.ts";
 import { ask, startGateway } from "../support/gateway.ts";
-import { proofRounds } from "../support/proof.ts";
+import { proofRounds, proofTest } from "../support/proof.ts";
 import { startUpstream } from "../support/upstream.ts";
 
 const MB = 1e6;
@@ -118,7 +118,7 @@ function post(url: string, body: Buffer, headers: Record<string, string> = {}): 
 }
 
 describe.skipIf(!isLinux)("memory", () => {
-  test("does not follow the number of chunks that a request comes in", async () => {
+  proofTest("does not follow the number of chunks that a request comes in", async () => {
     const { url, memory } = await serve();
     await post(url, bodyOf(1_000));
     const before = memory("VmRSS");
@@ -129,7 +129,7 @@ describe.skipIf(!isLinux)("memory", () => {
     expect(memory("VmHWM") - before).toBeLessThan(150 * MB);
   });
 
-  test("does not follow the number of chunks that an answer comes in", async () => {
+  proofTest("does not follow the number of chunks that an answer comes in", async () => {
     const { url, memory } = await serve(["--policy", "none"]);
     await post(url, bodyOf(1_000));
     const before = memory("VmRSS");
@@ -138,7 +138,7 @@ describe.skipIf(!isLinux)("memory", () => {
     expect(memory("VmHWM") - before).toBeLessThan(300 * MB);
   });
 
-  test("is bounded over all large requests under way, and small ones go on", async () => {
+  proofTest("is bounded over all large requests under way, and small ones go on", async () => {
     const { url, memory } = await serve();
     await post(url, bodyOf(1_000));
     const before = memory("VmRSS");
@@ -152,7 +152,7 @@ describe.skipIf(!isLinux)("memory", () => {
 });
 
 describe("a body", () => {
-  test("that finds no room waits for it, and is told so when it does not come", async () => {
+  proofTest("that finds no room waits for it, and is told so when it does not come", async () => {
     const upstream = await startUpstream((_, response) => void setTimeout(() => response.end("{}"), 400));
     const limits = { maxHeldBytes: 3 * MB, bodyMs: 5_000 };
     const gateway = await startGateway({ upstream: upstream.url, config: { limits } });

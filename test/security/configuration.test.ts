@@ -15,7 +15,7 @@ import { watchConfig } from "../../src/gateway/config/watch-config.ts";
 import { isLonghaulError } from "../../src/index.ts";
 import { runJson, runProgram, startProgram } from "../cli/support/program.ts";
 import { testFolder } from "../support/folder.ts";
-import { proofRounds } from "../support/proof.ts";
+import { proofRounds, proofTest } from "../support/proof.ts";
 
 const KEY = "sk-ant-REAL-KEY-of-the-user-0123456789";
 
@@ -165,46 +165,52 @@ describe("a configuration planted in the working folder", () => {
 });
 
 describe("longhaul trust", () => {
-  test("lets that very content take effect, for harmless settings alone, until a byte changes", async () => {
-    const user = places();
-    plant(user.cwd, plantedFor("https://attacker.example"));
-    const setting = { cwd: user.cwd, env: { HOME: user.home } };
-    const { code, value } = await runJson(["trust"], setting);
-    expect(code).toBe(0);
-    expect(value).toMatchObject({ settings: { threshold: 50 } });
-    expect(value.ignored).toEqual(["upstreams", "allowedOrigins", "allowedHosts", "redact"]);
+  proofTest(
+    "lets that very content take effect, for harmless settings alone, until a byte changes",
+    async () => {
+      const user = places();
+      plant(user.cwd, plantedFor("https://attacker.example"));
+      const setting = { cwd: user.cwd, env: { HOME: user.home } };
+      const { code, value } = await runJson(["trust"], setting);
+      expect(code).toBe(0);
+      expect(value).toMatchObject({ settings: { threshold: 50 } });
+      expect(value.ignored).toEqual(["upstreams", "allowedOrigins", "allowedHosts", "redact"]);
 
-    const load = () => loadConfig({ ...user, env: {}, flags: {} });
-    expect(load().config.threshold).toBe(50);
-    expect(load().sources.threshold).toBe("project");
-    expect(load().config.allowedOrigins).toEqual([]);
-    expect(load().project.notices[0]).toContain("upstreams, allowedOrigins, allowedHosts, redact ignored");
-    plant(user.cwd, { threshold: 51 });
-    expect(load().config.threshold).toBe(75);
-    expect((await runJson(["trust", "--list"], setting)).value.trusted).toEqual([
-      expect.objectContaining({ path: join(user.cwd, "longhaul.json"), state: "changed" }),
-    ]);
-    await runProgram(["trust", "."], setting);
-    expect(load().config.threshold).toBe(51);
-    expect((await runProgram(["trust", "--list"], setting)).stdout).toContain("in effect");
-    expect((await runJson(["trust", "--remove"], setting)).value.removed.path).toContain(user.cwd);
-    expect(load().config.threshold).toBe(75);
-    expect((await runProgram(["trust", "--remove"], setting)).code).toBe(2);
-    expect((await runProgram(["trust", "--list"], setting)).stdout).toBe("No project file is trusted.\n");
-  });
+      const load = () => loadConfig({ ...user, env: {}, flags: {} });
+      expect(load().config.threshold).toBe(50);
+      expect(load().sources.threshold).toBe("project");
+      expect(load().config.allowedOrigins).toEqual([]);
+      expect(load().project.notices[0]).toContain("upstreams, allowedOrigins, allowedHosts, redact ignored");
+      plant(user.cwd, { threshold: 51 });
+      expect(load().config.threshold).toBe(75);
+      expect((await runJson(["trust", "--list"], setting)).value.trusted).toEqual([
+        expect.objectContaining({ path: join(user.cwd, "longhaul.json"), state: "changed" }),
+      ]);
+      await runProgram(["trust", "."], setting);
+      expect(load().config.threshold).toBe(51);
+      expect((await runProgram(["trust", "--list"], setting)).stdout).toContain("in effect");
+      expect((await runJson(["trust", "--remove"], setting)).value.removed.path).toContain(user.cwd);
+      expect(load().config.threshold).toBe(75);
+      expect((await runProgram(["trust", "--remove"], setting)).code).toBe(2);
+      expect((await runProgram(["trust", "--list"], setting)).stdout).toBe("No project file is trusted.\n");
+    },
+  );
 
-  test("refuses what is not valid or sets nothing, and never writes into the working folder", async () => {
-    const user = places();
-    const setting = { cwd: user.cwd, env: { HOME: user.home, LONGHAUL_HOME: join(user.cwd, "store") } };
-    expect((await runProgram(["trust"], setting)).code).toBe(2);
-    for (const file of [{ threshold: 500 }, { upstreams: [] }]) {
-      plant(user.cwd, file);
-      expect((await runJson(["trust"], setting)).value.error.code).toBe("CONFIG_INVALID");
-    }
-    plant(user.cwd, { policy: "none" });
-    expect((await runProgram(["trust"], setting)).stdout).toContain('policy: "none"');
-    expect(existsSync(join(user.cwd, "store"))).toBe(false);
-  });
+  proofTest(
+    "refuses what is not valid or sets nothing, and never writes into the working folder",
+    async () => {
+      const user = places();
+      const setting = { cwd: user.cwd, env: { HOME: user.home, LONGHAUL_HOME: join(user.cwd, "store") } };
+      expect((await runProgram(["trust"], setting)).code).toBe(2);
+      for (const file of [{ threshold: 500 }, { upstreams: [] }]) {
+        plant(user.cwd, file);
+        expect((await runJson(["trust"], setting)).value.error.code).toBe("CONFIG_INVALID");
+      }
+      plant(user.cwd, { policy: "none" });
+      expect((await runProgram(["trust"], setting)).stdout).toContain('policy: "none"');
+      expect(existsSync(join(user.cwd, "store"))).toBe(false);
+    },
+  );
 
   test("is not asked again by a running gateway: only SIGHUP or a restart takes the file", () => {
     const user = places();

@@ -4,6 +4,7 @@ import { escapeLine, escapeText, toSafeJson } from "../../src/cli/escape.ts";
 import { createToken } from "../../src/gateway/config/access-token.ts";
 import { findUid, toTableForms } from "../../src/gateway/door/peer-user.ts";
 import { ask, lineOf, startGateway, threadsOf } from "../support/gateway.ts";
+import { proofTestIf } from "../support/proof.ts";
 import { startUpstream } from "../support/upstream.ts";
 
 const asked = (content: string) => ({
@@ -28,7 +29,7 @@ function askAs(uid: number, url: string): Promise<string> {
 }
 
 describe("without tokens", () => {
-  test.skipIf(process.platform !== "linux" || process.getuid?.() !== 0)(
+  proofTestIf(process.platform === "linux" && process.getuid?.() === 0)(
     "another user of the machine reads nothing",
     async () => {
       const upstream = await startUpstream();

@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { openKernel } from "../../src/index.ts";
 import { startProgram } from "../cli/support/program.ts";
 import { testFolder } from "../support/folder.ts";
+import { proofCases, proofTest } from "../support/proof.ts";
 
 const MB = 1e6;
 const isLinux = process.platform === "linux";
@@ -115,7 +116,7 @@ const SHAPES: Readonly<Record<string, () => Buffer>> = {
 };
 
 describe.skipIf(!isLinux)("a large body", () => {
-  test.each(Object.entries(SHAPES))(
+  test.each(proofCases(Object.entries(SHAPES)))(
     "of %s takes less than three and a half times its size",
     async (_, make) => {
       const { url, memory, upstream } = await serve();
@@ -129,7 +130,7 @@ describe.skipIf(!isLinux)("a large body", () => {
     },
   );
 
-  test("does not keep others from being answered while it is prepared", async () => {
+  proofTest("does not keep others from being answered while it is prepared", async () => {
     const { url } = await serve();
     const body = SHAPES["numbers in a call"]?.() as Buffer;
     const order: string[] = [];
@@ -140,7 +141,7 @@ describe.skipIf(!isLinux)("a large body", () => {
     expect(order.indexOf("large")).toBe(20);
   });
 
-  test("is bounded over all that are under way", async () => {
+  proofTest("is bounded over all that are under way", async () => {
     const { url, memory } = await serve();
     await post(url, requestOf(says("warm")));
     const before = memory("VmRSS");
@@ -180,7 +181,7 @@ describe.skipIf(!isLinux)("a large body", () => {
     });
   });
 
-  test("is known again in the next request", async () => {
+  proofTest("is known again in the next request", async () => {
     const { url, store, running } = await serve();
     const first = says([
       { type: "text", text: text(2 * MB) },
@@ -228,18 +229,21 @@ describe("JSON that is nested deep", () => {
       `{"model":"claude-sonnet-4-5","max_tokens":10,"messages":[{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"write","input":${input}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"done"}]}]}`,
     );
 
-  test.each([900, 2_000, 10_000, 100_000, 1_000_000])("%i levels deep never fails here", async (levels) => {
-    const { url, upstream } = await serve();
-    for (const body of [
-      withInput(deep(levels)),
-      withInput(deep(levels, '{"a":', "}").replace(":}", ":1}")),
-    ]) {
-      expect(await post(url, body)).toBe(200);
-      expect(upstream.last().equals(body)).toBe(true);
-    }
-    const field = Buffer.from(
-      `{"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"go"}],"metadata":${deep(levels)},"system":${deep(levels)}}`,
-    );
-    expect(await post(url, field)).toBe(200);
-  });
+  test.each(proofCases([900, 2_000, 10_000, 100_000, 1_000_000], 3))(
+    "%i levels deep never fails here",
+    async (levels) => {
+      const { url, upstream } = await serve();
+      for (const body of [
+        withInput(deep(levels)),
+        withInput(deep(levels, '{"a":', "}").replace(":}", ":1}")),
+      ]) {
+        expect(await post(url, body)).toBe(200);
+        expect(upstream.last().equals(body)).toBe(true);
+      }
+      const field = Buffer.from(
+        `{"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"go"}],"metadata":${deep(levels)},"system":${deep(levels)}}`,
+      );
+      expect(await post(url, field)).toBe(200);
+    },
+  );
 });

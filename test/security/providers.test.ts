@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { createGzip, gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ask } from "../support/gateway.ts";
+import { proofTest } from "../support/proof.ts";
 import { serveGateway } from "../support/served-gateway.ts";
 
 const MB = 1e6;
@@ -91,7 +92,7 @@ describe.skipIf(!isLinux)("a hostile provider", () => {
     expect((await ask(gateway, { path: "/v1/messages", body: { ...BODY, stream: false } })).status).toBe(200);
   });
 
-  test("that packs a gigabyte into a megabyte does not have it unpacked in memory", async () => {
+  proofTest("that packs a gigabyte into a megabyte does not have it unpacked in memory", async () => {
     const bomb = gzipSync(Buffer.concat([Buffer.from('{"error":"'), Buffer.alloc(400 * MB, "x")]));
     const upstream = await startHostile((response) => {
       const headers = { "content-type": "application/json", "content-encoding": "gzip" };
@@ -104,7 +105,7 @@ describe.skipIf(!isLinux)("a hostile provider", () => {
     expect((await ask(gateway, { path: "/v1/messages", body: { ...BODY, stream: false } })).status).toBe(200);
   });
 
-  test("that packs an endless stream is held to the same bound", async () => {
+  proofTest("that packs an endless stream is held to the same bound", async () => {
     const upstream = await startHostile((response) => {
       response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" });
       const packed = createGzip();

@@ -5,6 +5,7 @@ import { openKernel } from "../../src/index.ts";
 import { runHere } from "../cli/support/here.ts";
 import { testFolder } from "../support/folder.ts";
 import { diskKernel, say, texts } from "../support/kernel.ts";
+import { proofTestIf } from "../support/proof.ts";
 import { mountSmallDisk } from "../support/small-disk.ts";
 
 const probe = mountSmallDisk(1_000_000);
@@ -35,7 +36,7 @@ describe("a store opened for reading", () => {
     expect(readdirSync(path).filter((name) => !name.startsWith("log.db-"))).toEqual(before);
   });
 
-  test.skipIf(!probe)(
+  proofTestIf(probe !== undefined)(
     "can be read on a read-only disk, with commits that are only in the journal",
     async () => {
       for (const hasJournal of [false, true]) {

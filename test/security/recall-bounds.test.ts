@@ -6,6 +6,7 @@ import { openKernel } from "../../src/index.ts";
 import { runHere } from "../cli/support/here.ts";
 import { testFolder } from "../support/folder.ts";
 import { diskKernel, testKernel } from "../support/kernel.ts";
+import { proofTest } from "../support/proof.ts";
 
 const MESSAGES = 6_000;
 
@@ -28,38 +29,50 @@ async function unindexedStore(): Promise<string> {
 }
 
 describe("a recall over what is not indexed", () => {
-  test("answers in time from what is indexed, says what is missing, and finds it later", async () => {
-    await using kernel = await openKernel({ path: await unindexedStore(), embedder: null });
-    const started = performance.now();
-    const first = await kernel.memory.recall("turquoise", { waitMs: 30 });
-    expect(performance.now() - started).toBeLessThan(5_000);
-    expect(first.unindexed).toBeGreaterThan(0);
-    expect(first.unindexed).toBeLessThanOrEqual(MESSAGES);
-    await kernel.memory.catchUp();
-    const later = await kernel.memory.recall("turquoise", { waitMs: 0 });
-    expect(later.unindexed).toBeUndefined();
-    expect(later.hits[0]).toMatchObject({ entry: "s0#1" });
-  }, 60_000);
+  proofTest(
+    "answers in time from what is indexed, says what is missing, and finds it later",
+    async () => {
+      await using kernel = await openKernel({ path: await unindexedStore(), embedder: null });
+      const started = performance.now();
+      const first = await kernel.memory.recall("turquoise", { waitMs: 30 });
+      expect(performance.now() - started).toBeLessThan(5_000);
+      expect(first.unindexed).toBeGreaterThan(0);
+      expect(first.unindexed).toBeLessThanOrEqual(MESSAGES);
+      await kernel.memory.catchUp();
+      const later = await kernel.memory.recall("turquoise", { waitMs: 0 });
+      expect(later.unindexed).toBeUndefined();
+      expect(later.hits[0]).toMatchObject({ entry: "s0#1" });
+    },
+    60_000,
+  );
 
-  test("goes on in the background without being asked, and ends when the kernel closes", async () => {
-    const kernel = await openKernel({ path: await unindexedStore(), embedder: null });
-    const { unindexed = 0 } = await kernel.memory.recall("turquoise", { waitMs: 0 });
-    expect(unindexed).toBeGreaterThan(0);
-    for (let rest = unindexed; rest > unindexed / 2; await setImmediate())
-      rest = (await kernel.memory.recall("turquoise", { waitMs: 50 })).unindexed ?? 0;
-    await kernel.close();
-  }, 60_000);
+  proofTest(
+    "goes on in the background without being asked, and ends when the kernel closes",
+    async () => {
+      const kernel = await openKernel({ path: await unindexedStore(), embedder: null });
+      const { unindexed = 0 } = await kernel.memory.recall("turquoise", { waitMs: 0 });
+      expect(unindexed).toBeGreaterThan(0);
+      for (let rest = unindexed; rest > unindexed / 2; await setImmediate())
+        rest = (await kernel.memory.recall("turquoise", { waitMs: 50 })).unindexed ?? 0;
+      await kernel.close();
+    },
+    60_000,
+  );
 
-  test("is told by the command line", async () => {
-    const path = await unindexedStore();
-    const shown = await runHere(["recall", "turquoise", "--store", path, "--wait", "60"]);
-    expect(shown.stdout).toContain("the key is turquoise");
-    expect(shown.stdout).not.toContain("not indexed");
-    await using kernel = await openKernel({ path, embedder: null });
-    await using session = await kernel.session("s0");
-    await session.append({ role: "user", text: "magenta" });
-    expect((await kernel.memory.recall("magenta")).hits[0]?.text).toBe("magenta");
-  }, 60_000);
+  proofTest(
+    "is told by the command line",
+    async () => {
+      const path = await unindexedStore();
+      const shown = await runHere(["recall", "turquoise", "--store", path, "--wait", "60"]);
+      expect(shown.stdout).toContain("the key is turquoise");
+      expect(shown.stdout).not.toContain("not indexed");
+      await using kernel = await openKernel({ path, embedder: null });
+      await using session = await kernel.session("s0");
+      await session.append({ role: "user", text: "magenta" });
+      expect((await kernel.memory.recall("magenta")).hits[0]?.text).toBe("magenta");
+    },
+    60_000,
+  );
 
   test("is answered while others append without end", async () => {
     const { kernel, path } = await diskKernel({ embedder: null });
@@ -91,25 +104,29 @@ describe("a recall over what is not indexed", () => {
 });
 
 describe("a scope of very many sessions", () => {
-  test("is searched, however many there are", async () => {
-    const SESSIONS = 200_000;
-    const path = testFolder();
-    {
-      await using kernel = await openKernel({ path, embedder: null });
-      await using session = await kernel.session("t/first");
-      await session.append({ role: "user", text: "the key is turquoise" });
-      await kernel.memory.recall("turquoise");
-    }
-    const numbers = `WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i <= ${SESSIONS})`;
-    const log = new DatabaseSync(join(path, "log.db"));
-    log.exec(`${numbers} INSERT INTO sessions (id, created_at) SELECT 't/' || i, 1 FROM n`);
-    log.close();
-    const index = new DatabaseSync(join(path, "memory.db"));
-    index.exec(`${numbers} INSERT INTO sources (kind, name, version, cursor)
+  proofTest(
+    "is searched, however many there are",
+    async () => {
+      const SESSIONS = 200_000;
+      const path = testFolder();
+      {
+        await using kernel = await openKernel({ path, embedder: null });
+        await using session = await kernel.session("t/first");
+        await session.append({ role: "user", text: "the key is turquoise" });
+        await kernel.memory.recall("turquoise");
+      }
+      const numbers = `WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i <= ${SESSIONS})`;
+      const log = new DatabaseSync(join(path, "log.db"));
+      log.exec(`${numbers} INSERT INTO sessions (id, created_at) SELECT 't/' || i, 1 FROM n`);
+      log.close();
+      const index = new DatabaseSync(join(path, "memory.db"));
+      index.exec(`${numbers} INSERT INTO sources (kind, name, version, cursor)
       SELECT (SELECT kind FROM sources LIMIT 1), 't/' || i, '1', 0 FROM n`);
-    index.close();
-    const kernel = await testKernel({ path, embedder: null });
-    const { hits } = await kernel.memory.recall("turquoise", { scope: { prefix: "t/" }, waitMs: 1_000 });
-    expect(hits[0]).toMatchObject({ entry: "t/first#1" });
-  }, 120_000);
+      index.close();
+      const kernel = await testKernel({ path, embedder: null });
+      const { hits } = await kernel.memory.recall("turquoise", { scope: { prefix: "t/" }, waitMs: 1_000 });
+      expect(hits[0]).toMatchObject({ entry: "t/first#1" });
+    },
+    120_000,
+  );
 });

@@ -6,6 +6,7 @@ import { Redactor } from "../../src/gateway/redact/redactor.ts";
 import { redactSecrets } from "../../src/model/secrets/redact-secrets.ts";
 import { BARE, NAMED } from "../gateway/redact/secrets.ts";
 import { ask, startGateway } from "../support/gateway.ts";
+import { proofTest } from "../support/proof.ts";
 import { startUpstream } from "../support/upstream.ts";
 
 const TEXTS = [
@@ -38,7 +39,7 @@ describe("the thread that redacts", () => {
     expect(await startThread().redact(TEXTS)).toEqual(TEXTS.map(redactSecrets));
   });
 
-  test("is made up for in place when it dies, and starts again", async () => {
+  proofTest("is made up for in place when it dies, and starts again", async () => {
     const thread = startThread();
     await thread.redact(["warm"]);
     const [one, other] = [thread.redact(TEXTS), thread.close()];
@@ -47,7 +48,7 @@ describe("the thread that redacts", () => {
     expect(await thread.redact(TEXTS)).toEqual(TEXTS.map(redactSecrets));
   });
 
-  test("drops a text whose request has gone, and redacts those of others", async () => {
+  proofTest("drops a text whose request has gone, and redacts those of others", async () => {
     const thread = startThread();
     const gone = new AbortController();
     const dropped = thread.redact([LARGE], gone.signal);
@@ -60,7 +61,7 @@ describe("the thread that redacts", () => {
 });
 
 describe("a redactor", () => {
-  test("redacts small messages while a large one is redacted", async () => {
+  proofTest("redacts small messages while a large one is redacted", async () => {
     const redactor = startRedactor();
     const large = { role: "user", text: LARGE } as const;
     const done: string[] = [];
@@ -76,7 +77,7 @@ describe("a redactor", () => {
     expect(redactor.redact(large).text).toBe(redactSecrets(large.text).text);
   });
 
-  test("finds in a prepared message what it finds in one that was not, and counts it once", async () => {
+  proofTest("finds in a prepared message what it finds in one that was not, and counts it once", async () => {
     const [before, after]: [string[], string[]] = [[], []];
     const [prepared, plain] = [startRedactor(before), startRedactor(after)];
     const input = { password: "hunter2-And-9-more", note: "x".repeat(300_000), list: TEXTS };
@@ -105,27 +106,31 @@ describe("a redactor", () => {
   });
 });
 
-test("others are answered while a text of 20 MB is redacted, and nobody gets a 500", {
-  timeout: 120_000,
-}, async () => {
-  const upstream = await startUpstream();
-  const gateway = await startGateway({ upstream: upstream.url, config: { redact: true } });
-  const asking = (content: string) =>
-    ask(gateway, {
-      path: "/v1/messages",
-      body: { model: "claude-sonnet-4-5", max_tokens: 10, messages: [{ role: "user", content }] },
+proofTest(
+  "others are answered while a text of 20 MB is redacted, and nobody gets a 500",
+  {
+    timeout: 120_000,
+  },
+  async () => {
+    const upstream = await startUpstream();
+    const gateway = await startGateway({ upstream: upstream.url, config: { redact: true } });
+    const asking = (content: string) =>
+      ask(gateway, {
+        path: "/v1/messages",
+        body: { model: "claude-sonnet-4-5", max_tokens: 10, messages: [{ role: "user", content }] },
+      });
+    const done: string[] = [];
+    let isDone = false;
+    const large = asking(LARGE).then(({ status }) => {
+      isDone = true;
+      done.push(`large ${status}`);
     });
-  const done: string[] = [];
-  let isDone = false;
-  const large = asking(LARGE).then(({ status }) => {
-    isDone = true;
-    done.push(`large ${status}`);
-  });
-  while (!isDone) {
-    const { status } = await asking(`Question ${done.length}`);
-    done.push(`small ${status}`);
-  }
-  await large;
-  expect(new Set(done)).toEqual(new Set(["large 200", "small 200"]));
-  expect(done.indexOf("large 200")).toBeGreaterThan(0);
-});
+    while (!isDone) {
+      const { status } = await asking(`Question ${done.length}`);
+      done.push(`small ${status}`);
+    }
+    await large;
+    expect(new Set(done)).toEqual(new Set(["large 200", "small 200"]));
+    expect(done.indexOf("large 200")).toBeGreaterThan(0);
+  },
+);

@@ -8,6 +8,7 @@ import { openKernel } from "../../src/index.ts";
 import { MIGRATIONS } from "../../src/store/sqlite/migrations/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { diskKernel, say, testKernel, texts } from "../support/kernel.ts";
+import { proofTest } from "../support/proof.ts";
 
 const filesBelow = (path: string) =>
   readdirSync(path, { recursive: true, withFileTypes: true }).map((file) => ({
@@ -126,7 +127,7 @@ describe("opening", () => {
     expect(["STORE_IO", "STORE_CORRUPT"]).toContain(await codeOf(join(path, "taken")));
   });
 
-  test("refuses a folder without permission", async (context) => {
+  proofTest("refuses a folder without permission", async (context) => {
     // Root may write anywhere, so the check runs as another user if possible.
     const path = testFolder();
     chmodSync(path, 0o555);

@@ -1,7 +1,42 @@
+import { type TestAPI, test } from "vitest";
+
+declare module "vitest" {
+  interface TaskMeta {
+    /** True for a test that only a proof runs. */
+    isProof?: boolean;
+  }
+}
+
 /** True in `npm run proof`, which runs the long proofs in full. */
 const isProof = process.env.LONGHAUL_PROOF === "1";
 
-/** The number of cases or rounds to run: `full` in a proof, a tenth of it and at least 10 in the everyday suite. */
-export function proofRounds(full: number): number {
-  return isProof ? full : Math.min(full, Math.max(10, Math.ceil(full / 10)));
+/** The number of cases or rounds to run: `full` in a proof, `everyday` in the everyday suite. */
+export function proofRounds(full: number, everyday = Math.max(10, Math.ceil(full / 10))): number {
+  return isProof ? full : Math.min(full, everyday);
 }
+
+/** The cases to run: all of them in a proof, the first `count` in the everyday suite. */
+export function proofCases<const Case>(cases: readonly Case[], count = 1): readonly Case[] {
+  return isProof ? cases : cases.slice(0, count);
+}
+
+type ProofTest = typeof test.skip;
+type Define = (title: string, options: object, body: unknown) => void;
+
+/** Passes tests on to `api` with the mark of a proof. */
+function markProofs(api: ProofTest): ProofTest {
+  const mark = (define: unknown) => (title: string, body: unknown, timeout?: number) =>
+    (define as Define)(title, { meta: { isProof: true }, ...(timeout && { timeout }) }, body);
+  const lists = {
+    each: (cases: readonly unknown[]) => mark(api.each(cases)),
+    for: (cases: readonly unknown[]) => mark(api.for(cases)),
+  };
+  return Object.assign(mark(api), lists) as unknown as ProofTest;
+}
+
+/** A long test: a proof runs it, the everyday suite skips and counts it. */
+export const proofTest = markProofs(isProof ? test : test.skip);
+
+/** A long test that needs a condition, such as a system or a recording. */
+export const proofTestIf = (condition: boolean) =>
+  markProofs(isProof ? (test.runIf(condition) as TestAPI) : test.skip);

@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
 import type { Agent } from "../../src/task/agent.ts";
+import { proofTest } from "../support/proof.ts";
 import { type Context, greet, patient, until, untilRunning } from "./agents.ts";
 import { makeHost, type TestSession } from "./host.ts";
 import { gate, testHost } from "./world.ts";
@@ -51,27 +52,30 @@ describe("from another process", () => {
     await Promise.all([sleeper.tasks.close(), other.tasks.close()]);
   });
 
-  test("a task whose session was deleted is stopped, though it says nothing, and nobody waits for its output", async () => {
-    const { tasks, store } = await testHost();
-    const stopped = gate();
-    async function* silent({ signal }: Context) {
-      yield { type: "step" as const };
-      signal.addEventListener("abort", () => stopped.open());
+  proofTest(
+    "a task whose session was deleted is stopped, though it says nothing, and nobody waits for its output",
+    async () => {
+      const { tasks, store } = await testHost();
+      const stopped = gate();
+      async function* silent({ signal }: Context) {
+        yield { type: "step" as const };
+        signal.addEventListener("abort", () => stopped.open());
+        await stopped.opened;
+      }
+      await tasks.start(silent, null, { id: "t" });
+      await until(store, "step");
+      const read = async () => {
+        for await (const _ of tasks.output("t", { block: true }));
+      };
+      const reading = expect(read()).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
+      await store.sessions.delete("t");
+      await tasks.recover();
+      await tasks.recover();
       await stopped.opened;
-    }
-    await tasks.start(silent, null, { id: "t" });
-    await until(store, "step");
-    const read = async () => {
-      for await (const _ of tasks.output("t", { block: true }));
-    };
-    const reading = expect(read()).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
-    await store.sessions.delete("t");
-    await tasks.recover();
-    await tasks.recover();
-    await stopped.opened;
-    await reading;
-    await expect(tasks.kill("t")).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
-  });
+      await reading;
+      await expect(tasks.kill("t")).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
+    },
+  );
 
   test("whoever waits for a task hears that it was deleted, though nobody runs it", async () => {
     const { tasks, store } = await testHost();

@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { type Agent, type Kernel, openKernel, type Session } from "../../src/index.ts";
 import { eventually } from "../process/family.ts";
 import { testFolder } from "../support/folder.ts";
+import { proofTest } from "../support/proof.ts";
 import { gate } from "./world.ts";
 
 async function testKernel(path = ":memory:"): Promise<Kernel> {
@@ -33,7 +34,7 @@ const textsOf = async (kernel: Kernel, id: string) => {
 };
 
 describe("the session that an agent is given", () => {
-  test("fences children, forks and its parent with it, but nobody else's handles on them", async () => {
+  proofTest("fences children, forks and its parent with it, but nobody else's handles on them", async () => {
     const kernel = await testKernel();
     await using parent = await kernel.session("parent");
     await parent.append({ role: "user", text: "before" });
@@ -53,7 +54,7 @@ describe("the session that an agent is given", () => {
     expect(await textsOf(kernel, "parent")).toHaveLength(2);
   });
 
-  test("takes messages while the task runs, and refuses them from its end on", async () => {
+  proofTest("takes messages while the task runs, and refuses them from its end on", async () => {
     const kernel = await testKernel();
     const { agent, lent } = lender();
     const task = await kernel.tasks.start(agent, null, { id: "t" });

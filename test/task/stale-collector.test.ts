@@ -8,6 +8,7 @@ import type { Worktree } from "../../src/worktree/worktree.ts";
 import { readMark, writeMark } from "../../src/worktree/worktree-mark.ts";
 import { freshTag, shell } from "../process/family.ts";
 import { testFolder } from "../support/folder.ts";
+import { proofTest } from "../support/proof.ts";
 import { makeRepository, type TestRepository, writeAt } from "../worktree/repository.ts";
 
 const HOUR = 3_600_000;
@@ -39,7 +40,7 @@ async function leftBehind(repository: TestRepository, task: string, tag?: string
 const isThere = ({ path }: Worktree) => existsSync(path);
 
 describe("a kernel that runs tasks", () => {
-  test("collects stale worktrees in the background, and only those", async () => {
+  proofTest("collects stale worktrees in the background, and only those", async () => {
     const repository = makeRepository();
     const { kernel, warnings } = await testKernel(repository);
     const { tasks } = kernel;
@@ -81,7 +82,7 @@ describe("a kernel that runs tasks", () => {
     expect(worktrees.map(isThere)).toEqual([true, true]);
   });
 
-  test("closes quietly in the middle of a collection, and without a repository", async () => {
+  proofTest("closes quietly in the middle of a collection, and without a repository", async () => {
     const repository = makeRepository();
     for (const delayMs of [0, 40, 60, 90]) {
       const { kernel, warnings } = await testKernel(repository);

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { proofTest } from "../support/proof.ts";
 import { type Context, patient } from "./agents.ts";
 import { makeHost } from "./host.ts";
 import { notesOf, testHost } from "./world.ts";
 
 describe("limits", () => {
-  test("a task past its deadline has failed", async () => {
+  proofTest("a task past its deadline has failed", async () => {
     const { tasks } = await testHost();
     const { outcome } = await (await tasks.start(patient, null, { deadlineMs: 1_500 })).wait();
     expect(outcome).toMatchObject({ state: "failed", reason: "deadline", result: "half" });

@@ -9,6 +9,7 @@ import { collectStale } from "../../src/worktree/collect-stale.ts";
 import { createWorktree } from "../../src/worktree/create-worktree.ts";
 import { readMark, type WorktreeMark, writeMark } from "../../src/worktree/worktree-mark.ts";
 import { countTagged, freshTag, shell } from "../process/family.ts";
+import { proofTest } from "../support/proof.ts";
 import { gitAt, makeRepository, writeAt } from "../worktree/repository.ts";
 
 const plan = {} as TaskPlan;
@@ -45,7 +46,7 @@ test("a task gets a place, the same when it is resumed, and the notice says what
   });
 });
 
-test("a place that nobody waits for any more is not left behind", async () => {
+proofTest("a place that nobody waits for any more is not left behind", async () => {
   const repository = makeRepository();
   const isolation = worktreeIsolation({ repository: repository.path, root: repository.root });
   for (const delayMs of [1, 40, 60, 80, 100, 130]) {

@@ -4,6 +4,7 @@ import { openKernel } from "../../src/index.ts";
 import { openSqliteStore } from "../../src/store/sqlite/index.ts";
 import { startChild } from "../support/child.ts";
 import { diskKernel, say, testKernel, textOf } from "../support/kernel.ts";
+import { proofTest } from "../support/proof.ts";
 
 async function take(tail: AsyncGenerator<Parameters<typeof textOf>[0]>, count: number): Promise<string[]> {
   const taken: string[] = [];
@@ -36,7 +37,7 @@ describe("a tail", () => {
     await other.close();
   });
 
-  test("keeps its process alive while it waits for others", async () => {
+  proofTest("keeps its process alive while it waits for others", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session("s");
     const follower = startChild(new URL("./follower.ts", import.meta.url), [path]);

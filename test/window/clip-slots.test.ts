@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { clipSlots } from "../../src/window/clip-slots.ts";
 import { sumSlotTokens } from "../../src/window/sum-slot-tokens.ts";
 import { estimateMessage } from "../../src/window/tokens/estimate.ts";
+import { proofTest } from "../support/proof.ts";
 import { charactersAsTokens, says, slotsOf } from "./policies/histories.ts";
 
 test("the largest part is clipped, and nothing else is touched", () => {
@@ -26,7 +27,7 @@ test("what is fixed stays, even if the rest cannot make room for it", () => {
   expect(window[0]?.tokens).toBeLessThan(100);
 });
 
-test("thousands of parts are clipped in one go", () => {
+proofTest("thousands of parts are clipped in one go", () => {
   const part = (index: number) => ({ type: "text" as const, text: `part ${index} `.repeat(40) });
   const parts = Array.from({ length: 20_000 }, (_, index) => part(index));
   const slots = slotsOf([{ role: "user", parts }], estimateMessage);

@@ -9,6 +9,7 @@ import type { Worktree } from "../../src/worktree/worktree.ts";
 import { readMark, writeMark } from "../../src/worktree/worktree-mark.ts";
 import { countTagged, eventually, freshTag } from "../process/family.ts";
 import { startChild } from "../support/child.ts";
+import { proofTest } from "../support/proof.ts";
 import { gitAt, makeRepository, type TestRepository, writeAt } from "./repository.ts";
 
 const MINUTE = 60_000;
@@ -72,7 +73,7 @@ describe("the collection of stale worktrees", () => {
     expect(failing).toMatchObject({ removed: [], kept: [{ verdict: { reason: "no store" } }] });
   });
 
-  test("and a task that resumes: one of them gets it", async () => {
+  proofTest("and a task that resumes: one of them gets it", async () => {
     const repository = makeRepository();
     const outcomes = [];
     for (const delayMs of [0, 5, 15, 40, 80]) {
@@ -178,7 +179,7 @@ describe("the collection of stale worktrees", () => {
     expect(readdirSync(join(repository.path, ".git/longhaul/intents"))).toEqual(["5.json"]);
   });
 
-  test("leaves nothing that a killed process left, but what holds work", async () => {
+  proofTest("leaves nothing that a killed process left, but what holds work", async () => {
     const repository = makeRepository();
     const script = new URL("crasher.ts", import.meta.url);
     let works = 0;

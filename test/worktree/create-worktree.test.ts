@@ -9,6 +9,7 @@ import { toTaskName } from "../../src/worktree/task-names.ts";
 import { openWorktree } from "../../src/worktree/worktree.ts";
 import { countTagged, freshTag } from "../process/family.ts";
 import { testFolder } from "../support/folder.ts";
+import { proofTest } from "../support/proof.ts";
 import { gitAt, makeRepository, writeAt } from "./repository.ts";
 
 const hook = (repository: { path: string; write(path: string, text: string): void }, code: string) => {
@@ -52,7 +53,7 @@ describe("a worktree for a task", () => {
     expect(older.folder).toBe(older.worktree.path);
   });
 
-  test("takes names that git and disks allow, whatever the task is called", async () => {
+  proofTest("takes names that git and disks allow, whatever the task is called", async () => {
     const repository = makeRepository("ein Ordner – 仓库");
     const tasks = ["../../x", "Prüfung 第一 步", "-rf", "a..b.lock", "x".repeat(300), "", "a/b", "a-b"];
     expect(new Set(tasks.map(toTaskName)).size).toBe(tasks.length);
@@ -77,7 +78,7 @@ describe("a worktree for a task", () => {
     expect((await other.worktree("t")).branch).toBe("longhaul-t");
   });
 
-  test("can be made many at a time", async () => {
+  proofTest("can be made many at a time", async () => {
     const repository = makeRepository();
     const worktrees = await Promise.all(Array.from({ length: 8 }, () => repository.worktree("same")));
     expect(new Set(worktrees.map(({ path }) => path)).size).toBe(8);

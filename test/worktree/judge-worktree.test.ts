@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { createWorktree } from "../../src/worktree/create-worktree.ts";
 import { judgeWorktree } from "../../src/worktree/judge-worktree.ts";
 import { parseStatus } from "../../src/worktree/worktree-status.ts";
-import { proofRounds } from "../support/proof.ts";
+import { proofRounds, proofTest } from "../support/proof.ts";
 import { gitAt, makeRepository, type TestRepository, writeAt } from "./repository.ts";
 
 const changed = (...changes: string[]) => ({ state: "changed", changes });
@@ -110,7 +110,7 @@ describe("the verdict on a worktree", () => {
     expect(await judgeWorktree(worktree)).toEqual({ state: "unchanged" });
   });
 
-  test("is undecidable when git fails or hangs, or the folder is not what it was", async () => {
+  proofTest("is undecidable when git fails or hangs, or the folder is not what it was", async () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     const program = join(repository.path, "hanging-git");

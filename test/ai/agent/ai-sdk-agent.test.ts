@@ -4,6 +4,7 @@ import { hasToolCall, type ToolSet, tool, wrapLanguageModel } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { aiSdkAgent } from "../../../src/ai/index.ts";
+import { proofTest } from "../../support/proof.ts";
 import { lineOf, logOf, reply } from "../speaking.ts";
 import { calling, running } from "./running.ts";
 
@@ -194,7 +195,7 @@ describe("an agent of the AI SDK as a task", () => {
     expect(Math.max(...sizes)).toBeLessThan(60_000);
   });
 
-  test("heals a refused window inside a step", async () => {
+  proofTest("heals a refused window inside a step", async () => {
     const { server, session, run } = await running();
     for (let turn = 0; turn < 20; turn++)
       await session.appendAll([

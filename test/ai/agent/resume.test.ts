@@ -5,6 +5,7 @@ import { aiSdkAgent } from "../../../src/ai/index.ts";
 import { startChild } from "../../support/child.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testKernel } from "../../support/kernel.ts";
+import { proofTest } from "../../support/proof.ts";
 import { lineOf, logOf, reply } from "../speaking.ts";
 import { calling, running } from "./running.ts";
 
@@ -26,29 +27,32 @@ function slowTool() {
 const INTERRUPTED = /^tool: Interrupted: .*look before you repeat it\.$/;
 
 describe("an agent of the AI SDK that is interrupted", () => {
-  test("by the death of its process goes on from the log, and its open call is told honestly", async () => {
-    const { server, plain } = await running();
-    const path = testFolder();
-    server.script(calling("c1", "deploy", {}, "Now."));
-    const child = startChild(new URL("./crasher.ts", import.meta.url), [path, server.url]);
-    expect((await child.lines.next()).value).toBe("called");
-    child.process.kill("SIGKILL");
-    await child.ended();
+  proofTest(
+    "by the death of its process goes on from the log, and its open call is told honestly",
+    async () => {
+      const { server, plain } = await running();
+      const path = testFolder();
+      server.script(calling("c1", "deploy", {}, "Now."));
+      const child = startChild(new URL("./crasher.ts", import.meta.url), [path, server.url]);
+      expect((await child.lines.next()).value).toBe("called");
+      child.process.kill("SIGKILL");
+      await child.ended();
 
-    const kernel = await testKernel({ path });
-    server.script(reply("I do not know whether it is deployed."));
-    kernel.tasks.register(aiSdkAgent({ kernel, name: "tester", model: plain() }));
-    expect(await kernel.tasks.recover()).toMatchObject({ resumed: 1 });
-    const { outcome } = await kernel.tasks.wait("t");
-    expect(outcome?.result).toMatchObject({ text: "I do not know whether it is deployed.", steps: 2 });
-    const line = await lineOf(await kernel.session("s"));
-    expect(line).toEqual([
-      "user: Deploy it.",
-      "assistant: Now. | deploy({})",
-      expect.stringMatching(INTERRUPTED),
-      "assistant: I do not know whether it is deployed.",
-    ]);
-  });
+      const kernel = await testKernel({ path });
+      server.script(reply("I do not know whether it is deployed."));
+      kernel.tasks.register(aiSdkAgent({ kernel, name: "tester", model: plain() }));
+      expect(await kernel.tasks.recover()).toMatchObject({ resumed: 1 });
+      const { outcome } = await kernel.tasks.wait("t");
+      expect(outcome?.result).toMatchObject({ text: "I do not know whether it is deployed.", steps: 2 });
+      const line = await lineOf(await kernel.session("s"));
+      expect(line).toEqual([
+        "user: Deploy it.",
+        "assistant: Now. | deploy({})",
+        expect.stringMatching(INTERRUPTED),
+        "assistant: I do not know whether it is deployed.",
+      ]);
+    },
+  );
 
   test("by a move to the background goes on there, at once", async () => {
     const { server, session, kernel, agent } = await running();

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import type { Agent, Command } from "../../../clients/agents/agent.ts";
 import { claudeCode } from "../../../clients/agents/claude-code.ts";
 import { cline } from "../../../clients/agents/cline.ts";
@@ -14,6 +14,7 @@ import { pi } from "../../../clients/agents/pi.ts";
 import { findInstalled } from "../../../clients/install.ts";
 import { runProcess } from "../../../clients/run-process.ts";
 import { testFolder } from "../../support/folder.ts";
+import { proofTest } from "../../support/proof.ts";
 import { runHere } from "../support/here.ts";
 import { homeWith, snapshotOf } from "./home.ts";
 
@@ -137,7 +138,7 @@ async function startRefusal() {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, paths, first: first.promise };
 }
 
-test.for(CLIENTS)("$agent.name reads the file that connect wrote", async (client, { skip }) => {
+proofTest.for(CLIENTS)("$agent.name reads the file that connect wrote", async (client, { skip }) => {
   const installed = findInstalled(client.agent);
   if (installed === undefined) return skip("it is not installed; npm run clients installs it");
   const home = homeWith(client.files);

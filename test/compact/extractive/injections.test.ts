@@ -5,6 +5,7 @@ import { SECTION_KEYS } from "../../../src/compact/contract/sections.ts";
 import { extractSummary } from "../../../src/compact/extractive/extract-summary.ts";
 import { judgeSummary } from "../../../src/compact/gate/judge-summary.ts";
 import type { RecordedMessage } from "../../../src/window/replay/recorded-message.ts";
+import { proofTest } from "../../support/proof.ts";
 import { assistant, called, cart, said, user } from "../conversations.ts";
 import { INJECTIONS, traceOf } from "./injections.ts";
 
@@ -64,7 +65,7 @@ describe("orders in tool results", () => {
     expect(judgeSummary({ source, summary: text }).failures).toEqual([]);
   });
 
-  test("stay inside when a summary is carried over again and again", () => {
+  proofTest("stay inside when a summary is carried over again and again", () => {
     let previous: string | undefined;
     for (const injection of INJECTIONS) {
       previous = extractSummary(poisoned(injection), { budgetTokens: 3_000, previous }).text;

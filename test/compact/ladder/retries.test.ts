@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { SECTIONS } from "../../../src/index.ts";
 import { testKernel } from "../../support/kernel.ts";
+import { proofTest } from "../../support/proof.ts";
 import { work } from "../../window/live/history.ts";
 
 type Answer = { readonly status: number; readonly retryAfter?: string };
@@ -57,7 +58,7 @@ async function serve(script: readonly Answer[]) {
 }
 
 describe("a provider that asks to be left alone for a while", () => {
-  test("is asked again no sooner than it said, three times in all, before the next rung", async () => {
+  proofTest("is asked again no sooner than it said, three times in all, before the next rung", async () => {
     const { session, askedAt } = await serve([{ status: 429, retryAfter: "1" }]);
     const compacted = await session.compact({ model: "house/big", parts: 1 });
     expect(compacted?.rung).toBe("extractive");

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import { proofTestIf } from "../../support/proof.ts";
 import { type CountedFormat, countRaw } from "./index.ts";
 
 const transcripts = join(process.env.LONGHAUL_DATA ?? "../shared/data", "transcripts");
@@ -18,7 +19,7 @@ interface ManifestFile {
 const lines = (...records: object[]) => records.map((record) => JSON.stringify(record)).join("\n");
 
 describe("the independent counter", () => {
-  test.skipIf(!existsSync(manifest))("agrees with the yardstick on every real file", () => {
+  proofTestIf(existsSync(manifest))("agrees with the yardstick on every real file", () => {
     const files: ManifestFile[] = JSON.parse(readFileSync(manifest, "utf8"));
     expect(files.length).toBeGreaterThan(0);
     for (const { gz, fmt, messages, tool_calls: toolCalls, images } of files) {

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { zstdCompressSync } from "node:zlib";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { importSources } from "../../../src/formats/import-sources.ts";
 import { openclawFormat } from "../../../src/formats/openclaw/openclaw-format.ts";
 import { piFormat } from "../../../src/formats/pi/pi-format.ts";
@@ -76,7 +76,7 @@ function problemsOf(read: ReadSource | undefined): string[] {
 }
 
 describe("OpenClaw", () => {
-  it("reads sessions in files, with what the list of sessions says of them", async () => {
+  test("reads sessions in files, with what the list of sessions says of them", async () => {
     const folder = join(testFolder(), "agents/main/sessions");
     write(join(folder, "s-1.jsonl"), jsonl([header("s-1"), user("a1", null, "dig")]));
     write(join(folder, "s-2.jsonl"), jsonl([header("s-2"), user("a1", null, "deeper")]));
@@ -103,7 +103,7 @@ describe("OpenClaw", () => {
     });
   });
 
-  it("knows its files by their folder, by the list beside them or by its own entries, and leaves others to pi", async () => {
+  test("knows its files by their folder, by the list beside them or by its own entries, and leaves others to pi", async () => {
     const folder = testFolder();
     const own = {
       type: "custom",
@@ -128,7 +128,7 @@ describe("OpenClaw", () => {
     expect(idsOf(read.find(({ source }) => source.id === "by-entry"))).toEqual(["a1", "a2"]);
   });
 
-  it("reads transcripts that a reset has put aside", async () => {
+  test("reads transcripts that a reset has put aside", async () => {
     const folder = join(testFolder(), "agents/main/sessions");
     write(join(folder, "s-1.jsonl"), jsonl([header("s-1"), user("a1", null, "now")]));
     write(join(folder, "s-1.jsonl.bak"), jsonl([header("s-1"), user("b1", null, "before")]));
@@ -142,7 +142,7 @@ describe("OpenClaw", () => {
     ]);
   });
 
-  it("knows what the list of sessions says of a transcript that a reset has put aside", async () => {
+  test("knows what the list of sessions says of a transcript that a reset has put aside", async () => {
     const folder = join(testFolder(), "agents/main/sessions");
     write(join(folder, "s-1.jsonl"), jsonl([header("s-1"), user("a1", null, "now")]));
     const aside = "s-1.jsonl.reset.2026-04-01T00-00-00.000Z";
@@ -161,7 +161,7 @@ describe("OpenClaw", () => {
       });
   });
 
-  it("reads the database of an agent, packed events and all, without touching a file", async () => {
+  test("reads the database of an agent, packed events and all, without touching a file", async () => {
     const folder = testFolder();
     const db = agentDatabase(folder, EVENTS);
     db.exec("PRAGMA journal_mode = WAL");
@@ -187,7 +187,7 @@ describe("OpenClaw", () => {
     expect(read[0]?.items[0]).toMatchObject({ type: "session", meta: { openclaw: { cwd: "/garden" } } });
   });
 
-  it("goes on where it stopped when the database has grown", async () => {
+  test("goes on where it stopped when the database has grown", async () => {
     const folder = testFolder();
     const db = agentDatabase(folder, EVENTS);
     db.exec("PRAGMA journal_mode = WAL");
@@ -202,7 +202,7 @@ describe("OpenClaw", () => {
     expect((await session.page()).entries.map(textOf)).toEqual(["one", "another two"]);
   });
 
-  it("reads anew what was rewritten", async () => {
+  test("reads anew what was rewritten", async () => {
     const folder = testFolder();
     const db = agentDatabase(folder, EVENTS);
     addEvents(db, "s-1", [header("s-1"), user("a1", null, "one"), user("a2", "a1", "two")]);
@@ -216,7 +216,7 @@ describe("OpenClaw", () => {
     expect(idsOf((await readAll([folder], [openclawFormat], { resume }))[0])).toEqual(["a1", "b2"]);
   });
 
-  it("ends on the branch that the database has chosen", async () => {
+  test("ends on the branch that the database has chosen", async () => {
     const folder = testFolder();
     const state =
       "CREATE TABLE session_transcript_index_state (session_id TEXT PRIMARY KEY, indexed_seq INTEGER, leaf_event_id TEXT, needs_rebuild INTEGER)";
@@ -227,7 +227,7 @@ describe("OpenClaw", () => {
     expect(read?.items.at(-1)).toEqual({ type: "rewind", to: "a1" });
   });
 
-  it("reads archives as conversations of their own, unless nothing else has their id", async () => {
+  test("reads archives as conversations of their own, unless nothing else has their id", async () => {
     const folder = testFolder();
     const db = agentDatabase(folder, EVENTS, ARCHIVES, COLD);
     addEvents(db, "s-1", [header("s-1"), user("a1", null, "live")]);
@@ -257,7 +257,7 @@ describe("OpenClaw", () => {
     expect(problemsOf(read[3])).toEqual([expect.stringContaining('encoding "lz9" is not known')]);
   });
 
-  it("does not unpack more than is allowed", async () => {
+  test("does not unpack more than is allowed", async () => {
     const folder = testFolder();
     const db = agentDatabase(folder, EVENTS, ARCHIVES);
     addEvents(db, "s-1", [header("s-1"), user("a1", null, "whole"), user("a2", "a1", "x".repeat(3000))]);
@@ -285,7 +285,7 @@ describe("OpenClaw", () => {
     expect(problemsOf(archived).at(-1)).toMatch(/grows more than 2 times/);
   });
 
-  it("says so when it does not know the tables of a database", async () => {
+  test("says so when it does not know the tables of a database", async () => {
     const folder = testFolder();
     agentDatabase(folder, "CREATE TABLE session_windows (session_id TEXT)", "PRAGMA user_version = 99");
     const [read] = await readAll([folder], [openclawFormat]);
@@ -295,7 +295,7 @@ describe("OpenClaw", () => {
     expect(await sourcesAt([other], [openclawFormat])).toEqual([]);
   });
 
-  it("does not read files once more that the database was made of", async () => {
+  test("does not read files once more that the database was made of", async () => {
     const folder = testFolder();
     const db = agentDatabase(
       folder,
@@ -318,7 +318,7 @@ describe("OpenClaw", () => {
     ]);
   });
 
-  it("keeps its data below its state folder, or that of its former name", () => {
+  test("keeps its data below its state folder, or that of its former name", () => {
     const system = { home: "/people/me", platform: "linux", env: {} } as const;
     expect(openclawFormat.homes(system)).toEqual([
       "/people/me/.openclaw/agents",

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { exportSession } from "../../../src/formats/export-session.ts";
 import { importSources } from "../../../src/formats/import-sources.ts";
 import { piFormat } from "../../../src/formats/pi/pi-format.ts";
@@ -228,7 +228,7 @@ const edit = (of: Extract<BodyInput, { kind: "overlay" }>["edit"]): BodyInput =>
 });
 
 describe("writing pi", () => {
-  it("writes a session of pi back as it was", async () => {
+  test("writes a session of pi back as it was", async () => {
     const kernel = await testKernel();
     const { id, path } = await imported(kernel, [HEADER, ...EVERYTHING]);
     const { lines, text, file } = await exported(kernel, id);
@@ -251,7 +251,7 @@ describe("writing pi", () => {
     expect(without(after?.items)).toEqual(without(before?.items));
   });
 
-  it("brings a session of version 1 up to version 3", async () => {
+  test("brings a session of version 1 up to version 3", async () => {
     const kernel = await testKernel();
     const bare = (line: object) =>
       Object.fromEntries(Object.entries(line).filter(([key]) => !/^(id|parentId)$/.test(key)));
@@ -284,7 +284,7 @@ describe("writing pi", () => {
     expect(lines.at(-1)).not.toHaveProperty("firstKeptEntryIndex");
   });
 
-  it("writes a session of any origin", async () => {
+  test("writes a session of any origin", async () => {
     const kernel = await testKernel();
     await using session = await ownSession(kernel);
     await session.append({ role: "system", text: "be brief" });
@@ -365,7 +365,7 @@ describe("writing pi", () => {
     expect(pathOf(lines)).toHaveLength(lines.length - 1);
   });
 
-  it("writes branches, and ends on the one that the session is on", async () => {
+  test("writes branches, and ends on the one that the session is on", async () => {
     const kernel = await testKernel();
     await using session = await ownSession(kernel);
     const trunk = await session.append({ role: "user", text: "trunk" });
@@ -384,7 +384,7 @@ describe("writing pi", () => {
     expect(back.lines.at(-1)).toMatchObject({ type: "custom", customType: "longhaul.leaf" });
   });
 
-  it("writes only the line where messages stand in another order than they came", async () => {
+  test("writes only the line where messages stand in another order than they came", async () => {
     const kernel = await testKernel();
     await using session = await ownSession(kernel);
     const first = await session.append({ role: "user", text: "frist" });
@@ -395,7 +395,7 @@ describe("writing pi", () => {
     expect(textsOf(lines)).toEqual(["first", "second"]);
   });
 
-  it("writes a fork with what it shares", async () => {
+  test("writes a fork with what it shares", async () => {
     const kernel = await testKernel();
     await using session = await ownSession(kernel);
     const shared = await session.append({ role: "user", text: "shared" });
@@ -407,7 +407,7 @@ describe("writing pi", () => {
     expect(textsOf(lines)).toEqual(["shared", "own"]);
   });
 
-  it("makes a compaction of a summary of all that came before", async () => {
+  test("makes a compaction of a summary of all that came before", async () => {
     const kernel = await testKernel();
     await using session = await ownSession(kernel);
     for (const text of ["1", "2", "3"]) await session.append({ role: "user", text });
@@ -427,7 +427,7 @@ describe("writing pi", () => {
     expect(textsOf(pathOf(lines))).toEqual(["1", "2", "3", "4"]);
   });
 
-  it("makes a compaction that keeps nothing where a summary stands for everything", async () => {
+  test("makes a compaction that keeps nothing where a summary stands for everything", async () => {
     const kernel = await testKernel();
     await using session = await ownSession(kernel);
     await session.append({ role: "user", text: "1" });
@@ -443,7 +443,7 @@ describe("writing pi", () => {
     });
   });
 
-  it("makes context edits of what is hidden, replaced, or summarized in the middle", async () => {
+  test("makes context edits of what is hidden, replaced, or summarized in the middle", async () => {
     const kernel = await testKernel();
     await using session = await ownSession(kernel);
     await session.append({ role: "user", text: "1" });
@@ -497,7 +497,7 @@ describe("writing pi", () => {
     expect(lines.at(-1)).toMatchObject({ type: "custom_message", content: "a to b" });
   });
 
-  it("gives new entries ids that the old ones do not have", async () => {
+  test("gives new entries ids that the old ones do not have", async () => {
     const kernel = await testKernel();
     // The first id that the writer would generate.
     const lines = [

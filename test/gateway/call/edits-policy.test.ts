@@ -5,6 +5,7 @@ import type { ContextEdit } from "../../../src/gateway/request/context-edit.ts";
 import type { MessageInput, Slot } from "../../../src/index.ts";
 import { longhaul } from "../../../src/window-entry.ts";
 import { testKernel } from "../../support/kernel.ts";
+import { proofTest } from "../../support/proof.ts";
 
 const CLEAR: ContextEdit = {
   type: "clear_tool_uses_20250919",
@@ -60,7 +61,7 @@ describe("a window with the client's edits", () => {
     expect(findAppliedEdits(edits, second.slots)).toEqual(findAppliedEdits(edits, first.slots));
   });
 
-  test("has a summary for what is old from the trigger on, as the provider counts it", async () => {
+  proofTest("has a summary for what is old from the trigger on, as the provider counts it", async () => {
     const kernel = await testKernel();
     const session = await kernel.session("s");
     const policy = buildEditsPolicy([COMPACT], longhaul(), {

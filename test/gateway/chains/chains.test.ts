@@ -1,5 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { logOf, quiet, startGateway, threadsOf } from "../../support/gateway.ts";
+import { proofTest } from "../../support/proof.ts";
 import { onlyLine } from "../only-line.ts";
 import { ChainedClient } from "./chained.ts";
 import { startWorld } from "./world.ts";
@@ -10,7 +11,7 @@ const STREAMS = [
 ] as const;
 
 describe("a chain of responses", () => {
-  it.each(STREAMS)("goes through as it came, %s, and is one session", async (_, stream) => {
+  test.each(STREAMS)("goes through as it came, %s, and is one session", async (_, stream) => {
     const { upstream, gateway } = await startWorld();
     const client = new ChainedClient(gateway);
     client.fields.stream = stream;
@@ -32,7 +33,7 @@ describe("a chain of responses", () => {
     ]);
   });
 
-  it.each(STREAMS)("goes on in its session after the gateway was started again, %s", async (_, stream) => {
+  test.each(STREAMS)("goes on in its session after the gateway was started again, %s", async (_, stream) => {
     const { gateway, restart } = await startWorld();
     const client = new ChainedClient(gateway);
     client.fields.stream = stream;
@@ -55,7 +56,7 @@ describe("a chain of responses", () => {
     ]);
   });
 
-  it("goes on in its session when that was let go, and through another gateway on the same store", async () => {
+  test("goes on in its session when that was let go, and through another gateway on the same store", async () => {
     const { upstream, gateway } = await startWorld({}, { limits: { maxThreads: 1 } });
     const other = await startGateway({ upstream: upstream.url, path: gateway.path });
     const client = new ChainedClient(gateway);
@@ -84,7 +85,7 @@ describe("a chain of responses", () => {
     ]);
   });
 
-  it("belongs to whoever began it", async () => {
+  test("belongs to whoever began it", async () => {
     const { upstream, gateway } = await startWorld();
     const client = new ChainedClient(gateway);
     await client.say("My secret word is heliotrope.");
@@ -99,7 +100,7 @@ describe("a chain of responses", () => {
 });
 
 describe("a response that two requests go on from", () => {
-  it("one after the other has two ways on, and each later request goes on with its own", async () => {
+  test("one after the other has two ways on, and each later request goes on with its own", async () => {
     const { upstream, gateway, lastWords } = await startWorld();
     const client = new ChainedClient(gateway);
     await client.say("Begin.");
@@ -121,7 +122,7 @@ describe("a response that two requests go on from", () => {
     expect(await threadsOf(gateway)).toHaveLength(1);
   });
 
-  it("at once becomes forks, none of which has words of another", async () => {
+  proofTest("at once becomes forks, none of which has words of another", async () => {
     const { upstream, gateway, restart, lastWords } = await startWorld({ takesMs: 60 });
     const client = new ChainedClient(gateway);
     await client.say("Begin.");
@@ -143,7 +144,7 @@ describe("a response that two requests go on from", () => {
     }
   });
 
-  it("asked again after a reply that broke off goes on with what was asked", async () => {
+  test("asked again after a reply that broke off goes on with what was asked", async () => {
     const { upstream, gateway } = await startWorld();
     const client = new ChainedClient(gateway);
     await client.say("Begin.");

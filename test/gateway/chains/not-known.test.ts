@@ -1,11 +1,11 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { output } from "../limited.ts";
 import { onlyLine } from "../only-line.ts";
 import { ChainedClient, wordsIn } from "./chained.ts";
 import { outputOf, startWorld, working } from "./world.ts";
 
 describe("a response that its provider does not know any more", () => {
-  it.each([
+  test.each([
     ["streamed", true, false],
     ["whole", false, false],
     ["refused inside a stream", true, true],
@@ -34,7 +34,7 @@ describe("a response that its provider does not know any more", () => {
     expect(client.previous).toBe(before);
   });
 
-  it("is not asked for again where the provider keeps none, or the client has nothing stored", async () => {
+  test("is not asked for again where the provider keeps none, or the client has nothing stored", async () => {
     for (const [options, store] of [
       [{ isKeeping: false }, true],
       [{}, false],
@@ -49,7 +49,7 @@ describe("a response that its provider does not know any more", () => {
     }
   });
 
-  it("is gone on from by the log where the client has not seen all of it", async () => {
+  test("is gone on from by the log where the client has not seen all of it", async () => {
     const recall = [{ id: "call_r", name: "longhaul_recall", input: { query: "the number" } }];
     const config = { recall: { tools: true } };
     const { upstream, gateway, restart, lastWords } = await startWorld(
@@ -76,7 +76,7 @@ describe("a response that its provider does not know any more", () => {
     ]);
   });
 
-  it("keeps reasoning only as ciphertext, and no ids", async () => {
+  test("keeps reasoning only as ciphertext, and no ids", async () => {
     const { upstream, gateway } = await startWorld();
     const items = (id: string, more: object) => [
       { type: "reasoning", id: `rs_${id}`, summary: [], ...more },

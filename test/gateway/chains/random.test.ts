@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { startGateway, type TestGateway } from "../../support/gateway.ts";
 import { proofRounds } from "../../support/proof.ts";
 import { ChainedClient, startKeepingUpstream, wordsIn } from "./chained.ts";
@@ -36,7 +36,7 @@ interface Said {
 }
 
 describe("chains of responses, whatever becomes of them", () => {
-  it("are answered to what was said on their own way, and to nothing else", async () => {
+  test("are answered to what was said on their own way, and to nothing else", async () => {
     const upstream = await startKeepingUpstream({
       reply: (_, context) => ({ text: `To ${wordsIn(context).at(-1)}` }),
       takesMs: 2,

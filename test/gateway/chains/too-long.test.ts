@@ -1,5 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { logOf, threadsOf } from "../../support/gateway.ts";
+import { proofCases, proofTest } from "../../support/proof.ts";
 import { output } from "../limited.ts";
 import { ChainedClient, wordsIn } from "./chained.ts";
 import { LONG_WORK, outputOf, startWorld, working } from "./world.ts";
@@ -8,11 +9,13 @@ import { LONG_WORK, outputOf, startWorld, working } from "./world.ts";
 const MOST = 120_000;
 
 describe("a chain that is too long for its provider", () => {
-  it.each([
-    ["streamed", true, false],
-    ["whole", false, false],
-    ["refused inside a stream", true, true],
-  ] as const)("goes on from the log, %s, and its client hears nothing of it", async (_, stream, isLate) => {
+  test.each(
+    proofCases([
+      ["streamed", true, false],
+      ["whole", false, false],
+      ["refused inside a stream", true, true],
+    ] as const),
+  )("goes on from the log, %s, and its client hears nothing of it", async (_, stream, isLate) => {
     const { upstream, gateway } = await startWorld(
       { most: MOST, reply: working, isLate },
       { models: { "gpt-4.1": { window: 30_000 } } },
@@ -38,7 +41,7 @@ describe("a chain that is too long for its provider", () => {
     expect(gateway.logged.filter(({ healed }) => healed)).toHaveLength(refusals.length);
   });
 
-  it("goes on from the log after the gateway was started again", async () => {
+  proofTest("goes on from the log after the gateway was started again", async () => {
     const config = { models: { "gpt-4.1": { window: 30_000 } } };
     const { upstream, gateway, restart, lastWords } = await startWorld(
       { most: MOST, reply: working },
@@ -55,7 +58,7 @@ describe("a chain that is too long for its provider", () => {
     expect(await threadsOf(second)).toHaveLength(1);
   });
 
-  it("is tried three more times at most, and then the client gets the provider's own words", async () => {
+  test("is tried three more times at most, and then the client gets the provider's own words", async () => {
     const { upstream, gateway } = await startWorld({ most: 400 });
     const client = new ChainedClient(gateway);
     await client.say("Begin.");
@@ -65,7 +68,7 @@ describe("a chain that is too long for its provider", () => {
     expect(await client.say("Something short.")).toBe("Reply 2.");
   });
 
-  it("is left alone with policy none and with a dry run", async () => {
+  test("is left alone with policy none and with a dry run", async () => {
     for (const config of [{ policy: "none" }, { dryRun: true }]) {
       const { upstream, gateway } = await startWorld({ most: 10_000 }, config);
       const client = new ChainedClient(gateway);
@@ -78,7 +81,7 @@ describe("a chain that is too long for its provider", () => {
     }
   });
 
-  it("that began before the gateway saw it gets the provider's own words", async () => {
+  test("that began before the gateway saw it gets the provider's own words", async () => {
     const { upstream, gateway } = await startWorld({ most: 10_000 });
     const direct = new ChainedClient(upstream);
     await direct.say(output(1, 6_000));
@@ -90,7 +93,7 @@ describe("a chain that is too long for its provider", () => {
 });
 
 describe("a conversation that the provider keeps", () => {
-  it("is one session, and goes on from the log when it is too long, also later", async () => {
+  proofTest("is one session, and goes on from the log when it is too long, also later", async () => {
     const config = { models: { "gpt-4.1": { window: 30_000 } } };
     const { upstream, gateway, restart, lastWords } = await startWorld(
       { most: MOST, reply: working },
@@ -110,7 +113,7 @@ describe("a conversation that the provider keeps", () => {
     expect(lastWords()[0]).toBe("user|Read all files of the project.");
   });
 
-  it("of which the log has only the end gets the provider's own words", async () => {
+  test("of which the log has only the end gets the provider's own words", async () => {
     const { upstream, gateway } = await startWorld({ most: 100_000 });
     const direct = new ChainedClient(upstream);
     direct.fields.conversation = "conv_0123456789";

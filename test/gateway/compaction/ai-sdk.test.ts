@@ -1,6 +1,6 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { generateText, type ModelMessage, streamText } from "ai";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { startGateway, threadsOf } from "../../support/gateway.ts";
 import { output } from "../limited.ts";
 import { expectPlain, heardBy, startCounting, TRIGGER } from "./summaries.ts";
@@ -15,7 +15,7 @@ function longMessages(): ModelMessage[] {
 }
 
 describe("a client of the AI SDK that asks for summaries", () => {
-  it("reads them, streamed and whole, and sends them back", async () => {
+  test("reads them, streamed and whole, and sends them back", async () => {
     const upstream = await startCounting();
     const gateway = await startGateway({ upstream: upstream.url });
     const model = createAnthropic({ baseURL: `${gateway.url}/v1`, apiKey: "key" })("claude-sonnet-4-5");

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { WireObject } from "../../../src/gateway/api/api.ts";
 import { getApi } from "../../../src/gateway/api/apis.ts";
 import { buildCanonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
@@ -36,7 +36,7 @@ const blocksOf = ({ content }: WireObject) =>
   typeof content === "string" ? [{ type: "text", text: content }] : (content as readonly WireObject[]);
 
 describe("a request with compaction blocks", () => {
-  it("goes out with its last summary as the first words, and just what stands behind it", () => {
+  test("goes out with its last summary as the first words, and just what stands behind it", () => {
     fc.assert(
       fc.property(conversation, (messages) => {
         const cut = cutOf(messages);
@@ -56,7 +56,7 @@ describe("a request with compaction blocks", () => {
     );
   });
 
-  it("says as messages what it says without the blocks", () => {
+  test("says as messages what it says without the blocks", () => {
     fc.assert(
       fc.property(conversation, (messages) => {
         const cut = cutOf(messages);
@@ -85,7 +85,7 @@ describe("a reply with a summary in front", () => {
   const usage = fc.record({ input_tokens: fc.nat(9_999), output_tokens: fc.nat(999) });
   const content = fc.array(words.map((text) => ({ type: "text", text })));
 
-  it("is the reply with one more block and what each step has taken", () => {
+  test("is the reply with one more block and what each step has taken", () => {
     fc.assert(
       fc.property(content, usage, words, (blocks, counts, text) => {
         const reply = { type: "message", role: "assistant", content: blocks, usage: counts };
@@ -103,7 +103,7 @@ describe("a reply with a summary in front", () => {
     );
   });
 
-  it("is left alone where it is an error, no JSON, or a stream without a beginning", () => {
+  test("is left alone where it is an error, no JSON, or a stream without a beginning", () => {
     const { change, eventsAfter: behind } = createSummaryInserter("words");
     for (const data of [
       "",

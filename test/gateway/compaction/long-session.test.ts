@@ -1,7 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { WireObject } from "../../../src/gateway/api/api.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { startGateway, threadsOf } from "../../support/gateway.ts";
+import { proofTest } from "../../support/proof.ts";
 import {
   blockOf,
   compacting,
@@ -40,7 +41,7 @@ async function workWith(keep: (agent: TestAgent) => void) {
 }
 
 describe("a client that keeps compaction blocks", () => {
-  it("and all that stands before them works on in a window that stays small", async () => {
+  test("and all that stands before them works on in a window that stays small", async () => {
     const { upstream, gateway, said, summaries } = await workWith(() => {});
     expect(summaries.length).toBeGreaterThan(1);
     expect(Math.max(...upstream.counts)).toBeLessThan(MAX_TOKENS);
@@ -52,7 +53,7 @@ describe("a client that keeps compaction blocks", () => {
     await expectSaid(gateway, said);
   });
 
-  it("and drops what stands before them goes on with the same conversation", async () => {
+  proofTest("and drops what stands before them goes on with the same conversation", async () => {
     const { upstream, gateway, agent, said, summaries } = await workWith((agent) => {
       const place = agent.elements.findLastIndex((element) => blockOf(element));
       if (place > 0) agent.elements = agent.elements.slice(place);
@@ -71,7 +72,7 @@ describe("a client that keeps compaction blocks", () => {
 });
 
 describe("a client that forgets compaction blocks", () => {
-  it("goes on all the same, and is told the summary with every reply", async () => {
+  proofTest("goes on all the same, and is told the summary with every reply", async () => {
     const { upstream, gateway, said, summaries } = await workWith((agent) => {
       agent.elements = agent.elements.flatMap(withoutBlock);
     });

@@ -1,7 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { WireObject } from "../../../src/gateway/api/api.ts";
 import { eventsIn, type TestAgent } from "../../support/agent.ts";
 import { startGateway, threadsOf } from "../../support/gateway.ts";
+import { proofCases, proofTest } from "../../support/proof.ts";
 import { behave, startUpstream } from "../../support/upstream.ts";
 import {
   blockOf,
@@ -28,11 +29,13 @@ async function replyTo(agent: TestAgent): Promise<WireObject> {
   return { ...element, ...(end.delta as WireObject), context_management, usage };
 }
 
-describe.each([
-  ["streamed", true],
-  ["whole", false],
-])("a %s reply to a request whose window was compacted", (_, stream) => {
-  it("begins with the summary that stands in the window, and is written down without it", async () => {
+describe.each(
+  proofCases([
+    ["streamed", true],
+    ["whole", false],
+  ]),
+)("a %s reply to a request whose window was compacted", (_, stream) => {
+  test("begins with the summary that stands in the window, and is written down without it", async () => {
     const { upstream, gateway, agent } = await startTalkative(compacting(), stream);
     const reply = await replyTo(agent);
     const block = blockOf(reply);
@@ -54,7 +57,7 @@ describe.each([
     await expectSaid(gateway, [...agent.elements, { role: "assistant", content: reply.content }]);
   });
 
-  it("comes again when it did not arrive", async () => {
+  proofTest("comes again when it did not arrive", async () => {
     const { upstream, agent } = await startTalkative(compacting(), stream);
     upstream.answer((heard, response) => behave(heard, response, { type: "error", kind: "overloaded" }));
     expect((await agent.send()).status).toBe(529);
@@ -64,7 +67,7 @@ describe.each([
     expect(blockOf(await replyTo(agent))?.content).toContain("[Summary");
   });
 
-  it("is nothing but the summary for a client that wants to pause, and nobody is asked", async () => {
+  test("is nothing but the summary for a client that wants to pause, and nobody is asked", async () => {
     const { upstream, gateway, agent } = await startTalkative(
       compacting({ pause_after_compaction: true }),
       stream,
@@ -92,7 +95,7 @@ describe.each([
     await expectSaid(gateway, [...asked, { role: "assistant", content: reply.content }]);
   });
 
-  it("lets a client that pauses keep nothing but the summary and its last messages", async () => {
+  proofTest("lets a client that pauses keep nothing but the summary and its last messages", async () => {
     const { upstream, gateway, agent } = await startTalkative(
       compacting({ pause_after_compaction: true }),
       stream,
@@ -117,7 +120,7 @@ describe.each([
     ]);
   });
 
-  it("begins with the summary also where the model is given tools of the gateway", async () => {
+  proofTest("begins with the summary also where the model is given tools of the gateway", async () => {
     const upstream = await startCounting();
     upstream.answer((heard, response, index) => {
       const call = { id: "call_1", name: "longhaul_recall", input: { query: "the sum" } };
@@ -137,7 +140,7 @@ describe.each([
     await expectSaid(gateway, [...agent.elements, { role: "assistant", content: reply.content }]);
   });
 
-  it("changes nothing of a reply whose window was not compacted", async () => {
+  test("changes nothing of a reply whose window was not compacted", async () => {
     const { agent } = await startTalkative(compacting({ pause_after_compaction: true }), stream);
     agent.elements = [{ role: "user", content: "Hello there." }];
     const reply = await replyTo(agent);
@@ -150,7 +153,7 @@ describe.each([
 });
 
 describe("events of a reply behind a summary", () => {
-  it("stay as the provider wrote them but for their number", async () => {
+  test("stay as the provider wrote them but for their number", async () => {
     const own = [
       `event: message_start\ndata: {"type":"message_start", "message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"usage":{"input_tokens":9,"output_tokens":1}}}\n\n`,
       `event: content_block_start\ndata: {"content_block":{"type":"text","text":"","index":5},"index" : 0 , "type":"content_block_start"}\n\n`,
@@ -184,7 +187,7 @@ describe("events of a reply behind a summary", () => {
     ]);
   });
 
-  it("are recorded as one conversation when several clients pause for the same summary", async () => {
+  proofTest("are recorded as one conversation when several clients pause for the same summary", async () => {
     const { upstream, gateway } = await startTalk();
     const management = compacting({ pause_after_compaction: true });
     const paused = await replyTo(talkative(gateway, management, false));

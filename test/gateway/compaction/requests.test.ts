@@ -1,7 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { WireObject } from "../../../src/gateway/api/api.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { ask, logOf, startGateway, type TestGateway, threadsOf } from "../../support/gateway.ts";
+import { proofTest } from "../../support/proof.ts";
 import { beginStream, formatEvent, startUpstream } from "../../support/upstream.ts";
 import {
   blockOf,
@@ -30,7 +31,7 @@ async function onlyLog(gateway: TestGateway) {
 }
 
 describe("a summary that was made elsewhere", () => {
-  it("goes out as words of the user in place of what stands before it, which stays in the log", async () => {
+  test("goes out as words of the user in place of what stands before it, which stays in the log", async () => {
     const { upstream, gateway, agent } = await startTalk();
     agent.elements = [
       user("Build me a website."),
@@ -61,7 +62,7 @@ describe("a summary that was made elsewhere", () => {
     expect(JSON.stringify(expanded)).toContain("Of what colour?");
   });
 
-  it("is the beginning of the conversation for a client that has nothing else", async () => {
+  test("is the beginning of the conversation for a client that has nothing else", async () => {
     const { upstream, gateway, agent } = await startTalk();
     agent.elements = [summed(text("Here it is."))];
     await agent.say("Now make it rounder.");
@@ -75,20 +76,23 @@ describe("a summary that was made elsewhere", () => {
     expect(await onlyLog(gateway)).toHaveLength(6);
   });
 
-  it("belongs to the conversation that was had before, also when the client drops that later", async () => {
-    const { upstream, gateway, agent } = await startTalk();
-    await agent.say("Build me a website, in blue if you can.");
-    agent.elements.push(user("And tell me why."), summed(text("Blue is calm.")));
-    await agent.say("Now make it rounder.");
-    agent.elements = agent.elements.slice(3);
-    await agent.say("And larger.");
-    expectPlain(upstream);
-    expect(heardBy(upstream)[0]).toEqual(user(SUMMARY));
-    expect(JSON.stringify(heardBy(upstream))).not.toContain("in blue if you can");
-    expect(await onlyLog(gateway)).toHaveLength(8);
-  });
+  proofTest(
+    "belongs to the conversation that was had before, also when the client drops that later",
+    async () => {
+      const { upstream, gateway, agent } = await startTalk();
+      await agent.say("Build me a website, in blue if you can.");
+      agent.elements.push(user("And tell me why."), summed(text("Blue is calm.")));
+      await agent.say("Now make it rounder.");
+      agent.elements = agent.elements.slice(3);
+      await agent.say("And larger.");
+      expectPlain(upstream);
+      expect(heardBy(upstream)[0]).toEqual(user(SUMMARY));
+      expect(JSON.stringify(heardBy(upstream))).not.toContain("in blue if you can");
+      expect(await onlyLog(gateway)).toHaveLength(8);
+    },
+  );
 
-  it("hides the calls before it and keeps those behind it with their results", async () => {
+  test("hides the calls before it and keeps those behind it with their results", async () => {
     const { upstream, agent } = await startTalk();
     const call = (id: string) => ({ type: "tool_use", id, name: "read_file", input: { path: id } });
     const result = (id: string) => ({ type: "tool_result", tool_use_id: id, content: `text of ${id}` });
@@ -103,7 +107,7 @@ describe("a summary that was made elsewhere", () => {
     expect(heardBy(upstream)).toEqual([user(SUMMARY), withoutFirst(agent.elements[3]), agent.elements[4]]);
   });
 
-  it("that has failed says nothing", async () => {
+  test("that has failed says nothing", async () => {
     const { upstream, agent } = await startTalk();
     const failed = { type: "compaction", content: null };
     agent.elements = [
@@ -119,7 +123,7 @@ describe("a summary that was made elsewhere", () => {
     ]);
   });
 
-  it("is counted as it would be sent", async () => {
+  test("is counted as it would be sent", async () => {
     const upstream = await startUpstream((_, response) => {
       response.writeHead(200, { "content-type": "application/json" }).end('{"input_tokens":12}');
     });
@@ -137,25 +141,28 @@ describe("a summary that was made elsewhere", () => {
 });
 
 describe("a summary of the gateway's own", () => {
-  it("brings the conversation back after a restart, for a client that has dropped the rest", async () => {
-    const { upstream, gateway: first, agent } = await startSummarised();
-    const block = blockOf(agent.elements.at(-1));
-    const before = heardBy(upstream);
-    await first.close();
-    const second = await startGateway({ upstream: upstream.url, path: first.path });
-    const later = new TestAgent(second);
-    later.fields.context_management = compacting();
-    later.elements = agent.elements.slice(-1);
-    await later.say("And the difference?");
-    expectPlain(upstream);
-    const after = heardBy(upstream);
-    expectWords(after, block?.content);
-    expect(after.length).toBe(before.length + 2);
-    expect(blockOf(later.elements.at(-1))).toBeUndefined();
-    expect(await onlyLog(second)).toHaveLength(40 + 4);
-  });
+  proofTest(
+    "brings the conversation back after a restart, for a client that has dropped the rest",
+    async () => {
+      const { upstream, gateway: first, agent } = await startSummarised();
+      const block = blockOf(agent.elements.at(-1));
+      const before = heardBy(upstream);
+      await first.close();
+      const second = await startGateway({ upstream: upstream.url, path: first.path });
+      const later = new TestAgent(second);
+      later.fields.context_management = compacting();
+      later.elements = agent.elements.slice(-1);
+      await later.say("And the difference?");
+      expectPlain(upstream);
+      const after = heardBy(upstream);
+      expectWords(after, block?.content);
+      expect(after.length).toBe(before.length + 2);
+      expect(blockOf(later.elements.at(-1))).toBeUndefined();
+      expect(await onlyLog(second)).toHaveLength(40 + 4);
+    },
+  );
 
-  it("of one principal means nothing to another", async () => {
+  test("of one principal means nothing to another", async () => {
     const { upstream, gateway, agent } = await startSummarised();
     const other = new TestAgent(gateway);
     other.headers["x-api-key"] = "key-of-mallory";
@@ -169,7 +176,7 @@ describe("a summary of the gateway's own", () => {
     ]);
   });
 
-  it("goes out as words where the same conversation is being answered, beside that", async () => {
+  proofTest("goes out as words where the same conversation is being answered, beside that", async () => {
     const { upstream, gateway, agent } = await startSummarised();
     const kept = agent.elements.slice(-1);
     const answers = await Promise.all(
@@ -189,7 +196,7 @@ describe("a summary of the gateway's own", () => {
     expect(log.filter(({ message }) => message.parts.length === 0)).toEqual([]);
   });
 
-  it("is understood in a turn that is asked for again and in one that was edited", async () => {
+  proofTest("is understood in a turn that is asked for again and in one that was edited", async () => {
     const { upstream, gateway, agent } = await startSummarised();
     agent.elements = agent.elements.slice(-1);
     const kept = [...agent.elements];
@@ -207,7 +214,7 @@ describe("where the upstream is Anthropic", () => {
     { name: "anthropic", baseUrl, apis: ["anthropic"], contextManagement: "upstream" },
   ];
 
-  it("its blocks are handed on, written down and sent back byte for byte", async () => {
+  test("its blocks are handed on, written down and sent back byte for byte", async () => {
     const upstream = await startUpstream((_, response) => {
       const event = (type: string, fields: object) => formatEvent({ event: type, data: { type, ...fields } });
       const index = 0;
@@ -245,7 +252,7 @@ describe("where the upstream is Anthropic", () => {
     ]);
   });
 
-  it("what its summary stands for does not count as the window", async () => {
+  test("what its summary stands for does not count as the window", async () => {
     const upstream = await startCounting();
     const gateway = await startGateway({ upstream: anthropic(upstream.url) });
     const agent = new TestAgent(gateway);
@@ -256,7 +263,7 @@ describe("where the upstream is Anthropic", () => {
 });
 
 describe("blocks are left as they came", () => {
-  it.each([
+  proofTest.each([
     ["with edits off", { policy: "none" }],
     ["in a dry run", { dryRun: true }],
   ])("%s", async (_, config) => {

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { expect, test } from "vitest";
+import { proofTest } from "../../support/proof.ts";
 import { doorConfig } from "./door-config.ts";
 import { openSocket, startDoorServer } from "./door-server.ts";
 
@@ -13,24 +14,28 @@ async function ask(port: number): Promise<number> {
   return response.status;
 }
 
-test("500 connections that never finish their heads keep nobody out, and are cleared away", {
-  timeout: 30_000,
-}, async () => {
-  await using server = await startDoorServer(
-    doorConfig({ limits: { headersMs: 3_000, maxConnections: 200 } }),
-  );
-  const sockets = await Promise.all(Array.from({ length: 500 }, () => openSocket(server.port)));
-  const drip = setInterval(() => {
-    for (const socket of sockets) if (socket.writable) socket.write("X-A: b\r\n");
-  }, 500);
-  for (const socket of sockets) if (socket.writable) socket.write("POST /v1/messages HTTP/1.1\r\n");
-  const statuses = await Promise.all(Array.from({ length: 20 }, () => ask(server.port)));
-  expect(statuses).toEqual(Array.from({ length: 20 }, () => 200));
-  expect(server.guard.connections).toBeLessThanOrEqual(200);
-  await expect.poll(() => server.guard.connections, { timeout: 20_000, interval: 200 }).toBe(0);
-  clearInterval(drip);
-  for (const socket of sockets) socket.destroy();
-});
+proofTest(
+  "500 connections that never finish their heads keep nobody out, and are cleared away",
+  {
+    timeout: 30_000,
+  },
+  async () => {
+    await using server = await startDoorServer(
+      doorConfig({ limits: { headersMs: 3_000, maxConnections: 200 } }),
+    );
+    const sockets = await Promise.all(Array.from({ length: 500 }, () => openSocket(server.port)));
+    const drip = setInterval(() => {
+      for (const socket of sockets) if (socket.writable) socket.write("X-A: b\r\n");
+    }, 500);
+    for (const socket of sockets) if (socket.writable) socket.write("POST /v1/messages HTTP/1.1\r\n");
+    const statuses = await Promise.all(Array.from({ length: 20 }, () => ask(server.port)));
+    expect(statuses).toEqual(Array.from({ length: 20 }, () => 200));
+    expect(server.guard.connections).toBeLessThanOrEqual(200);
+    await expect.poll(() => server.guard.connections, { timeout: 20_000, interval: 200 }).toBe(0);
+    clearInterval(drip);
+    for (const socket of sockets) socket.destroy();
+  },
+);
 
 test("a connection on which a request is being answered never gives way", async () => {
   await using server = await startDoorServer(doorConfig({ limits: { maxConnections: 2, bodyMs: 5_000 } }));

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { buildCanonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
 import { buildOpeningKey, replaceOpening } from "../../../src/gateway/identity/opening-key.ts";
 import type { MessageInput } from "../../../src/index.ts";
@@ -16,7 +16,7 @@ const says = (...texts: string[]): MessageInput => ({
 });
 
 describe("the key by which a conversation is looked for", () => {
-  it("does not change with what was said beside the first words for one request only", () => {
+  test("does not change with what was said beside the first words for one request only", () => {
     const plain = keyOf(says("Read the notes."));
     expect(keyOf(says(REMINDER, "Read the notes."))).toBe(plain);
     expect(keyOf(says(REMINDER, REMINDER, "Read the notes."))).toBe(plain);
@@ -25,14 +25,14 @@ describe("the key by which a conversation is looked for", () => {
     expect(keyOf(says("Read the letters."))).not.toBe(plain);
   });
 
-  it("is that of the message itself where nothing else was said", () => {
+  test("is that of the message itself where nothing else was said", () => {
     expect(keyOf(says(REMINDER))).toBe(buildCanonicalKey(says(REMINDER)));
     expect(keyOf(says("What is a <system-reminder>?"))).toBe(
       buildCanonicalKey(says("What is a <system-reminder>?")),
     );
   });
 
-  it("tells pictures apart that come with the same words", () => {
+  test("tells pictures apart that come with the same words", () => {
     const picture = (bytes: string): MessageInput => ({
       role: "user",
       parts: [
@@ -45,7 +45,7 @@ describe("the key by which a conversation is looked for", () => {
     expect(keyOf(picture("a cat"))).toBe(keyOf(picture("a cat")));
   });
 
-  it("reads nothing where nothing of that kind can be", () => {
+  test("reads nothing where nothing of that kind can be", () => {
     const input = () => {
       throw new Error("read");
     };
@@ -54,7 +54,7 @@ describe("the key by which a conversation is looked for", () => {
     );
   });
 
-  it("stands for the first key of a line, and only for that", () => {
+  test("stands for the first key of a line, and only for that", () => {
     expect(replaceOpening(["a", "b"], "x")).toEqual(["x", "b"]);
     expect(replaceOpening([], "x")).toEqual([]);
   });

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { CallStart } from "../../../src/gateway/observe/span-attributes.ts";
 import { openSpans } from "../../../src/gateway/observe/spans.ts";
 import { formatTraceParent, parseTraceParent } from "../../../src/gateway/observe/traceparent.ts";
+import { proofTest } from "../../support/proof.ts";
 import { startReceiver } from "./receiver.ts";
 
 const CALL: CallStart = {
@@ -143,17 +144,21 @@ describe("spans", () => {
     expect(receiver.spans[0]?.resource).toMatchObject({ "service.name": "mine" });
   });
 
-  test("neither throw nor hold anything up where nobody receives them", async () => {
-    const spans = await openSpans({
-      endpoint: "http://127.0.0.1:9",
-      content: false,
-      version: "1",
-      environment: {},
-    });
-    for (let count = 0; count < 3_000; count++) spans.start(CALL)?.end({});
-    await spans.close();
-    await spans.close();
-  }, 15_000);
+  proofTest(
+    "neither throw nor hold anything up where nobody receives them",
+    async () => {
+      const spans = await openSpans({
+        endpoint: "http://127.0.0.1:9",
+        content: false,
+        version: "1",
+        environment: {},
+      });
+      for (let count = 0; count < 3_000; count++) spans.start(CALL)?.end({});
+      await spans.close();
+      await spans.close();
+    },
+    15_000,
+  );
 });
 
 describe("a traceparent", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Kernel } from "../../../src/index.ts";
+import { proofTest } from "../../support/proof.ts";
 import { servePages } from "./support/served.ts";
 
 async function say(kernel: Kernel, id: string, turns: number): Promise<void> {
@@ -96,7 +97,7 @@ describe("/api/recall", () => {
 });
 
 describe("/api/replay", () => {
-  test("tells what each policy would have cost and kept, beside no bounds at all", async () => {
+  proofTest("tells what each policy would have cost and kept, beside no bounds at all", async () => {
     const { kernel, json } = await servePages();
     await say(kernel, "ticket", 5);
     const { body } = await json("/api/replay/ticket?window=32000");
@@ -113,7 +114,7 @@ describe("/api/replay", () => {
     );
   });
 
-  test("sends those who want a long one to the command line, and lets only one run", async () => {
+  proofTest("sends those who want a long one to the command line, and lets only one run", async () => {
     const { kernel, json } = await servePages();
     await say(kernel, "ticket", 5);
     await using session = await kernel.session("long");

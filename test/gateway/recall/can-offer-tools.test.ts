@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { ApiName } from "../../../src/gateway/api/api.ts";
 import { getApi } from "../../../src/gateway/api/apis.ts";
 import type { GatewayConfig } from "../../../src/gateway/config/config.ts";
@@ -22,7 +22,7 @@ async function offers(api: ApiName, rest: object, said = [userSays("Hello.")]): 
 }
 
 describe("tools of ours", () => {
-  it.each([
+  test.each([
     ["anthropic", {}],
     ["anthropic", { tool_choice: { type: "auto", disable_parallel_tool_use: true } }],
     ["anthropic", { tools: undefined }],
@@ -36,7 +36,7 @@ describe("tools of ours", () => {
     expect(await offers(api, rest)).toBe(true);
   });
 
-  it.each([
+  test.each([
     ["anthropic", { tool_choice: { type: "any" } }],
     ["anthropic", { tool_choice: { type: "none" } }],
     ["anthropic", { tools: [{ ...readTool("anthropic"), name: RECALL_TOOL }] }],
@@ -53,7 +53,7 @@ describe("tools of ours", () => {
     expect(await offers(api, rest)).toBe(false);
   });
 
-  it("are not offered to a model that goes on with words of the client", async () => {
+  test("are not offered to a model that goes on with words of the client", async () => {
     expect(await offers("anthropic", {}, [userSays("Hello."), { role: "assistant", content: "It is" }])).toBe(
       false,
     );

@@ -1,6 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { EXPAND_TOOL, RECALL_TOOL } from "../../../src/gateway/recall/recall-tools.ts";
 import { lineOf, startGateway, threadsOf } from "../../support/gateway.ts";
+import { proofCases, proofTest } from "../../support/proof.ts";
 import { behave, says, startUpstream } from "../../support/upstream.ts";
 import type { Behaviour, Reply } from "../../support/wire-server/behaviour.ts";
 import { textsIn } from "../said.ts";
@@ -31,8 +32,8 @@ function scripted(...script: readonly (Reply | Behaviour)[]) {
 const named = (tools: readonly { name?: string; function?: { name: string } }[]) =>
   tools.map((tool) => tool.name ?? tool.function?.name);
 
-describe.each(WAYS)("recall as a tool, %s, streamed: %s", (api, isStreamed) => {
-  it("is carried out inside: the client sees one reply, and the next request is the same conversation", async () => {
+describe.each(proofCases(WAYS))("recall as a tool, %s, streamed: %s", (api, isStreamed) => {
+  test("is carried out inside: the client sees one reply, and the next request is the same conversation", async () => {
     const upstream = await scripted(
       { text: "Noted." },
       recalls("staging server port", "Let me look."),
@@ -74,7 +75,7 @@ describe.each(WAYS)("recall as a tool, %s, streamed: %s", (api, isStreamed) => {
     expect(upstream.heard).toHaveLength(4);
   });
 
-  it("takes several rounds and several calls at once, and no more than four rounds", async () => {
+  proofTest("takes several rounds and several calls at once, and no more than four rounds", async () => {
     const pair: Reply = {
       toolCalls: [
         { id: "a", name: RECALL_TOOL, input: { query: "port" } },
@@ -96,7 +97,7 @@ describe.each(WAYS)("recall as a tool, %s, streamed: %s", (api, isStreamed) => {
     expect(last?.body.toString()).toContain("answer now");
   });
 
-  it("leaves calls of the client to the client, and its own beside them out", async () => {
+  test("leaves calls of the client to the client, and its own beside them out", async () => {
     const mixed: Reply = {
       text: "Both.",
       toolCalls: [
@@ -118,23 +119,26 @@ describe.each(WAYS)("recall as a tool, %s, streamed: %s", (api, isStreamed) => {
     expect(await threadsOf(gateway)).toHaveLength(1);
   });
 
-  it("ends with what was said when a later round is refused, and with the error when that was nothing", async () => {
-    const refused: Behaviour = { type: "error", kind: "overloaded" };
-    const upstream = await scripted(recalls("port", "Let me look."), refused);
-    const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
-    const seen = await talk({ gateway, api, isStreamed }, [userSays("Find it.")]);
-    expect(seen.texts).toEqual(["Let me look."]);
-    expect(["end_turn", "stop", "completed"]).toContain(seen.stop);
+  proofTest(
+    "ends with what was said when a later round is refused, and with the error when that was nothing",
+    async () => {
+      const refused: Behaviour = { type: "error", kind: "overloaded" };
+      const upstream = await scripted(recalls("port", "Let me look."), refused);
+      const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
+      const seen = await talk({ gateway, api, isStreamed }, [userSays("Find it.")]);
+      expect(seen.texts).toEqual(["Let me look."]);
+      expect(["end_turn", "stop", "completed"]).toContain(seen.stop);
 
-    const silent = await scripted(recalls("port"), refused);
-    const other = await startGateway({ upstream: silent.url, config: RECALLS });
-    const answer = await askRaw({ gateway: other, api, isStreamed }, [userSays("Find it.")]);
-    expect(answer.text).toMatch(/overloaded/i);
-    expect(answer.status).toBe(isStreamed ? 200 : api === "anthropic" ? 529 : 503);
-    expect(answer.text).not.toContain("longhaul_");
-  });
+      const silent = await scripted(recalls("port"), refused);
+      const other = await startGateway({ upstream: silent.url, config: RECALLS });
+      const answer = await askRaw({ gateway: other, api, isStreamed }, [userSays("Find it.")]);
+      expect(answer.text).toMatch(/overloaded/i);
+      expect(answer.status).toBe(isStreamed ? 200 : api === "anthropic" ? 529 : 503);
+      expect(answer.text).not.toContain("longhaul_");
+    },
+  );
 
-  it("is not given where another tool is forced, and by default", async () => {
+  test("is not given where another tool is forced, and by default", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
     const forced: Record<string, unknown> = {
@@ -164,58 +168,61 @@ describe.each(WAYS)("recall as a tool, %s, streamed: %s", (api, isStreamed) => {
   });
 });
 
-describe.each(WAYS.filter(([, isStreamed]) => isStreamed))("a stream of %s that recalls", (api) => {
-  it("ends cleanly when a later round is cut in the middle of a sentence", async () => {
-    const upstream = await scripted(recalls("port", "Let me look."), {
-      type: "cut",
-      reply: { text: "It is the port that we chose" },
-      afterEvents: api === "openai-responses" ? 6 : 5,
+describe.each(proofCases(WAYS.filter(([, isStreamed]) => isStreamed)))(
+  "a stream of %s that recalls",
+  (api) => {
+    test("ends cleanly when a later round is cut in the middle of a sentence", async () => {
+      const upstream = await scripted(recalls("port", "Let me look."), {
+        type: "cut",
+        reply: { text: "It is the port that we chose" },
+        afterEvents: api === "openai-responses" ? 6 : 5,
+      });
+      const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
+      const seen = await talk({ gateway, api, isStreamed: true }, [userSays("Find it.")]);
+      expect(seen.texts.join(" ")).toMatch(/^Let me look\.\s+It/);
+      expect(["max_tokens", "length", "incomplete"]).toContain(seen.stop);
     });
-    const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
-    const seen = await talk({ gateway, api, isStreamed: true }, [userSays("Find it.")]);
-    expect(seen.texts.join(" ")).toMatch(/^Let me look\.\s+It/);
-    expect(["max_tokens", "length", "incomplete"]).toContain(seen.stop);
-  });
 
-  it("says that it failed when a call of the client is half said", async () => {
-    const reply: Reply = { text: "Now.", toolCalls: [{ id: "b", name: "read", input: { path: "x" } }] };
-    const upstream = await startUpstream((heard, response, index) => {
-      if (index === 0) behave(heard, response, { type: "reply", reply: recalls("port", "Let me look.") });
-      else {
-        const afterEvents = api === "anthropic" ? 7 : api === "openai-chat" ? 3 : 9;
-        behave(heard, response, { type: "cut", reply, afterEvents });
-      }
+    test("says that it failed when a call of the client is half said", async () => {
+      const reply: Reply = { text: "Now.", toolCalls: [{ id: "b", name: "read", input: { path: "x" } }] };
+      const upstream = await startUpstream((heard, response, index) => {
+        if (index === 0) behave(heard, response, { type: "reply", reply: recalls("port", "Let me look.") });
+        else {
+          const afterEvents = api === "anthropic" ? 7 : api === "openai-chat" ? 3 : 9;
+          behave(heard, response, { type: "cut", reply, afterEvents });
+        }
+      });
+      const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
+      const answer = await askRaw({ gateway, api, isStreamed: true }, [userSays("Find it.")]);
+      expect(answer.text).toContain('"read"');
+      expect(answer.text).toMatch(/"error"/);
+      expect(answer.text).not.toMatch(
+        /"type":"message_stop"|\[DONE\]|"type":"response\.(?:completed|incomplete)"/,
+      );
+      const [main] = await threadsOf(gateway, "main");
+      const line = await lineOf(await gateway.kernel.session(main?.id));
+      expect(JSON.stringify(line)).not.toContain('"tool-call"');
     });
-    const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
-    const answer = await askRaw({ gateway, api, isStreamed: true }, [userSays("Find it.")]);
-    expect(answer.text).toContain('"read"');
-    expect(answer.text).toMatch(/"error"/);
-    expect(answer.text).not.toMatch(
-      /"type":"message_stop"|\[DONE\]|"type":"response\.(?:completed|incomplete)"/,
-    );
-    const [main] = await threadsOf(gateway, "main");
-    const line = await lineOf(await gateway.kernel.session(main?.id));
-    expect(JSON.stringify(line)).not.toContain('"tool-call"');
-  });
 
-  it("lets the upstream go when the client leaves within a later round", async () => {
-    const upstream = await startUpstream((heard, response, index) => {
-      if (index === 0) says(() => recalls("port", "Let me look."))(heard, response, index);
+    test("lets the upstream go when the client leaves within a later round", async () => {
+      const upstream = await startUpstream((heard, response, index) => {
+        if (index === 0) says(() => recalls("port", "Let me look."))(heard, response, index);
+      });
+      const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
+      const leaving = new AbortController();
+      const answered = askRaw(
+        { gateway, api, isStreamed: true },
+        [userSays("Find it.")],
+        {},
+        { signal: leaving.signal },
+      ).catch(() => undefined);
+      const inner = await upstream.received(2);
+      leaving.abort();
+      await answered;
+      expect(await inner.closed).toBe(false);
+      const [main] = await threadsOf(gateway, "main");
+      const said = await lineOf(await gateway.kernel.session(main?.id));
+      expect(said.map(({ message }) => textsIn(message)).join()).toContain("Find it.");
     });
-    const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
-    const leaving = new AbortController();
-    const answered = askRaw(
-      { gateway, api, isStreamed: true },
-      [userSays("Find it.")],
-      {},
-      { signal: leaving.signal },
-    ).catch(() => undefined);
-    const inner = await upstream.received(2);
-    leaving.abort();
-    await answered;
-    expect(await inner.closed).toBe(false);
-    const [main] = await threadsOf(gateway, "main");
-    const said = await lineOf(await gateway.kernel.session(main?.id));
-    expect(said.map(({ message }) => textsIn(message)).join()).toContain("Find it.");
-  });
-});
+  },
+);

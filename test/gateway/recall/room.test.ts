@@ -1,8 +1,9 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { trimRecallResults } from "../../../src/gateway/reply/rounds/trim-recall-results.ts";
 import { estimateText } from "../../../src/index.ts";
 import { startGateway } from "../../support/gateway.ts";
+import { proofCases, proofTest } from "../../support/proof.ts";
 import { behave, says, startUpstream } from "../../support/upstream.ts";
 import { output, startLimitedUpstream } from "../limited.ts";
 import { elementsOf, recalls, talk, userSays, WAYS } from "./talk.ts";
@@ -16,7 +17,7 @@ const upstreamOf = (baseUrl: string, window: number) => [
 ];
 
 describe("answers of tools of ours", () => {
-  it("take no more room than there is, as far as that can be", () => {
+  test("take no more room than there is, as far as that can be", () => {
     const call = { id: "a", name: "longhaul_recall", input: {} };
     const answer = fc.string({ unit: "grapheme", maxLength: 5_000 }).map((text) => ({ call, text }));
     fc.assert(
@@ -33,7 +34,7 @@ describe("answers of tools of ours", () => {
     );
   });
 
-  it("are whole where there is room for them", () => {
+  test("are whole where there is room for them", () => {
     const answers = [{ call: { id: "a", name: "longhaul_recall", input: {} }, text: "short" }];
     expect(trimRecallResults(answers, 1_000)).toEqual(answers);
     expect(trimRecallResults(answers, Number.POSITIVE_INFINITY)).toEqual(answers);
@@ -42,7 +43,7 @@ describe("answers of tools of ours", () => {
 });
 
 describe("what is recalled beside a window that is nearly full", () => {
-  it("never makes a request too long, and never cuts the last thing that was said", async () => {
+  proofTest("never makes a request too long, and never cuts the last thing that was said", async () => {
     const window = 12_000;
     let asked = 0;
     const upstream = await startLimitedUpstream({
@@ -73,7 +74,7 @@ describe("what is recalled beside a window that is nearly full", () => {
     expect(upstream.heard.filter(({ body }) => body.includes("memory-data")).length).toBeGreaterThan(0);
   });
 
-  it("leaves the tools out where they would take much of the window", async () => {
+  test("leaves the tools out where they would take much of the window", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstreamOf(upstream.url, 3_000), config: BOTH });
     await talk({ gateway, api: "anthropic", isStreamed: false }, [userSays("Hello there.")]);
@@ -81,10 +82,10 @@ describe("what is recalled beside a window that is nearly full", () => {
   });
 });
 
-describe.each(WAYS)(
+describe.each(proofCases(WAYS))(
   "a request of %s, streamed: %s, that is too long with what is recalled",
   (api, isStreamed) => {
-    it.each(["longhaul", "none"])(
+    test.each(["longhaul", "none"])(
       "goes out without it, with all that the client said, policy %s",
       async (policy) => {
         const upstream = await startUpstream((heard, response, index) => {

@@ -1,10 +1,10 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { isLogWhole, isPreviousMissing } from "../../../src/gateway/request/chain.ts";
 
 const failure = (status: number, error: object) => ({ status, body: JSON.stringify({ error }) });
 
 describe("a refusal says that the response it names is missing", () => {
-  it.each([
+  test.each([
     [
       "expired, or of another account",
       failure(400, {
@@ -35,7 +35,7 @@ describe("a refusal says that the response it names is missing", () => {
     expect(isPreviousMissing(refusal)).toBe(true);
   });
 
-  it.each([
+  test.each([
     ["a rate", failure(429, { message: "Rate limit reached; previous_response_id resp_1." })],
     ["a missing model", failure(404, { message: "The model 'gpt-9' does not exist." })],
     ["a wrong key", failure(401, { message: "Incorrect API key provided." })],
@@ -47,7 +47,7 @@ describe("a refusal says that the response it names is missing", () => {
 });
 
 describe("the log has all of a conversation", () => {
-  it("unless the provider counted far more, or was never heard to count", () => {
+  test("unless the provider counted far more, or was never heard to count", () => {
     expect(isLogWhole(10_000, 11_000)).toBe(true);
     expect(isLogWhole(10, 3_000)).toBe(true);
     expect(isLogWhole(10_000, 60_000)).toBe(false);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { RequestMessage } from "../../../src/gateway/request/request-messages.ts";
 import { ContextTexts } from "../../../src/gateway/thread/context-texts.ts";
 
@@ -13,7 +13,7 @@ const said = (...keys: readonly string[]): readonly RequestMessage[] =>
   }));
 
 describe("what messages were told", () => {
-  it("is found again by what they say, each time it is said apart", () => {
+  test("is found again by what they say, each time it is said apart", () => {
     const told = new ContextTexts();
     const first = said("u1", "a1", "u2");
     told.set(first, first[2] as RequestMessage, "two");
@@ -23,7 +23,7 @@ describe("what messages were told", () => {
     expect(told.has(later, later[4] as RequestMessage)).toBe(false);
   });
 
-  it("is noted for those that were told nothing, too", () => {
+  test("is noted for those that were told nothing, too", () => {
     const told = new ContextTexts();
     const all = said("u1");
     told.set(all, all[0] as RequestMessage, undefined);
@@ -31,7 +31,7 @@ describe("what messages were told", () => {
     expect(told.find(all).size).toBe(0);
   });
 
-  it("can be taken back, and is not looked for again", () => {
+  test("can be taken back, and is not looked for again", () => {
     const told = new ContextTexts();
     const all = said("u1", "a1", "u2");
     told.set(all, all[0] as RequestMessage, "one");
@@ -41,7 +41,7 @@ describe("what messages were told", () => {
     expect(told.has(all, all[0] as RequestMessage)).toBe(true);
   });
 
-  it("is bounded, and what is left out leaves at once, so that the cache is lost seldom", () => {
+  test("is bounded, and what is left out leaves at once, so that the cache is lost seldom", () => {
     const told = new ContextTexts();
     const all = said(...Array.from({ length: 200 }, (_, index) => `u${index}`));
     let losses = 0;

@@ -8,6 +8,7 @@ import { describe, expect, test } from "vitest";
 import type { IndexedFiles } from "../../../src/index.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testKernel } from "../../support/kernel.ts";
+import { proofTest } from "../../support/proof.ts";
 
 function folderWith(text: string): string {
   const folder = testFolder();
@@ -71,7 +72,7 @@ describe("files that are watched", () => {
     await expect.poll(() => kernel.counts().watcher).toEqual({ opened: 1, closed: 1 });
   });
 
-  test("do not keep a process alive whose kernel is closed", async () => {
+  proofTest("do not keep a process alive whose kernel is closed", async () => {
     const script = fileURLToPath(new URL("./watcher-child.ts", import.meta.url));
     const { stdout } = await promisify(execFile)(process.execPath, [script, folderWith("one\n")], {
       timeout: 20_000,

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { shouldRetrieve } from "../../../src/memory/retrieval/should-retrieve.ts";
+import { proofTest } from "../../support/proof.ts";
 
 const folder = join(process.env.LONGHAUL_DATA ?? "../shared/data", "longmemeval-s");
 const lines = (text: string) =>
@@ -19,7 +20,7 @@ describe.skipIf(!existsSync(join(folder, "questions.jsonl")))("on real messages"
     expect(shareOf(questions.map(({ question }: { question: string }) => question))).toBeGreaterThan(0.7);
   });
 
-  test("few ordinary messages are", () => {
+  proofTest("few ordinary messages are", () => {
     const sessions = lines(gunzipSync(readFileSync(join(folder, "sessions.jsonl.gz"))).toString("utf8"));
     const said = sessions.flatMap(({ turns }: { turns: { role: string; content: string }[] }) =>
       turns.filter(({ role }) => role === "user").map(({ content }) => content),

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { shouldRetrieve } from "../../../src/memory/retrieval/should-retrieve.ts";
+import { proofTest } from "../../support/proof.ts";
 
 describe("memory is searched", () => {
   test.each([
@@ -168,7 +169,7 @@ describe("memory is left alone", () => {
     expect(shouldRetrieve(text)).toBeUndefined();
   });
 
-  test("and no text, however odd, is an error or takes long", () => {
+  proofTest("and no text, however odd, is an error or takes long", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 400 }), (text) => {
         const wanted = shouldRetrieve(text, { texts: [text] });

@@ -4,7 +4,7 @@ import { aiSdkProvider } from "../../../src/provider/ai-sdk/index.ts";
 import type { Generation } from "../../../src/provider/provider.ts";
 import { ProviderError } from "../../../src/provider/provider-error.ts";
 import { type RetryOptions, withRetries } from "../../../src/provider/with-retries.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofCases, proofRounds } from "../../support/proof.ts";
 import { wireApis, wireOptions } from "../../support/wire-models.ts";
 import type { Behaviour, ErrorKind } from "../../support/wire-server/behaviour.ts";
 import { startWireServer, type WireServer } from "../../support/wire-server/wire-server.ts";
@@ -32,7 +32,7 @@ const reply = { text: "At last." };
 const answer: Behaviour = { type: "reply", reply };
 
 describe("retries over the wire", () => {
-  test.each(wireApis)(
+  test.each(proofCases(wireApis))(
     "reach the answer behind overload, rate limits, cuts and silence: $id",
     async ({ id }) => {
       server.script(

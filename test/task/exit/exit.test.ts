@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { openSqliteStore } from "../../../src/store/sqlite/index.ts";
 import { startChild } from "../../support/child.ts";
 import { testFolder } from "../../support/folder.ts";
+import { proofCases, proofTest } from "../../support/proof.ts";
 
 async function endedBy(signal: NodeJS.Signals, kind: string) {
   const path = testFolder();
@@ -18,7 +19,7 @@ async function endedBy(signal: NodeJS.Signals, kind: string) {
   return { ended, lines, state: task?.state, errors: child.errors() };
 }
 
-test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
+test.each(proofCases(["SIGTERM", "SIGINT", "SIGHUP"] as const))(
   "%s ends tasks and closes what they hold before the process ends by it",
   async (signal) => {
     expect(await endedBy(signal, "plain")).toMatchObject({
@@ -29,7 +30,7 @@ test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
   },
 );
 
-test("a clean-up that hangs delays the end no longer than the grace", async () => {
+proofTest("a clean-up that hangs delays the end no longer than the grace", async () => {
   expect(await endedBy("SIGTERM", "hanging")).toMatchObject({ ended: "SIGTERM", state: "killed" });
 });
 

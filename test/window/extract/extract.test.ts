@@ -9,6 +9,7 @@ import { LineList } from "../../../src/window/extract/line-list.ts";
 import { renderInput } from "../../../src/window/extract/part-text.ts";
 import { scanIdentifiers } from "../../../src/window/extract/scan-identifiers.ts";
 import { isVerbatim, stripLine } from "../../../src/window/extract/verbatim-line.ts";
+import { proofTest } from "../../support/proof.ts";
 
 const identifiers = (text: string, isWide = false) => {
   const found = new Set<string>();
@@ -114,7 +115,7 @@ describe("what is kept of a session", () => {
       Array.from({ length: 40 }, (_, line) => `const value_${seq}_${line} = ${seq * 100 + line};`).join("\n"),
     );
 
-  test("is bounded, and what the assistant named outlives the rest", () => {
+  proofTest("is bounded, and what the assistant named outlives the rest", () => {
     const facts = new FactTracker("far");
     const shelf = new EvictedLines();
     const named = facts.read({

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type FittedWindow, openKernel, type Session } from "../../../src/index.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testKernel } from "../../support/kernel.ts";
+import { proofCases, proofTest } from "../../support/proof.ts";
 import { SMALL, step } from "./history.ts";
 
 const FACT =
@@ -56,27 +57,30 @@ describe("what has left a window", () => {
     expect(fitted.parts.recalled).toBeGreaterThan(0);
   });
 
-  test("stays where it is for the rest of the turn and later, byte by byte, also after a restart", async () => {
-    const path = testFolder();
-    const kernel = await openKernel({ path });
-    const session = await kernel.session("talk");
-    await longTalk(session);
-    await session.append({ role: "user", text: QUESTION });
-    const window = session.window(SMALL);
-    const first = await window.fit();
-    for (let number = 0; number < 3; number++) {
-      await session.appendAll(step(number, 4));
-      const next = await window.fit();
-      expect(next.page).toBeUndefined();
-      expect(next.messages.slice(0, first.messages.length)).toEqual(first.messages);
-    }
-    const last = await window.fit();
-    await kernel.close();
-    const later = await (await testKernel({ path })).session("talk");
-    expect(sent(await later.window(SMALL).fit())).toBe(sent(last));
-  });
+  proofTest(
+    "stays where it is for the rest of the turn and later, byte by byte, also after a restart",
+    async () => {
+      const path = testFolder();
+      const kernel = await openKernel({ path });
+      const session = await kernel.session("talk");
+      await longTalk(session);
+      await session.append({ role: "user", text: QUESTION });
+      const window = session.window(SMALL);
+      const first = await window.fit();
+      for (let number = 0; number < 3; number++) {
+        await session.appendAll(step(number, 4));
+        const next = await window.fit();
+        expect(next.page).toBeUndefined();
+        expect(next.messages.slice(0, first.messages.length)).toEqual(first.messages);
+      }
+      const last = await window.fit();
+      await kernel.close();
+      const later = await (await testKernel({ path })).session("talk");
+      expect(sent(await later.window(SMALL).fit())).toBe(sent(last));
+    },
+  );
 
-  test("leaves again with the next rebuild, once another question is asked", async () => {
+  proofTest("leaves again with the next rebuild, once another question is asked", async () => {
     const session = await (await testKernel()).session("talk");
     await longTalk(session);
     await session.append({ role: "user", text: QUESTION });
@@ -89,7 +93,7 @@ describe("what has left a window", () => {
     expect(sent(later)).not.toContain("blue vault");
   });
 
-  test("is taken back like any edit, and does not return for the same message", async () => {
+  proofTest("is taken back like any edit, and does not return for the same message", async () => {
     const session = await (await testKernel()).session("talk");
     await longTalk(session);
     await session.append({ role: "user", text: QUESTION });
@@ -123,7 +127,7 @@ describe("what has left a window", () => {
 });
 
 describe("a question adds nothing", () => {
-  test("about what never left", async () => {
+  proofTest("about what never left", async () => {
     const session = await (await testKernel()).session("talk");
     await longTalk(session);
     await session.append({ role: "user", text: "Say that again." });
@@ -144,7 +148,7 @@ describe("a question adds nothing", () => {
     expect((await session.window(SMALL).fit()).page).toBeUndefined();
   });
 
-  test.each(["Go on.", "Thanks, that is great!", "ok", "Yes, please do."])(
+  test.each(proofCases(["Go on.", "Thanks, that is great!", "ok", "Yes, please do."]))(
     "if it names nothing: %s",
     async (words) => {
       const session = await (await testKernel()).session("talk");
@@ -155,7 +159,7 @@ describe("a question adds nothing", () => {
   );
 });
 
-test.each(["cline", "roo", "openclaw"])("what %s has cut comes back, too", async (policy) => {
+test.each(proofCases(["cline", "roo", "openclaw"]))("what %s has cut comes back, too", async (policy) => {
   const session = await (await testKernel()).session("talk");
   await longTalk(session);
   await session.append({ role: "user", text: QUESTION });
@@ -165,7 +169,7 @@ test.each(["cline", "roo", "openclaw"])("what %s has cut comes back, too", async
   expect(sent(fitted)).toContain(quoted(FACT));
 });
 
-test("what a summary stands for comes back, too", async () => {
+proofTest("what a summary stands for comes back, too", async () => {
   const session = await (await testKernel()).session("talk");
   await longTalk(session);
   await session.compact();

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Session, type SessionWindow, tokensOfMessage } from "../../../src/index.ts";
 import { testKernel } from "../../support/kernel.ts";
+import { proofCases, proofTest } from "../../support/proof.ts";
 
 const words = (turn: number) => `Turn ${turn} says: ${"alpha beta gamma delta ".repeat(40)}`;
 
@@ -33,13 +34,15 @@ async function countAtEdit(session: Session, window: SessionWindow, factor: numb
 }
 
 describe("cline in a live window", () => {
-  test.each([
-    [64_000, 37_000, 1.4],
-    [64_000, 37_000, 0.8],
-    [128_000, 98_000, 1.4],
-    [200_000, 160_000, 1.2],
-    [100_000, 80_000, 1.2],
-  ])(
+  test.each(
+    proofCases([
+      [64_000, 37_000, 1.4],
+      [64_000, 37_000, 0.8],
+      [128_000, 98_000, 1.4],
+      [200_000, 160_000, 1.2],
+      [100_000, 80_000, 1.2],
+    ]),
+  )(
     "of %i tokens edits from %i on as the provider counts (%f a token of ours)",
     async (size, allowed, factor) => {
       const session = await sessionOf(size);
@@ -52,16 +55,21 @@ describe("cline in a live window", () => {
 });
 
 describe("openclaw in a live window", () => {
-  test.each([
-    [8_000, 20],
-    [15_999, 20],
-    [16_000, 50],
-    [64_000, 50],
-    [70_000, 100],
-    [128_000, 100],
-    [140_000, 200],
-    [400_000, 200],
-  ])("of %i tokens keeps at most %i messages, from the first fit of a handle on", async (size, most) => {
+  test.each(
+    proofCases(
+      [
+        [8_000, 20],
+        [15_999, 20],
+        [16_000, 50],
+        [64_000, 50],
+        [70_000, 100],
+        [128_000, 100],
+        [140_000, 200],
+        [400_000, 200],
+      ],
+      4,
+    ),
+  )("of %i tokens keeps at most %i messages, from the first fit of a handle on", async (size, most) => {
     const session = await sessionOf(size);
     for (let turn = 0; turn < 300; turn++)
       await session.append({ role: turn % 2 === 0 ? "user" : "assistant", text: `m${turn}` });
@@ -76,7 +84,7 @@ describe("openclaw in a live window", () => {
 });
 
 describe("the reason of an edit", () => {
-  test("is the policy's also where only messages were edited that have just arrived", async () => {
+  proofTest("is the policy's also where only messages were edited that have just arrived", async () => {
     const session = await sessionOf(64_000);
     const window = session.window({ model: "some-model", policy: "cline" });
     await session.append({ role: "user", text: "Start." });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { FittedWindow, Session, WindowOptions } from "../../../src/index.ts";
 import { testKernel } from "../../support/kernel.ts";
+import { proofTest } from "../../support/proof.ts";
 import { SMALL, work } from "./history.ts";
 
 const CLAUDE: WindowOptions = { model: "claude-sonnet-4-5", system: "Be brief.", tools: [] };
@@ -89,7 +90,7 @@ describe("a usage report", () => {
 });
 
 describe("an overflow error", () => {
-  test("whose numbers cannot be true cuts no more than one without numbers", async () => {
+  proofTest("whose numbers cannot be true cuts no more than one without numbers", async () => {
     const [told, untold] = [await talked(30), await talked(30)].map((session) =>
       session.window({ ...CLAUDE, oversize: "clip" }),
     );

@@ -3,6 +3,7 @@ import type { FittedWindow, Session } from "../../../src/index.ts";
 import { openKernel } from "../../../src/index.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testKernel } from "../../support/kernel.ts";
+import { proofTest } from "../../support/proof.ts";
 import { SMALL, step, work } from "./history.ts";
 
 const shown = ({ messages }: FittedWindow) => JSON.stringify(messages);
@@ -222,7 +223,7 @@ describe("the window of a session", () => {
 });
 
 describe("limits", () => {
-  test("what may not be cut and does not fit is an error at once", async () => {
+  proofTest("what may not be cut and does not fit is an error at once", async () => {
     const session = await (await testKernel()).session();
     await session.append({ role: "user", text: "word ".repeat(40_000) });
     const { seq } = await session.head();

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { ANTHROPIC_MODELS } from "../../../src/window/models/anthropic-models.ts";
 import { computeUsageCost } from "../../../src/window/models/compute-usage-cost.ts";
 import { GOOGLE_MODELS } from "../../../src/window/models/google-models.ts";
@@ -9,7 +9,7 @@ import { OPENAI_MODELS } from "../../../src/window/models/openai-models.ts";
 const ALL = { ...ANTHROPIC_MODELS, ...OPENAI_MODELS, ...GOOGLE_MODELS };
 
 describe("knownModel", () => {
-  it.each([
+  test.each([
     ["claude-sonnet-4-5-20250929", "claude-sonnet-4-5"],
     ["claude-sonnet-4-20250514", "claude-sonnet-4"],
     ["claude-opus-4-1@20250805", "claude-opus-4-1"],
@@ -28,16 +28,22 @@ describe("knownModel", () => {
     expect(findKnownModel(id)).toBe(ALL[name]);
   });
 
-  it.each(["gpt-5.9", "claude-opus-4-99", "gpt-50", "o30", "mistral-large", "", "__proto__", "constructor"])(
-    "does not take %j for another model",
-    (id) => expect(findKnownModel(id)).toBeUndefined(),
-  );
+  test.each([
+    "gpt-5.9",
+    "claude-opus-4-99",
+    "gpt-50",
+    "o30",
+    "mistral-large",
+    "",
+    "__proto__",
+    "constructor",
+  ])("does not take %j for another model", (id) => expect(findKnownModel(id)).toBeUndefined());
 
-  it("gives the window of a million where an id asks for it", () => {
+  test("gives the window of a million where an id asks for it", () => {
     expect(findKnownModel("claude-sonnet-4-5[1m]")?.window).toBe(1_000_000);
   });
 
-  it("holds facts that make sense for every model", () => {
+  test("holds facts that make sense for every model", () => {
     for (const [name, facts] of Object.entries(ALL)) {
       expect(findKnownModel(name), name).toBe(facts);
       expect(facts.maxOutput, name).toBeLessThan(facts.window);
@@ -52,7 +58,7 @@ describe("knownModel", () => {
 });
 
 describe("modelFacts", () => {
-  it("assumes little of a model that nobody knows, and says so", () => {
+  test("assumes little of a model that nobody knows, and says so", () => {
     const onUnknown = vi.fn();
     const facts = modelFacts("house-blend-7", { onUnknown });
     expect(facts).toEqual(ASSUMED_FACTS);
@@ -61,26 +67,26 @@ describe("modelFacts", () => {
     expect(onUnknown).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('"house-blend-7"'));
   });
 
-  it("is silent about models that are known or whose window is given", () => {
+  test("is silent about models that are known or whose window is given", () => {
     const onUnknown = vi.fn();
     modelFacts("claude-opus-4-5", { onUnknown });
     expect(modelFacts("house-blend-7", { onUnknown, overrides: { window: 32_000 } }).window).toBe(32_000);
     expect(onUnknown).not.toHaveBeenCalled();
   });
 
-  it("asks the catalogue it is given instead of its own", () => {
+  test("asks the catalogue it is given instead of its own", () => {
     const own = { ...ASSUMED_FACTS, window: 5_000 };
     expect(modelFacts("claude-opus-4-5", { catalogue: () => own }).window).toBe(5_000);
   });
 
-  it("lets overrides win, one by one", () => {
+  test("lets overrides win, one by one", () => {
     const facts = modelFacts("claude-opus-4-5", {
       overrides: { maxOutput: 1_000, prices: { cacheRead: 5 } },
     });
     expect(facts).toMatchObject({ window: 200_000, maxOutput: 1_000, prices: { input: 5, cacheRead: 5 } });
   });
 
-  it("trusts prices of an unknown model once input and output are given, without a discount for its cache", () => {
+  test("trusts prices of an unknown model once input and output are given, without a discount for its cache", () => {
     const facts = modelFacts("house-blend-7", { overrides: { prices: { input: 1, output: 2 } } });
     expect(facts.prices).toEqual({ input: 1, output: 2, cacheRead: 1, cacheWrite: 1, cacheWriteHour: 1 });
     expect(facts.arePricesAssumed).toBeUndefined();
@@ -88,14 +94,14 @@ describe("modelFacts", () => {
     expect(half.arePricesAssumed).toBe(true);
   });
 
-  it("holds prices that are set by hand for long prompts too", () => {
+  test("holds prices that are set by hand for long prompts too", () => {
     const facts = modelFacts("gemini-2.5-pro", { overrides: { prices: { input: 1 } } });
     expect(computeUsageCost({ inputTokens: 1_000_000 }, facts)).toBeCloseTo(1);
   });
 });
 
 describe("costOfUsage", () => {
-  it("charges each kind of token its price", () => {
+  test("charges each kind of token its price", () => {
     const facts = modelFacts("claude-sonnet-4-5");
     const usage = {
       inputTokens: 1_000,
@@ -107,7 +113,7 @@ describe("costOfUsage", () => {
     expect(computeUsageCost(usage, facts)).toBeCloseTo(0.003 + 0.03 + 0.03 + 0.0225 + 0.024);
   });
 
-  it("charges a whole request more when its prompt is long, cached tokens included", () => {
+  test("charges a whole request more when its prompt is long, cached tokens included", () => {
     const facts = modelFacts("gemini-2.5-pro");
     expect(computeUsageCost({ inputTokens: 200_000 }, facts)).toBeCloseTo(0.25);
     expect(computeUsageCost({ inputTokens: 100_000, cacheReadTokens: 200_000 }, facts)).toBeCloseTo(
@@ -115,5 +121,5 @@ describe("costOfUsage", () => {
     );
   });
 
-  it("costs nothing to use nothing", () => expect(computeUsageCost({}, modelFacts("gpt-5"))).toBe(0));
+  test("costs nothing to use nothing", () => expect(computeUsageCost({}, modelFacts("gpt-5"))).toBe(0));
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { isLonghaulError } from "../../../src/model/errors.ts";
 import { createModelCatalog } from "../../../src/window/models/model-catalog.ts";
 import { findModelSettings, type ModelTable } from "../../../src/window/models/model-settings.ts";
@@ -11,7 +11,7 @@ describe("overridesFor", () => {
     "openrouter/*": { maxOutput: 4_000 },
   };
 
-  it("takes each field from the longest key that sets it", () => {
+  test("takes each field from the longest key that sets it", () => {
     expect(findModelSettings("claude-opus-4-5", table)).toEqual({
       threshold: 50,
       policy: "longhaul",
@@ -20,27 +20,27 @@ describe("overridesFor", () => {
     expect(findModelSettings("gpt-5", table)).toEqual({ threshold: 80, policy: "longhaul" });
   });
 
-  it("matches an id as it is given and as its maker writes it", () => {
+  test("matches an id as it is given and as its maker writes it", () => {
     expect(findModelSettings("openrouter/anthropic/claude-opus-4.5", table)).toMatchObject({
       window: 180_000,
       maxOutput: 4_000,
     });
   });
 
-  it("finds nothing in an empty table", () => {
+  test("finds nothing in an empty table", () => {
     expect(findModelSettings("gpt-5", {})).toEqual({});
   });
 });
 
 describe("a model catalogue", () => {
-  it("warns once for each model nobody knows", () => {
+  test("warns once for each model nobody knows", () => {
     const warnings: string[] = [];
     const { getFacts: factsOf } = createModelCatalog({ onWarning: (text) => warnings.push(text) });
     for (const id of ["mine-1", "mine-2", "mine-1", "gpt-5", "mine-2"]) factsOf(id);
     expect(warnings).toEqual([expect.stringContaining('"mine-1"'), expect.stringContaining('"mine-2"')]);
   });
 
-  it("does not warn of a model whose window is set", () => {
+  test("does not warn of a model whose window is set", () => {
     const warnings: string[] = [];
     const models = { "mine-*": { window: 32_000, prices: { input: 1, output: 2 } } };
     const { getFacts: factsOf } = createModelCatalog({ models, onWarning: (text) => warnings.push(text) });
@@ -52,7 +52,7 @@ describe("a model catalogue", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("asks the catalogue once for a model that is used again and again", () => {
+  test("asks the catalogue once for a model that is used again and again", () => {
     const asked: string[] = [];
     const catalogue = (id: string) => {
       asked.push(id);
@@ -63,14 +63,14 @@ describe("a model catalogue", () => {
     expect(asked).toEqual(["x"]);
   });
 
-  it("tells the settings of a model", () => {
+  test("tells the settings of a model", () => {
     const { getSettings: settingsOf } = createModelCatalog({
       models: { "gpt-*": { policy: "roo", threshold: 50 } },
     });
     expect(settingsOf("gpt-5")).toEqual({ policy: "roo", threshold: 50 });
   });
 
-  it.each<readonly [string, ModelTable]>([
+  test.each<readonly [string, ModelTable]>([
     ["models", { "claude-*-5": {} }],
     ['models["x"].window', { x: { window: 0 } }],
     ['models["x"].maxOutput', { x: { maxOutput: 1.5 } }],

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   type Calibration,
   type CalibrationState,
@@ -39,18 +39,18 @@ const factors = fc.double({ min: 0.5, max: 2.5, noNaN: true });
 const seeds = fc.integer({ min: 0, max: 2 ** 31 });
 
 describe("calibration", () => {
-  it("leaves estimates alone until something is reported, then believes the first report", () => {
+  test("leaves estimates alone until something is reported, then believes the first report", () => {
     expect(createCalibration().factor).toBe(1);
     expect(createCalibration().observe(1_000, 1_300).factor).toBeCloseTo(1.3);
   });
 
-  it("starts from a factor that is known beforehand, which the first report replaces", () => {
+  test("starts from a factor that is known beforehand, which the first report replaces", () => {
     const expected = createCalibration(createCalibrationState(1.5));
     expect(expected.factor).toBeCloseTo(1.5);
     expect(expected.observe(1_000, 1_300).factor).toBeCloseTo(1.3);
   });
 
-  it("predicts reports within 3 % on average after the first five, for a model of any tokenizer", () => {
+  test("predicts reports within 3 % on average after the first five, for a model of any tokenizer", () => {
     fc.assert(
       fc.property(factors, seeds, (factor, seed) => {
         const reports = reportsOf(factor, seed, 85);
@@ -59,7 +59,7 @@ describe("calibration", () => {
     );
   });
 
-  it("finds the factor within 3 % even if every tenth report is nonsense", () => {
+  test("finds the factor within 3 % even if every tenth report is nonsense", () => {
     fc.assert(
       fc.property(factors, seeds, (factor, seed) => {
         const reports = reportsOf(factor, seed, 60).map(([estimated, reported], index): Report => {
@@ -73,19 +73,19 @@ describe("calibration", () => {
     );
   });
 
-  it("is hardly moved by one report that is far off", () => {
+  test("is hardly moved by one report that is far off", () => {
     const settled = taught(reportsOf(1.2, 7, 30));
     const moved = settled.observe(10_000, 40_000);
     expect(Math.abs(moved.factor / settled.factor - 1)).toBeLessThan(0.03);
   });
 
-  it("follows a model that is exchanged for another within a few reports", () => {
+  test("follows a model that is exchanged for another within a few reports", () => {
     const before = taught(reportsOf(1, 3, 50));
     const after = taught(reportsOf(1.5, 4, 10), before);
     expect(Math.abs(after.factor / 1.5 - 1)).toBeLessThan(0.04);
   });
 
-  it("takes no notice of reports that cannot be of the same request", () => {
+  test("takes no notice of reports that cannot be of the same request", () => {
     const settled = taught(reportsOf(1.2, 7, 10));
     const reports: readonly Report[] = [
       [0, 100],
@@ -101,14 +101,14 @@ describe("calibration", () => {
     }
   });
 
-  it("goes on from its saved state as if it had never stopped", () => {
+  test("goes on from its saved state as if it had never stopped", () => {
     const reports = reportsOf(1.3, 11, 40);
     const saved = JSON.stringify(taught(reports.slice(0, 17)).state);
     const resumed = taught(reports.slice(17), createCalibration(JSON.parse(saved) as CalibrationState));
     expect(resumed.state).toEqual(taught(reports).state);
   });
 
-  it("never changes a calibration that was observed with", () => {
+  test("never changes a calibration that was observed with", () => {
     const first = createCalibration();
     first.observe(100, 200);
     expect(first.factor).toBe(1);

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { isLonghaulError } from "../../../src/model/errors.ts";
 import type { Message } from "../../../src/model/message.ts";
 import { countInPieces } from "../../../src/window/tokens/count-in-pieces.ts";
@@ -11,7 +11,7 @@ import { loadTokenizer, type TokenizerName } from "../../../src/window/tokens/to
 const SOURCE = fileURLToPath(new URL("../../../src/window/tokens/tokenizer.ts", import.meta.url));
 
 describe("loadTokenizer", () => {
-  it("counts exactly", async () => {
+  test("counts exactly", async () => {
     const [o200k, cl100k] = [await loadTokenizer("o200k_base"), await loadTokenizer("cl100k_base")];
     expect(o200k.name).toBe("o200k_base");
     expect(o200k.count("")).toBe(0);
@@ -19,29 +19,29 @@ describe("loadTokenizer", () => {
     expect(cl100k.count("智能体的记忆")).toBeGreaterThan(o200k.count("智能体的记忆"));
   });
 
-  it("loads an encoding once", async () => {
+  test("loads an encoding once", async () => {
     expect(await loadTokenizer("o200k_base")).toBe(await loadTokenizer("o200k_base"));
   });
 
-  it("counts marks that mean something to a model as the words they are", async () => {
+  test("counts marks that mean something to a model as the words they are", async () => {
     const { count } = await loadTokenizer("o200k_base");
     expect(count("before <|endoftext|> behind")).toBeGreaterThan(5);
   });
 
-  it("takes a megabyte without a space, and is hardly off", async () => {
+  test("takes a megabyte without a space, and is hardly off", async () => {
     const { count } = await loadTokenizer("o200k_base");
     expect(count("a".repeat(1_000_000)) / 125_000).toBeCloseTo(1, 1);
     expect(count("=".repeat(1_000_000)) / 15_625).toBeCloseTo(1, 1);
     expect(count(" ".repeat(1_000_000))).toBeLessThan(20_000);
   });
 
-  it("refuses an encoding that does not exist", async () => {
+  test("refuses an encoding that does not exist", async () => {
     await expect(loadTokenizer("p9k" as TokenizerName)).rejects.toSatisfy((error) =>
       isLonghaulError(error, "ARGUMENT_INVALID"),
     );
   });
 
-  it("says what to install where the package is missing", () => {
+  test("says what to install where the package is missing", () => {
     const script = `
       import { registerHooks } from "node:module";
       registerHooks({ resolve(name, context, next) {
@@ -58,7 +58,7 @@ describe("loadTokenizer", () => {
 });
 
 describe("countInPieces", () => {
-  it("gives every character to the counter once, in pieces without a long run", () => {
+  test("gives every character to the counter once, in pieces without a long run", () => {
     const anyRun = fc
       .tuple(fc.constantFrom("a", "好", " ", "=", "9", "e\u0301", "😀"), fc.nat(700))
       .map(([unit, times]) => unit.repeat(times));
@@ -73,7 +73,7 @@ describe("countInPieces", () => {
     );
   });
 
-  it("leaves ordinary text whole", () => {
+  test("leaves ordinary text whole", () => {
     const text = "const total = sum(values); // a line\n".repeat(1_000);
     const pieces: string[] = [];
     countInPieces(text, (piece) => pieces.push(piece));
@@ -91,11 +91,11 @@ describe("tokensOfMessage", () => {
     ],
   };
 
-  it("is the estimate without a tokenizer", () => {
+  test("is the estimate without a tokenizer", () => {
     expect(tokensOfMessage(message)).toBe(estimateMessage(message));
   });
 
-  it("counts texts with the tokenizer and adds the same frames", () => {
+  test("counts texts with the tokenizer and adds the same frames", () => {
     const nothing = { name: "nothing", count: () => 0 };
     const letters = { name: "letters", count: (text: string) => text.length };
     const texts = ["I read the file first.", "read", '{"path":"src/session.ts"}', "export class Session {}"];

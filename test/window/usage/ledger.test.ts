@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Usage } from "../../../src/model/usage.ts";
 import type { ModelFacts } from "../../../src/window/models/model-data.ts";
 import { ASSUMED_FACTS } from "../../../src/window/models/model-facts.ts";
@@ -26,7 +26,7 @@ function report(usage: Usage, rest: { request?: string; model?: string; at?: num
 }
 
 describe("a ledger", () => {
-  it("adds up what the requests of a session used", () => {
+  test("adds up what the requests of a session used", () => {
     const ledger = buildLedger(
       [
         report({ inputTokens: 10, outputTokens: 4, cost: 0.5 }, { request: "a" }),
@@ -45,7 +45,7 @@ describe("a ledger", () => {
     });
   });
 
-  it("counts only the last report of a request, also when reports of others lie between", () => {
+  test("counts only the last report of a request, also when reports of others lie between", () => {
     const ledger = buildLedger(
       [
         report({ outputTokens: 1 }, { request: "a" }),
@@ -61,12 +61,12 @@ describe("a ledger", () => {
     ]);
   });
 
-  it("counts every report that names no request", () => {
+  test("counts every report that names no request", () => {
     const ledger = buildLedger([report({ inputTokens: 1 }), report({ inputTokens: 1 })], factsOf);
     expect(ledger.session).toMatchObject({ requests: 2, inputTokens: 2 });
   });
 
-  it("keeps days by UTC, and a request on the day of its last report", () => {
+  test("keeps days by UTC, and a request on the day of its last report", () => {
     const ledger = buildLedger(
       [
         report({ inputTokens: 1 }, { request: "a", at: NOON + 11 * HOUR }),
@@ -81,7 +81,7 @@ describe("a ledger", () => {
     ]);
   });
 
-  it("takes the reported cost, else the prices of the model, and says how many requests have neither", () => {
+  test("takes the reported cost, else the prices of the model, and says how many requests have neither", () => {
     const million = 1_000_000;
     const used: Usage = {
       inputTokens: million,
@@ -103,12 +103,12 @@ describe("a ledger", () => {
     expect(ledger.session.unpricedRequests).toBe(2);
   });
 
-  it("does not tell a cost from prices that are only assumed", () => {
+  test("does not tell a cost from prices that are only assumed", () => {
     const ledger = buildLedger([report({ inputTokens: 100 }, { model: "x" })], () => ASSUMED_FACTS);
     expect(ledger.session).toMatchObject({ cost: 0, unpricedRequests: 1 });
   });
 
-  it("stays small however many requests there are", () => {
+  test("stays small however many requests there are", () => {
     let ledger = EMPTY_LEDGER;
     for (let index = 0; index < 1_000; index++) {
       ledger = addReport(ledger, report({ inputTokens: 1 }, { request: `r${index}` }), factsOf);
@@ -118,7 +118,7 @@ describe("a ledger", () => {
     expect(JSON.parse(JSON.stringify(ledger))).toEqual(ledger);
   });
 
-  it("agrees with a naive count over any reports", () => {
+  test("agrees with a naive count over any reports", () => {
     const anyReport = fc.record({
       request: fc.option(fc.constantFrom("a", "b", "c", "__proto__"), { nil: undefined }),
       tokens: fc.nat(1_000),

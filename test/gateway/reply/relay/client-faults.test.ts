@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import zlib from "node:zlib";
 import { describe, expect, test } from "vitest";
+import { proofTest } from "../../../support/proof.ts";
 import { allClosed, askBare, event, open, startWorld } from "./world.ts";
 
 const sse = { "content-type": "text/event-stream" };
@@ -46,7 +47,7 @@ describe("when the client fails", () => {
     await expect(world.outcome).rejects.toMatchObject({ reason: "aborted" });
   });
 
-  test("a slow client slows the upstream down, and gets everything", async () => {
+  proofTest("a slow client slows the upstream down, and gets everything", async () => {
     const total = 48 * 1_024 * 1_024;
     let written = 0;
     const world = await startWorld((_, response) => {
@@ -70,7 +71,7 @@ describe("when the client fails", () => {
     expect(await world.outcome).toMatchObject({ ending: "complete", bytes: total });
   });
 
-  test("a slow client of events in gzip is not run over by what they unfold to", async () => {
+  proofTest("a slow client of events in gzip is not run over by what they unfold to", async () => {
     const line = event("x".repeat(8_000));
     const count = 3_000;
     let passed = 0;

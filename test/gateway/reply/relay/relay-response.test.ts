@@ -68,6 +68,8 @@ describe("relay", () => {
         response.writeHead(200, { ...sse, "content-length": "74" });
         response.end(
           ": hello\n\nevent: a\ndata: 1\n\ndata: hide\n\n: ping\n\ndata: 2\r\n\r\ndata: [DONE]\n\nx",
+          // Ends the unfinished answer now; an idle connection is kept for seconds.
+          () => response.socket?.end(),
         );
       },
       {

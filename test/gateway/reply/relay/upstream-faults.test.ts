@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import zlib from "node:zlib";
 import { describe, expect, test } from "vitest";
+import { proofTest } from "../../../support/proof.ts";
 import { allClosed, ask, askBare, event, open, startWorld } from "./world.ts";
 
 const sse = { "content-type": "text/event-stream" };
@@ -65,7 +66,7 @@ describe("when the upstream fails", () => {
     await allClosed(world.upstream.connections);
   });
 
-  test("comments and events that are left out are no silence", async () => {
+  proofTest("comments and events that are left out are no silence", async () => {
     const world = await startWorld(
       (_, response) => {
         response.writeHead(200, sse);

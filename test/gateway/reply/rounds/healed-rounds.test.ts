@@ -1,6 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { ApiName, WireObject } from "../../../../src/gateway/api/api.ts";
 import { lineOf, startGateway, threadsOf } from "../../../support/gateway.ts";
+import { proofCases, proofTest } from "../../../support/proof.ts";
 import { behave, startUpstream } from "../../../support/upstream.ts";
 import type { Behaviour, Reply } from "../../../support/wire-server/behaviour.ts";
 import { output } from "../../limited.ts";
@@ -40,8 +41,8 @@ function answering(answer: (body: string, index: number) => Reply | Behaviour) {
   });
 }
 
-describe.each(WAYS)("a later round of %s, streamed: %s, that is too long", (api, isStreamed) => {
-  it("is sent again with a smaller window and all that was recalled", async () => {
+describe.each(proofCases(WAYS))("a later round of %s, streamed: %s, that is too long", (api, isStreamed) => {
+  test("is sent again with a smaller window and all that was recalled", async () => {
     const upstream = await answering((_, index) => {
       if (index === 0) return { text: "Noted." };
       if (index === 1) return recalls("staging server port", "Let me look.");
@@ -67,7 +68,7 @@ describe.each(WAYS)("a later round of %s, streamed: %s, that is too long", (api,
     expect(upstream.heard).toHaveLength(5);
   });
 
-  it("for ever ends with what was said", async () => {
+  proofTest("for ever ends with what was said", async () => {
     const upstream = await answering((body) =>
       body.includes("longhaul_recall") && !body.includes("call_1")
         ? recalls("port", "Let me look.")
@@ -80,7 +81,7 @@ describe.each(WAYS)("a later round of %s, streamed: %s, that is too long", (api,
     expect(upstream.heard.length).toBeLessThanOrEqual(5);
   });
 
-  it("for ever is asked without tools of ours if nothing was said", async () => {
+  proofTest("for ever is asked without tools of ours if nothing was said", async () => {
     const upstream = await answering((body) => {
       if (!body.includes("longhaul_recall")) return { text: "Without memory I do not know." };
       return body.includes("call_1") ? OVERFLOW : recalls("port");
@@ -97,7 +98,7 @@ describe.each(WAYS)("a later round of %s, streamed: %s, that is too long", (api,
       .toContain("Without memory");
   });
 
-  it("goes the same way with edits off, save that nothing is cut", async () => {
+  test("goes the same way with edits off, save that nothing is cut", async () => {
     const upstream = await answering((body) => {
       if (!body.includes("longhaul_recall")) return { text: "Plain." };
       return body.includes("call_1") ? OVERFLOW : recalls("port");
@@ -111,7 +112,7 @@ describe.each(WAYS)("a later round of %s, streamed: %s, that is too long", (api,
     expect(elementsOf(upstream.heard[2] as never)).toEqual(history);
   });
 
-  it("that holds what the provider rejects is asked without tools of ours, too", async () => {
+  proofTest("that holds what the provider rejects is asked without tools of ours, too", async () => {
     const upstream = await answering((body) => {
       if (!body.includes("longhaul_recall")) return { text: "Plain." };
       return body.includes("call_1") ? { type: "error", kind: "bad-request" } : recalls("port");

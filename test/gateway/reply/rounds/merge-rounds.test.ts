@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { ApiName, WireEvent } from "../../../../src/gateway/api/api.ts";
 import { EXPAND_TOOL, RECALL_TOOL } from "../../../../src/gateway/recall/recall-tools.ts";
 import { ROUND_FORMATS } from "../../../../src/gateway/reply/rounds/round-formats.ts";
@@ -70,7 +70,7 @@ describe.each(WIRES)("rounds of %s", (name, wire) => {
     return seenStream(name, sent.map(({ data }) => `data: ${data}\n\n`).join(""));
   };
 
-  it("make one reply that a strict client accepts, the same streamed and not", () => {
+  test("make one reply that a strict client accepts, the same streamed and not", () => {
     fc.assert(
       fc.property(
         fc.array(replyArbitrary, { minLength: 1, maxLength: 6 }),
@@ -98,7 +98,7 @@ describe.each(WIRES)("rounds of %s", (name, wire) => {
     );
   });
 
-  it("send back all that a model has thought, said and called in a round", () => {
+  test("send back all that a model has thought, said and called in a round", () => {
     const joiner = form.openStream(4);
     const calls = [{ id: "a", name: RECALL_TOOL, input: { query: "x" } }];
     const reply: Reply = { reasoning: "hm hm", text: "Let me look.", toolCalls: calls };
@@ -112,7 +112,7 @@ describe.each(WIRES)("rounds of %s", (name, wire) => {
       expect(JSON.stringify(streamed?.elements)).toContain('"reasoning_content":"hm hm"');
   });
 
-  it("leave a reply without calls of ours as it came, event for event", () => {
+  test("leave a reply without calls of ours as it came, event for event", () => {
     const reply = { text: "All done.", reasoning: "hm", toolCalls: [{ id: "a", name: "read", input: {} }] };
     const joiner = form.openStream(4);
     for (const event of toEvents(reply)) expect(joiner.take(event)).toEqual([event]);
@@ -121,7 +121,7 @@ describe.each(WIRES)("rounds of %s", (name, wire) => {
     expect(form.mergeBodies([body])).toBe(body);
   });
 
-  it("end with what was said wherever a later round is cut, unless a call of the client is half said", () => {
+  test("end with what was said wherever a later round is cut, unless a call of the client is half said", () => {
     const inner: Reply = {
       text: "Let me look.",
       toolCalls: [{ id: "a", name: RECALL_TOOL, input: { query: "x" } }],

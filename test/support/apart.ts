@@ -1,0 +1,14 @@
+/**
+ * Tests that start processes, take much memory or measure their own process get a process of their own. All other files
+ * share the modules of their worker: loading them again for each file takes longer than most tests.
+ */
+export const APART = [
+  "test/*.test.ts",
+  ...["cli", "crash", "examples", "leak", "processes", "repository", "security", "task"].map(
+    (folder) => `test/${folder}/**/*.test.ts`,
+  ),
+  "test/gateway/hostile.test.ts",
+  "test/gateway/reply/relay/upstream-faults.test.ts",
+  "test/formats/fuzz.test.ts",
+  "test/formats/reading/read-bytes.test.ts",
+];
