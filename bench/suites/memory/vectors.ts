@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { loadStaticEmbedder } from "../../../src/memory/embed/static/static-embedder.ts";
-import { TopList } from "../../../src/memory/top-list.ts";
 import { splitText } from "../../../src/memory/text/split-text.ts";
+import { TopList } from "../../../src/memory/top-list.ts";
 import { quantizeVector } from "../../../src/memory/vectors/quantize.ts";
 import { Scanner } from "../../../src/memory/vectors/scanner.ts";
 import type { ChildTask } from "../../child-job.ts";
