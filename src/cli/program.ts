@@ -5,6 +5,7 @@ import type { CliContext } from "./cli-context.ts";
 import { describeFailure } from "./cli-failure.ts";
 import { SYNONYMS } from "./command-words.ts";
 import { EXIT } from "./exit-code.ts";
+import { isFirstRun } from "./first-run/first-run.ts";
 import { formatCommandHelp, formatGroupHelp, formatProgramHelp } from "./help.ts";
 import { nearestWords } from "./nearest-words.ts";
 import { parseArguments, splitCommand } from "./parse-arguments.ts";
@@ -33,6 +34,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | Comman
   check: async () => (await import("./commands/check-command.ts")).checkCommand,
   repair: async () => (await import("./commands/repair-command.ts")).repairCommand,
   serve: async () => (await import("./commands/serve-command.ts")).serveCommand,
+  status: async () => (await import("./commands/status-command.ts")).statusCommand,
   trust: async () => (await import("./commands/trust-command.ts")).trustCommand,
 };
 
@@ -72,6 +74,8 @@ async function runCommand(
   if (name === undefined || name === "help") {
     const { operands, options } = parseArguments(PROGRAM, rest);
     if (options.version) return say(`${readVersion()}\n`);
+    if (name === undefined && !options.help && isFirstRun(context, options))
+      return (await import("./first-run/run-tour.ts")).runTour(context, options);
     return say(await formatHelp(operands));
   }
   const one = await loadCommand(name);
