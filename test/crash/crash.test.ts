@@ -3,7 +3,7 @@ import { testFolder } from "../support/folder.ts";
 import { proofRounds } from "../support/proof.ts";
 import { crashRounds } from "./rounds.ts";
 
-const rounds = proofRounds(50, 4);
+const rounds = proofRounds(100, 4);
 
 test(`every acknowledged append survives SIGKILL at any moment, once and in order (${rounds} rounds)`, async () => {
   const report = await crashRounds(testFolder(), rounds);

@@ -3,7 +3,7 @@ import { testFolder } from "../../support/folder.ts";
 import { proofRounds } from "../../support/proof.ts";
 import { crashRounds } from "./rounds.ts";
 
-const rounds = proofRounds(50);
+const rounds = proofRounds(100);
 
 test(`a supervisor killed at any moment leaves no task running without an owner, and one notice each (${rounds} rounds)`, async () => {
   const report = await crashRounds(testFolder(), rounds);
