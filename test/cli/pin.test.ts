@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { proofTest } from "../support/proof.ts";
 import { jsonHere, runHere } from "./support/here.ts";
 import { storeWith, talk } from "./support/long-session.ts";
 import { runProgram } from "./support/program.ts";
 
 describe("longhaul pin", () => {
-  proofTest("keeps a message in the window, once, and lets it go again", async () => {
+  test("keeps a message in the window, once, and lets it go again", async () => {
     const store = await storeWith("long", (session) => talk(session, 60));
     const pinned = await runProgram(["pin", "long", "31", "--store", store]);
     expect(pinned.stdout).toMatch(/^#31 is now pinned: user: Look at src\/part-15\/reader\.ts\./);

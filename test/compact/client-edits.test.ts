@@ -12,7 +12,7 @@ import { Random } from "../support/random.ts";
 import { brokenRule } from "../window/properties/check-run.ts";
 import { randomHistory } from "../window/properties/random-history.ts";
 
-const HISTORIES = proofRounds(2_000);
+const HISTORIES = proofRounds(1_000);
 
 const ALL: ClientEdits = {
   reasoning: { keepTurns: 1 },

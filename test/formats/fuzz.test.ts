@@ -18,8 +18,8 @@ import { SAMPLES } from "./fuzz/samples/index.ts";
 /** Another seed tries other cases: `LONGHAUL_FUZZ_SEED=7 npx vitest run test/formats/fuzz.test.ts`. */
 const SEED = Number(process.env.LONGHAUL_FUZZ_SEED ?? 1) * 1_000_003;
 const SHARES = {
-  samples: proofRounds(8_500, 400),
-  real: proofRounds(1_200),
+  samples: proofRounds(4_000, 400),
+  real: proofRounds(800),
   imports: proofRounds(270),
   disk: proofRounds(30),
 };

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { getApi } from "../../src/gateway/api/apis.ts";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway, threadsOf } from "../support/gateway.ts";
-import { proofCases, proofTest } from "../support/proof.ts";
+import { proofCases, proofRounds } from "../support/proof.ts";
 import { behave, startUpstream } from "../support/upstream.ts";
 
 const APIS = ["anthropic", "openai-chat", "openai-responses"] as const;
@@ -53,7 +53,7 @@ function talk(): { role: string; content: string }[] {
 const written = (text: string) => JSON.stringify(text).slice(1, -1);
 
 describe.each(proofCases(APIS))("what answers a question, over %s,", (api) => {
-  proofTest("reaches the model although it had left the window", async () => {
+  test("reaches the model although it had left the window", async () => {
     const { upstream, agent } = await smallModel(api, 16_000);
     agent.elements = talk();
     await agent.say(QUESTION);
@@ -152,6 +152,6 @@ test("in any window from 8,000 tokens on, the first, the newest and the latest w
         await gateway.close();
       },
     ),
-    { numRuns: 12 },
+    { numRuns: proofRounds(12, 4) },
   );
 });

@@ -8,7 +8,6 @@ import {
 import { COMMANDS, PROGRAM } from "../../src/cli/program.ts";
 import { type CommandLine, commandLinesOf } from "../support/docs/command-lines.ts";
 import { readPages } from "../support/docs/pages.ts";
-import { proofTest } from "../support/proof.ts";
 
 const lines = readPages().flatMap((page) =>
   commandLinesOf(page).map((line) => ({ ...line, page: page.path })),
@@ -33,7 +32,7 @@ function unknownFlags({ flags }: CommandLine, command: CliCommand | "any"): read
   return flags.filter((flag) => !known.includes(flag));
 }
 
-proofTest("every command and flag that a page shows exists", async () => {
+test("every command and flag that a page shows exists", async () => {
   expect(lines.length).toBeGreaterThan(80);
   const unknown: string[] = [];
   for (const line of lines) {

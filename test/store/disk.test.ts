@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { isLonghaulError, openKernel } from "../../src/index.ts";
 import { say, texts } from "../support/kernel.ts";
-import { proofTest } from "../support/proof.ts";
 import { mountSmallDisk } from "../support/small-disk.ts";
 
 const probe = mountSmallDisk(1_000_000);
@@ -19,49 +18,46 @@ function smallDisk(sizeBytes: number) {
 }
 
 describe.skipIf(!probe)("a disk", () => {
-  proofTest(
-    "that fills up refuses appends with DISK_FULL, keeps all that was acknowledged, and works again with room",
-    async () => {
-      const disk = smallDisk(12_000_000);
-      const ballast = join(disk.path, "ballast");
-      writeFileSync(ballast, Buffer.alloc(4_000_000));
-      const kernel = await openKernel({ path: join(disk.path, "store") });
-      const session = await kernel.session("s");
-      let acknowledged = 0;
-      let failure: unknown;
-      while (!failure && acknowledged < 100_000) {
-        try {
-          await session.append({
-            role: "user",
-            text: `${acknowledged} ${randomBytes(1_500).toString("base64")}`,
-          });
-          acknowledged++;
-        } catch (error) {
-          failure = error;
-        }
+  test("that fills up refuses appends with DISK_FULL, keeps all that was acknowledged, and works again with room", async () => {
+    const disk = smallDisk(12_000_000);
+    const ballast = join(disk.path, "ballast");
+    writeFileSync(ballast, Buffer.alloc(4_000_000));
+    const kernel = await openKernel({ path: join(disk.path, "store") });
+    const session = await kernel.session("s");
+    let acknowledged = 0;
+    let failure: unknown;
+    while (!failure && acknowledged < 100_000) {
+      try {
+        await session.append({
+          role: "user",
+          text: `${acknowledged} ${randomBytes(1_500).toString("base64")}`,
+        });
+        acknowledged++;
+      } catch (error) {
+        failure = error;
       }
-      expect(failure).toMatchObject({
-        code: "DISK_FULL",
-        message: expect.stringContaining("free some space"),
-      });
-      expect(acknowledged).toBeGreaterThan(100);
-      expect((await session.head()).seq).toBe(acknowledged);
-      const image = Buffer.concat([Buffer.from("%PDF-"), randomBytes(6_000_000)]);
-      await expect(
-        session.append({ role: "user", parts: [{ type: "data", data: image }] }),
-      ).rejects.toMatchObject({ code: "DISK_FULL" });
-      rmSync(ballast);
-      await say(session, "room again");
-      await kernel.close();
+    }
+    expect(failure).toMatchObject({
+      code: "DISK_FULL",
+      message: expect.stringContaining("free some space"),
+    });
+    expect(acknowledged).toBeGreaterThan(100);
+    expect((await session.head()).seq).toBe(acknowledged);
+    const image = Buffer.concat([Buffer.from("%PDF-"), randomBytes(6_000_000)]);
+    await expect(
+      session.append({ role: "user", parts: [{ type: "data", data: image }] }),
+    ).rejects.toMatchObject({ code: "DISK_FULL" });
+    rmSync(ballast);
+    await say(session, "room again");
+    await kernel.close();
 
-      const again = await openKernel({ path: join(disk.path, "store") });
-      const reopened = await again.session("s");
-      expect((await reopened.head()).seq).toBe(acknowledged + 1);
-      for (let seq = 1; seq <= acknowledged; seq++) expect(await reopened.entry(seq)).toBeDefined();
-      expect((await again.size()).blobBytes).toBe(0);
-      await again.close();
-    },
-  );
+    const again = await openKernel({ path: join(disk.path, "store") });
+    const reopened = await again.session("s");
+    expect((await reopened.head()).seq).toBe(acknowledged + 1);
+    for (let seq = 1; seq <= acknowledged; seq++) expect(await reopened.entry(seq)).toBeDefined();
+    expect((await again.size()).blobBytes).toBe(0);
+    await again.close();
+  });
 
   test("that is read-only is refused as such, untouched, and works again when it is writable", async () => {
     const disk = smallDisk(8_000_000);

@@ -13,8 +13,8 @@ import { brokenRule, type Exemptions } from "./check-run.ts";
 import { randomHistory } from "./random-history.ts";
 import { HAS_RECORDINGS, HAS_TRANSCRIPTS, readRecordings, readTranscripts } from "./real-histories.ts";
 
-const RANDOM_HISTORIES = proofRounds(3_000);
-const REAL_HISTORIES = proofRounds(250);
+const RANDOM_HISTORIES = proofRounds(1_500, 200);
+const REAL_HISTORIES = proofRounds(125);
 const SLICE = 24;
 
 const POLICIES: readonly { readonly name: string; readonly policy: Policy; readonly exempt: Exemptions }[] = [
