@@ -12,12 +12,14 @@ export {
 } from "./compact/plan/parse-compact-command.ts";
 export { summarizingPolicy } from "./compact/summarizing-policy.ts";
 export { DEFAULT_THRESHOLD } from "./model/default-threshold.ts";
+export { findLastCall, type LastCall, UNKNOWN_MODEL } from "./session/find-last-call.ts";
 export { alternateRoles } from "./window/alternate-roles.ts";
 export { diffWindows, type WindowChange } from "./window/diff-windows.ts";
 export { type FittedMessages, fitConversation } from "./window/fit-conversation.ts";
 export { detectOutputOverflow, detectOverflow, type Overflow } from "./window/limits/overflow.ts";
 export { countPromptTokens } from "./window/live/meter.ts";
 export { revertedOverlays } from "./window/live/reverts.ts";
+export { computeSavedDollars } from "./window/live/saved-dollars.ts";
 export { computeUsageCost } from "./window/models/compute-usage-cost.ts";
 export { genaiPrices } from "./window/models/genai-prices.ts";
 export type { ModelFacts, Prices } from "./window/models/model-data.ts";

@@ -10,6 +10,8 @@ const UNCHECKED = ["ai", "conversation", "formats", "gateway", "wire"];
 const FOR_TESTS = [
   "cli/context/render-window-bar.ts apportionColumns",
   "cli/exporting/export-target.ts mapIntoFolder",
+  "cli/phase-bar.ts computeWholeShare",
+  "cli/phase-bar.ts formatBar",
   "cli/program.ts COMMANDS",
   "cli/program.ts PROGRAM",
   "cli/progress-bar.ts formatProgress",
@@ -21,6 +23,7 @@ const FOR_TESTS = [
   "memory/embed/static/static-tokenizer.ts MAX_UNITS",
   "memory/embed/static/static-weights.ts packWeights",
   "memory/embed/static/static-weights.ts unpackWeights",
+  "memory/index/find-candidates.ts CandidateDeps",
   "memory/memory.ts MemoryDeps",
   "memory/rank/rank-sessions.ts rankSessions",
   "memory/rank/term-vectors.ts toTermVector",

@@ -17,6 +17,7 @@ const HEIGHT: Readonly<Record<string, number>> = {
   wire: 0.5,
   store: 1,
   provider: 1,
+  touch: 0.4,
   process: 1,
   log: 2,
   worktree: 2,
@@ -49,7 +50,7 @@ const HEIGHT: Readonly<Record<string, number>> = {
  */
 const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   window: [
-    ["extract", "models", "money", "paging", "touch"],
+    ["extract", "models", "money", "paging"],
     ["passes", "replay", "tokens", "usage"],
     ["limits", "policies"],
     ["live"],

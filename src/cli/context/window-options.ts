@@ -1,5 +1,5 @@
 import { POLICIES, type Session, type SessionWindow, type WindowOptions } from "../../index.ts";
-import { findLastCall, UNKNOWN_MODEL } from "../../session/find-last-call.ts";
+import { findLastCall, UNKNOWN_MODEL } from "../../window-entry.ts";
 import type { OptionSpecs, OptionValues } from "../cli-command.ts";
 import { findNamed } from "../find-named.ts";
 import { parseTokensOption } from "../tokens.ts";

@@ -1,7 +1,7 @@
 import { loadConversation } from "../../conversation/load-conversation.ts";
 import { type Kernel, POLICIES, type Policy, replay, type SessionId } from "../../index.ts";
-import { findLastCall } from "../../session/find-last-call.ts";
 import type { Totals } from "../../window-entry.ts";
+import { findLastCall } from "../../window-entry.ts";
 import { listSessionIds } from "../find-session.ts";
 import { countRequests, findTokenPrice } from "../replaying/token-price.ts";
 import { readRequestUsage } from "../spending/request-usage.ts";
@@ -67,7 +67,7 @@ export async function estimateSavings(
 }
 
 /** Orders elements so that every beginning of the result is spread evenly over all of them. */
-export function spread<T>(all: readonly T[]): readonly T[] {
+function spread<T>(all: readonly T[]): readonly T[] {
   const bits = Math.ceil(Math.log2(Math.max(1, all.length)));
   const reverse = (index: number) =>
     Number.parseInt(index.toString(2).padStart(bits, "0").split("").reverse().join(""), 2);

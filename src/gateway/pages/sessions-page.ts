@@ -1,5 +1,5 @@
 import type { Kernel, Session, SessionRecord } from "../../index.ts";
-import { findLastCall, UNKNOWN_MODEL } from "../../session/find-last-call.ts";
+import { findLastCall, UNKNOWN_MODEL } from "../../window-entry.ts";
 import type { PageReply } from "./page-reply.ts";
 import {
   checkMethod,

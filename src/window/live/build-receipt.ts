@@ -1,6 +1,6 @@
 import type { CacheState, Comparison, Receipt } from "../../model/receipt.ts";
 import type { ModelFacts } from "../models/model-data.ts";
-import { priceTokens } from "../money/price-tokens.ts";
+import { priceTokens } from "../models/price-tokens.ts";
 import type { Slot } from "../slot.ts";
 import { sumSlotTokens } from "../sum-slot-tokens.ts";
 import { findRemovedNames } from "./find-removed-names.ts";

@@ -1,4 +1,4 @@
-import { priceTokens } from "../money/price-tokens.ts";
+import { priceTokens } from "../models/price-tokens.ts";
 import type { FittedWindow } from "./fitted-window.ts";
 
 /**
