@@ -5,6 +5,7 @@ import type { CliContext } from "./cli-context.ts";
 import { describeFailure } from "./cli-failure.ts";
 import { SYNONYMS } from "./command-words.ts";
 import { EXIT } from "./exit-code.ts";
+import { isFirstRun } from "./first-run/first-run.ts";
 import { formatCommandHelp, formatGroupHelp, formatProgramHelp } from "./help.ts";
 import { nearestWords } from "./nearest-words.ts";
 import { parseArguments, splitCommand } from "./parse-arguments.ts";
@@ -36,6 +37,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | Comman
   connect: async () => (await import("./commands/connect-command.ts")).connectCommand,
   disconnect: async () => (await import("./commands/connect-command.ts")).disconnectCommand,
   service: async () => (await import("./commands/service-commands.ts")).serviceCommands,
+  status: async () => (await import("./commands/status-command.ts")).statusCommand,
   trust: async () => (await import("./commands/trust-command.ts")).trustCommand,
 };
 
@@ -75,6 +77,8 @@ async function runCommand(
   if (name === undefined || name === "help") {
     const { operands, options } = parseArguments(PROGRAM, rest);
     if (options.version) return say(`${readVersion()}\n`);
+    if (name === undefined && !options.help && isFirstRun(context, options))
+      return (await import("./first-run/run-tour.ts")).runTour(context, options);
     return say(await formatHelp(operands));
   }
   const one = await loadCommand(name);

@@ -61,6 +61,22 @@ export interface RecallOptions {
   readonly waitMs?: number;
 }
 
+/** Options of a catch-up. */
+export interface CatchUpOptions extends FollowOptions {
+  /** Called while vectors are added, with the number added and an estimate of all that were missing. */
+  readonly onEmbedded?: (embedded: number, total: number) => void;
+}
+
+/** State of the index. */
+export interface MemoryState {
+  readonly sources: number;
+  readonly chunks: number;
+  /** Entries of the log that are not indexed. */
+  readonly unindexed: number;
+  /** Chunks without a vector; 0 without an embedder. While there are many, recall ranks by words alone. */
+  readonly unembedded: number;
+}
+
 /** Options for expanding a hit. */
 export interface ExpandOptions {
   /** Messages before and after the entry; default 2. */
@@ -254,11 +270,27 @@ export class Memory implements Closable {
   }
 
   /** Indexes everything committed. A recall does so by itself, but would have to wait after a large import. */
-  async catchUp(options: FollowOptions = {}): Promise<void> {
-    checkFields("options", options, { signal: "signal?" });
+  async catchUp(options: CatchUpOptions = {}): Promise<void> {
+    const { signal, onEmbedded } = checkFields("options", options, {
+      signal: "signal?",
+      onProgress: "function?",
+      onEmbedded: "function?",
+    });
     await this.#follower.catchUp(options);
-    await this.#filler?.fill({ ...(options.signal && { signal: options.signal }) });
+    const total = onEmbedded ? ((await this.#filler?.countMissing(MAX_EMBEDDED_FIRST)) ?? 0) : 0;
+    await this.#filler?.fill({
+      ...(signal && { signal }),
+      ...(onEmbedded && { onProgress: (embedded) => onEmbedded(embedded, Math.max(embedded, total)) }),
+    });
     await this.#dropOldVectors();
+  }
+
+  /** The size of the index, and the work that it still lacks. */
+  async state(): Promise<MemoryState> {
+    const { sources, chunks } = await this.#deps.log.store.memory.totals();
+    const unindexed = await this.#follower.countMissing();
+    const unembedded = (await this.#filler?.countMissing(MAX_EMBEDDED_FIRST).catch(() => chunks)) ?? 0;
+    return { sources, chunks, unindexed, unembedded };
   }
 
   /** Indexes files and folders; missing files are removed from the index. */
@@ -331,6 +363,10 @@ export class Memory implements Closable {
           : atMost;
         if (filled >= atMost) this.#fillInBackground();
       }
+      // Chunks with vectors would win over those without, so many missing vectors turn all of them off.
+      const missing = await this.#filler.countMissing(embeddedFirst);
+      if (missing > embeddedFirst)
+        return { reason: `about ${missing} chunks have no vector yet; they are added in the background` };
       this.#vectors ??= new VectorIndex(log.store.memory, space, this.#deps.maxVectorBytes ?? VECTOR_BYTES);
       await this.#vectors.refresh();
       const [vector] = await embedder.embed([question], { ...(signal && { signal }) });

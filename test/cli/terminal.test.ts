@@ -54,13 +54,43 @@ describe.skipIf(!hasScript())("on a terminal", () => {
     const env = { PAGER: "sed s/^/paged:/" };
     const long = await startOnTerminal(["sessions", "--no-color", "--store", store], env).ended;
     expect(long.code).toBe(0);
-    expect(long.stdout.match(/^paged:session-/gm)).toHaveLength(40);
+    expect(long.stdout.match(/^paged: *\d+ +session-/gm)).toHaveLength(40);
     const short = await startOnTerminal(["sessions", "--no-color", "--limit", "5", "--store", store], env)
       .ended;
     expect(short.stdout).toContain("session-39");
     expect(short.stdout).not.toContain("paged:");
     const plain = await startOnTerminal(["sessions", "--store", store], { PAGER: "no-such-pager" }).ended;
     expect(plain.stdout).toContain("session-0");
+  });
+
+  test("the first run finds histories, asks, imports and indexes them, and says what they have cost", async () => {
+    const home = testFolder();
+    writeConversation(home, 1, 30);
+    const running = startOnTerminal(["--no-color"], { HOME: home });
+    await running.says("Import these? [y/N]");
+    running.process.stdin?.write("y\r");
+    const { code, stdout } = await running.ended;
+    expect(code).toBe(0);
+    expect(stdout).toContain("1 conversation to import");
+    expect(stdout).toContain("1 imported, 0 unchanged");
+    expect(stdout).toMatch(/30 requests, /);
+    expect(stdout).toContain("longhaul serve");
+    const store = join(home, ".longhaul");
+    await using kernel = await openKernel({ path: store });
+    expect(await kernel.memory.state()).toMatchObject({ unindexed: 0, unembedded: 0 });
+    const second = await startOnTerminal(["--no-color"], { HOME: home }).ended;
+    expect(second.stdout).toContain("Usage: longhaul <command>");
+  });
+
+  test("the first run that is refused imports nothing and still says how to go on", async () => {
+    const home = testFolder();
+    writeConversation(home, 1, 2);
+    const running = startOnTerminal(["--no-color"], { HOME: home });
+    await running.says("Import these? [y/N]");
+    running.process.stdin?.write("n\r");
+    const { stdout } = await running.ended;
+    expect(stdout).toContain("longhaul help");
+    expect(existsSync(join(home, ".longhaul"))).toBe(false);
   });
 
   test("leaving the pager early ends quietly", async () => {

@@ -2,9 +2,10 @@ import { describe, expect, test } from "vitest";
 import { formatBytes } from "../../src/cli/format-bytes.ts";
 import { formatQuantity, formatShare } from "../../src/cli/format-count.ts";
 import { formatAgo, formatDuration } from "../../src/cli/format-time.ts";
+import { computeImportShare } from "../../src/cli/importing/import-share.ts";
 import { parseSince } from "../../src/cli/importing/parse-since.ts";
 import { isColorWanted } from "../../src/cli/paint.ts";
-import { formatProgress } from "../../src/cli/progress-bar.ts";
+import { computeWholeShare, formatBar } from "../../src/cli/phase-bar.ts";
 import { quoteShellWord } from "../../src/cli/quote-shell-word.ts";
 
 const HOUR = 3_600_000;
@@ -80,15 +81,22 @@ describe("colours", () => {
 
 describe("progress", () => {
   const progress = { index: 2, count: 10, path: "", bytesRead: 25e6, totalBytes: 100e6, messages: 7 };
+  const phases = [
+    { name: "importing", weight: 1 },
+    { name: "indexing", weight: 3 },
+  ];
 
-  test("tells bytes, conversations, speed and the time left", () => {
-    expect(formatProgress(progress, 5_000, 200)).toBe(
-      "██████░░░░░░░░░░░░░░░░░░ 25%  25.0 MB of 100.0 MB  3 of 10 conversations  5.0 MB/s  15 s left",
+  test("is one percentage over all phases, with the time left", () => {
+    expect(computeWholeShare(phases, "importing", 0.5)).toBe(0.125);
+    expect(computeWholeShare(phases, "indexing", 1)).toBe(1);
+    expect(formatBar("importing", 0.25, 5_000, "3 of 10 conversations")).toBe(
+      "██████░░░░░░░░░░░░░░░░░░ 25%  importing  3 of 10 conversations  15 s left",
     );
+    expect(formatBar("importing", 0.25, 1_000, "")).toBe("██████░░░░░░░░░░░░░░░░░░ 25%  importing");
   });
 
-  test("goes by conversations where packed files grow, and fits the terminal", () => {
-    expect(formatProgress({ ...progress, bytesRead: 400e6 }, 1_000, 200)).toContain("20%  400.0 MB  3 of 10");
-    expect(formatProgress(progress, 5_000, 40).length).toBe(40);
+  test("counts conversations where compressed files yield more bytes than they have", () => {
+    expect(computeImportShare(progress)).toBe(0.25);
+    expect(computeImportShare({ ...progress, bytesRead: 400e6 })).toBe(0.2);
   });
 });

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { Embedder } from "../../src/memory/embed/embedder.ts";
 import { createPackagedModel } from "../../src/memory/embed/packaged-model.ts";
 import { testFolder } from "../support/folder.ts";
 import { proofRounds } from "../support/proof.ts";
@@ -180,4 +181,32 @@ test("without its file, the embedder that comes with us costs meaning, not the a
   const recall = await memory.recall("ibis");
   expect(recall.hits[0]?.text).toContain("ibis");
   expect(recall.withoutVectors).toBeDefined();
+});
+
+test("a recall while many vectors are missing goes by words alone and says so, and not once they are there", async () => {
+  const waiting = Promise.withResolvers<void>();
+  let isSlow = false;
+  const embedder: Embedder = {
+    id: "test/slow",
+    dimensions: 4,
+    embed: async (texts) => {
+      if (isSlow && texts.length > 1) await waiting.promise;
+      return texts.map((text) => [text.includes("zebra") ? 1 : 0, 1, 0, 0]);
+    },
+  };
+  const { memory, say } = await testMemory({ embedder });
+  await say("old", "The zebra crossed the road.");
+  await memory.catchUp();
+  isSlow = true;
+  for (let number = 0; number < 100; number++)
+    await say("new", `Note ${number}: the heron ${number} stood in the pond.`);
+  const early = await memory.recall("heron 7 zebra");
+  expect(early.withoutVectors).toMatch(/about \d+ chunks have no vector yet/);
+  expect(early.hits.every((hit) => hit.similarity === null || hit.similarity === undefined)).toBe(true);
+  expect((await memory.state()).unembedded).toBeGreaterThan(64);
+  waiting.resolve();
+  await memory.catchUp();
+  const late = await memory.recall("heron 7 zebra");
+  expect(late.withoutVectors).toBeUndefined();
+  expect(await memory.state()).toMatchObject({ unindexed: 0, unembedded: 0 });
 });

@@ -24,6 +24,7 @@ export const importCommand = defineCommand({
       help: "only conversations that changed since then: 12h, 30d, 6m, 2026-01-01",
     },
     format: { type: "string", multiple: true, value: "NAME", help: "only these formats, comma-separated" },
+    "no-index": { type: "boolean", help: "do not build the index; the next recall does" },
     watch: { type: "boolean", help: "keep importing new messages until Ctrl-C" },
     yes: {
       type: "boolean",
@@ -53,6 +54,10 @@ export const importCommand = defineCommand({
     const paths = named.length > 0 ? named : await choosePlaces(context, options, choice, isAgreed);
     if (paths.length === 0) return EXIT.fine;
     if (options.watch) return watchImports(context, options, paths, choice);
-    return importOnce(context, options, paths, { ...choice, dryRun: isDryRun });
+    return importOnce(context, options, paths, {
+      ...choice,
+      dryRun: isDryRun,
+      isIndexed: options["no-index"] !== true,
+    });
   },
 });

@@ -1,6 +1,7 @@
 import { defineCommand } from "../cli-command.ts";
 import { toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
+import { isFirstRun } from "../first-run/first-run.ts";
 import { printTo } from "../printer.ts";
 import { SERVE_OPTIONS } from "../serving/serve-options.ts";
 
@@ -32,6 +33,11 @@ export const serveCommand = defineCommand({
       const plain = options.quiet ? `${token}\n` : use;
       await printTo(context.stdout, options.json ? `${toSafeJson({ token })}\n` : plain);
       return EXIT.fine;
+    }
+    if (isFirstRun(context, options)) {
+      const { runTour } = await import("../first-run/run-tour.ts");
+      await runTour(context, options, { isServing: true });
+      if (context.signal.aborted) return EXIT.fine;
     }
     // Loaded lazily: the options above do not need the gateway.
     const { serveGateway: serve } = await import("../serving/serve-gateway.ts");

@@ -1,41 +1,58 @@
 import { type ImportOptions, type ImportReport, importSources } from "../../formats/index.ts";
-import { openKernel } from "../../index.ts";
+import { type Kernel, openKernel } from "../../index.ts";
 import { choosePaint } from "../choose-paint.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { toSafeJson } from "../escape.ts";
+import { escapeLine, toSafeJson } from "../escape.ts";
+import { formatCount } from "../format-count.ts";
+import { INDEX_PHASES, type IndexCounts, indexWithBar } from "../memory/index-phases.ts";
 import { getStorePath, openStore } from "../open-store.ts";
+import { PhaseBar } from "../phase-bar.ts";
 import { printTo } from "../printer.ts";
-import { ProgressBar } from "../progress-bar.ts";
+import { computeImportShare } from "./import-share.ts";
 import { getReportExitCode, renderImportReport } from "./render-import-report.ts";
 
-/** Imports the current content of the paths, prints a report and returns the exit code. */
+/** Choices of an import. */
+export interface ImportChoice extends Pick<ImportOptions, "formats" | "since" | "signal" | "dryRun"> {
+  /** False to leave the index to the next recall. */
+  readonly isIndexed: boolean;
+}
+
+const IMPORT_PHASE = { name: "importing", weight: 4 };
+
+/** Imports the current content of the paths, builds the index, prints a report and returns the exit code. */
 export async function importOnce(
   context: CliContext,
   options: CommonValues,
   paths: readonly string[],
-  choice: Pick<ImportOptions, "formats" | "since" | "signal" | "dryRun">,
+  { isIndexed, ...choice }: ImportChoice,
 ): Promise<number> {
-  const { stdout, stderr, signal } = context;
+  const { stdout, signal } = context;
   const isDryRun = choice.dryRun === true;
-  const hasBar = context.isTerminal.stderr && !options.quiet;
-  const bar = hasBar ? new ProgressBar(stderr, context.columns.stderr) : undefined;
+  const hasIndex = isIndexed && !isDryRun;
+  const bar = new PhaseBar(context, options, hasIndex ? [IMPORT_PHASE, ...INDEX_PHASES] : [IMPORT_PHASE]);
   let report: ImportReport;
+  let indexed: IndexCounts | undefined;
   {
     // A dry run needs no store and must not create one.
     await using kernel = await (isDryRun ? openKernel({ path: ":memory:" }) : openStore(context, options));
     try {
       report = await importSources(kernel, paths, {
         ...choice,
-        onProgress: (progress) => bar?.update(progress),
+        onProgress: (progress) => {
+          const { index, count } = progress;
+          const words = `${formatCount(Math.min(index + 1, count))} of ${formatCount(count)} conversations`;
+          bar.update("importing", computeImportShare(progress), words);
+        },
       });
+      if (hasIndex && !signal.aborted) indexed = await buildIndex(kernel, context, bar);
     } finally {
-      bar?.clear();
+      bar.clear();
     }
   }
   if (options.json) {
     const facts = { store: getStorePath(context, options), isDryRun, isStopped: signal.aborted };
-    await printTo(stdout, `${toSafeJson({ ...facts, ...report })}\n`);
+    await printTo(stdout, `${toSafeJson({ ...facts, ...report, ...(indexed && { indexed }) })}\n`);
   } else {
     const lines = renderImportReport(report, {
       paint: choosePaint(context, options),
@@ -47,4 +64,21 @@ export async function importOnce(
     await printTo(stdout, lines.map((line) => `${line}\n`).join(""));
   }
   return getReportExitCode(report);
+}
+
+/** Builds the index; a failure costs the index only, because the next recall continues it. */
+async function buildIndex(
+  kernel: Kernel,
+  { signal, stderr }: CliContext,
+  bar: PhaseBar,
+): Promise<IndexCounts | undefined> {
+  try {
+    return await indexWithBar(kernel, bar, signal);
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    bar.clear();
+    const reason = error instanceof Error ? error.message : String(error);
+    stderr.write(`longhaul: the index is incomplete, the next recall continues it: ${escapeLine(reason)}\n`);
+    return undefined;
+  }
 }

@@ -1,14 +1,8 @@
 import { isLonghaulError, type Kernel } from "../../index.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { formatCount } from "../format-count.ts";
-import { StatusLine } from "../status-line.ts";
-
-/** Entries and chunks that were indexed. */
-interface IndexCounts {
-  readonly entries: number;
-  readonly chunks: number;
-}
+import { PhaseBar } from "../phase-bar.ts";
+import { INDEX_PHASES, type IndexCounts, indexWithBar } from "./index-phases.ts";
 
 /** Indexes all conversations to their ends and shows the progress; Ctrl-C stops it and keeps finished work. */
 export async function catchUpIndex(
@@ -16,29 +10,12 @@ export async function catchUpIndex(
   context: CliContext,
   options: CommonValues,
 ): Promise<IndexCounts> {
-  const status = new StatusLine(context, options);
-  const entriesOf = new Map<string, number>();
-  let chunks = 0;
-  let entries = 0;
+  const bar = new PhaseBar(context, options, INDEX_PHASES);
   try {
-    await kernel.memory.catchUp({
-      signal: context.signal,
-      onProgress: (progress) => {
-        // `progress.entries` is cumulative within a session.
-        entries += progress.entries - (entriesOf.get(progress.session) ?? 0);
-        entriesOf.clear();
-        entriesOf.set(progress.session, progress.entries);
-        chunks += progress.chunks;
-        status.update(
-          () =>
-            `Indexing conversations: ${formatCount(entries)} entries, ${formatCount(chunks)} chunks  ${progress.session}`,
-        );
-      },
-    });
+    return await indexWithBar(kernel, bar, context.signal);
   } finally {
-    status.clear();
+    bar.clear();
   }
-  return { entries, chunks };
 }
 
 /** Indexes conversations for at most `waitMs`; the rest is indexed by a later call. */

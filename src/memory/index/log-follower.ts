@@ -28,6 +28,8 @@ interface FollowProgress {
   readonly session: SessionId;
   readonly entries: number;
   readonly chunks: number;
+  /** Entries of the log that the last batch covered, indexed or not. */
+  readonly covered: number;
 }
 
 export interface FollowOptions {
@@ -62,7 +64,7 @@ export class LogFollower {
   async catchUpWithin(waitMs: number, signal?: AbortSignal): Promise<number> {
     const isWhole = await waitAtMost(waitMs, this.#catchUpInBackground(), signal);
     throwIfAborted(signal);
-    return isWhole ? 0 : this.#countMissing();
+    return isWhole ? 0 : this.countMissing(MAX_COUNT_MS);
   }
 
   /** Stops background work. Idempotent. */
@@ -94,9 +96,10 @@ export class LogFollower {
     return next;
   }
 
-  async #countMissing(): Promise<number> {
+  /** Counts the entries that are not indexed; after `maxMs` it returns the number so far, at least 1. */
+  async countMissing(maxMs = Number.POSITIVE_INFINITY): Promise<number> {
     const { entries, memory } = this.#log.store;
-    const deadline = performance.now() + MAX_COUNT_MS;
+    const deadline = performance.now() + maxMs;
     let missing = 0;
     for (let after = 0; ; ) {
       const heads = await entries.heads({ after, limit: HEADS_PER_PAGE });
@@ -189,9 +192,10 @@ export class LogFollower {
         [cursor, turn] = [now?.cursor, now?.turns ?? 0];
         continue;
       }
+      const covered = batch.cursor - (cursor ?? 0);
       [cursor, turn] = [batch.cursor, batch.turn];
       entries += batch.entries;
-      options.onProgress?.({ session, entries, chunks: batch.chunks.length });
+      options.onProgress?.({ session, entries, chunks: batch.chunks.length, covered });
       await setImmediate();
     }
     return true;

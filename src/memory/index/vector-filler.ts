@@ -48,6 +48,26 @@ export class VectorFiller {
     return running;
   }
 
+  /** Counts the chunks without a vector: exactly up to `limit`, else approximately. */
+  async countMissing(limit: number): Promise<number> {
+    const { vectors } = this.#store;
+    const { embedder } = await this.resolveSpace();
+    await this.#findDone(embedder);
+    const { lastChunk } = await this.#store.state();
+    if (this.#done >= lastChunk) return 0;
+    const { length } = await vectors.missing(embedder, this.#done, limit + 1);
+    return length <= limit ? length : Math.max(length, lastChunk - this.#done);
+  }
+
+  /** Skips packed segments; they are packed in order, so everything before the first gap is done. */
+  async #findDone(embedder: number): Promise<number> {
+    const packed = await this.#store.vectors.packed(embedder);
+    const whole = packed.findIndex((segment, index) => segment !== index);
+    const segment = whole < 0 ? packed.length : whole;
+    this.#done = Math.max(this.#done, segment * SEGMENT_CHUNKS - 1);
+    return segment;
+  }
+
   async #fill({
     signal,
     maxChunks: atMost = Number.POSITIVE_INFINITY,
@@ -55,11 +75,7 @@ export class VectorFiller {
   }: FillOptions): Promise<number> {
     const { vectors } = this.#store;
     const { embedder } = await this.resolveSpace(signal);
-    const packed = await vectors.packed(embedder);
-    // Segments are packed in order, so everything before the first gap is done.
-    const whole = packed.findIndex((segment, index) => segment !== index);
-    let segment = whole < 0 ? packed.length : whole;
-    this.#done = Math.max(this.#done, segment * SEGMENT_CHUNKS - 1);
+    let segment = await this.#findDone(embedder);
     let filled = 0;
     while (filled < atMost) {
       throwIfAborted(signal);

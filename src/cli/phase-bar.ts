@@ -1,0 +1,64 @@
+import type { CommonValues } from "./cli-command.ts";
+import type { CliContext } from "./cli-context.ts";
+import { formatDuration } from "./format-time.ts";
+import { RedrawnLine } from "./redrawn-line.ts";
+import { fitText } from "./width.ts";
+
+/** A part of some work; weights are relative durations. */
+export interface Phase {
+  readonly name: string;
+  readonly weight: number;
+}
+
+const BAR_COLUMNS = 24;
+/** Earlier estimates of the remaining time are too unreliable to show. */
+const GUESS_AFTER_MS = 1_500;
+
+/** One progress bar for work of several phases, with percentage and time left; silent without a terminal. */
+export class PhaseBar {
+  readonly #line: RedrawnLine | undefined;
+  readonly #phases: readonly Phase[];
+  readonly #startedAt = performance.now();
+
+  constructor(
+    { stderr, columns, isTerminal }: CliContext,
+    { quiet }: CommonValues,
+    phases: readonly Phase[],
+  ) {
+    const isShown = isTerminal.stderr && !quiet;
+    this.#line = isShown ? new RedrawnLine(stderr, columns.stderr) : undefined;
+    this.#phases = phases;
+  }
+
+  /** Shows the share of a phase that is done; all earlier phases are done. */
+  update(name: string, share: number, words = ""): void {
+    const elapsedMs = performance.now() - this.#startedAt;
+    const whole = computeWholeShare(this.#phases, name, share);
+    this.#line?.update((columns) => fitText(formatBar(name, whole, elapsedMs, words), columns));
+  }
+
+  /** Removes the bar from the screen. */
+  clear(): void {
+    this.#line?.clear();
+  }
+}
+
+/** The share of all work that is done. */
+export function computeWholeShare(phases: readonly Phase[], name: string, share: number): number {
+  const index = phases.findIndex((phase) => phase.name === name);
+  const sum = (some: readonly Phase[]) => some.reduce((total, { weight }) => total + weight, 0);
+  const own = phases[index]?.weight ?? 0;
+  return (sum(phases.slice(0, index)) + own * Math.min(1, Math.max(0, share))) / Math.max(1e-9, sum(phases));
+}
+
+/** Formats the bar: "████░░░░ 42%  indexing  12,000 entries  1 min 5 s left". */
+export function formatBar(name: string, share: number, elapsedMs: number, words: string): string {
+  const full = Math.round(share * BAR_COLUMNS);
+  const left = elapsedMs > GUESS_AFTER_MS && share > 0.01 ? (elapsedMs * (1 - share)) / share : undefined;
+  return [
+    `${"█".repeat(full)}${"░".repeat(BAR_COLUMNS - full)} ${Math.floor(share * 100)}%`,
+    name,
+    ...(words === "" ? [] : [words]),
+    ...(left === undefined ? [] : [`${formatDuration(left)} left`]),
+  ].join("  ");
+}
