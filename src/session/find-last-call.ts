@@ -1,4 +1,4 @@
-import { getRequestFrame } from "../window/live/meter.ts";
+import { readFrameTokens } from "../window/live/meter.ts";
 import { chooseStartFactor } from "../window/tokens/start-factor.ts";
 import type { ReadableSession } from "./readable-session.ts";
 
@@ -25,7 +25,7 @@ export async function findLastCall(session: Pick<ReadableSession, "page">): Prom
     return isModel(model) ? [model] : [];
   });
   const frames = newest.flatMap((entry) =>
-    entry.kind === "usage" ? [{ model: entry.model ?? "", frame: getRequestFrame(entry) }] : [],
+    entry.kind === "usage" ? [{ model: entry.model ?? "", frame: readFrameTokens(entry) }] : [],
   );
   const [model] = models;
   const { frame, model: countedBy = "" } = frames.find((one) => one.frame) ?? {};

@@ -14,14 +14,14 @@ async function storeWithAgents(): Promise<string> {
   await using kernel = await openKernel({ path });
   await using ticket = await kernel.session("claude-code/4711", {
     title: "Fix the flaky test",
-    meta: { source: { format: "claude-code", id: "4711", path: "/x.jsonl", cwd: "/home/ann/ships" } },
+    meta: { source: { format: "claude-code", id: "4711", path: "/x.jsonl", cwd: "/srv/ann/ships" } },
   });
   await ticket.append({ role: "user", text: "Why does it fail?" });
   await ticket.window({ model: "claude-sonnet-4-5" }).report({ inputTokens: 1_000, outputTokens: 100 });
   await ticket.child({ id: "claude-code/4711/explorer", title: "Look around" });
   await using other = await kernel.session("codex/7", {
     title: "Paint the ship",
-    meta: { source: { format: "codex", id: "7", path: "/y.jsonl" }, codex: { cwd: "/home/ann/harbor" } },
+    meta: { source: { format: "codex", id: "7", path: "/y.jsonl" }, codex: { cwd: "/srv/ann/harbor" } },
   });
   await other.window({ model: "gpt-5.5" }).report({ inputTokens: 1_000, outputTokens: 100 });
   return path;

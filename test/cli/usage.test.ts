@@ -62,10 +62,10 @@ describe("longhaul usage", () => {
     const store = await storeWith("claude-code/1", async (session, kernel) => {
       await session.update({
         title: "Ships",
-        meta: { source: { format: "claude-code", cwd: "/home/ann/ships" } },
+        meta: { source: { format: "claude-code", cwd: "/srv/ann/ships" } },
       });
       await report(session, "a", 10);
-      await using other = await kernel.session("codex/2", { meta: { cwd: "/home/ann/harbor" } });
+      await using other = await kernel.session("codex/2", { meta: { cwd: "/srv/ann/harbor" } });
       await report(other, "b", 4_000);
     });
     const rows = async (by: string) => (await jsonHere(["usage", "--by", by, "--store", store])).value.rows;

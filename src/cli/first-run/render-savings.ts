@@ -3,7 +3,7 @@ import { formatDollars } from "../format-dollars.ts";
 import { formatCost } from "../spending/render-spending.ts";
 import type { SavingsEstimate } from "./savings-estimate.ts";
 
-/** Says in one sentence what the conversations have cost, and what they would have cost under the default policy. */
+/** Formats the reported cost and the estimate as one sentence. */
 export function describeSavings({ totals, estimate, replayed, sessions }: SavingsEstimate): string {
   if (totals.requests === 0) return "These conversations report no usage.";
   const paid = `${formatQuantity(totals.requests, "request")}, ${formatCost(totals)}`;

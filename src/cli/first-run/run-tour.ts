@@ -19,7 +19,7 @@ const NEXT = `Next:
   longhaul help                                   everything else
 `;
 
-/** Finds histories on this computer, asks, imports and indexes them, and says what they have cost. */
+/** Finds histories on this computer, asks, imports and indexes them, and prints their cost. */
 export async function runTour(
   context: CliContext,
   options: CommonValues,

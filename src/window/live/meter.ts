@@ -51,7 +51,7 @@ export class Meter {
 }
 
 /** Estimated tokens of a request that are in no message: system prompt with memories, and tools. */
-export interface RequestFrame {
+export interface FrameTokens {
   readonly system: number;
   readonly tools: number;
 }
@@ -63,7 +63,7 @@ export interface RequestFrame {
 export function buildUsageMeta(
   estimatedTokens: number,
   isUnreliable = false,
-  { system, tools }: RequestFrame = { system: 0, tools: 0 },
+  { system, tools }: FrameTokens = { system: 0, tools: 0 },
 ): Pick<UsageBody, "meta"> {
   if (!(estimatedTokens > 0)) return {};
   const frame = system + tools > 0 ? { systemTokens: system, toolsTokens: tools } : {};
@@ -71,11 +71,11 @@ export function buildUsageMeta(
 }
 
 /** The frame of a reported request; undefined if the report does not tell it. */
-export function getRequestFrame({
+export function readFrameTokens({
   meta,
 }: {
   readonly meta?: UsageBody["meta"] | undefined;
-}): RequestFrame | undefined {
+}): FrameTokens | undefined {
   const { systemTokens, toolsTokens } = getOwnMeta(meta) ?? {};
   const areSizes = [systemTokens, toolsTokens].every((size) => typeof size === "number" && size >= 0);
   return areSizes ? { system: systemTokens as number, tools: toolsTokens as number } : undefined;
