@@ -1,6 +1,7 @@
 import { loadConversation } from "../../conversation/load-conversation.ts";
-import { type Kernel, POLICIES, type Policy, replay, type SessionId, type Totals } from "../../index.ts";
+import { type Kernel, POLICIES, type Policy, replay, type SessionId } from "../../index.ts";
 import { findLastCall } from "../../session/find-last-call.ts";
+import type { Totals } from "../../window-entry.ts";
 import { listSessionIds } from "../find-session.ts";
 import { countRequests, findTokenPrice } from "../replaying/token-price.ts";
 import { readRequestUsage } from "../spending/request-usage.ts";
