@@ -18,6 +18,7 @@ export { type FittedMessages, fitConversation } from "./window/fit-conversation.
 export { detectOutputOverflow, detectOverflow, type Overflow } from "./window/limits/overflow.ts";
 export { countPromptTokens } from "./window/live/meter.ts";
 export { revertedOverlays } from "./window/live/reverts.ts";
+export { computeSavedDollars } from "./window/live/saved-dollars.ts";
 export { computeUsageCost } from "./window/models/compute-usage-cost.ts";
 export { genaiPrices } from "./window/models/genai-prices.ts";
 export type { ModelFacts, Prices } from "./window/models/model-data.ts";

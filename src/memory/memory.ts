@@ -62,13 +62,13 @@ export interface RecallOptions {
 }
 
 /** Options of a catch-up. */
-export interface CatchUpOptions extends FollowOptions {
+interface CatchUpOptions extends FollowOptions {
   /** Called while vectors are added, with the number added and an estimate of all that were missing. */
   readonly onEmbedded?: (embedded: number, total: number) => void;
 }
 
 /** State of the index. */
-export interface MemoryState {
+interface MemoryState {
   readonly sources: number;
   readonly chunks: number;
   /** Entries of the log that are not indexed. */

@@ -1,6 +1,5 @@
 import { loadConversation } from "../../conversation/load-conversation.ts";
 import { type Kernel, POLICIES, type Policy, replay, type SessionId } from "../../index.ts";
-import { findLastCall } from "../../session/find-last-call.ts";
 import type { Totals } from "../../window-entry.ts";
 import { listSessionIds } from "../find-session.ts";
 import { countRequests, findTokenPrice } from "../replaying/token-price.ts";
@@ -67,7 +66,7 @@ export async function estimateSavings(
 }
 
 /** Orders elements so that every beginning of the result is spread evenly over all of them. */
-export function spread<T>(all: readonly T[]): readonly T[] {
+function spread<T>(all: readonly T[]): readonly T[] {
   const bits = Math.ceil(Math.log2(Math.max(1, all.length)));
   const reverse = (index: number) =>
     Number.parseInt(index.toString(2).padStart(bits, "0").split("").reverse().join(""), 2);
@@ -84,7 +83,7 @@ async function replaySession(
   const price = findTokenPrice(kernel, conversation);
   if (price === undefined || countRequests(conversation) === 0) return undefined;
   await using session = await kernel.session(id);
-  const { model } = await findLastCall(session);
+  const { model } = await session.lastCall();
   const window = (model === undefined ? undefined : kernel.modelFacts(model).window) ?? DEFAULT_WINDOW;
   const unbounded = replay(conversation, findPolicy("none"), Number.POSITIVE_INFINITY);
   const bounded = replay(conversation, findPolicy("longhaul"), window);

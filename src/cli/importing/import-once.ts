@@ -13,7 +13,7 @@ import { computeImportShare } from "./import-share.ts";
 import { getReportExitCode, renderImportReport } from "./render-import-report.ts";
 
 /** Choices of an import. */
-export interface ImportChoice extends Pick<ImportOptions, "formats" | "since" | "signal" | "dryRun"> {
+interface ImportChoice extends Pick<ImportOptions, "formats" | "since" | "signal" | "dryRun"> {
   /** False to leave the index to the next recall. */
   readonly isIndexed: boolean;
 }

@@ -1,5 +1,5 @@
 /** Whether a gateway answers at an address. */
-export interface GatewayPresence {
+interface GatewayPresence {
   readonly url: string;
   readonly isRunning: boolean;
 }

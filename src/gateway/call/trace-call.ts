@@ -1,4 +1,4 @@
-import { computeSavedDollars } from "../../window/live/saved-dollars.ts";
+import { computeSavedDollars } from "../../window-entry.ts";
 import type { ReplyReader } from "../api/api.ts";
 import type { Trace } from "../observe/trace.ts";
 import type { ThreadCall } from "./thread-call.ts";
