@@ -12,7 +12,6 @@ export {
 } from "./compact/plan/parse-compact-command.ts";
 export { summarizingPolicy } from "./compact/summarizing-policy.ts";
 export { DEFAULT_THRESHOLD } from "./model/default-threshold.ts";
-export { findLastCall, type LastCall, UNKNOWN_MODEL } from "./session/find-last-call.ts";
 export { alternateRoles } from "./window/alternate-roles.ts";
 export { diffWindows, type WindowChange } from "./window/diff-windows.ts";
 export { type FittedMessages, fitConversation } from "./window/fit-conversation.ts";

@@ -48,6 +48,11 @@ export const SUITES: Readonly<Record<string, SuiteEntry>> = {
     summary: "texts that are made to be slow: how long a megabyte holds up everyone, by subject",
     load: async () => (await import("./hostile/index.ts")).hostile,
   },
+  "first-run": {
+    summary:
+      "the first run: 160 MB of history from nothing to the first recall, and the CPU of the next ones",
+    load: async () => (await import("./first-run/index.ts")).firstRun,
+  },
   log: {
     summary: "the session log: appends, bytes, memory, opening, images, lookups, seed stress tests",
     load: async () => (await import("./log/index.ts")).log,

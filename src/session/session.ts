@@ -28,7 +28,7 @@ import type { SessionWindow } from "../window/live/session-window.ts";
 import { Overlays } from "../window/overlays.ts";
 import type { PageSource } from "../window/paging/page-source.ts";
 import { type DescendantOptions, Family, type OpenSession } from "./family.ts";
-import { findLastCall } from "./find-last-call.ts";
+import { findLastCall, type LastCall } from "./find-last-call.ts";
 import { ReadableSession } from "./readable-session.ts";
 import { redactWithTraces } from "./redact-with-traces.ts";
 import { requirePlace } from "./require-place.ts";
@@ -112,7 +112,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
         lines,
         models,
         flush,
-        findLastCall: () => findLastCall(this),
+        findLastCall: () => this.lastCall(),
         paging,
       }),
     );
@@ -218,6 +218,11 @@ export class Session extends ReadableSession implements AsyncDisposable {
     const freed = await redactWithTraces(this.#log, this.id, this.#lines, all, reason);
     this.#windows.forget();
     return freed;
+  }
+
+  /** The model of the latest call and the sizes of its system prompt and tools, to open the window of the next one. */
+  async lastCall(): Promise<LastCall> {
+    return findLastCall(this);
   }
 
   /** Creates a window for calls to a model; reuse it for the following calls. */

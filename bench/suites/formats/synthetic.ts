@@ -7,10 +7,10 @@ const START = Date.UTC(2026, 0, 1);
 /**
  * Writes a Claude Code session of about `bytes`, shaped like real ones: prompts, thinking, tool calls, results, copies.
  */
-export function writeSession(path: string, corpus: Corpus, bytes: number): void {
+export function writeSession(path: string, corpus: Corpus, bytes: number, seed = 1): void {
   const file = openSync(path, "w");
   try {
-    const session = new SyntheticSession(corpus);
+    const session = new SyntheticSession(corpus, seed);
     for (let written = 0; written < bytes; ) {
       const lines = session.turn().map((record) => `${JSON.stringify(record)}\n`);
       const text = lines.join("");
@@ -27,13 +27,14 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Generates turns of one conversation; each has a prompt and several rounds of reading and editing. */
 class SyntheticSession {
   readonly #corpus: Corpus;
-  readonly #random = new Random(1);
+  readonly #random: Random;
   #records = 0;
   #messages = 0;
   #parent: string | null = null;
 
-  constructor(corpus: Corpus) {
+  constructor(corpus: Corpus, seed: number) {
     this.#corpus = corpus;
+    this.#random = new Random(seed);
   }
 
   turn(): readonly Fields[] {

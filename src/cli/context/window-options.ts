@@ -1,5 +1,4 @@
 import { POLICIES, type Session, type SessionWindow, type WindowOptions } from "../../index.ts";
-import { findLastCall, UNKNOWN_MODEL } from "../../window-entry.ts";
 import type { OptionSpecs, OptionValues } from "../cli-command.ts";
 import { findNamed } from "../find-named.ts";
 import { parseTokensOption } from "../tokens.ts";
@@ -41,11 +40,11 @@ export async function openDescribedWindow(
   given: OptionValues<typeof WINDOW_OPTIONS>,
 ): Promise<DescribedWindow> {
   const policy = findNamed("policy", given.policy ?? "longhaul", POLICIES).name;
-  const { model: lastModel, ...frame } = await findLastCall(session);
+  const { model: lastModel, ...frame } = await session.lastCall();
   const model = given.model ?? lastModel;
   const options: WindowOptions = {
     ...frame,
-    model: model ?? UNKNOWN_MODEL,
+    model: model ?? "unknown",
     policy,
     ...(given.system !== undefined && { system: parseTokensOption("system", given.system) }),
     ...(given.tools !== undefined && { tools: parseTokensOption("tools", given.tools) }),

@@ -1,7 +1,6 @@
 import { loadConversation } from "../../conversation/load-conversation.ts";
 import { type Kernel, POLICIES, type Policy, replay, type SessionId } from "../../index.ts";
 import type { Totals } from "../../window-entry.ts";
-import { findLastCall } from "../../window-entry.ts";
 import { listSessionIds } from "../find-session.ts";
 import { countRequests, findTokenPrice } from "../replaying/token-price.ts";
 import { readRequestUsage } from "../spending/request-usage.ts";
@@ -84,7 +83,7 @@ async function replaySession(
   const price = findTokenPrice(kernel, conversation);
   if (price === undefined || countRequests(conversation) === 0) return undefined;
   await using session = await kernel.session(id);
-  const { model } = await findLastCall(session);
+  const { model } = await session.lastCall();
   const window = (model === undefined ? undefined : kernel.modelFacts(model).window) ?? DEFAULT_WINDOW;
   const unbounded = replay(conversation, findPolicy("none"), Number.POSITIVE_INFINITY);
   const bounded = replay(conversation, findPolicy("longhaul"), window);

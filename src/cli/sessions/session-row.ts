@@ -1,6 +1,5 @@
 import type { Kernel, SessionRecord } from "../../index.ts";
 import type { ModelFactsLookup, Totals } from "../../window-entry.ts";
-import { findLastCall } from "../../window-entry.ts";
 import { findOrigin, type SessionOrigin } from "../session-origin.ts";
 import { readRequestUsage } from "../spending/request-usage.ts";
 import { UsageSums } from "../spending/usage-sums.ts";
@@ -23,7 +22,7 @@ export async function readSessionRow(
 ): Promise<SessionRow> {
   await using session = await kernel.session(record.id);
   const { seq, at } = await session.head();
-  const { model } = await findLastCall(session);
+  const { model } = await session.lastCall();
   const sums = new UsageSums();
   for await (const spent of readRequestUsage(session, factsOf)) sums.add(spent);
   return {

@@ -1,5 +1,4 @@
 import type { Kernel, Session, SessionRecord } from "../../index.ts";
-import { findLastCall, UNKNOWN_MODEL } from "../../window-entry.ts";
 import type { PageReply } from "./page-reply.ts";
 import {
   checkMethod,
@@ -44,10 +43,10 @@ async function buildSessionPage(kernel: Kernel, callRequest: PageRequest): Promi
   const limit = readWholeArgument(callRequest, "limit", ENTRY_LIMITS);
   const cursor = callRequest.query.get("before");
   await using session = await kernel.session(id);
-  const { model: lastModel, ...frame } = await findLastCall(session);
+  const { model: lastModel, ...frame } = await session.lastCall();
   const model = callRequest.query.get("model") ?? lastModel;
   const { tokens, messages, parts, limits, cache } = await session
-    .window({ ...frame, model: model ?? UNKNOWN_MODEL })
+    .window({ ...frame, model: model ?? "unknown" })
     .look();
   const overlays = await session.overlays.list(MAX_OVERLAYS);
   const { entries, before } = await session.page({ limit, ...(cursor !== null && { before: cursor }) });
