@@ -46,5 +46,5 @@ export {
   type UsageReport,
 } from "./window/usage/ledger.ts";
 export { addTotals, NO_TOTALS, type Totals } from "./window/usage/usage-totals.ts";
+export { mergeUsage, parseUsageReport, type ReportingApi } from "./wire/parse-usage-report.ts";
 export type { ProviderFailure } from "./wire/provider-failure.ts";
-export { mergeUsage, parseUsageReport, type ReportingApi } from "./wire/usage/parse-usage-report.ts";

@@ -21,7 +21,7 @@ export interface ClientEdits {
   readonly compact?: { readonly tokens: number; readonly instructions?: string | undefined };
 }
 
-export interface ClientEditsOptions {
+interface ClientEditsOptions {
   /** Policy that enforces the budget if the edits are not enough; `longhaul` by default. */
   readonly base?: Policy;
   /** The model's window as the provider counts it; if absent, triggers are compared with estimates. */

@@ -7,7 +7,7 @@ import type { Slot } from "../window/slot.ts";
 import { extractSummary } from "./extractive/extract-summary.ts";
 
 /** Options of the `summarizing` policy. */
-export interface SummarizingOptions {
+interface SummarizingOptions {
   /** Maximum share of the room after system prompt and tools that the summary may take. */
   readonly share?: number;
   readonly policy?: Policy;

@@ -27,7 +27,7 @@ export interface Limits {
   readonly pendingEditMs: number;
 }
 
-export const DEFAULT_LIMITS: Limits = {
+const DEFAULT_LIMITS: Limits = {
   spillBytes: 64 * 1024,
   maxBlobBytes: 512 * 1024 * 1024,
   maxReadBytes: 20 * 1024 * 1024,

@@ -62,7 +62,7 @@ export interface RecallOptions {
 }
 
 /** Options for expanding a hit. */
-export interface ExpandOptions {
+interface ExpandOptions {
   /** Messages before and after the entry; default 2. */
   readonly around?: number;
 }

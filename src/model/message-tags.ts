@@ -1,5 +1,5 @@
 /** Place where a tag decides about the text of a person. */
-export type TagUse =
+type TagUse =
   /** Identity of a conversation: clients leave these elements out when they resume it. */
   | "identity"
   /** Recall by the gateway: the elements are no part of the question. */
@@ -16,7 +16,7 @@ export type TagUse =
   | "turn with attributes";
 
 /** A tag that agents and editors write into user messages. */
-export interface AddedTag {
+interface AddedTag {
   /** Name, or its beginning up to "-" or "_" if it ends in "*". */
   readonly name: string;
   readonly uses: readonly TagUse[];
@@ -61,7 +61,7 @@ export const ADDED_TAGS: readonly AddedTag[] = [
 ];
 
 /** Place where the tags around a person's own words are removed. */
-export type WrapperUse =
+type WrapperUse =
   /** Window: the message has words of a person. */
   | "window"
   /** Summary without a model. */
@@ -70,7 +70,7 @@ export type WrapperUse =
   | "title";
 
 /** A tag that clients put around the words of a person. */
-export interface WrapperTag {
+interface WrapperTag {
   /** Name, or its beginning up to "-" or "_" if it ends in "*". */
   readonly name: string;
   readonly uses: readonly WrapperUse[];

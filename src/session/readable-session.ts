@@ -18,7 +18,7 @@ import { type TailOptions, tailEntries } from "../view/tail.ts";
 import { requirePlace } from "./require-place.ts";
 
 /** Selects the children to list. */
-export interface ChildrenQuery {
+interface ChildrenQuery {
   readonly limit?: number;
   readonly before?: SessionId;
 }

@@ -3,7 +3,7 @@ import type { Json } from "../model/json.ts";
 import type { FreedCounts } from "./freed-counts.ts";
 
 /** Why a session has a parent. */
-export type Relation = "child" | "fork";
+type Relation = "child" | "fork";
 
 /** A session's metadata. */
 export interface SessionRecord {

@@ -19,7 +19,7 @@ export interface EntriesOptions {
 }
 
 /** Services of `walkLine`. */
-export interface LineWalkDeps {
+interface LineWalkDeps {
   readonly lines: Lines;
   readonly entries: EntryStore;
   /** Resolves a seq, id or time; throws ENTRY_NOT_FOUND. */

@@ -5,7 +5,7 @@ import { listExports, readSources, type SourceFile } from "./source-graph.ts";
 /** Folders outside `src` whose files may use it. */
 const OUTSIDE = ["test", "bench", "clients", "demo", "examples", "training"];
 /** Layers that still export names without a user. */
-const UNCHECKED = ["ai", "conversation", "formats", "gateway"];
+const UNCHECKED = ["ai", "conversation", "formats", "gateway", "wire"];
 /** Names that only tests, benches and training use: parts of a module that are tested or built by themselves. */
 const FOR_TESTS = [
   "cli/context/render-window-bar.ts apportionColumns",
@@ -30,11 +30,13 @@ const FOR_TESTS = [
   "model/line.ts MAX_LINE_RANGES",
   "model/task.ts TASK_EVENTS",
   "provider/timeouts.ts defaultTimeouts",
-  "task/process/cleanups.ts createCleanups",
-  "task/process/ps-table.ts parsePsLine",
+  "process/cleanups.ts createCleanups",
+  "process/ps-table.ts parsePsLine",
   "task/state.ts isEnding",
-  "task/worktree/worktree-isolation.ts WorktreePlace",
-  "task/worktree/worktree-status.ts parseStatus",
+  "task/worktree-isolation.ts WorktreePlace",
+  "worktree/worktree-status.ts parseStatus",
+  "worktree/worktree.ts openWorktree",
+  "compact/extractive/extract-summary.ts ExtractOptions",
   "window/inline-tool-output.ts parseOutputHeader",
   "window/limits/choose-next-try.ts maxTries",
   "window/live/window-pager.ts isPageOverlay",

@@ -56,17 +56,23 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   memory: [["text", "vectors"], ["files", "memories", "rank"], ["embed", "retrieval"], ["index"]],
   formats: [
-    ["reading"],
+    ["port"],
+    ["reading", "writing"],
     ["content", "importing"],
-    ["claude-code", "cline", "codex", "copilot-cli", "gemini-cli", "opencode", "pi", "swe-agent", "wire"],
-    ["cline-sdk", "openclaw", "roo", "writing"],
+    ["copies", "copilot-cli", "gemini-cli", "markdown", "wire"],
+    ["ai-sdk", "claude-code", "cline", "codex", "opencode", "pi", "swe-agent"],
+    ["cline-sdk", "openclaw", "roo"],
   ],
   gateway: [
     ["api"],
-    ["config", "door", "identity", "loops"],
-    ["pages", "redact", "request", "upstream"],
-    ["body", "observe", "outgoing"],
+    ["config", "identity", "loops"],
+    ["pages"],
+    ["observe"],
+    ["door"],
+    ["redact", "request"],
+    ["outgoing"],
     ["thread"],
+    ["upstream"],
     ["call"],
     ["exchange"],
     ["recall"],
@@ -74,6 +80,9 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["passthrough"],
   ],
 };
+
+/** The contract of a format names the classes that read files, which report the contract's problems. */
+const MUTUAL = ["formats/port", "formats/reading"];
 
 /** Layers that others import through these files only. */
 const FACES: Readonly<Record<string, readonly string[]>> = {
@@ -105,6 +114,7 @@ function toInner(path: string): string {
 const layerOf = (path: string) => path.split("/")[0] as string;
 /** The folder directly inside a layer; undefined for files of the layer itself. */
 const roomOf = (path: string) => path.split("/").slice(1, -1)[0];
+const isMutual = (...paths: readonly string[]) => paths.every((path) => MUTUAL.includes(dirname(path)));
 const isWithin = (folder: string, other: string) => `${folder}/`.startsWith(`${other}/`);
 const implementationOf = (path: string) => IMPLEMENTATIONS.find((folder) => path.startsWith(`${folder}/`));
 
@@ -172,6 +182,7 @@ describe("the layers", () => {
     const missing = inside.filter((path) => heightOf(path) === -1);
     expect([...new Set(missing.map((path) => `${layerOf(path)}/${roomOf(path)}`))]).toEqual([]);
     const rising = imports.filter(({ from, to }) => {
+      if (isMutual(from, to)) return false;
       if (layerOf(from) !== layerOf(to) || !roomOf(from) || !roomOf(to) || roomOf(from) === roomOf(to))
         return false;
       return (heightOf(to) ?? -1) >= (heightOf(from) ?? 99);
@@ -188,6 +199,7 @@ describe("the layers", () => {
 
   test("no two folders import each other, by whatever way round, except a folder and one inside it", () => {
     const crossing = imports
+      .filter(({ from, to }) => !isMutual(from, to))
       .map(({ from, to }) => ({ from: dirname(from), to: dirname(to) }))
       .filter(({ from, to }) => !isWithin(from, to) && !isWithin(to, from));
     const folders = [...new Set(files.map((path) => dirname(path)))];

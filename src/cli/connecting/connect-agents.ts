@@ -15,7 +15,7 @@ import { type ConnectionPlan, carryOutConnection, planConnection } from "./plan-
 import { renderChange, shortenHome } from "./render-change.ts";
 
 /** Options of `connect`. */
-export interface ConnectValues extends CommonValues {
+interface ConnectValues extends CommonValues {
   readonly url?: string;
   readonly yes?: boolean;
   readonly "dry-run"?: boolean;

@@ -14,7 +14,7 @@ import { carryOutDisconnection, type DisconnectionPlan, planDisconnection } from
 import { renderChange, shortenHome } from "./render-change.ts";
 
 /** Options of `disconnect`. */
-export interface DisconnectValues extends CommonValues {
+interface DisconnectValues extends CommonValues {
   readonly url?: string;
   readonly "dry-run"?: boolean;
 }

@@ -29,7 +29,7 @@ export type ConnectionPlan = { readonly connector: AgentConnector } & (
 );
 
 /** Facts that every plan needs. */
-export interface ConnectionSetting {
+interface ConnectionSetting {
   readonly gateway: GatewayAddress;
   readonly place: UserPlace;
   /** Folder of the store, which holds the backups. */

@@ -40,7 +40,7 @@ interface StoredRecord {
 }
 
 /** Facts that every plan needs. */
-export interface DisconnectionSetting {
+interface DisconnectionSetting {
   readonly place: UserPlace;
   /** Folders that may hold backups. */
   readonly stores: readonly string[];

@@ -3,7 +3,7 @@ import type { SettingChange } from "./connection-record.ts";
 import type { ConfigSyntax, SettingPath } from "./syntax/config-syntax.ts";
 
 /** A text after some settings were set. */
-export interface ChangedText {
+interface ChangedText {
   readonly text: string;
   /** Settings whose value changed. */
   readonly changes: readonly SettingChange[];
@@ -27,7 +27,7 @@ export function applySettings(syntax: ConfigSyntax, text: string, settings: read
 }
 
 /** A text after changes were undone. */
-export interface UndoneText {
+interface UndoneText {
   readonly text: string;
   /** Settings that the user has changed or removed since; they stay. */
   readonly kept: readonly SettingChange[];

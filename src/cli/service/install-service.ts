@@ -22,7 +22,7 @@ import {
 } from "./service-manager.ts";
 
 /** Options of `service install`. */
-export interface InstallValues extends CommonValues {
+interface InstallValues extends CommonValues {
   readonly config?: string;
   readonly yes?: boolean;
   readonly "dry-run"?: boolean;

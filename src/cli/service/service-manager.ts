@@ -12,7 +12,7 @@ import {
 } from "./service-definition.ts";
 
 /** State of the service as its manager reports it. */
-export interface ServiceState {
+interface ServiceState {
   readonly isRunning: boolean;
   /** The manager's own word, such as "active" or "failed". */
   readonly word: string;
@@ -20,7 +20,7 @@ export interface ServiceState {
 }
 
 /** A program call. */
-export type ManagerCall = readonly [program: string, ...args: string[]];
+type ManagerCall = readonly [program: string, ...args: string[]];
 
 /** The service manager of a system. */
 export interface ServiceManager {
@@ -40,13 +40,13 @@ export interface ServiceManager {
 }
 
 /** Result of a call: its exit code and output. */
-export interface CallResult {
+interface CallResult {
   readonly code: number;
   readonly output: string;
 }
 
 /** Runs a call; throws SERVICE_FAILED only if the program is missing. */
-export type RunCall = (call: ManagerCall) => Promise<CallResult>;
+type RunCall = (call: ManagerCall) => Promise<CallResult>;
 
 const CALL_MS = 60_000;
 
@@ -147,7 +147,7 @@ export function formatManagerCall(call: ManagerCall): string {
   return call.map(quoteShellWord).join(" ");
 }
 
-export function createServiceError(call: ManagerCall, why: string): LonghaulError {
+function createServiceError(call: ManagerCall, why: string): LonghaulError {
   const command = formatManagerCall(call);
   return new LonghaulError(
     "SERVICE_FAILED",

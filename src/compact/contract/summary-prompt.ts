@@ -5,7 +5,7 @@ import { SECTIONS } from "./sections.ts";
 import { fenceSummaryText } from "./summary-fence.ts";
 
 /** Input of a summary prompt. */
-export interface SummaryRequest extends TranscriptOptions {
+interface SummaryRequest extends TranscriptOptions {
   /** The conversation, as messages; `transcript` passes it as text instead. */
   readonly messages?: readonly RecordedMessage[];
   readonly transcript?: string;

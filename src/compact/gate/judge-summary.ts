@@ -18,7 +18,7 @@ import type { SummaryFailure, SummaryFault, SummaryVerdict } from "./summary-ver
 export type { SummaryVerdict } from "./summary-verdict.ts";
 
 /** Requirements for a summary. */
-export interface GateOptions {
+interface GateOptions {
   /** Maximum tokens of the summary per token of its source; default 0.5. */
   readonly mostShare?: number;
   /** Maximum tokens, regardless of the source. */

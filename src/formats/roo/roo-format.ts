@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { listEditorFolders } from "../cline/editor-folders.ts";
+import { isRooTask } from "../cline/is-roo-task.ts";
 import { readTask } from "../cline/read-task.ts";
 import { buildTaskSource, groupTasks, OUTPUT_FOLDER, sortTaskFiles } from "../cline/task-files.ts";
 import { buildTaskTitle } from "../cline/task-title.ts";
@@ -10,7 +11,6 @@ import type { Folder } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { parseJson } from "../reading/parse-json.ts";
-import { isRooTask } from "./is-roo-task.ts";
 import { createRooDialect } from "./roo-dialect.ts";
 
 /** Roo Code: Cline's files, with window edits as tags on the messages. */

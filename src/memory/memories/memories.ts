@@ -21,7 +21,7 @@ export interface MemoriesOptions {
   readonly pins?: number;
 }
 
-export interface MemoriesQuery {
+interface MemoriesQuery {
   /** Maximum number of memories; default 100. */
   readonly limit?: number;
   /** Only memories older than this one. */

@@ -12,14 +12,14 @@ export interface Setting {
 }
 
 /** Settings that point an agent at the gateway. */
-export interface SettingsPlan {
+interface SettingsPlan {
   readonly settings: readonly Setting[];
   /** Sentences for the user: remaining steps, and effects on other settings. */
   readonly notes: readonly string[];
 }
 
 /** Instructions for a connection that only the user can make. */
-export interface ManualPlan {
+interface ManualPlan {
   readonly instructions: string;
 }
 

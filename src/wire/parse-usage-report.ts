@@ -1,9 +1,9 @@
-import { checkKind } from "../../model/argument-checks.ts";
-import { createArgumentError } from "../../model/errors.ts";
-import type { Usage } from "../../model/usage.ts";
-import { parseAnthropicUsage } from "../anthropic/parse-anthropic-usage.ts";
-import { parseOpenaiUsage } from "../openai/parse-openai-usage.ts";
-import { parseGoogleUsage } from "./parse-google-usage.ts";
+import { checkKind } from "../model/argument-checks.ts";
+import { createArgumentError } from "../model/errors.ts";
+import type { Usage } from "../model/usage.ts";
+import { parseAnthropicUsage } from "./anthropic/parse-anthropic-usage.ts";
+import { parseOpenaiUsage } from "./openai/parse-openai-usage.ts";
+import { parseGoogleUsage } from "./usage/parse-google-usage.ts";
 
 /** The supported APIs; many other providers use one of them. */
 export const REPORTING_APIS = ["anthropic", "openai-chat", "openai-responses", "google"] as const;

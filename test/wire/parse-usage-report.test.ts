@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { mergeUsage, parseUsageReport, REPORTING_APIS } from "../../../src/wire/usage/parse-usage-report.ts";
+import { mergeUsage, parseUsageReport, REPORTING_APIS } from "../../src/wire/parse-usage-report.ts";
 
 describe("parseUsageReport", () => {
   test("reads Anthropic's counts, writes for five minutes and for an hour apart", () => {

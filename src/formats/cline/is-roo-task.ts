@@ -1,5 +1,5 @@
-import { groupTasks, isUuid } from "../cline/task-files.ts";
 import type { Folder } from "../reading/folder.ts";
+import { groupTasks, isUuid } from "./task-files.ts";
 
 /** VS Code extensions that write Roo's format. */
 const EXTENSIONS = /[\\/](rooveterinaryinc\.roo-cline|rooveterinaryinc\.roo-code-nightly)[\\/]/i;
