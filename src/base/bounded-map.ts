@@ -26,9 +26,11 @@ export class BoundedMap<Key, Value> implements Iterable<readonly [Key, Value]> {
   /** Changes since the last eviction. An iterator that stands still retains all tables that the map has replaced. */
   #changes = 0;
 
-  constructor(bound: MapBound<Key, Value>) {
+  /** `entries` are set in their order. */
+  constructor(bound: MapBound<Key, Value>, entries: Iterable<readonly [Key, Value]> = []) {
     this.#bound = bound;
     this.#since = bound.maxAgeMs === undefined ? undefined : new Map();
+    for (const [key, value] of entries) this.set(key, value);
   }
 
   get size(): number {
@@ -104,6 +106,11 @@ export class BoundedMap<Key, Value> implements Iterable<readonly [Key, Value]> {
     this.delete(key);
     this.#changes = 0;
     return [key, value];
+  }
+
+  /** The youngest entries, oldest first. */
+  listNewest(count: number): readonly (readonly [Key, Value])[] {
+    return [...this.#values].slice(-count);
   }
 
   /** Drops all aged entries; returns the milliseconds until the next one is due, or undefined if nothing ages. */

@@ -171,3 +171,17 @@ describe("a bounded map", () => {
     );
   });
 });
+
+test("a bounded map takes its first entries in order, and lists the newest", () => {
+  const map = new BoundedMap<string, number>({ max: 3 }, [
+    ["a", 1],
+    ["b", 2],
+    ["c", 3],
+    ["d", 4],
+  ]);
+  expect(map.listNewest(2)).toEqual([
+    ["c", 3],
+    ["d", 4],
+  ]);
+  expect(map.listNewest(9)).toHaveLength(3);
+});

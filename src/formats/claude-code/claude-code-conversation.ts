@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
 import type { Json } from "../../index.ts";
 import { toArray, toText } from "../content/fields.ts";
 import type { Item } from "../port/item.ts";
@@ -17,7 +18,6 @@ import { type BareRecord, buildRawRecord } from "./line-records.ts";
 import { MessageCalls } from "./message-calls.ts";
 import { OWN_FIELD, parseOwnFields } from "./own-fields.ts";
 import { extractCommandOutput, fingerprintProgress, isInResult } from "./progress-lines.ts";
-import { RecentMap } from "./recent-map.ts";
 import type { RepeatedFields } from "./repeated-fields.ts";
 import { buildUserRecords } from "./user-records.ts";
 
@@ -26,7 +26,7 @@ export interface SharedState {
   readonly facts: RepeatedFields;
   readonly contents: KnownContents;
   /** Progress reports already seen, by gist. */
-  readonly seenReports: RecentMap<true>;
+  readonly seenReports: BoundedMap<string, true>;
   /** Receives decoded items. */
   readonly emit: (item: Item) => void;
 }
@@ -40,7 +40,7 @@ export class ClaudeCodeConversation {
   readonly #shared: SharedState;
   readonly #childFields: { readonly child?: string };
   readonly #places: ClaudeCodePlaces;
-  readonly #pieces: RecentMap<number>;
+  readonly #pieces: BoundedMap<string, number>;
   /** Calls of the newest assistant message. */
   #calls = new MessageCalls([]);
   #boundary: Boundary | undefined;
@@ -49,7 +49,10 @@ export class ClaudeCodeConversation {
     this.#shared = shared;
     this.#childFields = child === undefined ? {} : { child };
     this.#places = new ClaudeCodePlaces(state.places as Json | undefined);
-    this.#pieces = new RecentMap(MAX_PIECES, toArray(state.pieces) as readonly (readonly [string, number])[]);
+    this.#pieces = new BoundedMap(
+      { max: MAX_PIECES },
+      toArray(state.pieces) as readonly (readonly [string, number])[],
+    );
     this.#boundary = state.boundary as Boundary | undefined;
   }
 
@@ -116,7 +119,7 @@ export class ClaudeCodeConversation {
   toJSON(): { readonly [field: string]: Json } {
     return {
       places: this.#places.toJSON(),
-      pieces: this.#pieces.newest(SAVED_PIECES).map((pair) => [...pair]),
+      pieces: this.#pieces.listNewest(SAVED_PIECES).map((pair) => [...pair]),
       ...(this.#boundary && { boundary: this.#boundary as unknown as Json }),
     };
   }

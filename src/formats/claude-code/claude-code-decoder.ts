@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
 import type { Json } from "../../index.ts";
 import { toArray, toObject, toText } from "../content/fields.ts";
 import type { Item, RecordItem } from "../port/item.ts";
@@ -9,7 +10,6 @@ import { Lanes } from "./lanes.ts";
 import { type Fields, FORMAT } from "./line-records.ts";
 import { toPlainId } from "./plain-id.ts";
 import { type AgentMessage, extractAgentMessage, hasOnlyText } from "./progress-lines.ts";
-import { RecentMap } from "./recent-map.ts";
 import { RepeatedFields } from "./repeated-fields.ts";
 import { TitleChoice } from "./title-choice.ts";
 
@@ -55,7 +55,7 @@ class ClaudeCodeDecoder implements LineDecoder {
   readonly #titles: TitleChoice;
   readonly #lanes: Lanes;
   /** Sub-agents of lines in old files, which do not name them, by line id. */
-  readonly #sidechains: RecentMap<string>;
+  readonly #sidechains: BoundedMap<string, string>;
   /** Prompts of sub-agents by name. */
   readonly #prompts: KnownContents;
   /** Decoded items that were not returned yet. */
@@ -72,14 +72,17 @@ class ClaudeCodeDecoder implements LineDecoder {
     this.#shared = {
       facts: new RepeatedFields(facts, isAgent ? AGENT_REPEATED_FIELDS : REPEATED_FIELDS),
       contents: new KnownContents(toArray(state.contents) as [string, string][]),
-      seenReports: new RecentMap(
-        MAX_REPORTED,
+      seenReports: new BoundedMap(
+        { max: MAX_REPORTED },
         (toArray(state.reported) as readonly string[]).map((gist) => [gist, true] as const),
       ),
       emit: (item) => this.#items.push(item),
     };
     this.#titles = new TitleChoice(state.title);
-    this.#sidechains = new RecentMap(MAX_SIDECHAIN_LINES, toArray(state.sidechains) as [string, string][]);
+    this.#sidechains = new BoundedMap(
+      { max: MAX_SIDECHAIN_LINES },
+      toArray(state.sidechains) as [string, string][],
+    );
     this.#prompts = new KnownContents(toArray(state.prompts) as [string, string][]);
     this.#lanes = new Lanes(this.#shared, state);
     this.#isTimed = state.facts !== undefined;
@@ -114,9 +117,9 @@ class ClaudeCodeDecoder implements LineDecoder {
     return {
       facts: facts.toJSON(),
       contents: contents.toJSON(),
-      reported: reported.newest(MAX_REPORTED).map(([gist]) => gist),
+      reported: reported.listNewest(MAX_REPORTED).map(([gist]) => gist),
       title: this.#titles.toJSON(),
-      sidechains: this.#sidechains.newest(SAVED_SIDECHAIN_LINES).map((pair) => [...pair]),
+      sidechains: this.#sidechains.listNewest(SAVED_SIDECHAIN_LINES).map((pair) => [...pair]),
       prompts: this.#prompts.toJSON(),
       ...this.#lanes.toJSON(),
     };

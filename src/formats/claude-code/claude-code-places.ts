@@ -1,6 +1,6 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
 import type { Json } from "../../index.ts";
 import { toArray, toObject, toText } from "../content/fields.ts";
-import { RecentMap } from "./recent-map.ts";
 
 /** Position of a line: its record, the record before that one, and its turn. */
 interface LinePlace {
@@ -20,9 +20,9 @@ const SAVED_LINES = 100;
  * only an older parent makes a branch.
  */
 export class ClaudeCodePlaces {
-  readonly #lines: RecentMap<LinePlace>;
+  readonly #lines: BoundedMap<string, LinePlace>;
   /** Parents of prompts: a repeated prompt follows the same record. */
-  readonly #turnings: RecentMap<string>;
+  readonly #turnings: BoundedMap<string, string>;
   #turn = 0;
   #last: string | undefined;
   /** True once a message was read: before, there is nothing to branch from. */
@@ -33,13 +33,16 @@ export class ClaudeCodePlaces {
     this.#last = toText(last);
     this.#isBegun = isBegun === true;
     const saved = toArray(lines) as readonly (readonly [string, string | null, string | null])[];
-    this.#lines = new RecentMap(
-      MAX_LINES,
+    this.#lines = new BoundedMap<string, LinePlace>(
+      { max: MAX_LINES },
       saved.map(([uuid, record, before]) => {
         return [uuid, { record: record ?? undefined, before: before ?? undefined, turn: 0 }] as const;
       }),
     );
-    this.#turnings = new RecentMap(MAX_TURNINGS, toArray(turnings) as readonly (readonly [string, string])[]);
+    this.#turnings = new BoundedMap(
+      { max: MAX_TURNINGS },
+      toArray(turnings) as readonly (readonly [string, string])[],
+    );
   }
 
   /** The newest record. */
@@ -106,12 +109,12 @@ export class ClaudeCodePlaces {
   }
 
   toJSON(): Json {
-    const current = this.#lines.newest(SAVED_LINES).filter(([, { turn }]) => turn === this.#turn);
+    const current = this.#lines.listNewest(SAVED_LINES).filter(([, { turn }]) => turn === this.#turn);
     return {
       isBegun: this.#isBegun,
       ...(this.#last !== undefined && { last: this.#last }),
       lines: current.map(([uuid, { record = null, before = null }]) => [uuid, record, before]),
-      turnings: this.#turnings.newest(MAX_TURNINGS).map((pair) => [...pair]),
+      turnings: this.#turnings.listNewest(MAX_TURNINGS).map((pair) => [...pair]),
     };
   }
 }

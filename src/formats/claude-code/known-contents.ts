@@ -1,6 +1,6 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
 import { computeFingerprint } from "../../base/digest.ts";
 import type { Json } from "../../index.ts";
-import { RecentMap } from "./recent-map.ts";
 
 /** Content of a file: its text while there is room, else only a fingerprint. */
 interface FileContent {
@@ -14,14 +14,14 @@ const SAVED_FILES = 200;
 
 /** Newest content of files that the log holds completely or that can be derived from the log. */
 export class KnownContents {
-  readonly #files: RecentMap<FileContent>;
+  readonly #files: BoundedMap<string, FileContent>;
   /** Contents that still have their text, oldest first. */
   readonly #texts = new Set<FileContent>();
   #textLength = 0;
 
   constructor(saved: readonly (readonly [string, string])[] = []) {
-    this.#files = new RecentMap(
-      MAX_FILES,
+    this.#files = new BoundedMap<string, FileContent>(
+      { max: MAX_FILES },
       saved.map(([path, gist]) => [path, { gist }] as const),
     );
   }
@@ -49,7 +49,7 @@ export class KnownContents {
 
   /** Saves the newest files as fingerprints, without their texts. */
   toJSON(): Json {
-    return this.#files.newest(SAVED_FILES).map(([path, content]) => {
+    return this.#files.listNewest(SAVED_FILES).map(([path, content]) => {
       content.gist ??= computeFingerprint(content.text ?? "");
       return [path, content.gist];
     });

@@ -7,8 +7,10 @@ export class KnownPrints implements CopyEvidence {
   readonly #prints: BoundedMap<string, true>;
 
   constructor(maxTexts: number, prints: readonly string[] = []) {
-    this.#prints = new BoundedMap({ max: maxTexts });
-    for (const print of prints) this.#prints.set(print, true);
+    this.#prints = new BoundedMap(
+      { max: maxTexts },
+      prints.map((print) => [print, true]),
+    );
   }
 
   /** Remembers a text; returns false if it was known. */

@@ -1,3 +1,5 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
+
 /** Maximum calls to remember when checking whether an id is free. */
 const MAX_CALLS = 4096;
 
@@ -6,16 +8,12 @@ const MAX_CALLS = 4096;
  * used before. Some providers count from zero in each message, and ids may be redacted.
  */
 export class CallIds {
-  readonly #used = new Set<string>();
+  readonly #used = new BoundedMap<string, true>({ max: MAX_CALLS });
 
   assignId(callId: unknown, place: string): string {
     const isFree = typeof callId === "string" && callId !== "" && !this.#used.has(callId);
     const id = isFree ? callId : place;
-    this.#used.add(id);
-    if (this.#used.size > MAX_CALLS) {
-      const [oldest] = this.#used;
-      this.#used.delete(oldest as string);
-    }
+    this.#used.set(id, true);
     return id;
   }
 }

@@ -1,9 +1,11 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
+
 /** Maximum messages to remember: the tail that a compaction keeps begins within the last context window. */
 const MAX_MESSAGES = 4096;
 
 /** The record before each of the latest messages, by opencode's message id. */
 export class RecentMessages {
-  readonly #before = new Map<string, string | undefined>();
+  readonly #before = new BoundedMap<string, string | undefined>({ max: MAX_MESSAGES });
 
   has(message: string): boolean {
     return this.#before.has(message);
@@ -11,9 +13,6 @@ export class RecentMessages {
 
   add(message: string, recordBefore: string | undefined): void {
     this.#before.set(message, recordBefore);
-    if (this.#before.size <= MAX_MESSAGES) return;
-    const [oldest] = this.#before.keys();
-    this.#before.delete(oldest as string);
   }
 
   findRecordBefore(message: string): string | undefined {

@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
 import type { Json } from "../../index.ts";
 import { toArray } from "../content/fields.ts";
 
@@ -15,17 +16,16 @@ const MAX_ENTRIES = 1024;
 
 /** The latest entries of a file, with their order and the tool calls they answer. */
 export class RecentEntries {
-  readonly #entries = new Map<string, RecentEntry>();
+  readonly #entries = new BoundedMap<string, RecentEntry>({ max: MAX_ENTRIES });
   #last: string | undefined;
 
   constructor(saved?: Json) {
     for (const entry of toArray(saved)) {
       const [id, callId] = toArray(entry);
-      if (typeof id === "string") this.add(id, typeof callId === "string" ? callId : undefined);
+      // The saved entries may begin in the middle of the file.
+      const before = this.#last;
+      if (typeof id === "string") this.#set(id, before, typeof callId === "string" ? callId : undefined);
     }
-    // The saved entries may begin in the middle of the file.
-    const [first] = this.#entries.keys();
-    if (first !== undefined) this.#entries.set(first, { before: undefined, callId: this.findCallId(first) });
   }
 
   /** The newest entry; undefined before the first one. */
@@ -34,11 +34,7 @@ export class RecentEntries {
   }
 
   add(id: string, callId?: string): void {
-    this.#entries.set(id, { before: this.#last ?? null, callId });
-    this.#last = id;
-    if (this.#entries.size <= MAX_ENTRIES) return;
-    const [oldest] = this.#entries.keys();
-    this.#entries.delete(oldest as string);
+    this.#set(id, this.#last ?? null, callId);
   }
 
   /** Returns the entry before another one: null if there is none, undefined if it is unknown. */
@@ -48,6 +44,11 @@ export class RecentEntries {
 
   findCallId(id: string): string | undefined {
     return this.#entries.get(id)?.callId;
+  }
+
+  #set(id: string, before: string | null | undefined, callId: string | undefined): void {
+    this.#entries.set(id, { before, callId });
+    this.#last = id;
   }
 
   toJSON(): Json {

@@ -1,4 +1,4 @@
-import { RecentMap } from "../recent-map.ts";
+import { BoundedMap } from "../../../base/bounded-map.ts";
 
 /** Facts about a written entry. */
 export interface WrittenEntry {
@@ -13,9 +13,9 @@ const MAX_ENTRIES = 10_000;
 
 /** Remembers recent lines: where the next line attaches, and ids that later entries refer to. */
 export class WrittenEntries {
-  readonly #entries = new RecentMap<WrittenEntry>(MAX_ENTRIES);
-  readonly #lines = new RecentMap<true>(MAX_ENTRIES);
-  readonly #callers = new RecentMap<string>(MAX_ENTRIES);
+  readonly #entries = new BoundedMap<string, WrittenEntry>({ max: MAX_ENTRIES });
+  readonly #lines = new BoundedMap<string, true>({ max: MAX_ENTRIES });
+  readonly #callers = new BoundedMap<string, string>({ max: MAX_ENTRIES });
   /** The last line on the active line, and the last line overall. */
   #tip: string | null = null;
   #end: string | null = null;

@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../../base/bounded-map.ts";
 import type { Message } from "../../../index.ts";
 
 /** Maximum calls to remember until their results come. */
@@ -5,17 +6,13 @@ const MAX_CALLS = 1000;
 
 /** Tool names of recent calls, which pi repeats in the result. */
 export class ToolNames {
-  readonly #names = new Map<string, string>();
+  readonly #names = new BoundedMap<string, string>({ max: MAX_CALLS });
 
   addMessage(message: Message): void {
     for (const part of message.parts) {
       if (part.type === "tool-call") this.#names.set(part.callId, part.name);
       else if (part.type === "blob" && part.callId !== undefined && part.toolName !== undefined)
         this.#names.set(part.callId, part.toolName);
-    }
-    while (this.#names.size > MAX_CALLS) {
-      const [oldest] = this.#names.keys();
-      this.#names.delete(oldest as string);
     }
   }
 
