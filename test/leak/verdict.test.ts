@@ -3,6 +3,7 @@ import type { SoakSample } from "../soak/soak.ts";
 import { growthOf, growthTable } from "../soak/verdict.ts";
 
 const FLAT: Omit<SoakSample, "requests" | "heapBytes"> = {
+  codeBytes: 12e6,
   rssBytes: 200e6,
   externalBytes: 12e6,
   arrayBufferBytes: 1e6,
@@ -45,7 +46,7 @@ test("the table names every quantity with its slope, its limit and the verdict",
       LIMITS,
     ),
   ).split("\n");
-  expect(table).toHaveLength(13);
+  expect(table).toHaveLength(14);
   expect(table[1]).toMatch(/heapBytes +40\.10 MB +42\.10 MB +44\.00 MB +2\.00 MB +< 1\.00 MB +GROWS/);
-  expect(table[2]).toMatch(/rssBytes .* flat$/);
+  expect(table[3]).toMatch(/rssBytes .* flat$/);
 });

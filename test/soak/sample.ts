@@ -1,10 +1,14 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { getHeapSpaceStatistics } from "node:v8";
 import type { Kernel } from "../../src/index.ts";
 
 /** All quantities of one process that may grow, after a full garbage collection. */
 export interface Sample {
+  /** Objects on the heap, without code. */
   readonly heapBytes: number;
+  /** Bytecode and machine code: V8 compiles rarely used functions after thousands of requests. */
+  readonly codeBytes: number;
   readonly rssBytes: number;
   readonly externalBytes: number;
   readonly arrayBufferBytes: number;
@@ -39,12 +43,14 @@ export async function takeSample(kernel: Kernel, { walBytes, collection }: Sampl
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   const { heapUsed, rss, external, arrayBuffers } = process.memoryUsage();
+  const codeBytes = measureCode();
   const active = process.getActiveResourcesInfo();
   const timers = active.filter((name) => name === "Timeout" || name === "Immediate").length;
   const counts = kernel.counts();
   const open = (kind: string) => (counts[kind] ? counts[kind].opened - counts[kind].closed : 0);
   return {
-    heapBytes: heapUsed,
+    heapBytes: heapUsed - codeBytes,
+    codeBytes,
     rssBytes: rss,
     externalBytes: external,
     arrayBufferBytes: arrayBuffers,
@@ -57,6 +63,12 @@ export async function takeSample(kernel: Kernel, { walBytes, collection }: Sampl
     openDrafts: open("draft"),
     openTails: open("tail"),
   };
+}
+
+/** V8 keeps machine code in the code spaces; bytecode and descriptions of code in the trusted spaces. */
+function measureCode(): number {
+  const spaces = getHeapSpaceStatistics().filter(({ space_name: name }) => /^(code|trusted)_/.test(name));
+  return spaces.reduce((sum, { space_used_size: bytes }) => sum + bytes, 0);
 }
 
 /** Sizes of the main parts of RSS in bytes on Linux; empty elsewhere. */

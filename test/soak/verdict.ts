@@ -22,6 +22,7 @@ export type Limits = Readonly<Partial<Record<Name, number>>>;
 
 const NAMES: readonly Name[] = [
   "heapBytes",
+  "codeBytes",
   "rssBytes",
   "externalBytes",
   "arrayBufferBytes",
