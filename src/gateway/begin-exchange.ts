@@ -9,6 +9,7 @@ import type { Services } from "./exchange/services.ts";
 import { getLoopFamily } from "./loops/loop-family.ts";
 import type { LoopStates } from "./loops/loop-states.ts";
 import { offerTools } from "./recall/offer-tools.ts";
+import { addMemories } from "./recall/pinned-memories.ts";
 import { searchMemory } from "./recall/search-memory.ts";
 import type { ParsedRequest } from "./request/read-request.ts";
 import { findThread } from "./thread/find-thread.ts";
@@ -66,11 +67,13 @@ async function beginCall(
 ): Promise<Pick<Exchange, "call" | "memorySearch">> {
   const { principal, trace } = incoming;
   const received = buildCallRequest(request, target, incoming, services);
-  const compacted = await readCompactedRequest(received, principal.id, services);
+  const compacted = await readCompactedRequest(received, principal, services);
   const sought = { ...request, messages: compacted?.messages ?? request.messages };
   const { thread, chain } = await findThread(sought, incoming, services);
   trace.session = thread.session.id;
   trace.kind = thread.kind;
+  const { title } = await thread.session.record();
+  if (title !== undefined) trace.title = title;
   try {
     const continued = compacted?.toCallRequest(thread) ?? received;
     const { messages } = continued;
@@ -80,7 +83,8 @@ async function beginCall(
       messages: chain ? messages : await thread.splitMergedReplies(messages),
     };
     checkLoops(thread, own.messages.list.length, services.loops);
-    const callRequest = offerTools(own, request, services.config(), thread.kind);
+    const remembering = await addMemories(own, incoming, services, thread);
+    const callRequest = offerTools(remembering, request, services.config(), thread);
     const memorySearch = await searchMemory(incoming, services, callRequest, thread);
     return { call: await ThreadCall.begin(thread, callRequest), memorySearch };
   } catch (error) {

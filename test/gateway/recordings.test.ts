@@ -129,11 +129,11 @@ describe.skipIf(!HAS_RECORDINGS)("requests that real clients sent", () => {
     }
     expect([...principals.values()].map((seen) => [...seen]).sort()).toEqual([["alice"], ["bob"]]);
     for (const question of [own.bob, own.alice]) {
-      const recalled = await (
+      const recalled = (await (
         await fetch(`${gateway.url}/api/recall?q=${encodeURIComponent(question)}`, {
           headers: { authorization: `Bearer ${env.BOB}` },
         })
-      ).json();
+      ).json()) as { readonly hits: unknown };
       const hits = JSON.stringify(recalled.hits);
       if (question === own.bob) expect(hits).toContain(own.bob);
       expect(hits).not.toContain(own.alice);

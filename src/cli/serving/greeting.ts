@@ -95,13 +95,22 @@ function renderUpstreams({ loaded: { config }, env }: GatewayFacts, paint: Paint
   return [...lines, ...(words === "" ? [] : [paint("dim", `  for more, set ${words}`)])];
 }
 
+const RECALL_WORDS = { off: "", "after-edit": "after the first edit", always: "always" } as const;
+
 function renderSettings({ loaded: { config, path, project } }: GatewayFacts): readonly string[] {
-  const { policy, dryRun, threshold, recall, redact, tokens } = config;
+  const { policy, dryRun, threshold, when, recall, redact, tokens } = config;
+  const moment =
+    when === "late" ? `at ${threshold}%` : `when that saves money, at the latest at ${threshold}%`;
   const edits =
     policy === "none"
       ? "Requests pass through unchanged"
-      : `Policy ${policy} edits windows that are ${threshold}% full${dryRun ? " (dry run: nothing is changed)" : ""}`;
-  const recalled = [recall.tools && "tools", recall.context && "context"].filter(Boolean).join(" and ");
+      : `Policy ${policy} edits a window ${moment}${dryRun ? " (dry run: nothing is changed)" : ""}`;
+  const recalled = [
+    recall.tools !== "off" && `tools ${RECALL_WORDS[recall.tools]}`,
+    recall.context && "context",
+  ]
+    .filter(Boolean)
+    .join(" and ");
   const more = [
     `recall ${recalled || "off"}`,
     `redaction ${redact ? "on" : "off"}`,

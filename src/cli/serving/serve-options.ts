@@ -16,12 +16,17 @@ export const SERVE_OPTIONS = {
   threshold: {
     type: "string",
     value: "PERCENT",
-    help: "fill level at which a window is edited (default: 75)",
+    help: "edit a window at this fill level at the latest (default: 75)",
+  },
+  when: {
+    type: "string",
+    value: "WHEN",
+    help: "early edits a window as soon as that saves money (default), late only at the threshold",
   },
   recall: {
     type: "string",
-    value: "WHAT",
-    help: "recall for agents: tools, context, all or none (default: none)",
+    value: "WHEN",
+    help: "when agents are offered recall tools: off, after-edit or always (default: after-edit); all adds context",
   },
   redact: { type: "boolean", help: "remove secrets from stored content" },
   upstream: {
@@ -35,7 +40,11 @@ export const SERVE_OPTIONS = {
     value: "FILE",
     help: "configuration file (default: LONGHAUL_CONFIG, else longhaul.json in the store's folder)",
   },
-  log: { type: "string", value: "LEVEL", help: "log level: silent, error, info or debug (default: info)" },
+  log: {
+    type: "string",
+    value: "LEVEL",
+    help: "log level: silent, error, info or debug (default: info); json writes JSON lines to a terminal too",
+  },
   schema: { type: "boolean", help: "print the JSON schema of the configuration and exit" },
   "new-token": { type: "boolean", help: "print a new token and exit" },
 } as const satisfies OptionSpecs;

@@ -115,6 +115,11 @@ export class ThreadCall {
     return this.#content.pieces;
   }
 
+  /** True if the request is sent with an edited window. */
+  get isEdited(): boolean {
+    return this.#content.isEdited;
+  }
+
   /** The last message of the request; the reply follows it. */
   get last(): EntryId | undefined {
     return this.#content.last;
@@ -233,7 +238,7 @@ export class ThreadCall {
   async #learnStored(): Promise<void> {
     const { chain } = this.request;
     if (!this.isFromLog) this.thread.recordProviderMemory(true);
-    else if (chain?.isWhole === "perhaps") await this.thread.markLogOnly();
+    else if (chain?.isWhole === "perhaps") await this.thread.mark("isOurs");
   }
 
   /** Stores and fits a repeated request like any other, so that it can be repaired. */

@@ -7,6 +7,7 @@ export interface ConfigFlags {
   readonly policy?: string;
   readonly dryRun?: boolean;
   readonly threshold?: string;
+  readonly when?: string;
   readonly recall?: string;
   readonly redact?: boolean;
   readonly log?: string;
@@ -26,11 +27,15 @@ interface Setting {
   read(given: string | boolean): unknown;
 }
 
+/** The last four are words of earlier versions. */
 const RECALL_VALUES: Readonly<Record<string, object>> = {
-  all: { tools: true, context: true },
-  none: { tools: false, context: false },
-  tools: { tools: true, context: false },
-  context: { tools: false, context: true },
+  off: { tools: "off", context: false },
+  "after-edit": { tools: "after-edit", context: false },
+  always: { tools: "always", context: false },
+  all: { tools: "always", context: true },
+  none: { tools: "off", context: false },
+  tools: { tools: "always", context: false },
+  context: { tools: "off", context: true },
 };
 const BOOLEAN_VALUES: Readonly<Record<string, boolean>> = { "1": true, true: true, "0": false, false: false };
 
@@ -51,6 +56,7 @@ const SETTINGS: readonly Setting[] = [
     variable: "LONGHAUL_THRESHOLD",
     read: parseNumber,
   },
+  { path: ["when"], flag: "when", option: "--when", variable: "LONGHAUL_WHEN", read: keepValue },
   {
     path: ["recall"],
     flag: "recall",

@@ -2,11 +2,13 @@ import { z } from "zod";
 import { DEFAULT_THRESHOLD } from "../../model/default-threshold.ts";
 import { limitsSchema } from "./limits-schema.ts";
 import { modelsSchema } from "./models-schema.ts";
+import { recallSchema, routeRecallSchema } from "./recall-schema.ts";
 import {
   API_NAMES,
   addressSchema,
   flagSchema,
   millisecondsSchema,
+  nameSchema,
   oneOfSchema,
   policyNameSchema,
   textListSchema,
@@ -19,8 +21,8 @@ const VARIABLE = "the name of an environment variable";
 
 const tokenSchema = z.strictObject(
   {
-    name: textSchema("a name for whoever uses the token").describe(
-      "name of the token's user, shown in logs and pages; not secret",
+    name: nameSchema().describe(
+      "the person who uses the token: owns its sessions, also after the token is replaced; not secret",
     ),
     env: textSchema(VARIABLE).describe("environment variable that contains the token").exactOptional(),
     sha256: z
@@ -37,26 +39,10 @@ const tokenSchema = z.strictObject(
   { error: "an object" },
 );
 
-const recallSchema = z.strictObject(
-  {
-    tools: flagSchema()
-      .default(false)
-      .describe("offer the model recall tools, which the gateway runs itself"),
-    context: flagSchema().default(false).describe("add content that matches the question after it"),
-  },
-  { error: "an object" },
-);
-
 const routeSchema = z.strictObject(
   {
     policy: policyNameSchema().describe("instead of `policy`").exactOptional(),
-    recall: z
-      .strictObject(
-        { tools: flagSchema().exactOptional(), context: flagSchema().exactOptional() },
-        { error: "an object" },
-      )
-      .describe("instead of `recall`")
-      .exactOptional(),
+    recall: routeRecallSchema().describe("instead of `recall`").exactOptional(),
   },
   { error: "an object" },
 );
@@ -86,6 +72,9 @@ export const configSchema = z.strictObject(
     threshold: wholeSchema(5, 100, "(percent)")
       .default(DEFAULT_THRESHOLD)
       .describe("fill level of the client's window, in percent, at which the window is edited at the latest"),
+    when: oneOfSchema(["early", "late"])
+      .default("early")
+      .describe("early edits a window as soon as that saves money; late only at `threshold`"),
     paging: flagSchema()
       .default(true)
       .describe("return removed content to the window when the newest message asks for it"),
@@ -93,7 +82,10 @@ export const configSchema = z.strictObject(
       .partialRecord(z.enum(API_NAMES), routeSchema, { error: `an object by ${API_NAMES.join(", ")}` })
       .default({})
       .describe("other settings for one API"),
-    recall: recallSchema.prefault({}).describe("recall for agents without longhaul support"),
+    recall: recallSchema().prefault({}).describe("recall for agents without longhaul support"),
+    memories: flagSchema()
+      .default(true)
+      .describe("show a person's memories to that person's agents, at the end of the system prompt"),
     redact: flagSchema().default(false).describe("remove secrets from stored content"),
     models: modelsSchema,
     limits: limitsSchema,

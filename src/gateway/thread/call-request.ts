@@ -19,6 +19,8 @@ export interface RequestFrame {
   readonly readTools: () => FrameText;
   /** Tools of ours that go with it; they are counted among the tools. */
   readonly recallTools?: readonly WireObject[];
+  /** Tools of ours that join with the first edit of the conversation. */
+  readonly laterTools?: readonly WireObject[];
 }
 
 /** A text, or how many tokens it takes where it is too large to be handed around. */
@@ -74,6 +76,8 @@ export interface CallRequest {
   readonly onStored?: () => Promise<void>;
   /** Set if the request contains only new messages, because the provider stores the rest. */
   readonly chain?: Chain | undefined;
+  /** The person's pinned memories, and the name that they are stored under. */
+  readonly memories?: { readonly agent: string; readonly text: string };
   /** True to plan without changing anything. */
   readonly isDryRun: boolean;
   readonly signal: AbortSignal;

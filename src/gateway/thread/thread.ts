@@ -67,7 +67,7 @@ export class Thread {
   #body: CutBody | undefined;
   #windowBytes = 0;
   #isClosed = false;
-  #isOurs: boolean;
+  #meta: ThreadMeta;
   #forgotten = 0;
 
   constructor(deps: ThreadDeps) {
@@ -75,7 +75,7 @@ export class Thread {
     this.#deps = deps;
     this.session = session;
     this.#kind = meta.kind;
-    this.#isOurs = meta.isOurs === true;
+    this.#meta = meta;
     this.conversation = new Conversation(session, getMessageKey);
     this.#mergedReplies = new MergedReplies(session, deps.blobs);
     this.windows = createThreadWindows(session);
@@ -88,7 +88,7 @@ export class Thread {
   }
 
   get meta(): ThreadMeta {
-    return this.#deps.meta;
+    return this.#meta;
   }
 
   get threadKey(): ThreadKey {
@@ -97,7 +97,7 @@ export class Thread {
 
   /** True if the provider does not store the whole conversation, so that every request must contain it. */
   get isOurs(): boolean {
-    return this.#isOurs || this.#forgotten >= MAX_UNKNOWN_RESPONSES;
+    return this.#meta.isOurs === true || this.#forgotten >= MAX_UNKNOWN_RESPONSES;
   }
 
   /** Records whether the provider knew the response that a request continued. */
@@ -105,16 +105,16 @@ export class Thread {
     this.#forgotten = wasKnown ? 0 : this.#forgotten + 1;
   }
 
-  /** Marks the log as the only complete copy of the conversation. */
-  async markLogOnly(): Promise<void> {
-    if (this.#isOurs) return;
-    this.#isOurs = true;
-    await this.session.update({ meta: encodeThreadMeta({ ...this.#deps.meta, isOurs: true }) });
+  /** Marks the thread for all later requests, also after a restart. */
+  async mark(mark: "isOurs" | "hasRecallTools"): Promise<void> {
+    if (this.#meta[mark]) return;
+    this.#meta = { ...this.#meta, [mark]: true };
+    await this.session.update({ meta: encodeThreadMeta(this.#meta) });
   }
 
   /** True if its agent has tools, and so does actual work. */
   get hasTools(): boolean {
-    return this.#deps.meta.shape.tools.length > 0;
+    return this.#meta.shape.tools.length > 0;
   }
 
   /** Makes this a secondary conversation, because another one has turned out to be the main one. */
@@ -142,7 +142,7 @@ export class Thread {
     opening: string | undefined,
     request: KeyedMessages,
   ): Promise<ThreadCandidate> {
-    const { shape, agent, firstKey } = this.#deps.meta;
+    const { shape, agent, firstKey } = this.#meta;
     const { conversation } = this;
     const { keys, roles, messages } = await conversation.runInTurn(() =>
       conversation.readLineWithRestored(request.keys),
