@@ -23,10 +23,13 @@ export function proofCases<const Case>(cases: readonly Case[], count = 1): reado
 type ProofTest = typeof test.skip;
 type Define = (title: string, options: object, body: unknown) => void;
 
-/** Passes tests on to `api` with the mark of a proof. */
+/** Passes tests on to `api` with the mark of a proof; options come second, or a limit of time last, as for `test`. */
 function markProofs(api: ProofTest): ProofTest {
-  const mark = (define: unknown) => (title: string, body: unknown, timeout?: number) =>
-    (define as Define)(title, { meta: { isProof: true }, ...(timeout && { timeout }) }, body);
+  const mark = (define: unknown) => (title: string, second: unknown, third?: unknown) => {
+    const hasOptions = typeof second === "object";
+    const options = hasOptions ? (second as object) : { ...(third !== undefined && { timeout: third }) };
+    (define as Define)(title, { ...options, meta: { isProof: true } }, hasOptions ? third : second);
+  };
   const lists = {
     each: (cases: readonly unknown[]) => mark(api.each(cases)),
     for: (cases: readonly unknown[]) => mark(api.for(cases)),

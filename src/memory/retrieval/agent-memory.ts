@@ -32,7 +32,7 @@ export interface AgentMemoryDeps {
   readonly mayForgetUsers?: boolean;
 }
 
-export interface AgentRecallOptions extends Pick<RecallOptions, "k" | "signal" | "waitMs"> {
+interface AgentRecallOptions extends Pick<RecallOptions, "k" | "signal" | "waitMs"> {
   /** A part of the agent's scope to search instead of all of it; memories are always searched. */
   readonly within?: MemoryScope;
 }
