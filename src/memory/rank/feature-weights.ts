@@ -56,7 +56,10 @@ export const PART_OF: Readonly<Record<Feature, ScorePart>> = {
 /** The kinds of scopes that have weights of their own: conversations with an assistant, between people, agents' work. */
 export type ScopeKind = "assistant" | "people" | "work";
 
-/** Fitted by `bench/suites/recall/fit.ts`, which prints the results on held-out folds. */
+/**
+ * Fitted by `bench/suites/recall/fit.ts`, and for work by `bench/suites/recall/history/fit-work.ts`, which print the
+ * results on held-out folds.
+ */
 export const FEATURE_WEIGHTS: Readonly<Record<ScopeKind, Readonly<Record<Feature, number>>>> = {
   assistant: {
     whole: 0.25,
@@ -145,10 +148,10 @@ export const FEATURE_WEIGHTS: Readonly<Record<ScopeKind, Readonly<Record<Feature
     names: 0,
     soft: 0.29,
     similarity: 1.61,
-    session: 2.02,
-    sessionTop: 2.99,
-    before: 0.03,
-    partner: 0.36,
+    session: 2.03,
+    sessionTop: 3,
+    before: 0.06,
+    partner: 0.37,
     speaker: 1.17,
     userTurn: -0.97,
     userAsked: 1.03,
@@ -159,20 +162,20 @@ export const FEATURE_WEIGHTS: Readonly<Record<ScopeKind, Readonly<Record<Feature
     timeAsked: 1.12,
     nameAsked: 0.05,
     eventAsked: 0.45,
-    personal: -0.28,
+    personal: -0.31,
     rule: 1.66,
     ruleRequested: 1.73,
     preferenceRequested: 1.49,
-    code: 0.26,
+    code: 0.25,
     length: -1.3,
-    edit: 1.5,
-    prose: 0.21,
+    edit: 1.51,
+    prose: 0.22,
     thought: 0.44,
     output: 0,
     mark: -0.71,
-    earlierWork: 0.8,
-    laterWork: 1.35,
-    planned: 4.51,
-    committed: 2.56,
+    earlierWork: 0.79,
+    laterWork: 1.36,
+    planned: 4.52,
+    committed: 2.57,
   },
 };
