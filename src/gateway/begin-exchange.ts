@@ -66,7 +66,7 @@ async function beginCall(
 ): Promise<Pick<Exchange, "call" | "memorySearch">> {
   const { principal, trace } = incoming;
   const received = buildCallRequest(request, target, incoming, services);
-  const compacted = await readCompactedRequest(received, principal.id, services);
+  const compacted = await readCompactedRequest(received, principal, services);
   const sought = { ...request, messages: compacted?.messages ?? request.messages };
   const { thread, chain } = await findThread(sought, incoming, services);
   trace.session = thread.session.id;

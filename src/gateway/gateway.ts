@@ -10,6 +10,7 @@ import type { ReloadResult } from "./config/watch-config.ts";
 import { guardServer } from "./door/guard-server.ts";
 import { matchToken } from "./door/match-token.ts";
 import { buildServerOptions } from "./door/server-options.ts";
+import { FormerPeople } from "./identity/former-people.ts";
 import { addMessageKey } from "./identity/message-key.ts";
 import { LoopStates } from "./loops/loop-states.ts";
 import { toWallClock } from "./loops/wall-clock.ts";
@@ -125,6 +126,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       isGatewayToken: (secret) =>
         matchToken([{ header: "authorization", secret }], config().tokens, env) !== undefined,
     },
+    formerPeople: new FormerPeople(kernel, onError),
     pages,
     metrics,
     observer,

@@ -16,7 +16,8 @@ import { readRequestHead } from "./door/request-head.ts";
 import { Semaphore } from "./door/semaphore.ts";
 import type { Services } from "./exchange/services.ts";
 import { runExchange } from "./exchange.ts";
-import { getSessionPrefix } from "./identity/session-ids.ts";
+import type { FormerPeople } from "./identity/former-people.ts";
+import { listSessionPrefixes } from "./identity/person-ids.ts";
 import { METRICS_TYPE, type Metrics } from "./observe/metrics.ts";
 import type { Observer } from "./observe/observer.ts";
 import type { Trace } from "./observe/trace.ts";
@@ -29,6 +30,7 @@ import { toUpstreamFault } from "./upstream/upstream-fault.ts";
 /** Dependencies of the reception. */
 export interface ReceptionDeps {
   readonly services: Services;
+  readonly formerPeople: FormerPeople;
   readonly pages: Pages;
   readonly metrics: Metrics;
   readonly observer: Observer;
@@ -155,7 +157,8 @@ export class Reception {
         return;
       }
       if (read.type === "refused") throw new FaultError(read.fault);
-      const { principal, target } = admission;
+      const { target } = admission;
+      const principal = await this.#deps.formerPeople.complete(admission.principal);
       const { body, raw } = read;
       const onPrepared = () => {
         permit.release();
@@ -192,7 +195,10 @@ export class Reception {
       response.writeHead(200, { "content-type": METRICS_TYPE }).end(this.#deps.metrics.render());
       return;
     }
-    const reader = principal.token === undefined ? {} : { prefix: getSessionPrefix(principal.id) };
+    const reader =
+      principal.token === undefined
+        ? {}
+        : { prefixes: listSessionPrefixes(await this.#deps.formerPeople.complete(principal)) };
     if (await this.#deps.pages.handle(request, response, reader)) return;
     this.#refuse(request, response, {
       status: 404,

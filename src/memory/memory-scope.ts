@@ -16,6 +16,8 @@ export interface MemoryScope {
   readonly sessions?: readonly SessionId[];
   /** Sessions whose id begins with this. */
   readonly prefix?: string;
+  /** Sessions whose id begins with one of these. */
+  readonly prefixes?: readonly string[];
   /** Sessions whose metadata has all of these values. */
   readonly meta?: { readonly [key: string]: Json };
   /** Files, and folders with all files below them. */
@@ -30,11 +32,16 @@ export async function resolveScope(store: Store, scope: MemoryScope | undefined)
   checkFields("scope", scope, { prefix: "text?", meta: "object?" });
   if (scope.sessions !== undefined) checkTexts("scope.sessions", scope.sessions);
   if (scope.files !== undefined) checkTexts("scope.files", scope.files);
-  const hasSessions = scope.sessions || scope.prefix !== undefined || scope.meta;
+  if (scope.prefixes !== undefined) checkTexts("scope.prefixes", scope.prefixes);
+  const hasSessions = namesSessions(scope);
   const sessions = hasSessions ? await listSessionNumbers(store, scope) : [];
   const files = scope.files ? await listFileNumbers(store, scope.files) : [];
-  if (!scope.sessions && scope.prefix === undefined && !scope.meta && !scope.files)
-    throw createArgumentError("scope", scope, "sessions, prefix, meta or files; leave it out for everything");
+  if (!hasSessions && !scope.files)
+    throw createArgumentError(
+      "scope",
+      scope,
+      "sessions, prefix, prefixes, meta or files; leave it out for everything",
+    );
   let last = 0;
   for (const number of sessions) last = Math.max(last, number);
   for (const number of files) last = Math.max(last, number);
@@ -44,9 +51,20 @@ export async function resolveScope(store: Store, scope: MemoryScope | undefined)
   return filter;
 }
 
-async function listSessionNumbers(store: Store, { sessions, prefix, meta }: MemoryScope): Promise<number[]> {
+/** True if a scope has conditions on sessions; without any, it contains none. */
+export function namesSessions({ sessions, prefix, prefixes, meta }: MemoryScope): boolean {
+  return sessions !== undefined || prefix !== undefined || prefixes !== undefined || meta !== undefined;
+}
+
+/** True if the id of a session meets the prefixes of a scope. */
+export function hasScopePrefix({ prefix = "", prefixes }: MemoryScope, id: SessionId): boolean {
+  return id.startsWith(prefix) && (prefixes?.some((one) => id.startsWith(one)) ?? true);
+}
+
+async function listSessionNumbers(store: Store, scope: MemoryScope): Promise<number[]> {
+  const { sessions, meta } = scope;
   const isIn = async (name: string): Promise<boolean> => {
-    if (prefix !== undefined && !name.startsWith(prefix)) return false;
+    if (!hasScopePrefix(scope, name)) return false;
     if (!meta) return true;
     const own = (await store.sessions.get(name))?.meta ?? {};
     return Object.entries(meta).every(([key, value]) => isDeepStrictEqual(own[key], value));

@@ -1,3 +1,4 @@
+import type { PersonIds } from "../identity/person-ids.ts";
 import { buildPlainPieces } from "../outgoing/plain-pieces.ts";
 import type { MessageReading, RequestMessages } from "../request/request-messages.ts";
 import { splitAtSummary, useClientHistory, useLoggedHistory } from "../request/split-at-summary.ts";
@@ -20,7 +21,7 @@ export interface CompactedRequest {
  */
 export async function readCompactedRequest(
   callRequest: CallRequest,
-  principal: string,
+  principal: PersonIds,
   { compactions, stored }: { readonly compactions: KnownCompactions } & Pick<MessageReading, "stored">,
 ): Promise<CompactedRequest | undefined> {
   const { api, messages, compactions: found } = callRequest;

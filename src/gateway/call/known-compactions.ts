@@ -4,6 +4,7 @@ import type { LineMessage } from "../../conversation/line-cache.ts";
 import { toObject } from "../../formats/content/fields.ts";
 import type { EntryId, Kernel, SessionId } from "../../index.ts";
 import { getMessageKey } from "../identity/message-key.ts";
+import { listPersonIds, type PersonIds } from "../identity/person-ids.ts";
 import { buildSummaryKey } from "../request/client-summary-text.ts";
 import type { Thread } from "../thread/thread.ts";
 
@@ -35,46 +36,49 @@ export class KnownCompactions {
   }
 
   /** The position of a summary; undefined for a summary made elsewhere. */
-  async find(principal: string, text: string): Promise<SummaryPosition | undefined> {
-    const name = buildFactName(principal, text);
-    const known = this.#known.get(name) ?? (await this.#readStored(name));
+  async find(principal: PersonIds, text: string): Promise<SummaryPosition | undefined> {
+    const name = buildFactName(principal.id, text);
+    const known = this.#known.get(name) ?? (await this.#readStored(principal, text));
     if (known) this.#known.set(name, known);
     return known;
   }
 
   /** The messages of the conversation up to that position; undefined if the line no longer contains it. */
   async readLine(
-    principal: string,
+    principal: PersonIds,
     text: string,
     { session: id, afterEntry }: SummaryPosition,
   ): Promise<readonly LineMessage[] | undefined> {
-    const thread = this.#known.get(buildFactName(principal, text))?.thread?.deref();
+    const thread = this.#known.get(buildFactName(principal.id, text))?.thread?.deref();
     if (thread && !thread.isClosed) return sliceUpTo(await thread.line(), afterEntry);
     await using session = await this.#kernel.session(id);
     return sliceUpTo((await new Conversation(session, getMessageKey).readLine()).messages, afterEntry);
   }
 
   /** Stores the position of a summary, before the client gets it. */
-  async store(principal: string, text: string, thread: Thread, afterEntry: EntryId): Promise<void> {
+  async store(principal: PersonIds, text: string, thread: Thread, afterEntry: EntryId): Promise<void> {
     const before = await this.find(principal, text);
     const { session } = thread;
     this.remember(principal, text, afterEntry, thread);
     if (before?.session === session.id && before.afterEntry === afterEntry) return;
-    const name = buildFactName(principal, text);
+    const name = buildFactName(principal.id, text);
     // If two conversations have the same summary, the first one stays known after a restart.
     await session.facts.claim(name, { behind: afterEntry });
   }
 
   /** Remembers the thread of a summary, so that its line need not be read again. */
-  remember(principal: string, text: string, afterEntry: EntryId, thread: Thread): void {
+  remember(principal: PersonIds, text: string, afterEntry: EntryId, thread: Thread): void {
     const known = { session: thread.session.id, afterEntry, thread: new WeakRef(thread) };
-    this.#known.set(buildFactName(principal, text), known);
+    this.#known.set(buildFactName(principal.id, text), known);
   }
 
-  async #readStored(name: string): Promise<SummaryPosition | undefined> {
-    const fact = await this.#kernel.findFact(name);
-    const afterEntry = toObject(fact?.value)?.behind;
-    return fact && typeof afterEntry === "string" ? { session: fact.session, afterEntry } : undefined;
+  async #readStored(principal: PersonIds, text: string): Promise<SummaryPosition | undefined> {
+    for (const id of listPersonIds(principal)) {
+      const fact = await this.#kernel.findFact(buildFactName(id, text));
+      const afterEntry = toObject(fact?.value)?.behind;
+      if (fact && typeof afterEntry === "string") return { session: fact.session, afterEntry };
+    }
+    return undefined;
   }
 }
 

@@ -7,6 +7,7 @@ import {
   addressSchema,
   flagSchema,
   millisecondsSchema,
+  nameSchema,
   oneOfSchema,
   policyNameSchema,
   textListSchema,
@@ -19,8 +20,8 @@ const VARIABLE = "the name of an environment variable";
 
 const tokenSchema = z.strictObject(
   {
-    name: textSchema("a name for whoever uses the token").describe(
-      "name of the token's user, shown in logs and pages; not secret",
+    name: nameSchema().describe(
+      "the person who uses the token: owns its sessions, also after the token is replaced; not secret",
     ),
     env: textSchema(VARIABLE).describe("environment variable that contains the token").exactOptional(),
     sha256: z

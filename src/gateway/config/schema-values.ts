@@ -8,6 +8,16 @@ export const API_NAMES = ["anthropic", "openai-chat", "openai-responses"] as con
 /** Text that is not empty. Every error message of these schemas is the expected value; the reporter adds the key. */
 export const textSchema = (expected: string) => z.string({ error: expected }).min(1, { error: expected });
 
+const NAME = "a name of the person who uses the token, at most 100 characters in one line";
+
+/** The name of a person, which becomes part of session ids. */
+export const nameSchema = () =>
+  z
+    .string({ error: NAME })
+    .min(1, { error: NAME })
+    .max(100, { error: NAME })
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u, { error: NAME });
+
 export const flagSchema = () => z.boolean({ error: "true or false" });
 
 /** A whole number within a range, inclusive. */

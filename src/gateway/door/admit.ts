@@ -92,7 +92,7 @@ function identifyCaller(
   if ("fault" in credentials) return credentials;
   const match = matchToken(credentials, config.tokens, environment);
   const isOpen = config.tokens.length === 0 || (route.type === "page" && OPEN_PAGES.includes(route.name));
-  return match || isOpen ? identifyPrincipal(match, credentials) : refuseUnauthorized(credentials.length > 0);
+  return match || isOpen ? identifyPrincipal(match) : refuseUnauthorized(credentials.length > 0);
 }
 
 function checkBody(request: RequestHead, route: Route, config: DoorConfig): ContentEncoding | DoorRefusal {

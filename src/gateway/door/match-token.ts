@@ -40,7 +40,7 @@ export function readCredentials(request: RequestHead): readonly Credential[] | D
 }
 
 /**
- * Keeps a scheme other than Bearer as a prefix: such a credential identifies a principal, but never matches a token.
+ * Keeps a scheme other than Bearer as a prefix: such a credential never matches a token.
  */
 function parseSecret(header: CredentialHeader, value: string): string {
   if (header !== "authorization" || value === "") return value;

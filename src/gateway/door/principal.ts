@@ -1,40 +1,47 @@
 import { computeDigest } from "../../base/digest.ts";
-import type { Credential, CredentialHeader, TokenMatch } from "./match-token.ts";
+import type { PersonIds } from "../identity/person-ids.ts";
+import type { CredentialHeader, TokenMatch } from "./match-token.ts";
 
 /** The person a request belongs to. Principals never share sessions. */
-export interface Principal {
-  /** "local", or 16 hexadecimal digits derived from a token or credential without revealing it. */
-  readonly id: string;
+export interface Principal extends PersonIds {
   /** Name of the gateway's token in the configuration. */
   readonly token?: string;
   /** The header that carried the gateway's token; it must not be sent upstream. */
   readonly tokenHeader?: CredentialHeader;
 }
 
+/** The person of a gateway without tokens. */
+export const LOCAL_PERSON = "local";
+
 /** Separates these digests from other SHA-256 digests of the same secret, such as the one in the configuration. */
 const DOMAIN = "longhaul gateway principal\0";
-const DIGITS = 16;
+const FORMER_DIGITS = 16;
+const MAX_NAME = 32;
 
 /**
- * Identifies the principal: by the gateway's token if one matched, else by the client's credential for the provider,
- * else "local". The digest is not salted: a credential must find its sessions again after every restart and on every
- * machine that shares the store, and keys of 128 bits or more cannot be guessed from a digest. Its 64 bits are enough
- * to tell principals apart, and too few to identify a key that leaked elsewhere with certainty.
+ * Identifies the principal: the name of the gateway's token if one matched, else "local". Secrets have no part in the
+ * id, so that a renewed login and a rotated token keep their sessions. Earlier versions used a digest of the secret,
+ * which is the former id of a token's person.
  */
-export function identifyPrincipal(
-  match: TokenMatch | undefined,
-  credentials: readonly Credential[],
-): Principal {
-  if (match)
-    return {
-      id: digestOf(match.credential.secret),
-      token: match.name,
-      tokenHeader: match.credential.header,
-    };
-  const own = credentials.find(({ header }) => header !== "x-longhaul-token");
-  return { id: own ? digestOf(own.secret) : "local" };
+export function identifyPrincipal(match: TokenMatch | undefined): Principal {
+  if (!match) return { id: LOCAL_PERSON, formerIds: [] };
+  const { name, credential } = match;
+  return {
+    id: buildPersonId(name),
+    formerIds: [digestSecret(credential.secret)],
+    token: name,
+    tokenHeader: credential.header,
+  };
 }
 
-function digestOf(secret: string): string {
-  return computeDigest(DOMAIN + secret, DIGITS);
+/** The id of the person that a token is named after; no such id is "local" or begins like an import. */
+export function buildPersonId(name: string): string {
+  const encoded = encodeURIComponent(name.toWellFormed());
+  const short =
+    encoded.length <= MAX_NAME ? encoded : `${encoded.slice(0, 15)}~${computeDigest(name, 16)}`;
+  return `@${short}`;
+}
+
+function digestSecret(secret: string): string {
+  return computeDigest(DOMAIN + secret, FORMER_DIGITS);
 }

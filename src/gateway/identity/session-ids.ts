@@ -1,14 +1,15 @@
 import { computeDigest } from "../../base/digest.ts";
 import type { Kernel } from "../../index.ts";
 import type { ApiName } from "../api/api.ts";
+import { getSessionPrefix, type PersonIds } from "./person-ids.ts";
 
 const MAX_ID = 160;
 const DIGEST_DIGITS = 32;
 
 /** The caller of a request, as far as it identifies the conversation. */
 export interface CallerIdentity {
-  /** Digest of the credential; principals never share sessions. */
-  readonly principal: string;
+  /** Principals never share sessions. */
+  readonly principal: PersonIds;
   readonly api: ApiName;
   /** The agent, if recognized; used only in names. */
   readonly client: string | undefined;
@@ -20,19 +21,23 @@ export interface CallerIdentity {
 
 /** The key of the family that a caller's conversation belongs to. */
 export function buildFamilyKey({ principal, api, explicit }: CallerIdentity, firstKey: string): string {
-  return explicit === undefined ? `${principal} ${api} first ${firstKey}` : `${principal} id ${explicit}`;
+  const { id } = principal;
+  return explicit === undefined ? `${id} ${api} first ${firstKey}` : `${id} id ${explicit}`;
 }
 
-/** The prefix of all session ids of a principal. */
-export function getSessionPrefix(principal: string): string {
-  return `${principal}/`;
-}
-
-/** Session id of a conversation; the same for the same caller, so that it is found again after a restart. */
-export function buildRootId(caller: CallerIdentity, firstKey: string, ordinal: number): string {
-  const { principal, api, client = api, explicit } = caller;
+/**
+ * Session id of a conversation; the same for the same caller, so that it is found again after a restart. `person` is
+ * one of the ids of the caller's principal.
+ */
+export function buildRootId(
+  caller: CallerIdentity,
+  firstKey: string,
+  ordinal: number,
+  person: string = caller.principal.id,
+): string {
+  const { api, client = api, explicit } = caller;
   const own = explicit ?? `${firstKey.slice(0, 16)}${ordinal > 1 ? `-${ordinal}` : ""}`;
-  return `${getSessionPrefix(principal)}${client}:${shortenId(own)}`;
+  return `${getSessionPrefix(person)}${client}:${shortenId(own)}`;
 }
 
 /** Shortens long ids and adds a digest of the whole, to keep them distinct. */

@@ -43,7 +43,7 @@ export class HistoryImport {
   /** GET returns the state, POST starts a run, DELETE stops it. */
   async page(callRequest: PageRequest): Promise<PageReply> {
     checkMethod(callRequest, "GET", "HEAD", "POST", "DELETE");
-    if (callRequest.prefix !== "")
+    if (callRequest.prefixes !== undefined)
       throw new PageFault(
         403,
         "FORBIDDEN",

@@ -4,6 +4,7 @@ import { WELL_KNOWN_UPSTREAMS } from "../config/well-known-upstreams.ts";
 import { buildAgentLines } from "./agent-lines.ts";
 import type { GatewayStatus } from "./gateway-status.ts";
 import type { PageReply } from "./page-reply.ts";
+import { isVisible, type PageRequest } from "./page-request.ts";
 
 /** All data of the status page. */
 export function buildOverviewPage(
@@ -18,7 +19,7 @@ export function buildOverviewPage(
     readonly env: Environment;
     readonly version: string;
   },
-  prefix: string,
+  reader: Pick<PageRequest, "prefixes">,
 ): PageReply {
   const { policy, dryRun, threshold, recall, redact, tokens } = config;
   const known = new Map(status.upstreams.map((one) => [one.name, one]));
@@ -43,8 +44,8 @@ export function buildOverviewPage(
       })),
       missing: findMissingUpstreams(config, env),
       // Totals over all principals would reveal one reader's activity to another.
-      totals: prefix === "" ? status.totals : undefined,
-      threads: status.threads.filter(({ session }) => session.startsWith(prefix)),
+      totals: reader.prefixes === undefined ? status.totals : undefined,
+      threads: status.threads.filter(({ session }) => isVisible(reader, session)),
       agents: buildAgentLines({ url: status.url, needsToken: tokens.length > 0 }),
     },
   };

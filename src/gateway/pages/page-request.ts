@@ -6,8 +6,8 @@ export interface PageRequest {
   /** The decoded path after the name of the page; an id may contain slashes. */
   readonly rest: string;
   readonly query: URLSearchParams;
-  /** The reader may see only sessions whose id begins with this prefix. */
-  readonly prefix: string;
+  /** The reader may see only sessions whose id begins with one of these prefixes; undefined: all. */
+  readonly prefixes: readonly string[] | undefined;
   /** Aborts when the reader disconnects. */
   readonly signal: AbortSignal;
 }
@@ -35,10 +35,16 @@ export function readWholeArgument(
 }
 
 /** The session id after the name of a page; throws if it is missing or not the reader's. */
-export function readSessionArgument({ rest, prefix }: PageRequest): string {
+export function readSessionArgument(callRequest: PageRequest): string {
+  const { rest } = callRequest;
   if (rest === "") throw new PageFault(400, "ARGUMENT_INVALID", "Name a session; /api/sessions lists them.");
-  if (!rest.startsWith(prefix)) throw createNoSessionFault(rest);
+  if (!isVisible(callRequest, rest)) throw createNoSessionFault(rest);
   return rest;
+}
+
+/** True if the reader may see a session. */
+export function isVisible({ prefixes }: Pick<PageRequest, "prefixes">, session: string): boolean {
+  return prefixes === undefined || prefixes.some((prefix) => session.startsWith(prefix));
 }
 
 /** The fault for a session that does not exist or belongs to another reader, without telling which. */

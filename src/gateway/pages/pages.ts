@@ -29,8 +29,8 @@ export interface PagesOptions {
 
 /** The reader of a page. */
 export interface PageReader {
-  /** The reader may see only sessions whose id begins with this prefix; default: all. */
-  readonly prefix?: string;
+  /** The reader may see only sessions whose id begins with one of these prefixes; default: all. */
+  readonly prefixes?: readonly string[];
 }
 
 type Handler = (asked: PageRequest) => PageReply | Promise<PageReply>;
@@ -60,8 +60,8 @@ export class Pages {
       "/": readOnly(buildFrontPage),
       "/healthz": readOnly(buildHealthPage),
       "/readyz": readOnly(() => buildReadyPage(kernel, status())),
-      "/api/status": readOnly(({ prefix }) =>
-        buildOverviewPage({ config: config(), status: status(), env, version }, prefix),
+      "/api/status": readOnly((callRequest) =>
+        buildOverviewPage({ config: config(), status: status(), env, version }, callRequest),
       ),
       "/api/sessions": (callRequest) => buildSessionsPage(kernel, callRequest),
       "/api/recall": (callRequest) => buildRecallPage(kernel, callRequest),
@@ -74,7 +74,7 @@ export class Pages {
   async handle(
     request: IncomingMessage,
     response: ServerResponse,
-    { prefix = "" }: PageReader = {},
+    { prefixes }: PageReader = {},
   ): Promise<boolean> {
     const { method = "GET", url = "/" } = request;
     const [path = "/"] = url.split("?", 1);
@@ -89,7 +89,7 @@ export class Pages {
     try {
       const query = new URLSearchParams(url.slice(path.length));
       const rest = decodeRest(path, name);
-      const callRequest: PageRequest = { method, rest, query, prefix, signal: left.signal };
+      const callRequest: PageRequest = { method, rest, query, prefixes, signal: left.signal };
       sendPage(response, await handler(callRequest), method === "HEAD");
     } catch (error) {
       const { status, headers, error: told } = toFaultReply(error);

@@ -11,18 +11,21 @@ const WAIT_MS = 2_000;
 /** Recalls from the reader's sessions. */
 export async function buildRecallPage(kernel: Kernel, callRequest: PageRequest): Promise<PageReply> {
   checkMethod(callRequest, "GET", "HEAD");
-  const { query, prefix, signal } = callRequest;
+  const { query, prefixes, signal } = callRequest;
   const question = (query.get("q") ?? "").trim();
   if (question === "" || question.length > MAX_CHARACTERS) {
     const message = `Ask a question as ?q=…, at most ${MAX_CHARACTERS} characters; q has ${question.length}.`;
     throw new PageFault(400, "ARGUMENT_INVALID", message);
   }
   const k = readWholeArgument(callRequest, "k", HIT_LIMITS);
-  const wanted = query.get("prefix") ?? "";
+  const prefix = query.get("prefix") ?? "";
   const sessions = query.getAll("session");
-  // A reader with a prefix sees only sessions within it, whatever else the query asks for.
-  const within = wanted.startsWith(prefix) ? wanted : prefix;
-  const scope = { ...(within !== "" && { prefix: within }), ...(sessions.length > 0 && { sessions }) };
+  // A reader with prefixes sees only sessions within them, whatever else the query asks for.
+  const scope = {
+    ...(prefixes && { prefixes }),
+    ...(prefix !== "" && { prefix }),
+    ...(sessions.length > 0 && { sessions }),
+  };
   const isScoped = Object.keys(scope).length > 0;
   const recall = await kernel.memory.recall(question, {
     k,

@@ -4,6 +4,7 @@ import type { PageReply } from "./page-reply.ts";
 import {
   checkMethod,
   createNoSessionFault,
+  isVisible,
   type PageRequest,
   readSessionArgument,
   readWholeArgument,
@@ -19,11 +20,10 @@ export async function buildSessionsPage(kernel: Kernel, callRequest: PageRequest
   if (callRequest.rest !== "") return buildSessionPage(kernel, callRequest);
   const limit = readWholeArgument(callRequest, "limit", LIST_LIMITS);
   const before = callRequest.query.get("before") ?? undefined;
-  if (before !== undefined && !(before.startsWith(callRequest.prefix) && (await kernel.find(before))))
+  if (before !== undefined && !(isVisible(callRequest, before) && (await kernel.find(before))))
     throw createNoSessionFault(before);
-  const page = await kernel.sessions({
+  const page = await listSessions(kernel, callRequest, {
     limit: limit + 1,
-    ...(callRequest.prefix !== "" && { prefix: callRequest.prefix }),
     ...(before !== undefined && { before }),
   });
   const found = page.slice(0, limit);
@@ -34,6 +34,20 @@ export async function buildSessionsPage(kernel: Kernel, callRequest: PageRequest
     sessions.push(await describeSession(session, record));
   }
   return { json: { sessions, ...(hasMore && { before: found.at(-1)?.id }) } };
+}
+
+/** Sessions of all prefixes together; a person has several only in a store of an earlier version. */
+async function listSessions(
+  kernel: Kernel,
+  { prefixes }: PageRequest,
+  query: { readonly limit: number; readonly before?: string },
+): Promise<readonly SessionRecord[]> {
+  if (!prefixes) return kernel.sessions(query);
+  const lists = await Promise.all(prefixes.map((prefix) => kernel.sessions({ ...query, prefix })));
+  return lists
+    .flat()
+    .toSorted((one, other) => other.createdAt - one.createdAt)
+    .slice(0, query.limit);
 }
 
 /** One session: its window, its overlays, and a page of its entries. */

@@ -35,7 +35,7 @@ export async function searchMemory(
   if (words === undefined || !shouldRetrieve(words)) return undefined;
   trace.recalls = (trace.recalls ?? 0) + 1;
   const found = await runWithTimeout(TIMEOUT_MS, signal, async (late) => {
-    const scope = await narrowToConversations(buildToolScope(principal.id, config()), kernel);
+    const scope = await narrowToConversations(buildToolScope(principal, config()), kernel);
     const waitMs = WAIT_MS;
     const options = { tokensOf: estimateText, budgetTokens: MAX_TOKENS, scope, signal: late, waitMs };
     return retrieveContext(traceRecalls(kernel.memory, trace), words, options);

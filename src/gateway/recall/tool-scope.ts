@@ -1,7 +1,7 @@
 import { parse } from "node:path";
 import type { Kernel, MemoryScope, SessionId } from "../../index.ts";
 import type { GatewayConfig } from "../config/config.ts";
-import { getSessionPrefix } from "../identity/session-ids.ts";
+import { listSessionPrefixes, type PersonIds } from "../identity/person-ids.ts";
 import { parseThreadMeta } from "../thread/thread-meta.ts";
 
 /** Number of newest sessions to inspect where their kind counts. */
@@ -12,9 +12,9 @@ const PAGE_SESSIONS = 1_000;
  * The scope of the gateway's tools: the principal's own sessions, and indexed files only if the gateway has no tokens
  * and so serves a single person.
  */
-export function buildToolScope(principal: string, { tokens }: Pick<GatewayConfig, "tokens">): MemoryScope {
-  const prefix = getSessionPrefix(principal);
-  return tokens.length > 0 ? { prefix } : { prefix, files: [parse(process.cwd()).root] };
+export function buildToolScope(person: PersonIds, { tokens }: Pick<GatewayConfig, "tokens">): MemoryScope {
+  const prefixes = listSessionPrefixes(person);
+  return tokens.length > 0 ? { prefixes } : { prefixes, files: [parse(process.cwd()).root] };
 }
 
 /**
@@ -22,7 +22,7 @@ export function buildToolScope(principal: string, { tokens }: Pick<GatewayConfig
  * query and would be found instead of the content that they refer to.
  */
 export async function narrowToConversations(
-  { prefix = "", files }: MemoryScope,
+  { prefixes = [""], files }: MemoryScope,
   kernel: Pick<Kernel, "sessions">,
 ): Promise<MemoryScope> {
   const sessions: SessionId[] = [];
@@ -30,8 +30,8 @@ export async function narrowToConversations(
     const page = await kernel.sessions({ limit: PAGE_SESSIONS, ...(before !== undefined && { before }) });
     for (const { id, meta } of page) {
       const kind = parseThreadMeta(meta)?.kind;
-      if (id.startsWith(prefix) && (kind === undefined || kind === "main" || kind === "agent"))
-        sessions.push(id);
+      const isOwn = prefixes.some((prefix) => id.startsWith(prefix));
+      if (isOwn && (kind === undefined || kind === "main" || kind === "agent")) sessions.push(id);
     }
     before = page.at(-1)?.id;
     if (page.length < PAGE_SESSIONS) break;

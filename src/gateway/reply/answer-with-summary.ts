@@ -16,7 +16,7 @@ export async function answerWithSummary(exchange: Exchange): Promise<boolean> {
   const isPausing = callRequest.edits?.some((edit) => edit.type === "compact_20260112" && edit.pausesAfter);
   const text = isPausing ? findNewSummary(call) : undefined;
   if (text === undefined || last === undefined || !callRequest.edits) return false;
-  await services.compactions.store(principal.id, text, thread, last);
+  await services.compactions.store(principal, text, thread, last);
   const applied = findAppliedEdits(callRequest.edits, fitted?.slots ?? []);
   const reply = { text, model: fields.model ?? callRequest.frame.model, applied };
   const body = Buffer.from(fields.isStreamed ? encodeSummaryReplyStream(reply) : encodeSummaryReply(reply));

@@ -40,7 +40,7 @@ async function prepareReply(
   const { last } = call;
   const isShown = text !== undefined && last !== undefined;
   // The summary is stored before the client gets it.
-  if (isShown) await services.compactions.store(incoming.principal.id, text, thread, last);
+  if (isShown) await services.compactions.store(incoming.principal, text, thread, last);
   const summary = isShown ? createSummaryInserter(text) : undefined;
   return {
     recorder,

@@ -1,4 +1,5 @@
 import type { Json, Kernel, Session, SessionId } from "../../index.ts";
+import { listPersonIds } from "../identity/person-ids.ts";
 import { buildRootId, type CallerIdentity } from "../identity/session-ids.ts";
 import { createRedirect } from "./redirect.ts";
 
@@ -36,27 +37,27 @@ export class FamilyRoots {
     onRoot: (root: Session, meta: { readonly [key: string]: Json } | undefined) => Promise<void>,
   ): Promise<void> {
     const maxRoots = this.#caller.explicit === undefined ? MAX_SIMILAR : 1;
-    while (this.#roots.length < maxRoots) {
-      const id = this.#idOf(this.#roots.length + 1);
-      const record = await this.#kernel.find(id);
-      if (!record) break;
-      const root = await this.#kernel.session(id);
-      this.#roots.push(root);
-      await onRoot(root, record.meta);
+    for (const person of listPersonIds(this.#caller.principal)) {
+      for (let ordinal = 1; this.#roots.length < maxRoots; ordinal++) {
+        const id = buildRootId(this.#caller, this.#firstKey, ordinal, person);
+        if (this.has(id)) continue;
+        const record = await this.#kernel.find(id);
+        if (!record) break;
+        const root = await this.#kernel.session(id);
+        this.#roots.push(root);
+        await onRoot(root, record.meta);
+      }
     }
   }
 
-  /** The root for a new conversation: the only one of an explicit id, else the first that is free. */
-  open(): Promise<Session> {
-    return this.get(this.#caller.explicit === undefined ? this.#findFreeOrdinal() : 1);
-  }
-
-  /** The root with an ordinal; created if there is none. */
-  async get(ordinal: number): Promise<Session> {
-    const id = this.#idOf(ordinal);
-    const known = this.#roots.find((root) => root.id === id);
-    if (known) return known;
-    const root = await this.#kernel.session(id);
+  /**
+   * The root for a new conversation: the only one of an explicit id, else the first that is free. The root of an
+   * explicit id may have a former id of its person.
+   */
+  async open(): Promise<Session> {
+    const [first] = this.#roots;
+    if (first && this.#caller.explicit !== undefined) return first;
+    const root = await this.#kernel.session(this.#idOf(this.#findFreeOrdinal()));
     this.#roots.push(root);
     return root;
   }

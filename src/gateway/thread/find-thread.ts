@@ -40,14 +40,14 @@ export async function findThread(
   if (client !== undefined) trace.client = client;
   const isMore = isChained(api, fields.all);
   const previous = findPreviousReply(api, fields.all);
-  const place = previous === undefined ? undefined : await responses.find(principal.id, previous);
-  const known = place && (await threads.findAfter(principal.id, place));
+  const place = previous === undefined ? undefined : await responses.find(principal, previous);
+  const known = place && (await threads.findAfter(principal, place));
   if (known) {
     const { entry, lead } = place;
     // Providers accept only one of the two.
     const isOnly = (fields.all.conversation ?? null) === null;
     const isWhole = place.isWhole && isOnly && api.encodeLogged !== undefined;
-    const leadMessages = () => responses.lead(principal.id, lead);
+    const leadMessages = () => responses.lead(principal, lead);
     return {
       thread: known,
       chain: { afterEntry: entry, isWhole, leadMessages, ...(lead !== undefined && { lead }) },
@@ -58,7 +58,7 @@ export async function findThread(
   const thread = await threads.find({
     isMain,
     caller: {
-      principal: principal.id,
+      principal,
       api: api.name,
       client,
       explicit: explicit?.id,

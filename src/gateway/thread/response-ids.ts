@@ -1,5 +1,6 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
-import type { Json, Kernel, MessageInput } from "../../index.ts";
+import type { ClaimedFact, Json, Kernel, MessageInput } from "../../index.ts";
+import { listPersonIds, type PersonIds } from "../identity/person-ids.ts";
 import { encodeResponsePlace, parseResponsePlace, type ResponsePlace } from "./response-place.ts";
 
 /** A reply that a client may name in a later request. */
@@ -45,21 +46,28 @@ export class ResponseIds {
   }
 
   /** The place of a reply; undefined if unknown. */
-  async find(principal: string, response: string): Promise<ResponsePlace | undefined> {
-    const name = buildFactName(principal, response);
-    const noted = this.#replies.get(name);
+  async find(principal: PersonIds, response: string): Promise<ResponsePlace | undefined> {
+    const noted = this.#replies.get(buildFactName(principal.id, response));
     if (noted) return noted.place;
-    const kept = await this.#kernel.findFact(name);
+    const kept = await this.#findFact(principal, (id) => buildFactName(id, response));
     return kept && parseResponsePlace(kept.session, kept.value);
   }
 
   /** The instructions stored with a reply. */
-  async lead(principal: string, response: string | undefined): Promise<readonly MessageInput[]> {
+  async lead(principal: PersonIds, response: string | undefined): Promise<readonly MessageInput[]> {
     if (response === undefined) return [];
-    const name = buildFactName(principal, response);
-    await this.#replies.get(name)?.written;
-    const lead = (await this.#kernel.findFact(buildLeadName(name)))?.value;
+    await this.#replies.get(buildFactName(principal.id, response))?.written;
+    const lead = (await this.#findFact(principal, (id) => buildLeadName(buildFactName(id, response))))?.value;
     return Array.isArray(lead) ? (lead as unknown as readonly MessageInput[]) : [];
+  }
+
+  /** The fact of the first of a person's ids that has it. */
+  async #findFact(principal: PersonIds, buildName: (id: string) => string): Promise<ClaimedFact | undefined> {
+    for (const id of listPersonIds(principal)) {
+      const fact = await this.#kernel.findFact(buildName(id));
+      if (fact) return fact;
+    }
+    return undefined;
   }
 
   async #keep(name: string, place: ResponsePlace, lead: readonly MessageInput[] | undefined): Promise<void> {

@@ -275,7 +275,7 @@ export class ThreadFamily {
     if (kind === "title" && this.#isExplicit) {
       const title = text.replaceAll(/\s+/g, " ").trim().slice(0, 120);
       const stored = title === "" ? undefined : this.#storedTitle(title);
-      if (stored !== undefined) await (await this.#roots.get(1)).update({ title: stored });
+      if (stored !== undefined) await (await this.#roots.open()).update({ title: stored });
     }
   }
 

@@ -1,6 +1,7 @@
 import type { SessionId } from "../../index.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
 import { hasSummary } from "../identity/find-summary.ts";
+import type { PersonIds } from "../identity/person-ids.ts";
 import { buildFamilyKey, type CallerIdentity } from "../identity/session-ids.ts";
 import type { ClientSummary } from "./client-summary.ts";
 import { findQuotedThread, findRepeatedThread } from "./related-threads.ts";
@@ -85,7 +86,7 @@ export class Threads {
   }
 
   /** Finds and reserves the thread of the reply that a request follows; undefined if its session is gone. */
-  async findAfter(principal: string, place: ResponsePlace): Promise<Thread | undefined> {
+  async findAfter(principal: PersonIds, place: ResponsePlace): Promise<Thread | undefined> {
     const { api, client, explicit, firstKey } = place.threadKey;
     const held = this.#hold({ principal, api, client, explicit, agent: undefined }, firstKey);
     const thread = await held.family.findThreadAfter(place);
@@ -116,7 +117,7 @@ export class Threads {
   }
 
   #open(caller: CallerIdentity, firstKey: string): ThreadFamily {
-    const { principal } = caller;
+    const principal = caller.principal.id;
     const onSummary = (summary: Omit<KnownSummary, "principal">) => {
       this.#summaries = [{ ...summary, principal }, ...this.#summaries].slice(0, MAX_SUMMARIES);
     };
@@ -147,7 +148,7 @@ export class Threads {
     // A summary may have been relayed completely but not stored yet.
     await Promise.all(this.#threadsOf(request.caller, "compaction").map((thread) => thread.line()));
     const summary = this.#summaries.find(
-      (known) => known.principal === principal && hasSummary(known.text, request.opening()),
+      (known) => known.principal === principal.id && hasSummary(known.text, request.opening()),
     );
     if (!summary) return undefined;
     const of = summary.of ?? (await findRepeatedThread(this.#threadsOf(request.caller, "main"), request));

@@ -3,7 +3,7 @@ import { type AgentShape, isSameShape } from "../identity/agent-shape.ts";
 import type { KeyedMessages } from "../identity/align-request.ts";
 import { compareToThread } from "../identity/likeness.ts";
 import { getMessageKey } from "../identity/message-key.ts";
-import { getSessionPrefix } from "../identity/session-ids.ts";
+import { isOwnSession, type PersonIds } from "../identity/person-ids.ts";
 import type { Thread } from "./thread.ts";
 import { parseThreadMeta } from "./thread-meta.ts";
 
@@ -48,14 +48,14 @@ export async function findTrimmedThread(
 /** First keys of a principal's stored conversations, without ids, whose end a request may contain. */
 export async function listStoredOpenings(
   kernel: Kernel,
-  principal: string,
+  principal: PersonIds,
   request: TrimmedRequest,
 ): Promise<readonly string[]> {
   const reply = getLastReplyKey(request);
   const openings = new Set<string>();
   for (const { id, meta } of await kernel.sessions({ limit: MAX_STORED })) {
     const mark = parseThreadMeta(meta);
-    const isOwn = mark?.kind === "main" && id.startsWith(getSessionPrefix(principal));
+    const isOwn = mark?.kind === "main" && isOwnSession(principal, id);
     // Sessions with explicit ids are named after them and found by them.
     if (!isOwn || !id.includes(`:${mark.firstKey.slice(0, 16)}`)) continue;
     if (!isSameShape(mark.shape, request.shape)) continue;

@@ -1,6 +1,7 @@
 import { FaultError } from "../api/fault-error.ts";
 import type { UpstreamConfig } from "../config/config.ts";
 import type { Incoming } from "../door/incoming.ts";
+import type { PersonIds } from "../identity/person-ids.ts";
 import { findReferences, type StoredReference } from "../request/find-references.ts";
 import { getUpstreamKey } from "./credential.ts";
 import type { UpstreamServices } from "./upstream-services.ts";
@@ -37,7 +38,7 @@ export async function checkEndpointAccess(
   const called = `${request.request.method} ${route.path}`;
   const response = OWN_RESPONSE.exec(called)?.[1];
   if (response !== undefined) {
-    if (await isOwnReference({ type: "response", id: response }, principal.id, services)) return;
+    if (await isOwnReference({ type: "response", id: response }, principal, services)) return;
     throw createNotFoundFault(response);
   }
   if (STATELESS.test(called)) return checkReferenceAccess(request, services, upstream);
@@ -60,7 +61,7 @@ export async function checkReferenceAccess(
   const references = isForm ? [] : findReferences(request.body);
   if (references === "unreadable") throw createUnreadableFault();
   for (const reference of references)
-    if (!(await isOwnReference(reference, request.principal.id, services)))
+    if (!(await isOwnReference(reference, request.principal, services)))
       throw createNotFoundFault(reference.id);
 }
 
@@ -84,11 +85,11 @@ function createUnreadableFault(): FaultError {
 
 async function isOwnReference(
   { type, id }: StoredReference,
-  principal: string,
+  principal: PersonIds,
   { responses, items }: UpstreamServices,
 ): Promise<boolean> {
   if (type === "response") return (await responses.find(principal, id)) !== undefined;
-  return type === "item" && items.find(principal, id) !== undefined;
+  return type === "item" && items.find(principal.id, id) !== undefined;
 }
 
 /** The same reply for content of others and for content that does not exist. */

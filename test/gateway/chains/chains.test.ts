@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { logOf, quiet, startGateway, threadsOf } from "../../support/gateway.ts";
 import { proofTest } from "../../support/proof.ts";
+import { ALICE_TOKEN, BOB_TOKEN, TWO_PEOPLE } from "../../support/people.ts";
 import { onlyLine } from "../only-line.ts";
 import { ChainedClient } from "./chained.ts";
 import { startWorld } from "./world.ts";
@@ -86,12 +87,13 @@ describe("a chain of responses", () => {
   });
 
   test("belongs to whoever began it", async () => {
-    const { upstream, gateway } = await startWorld();
+    const { upstream, gateway } = await startWorld({}, TWO_PEOPLE);
     const client = new ChainedClient(gateway);
+    client.headers = { "x-longhaul-token": ALICE_TOKEN };
     await client.say("My secret word is heliotrope.");
     upstream.forget();
     const other = new ChainedClient(gateway, client.previous);
-    other.headers = { "x-api-key": "key-of-mallory" };
+    other.headers = { "x-longhaul-token": BOB_TOKEN };
     const { status, text } = await other.send("Which number was it?");
     expect(status).toBe(400);
     expect(text).toContain("previous_response_not_found");

@@ -3,6 +3,7 @@ import type { WireObject } from "../../../src/gateway/api/api.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { ask, logOf, startGateway, type TestGateway, threadsOf } from "../../support/gateway.ts";
 import { proofTest } from "../../support/proof.ts";
+import { ALICE_TOKEN, BOB_TOKEN, TWO_PEOPLE } from "../../support/people.ts";
 import { beginStream, formatEvent, startUpstream } from "../../support/upstream.ts";
 import {
   blockOf,
@@ -163,9 +164,11 @@ describe("a summary of the gateway's own", () => {
   );
 
   test("of one principal means nothing to another", async () => {
-    const { upstream, gateway, agent } = await startSummarised();
+    const { upstream, gateway, agent } = await startSummarised(TWO_PEOPLE, {
+      "x-longhaul-token": ALICE_TOKEN,
+    });
     const other = new TestAgent(gateway);
-    other.headers["x-api-key"] = "key-of-mallory";
+    other.headers["x-longhaul-token"] = BOB_TOKEN;
     other.elements = agent.elements.slice(-1);
     await other.say("What else was said?");
     const block = blockOf(agent.elements.at(-1));

@@ -19,8 +19,9 @@ export async function startTalk(config: object = {}): Promise<Talk> {
 }
 
 /** Like `startTalk`, after a long conversation that ended with a summary, which the agent received. */
-export async function startSummarised(): Promise<Talk> {
-  const talk = await startTalk();
+export async function startSummarised(config: object = {}, headers: object = {}): Promise<Talk> {
+  const talk = await startTalk(config);
+  Object.assign(talk.agent.headers, headers);
   talk.agent.fields.context_management = compacting();
   talk.agent.elements = longTalk(20);
   await talk.agent.say("So what is the sum of it all?");

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ApiName, WireObject } from "../../../src/gateway/api/api.ts";
 import { lineOf, startGateway, threadsOf } from "../../support/gateway.ts";
 import { proofCases, proofTest } from "../../support/proof.ts";
+import { ALICE_TOKEN, BOB_TOKEN, TWO_PEOPLE } from "../../support/people.ts";
 import { says, startUpstream } from "../../support/upstream.ts";
 import { textsIn } from "../said.ts";
 import { elementsOf, talk, toolSays, userSays, WAYS } from "./talk.ts";
@@ -122,10 +123,10 @@ describe("context for the words of a user", () => {
 
   test("never holds what somebody else has said, nor what stands in the window anyway", async () => {
     const upstream = await startUpstream();
-    const gateway = await startGateway({ upstream: upstream.url, config: CONTEXT });
-    const seen = await talk({ gateway, ...talker, key: "key-of-alice" }, [userSays(FACT)]);
-    await talk({ gateway, ...talker, key: "key-of-bob" }, [userSays(QUESTION)]);
-    await talk({ gateway, ...talker, key: "key-of-alice" }, [
+    const gateway = await startGateway({ upstream: upstream.url, config: { ...CONTEXT, ...TWO_PEOPLE } });
+    const seen = await talk({ gateway, ...talker, key: ALICE_TOKEN }, [userSays(FACT)]);
+    await talk({ gateway, ...talker, key: BOB_TOKEN }, [userSays(QUESTION)]);
+    await talk({ gateway, ...talker, key: ALICE_TOKEN }, [
       userSays(FACT),
       ...seen.elements,
       userSays(QUESTION),

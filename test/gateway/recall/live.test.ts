@@ -6,6 +6,7 @@ import { RECALL_TOOL } from "../../../src/gateway/recall/recall-tools.ts";
 import { testFolder } from "../../support/folder.ts";
 import { startGateway } from "../../support/gateway.ts";
 import { proofCases } from "../../support/proof.ts";
+import { ALICE_TOKEN, BOB_TOKEN, TWO_PEOPLE } from "../../support/people.ts";
 import { says, startUpstream } from "../../support/upstream.ts";
 import { askRaw, elementsOf, RECALLS, recalls, talk, toolSays, userSays, WAYS } from "./talk.ts";
 
@@ -51,12 +52,12 @@ describe("what a recall reaches", () => {
             : recalls(QUERY);
         }),
       );
-      const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
-      await talk({ gateway, api, isStreamed, key: "key-of-alice" }, [userSays(SECRET)]);
-      await talk({ gateway, api, isStreamed, key: "key-of-bob" }, [userSays("Hunt the vault.")]);
+      const gateway = await startGateway({ upstream: upstream.url, config: { ...RECALLS, ...TWO_PEOPLE } });
+      await talk({ gateway, api, isStreamed, key: ALICE_TOKEN }, [userSays(SECRET)]);
+      await talk({ gateway, api, isStreamed, key: BOB_TOKEN }, [userSays("Hunt the vault.")]);
       expect(upstream.heard).toHaveLength(3);
       expect(upstream.heard[2]?.body.toString()).not.toContain("4417");
-      await talk({ gateway, api, isStreamed, key: "key-of-alice" }, [userSays("Hunt the vault, please.")]);
+      await talk({ gateway, api, isStreamed, key: ALICE_TOKEN }, [userSays("Hunt the vault, please.")]);
       expect(upstream.heard[4]?.body.toString()).toContain("4417");
     },
   );
@@ -70,11 +71,11 @@ describe("what a recall reaches", () => {
           : { text: JSON.stringify(json).length > 0 ? "Noted." : "" },
       ),
     );
-    const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
-    await talk({ gateway, api: "anthropic", isStreamed: false, key: "key-of-alice" }, [userSays(SECRET)]);
+    const gateway = await startGateway({ upstream: upstream.url, config: { ...RECALLS, ...TWO_PEOPLE } });
+    await talk({ gateway, api: "anthropic", isStreamed: false, key: ALICE_TOKEN }, [userSays(SECRET)]);
     const [session] = await gateway.kernel.sessions();
     named.entry = `${session?.id}#1`;
-    await talk({ gateway, api: "anthropic", isStreamed: false, key: "key-of-bob" }, [userSays("Open it.")]);
+    await talk({ gateway, api: "anthropic", isStreamed: false, key: BOB_TOKEN }, [userSays("Open it.")]);
     expect(upstream.heard[2]?.body.toString()).toContain("There is no entry");
     expect(upstream.heard[2]?.body.toString()).not.toContain("4417");
   });

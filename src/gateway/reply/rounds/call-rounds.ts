@@ -56,7 +56,7 @@ export class CallRounds {
     const { incoming, services, trace, thread, call } = this.#exchange;
     const { principal, signal } = incoming;
     const { kernel, config } = services;
-    const memory = thread.recall.getMemory(kernel, principal.id, buildToolScope(principal.id, config()));
+    const memory = thread.recall.getMemory(kernel, principal.id, buildToolScope(principal, config()));
     const isLast = ++this.#count >= MAX_RECALL_ROUNDS;
     const sent = [...this.#elements, ...elements];
     const found = await runRecallCalls(calls, { memory, session: thread.session.id, signal, isLast });

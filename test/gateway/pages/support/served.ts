@@ -45,9 +45,12 @@ export async function servePages(
     onError: (error) => errors.push(error),
     ...given,
   });
-  const prefixOf = ({ headers }: IncomingMessage) => String(headers["x-reader"] ?? "");
+  const readerOf = ({ headers }: IncomingMessage) => {
+    const reader = headers["x-reader"];
+    return reader === undefined ? {} : { prefixes: [String(reader)] };
+  };
   const server = createServer(async (request, response) => {
-    if (await pages.handle(request, response, { prefix: prefixOf(request) })) return;
+    if (await pages.handle(request, response, readerOf(request))) return;
     response.writeHead(418).end();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
