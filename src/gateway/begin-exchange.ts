@@ -80,7 +80,7 @@ async function beginCall(
       messages: chain ? messages : await thread.splitMergedReplies(messages),
     };
     checkLoops(thread, own.messages.list.length, services.loops);
-    const callRequest = offerTools(own, request, services.config(), thread.kind);
+    const callRequest = offerTools(own, request, services.config(), thread);
     const memorySearch = await searchMemory(incoming, services, callRequest, thread);
     return { call: await ThreadCall.begin(thread, callRequest), memorySearch };
   } catch (error) {

@@ -16,7 +16,7 @@ export const serveCommand = defineCommand({
   examples: [
     "longhaul serve",
     "longhaul serve --dry-run --port 0",
-    "longhaul serve --upstream anthropic=http://127.0.0.1:8080 --recall tools",
+    "longhaul serve --upstream anthropic=http://127.0.0.1:8080 --recall always",
     "LONGHAUL_TOKEN=$(longhaul serve --new-token --quiet) longhaul serve --host 0.0.0.0",
   ],
   async run(context, { options }) {

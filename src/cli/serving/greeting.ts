@@ -95,13 +95,20 @@ function renderUpstreams({ loaded: { config }, env }: GatewayFacts, paint: Paint
   return [...lines, ...(words === "" ? [] : [paint("dim", `  for more, set ${words}`)])];
 }
 
+const RECALL_WORDS = { off: "", "after-edit": "after the first edit", always: "always" } as const;
+
 function renderSettings({ loaded: { config, path, project } }: GatewayFacts): readonly string[] {
   const { policy, dryRun, threshold, recall, redact, tokens } = config;
   const edits =
     policy === "none"
       ? "Requests pass through unchanged"
-      : `Policy ${policy} edits windows that are ${threshold}% full${dryRun ? " (dry run: nothing is changed)" : ""}`;
-  const recalled = [recall.tools && "tools", recall.context && "context"].filter(Boolean).join(" and ");
+      : `Policy ${policy} edits a window when that saves money, at the latest at ${threshold}%${dryRun ? " (dry run: nothing is changed)" : ""}`;
+  const recalled = [
+    recall.tools !== "off" && `tools ${RECALL_WORDS[recall.tools]}`,
+    recall.context && "context",
+  ]
+    .filter(Boolean)
+    .join(" and ");
   const more = [
     `recall ${recalled || "off"}`,
     `redaction ${redact ? "on" : "off"}`,

@@ -16,12 +16,12 @@ export const SERVE_OPTIONS = {
   threshold: {
     type: "string",
     value: "PERCENT",
-    help: "fill level at which a window is edited (default: 75)",
+    help: "edit a window at this fill level at the latest (default: 75)",
   },
   recall: {
     type: "string",
-    value: "WHAT",
-    help: "recall for agents: tools, context, all or none (default: none)",
+    value: "WHEN",
+    help: "when agents are offered recall tools: off, after-edit or always (default: after-edit); all adds context",
   },
   redact: { type: "boolean", help: "remove secrets from stored content" },
   upstream: {

@@ -67,6 +67,17 @@ export class CallContent {
     return isWholeBody(this.#request, this.#pieces) ? buildPlainPieces?.() : this.#pieces;
   }
 
+  /** True if the messages differ from those of the client by an edit of the window. */
+  get isEdited(): boolean {
+    if (this.#request.isDryRun || !this.#fitted || isWholeBody(this.#request, this.#pieces)) return false;
+    const { slots, parts } = this.#fitted;
+    return (
+      this.#source !== "log" ||
+      parts.summaries > 0 ||
+      slots.some(({ isNote, original }) => isNote || original !== undefined)
+    );
+  }
+
   get violations(): readonly Violation[] {
     return this.#violations;
   }

@@ -115,6 +115,11 @@ export class ThreadCall {
     return this.#content.pieces;
   }
 
+  /** True if the request is sent with an edited window. */
+  get isEdited(): boolean {
+    return this.#content.isEdited;
+  }
+
   /** The last message of the request; the reply follows it. */
   get last(): EntryId | undefined {
     return this.#content.last;

@@ -26,11 +26,15 @@ interface Setting {
   read(given: string | boolean): unknown;
 }
 
+/** The last four are words of earlier versions. */
 const RECALL_VALUES: Readonly<Record<string, object>> = {
-  all: { tools: true, context: true },
-  none: { tools: false, context: false },
-  tools: { tools: true, context: false },
-  context: { tools: false, context: true },
+  off: { tools: "off", context: false },
+  "after-edit": { tools: "after-edit", context: false },
+  always: { tools: "always", context: false },
+  all: { tools: "always", context: true },
+  none: { tools: "off", context: false },
+  tools: { tools: "always", context: false },
+  context: { tools: "off", context: true },
 };
 const BOOLEAN_VALUES: Readonly<Record<string, boolean>> = { "1": true, true: true, "0": false, false: false };
 

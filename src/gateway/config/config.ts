@@ -2,6 +2,7 @@ import { z } from "zod";
 import { DEFAULT_THRESHOLD } from "../../model/default-threshold.ts";
 import { limitsSchema } from "./limits-schema.ts";
 import { modelsSchema } from "./models-schema.ts";
+import { recallSchema, routeRecallSchema } from "./recall-schema.ts";
 import {
   API_NAMES,
   addressSchema,
@@ -38,26 +39,10 @@ const tokenSchema = z.strictObject(
   { error: "an object" },
 );
 
-const recallSchema = z.strictObject(
-  {
-    tools: flagSchema()
-      .default(false)
-      .describe("offer the model recall tools, which the gateway runs itself"),
-    context: flagSchema().default(false).describe("add content that matches the question after it"),
-  },
-  { error: "an object" },
-);
-
 const routeSchema = z.strictObject(
   {
     policy: policyNameSchema().describe("instead of `policy`").exactOptional(),
-    recall: z
-      .strictObject(
-        { tools: flagSchema().exactOptional(), context: flagSchema().exactOptional() },
-        { error: "an object" },
-      )
-      .describe("instead of `recall`")
-      .exactOptional(),
+    recall: routeRecallSchema().describe("instead of `recall`").exactOptional(),
   },
   { error: "an object" },
 );
@@ -94,7 +79,7 @@ export const configSchema = z.strictObject(
       .partialRecord(z.enum(API_NAMES), routeSchema, { error: `an object by ${API_NAMES.join(", ")}` })
       .default({})
       .describe("other settings for one API"),
-    recall: recallSchema.prefault({}).describe("recall for agents without longhaul support"),
+    recall: recallSchema().prefault({}).describe("recall for agents without longhaul support"),
     redact: flagSchema().default(false).describe("remove secrets from stored content"),
     models: modelsSchema,
     limits: limitsSchema,

@@ -1,9 +1,9 @@
 import { estimateText } from "../../index.ts";
 import type { ApiName } from "../api/api.ts";
 import type { GatewayConfig } from "../config/config.ts";
-import type { ThreadKind } from "../identity/choose-thread.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import { type CallRequest, joinedText } from "../thread/call-request.ts";
+import type { Thread } from "../thread/thread.ts";
 import { canOfferTools } from "./can-offer-tools.ts";
 import { getRecallSettings } from "./recall-settings.ts";
 import { encodeRecallTools } from "./recall-tools.ts";
@@ -12,19 +12,25 @@ import { encodeRecallTools } from "./recall-tools.ts";
 const MAX_SHARE = 0.05;
 
 /**
- * Adds the gateway's tools to a request, so that they count in its window. Returns the same object if the model gets
- * none.
+ * Adds the gateway's tools to a request, so that they count in its window. Before the first edit of a conversation they
+ * may only wait for it: the edit rewrites the prefix that the provider has cached, so that they cost no cache write of
+ * their own. Returns the same object if the model gets none.
  */
 export function offerTools(
   callRequest: CallRequest,
   request: Pick<ParsedRequest, "messages" | "fields" | "facts">,
   config: GatewayConfig,
-  kind: ThreadKind,
+  thread: Pick<Thread, "kind" | "hasRecallTools">,
 ): CallRequest {
   const { api, frame, limits } = callRequest;
-  if (!getRecallSettings(config, api.name, kind).tools || !canOfferTools(request)) return callRequest;
+  const { tools: mode } = getRecallSettings(config, api.name, thread.kind);
+  if (mode === "off" || !canOfferTools(request)) return callRequest;
+  // A client without tools may use a model that refuses them.
+  if (mode === "after-edit" && request.facts.toolNames.length === 0) return callRequest;
   const text = serializeTools(api.name);
   if (estimateText(text) > limits.window * MAX_SHARE) return callRequest;
+  if (mode === "after-edit" && !thread.hasRecallTools)
+    return { ...callRequest, frame: { ...frame, laterTools: encodeRecallTools(api.name) } };
   return {
     ...callRequest,
     frame: {

@@ -1,14 +1,15 @@
 import type { ApiName } from "../api/api.ts";
 import type { GatewayConfig } from "../config/config.ts";
+import type { RecallMode } from "../config/recall-schema.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
 
 /** The kinds of recall that a conversation gets. */
 export interface RecallSettings {
-  readonly tools: boolean;
+  readonly tools: RecallMode;
   readonly context: boolean;
 }
 
-const NO_RECALL: RecallSettings = { tools: false, context: false };
+const NO_RECALL: RecallSettings = { tools: "off", context: false };
 
 /** The settings for requests of an API. Requests that a client makes for itself get no recall. */
 export function getRecallSettings(

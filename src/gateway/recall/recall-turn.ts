@@ -19,13 +19,16 @@ export async function prepareRecall(exchange: Exchange): Promise<RequestRecall |
   const { context } = getRecallSettings(services.config(), callRequest.api.name, thread.kind);
   const previous = request.fields.all.previous_response_id;
   const { recallTools: ownTools } = callRequest.frame;
-  if (!ownTools && !context && typeof previous !== "string") return undefined;
+  let laterTools = call.isEditable ? callRequest.frame.laterTools : undefined;
+  if (!ownTools && !laterTools && !context && typeof previous !== "string") return undefined;
   const own = thread.recall;
   const hiddenEnd = own.hiddenEnds.get(previous);
   if (context) await chooseContext(exchange);
   let contextTexts = context ? own.contextTexts.find(callRequest.messages.list) : new Map<number, string>();
   let tools = roomTokens === undefined ? undefined : ownTools;
-  if (!tools && contextTexts.size === 0 && !hiddenEnd) return undefined;
+  if (!tools && !laterTools && contextTexts.size === 0 && !hiddenEnd) return undefined;
+  // The first edit may happen here or while the request is healed.
+  const findTools = () => tools ?? (canJoin(call, laterTools) ? laterTools : undefined);
   const { api, messages } = callRequest;
   const answers = (hiddenEnd?.unanswered ?? []).map((call_id) => ({
     type: "function_call_output",
@@ -34,14 +37,15 @@ export async function prepareRecall(exchange: Exchange): Promise<RequestRecall |
   }));
   return {
     get hasTools() {
-      return tools !== undefined;
+      return findTools() !== undefined;
     },
     addTo(changes, elements = []) {
       const fields = new Map(changes.fields);
       const { isFromLog } = call;
       if (hiddenEnd && !isFromLog) fields.set("previous_response_id", hiddenEnd.last);
       const appended = new Map(changes.appended);
-      if (tools) appended.set("tools", tools);
+      const offered = findTools();
+      if (offered) appended.set("tools", offered);
       if (messages.cut.listFrom === undefined) {
         const input = isFromLog
           ? buildListInput(api.name, changes, contextTexts, elements)
@@ -62,9 +66,13 @@ export async function prepareRecall(exchange: Exchange): Promise<RequestRecall |
     countTokens(elements = []) {
       const texts = findSentTexts(messages, call.pieces, contextTexts);
       const later = elements.length === 0 ? 0 : estimateText(JSON.stringify(elements));
-      return later + sumTextTokens(texts);
+      // Tools that join with this request are not counted in its window.
+      const joined = tools || !findTools() ? 0 : estimateText(JSON.stringify(laterTools));
+      return later + joined + sumTextTokens(texts);
     },
     drop() {
+      // Tools that have joined an edit leave with the next one, and cost no try of their own.
+      if (findTools()) laterTools = undefined;
       if (!tools && contextTexts.size === 0) return false;
       // Permanently: alternating between sending and omitting a text would invalidate the provider's cache each time.
       if (contextTexts.size > 0) own.contextTexts.forget(callRequest.messages.list, [...contextTexts.keys()]);
@@ -73,6 +81,23 @@ export async function prepareRecall(exchange: Exchange): Promise<RequestRecall |
       return true;
     },
   };
+}
+
+/** True if tools may join the request: its window is edited and has room for them. */
+function canJoin(
+  { isEdited, roomTokens = 0 }: ThreadCall,
+  tools: readonly WireObject[] | undefined,
+): boolean {
+  return tools !== undefined && isEdited && roomTokens >= estimateText(JSON.stringify(tools));
+}
+
+/** Keeps offering the tools once a model has accepted a request with them. */
+export async function keepRecallTools(
+  { thread, recall, services }: Exchange,
+  isAccepted: boolean,
+): Promise<void> {
+  if (!isAccepted || !recall?.hasTools || thread.hasRecallTools) return;
+  await thread.markRecallTools().catch(services.onStoreFailure);
 }
 
 /** Chooses the context for the newest message; earlier context stays as long as there is room for it, newest first. */

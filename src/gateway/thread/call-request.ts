@@ -19,6 +19,8 @@ export interface RequestFrame {
   readonly readTools: () => FrameText;
   /** Tools of ours that go with it; they are counted among the tools. */
   readonly recallTools?: readonly WireObject[];
+  /** Tools of ours that join with the first edit of the conversation. */
+  readonly laterTools?: readonly WireObject[];
 }
 
 /** A text, or how many tokens it takes where it is too large to be handed around. */

@@ -11,6 +11,8 @@ export interface ThreadMeta {
   readonly agent?: string;
   /** True if the provider's stored conversation is incomplete, so that requests are rewritten from the log. */
   readonly isOurs?: true;
+  /** True if the model was offered recall tools, and so is to the end of the conversation. */
+  readonly hasRecallTools?: true;
 }
 
 /** Metadata of a thread as session metadata. */
@@ -22,7 +24,7 @@ export function encodeThreadMeta(meta: ThreadMeta): { readonly [key: string]: Js
 export function parseThreadMeta(meta: { readonly [key: string]: Json } | undefined): ThreadMeta | undefined {
   const stored = meta?.gateway as Partial<ThreadMeta> | undefined;
   if (typeof stored !== "object" || stored === null) return undefined;
-  const { kind, shape, firstKey, agent, isOurs } = stored;
+  const { kind, shape, firstKey, agent, isOurs, hasRecallTools } = stored;
   if (typeof kind !== "string" || typeof shape?.digest !== "string" || typeof firstKey !== "string")
     return undefined;
   return {
@@ -31,5 +33,6 @@ export function parseThreadMeta(meta: { readonly [key: string]: Json } | undefin
     firstKey,
     ...(typeof agent === "string" && { agent }),
     ...(isOurs === true && { isOurs }),
+    ...(hasRecallTools === true && { hasRecallTools }),
   };
 }

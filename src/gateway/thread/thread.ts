@@ -67,7 +67,7 @@ export class Thread {
   #body: CutBody | undefined;
   #windowBytes = 0;
   #isClosed = false;
-  #isOurs: boolean;
+  #meta: ThreadMeta;
   #forgotten = 0;
 
   constructor(deps: ThreadDeps) {
@@ -75,7 +75,7 @@ export class Thread {
     this.#deps = deps;
     this.session = session;
     this.#kind = meta.kind;
-    this.#isOurs = meta.isOurs === true;
+    this.#meta = meta;
     this.conversation = new Conversation(session, getMessageKey);
     this.#mergedReplies = new MergedReplies(session, deps.blobs);
     this.windows = createThreadWindows(session);
@@ -88,7 +88,7 @@ export class Thread {
   }
 
   get meta(): ThreadMeta {
-    return this.#deps.meta;
+    return this.#meta;
   }
 
   get threadKey(): ThreadKey {
@@ -97,7 +97,7 @@ export class Thread {
 
   /** True if the provider does not store the whole conversation, so that every request must contain it. */
   get isOurs(): boolean {
-    return this.#isOurs || this.#forgotten >= MAX_UNKNOWN_RESPONSES;
+    return this.#meta.isOurs === true || this.#forgotten >= MAX_UNKNOWN_RESPONSES;
   }
 
   /** Records whether the provider knew the response that a request continued. */
@@ -107,14 +107,27 @@ export class Thread {
 
   /** Marks the log as the only complete copy of the conversation. */
   async markLogOnly(): Promise<void> {
-    if (this.#isOurs) return;
-    this.#isOurs = true;
-    await this.session.update({ meta: encodeThreadMeta({ ...this.#deps.meta, isOurs: true }) });
+    if (!this.#meta.isOurs) await this.#changeMeta({ isOurs: true });
+  }
+
+  /** True if the model was offered recall tools before. */
+  get hasRecallTools(): boolean {
+    return this.#meta.hasRecallTools === true;
+  }
+
+  /** Records that the model was offered recall tools, so that it keeps them, also after a restart. */
+  async markRecallTools(): Promise<void> {
+    if (!this.hasRecallTools) await this.#changeMeta({ hasRecallTools: true });
+  }
+
+  async #changeMeta(change: Partial<ThreadMeta>): Promise<void> {
+    this.#meta = { ...this.#meta, ...change };
+    await this.session.update({ meta: encodeThreadMeta(this.#meta) });
   }
 
   /** True if its agent has tools, and so does actual work. */
   get hasTools(): boolean {
-    return this.#deps.meta.shape.tools.length > 0;
+    return this.#meta.shape.tools.length > 0;
   }
 
   /** Makes this a secondary conversation, because another one has turned out to be the main one. */
@@ -142,7 +155,7 @@ export class Thread {
     opening: string | undefined,
     request: KeyedMessages,
   ): Promise<ThreadCandidate> {
-    const { shape, agent, firstKey } = this.#deps.meta;
+    const { shape, agent, firstKey } = this.#meta;
     const { conversation } = this;
     const { keys, roles, messages } = await conversation.runInTurn(() =>
       conversation.readLineWithRestored(request.keys),

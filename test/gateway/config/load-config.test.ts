@@ -58,7 +58,7 @@ describe("a configuration", () => {
     const { config, sources } = load(file, { env, flags: { port: "3", recall: "tools", redact: true } });
     expect(config).toMatchObject({ port: 3, threshold: 60, policy: "cline", dryRun: true, redact: true });
     expect(config.log).toEqual({ level: "debug", content: true });
-    expect(config.recall).toEqual({ tools: true, context: false });
+    expect(config.recall).toEqual({ tools: "always", context: false });
     expect(sources).toMatchObject({
       port: "flags",
       threshold: "environment",
@@ -116,7 +116,7 @@ describe("a configuration", () => {
       'routes has no setting "openai"; there are anthropic, openai-chat, openai-responses',
       'limits has no setting "maxBodyByte"; did you mean maxBodyBytes?',
       'LONGHAUL_PORT is "many"; expected a whole number from 0 to 65535',
-      '--recall is "yes"; expected one of all, none, tools, context',
+      '--recall is "yes"; expected one of off, after-edit, always, all, none, tools, context',
       '--log is "loud"; expected one of silent, error, info, debug',
     ])
       expect(message).toContain(line);
@@ -146,7 +146,7 @@ describe("a configuration", () => {
         dryRun: fc.boolean(),
         redact: fc.boolean(),
         policy: fc.constantFrom("longhaul", "none", "cline", "roo"),
-        recall: fc.record({ tools: fc.boolean(), context: fc.boolean() }),
+        recall: fc.record({ tools: fc.constantFrom("off", "after-edit", "always"), context: fc.boolean() }),
       },
       { requiredKeys: [] },
     );
@@ -235,6 +235,20 @@ describe("a token", () => {
       { name: "a", sha256: "cd".repeat(32) },
     ];
     expect(refusal({ tokens: twice })).toContain('tokens[1].name is "a", as tokens[0].name is');
+  });
+});
+
+describe("recall", () => {
+  test("is one word or an object, also in its earlier form", () => {
+    const recallOf = (recall?: unknown) => load(recall === undefined ? {} : { recall }).config.recall;
+    expect(recallOf()).toEqual({ tools: "after-edit", context: false });
+    for (const word of ["off", "after-edit", "always"])
+      expect(recallOf(word)).toEqual({ tools: word, context: false });
+    expect(recallOf({ tools: true })).toEqual({ tools: "always", context: false });
+    expect(recallOf({ tools: false, context: true })).toEqual({ tools: "off", context: true });
+    expect(refusal({ recall: "never" })).toContain("expected off, after-edit, always, or an object");
+    const { routes } = load({ routes: { anthropic: { recall: "off" } } }).config;
+    expect(routes.anthropic?.recall).toEqual({ tools: "off" });
   });
 });
 

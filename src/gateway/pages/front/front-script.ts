@@ -110,7 +110,7 @@ export const FRONT_SCRIPT = `
     $("version").textContent = status.version;
     $("state").textContent = status.isOpen ? "open since " + new Date(status.startedAt).toLocaleTimeString() : "closing";
     const { policy, dryRun, threshold, recall, redact } = status.settings;
-    $("settings").textContent = ["policy " + policy, dryRun ? "dry run" : "edits from " + threshold + "% full", recall.tools || recall.context ? "recall on" : "", redact ? "redaction on" : ""].filter(Boolean).join(" · ");
+    $("settings").textContent = ["policy " + policy, dryRun ? "dry run" : "edits when they save money, at the latest at " + threshold + "%", recall.tools === "off" && !recall.context ? "" : "recall " + (recall.tools === "off" ? "context" : recall.tools), redact ? "redaction on" : ""].filter(Boolean).join(" · ");
     showTotals(status);
     showUpstreams(status);
     showThreads(status);

@@ -1,0 +1,103 @@
+import { describe, expect, test } from "vitest";
+import type { ApiName } from "../../../src/gateway/api/api.ts";
+import { encodeRecallTools, isRecallTool, RECALL_TOOL } from "../../../src/gateway/recall/recall-tools.ts";
+import { loadTokenizer } from "../../../src/window-entry.ts";
+import { TestAgent } from "../../support/agent.ts";
+import { startGateway, type TestGateway, threadsOf } from "../../support/gateway.ts";
+import type { Heard } from "../../support/upstream.ts";
+import { output, startLimitedUpstream } from "../limited.ts";
+import { working } from "../long-session.ts";
+
+const APIS = ["anthropic", "openai-chat", "openai-responses"] as const;
+const WINDOW = 24_000;
+
+/** An agent that works turn by turn and keeps the bodies that it sent. */
+async function startWork(api: ApiName, config: { readonly recall?: string } = {}) {
+  const upstream = await startLimitedUpstream({
+    api,
+    window: WINDOW,
+    count: (body) => Math.ceil(body.length / 4),
+    reply: working,
+  });
+  const upstreams = [{ name: "small", baseUrl: upstream.url, apis: [api], window: WINDOW }];
+  const start = (path?: string) =>
+    startGateway({ upstream: upstreams, config: { ...config }, ...(path !== undefined && { path }) });
+  const gateway = await start();
+  const agent = new TestAgent(gateway, api);
+  const sent: string[] = [];
+  let calls: Parameters<TestAgent["hand"]>[0] = [];
+  const work = async (turns: number) => {
+    for (let turn = 0; turn < turns; turn++) {
+      const place = sent.length;
+      if (place === 0) agent.elements.push(...agent.words("Go through all files, one by one."));
+      else
+        agent.elements.push(
+          ...agent.results(
+            calls,
+            calls.map(() => output(place, 4_000)),
+          ),
+        );
+      sent.push(JSON.stringify(agent.body()));
+      calls = (await agent.next()).calls;
+    }
+  };
+  return { upstream, gateway, agent, sent, work, start };
+}
+
+function offersRecall({ json }: Heard): boolean {
+  return (json.tools ?? []).some((tool: { name?: string; function?: { name: string } }) =>
+    isRecallTool(tool.function?.name ?? tool.name),
+  );
+}
+
+async function isMarked(gateway: TestGateway): Promise<boolean> {
+  const [main] = await threadsOf(gateway, "main");
+  const { gateway: meta } = ((await gateway.kernel.find(main?.id ?? ""))?.meta ?? {}) as never;
+  return (meta as { readonly hasRecallTools?: boolean }).hasRecallTools === true;
+}
+
+describe.each(APIS)("recall tools after the first edit over %s", (api) => {
+  test("join with the edit, stay through a restart, and no byte changes before", async () => {
+    const { upstream, gateway, agent, sent, work, start } = await startWork(api);
+    await work(30);
+    const first = upstream.heard.findIndex((heard, place) => heard.body.toString() !== sent[place]);
+    expect(first).toBeGreaterThan(3);
+    expect(upstream.heard.map(offersRecall)).toEqual(sent.map((_, place) => place >= first));
+    expect(await isMarked(gateway)).toBe(true);
+    await gateway.close();
+    agent.gateway = await start(gateway.path);
+    await work(1);
+    expect(offersRecall(upstream.heard.at(-1) as Heard)).toBe(true);
+    // The tools have joined where the edit rewrote the prefix; after it, the provider reads the prefix from its cache.
+    const later = upstream.heard.slice(first + 1, 30).map(({ body }) => body.toString());
+    const tools = JSON.stringify(encodeRecallTools(api)).slice(1, -1);
+    for (const body of later) expect(body).toContain(tools);
+  });
+});
+
+describe("recall tools", () => {
+  test("take at most 400 tokens in every API", async () => {
+    const tokenizer = await loadTokenizer("o200k_base");
+    for (const api of APIS)
+      expect(tokenizer.count(JSON.stringify(encodeRecallTools(api)))).toBeLessThanOrEqual(400);
+  });
+
+  test("never join when they are off, and none join for a client without tools", async () => {
+    for (const [config, tools] of [
+      [{ recall: "off" }, undefined],
+      [{}, []],
+    ] as const) {
+      const { upstream, agent, sent, work } = await startWork("anthropic", config);
+      if (tools) agent.fields.tools = tools;
+      await work(30);
+      expect(upstream.heard.some((heard, place) => heard.body.toString() !== sent[place])).toBe(true);
+      expect(upstream.heard.some(offersRecall)).toBe(false);
+    }
+  });
+
+  test("are offered from the first request on when they are always on", async () => {
+    const { upstream, work } = await startWork("anthropic", { recall: "always" });
+    await work(1);
+    expect(upstream.heard[0]?.body.toString()).toContain(RECALL_TOOL);
+  });
+});
