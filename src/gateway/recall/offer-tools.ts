@@ -20,7 +20,7 @@ export function offerTools(
   callRequest: CallRequest,
   request: Pick<ParsedRequest, "messages" | "fields" | "facts">,
   config: GatewayConfig,
-  thread: Pick<Thread, "kind" | "hasRecallTools">,
+  thread: Pick<Thread, "kind" | "meta">,
 ): CallRequest {
   const { api, frame, limits } = callRequest;
   const { tools: mode } = getRecallSettings(config, api.name, thread.kind);
@@ -29,7 +29,7 @@ export function offerTools(
   if (mode === "after-edit" && request.facts.toolNames.length === 0) return callRequest;
   const text = serializeTools(api.name);
   if (estimateText(text) > limits.window * MAX_SHARE) return callRequest;
-  if (mode === "after-edit" && !thread.hasRecallTools)
+  if (mode === "after-edit" && !thread.meta.hasRecallTools)
     return { ...callRequest, frame: { ...frame, laterTools: encodeRecallTools(api.name) } };
   return {
     ...callRequest,

@@ -28,6 +28,11 @@ const RECALL_TOOLS: readonly RecallTool[] = [
           maximum: MAX_RESULTS,
           description: "most results; 6 unless given",
         },
+        where: {
+          type: "string",
+          enum: ["project", "everywhere"],
+          description: "the current project unless given",
+        },
       },
       required: ["query"],
       additionalProperties: false,

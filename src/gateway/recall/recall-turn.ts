@@ -96,8 +96,8 @@ export async function keepRecallTools(
   { thread, recall, services }: Exchange,
   isAccepted: boolean,
 ): Promise<void> {
-  if (!isAccepted || !recall?.hasTools || thread.hasRecallTools) return;
-  await thread.markRecallTools().catch(services.onStoreFailure);
+  if (!isAccepted || !recall?.hasTools || thread.meta.hasRecallTools) return;
+  await thread.mark("hasRecallTools").catch(services.onStoreFailure);
 }
 
 /** Chooses the context for the newest message; earlier context stays as long as there is room for it, newest first. */

@@ -5,10 +5,10 @@ import type { Services } from "../exchange/services.ts";
 import type { Trace } from "../observe/trace.ts";
 import type { CallRequest } from "../thread/call-request.ts";
 import type { Thread } from "../thread/thread.ts";
+import { listConversations } from "./person-scope.ts";
 import { findPersonText } from "./person-text.ts";
 import { getRecallSettings } from "./recall-settings.ts";
 import { runWithTimeout } from "./run-with-timeout.ts";
-import { buildToolScope, narrowToConversations } from "./tool-scope.ts";
 
 const TIMEOUT_MS = 5_000;
 /** The part of that time reserved for indexing new entries. */
@@ -35,7 +35,7 @@ export async function searchMemory(
   if (words === undefined || !shouldRetrieve(words)) return undefined;
   trace.recalls = (trace.recalls ?? 0) + 1;
   const found = await runWithTimeout(TIMEOUT_MS, signal, async (late) => {
-    const scope = await narrowToConversations(buildToolScope(principal, config()), kernel);
+    const { scope } = await listConversations(kernel, principal, thread.meta.project);
     const waitMs = WAIT_MS;
     const options = { tokensOf: estimateText, budgetTokens: MAX_TOKENS, scope, signal: late, waitMs };
     return retrieveContext(traceRecalls(kernel.memory, trace), words, options);

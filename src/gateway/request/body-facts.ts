@@ -1,5 +1,6 @@
 import type { Api, WireObject } from "../api/api.ts";
 import { buildShape } from "../identity/agent-shape.ts";
+import { findProject } from "../identity/find-project.ts";
 import type { BodyFacts } from "./body-memo.ts";
 import { type ByteRange, type CutBody, fieldValue } from "./cut-body.ts";
 import { getLeadText, isSameField } from "./request-fields.ts";
@@ -18,9 +19,12 @@ export function readBodyFacts(api: Api, messages: RequestMessages): BodyFacts {
     cut.memo.facts = earlier;
     return earlier;
   }
-  const lead = readLead(api, messages).slice(0, LEAD_LENGTH);
+  const whole = readLead(api, messages);
+  const lead = whole.slice(0, LEAD_LENGTH);
   const toolNames = readToolNames(cut);
-  const facts = { lead, toolNames, shape: buildShape({ lead, toolNames }) };
+  const project = findProject([whole]);
+  const shape = buildShape({ lead, toolNames });
+  const facts = { lead, toolNames, shape, ...(project !== undefined && { project }) };
   cut.memo.facts = facts;
   return facts;
 }

@@ -5,6 +5,8 @@ import type { OutgoingPiece } from "./outgoing-piece.ts";
 export interface BodyFacts {
   /** The beginning of the system prompt. */
   readonly lead: string;
+  /** The working directory that the system prompt states. */
+  readonly project?: string;
   readonly toolNames: readonly string[];
   readonly shape: AgentShape;
 }

@@ -71,6 +71,7 @@ export async function findThread(
     opening: () => list.slice(0, END_MESSAGES).map(briefOf),
     facts: {
       lead: facts.lead,
+      ...(facts.project !== undefined && { project: facts.project }),
       toolNames: facts.toolNames,
       messages: parseEnds(list),
       isStreamed: fields.isStreamed,

@@ -10,6 +10,7 @@ import { ClientSummaries } from "./client-summaries.ts";
 import type { ClientSummary } from "./client-summary.ts";
 import { FamilyRoots } from "./family-roots.ts";
 import { forkThread } from "./fork-thread.ts";
+import { buildThreadMeta } from "./new-thread-meta.ts";
 import { parseRedirect } from "./redirect.ts";
 import { findClosestThread, isRepeatedInFull } from "./related-threads.ts";
 import { buildThreadKey, type ResponsePlace } from "./response-place.ts";
@@ -220,8 +221,9 @@ export class ThreadFamily {
     return meta && this.#add(await kernel.session(id), meta);
   }
 
-  async #open({ shape, keys, firstKey, caller, facts }: ThreadLookup, kind: ThreadKind): Promise<Thread> {
-    const meta = { kind, shape, firstKey, ...(caller.agent !== undefined && { agent: caller.agent }) };
+  async #open(request: ThreadLookup, kind: ThreadKind): Promise<Thread> {
+    const { keys, firstKey, facts } = request;
+    const meta = buildThreadMeta(request, kind);
     const stored = encodeThreadMeta(meta);
     const whole = kind === "compaction" ? await findClosestThread(this.#threads, keys) : undefined;
     if (whole) {

@@ -9,6 +9,8 @@ export interface ThreadMeta {
   readonly firstKey: string;
   /** The sub-agent of the conversation, as the client names it. */
   readonly agent?: string;
+  /** The working directory of the client when the conversation began. */
+  readonly project?: string;
   /** True if the provider's stored conversation is incomplete, so that requests are rewritten from the log. */
   readonly isOurs?: true;
   /** True if the model was offered recall tools, and so is to the end of the conversation. */
@@ -24,7 +26,7 @@ export function encodeThreadMeta(meta: ThreadMeta): { readonly [key: string]: Js
 export function parseThreadMeta(meta: { readonly [key: string]: Json } | undefined): ThreadMeta | undefined {
   const stored = meta?.gateway as Partial<ThreadMeta> | undefined;
   if (typeof stored !== "object" || stored === null) return undefined;
-  const { kind, shape, firstKey, agent, isOurs, hasRecallTools } = stored;
+  const { kind, shape, firstKey, agent, project, isOurs, hasRecallTools } = stored;
   if (typeof kind !== "string" || typeof shape?.digest !== "string" || typeof firstKey !== "string")
     return undefined;
   return {
@@ -32,6 +34,7 @@ export function parseThreadMeta(meta: { readonly [key: string]: Json } | undefin
     shape,
     firstKey,
     ...(typeof agent === "string" && { agent }),
+    ...(typeof project === "string" && { project }),
     ...(isOurs === true && { isOurs }),
     ...(hasRecallTools === true && { hasRecallTools }),
   };

@@ -9,25 +9,24 @@ export class ThreadRecall {
   #memory: { readonly memory: AgentMemory; readonly reach: string } | undefined;
 
   /** The memory that the tools search; it resolves the references that it has shown. */
-  getMemory(kernel: Kernel, principal: string, scope: MemoryScope): AgentMemory {
-    const reach = JSON.stringify(scope);
+  getMemory(kernel: Kernel, agent: string, scope: MemoryScope | undefined): AgentMemory {
+    const reach = JSON.stringify([agent, scope]);
     if (this.#memory?.reach !== reach)
-      this.#memory = { memory: createAgentMemory(kernel, principal, scope), reach };
+      this.#memory = { memory: createAgentMemory(kernel, agent, scope), reach };
     return this.#memory.memory;
   }
 }
 
-function createAgentMemory(kernel: Kernel, principal: string, scope: MemoryScope): AgentMemory {
+function createAgentMemory(kernel: Kernel, agent: string, scope: MemoryScope | undefined): AgentMemory {
   return new AgentMemory({
     memory: kernel.memory,
-    // An agent's own memories are always shown, so each principal is a separate agent, never "default".
-    memories: kernel.memories(`gateway:${principal}`),
+    memories: kernel.memories(agent),
     find: (session) => kernel.find(session),
     restore: (part) => kernel.blobs.restore(part),
     async *originals(entry) {
       await using session = await kernel.session(entry.slice(0, entry.lastIndexOf("#")));
       yield* session.expand(entry);
     },
-    scope,
+    ...(scope && { scope }),
   });
 }

@@ -105,23 +105,10 @@ export class Thread {
     this.#forgotten = wasKnown ? 0 : this.#forgotten + 1;
   }
 
-  /** Marks the log as the only complete copy of the conversation. */
-  async markLogOnly(): Promise<void> {
-    if (!this.#meta.isOurs) await this.#changeMeta({ isOurs: true });
-  }
-
-  /** True if the model was offered recall tools before. */
-  get hasRecallTools(): boolean {
-    return this.#meta.hasRecallTools === true;
-  }
-
-  /** Records that the model was offered recall tools, so that it keeps them, also after a restart. */
-  async markRecallTools(): Promise<void> {
-    if (!this.hasRecallTools) await this.#changeMeta({ hasRecallTools: true });
-  }
-
-  async #changeMeta(change: Partial<ThreadMeta>): Promise<void> {
-    this.#meta = { ...this.#meta, ...change };
+  /** Marks the thread for all later requests, also after a restart. */
+  async mark(mark: "isOurs" | "hasRecallTools"): Promise<void> {
+    if (this.#meta[mark]) return;
+    this.#meta = { ...this.#meta, [mark]: true };
     await this.session.update({ meta: encodeThreadMeta(this.#meta) });
   }
 

@@ -32,6 +32,11 @@ export interface AgentMemoryDeps {
   readonly mayForgetUsers?: boolean;
 }
 
+interface AgentRecallOptions extends Pick<RecallOptions, "k" | "signal" | "waitMs"> {
+  /** A part of the agent's scope to search instead of all of it; memories are always searched. */
+  readonly within?: MemoryScope;
+}
+
 interface AgentExpandOptions {
   /** Messages before and after; default 1. */
   readonly around?: number;
@@ -58,11 +63,11 @@ export class AgentMemory {
   /** Answers a question, one line per hit. */
   async recall(
     question: string,
-    { k = 6, signal, waitMs }: Pick<RecallOptions, "k" | "signal" | "waitMs"> = {},
+    { k = 6, signal, waitMs, within }: AgentRecallOptions = {},
   ): Promise<string> {
     if (question.trim() === "") return "Nothing was asked; say what you look for.";
     const options = { ...(signal && { signal }), ...(waitMs !== undefined && { waitMs }) };
-    const { hits, isSure, unindexed } = await this.#search(question, k, options);
+    const { hits, isSure, unindexed } = await this.#search(question, k, options, within);
     for (const hit of hits) if (hit.kind === "file") this.#files.set(formatReference(hit), hit);
     const shown = renderHits(question, hits, isSure);
     return unindexed === undefined ? shown : `${shown}\n${renderUnindexedNote(unindexed)}`;
@@ -123,8 +128,9 @@ export class AgentMemory {
     question: string,
     k: number,
     options: Pick<RecallOptions, "signal" | "waitMs">,
+    within: MemoryScope | undefined,
   ): Promise<Recall> {
-    const { memory, memories, scope } = this.#deps;
+    const { memory, memories, scope = within } = this.#deps;
     if (scope === undefined) {
       // Some hits may be memories of other agents, which are not shown.
       const found = await memory.recall(question, { ...options, k: k * 2 });
@@ -132,7 +138,7 @@ export class AgentMemory {
         hit.kind === "file" || isSessionInScope({ id: hit.session }, memories.agent, undefined);
       return { ...found, hits: found.hits.filter(isOwn).slice(0, k) };
     }
-    const others = await memory.recall(question, { ...options, k, scope });
+    const others = await memory.recall(question, { ...options, k, scope: within ?? scope });
     const own = await memory.recall(question, { ...options, k, scope: { sessions: [memories.session] } });
     return mergeRecalls(others, own, k);
   }

@@ -1,7 +1,7 @@
 import { redactSecrets } from "../../../model/secrets/redact-secrets.ts";
 import type { WireObject } from "../../api/api.ts";
 import type { Exchange, RequestRecall } from "../../exchange/exchange-state.ts";
-import { buildToolScope } from "../../recall/tool-scope.ts";
+import { buildPersonScope, getMemoryAgent, listConversations } from "../../recall/person-scope.ts";
 import type { UpstreamResult } from "../relay/upstream-refusal.ts";
 import { sendRound } from "../send-until-accepted.ts";
 import { isRequestFailure } from "./round-failure.ts";
@@ -55,11 +55,20 @@ export class CallRounds {
   async sendNext({ calls, elements }: RecallRound): Promise<UpstreamResult> {
     const { incoming, services, trace, thread, call } = this.#exchange;
     const { principal, signal } = incoming;
-    const { kernel, config } = services;
-    const memory = thread.recall.getMemory(kernel, principal.id, buildToolScope(principal, config()));
+    const { kernel } = services;
+    const memory = thread.recall.getMemory(kernel, getMemoryAgent(principal), buildPersonScope(principal));
+    const { project } = thread.meta;
+    const findInProject = () =>
+      project === undefined ? undefined : listConversations(kernel, principal, project);
     const isLast = ++this.#count >= MAX_RECALL_ROUNDS;
     const sent = [...this.#elements, ...elements];
-    const found = await runRecallCalls(calls, { memory, session: thread.session.id, signal, isLast });
+    const found = await runRecallCalls(calls, {
+      memory,
+      findInProject,
+      session: thread.session.id,
+      signal,
+      isLast,
+    });
     const answers = trimRecallResults(found, (call.roomTokens ?? 0) - this.#recall.countTokens(sent));
     trace.recalls = (trace.recalls ?? 0) + answers.length;
     for (const { call, text } of answers)

@@ -1,5 +1,6 @@
 import { toNumber, toText } from "../../../formats/content/fields.ts";
 import type { AgentMemory, SessionId } from "../../../index.ts";
+import type { ConversationScope } from "../../recall/person-scope.ts";
 import { EXPAND_TOOL, MAX_RESULTS } from "../../recall/recall-tools.ts";
 import { runWithTimeout } from "../../recall/run-with-timeout.ts";
 import type { RecallCall, RecallCallResult } from "./round-format.ts";
@@ -13,6 +14,8 @@ const WAIT_MS = 2_000;
 /** The memory to query, and the conversation that queries it. */
 export interface RecallCallContext {
   readonly memory: Pick<AgentMemory, "recall" | "expand">;
+  /** The conversations of the caller's project; undefined if it is unknown, and everything is searched. */
+  readonly findInProject: () => Promise<ConversationScope> | undefined;
   /** The conversation, for references that name only an entry of it. */
   readonly session: SessionId;
   readonly signal: AbortSignal;
@@ -56,5 +59,11 @@ async function runRecallCall(
   }
   const limit = toNumber(input.limit);
   const k = limit === undefined ? undefined : Math.min(MAX_RESULTS, Math.max(1, Math.round(limit)));
-  return memory.recall(toText(input.query) ?? "", { signal, waitMs: WAIT_MS, ...(k !== undefined && { k }) });
+  const options = { signal, waitMs: WAIT_MS, ...(k !== undefined && { k }) };
+  const own = input.where === "everywhere" ? undefined : await asking.findInProject();
+  if (!own) return memory.recall(toText(input.query) ?? "", options);
+  const found = await memory.recall(toText(input.query) ?? "", { ...options, within: own.scope });
+  return own.others === 0
+    ? found
+    : `${found}\nOnly this project was searched; ${own.others} conversations of other projects were left out (where: "everywhere" includes them).`;
 }
