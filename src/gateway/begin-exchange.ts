@@ -9,6 +9,7 @@ import type { Services } from "./exchange/services.ts";
 import { getLoopFamily } from "./loops/loop-family.ts";
 import type { LoopStates } from "./loops/loop-states.ts";
 import { offerTools } from "./recall/offer-tools.ts";
+import { addMemories } from "./recall/pinned-memories.ts";
 import { searchMemory } from "./recall/search-memory.ts";
 import type { ParsedRequest } from "./request/read-request.ts";
 import { findThread } from "./thread/find-thread.ts";
@@ -80,7 +81,8 @@ async function beginCall(
       messages: chain ? messages : await thread.splitMergedReplies(messages),
     };
     checkLoops(thread, own.messages.list.length, services.loops);
-    const callRequest = offerTools(own, request, services.config(), thread);
+    const remembering = await addMemories(own, incoming, services, thread);
+    const callRequest = offerTools(remembering, request, services.config(), thread);
     const memorySearch = await searchMemory(incoming, services, callRequest, thread);
     return { call: await ThreadCall.begin(thread, callRequest), memorySearch };
   } catch (error) {

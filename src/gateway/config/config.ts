@@ -80,6 +80,9 @@ export const configSchema = z.strictObject(
       .default({})
       .describe("other settings for one API"),
     recall: recallSchema().prefault({}).describe("recall for agents without longhaul support"),
+    memories: flagSchema()
+      .default(true)
+      .describe("show a person's memories to that person's agents, at the end of the system prompt"),
     redact: flagSchema().default(false).describe("remove secrets from stored content"),
     models: modelsSchema,
     limits: limitsSchema,

@@ -3,6 +3,7 @@ import type { ApiName, WireObject } from "../api/api.ts";
 /** Names of the tools that the gateway carries out itself. */
 export const RECALL_TOOL = "longhaul_recall";
 export const EXPAND_TOOL = "longhaul_expand";
+export const SAVE_TOOL = "longhaul_save_memory";
 
 /** Maximum number of results of one recall. */
 export const MAX_RESULTS = 20;
@@ -55,6 +56,16 @@ const RECALL_TOOLS: readonly RecallTool[] = [
       additionalProperties: false,
     },
   },
+  {
+    name: SAVE_TOOL,
+    description: "Remembers a fact for all later conversations with this user.",
+    schema: {
+      type: "object",
+      properties: { text: { type: "string" } },
+      required: ["text"],
+      additionalProperties: false,
+    },
+  },
 ];
 
 const TOOL_ENCODERS: Readonly<Record<ApiName, (tool: RecallTool) => WireObject>> = {
@@ -79,5 +90,5 @@ export function encodeRecallTools(api: ApiName): readonly WireObject[] {
 
 /** True for the name of one of the gateway's tools. */
 export function isRecallTool(name: unknown): boolean {
-  return name === RECALL_TOOL || name === EXPAND_TOOL;
+  return name === RECALL_TOOL || name === EXPAND_TOOL || name === SAVE_TOOL;
 }

@@ -2,6 +2,7 @@ import type { WireObject } from "../api/api.ts";
 import type { Exchange } from "../exchange/exchange-state.ts";
 import { type BodyChanges, buildOutgoingBody } from "../outgoing/outgoing-body.ts";
 import { listPieceElements } from "../outgoing/outgoing-pieces.ts";
+import { appendMemories } from "../recall/pinned-memories.ts";
 import { CHAIN_FIELDS } from "../request/chain.ts";
 import { CONTEXT_MANAGEMENT } from "../request/context-edit.ts";
 import { lowerOutputFields } from "../request/output-fields.ts";
@@ -25,5 +26,8 @@ export function buildExchangeBody(
   const removed = edits && !isDryRun ? [CONTEXT_MANAGEMENT] : [];
   if (isFromLog) removed.push(...CHAIN_FIELDS.filter((name) => (all[name] ?? null) !== null));
   const changes: BodyChanges = { pieces, removed, ...(fields.size > 0 && { fields }) };
-  return buildOutgoingBody(request.messages, recall?.addTo(changes, elements) ?? changes);
+  const added = recall?.addTo(changes, elements) ?? changes;
+  const { memories } = call.request;
+  const whole = memories ? appendMemories(api.name, request.messages, added, memories.text) : added;
+  return buildOutgoingBody(request.messages, whole);
 }

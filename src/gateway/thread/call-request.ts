@@ -76,6 +76,8 @@ export interface CallRequest {
   readonly onStored?: () => Promise<void>;
   /** Set if the request contains only new messages, because the provider stores the rest. */
   readonly chain?: Chain | undefined;
+  /** The person's pinned memories, and the name that they are stored under. */
+  readonly memories?: { readonly agent: string; readonly text: string };
   /** True to plan without changing anything. */
   readonly isDryRun: boolean;
   readonly signal: AbortSignal;

@@ -9,6 +9,7 @@ const CHANGED_BYTES = 400;
 
 /** The properties of a request that its window depends on. */
 export type WindowKey = Pick<CallRequest, "policyKey" | "limits" | "isPaging"> & {
+  readonly memories?: { readonly agent: string } | undefined;
   readonly frame: Pick<CallRequest["frame"], "model" | "maxTokens" | "leadBytes" | "toolsBytes">;
 };
 
@@ -21,7 +22,7 @@ export function createThreadWindows(session: Session): ThreadWindows {
     maxIdle: MAX_IDLE,
     toKey: buildWindowKey,
     isSimilar: isSimilarWindow,
-    open: ({ frame, limits, policy, isPaging = true }: CallRequest) => {
+    open: ({ frame, limits, policy, isPaging = true, memories }: CallRequest) => {
       const { model, maxTokens } = frame;
       const { window, threshold } = limits;
       return session.window({
@@ -33,6 +34,7 @@ export function createThreadWindows(session: Session): ThreadWindows {
         paging: isPaging,
         threshold: Math.min(100, Math.max(5, (100 * threshold) / Math.max(1, window))),
         models: { [model]: { window } },
+        ...(memories && { memories: memories.agent }),
         ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
       });
     },
@@ -45,9 +47,11 @@ export function shareWindow(windows: ThreadWindows, callRequest: CallRequest): W
 }
 
 /** Copies only sizes, so that no request body is retained. */
-export function buildWindowKey({ policyKey, limits, frame, isPaging = true }: CallRequest): WindowKey {
+export function buildWindowKey(callRequest: CallRequest): WindowKey {
+  const { policyKey, limits, frame, isPaging = true, memories } = callRequest;
   const { model, maxTokens, leadBytes, toolsBytes } = frame;
-  return { policyKey, limits, isPaging, frame: { model, maxTokens, leadBytes, toolsBytes } };
+  const own = memories && { memories: { agent: memories.agent } };
+  return { policyKey, limits, isPaging, ...own, frame: { model, maxTokens, leadBytes, toolsBytes } };
 }
 
 /** True if a window made for one request also suits the other. */
@@ -55,6 +59,7 @@ export function isSimilarWindow(one: WindowKey, other: WindowKey): boolean {
   return (
     one.frame.model === other.frame.model &&
     one.policyKey === other.policyKey &&
+    one.memories?.agent === other.memories?.agent &&
     (one.isPaging ?? true) === (other.isPaging ?? true) &&
     one.limits.window === other.limits.window &&
     one.limits.threshold === other.limits.threshold &&

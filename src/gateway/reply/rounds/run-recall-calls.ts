@@ -1,7 +1,7 @@
 import { toNumber, toText } from "../../../formats/content/fields.ts";
 import type { AgentMemory, SessionId } from "../../../index.ts";
 import type { ConversationScope } from "../../recall/person-scope.ts";
-import { EXPAND_TOOL, MAX_RESULTS } from "../../recall/recall-tools.ts";
+import { EXPAND_TOOL, MAX_RESULTS, SAVE_TOOL } from "../../recall/recall-tools.ts";
 import { runWithTimeout } from "../../recall/run-with-timeout.ts";
 import type { RecallCall, RecallCallResult } from "./round-format.ts";
 
@@ -13,7 +13,7 @@ const WAIT_MS = 2_000;
 
 /** The memory to query, and the conversation that queries it. */
 export interface RecallCallContext {
-  readonly memory: Pick<AgentMemory, "recall" | "expand">;
+  readonly memory: Pick<AgentMemory, "recall" | "expand" | "save">;
   /** The conversations of the caller's project; undefined if it is unknown, and everything is searched. */
   readonly findInProject: () => Promise<ConversationScope> | undefined;
   /** The conversation, for references that name only an entry of it. */
@@ -57,6 +57,7 @@ async function runRecallCall(
     const isWhole = from !== undefined && Number.isInteger(from) && from >= 0;
     return memory.expand(entry.startsWith("#") ? `${session}${entry}` : entry, { ...(isWhole && { from }) });
   }
+  if (name === SAVE_TOOL) return memory.save(toText(input.text) ?? "");
   const limit = toNumber(input.limit);
   const k = limit === undefined ? undefined : Math.min(MAX_RESULTS, Math.max(1, Math.round(limit)));
   const options = { signal, waitMs: WAIT_MS, ...(k !== undefined && { k }) };

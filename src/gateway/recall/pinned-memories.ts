@@ -1,0 +1,81 @@
+import { estimateText } from "../../index.ts";
+import type { ApiName, WireObject } from "../api/api.ts";
+import type { Incoming } from "../door/incoming.ts";
+import type { Services } from "../exchange/services.ts";
+import type { BodyChanges } from "../outgoing/outgoing-body.ts";
+import { type CutBody, parseRange } from "../request/cut-body.ts";
+import type { OutgoingPiece } from "../request/outgoing-piece.ts";
+import { parseElement, type RequestMessages } from "../request/request-messages.ts";
+import type { CallRequest } from "../thread/call-request.ts";
+import type { Thread } from "../thread/thread.ts";
+import { appendText, appendTextToElement } from "./context-pieces.ts";
+import { getMemoryAgent } from "./person-scope.ts";
+
+/** Maximum share of a window for memories; a smaller window gets none. */
+const MAX_SHARE = 0.1;
+
+/**
+ * Adds the person's pinned memories to a request of a conversation, so that they count in its window. Returns the same
+ * object if there are none, or if the request must stay as it came.
+ */
+export async function addMemories(
+  callRequest: CallRequest,
+  { principal }: Pick<Incoming, "principal">,
+  { kernel, config }: Pick<Services, "kernel" | "config">,
+  { kind }: Pick<Thread, "kind">,
+): Promise<CallRequest> {
+  const { policy, isDryRun, limits } = callRequest;
+  const isTalk = kind === "main" || kind === "agent";
+  if (!config().memories || isDryRun || policy === "none" || !isTalk) return callRequest;
+  const agent = getMemoryAgent(principal);
+  const text = await kernel.memories(agent).pinSection();
+  if (text === undefined || estimateText(text) > limits.window * MAX_SHARE) return callRequest;
+  return { ...callRequest, memories: { agent, text } };
+}
+
+/**
+ * Changes to a body that put memories at the end of the system prompt. Everything before keeps its bytes and its cache
+ * markers, so that the provider's cache is lost only when the memories change.
+ */
+export function appendMemories(
+  api: ApiName,
+  messages: RequestMessages,
+  changes: BodyChanges,
+  text: string,
+): BodyChanges {
+  const { cut } = messages;
+  if (api === "openai-chat") return { ...changes, pieces: appendToLead(messages, changes.pieces, text) };
+  const name = api === "anthropic" ? "system" : "instructions";
+  const own = changes.fields?.get(name) ?? readField(cut, name);
+  if (api === "anthropic" && typeof own !== "string") {
+    const appended = new Map(changes.appended).set(name, [{ type: "text", text }]);
+    return Array.isArray(own) || own === undefined ? { ...changes, appended } : changes;
+  }
+  const whole = typeof own === "string" && own !== "" ? appendText(own, text) : text;
+  return { ...changes, fields: new Map(changes.fields).set(name, whole) };
+}
+
+function readField({ bytes, fields }: CutBody, name: string): unknown {
+  const range = fields.get(name);
+  return range && (parseRange(bytes, range) ?? "");
+}
+
+/** Appends a text to the last instruction before the messages; without any, it becomes the only one. */
+function appendToLead(
+  { cut, lead }: RequestMessages,
+  pieces: readonly OutgoingPiece[] | undefined,
+  text: string,
+): readonly OutgoingPiece[] {
+  const whole: readonly OutgoingPiece[] = pieces ?? [{ from: 0, to: cut.elements.length }];
+  if (lead === 0) return [{ elements: [{ role: "system", content: text }] }, ...whole];
+  const last = lead - 1;
+  return whole.flatMap((piece): readonly OutgoingPiece[] => {
+    if (!("from" in piece) || piece.from > last || piece.to <= last) return [piece];
+    const element: WireObject = appendTextToElement("openai-chat", parseElement(cut, last), text);
+    return [
+      ...(piece.from < last ? [{ from: piece.from, to: last }] : []),
+      { elements: [element], index: last },
+      ...(piece.to > lead ? [{ from: lead, to: piece.to }] : []),
+    ];
+  });
+}

@@ -1,0 +1,100 @@
+import { describe, expect, test } from "vitest";
+import { SAVE_TOOL } from "../../../src/gateway/recall/recall-tools.ts";
+import { TestAgent } from "../../support/agent.ts";
+import { startGateway } from "../../support/gateway.ts";
+import { ALICE_TOKEN, BOB_TOKEN, TWO_PEOPLE } from "../../support/people.ts";
+import { says, startUpstream } from "../../support/upstream.ts";
+
+const APIS = ["anthropic", "openai-chat", "openai-responses"] as const;
+const FACT = "Answer in German.";
+
+async function start(config = {}) {
+  const upstream = await startUpstream(says("Fine."));
+  const gateway = await startGateway({ upstream: upstream.url, config });
+  const { kernel } = gateway;
+  return { upstream, gateway, kernel, last: () => upstream.heard.at(-1)?.body.toString() ?? "" };
+}
+
+describe.each(APIS)("memories over %s", (api) => {
+  test("end the system prompt of every call, with the same bytes until they change", async () => {
+    const { upstream, gateway, kernel, last } = await start();
+    const agent = new TestAgent(gateway, api);
+    await agent.say("Hello.");
+    const plain = last();
+    expect(plain).toBe(JSON.stringify({ ...agent.body(), ...JSON.parse(plain) }));
+    await kernel.memories().remember(FACT, { by: "user" });
+    await agent.say("Go on.");
+    const first = last();
+    expect(first.split(FACT)).toHaveLength(2);
+    await agent.say("And on.");
+    const { json } = upstream.heard.at(-1) as (typeof upstream.heard)[number];
+    const { json: before } = upstream.heard.at(-2) as (typeof upstream.heard)[number];
+    const lead = (of: typeof json) => of.system ?? of.instructions ?? of.messages[0];
+    expect(lead(json)).toEqual(lead(before));
+    expect(JSON.stringify(lead(json))).toContain(FACT);
+    const { pins } = (
+      await (
+        await kernel.session((await kernel.sessions({ prefix: "local/" }))[0]?.id)
+      )
+        .window({ model: "claude-sonnet-4-5", memories: "default" })
+        .look()
+    ).parts;
+    expect(pins).toBeGreaterThan(10);
+  });
+});
+
+describe("memories", () => {
+  test("follow the blocks of a system prompt and leave its cache marker in place", async () => {
+    const { upstream, gateway, kernel } = await start();
+    await kernel.memories().remember(FACT, { by: "user" });
+    const agent = new TestAgent(gateway);
+    const block = { type: "text", text: "You are an agent.", cache_control: { type: "ephemeral" } };
+    agent.fields.system = [block];
+    await agent.say("Hello.");
+    expect(upstream.heard[0]?.json.system).toEqual([
+      block,
+      { type: "text", text: expect.stringContaining(FACT) },
+    ]);
+  });
+
+  test("change no byte with policy none, in a dry run, when off, and for a person without any", async () => {
+    for (const config of [{ policy: "none" }, { dryRun: true }, { memories: false }, TWO_PEOPLE]) {
+      const { gateway, kernel, last } = await start(config);
+      await kernel.memories().remember(FACT, { by: "user" });
+      const agent = new TestAgent(gateway);
+      agent.headers["x-longhaul-token"] = ALICE_TOKEN;
+      agent.elements.push({ role: "user", content: "Hello." });
+      await agent.next();
+      expect(last()).toBe(JSON.stringify({ ...agent.body(), messages: agent.elements.slice(0, 1) }));
+    }
+  });
+
+  test("of one person never reach another", async () => {
+    const { gateway, kernel, last } = await start(TWO_PEOPLE);
+    await kernel.memories("gateway:@alice").remember(FACT, { by: "user" });
+    for (const [token, isShown] of [
+      [ALICE_TOKEN, true],
+      [BOB_TOKEN, false],
+    ] as const) {
+      const agent = new TestAgent(gateway);
+      agent.headers["x-longhaul-token"] = token;
+      await agent.say("Hello.");
+      expect(last().includes(FACT)).toBe(isShown);
+    }
+  });
+
+  test("that the agent saves stand in its next call, as its own notes", async () => {
+    const { upstream, gateway, last } = await start({ recall: "always" });
+    upstream.answer(
+      says((_, index) =>
+        index === 0
+          ? { toolCalls: [{ id: "a", name: SAVE_TOOL, input: { text: "Port 7781." } }] }
+          : { text: "Yes." },
+      ),
+    );
+    const agent = new TestAgent(gateway);
+    await agent.say("Remember the port.");
+    await agent.say("And now?");
+    expect(last()).toContain("agent| Port 7781.");
+  });
+});
