@@ -72,6 +72,8 @@ async function beginCall(
   const { thread, chain } = await findThread(sought, incoming, services);
   trace.session = thread.session.id;
   trace.kind = thread.kind;
+  const { title } = await thread.session.record();
+  if (title !== undefined) trace.title = title;
   try {
     const continued = compacted?.toCallRequest(thread) ?? received;
     const { messages } = continued;

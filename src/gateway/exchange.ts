@@ -3,6 +3,7 @@ import type { Incoming } from "./door/incoming.ts";
 import type { Services } from "./exchange/services.ts";
 import { forwardUnchanged } from "./passthrough/forward-request.ts";
 import { keepRecallTools, prepareRecall } from "./recall/recall-turn.ts";
+import { announceEdit } from "./reply/announce-edit.ts";
 import { answerWithSummary } from "./reply/answer-with-summary.ts";
 import { recordReply } from "./reply/record-reply.ts";
 import { relayResult } from "./reply/relay-result.ts";
@@ -22,6 +23,7 @@ export async function runExchange(incoming: Incoming, services: Services): Promi
   if (await answerWithSummary(exchange)) return;
   exchange.recall = await prepareRecall(exchange);
   const result = await sendUntilAccepted(exchange);
+  await announceEdit(exchange);
   await keepRecallTools(exchange, !result.refusal);
   await relayResult(exchange, result);
   recordReply(exchange);

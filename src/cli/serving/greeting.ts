@@ -98,11 +98,13 @@ function renderUpstreams({ loaded: { config }, env }: GatewayFacts, paint: Paint
 const RECALL_WORDS = { off: "", "after-edit": "after the first edit", always: "always" } as const;
 
 function renderSettings({ loaded: { config, path, project } }: GatewayFacts): readonly string[] {
-  const { policy, dryRun, threshold, recall, redact, tokens } = config;
+  const { policy, dryRun, threshold, when, recall, redact, tokens } = config;
+  const moment =
+    when === "late" ? `at ${threshold}%` : `when that saves money, at the latest at ${threshold}%`;
   const edits =
     policy === "none"
       ? "Requests pass through unchanged"
-      : `Policy ${policy} edits a window when that saves money, at the latest at ${threshold}%${dryRun ? " (dry run: nothing is changed)" : ""}`;
+      : `Policy ${policy} edits a window ${moment}${dryRun ? " (dry run: nothing is changed)" : ""}`;
   const recalled = [
     recall.tools !== "off" && `tools ${RECALL_WORDS[recall.tools]}`,
     recall.context && "context",

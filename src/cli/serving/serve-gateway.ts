@@ -48,7 +48,7 @@ export async function serveGateway(
     // An unread log must not accumulate in memory.
     if (stderr.writableLength < MAX_UNREAD_CHARACTERS) stderr.write(line);
   };
-  const logForm = context.isTerminal.stderr && !options.json ? "pretty" : "json";
+  const logForm = context.isTerminal.stderr && !options.json && options.log !== "json" ? "pretty" : "json";
   const parts = { kernel, config: live.current, log, logForm, env: { ...env } } as const;
   const gateway = await openGateway(parts).catch((error: unknown) => {
     live.close();
@@ -82,8 +82,10 @@ export async function serveGateway(
 
 function buildConfigRequest(context: CliContext, options: ServeValues, store: string): ConfigRequest {
   const { "dry-run": dryRun, config: path, schema: _, "new-token": __, ...flags } = options;
-  const { host, port, policy, threshold, recall, redact, log, upstream } = flags;
-  const given = { host, port, policy, threshold, recall, redact, log, upstream, dryRun };
+  const { host, port, policy, threshold, when, recall, redact, upstream } = flags;
+  // "json" is the form of the log, not a level.
+  const log = flags.log === "json" ? undefined : flags.log;
+  const given = { host, port, policy, threshold, when, recall, redact, log, upstream, dryRun };
   return {
     cwd: context.cwd,
     home: context.home,

@@ -18,6 +18,11 @@ export const SERVE_OPTIONS = {
     value: "PERCENT",
     help: "edit a window at this fill level at the latest (default: 75)",
   },
+  when: {
+    type: "string",
+    value: "WHEN",
+    help: "early edits a window as soon as that saves money (default), late only at the threshold",
+  },
   recall: {
     type: "string",
     value: "WHEN",
@@ -35,7 +40,11 @@ export const SERVE_OPTIONS = {
     value: "FILE",
     help: "configuration file (default: LONGHAUL_CONFIG, else longhaul.json in the store's folder)",
   },
-  log: { type: "string", value: "LEVEL", help: "log level: silent, error, info or debug (default: info)" },
+  log: {
+    type: "string",
+    value: "LEVEL",
+    help: "log level: silent, error, info or debug (default: info); json writes JSON lines to a terminal too",
+  },
   schema: { type: "boolean", help: "print the JSON schema of the configuration and exit" },
   "new-token": { type: "boolean", help: "print a new token and exit" },
 } as const satisfies OptionSpecs;

@@ -15,6 +15,7 @@ import type { ParsedRequest } from "../request/read-request.ts";
 import type { CallRequest, FrameText, TokenLimits } from "../thread/call-request.ts";
 import type { Target } from "../upstream/target.ts";
 import { buildEditsPolicy } from "./edits-policy.ts";
+import { createLatePolicy } from "./late-policy.ts";
 import type { ModelLimits } from "./model-limits.ts";
 
 /** Services for calls. */
@@ -44,7 +45,14 @@ export function buildCallRequest(
   const isCompacted = compactions && isManagedHere && policyName !== "none" && !config.dryRun;
   // Only the upstream can clear content that it stores.
   const { context_management } = fields.all;
-  const management = choosePolicy(api, context_management, upstream, isMore ? "none" : policyName, limits);
+  const management = choosePolicy(
+    api,
+    context_management,
+    upstream,
+    isMore ? "none" : policyName,
+    limits,
+    config.when,
+  );
   const lead = leadRanges(api, messages);
   const tools = messages.cut.fields.get("tools");
   return {
@@ -83,16 +91,20 @@ function choosePolicy(
   upstream: UpstreamConfig,
   name: string,
   limits: TokenLimits,
+  when: GatewayConfig["when"],
 ): Pick<CallRequest, "policy" | "policyKey" | "edits" | "limits"> {
   const base = POLICIES.find((policy) => policy.name === name);
   const read = readContextManagement(management, { api: api.name, by: getContextManager(upstream) });
   if (read.type === "fault") throw new FaultError(read.fault);
-  if (read.type === "none" || !base || name === "none") return { policy: name, policyKey: name, limits };
+  const isLate = base !== undefined && name !== "none" && when === "late";
+  const plain = isLate
+    ? { policy: createLatePolicy(base), policyKey: `${name} late`, limits }
+    : { policy: name, policyKey: name, limits };
+  if (read.type === "none" || !base || name === "none") return plain;
   const { edits } = read;
   const policy = buildEditsPolicy(edits, base, { api: api.name, windowTokens: limits.window });
   // Edits without effect stay in the request, where only Anthropic's own API supports them.
-  if (policy === base)
-    return { policy: name, policyKey: name, limits, ...(api.name !== "anthropic" && { edits }) };
+  if (policy === base) return { ...plain, ...(api.name !== "anthropic" && { edits }) };
   // The client's edits come first; the policy after them only enforces the limit.
   const whole = { ...limits, threshold: limits.window };
   return { policy, policyKey: `${name} ${buildEditsKey(edits)}`, edits, limits: whole };

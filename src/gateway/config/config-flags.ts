@@ -7,6 +7,7 @@ export interface ConfigFlags {
   readonly policy?: string;
   readonly dryRun?: boolean;
   readonly threshold?: string;
+  readonly when?: string;
   readonly recall?: string;
   readonly redact?: boolean;
   readonly log?: string;
@@ -55,6 +56,7 @@ const SETTINGS: readonly Setting[] = [
     variable: "LONGHAUL_THRESHOLD",
     read: parseNumber,
   },
+  { path: ["when"], flag: "when", option: "--when", variable: "LONGHAUL_WHEN", read: keepValue },
   {
     path: ["recall"],
     flag: "recall",

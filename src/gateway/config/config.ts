@@ -72,6 +72,9 @@ export const configSchema = z.strictObject(
     threshold: wholeSchema(5, 100, "(percent)")
       .default(DEFAULT_THRESHOLD)
       .describe("fill level of the client's window, in percent, at which the window is edited at the latest"),
+    when: oneOfSchema(["early", "late"])
+      .default("early")
+      .describe("early edits a window as soon as that saves money; late only at `threshold`"),
     paging: flagSchema()
       .default(true)
       .describe("return removed content to the window when the newest message asks for it"),

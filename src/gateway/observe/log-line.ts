@@ -37,7 +37,10 @@ type Name<Group extends keyof typeof FIELDS> = (typeof FIELDS)[Group][number];
 /** Fields of an event. Other fields are never written; `content` only if enabled. */
 export type LogFields = { readonly [Text in Name<"who" | "where" | "words">]?: string | undefined } & {
   readonly [Figure in Name<"figures">]?: number | undefined;
-} & { readonly [Flag in Name<"flags">]?: boolean | undefined };
+} & { readonly [Flag in Name<"flags">]?: boolean | undefined } & {
+  /** A line for people, which replaces the fields on a terminal and is not written elsewhere. */
+  readonly summary?: string | undefined;
+};
 
 /** One event with its time and level. */
 export interface LogLine {
@@ -47,7 +50,7 @@ export interface LogLine {
   readonly fields: LogFields;
 }
 
-type Field = keyof LogFields;
+type Field = Exclude<keyof LogFields, "summary">;
 type FieldEntry = readonly [Field, string | number | boolean];
 
 const ORDER: readonly Field[] = Object.values(FIELDS).flat();
@@ -66,9 +69,24 @@ export function formatJsonLine({ time, level, event, fields }: LogLine): string 
 
 /** One line for a terminal. Text from clients cannot move the cursor or change colors. */
 export function formatPrettyLine({ time, level, event, fields }: LogLine): string {
+  const { summary } = fields;
+  if (summary !== undefined) {
+    const mark = level === "error" ? "error " : "";
+    return `${formatClock(time)} ${mark}${clean("message", summary).replace(UNSAFE, "?")}`;
+  }
   const at = time.toISOString().slice(11, 23);
   const told = listEntries(fields).map(([name, value]) => `${name}=${formatPretty(value)}`);
   return [at, level.padEnd(5), event, ...told].join(" ");
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are replaced
+const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** The local time of day. */
+function formatClock(time: Date): string {
+  return [time.getHours(), time.getMinutes(), time.getSeconds()]
+    .map((part) => String(part).padStart(2, "0"))
+    .join(":");
 }
 
 function listEntries(fields: LogFields): readonly FieldEntry[] {

@@ -1,6 +1,7 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
 import { countPromptTokens } from "../../window-entry.ts";
 import type { GatewayTotals, ThreadStatus, UpstreamStatus } from "../pages/gateway-status.ts";
+import { formatTokens } from "./format-tokens.ts";
 import type { GatewayLog } from "./gateway-log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Trace } from "./trace.ts";
@@ -16,6 +17,7 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** Maximum number of conversations on the status page. */
 const MAX_THREADS = 100;
+const MAX_TITLE = 60;
 
 /** Turns finished requests into log lines, metrics and the status page. */
 export class Observer {
@@ -55,7 +57,31 @@ export class Observer {
     if (trace.session !== undefined) this.#follow(trace, trace.session);
     const { log } = this.#deps;
     const isBad = trace.error !== undefined || (trace.status ?? 0) >= 500;
-    log[isBad ? "error" : "info"]("request", toLogFields(trace));
+    const summary = this.#summarize(trace);
+    log[isBad ? "error" : "info"]("request", { ...toLogFields(trace), summary });
+    const { announcement, session } = trace;
+    if (announcement !== undefined)
+      log.info("edit", { session, message: announcement, summary: announcement });
+  }
+
+  /** A request in one short line. */
+  #summarize(trace: Trace): string {
+    const { client, api, model, tokensAfter, kind, status, error } = trace;
+    const { startedMs, endedMs = performance.now(), title } = trace;
+    const window = model === undefined ? undefined : this.#deps.getClientWindow(model);
+    const words = [
+      client ?? api,
+      model?.replace(/^claude-/, ""),
+      kind === undefined || kind === "main" ? undefined : kind,
+      tokensAfter === undefined || window === undefined
+        ? undefined
+        : `${formatTokens(tokensAfter)}/${formatTokens(window)}`,
+      status === undefined ? undefined : String(status),
+      `${Math.round(endedMs - startedMs)} ms`,
+      error,
+      title === undefined ? undefined : JSON.stringify(title.slice(0, MAX_TITLE)),
+    ];
+    return words.filter((word) => word !== undefined).join(" ");
   }
 
   #count(trace: Trace): void {
@@ -128,7 +154,16 @@ function countSavedTokens({ tokensBefore = 0, tokensAfter = 0 }: Trace): number 
 }
 
 function toLogFields(trace: Trace) {
-  const { id, usage = {}, startedMs, endedMs = performance.now(), isPlanned, ...rest } = trace;
+  const {
+    id,
+    usage = {},
+    startedMs,
+    endedMs = performance.now(),
+    isPlanned,
+    announcement: _,
+    title: _title,
+    ...rest
+  } = trace;
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
   return {
     ...rest,

@@ -13,6 +13,8 @@ export interface Trace {
   host?: string;
   session?: string;
   kind?: string;
+  /** Title of the conversation; shown only on the terminal of its owner. */
+  title?: string;
   isStreamed?: boolean;
   /** Status that the client received. */
   status?: number;
@@ -31,6 +33,8 @@ export interface Trace {
   /** True if the window was edited for this request. */
   isPlanned?: boolean;
   isDryRun?: boolean;
+  /** The sentence that tells people of the edit. */
+  announcement?: string;
   healed?: number;
   /** Estimated savings of edits for this request, in US dollars. */
   savedDollars?: number;

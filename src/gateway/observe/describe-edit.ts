@@ -1,0 +1,28 @@
+import { formatTokens } from "./format-tokens.ts";
+
+/** An edit of a window, as people are told of it. */
+export interface AnnouncedEdit {
+  readonly session: string;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  /** Further calls until it has paid for itself; null if never. */
+  readonly breakEvenCalls: number | null;
+  readonly isForced: boolean;
+  /** Undefined if nothing was changed. */
+  readonly overlay?: number | undefined;
+}
+
+/** One sentence about an edit, with its price and the way back. */
+export function describeEdit(edit: AnnouncedEdit): string {
+  const { session, tokensBefore, tokensAfter, breakEvenCalls, isForced, overlay } = edit;
+  const sizes = `${formatTokens(tokensBefore)} → ${formatTokens(tokensAfter)} tokens`;
+  const gain = isForced ? "the window was full" : describeGain(breakEvenCalls);
+  return overlay === undefined
+    ? `would have edited the window here: ${sizes}, ${gain}`
+    : `window edited: ${sizes}, ${gain}, undo: longhaul revert ${session} ${overlay}`;
+}
+
+function describeGain(calls: number | null): string {
+  if (calls === null) return "does not pay for itself";
+  return calls === 0 ? "pays at once" : `pays after ${calls} call${calls === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,19 @@
+import type { Exchange } from "../exchange/exchange-state.ts";
+import { describeEdit } from "../observe/describe-edit.ts";
+
+/** Tells people of a new edit: in the trace, and as a note in the conversation unless nothing was changed. */
+export async function announceEdit({ call, thread, trace, services }: Exchange): Promise<void> {
+  const { plan } = call.fitted ?? {};
+  if (!plan) return;
+  const { overlay, receipt } = plan;
+  const { tokens, breakEvenCalls, isForced } = receipt;
+  const session = thread.session.id;
+  const edit = { session, tokensBefore: tokens.without, tokensAfter: tokens.with, breakEvenCalls, isForced };
+  const text = describeEdit({ ...edit, overlay: call.request.isDryRun ? undefined : overlay });
+  trace.announcement = text;
+  if (call.request.isDryRun || !call.isEdited) return;
+  const { conversation } = thread;
+  await conversation
+    .runInTurn(async () => conversation.recordAppended([await thread.session.note(text)]))
+    .catch(services.onStoreFailure);
+}
