@@ -3,6 +3,7 @@ import { buildCallRequest } from "./call/build-call-request.ts";
 import { readCompactedRequest } from "./call/compacted-request.ts";
 import { ThreadCall } from "./call/thread-call.ts";
 import { traceCall } from "./call/trace-call.ts";
+import { CHATGPT } from "./config/well-known-upstreams.ts";
 import type { Incoming } from "./door/incoming.ts";
 import type { Exchange } from "./exchange/exchange-state.ts";
 import type { Services } from "./exchange/services.ts";
@@ -83,7 +84,9 @@ async function beginCall(
       messages: chain ? messages : await thread.splitMergedReplies(messages),
     };
     checkLoops(thread, own.messages.list.length, services.loops);
-    const remembering = await addMemories(own, incoming, services, thread);
+    // ChatGPT's back-end accepts only the instructions that Codex sends.
+    const isFixed = target.upstream.name === CHATGPT;
+    const remembering = isFixed ? own : await addMemories(own, incoming, services, thread);
     const callRequest = offerTools(remembering, request, services.config(), thread);
     const memorySearch = await searchMemory(incoming, services, callRequest, thread);
     return { call: await ThreadCall.begin(thread, callRequest), memorySearch };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { describeWindowEdit } from "../../src/gateway/observe/describe-window-edit.ts";
+import { formatAnnouncement } from "../../src/gateway/observe/edit-announcement.ts";
 import { formatTokens } from "../../src/gateway/observe/format-tokens.ts";
 import { formatPrettyLine } from "../../src/gateway/observe/log-line.ts";
 import { startGateway, threadsOf } from "../support/gateway.ts";
@@ -48,10 +48,10 @@ describe("an edit", () => {
 
   test("says its sizes and its price in few words", () => {
     const edit = { session: "local/a:b", tokensBefore: 52_300, tokensAfter: 11_200, isForced: false };
-    expect(describeWindowEdit({ ...edit, breakEvenCalls: 4, overlay: 9 })).toBe(
+    expect(formatAnnouncement({ ...edit, breakEvenCalls: 4, overlay: 9 })).toBe(
       "window edited: 52k → 11k tokens, pays after 4 calls, undo: longhaul revert local/a:b 9",
     );
-    expect(describeWindowEdit({ ...edit, breakEvenCalls: 0 })).toContain("pays at once");
+    expect(formatAnnouncement({ ...edit, breakEvenCalls: 0 })).toContain("pays at once");
     expect([950, 9_700, 10_000, 200_000, 1_000_000].map(formatTokens)).toEqual([
       "950",
       "9.7k",

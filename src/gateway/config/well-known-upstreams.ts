@@ -12,6 +12,9 @@ export interface WellKnownUpstream extends Omit<UpstreamConfig, "keyEnv"> {
   readonly isDefault?: true;
 }
 
+/** The back-end that serves Codex with a ChatGPT login; requests with such a login are sent there. */
+export const CHATGPT = "chatgpt";
+
 /** Providers that are known by name. */
 export const WELL_KNOWN_UPSTREAMS: readonly WellKnownUpstream[] = [
   {
@@ -26,6 +29,14 @@ export const WELL_KNOWN_UPSTREAMS: readonly WellKnownUpstream[] = [
     baseUrl: "https://api.openai.com",
     apis: ["openai-chat", "openai-responses"],
     keys: ["OPENAI_API_KEY"],
+    isDefault: true,
+  },
+  {
+    name: CHATGPT,
+    baseUrl: "https://chatgpt.com/backend-api/codex",
+    apis: ["openai-responses"],
+    prefix: "chatgpt/",
+    keys: [],
     isDefault: true,
   },
   {

@@ -16,7 +16,7 @@ const MAX_SHARE = 0.1;
 
 /**
  * Adds the person's pinned memories to a request of a conversation, so that they count in its window. Returns the same
- * object if there are none, or if the request must stay unchanged.
+ * object if there are none, or if the request must not change.
  */
 export async function addMemories(
   callRequest: CallRequest,

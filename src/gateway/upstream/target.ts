@@ -1,5 +1,6 @@
 import { FaultError } from "../api/fault-error.ts";
 import type { UpstreamConfig } from "../config/config.ts";
+import { CHATGPT } from "../config/well-known-upstreams.ts";
 import type { Incoming } from "../door/incoming.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import { chooseUpstream } from "./choose-upstream.ts";
@@ -42,7 +43,11 @@ export function chooseModelTarget(
   { request, route }: Pick<Incoming, "request" | "route">,
   { config }: Pick<UpstreamServices, "config">,
 ): Target {
-  const chosen = chooseUpstream(config().upstreams, {
+  const { upstreams } = config();
+  // Only ChatGPT's own back-end accepts the token of a ChatGPT login.
+  const login = request.headers["chatgpt-account-id"] === undefined ? undefined : CHATGPT;
+  const own = upstreams.filter(({ name, apis }) => name === login && apis.includes(route.api));
+  const chosen = chooseUpstream(own.length > 0 ? own : upstreams, {
     api: route.api,
     model: clientModel === UNNAMED_MODEL ? undefined : clientModel,
   });

@@ -13,8 +13,8 @@ export interface UpstreamUrl {
 }
 
 /**
- * The address of `path` at an upstream. The version is the one in the base URL if it has one, else "/v1"; the client's
- * path may or may not begin with "/v1". `query` is kept byte for byte. Throws ARGUMENT_INVALID for an unsafe path or
+ * The address of `path` at an upstream. The version is the one in the base URL if it has one, none for ChatGPT's
+ * back-end, else "/v1"; the client's path may or may not begin with "/v1". `query` is kept byte for byte. Throws ARGUMENT_INVALID for an unsafe path or
  * query or an invalid base URL.
  */
 export function buildUpstreamUrl(
@@ -28,7 +28,7 @@ export function buildUpstreamUrl(
   if (base?.protocol !== "http:" && base?.protocol !== "https:")
     throw createArgumentError("baseUrl", baseUrl);
   const start = base.pathname.replace(/\/+$/, "");
-  const version = /\/v\d\w*(?:\/|$)/.test(start) ? "" : "/v1";
+  const version = /\/v\d\w*(?:\/|$)|\/backend-api(?:\/|$)/.test(start) ? "" : "/v1";
   return {
     protocol: base.protocol,
     hostname: base.hostname.replace(/^\[(.*)\]$/, "$1"),

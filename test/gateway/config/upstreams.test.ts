@@ -24,8 +24,8 @@ const named = (name: string, options?: Parameters<typeof load>[0]) =>
   upstreamsOf(options).find((one) => one.name === name);
 
 describe("the usual upstreams", () => {
-  test("are those whose keys or addresses are set, and always Anthropic and OpenAI", () => {
-    expect(upstreamsOf().map(({ name }) => name)).toEqual(["anthropic", "openai"]);
+  test("are those whose keys or addresses are set, and always Anthropic, OpenAI and ChatGPT", () => {
+    expect(upstreamsOf().map(({ name }) => name)).toEqual(["anthropic", "openai", "chatgpt"]);
     const env = {
       GOOGLE_API_KEY: "k",
       OPENROUTER_API_KEY: "k",
@@ -35,6 +35,7 @@ describe("the usual upstreams", () => {
     expect(upstreamsOf({ env }).map(({ name }) => name)).toEqual([
       "anthropic",
       "openai",
+      "chatgpt",
       "google",
       "openrouter",
       "ollama",
@@ -78,6 +79,7 @@ describe("addresses by option and variable", () => {
     expect(all.map(({ name, baseUrl }) => [name, baseUrl])).toEqual([
       ["anthropic", "http://127.0.0.1:1"],
       ["openai", "http://127.0.0.1:3"],
+      ["chatgpt", "https://chatgpt.com/backend-api/codex"],
     ]);
     expect(all[0]?.keyEnv).toBe("ANTHROPIC_API_KEY");
   });

@@ -13,7 +13,7 @@ export interface AnnouncedEdit {
 }
 
 /** One sentence about an edit, with its price and the way back. */
-export function describeWindowEdit(edit: AnnouncedEdit): string {
+export function formatAnnouncement(edit: AnnouncedEdit): string {
   const { session, tokensBefore, tokensAfter, breakEvenCalls, isForced, overlay } = edit;
   const sizes = `${formatTokens(tokensBefore)} → ${formatTokens(tokensAfter)} tokens`;
   const gain = isForced ? "the window was full" : describeGain(breakEvenCalls);
