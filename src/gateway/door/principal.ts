@@ -37,8 +37,7 @@ export function identifyPrincipal(match: TokenMatch | undefined): Principal {
 /** The id of the person that a token is named after; no such id is "local" or begins like an import. */
 export function buildPersonId(name: string): string {
   const encoded = encodeURIComponent(name.toWellFormed());
-  const short =
-    encoded.length <= MAX_NAME ? encoded : `${encoded.slice(0, 15)}~${computeDigest(name, 16)}`;
+  const short = encoded.length <= MAX_NAME ? encoded : `${encoded.slice(0, 15)}~${computeDigest(name, 16)}`;
   return `@${short}`;
 }
 

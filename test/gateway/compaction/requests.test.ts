@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { WireObject } from "../../../src/gateway/api/api.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { ask, logOf, startGateway, type TestGateway, threadsOf } from "../../support/gateway.ts";
-import { proofTest } from "../../support/proof.ts";
 import { ALICE_TOKEN, BOB_TOKEN, TWO_PEOPLE } from "../../support/people.ts";
+import { proofTest } from "../../support/proof.ts";
 import { beginStream, formatEvent, startUpstream } from "../../support/upstream.ts";
 import {
   blockOf,

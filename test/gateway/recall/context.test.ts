@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { ApiName, WireObject } from "../../../src/gateway/api/api.ts";
 import { lineOf, startGateway, threadsOf } from "../../support/gateway.ts";
-import { proofCases, proofTest } from "../../support/proof.ts";
 import { ALICE_TOKEN, BOB_TOKEN, TWO_PEOPLE } from "../../support/people.ts";
+import { proofCases, proofTest } from "../../support/proof.ts";
 import { says, startUpstream } from "../../support/upstream.ts";
 import { textsIn } from "../said.ts";
 import { elementsOf, talk, toolSays, userSays, WAYS } from "./talk.ts";

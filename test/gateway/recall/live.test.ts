@@ -5,8 +5,8 @@ import { describe, expect, test } from "vitest";
 import { RECALL_TOOL } from "../../../src/gateway/recall/recall-tools.ts";
 import { testFolder } from "../../support/folder.ts";
 import { startGateway } from "../../support/gateway.ts";
-import { proofCases } from "../../support/proof.ts";
 import { ALICE_TOKEN, BOB_TOKEN, TWO_PEOPLE } from "../../support/people.ts";
+import { proofCases } from "../../support/proof.ts";
 import { says, startUpstream } from "../../support/upstream.ts";
 import { askRaw, elementsOf, RECALLS, recalls, talk, toolSays, userSays, WAYS } from "./talk.ts";
 
