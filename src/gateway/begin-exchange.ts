@@ -84,7 +84,7 @@ async function beginCall(
       messages: chain ? messages : await thread.splitMergedReplies(messages),
     };
     checkLoops(thread, own.messages.list.length, services.loops);
-    // ChatGPT's back-end accepts only the instructions that Codex sends.
+    // ChatGPT's back-end may check the instructions, so they stay unchanged.
     const isFixed = target.upstream.name === CHATGPT;
     const remembering = isFixed ? own : await addMemories(own, incoming, services, thread);
     const callRequest = offerTools(remembering, request, services.config(), thread);

@@ -41,7 +41,7 @@ describe("a configuration", () => {
       dryRun: false,
     });
     expect(config.tokens).toEqual([]);
-    expect(config.upstreams.map(({ name }) => name)).toEqual(["anthropic", "openai"]);
+    expect(config.upstreams.map(({ name }) => name)).toEqual(["anthropic", "openai", "chatgpt"]);
     expect(warnings).toEqual([]);
     expect(new Set(Object.values(sources))).toEqual(new Set(["defaults"]));
     expect(path).toBeUndefined();

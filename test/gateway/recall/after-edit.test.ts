@@ -72,6 +72,9 @@ describe.each(APIS)("recall tools after the first edit over %s", (api) => {
     const later = upstream.heard.slice(first + 1, 30).map(({ body }) => body.toString());
     const tools = JSON.stringify(encodeRecallTools(api)).slice(1, -1);
     for (const body of later) expect(body).toContain(tools);
+    expect(upstream.refused()).toBe(0);
+    const [read = 0, whole = 0] = [upstream.cached[first + 1], upstream.counts[first + 1]];
+    expect(read / whole).toBeGreaterThan(0.8);
   });
 });
 

@@ -19,9 +19,10 @@ describe.each(APIS)("memories over %s", (api) => {
   test("end the system prompt of every call, with the same bytes until they change", async () => {
     const { upstream, gateway, kernel, last } = await start();
     const agent = new TestAgent(gateway, api);
-    await agent.say("Hello.");
-    const plain = last();
-    expect(plain).toBe(JSON.stringify({ ...agent.body(), ...JSON.parse(plain) }));
+    agent.elements.push(...agent.words("Hello."));
+    const sent = JSON.stringify(agent.body());
+    await agent.next();
+    expect(last()).toBe(sent);
     await kernel.memories().remember(FACT, { by: "user" });
     await agent.say("Go on.");
     const first = last();
