@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { BoundedMap } from "../../base/bounded-map.ts";
 import type { ClaimedFact, Json, Kernel, MessageInput } from "../../index.ts";
 import { listPersonIds, type PersonIds } from "../identity/person-ids.ts";
@@ -18,6 +19,10 @@ interface NotedReply {
   readonly written: Promise<void>;
 }
 
+/** Another gateway on the same store may still be writing the place of a reply that its client has just received. */
+const MAX_TRIES = 8;
+const RETRY_MS = 50;
+
 /**
  * The places of replies that providers know by id. A place is stored as a fact of its session, named after the response, so that it is found after a restart and by other processes, and removed with the session.
  */
@@ -26,7 +31,7 @@ export class ResponseIds {
   readonly #onError: (error: unknown) => void;
   readonly #replies: BoundedMap<string, NotedReply>;
 
-  /** `most` places are held in memory; others are read from the store. */
+  /** At most `maxReplies` places are held in memory; others are read from the store. */
   constructor(kernel: Kernel, onError: (error: unknown) => void, maxReplies: () => number) {
     this.#kernel = kernel;
     this.#onError = onError;
@@ -49,8 +54,12 @@ export class ResponseIds {
   async find(principal: PersonIds, response: string): Promise<ResponsePlace | undefined> {
     const noted = this.#replies.get(buildFactName(principal.id, response));
     if (noted) return noted.place;
-    const kept = await this.#findFact(principal, (id) => buildFactName(id, response));
-    return kept && parseResponsePlace(kept.session, kept.value);
+    for (let tries = 0; ; tries++) {
+      const kept = await this.#findFact(principal, (id) => buildFactName(id, response));
+      if (kept) return parseResponsePlace(kept.session, kept.value);
+      if (tries === MAX_TRIES) return undefined;
+      await setTimeout(RETRY_MS);
+    }
   }
 
   /** The instructions stored with a reply. */
