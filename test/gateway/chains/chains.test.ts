@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { logOf, quiet, startGateway, threadsOf } from "../../support/gateway.ts";
 import { ALICE_TOKEN, BOB_TOKEN, TWO_PEOPLE } from "../../support/people.ts";
-import { proofTest } from "../../support/proof.ts";
 import { onlyLine } from "../only-line.ts";
 import { ChainedClient } from "./chained.ts";
 import { startWorld } from "./world.ts";
