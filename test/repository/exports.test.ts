@@ -21,6 +21,7 @@ const FOR_TESTS = [
   "memory/embed/static/static-tokenizer.ts MAX_UNITS",
   "memory/embed/static/static-weights.ts packWeights",
   "memory/embed/static/static-weights.ts unpackWeights",
+  "memory/index/find-candidates.ts CandidateDeps",
   "memory/memory.ts MemoryDeps",
   "memory/rank/rank-sessions.ts rankSessions",
   "memory/rank/term-vectors.ts toTermVector",

@@ -49,8 +49,8 @@ const HEIGHT: Readonly<Record<string, number>> = {
  */
 const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   window: [
-    ["extract", "models", "money", "paging", "touch"],
-    ["passes", "replay", "tokens", "usage"],
+    ["extract", "models", "paging", "touch"],
+    ["money", "passes", "replay", "tokens", "usage"],
     ["limits", "policies"],
     ["live"],
   ],

@@ -57,7 +57,7 @@ function findCheapest(totals: readonly TotalsWithEvidence[]): ReadonlySet<Totals
 }
 
 /** Says in one sentence which policy costs least in the largest window, and how much of the references it keeps. */
-export function describeCheapest(totals: readonly TotalsWithEvidence[]): string {
+function describeCheapest(totals: readonly TotalsWithEvidence[]): string {
   const largest = Math.max(...totals.map(({ window }) => window));
   const rows = totals.filter(({ window }) => window === largest);
   const best = rows.reduce((one, other) => (other.cost < one.cost ? other : one));

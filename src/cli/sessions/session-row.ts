@@ -1,9 +1,9 @@
 import type { Kernel, SessionRecord } from "../../index.ts";
 import { findLastCall } from "../../session/find-last-call.ts";
 import type { ModelFactsLookup, Totals } from "../../window-entry.ts";
+import { findOrigin, type SessionOrigin } from "../session-origin.ts";
 import { readRequestUsage } from "../spending/request-usage.ts";
 import { UsageSums } from "../spending/usage-sums.ts";
-import { findOrigin, type SessionOrigin } from "./session-origin.ts";
 
 /** A session as the listing shows it. */
 export interface SessionRow extends SessionOrigin {

@@ -24,7 +24,7 @@ export function getSessionScope(
 }
 
 /** Sessions of a person have ids that begin with `@name/`. */
-export function toPersonPrefix(person: string | undefined): string {
+function toPersonPrefix(person: string | undefined): string {
   if (person === undefined) return "";
   const name = person.replace(/^@/, "");
   if (name !== "" && !/[\s/]/.test(name)) return `@${name}/`;

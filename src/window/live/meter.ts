@@ -51,7 +51,7 @@ export class Meter {
 }
 
 /** Estimated tokens of a request that are in no message: system prompt with memories, and tools. */
-export interface RequestFrame {
+interface RequestFrame {
   readonly system: number;
   readonly tools: number;
 }

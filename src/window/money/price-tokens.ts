@@ -1,7 +1,7 @@
 import type { ModelFacts, Prices } from "../models/model-data.ts";
 
 /** Token counts of a prompt, each with its price in US dollars per million. */
-export type PricedTokens = readonly (readonly [tokens: number, price: number])[];
+type PricedTokens = readonly (readonly [tokens: number, price: number])[];
 
 /** US dollars of a prompt; long prompts may have prices of their own. */
 export function priceTokens(

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { SessionRecord } from "../../index.ts";
+import type { SessionRecord } from "../index.ts";
 
 /** The agent and the project that a conversation belongs to. */
 export interface SessionOrigin {
