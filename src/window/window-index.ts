@@ -1,8 +1,8 @@
 import { findBonds } from "./find-bonds.ts";
 import { type Group, groupSlots } from "./group.ts";
 import { type PlacedResult, pairResults } from "./placed-result.ts";
+import { findShownContents, type ShownContents } from "./shown-contents.ts";
 import type { Slot } from "./slot.ts";
-import { findShownContents, type ShownContents } from "./touch/shown-contents.ts";
 
 /** Structures that passes query repeatedly; each is computed on first use. */
 interface WindowIndex {

@@ -1,4 +1,4 @@
-import { findTouches } from "../../window/touch/find-touches.ts";
+import { findTouches } from "../../touch/find-touches.ts";
 import type { Action } from "./actions.ts";
 import { detectOutcome, type Outcome } from "./detect-outcome.ts";
 

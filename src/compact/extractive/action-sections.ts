@@ -1,4 +1,4 @@
-import { findTouches } from "../../window/touch/find-touches.ts";
+import { findTouches } from "../../touch/find-touches.ts";
 import { type ActionRun, collectRuns } from "./action-run.ts";
 import { type Action, collectActions } from "./actions.ts";
 import { clipLine, toInlineCode } from "./clip-line.ts";

@@ -1,5 +1,5 @@
-import { findTouches } from "../../window/touch/find-touches.ts";
-import type { LineRange } from "../../window/touch/line-range.ts";
+import { findTouches } from "../../touch/find-touches.ts";
+import type { LineRange } from "../../touch/line-range.ts";
 import type { Action } from "./actions.ts";
 import { detectOutcome } from "./detect-outcome.ts";
 import { citeOf, type SourceMessage } from "./source-message.ts";

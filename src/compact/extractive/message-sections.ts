@@ -1,7 +1,7 @@
 import { textOfMessage } from "../../model/message.ts";
 import type { ToolCallPart } from "../../model/part.ts";
 import { listCallIds } from "../../model/tool-call-ids.ts";
-import { findTouches } from "../../window/touch/find-touches.ts";
+import { findTouches } from "../../touch/find-touches.ts";
 import { clipLine, quoteLine, toInlineCode } from "./clip-line.ts";
 import { detectCues, isQuestion, isRule, type SentenceCue } from "./sentence-cues.ts";
 import { citeOf, type SourceMessage } from "./source-message.ts";

@@ -1,6 +1,6 @@
 import type { Json } from "../../model/json.ts";
 import { textOfMessage } from "../../model/message.ts";
-import { parseToolArguments } from "../../window/touch/call-arguments.ts";
+import { parseToolArguments } from "../../touch/call-arguments.ts";
 import { type Action, getResultText } from "./actions.ts";
 import { citeOf, type SourceMessage } from "./source-message.ts";
 

@@ -1,5 +1,5 @@
 import type { Part } from "../../model/part.ts";
-import { findTouches } from "../../window/touch/find-touches.ts";
+import { findTouches } from "../../touch/find-touches.ts";
 import { EVIDENCE } from "../text/evidence.ts";
 
 /** A commit; an amended one repeats the message of another. */

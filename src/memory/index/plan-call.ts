@@ -1,9 +1,9 @@
 import type { Json } from "../../model/json.ts";
 import type { ToolCallPart } from "../../model/part.ts";
-import { parseToolArguments } from "../../window/touch/call-arguments.ts";
+import { parseToolArguments } from "../../touch/call-arguments.ts";
 
 /** The plan that a tool call writes. */
-export interface PlanCall {
+interface PlanCall {
   /** Texts of the items that are being worked on. */
   readonly active: readonly string[];
   /** Number of an item of an earlier call that is being worked on from now on. */

@@ -1,7 +1,7 @@
+import { isCovering, type LineRange } from "../../touch/line-range.ts";
 import type { Pass } from "../pass.ts";
 import { findProtectedSeqs } from "../protected-seqs.ts";
-import { isCovering, type LineRange } from "../touch/line-range.ts";
-import type { ShownContents } from "../touch/shown-contents.ts";
+import type { ShownContents } from "../shown-contents.ts";
 import { getWindowIndex } from "../window-index.ts";
 import { stubShownContents } from "./stub-shown-contents.ts";
 

@@ -1,9 +1,9 @@
 import type { Part } from "../../model/part.ts";
 import type { PassContext, Proposal } from "../pass.ts";
 import { shrinkPart } from "../replace-part.ts";
+import type { ShownContents } from "../shown-contents.ts";
 import type { Slot } from "../slot.ts";
 import { buildStubPart, buildStubText, describeOutputSize, describeTextSize, getStubPlace } from "../stub.ts";
-import type { ShownContents } from "../touch/shown-contents.ts";
 
 /**
  * Proposes stubs for file contents that are no longer needed. A whole result that shows several files is stubbed only

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { findShownFiles } from "../../../src/window/touch/find-shown-files.ts";
-import { normalizePath } from "../../../src/window/touch/normalize-path.ts";
+import { findShownFiles } from "../../src/touch/find-shown-files.ts";
+import { normalizePath } from "../../src/touch/normalize-path.ts";
 
 test("mentions are found by the contents they bring, as they were read or as they were left by an edit", () => {
   const text =

@@ -1,10 +1,10 @@
-import type { Part } from "../../model/part.ts";
-import type { PlacedResult } from "../placed-result.ts";
-import type { Slot } from "../slot.ts";
-import { hasStub, isStubbed } from "../stub.ts";
-import { findShownFiles } from "./find-shown-files.ts";
-import { findTouches } from "./find-touches.ts";
-import type { LineRange } from "./line-range.ts";
+import type { Part } from "../model/part.ts";
+import { findShownFiles } from "../touch/find-shown-files.ts";
+import { findTouches } from "../touch/find-touches.ts";
+import type { LineRange } from "../touch/line-range.ts";
+import type { PlacedResult } from "./placed-result.ts";
+import type { Slot } from "./slot.ts";
+import { hasStub, isStubbed } from "./stub.ts";
 
 /** File contents shown in a window, either as a tool result or inside a text. */
 export interface ShownContents {

@@ -1,5 +1,5 @@
-import type { Json } from "../../model/json.ts";
-import type { ToolCallPart } from "../../model/part.ts";
+import type { Json } from "../model/json.ts";
+import type { ToolCallPart } from "../model/part.ts";
 import {
   type CallArguments,
   getFolderArgument,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Json } from "../../../src/model/json.ts";
-import { findTouches } from "../../../src/window/touch/find-touches.ts";
+import type { Json } from "../../src/model/json.ts";
+import { findTouches } from "../../src/touch/find-touches.ts";
 
 const call = (name: string, input: Json) => ({ type: "tool-call", callId: "1", name, input }) as const;
 

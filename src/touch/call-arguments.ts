@@ -1,4 +1,4 @@
-import type { Json } from "../../model/json.ts";
+import type { Json } from "../model/json.ts";
 import type { LineRange } from "./line-range.ts";
 
 /** Named arguments of a tool call. */
