@@ -15,6 +15,8 @@ const HEIGHT: Readonly<Record<string, number>> = {
   model: 0,
   // Wires are pure: providers and windows may use them.
   wire: 0.5,
+  // Touches are pure too: windows, summaries and the index read the effects of tool calls.
+  touch: 0.5,
   store: 1,
   provider: 1,
   touch: 0.4,

@@ -60,7 +60,7 @@ export interface CandidateSet {
   readonly rare: readonly (readonly number[])[];
 }
 
-export interface CandidateDeps {
+interface CandidateDeps {
   readonly store: MemoryStore;
   readonly text: TextIndex;
   readonly vectors: VectorIndex | undefined;

@@ -1,5 +1,5 @@
 import { ChunkTexts } from "../../../../src/memory/index/chunk-texts.ts";
-import { type CandidateDeps, findCandidates } from "../../../../src/memory/index/find-candidates.ts";
+import { findCandidates } from "../../../../src/memory/index/find-candidates.ts";
 import { TextIndex } from "../../../../src/memory/index/text-index.ts";
 import { computeFeatures } from "../../../../src/memory/rank/compute-features.ts";
 import { RANK_FEATURES } from "../../../../src/memory/rank/feature-list.ts";
@@ -49,7 +49,7 @@ export async function buildWorkExamples(
   };
   const vectors = space ? new VectorIndex(store, space, 1 << 28) : undefined;
   await vectors?.refresh();
-  const deps: CandidateDeps = { store, text, vectors };
+  const deps = { store, text, vectors };
   const examples: WorkExample[] = [];
   for (const question of questions) {
     const key = normalizeText(question.text);
