@@ -19,7 +19,6 @@ const HEIGHT: Readonly<Record<string, number>> = {
   touch: 0.5,
   store: 1,
   provider: 1,
-  touch: 0.4,
   process: 1,
   log: 2,
   worktree: 2,
