@@ -102,6 +102,8 @@ describe("the very same request once more", () => {
       isAtOnce: true,
     });
     const gateway = await startGateway({
+      // A healed edit is the first one here: the request after it would gain tools.
+      config: { recall: "off" },
       upstream: [{ name: "small", baseUrl: upstream.url, apis: [API], window: WINDOW }],
     });
     const agent = await workOn(gateway, WORK);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { EXPAND_TOOL, RECALL_TOOL } from "../../../src/gateway/recall/recall-tools.ts";
+import { EXPAND_TOOL, RECALL_TOOL, SAVE_TOOL } from "../../../src/gateway/recall/recall-tools.ts";
 import { lineOf, startGateway, threadsOf } from "../../support/gateway.ts";
 import { proofCases, proofTest } from "../../support/proof.ts";
 import { behave, says, startUpstream } from "../../support/upstream.ts";
@@ -52,7 +52,7 @@ describe.each(proofCases(WAYS))("recall as a tool, %s, streamed: %s", (api, isSt
     expect(seen.usage?.input_tokens ?? seen.usage?.prompt_tokens).toBe(150);
 
     const [, first, second] = upstream.heard;
-    expect(named(first?.json.tools)).toEqual(["read", RECALL_TOOL, EXPAND_TOOL]);
+    expect(named(first?.json.tools)).toEqual(["read", RECALL_TOOL, EXPAND_TOOL, SAVE_TOOL]);
     expect(second && elementsOf(second).slice(0, question.length)).toEqual(question);
     const inner = JSON.stringify(second && elementsOf(second).slice(question.length));
     expect(inner).toContain("Let me look.");
