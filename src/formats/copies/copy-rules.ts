@@ -3,7 +3,7 @@ export interface LineNumbering {
   /** Marks that may stand before the number of the first line. */
   readonly openings: readonly string[];
   readonly blanks: string;
-  /** Characters of which one ends the number. */
+  /** Characters that can end the number. */
   readonly marks: string;
   /** A blank after the mark belongs to the number. */
   readonly hasGap: boolean;

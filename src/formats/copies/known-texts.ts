@@ -11,7 +11,7 @@ const MAX_DEPTH = 64;
 export interface KnownContent {
   /** Values whose texts are searched for copies. */
   readonly searched: readonly unknown[];
-  /** Texts of which only the whole is a copy. */
+  /** Texts that count as copies only when whole. */
   readonly whole?: ReadonlySet<unknown>;
   /** Recognizes content that follows from the log in another way. */
   readonly isDerived?: (field: string, value: unknown) => boolean;

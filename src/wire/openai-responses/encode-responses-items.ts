@@ -144,7 +144,7 @@ async function encodeContentPart(
   const format = getResponsesFormat(isAssistant ? "assistant" : "user");
   if (part.type === "text") return format.text(part.text);
   if (part.type === "raw") return format.raw(part);
-  // An image of the model is an item of its own; its other media go into the message, whoever wrote it.
+  // The API has a separate item for images that the model made. All other media go into the message.
   return isMedia(part) ? responsesOutputFormat.media(part, await source.base64(part)) : undefined;
 }
 
