@@ -74,14 +74,20 @@ export async function openSocket(port: number): Promise<Socket> {
   return socket;
 }
 
-/** Sends raw bytes, and returns everything received until the connection closes or stays quiet. */
-export async function sendRaw(port: number, bytes: string, quietMs = 400): Promise<string> {
+/** Time after which no further answer comes. */
+const QUIET_MS = 400;
+/** Time in which a busy machine answers. */
+const MAX_SILENCE_MS = 20_000;
+
+/** Sends raw bytes, and returns everything received until the connection closes, or stays quiet after some answers. */
+export async function sendRaw(port: number, bytes: string, answers = 1): Promise<string> {
   const socket = await openSocket(port);
   let text = "";
   const done = Promise.withResolvers<void>();
-  socket.setTimeout(quietMs, () => done.resolve());
+  socket.setTimeout(MAX_SILENCE_MS, () => done.resolve());
   socket.on("data", (chunk) => {
     text += chunk.toString("latin1");
+    if (statusesOf(text).length >= answers) socket.setTimeout(QUIET_MS);
   });
   socket.on("close", () => done.resolve());
   socket.write(bytes, "latin1");

@@ -108,12 +108,16 @@ describe("what is no request", () => {
 test("requests one after another on a connection are each judged by themselves", async () => {
   const good = request(["Content-Length: 2"], "{}");
   const bad = request(["Content-Length: 2", "Origin: https://evil.example"], "{}");
-  expect(statusesOf(await sendRaw(server.port, good + bad + good))).toEqual([200, 403, 200]);
+  expect(statusesOf(await sendRaw(server.port, good + bad + good, 3))).toEqual([200, 403, 200]);
 });
 
 describe("a client that asks before it sends", () => {
   test("is told to go on if it may come in", async () => {
-    const answer = await sendRaw(server.port, request(["Expect: 100-continue", "Content-Length: 2"], "{}"));
+    const answer = await sendRaw(
+      server.port,
+      request(["Expect: 100-continue", "Content-Length: 2"], "{}"),
+      2,
+    );
     expect(statusesOf(answer)).toEqual([100, 200]);
   });
 
