@@ -1,10 +1,12 @@
 import { defineConfig } from "vitest/config";
 import { APART } from "./test/support/apart.ts";
 import { ClosingLine } from "./test/support/closing-line.ts";
+import { COMPILE_CACHE } from "./test/support/compile-cache.ts";
 import { LongFirst } from "./test/support/long-first.ts";
 
 export default defineConfig({
   test: {
+    env: { ...COMPILE_CACHE },
     setupFiles: ["test/support/seed.ts"],
     globalSetup: ["test/support/build.ts"],
     reporters: ["default", new ClosingLine()],

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type { Figures } from "../demo/figures.ts";
 import { testFolder } from "./support/folder.ts";
-import { proofCases, proofTest } from "./support/proof.ts";
+import { proofCases, proofTest, sizedTest } from "./support/proof.ts";
 
 const demo = fileURLToPath(new URL("../demo/marathon.ts", import.meta.url));
 const ESCAPE = "\u001b";
@@ -73,7 +73,7 @@ describe("the demonstration", () => {
     expect(readdirSync(join(temporary, kept ?? ""))).toContain("log.db");
   });
 
-  test.each(
+  sizedTest.each(
     proofCases([
       ["SIGINT", 130],
       ["SIGTERM", 143],
@@ -109,7 +109,7 @@ describe("the demonstration", () => {
       expect(stdout).toContain(option);
   });
 
-  test.each(
+  sizedTest.each(
     proofCases([
       [["--mesages", "5"], "--mesages"],
       [["--messages", "many"], '--messages is "many"; expected a whole number from 10'],

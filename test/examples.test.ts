@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { testFolder } from "./support/folder.ts";
-import { proofCases } from "./support/proof.ts";
+import { proofCases, sizedTest } from "./support/proof.ts";
 
 const folder = fileURLToPath(new URL("../examples", import.meta.url));
 const built = fileURLToPath(new URL("../dist/index.js", import.meta.url));
@@ -86,7 +86,7 @@ test("every example has its key lines here", () => {
   expect(examples.sort()).toEqual(Object.keys(KEY_LINES).sort());
 });
 
-test.each(proofCases(Object.entries(KEY_LINES), 4))(
+sizedTest.each(proofCases(Object.entries(KEY_LINES), 4))(
   "%s ends by itself, shows its point and leaves nothing",
   async (name, lines) => {
     const temporary = testFolder();

@@ -7,7 +7,7 @@ import * as api from "../src/index.ts";
 import { isLonghaulError, type Kernel, openKernel, type Session } from "../src/index.ts";
 import { testFolder } from "./support/folder.ts";
 import { testKernel } from "./support/kernel.ts";
-import { proofCases } from "./support/proof.ts";
+import { proofCases, sizedTest } from "./support/proof.ts";
 
 type Call = (...args: unknown[]) => unknown;
 
@@ -95,7 +95,7 @@ async function isTypedOrFine(name: string, args: readonly unknown[], call: () =>
   return true;
 }
 
-test.each(
+sizedTest.each(
   proofCases(
     [
       "kernel",

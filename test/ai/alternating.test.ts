@@ -1,7 +1,7 @@
 import { generateText, type ModelMessage } from "ai";
 import { describe, expect, test } from "vitest";
 import { fitMessages, withLonghaul } from "../../src/ai/index.ts";
-import { proofCases } from "../support/proof.ts";
+import { proofCases, sizedTest } from "../support/proof.ts";
 import { reply, speaking } from "./speaking.ts";
 
 const models = { "*": { window: 12_000 } };
@@ -18,7 +18,7 @@ function talk(turns: number): ModelMessage[] {
 const repeatsIn = (roles: readonly string[]) => roles.filter((role, at) => at > 0 && role === roles[at - 1]);
 
 describe("a long talk in a small window", () => {
-  test.each(proofCases(["caller", "session"] as const))(
+  sizedTest.each(proofCases(["caller", "session"] as const))(
     "is sent with alternating roles, history of the %s",
     async (history) => {
       const { session, plain, kernel } = await speaking();

@@ -5,7 +5,7 @@ import { decodeSdkMessage } from "../../src/ai/decode-sdk-message.ts";
 import type { SdkMessage, SdkMessagePart } from "../../src/ai/sdk-message.ts";
 import { toPlainMessage } from "../../src/ai/to-plain-message.ts";
 import { testKernel } from "../support/kernel.ts";
-import { proofRounds } from "../support/proof.ts";
+import { proofRounds, sizedTest } from "../support/proof.ts";
 
 const text = fc.oneof(
   fc.string(),
@@ -54,7 +54,7 @@ const parts: fc.Arbitrary<SdkMessagePart> = fc.oneof(
 );
 
 describe("the key of what was said", () => {
-  test("is the same for a message and for its entry in the log, whatever it holds", async () => {
+  sizedTest("is the same for a message and for its entry in the log, whatever it holds", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await fc.assert(

@@ -1,8 +1,8 @@
 import { generateText, type ModelMessage, streamText } from "ai";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { withLonghaul } from "../../src/ai/index.ts";
-import { proofRounds } from "../support/proof.ts";
+import { proofRounds, sizedTest } from "../support/proof.ts";
 import type { Behaviour } from "../support/wire-server/behaviour.ts";
 import { lineOf, logOf, reply, speaking } from "./speaking.ts";
 
@@ -32,7 +32,7 @@ const turns = fc.array(
 );
 
 describe("whatever a provider does", () => {
-  test.each(["anthropic", "openai-chat"] as const)(
+  sizedTest.each(["anthropic", "openai-chat"] as const)(
     "the line says what the caller says, and no reply is lost or doubled: %s",
     async (api) => {
       const { server, kernel, plain } = await speaking();

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { withLonghaul } from "../../src/ai/index.ts";
 import { isLonghaulError } from "../../src/index.ts";
 import { PIXEL_PNG } from "../support/pixel.ts";
-import { proofCases, proofTest } from "../support/proof.ts";
+import { proofCases, proofTest, sizedTest } from "../support/proof.ts";
 import type { Behaviour } from "../support/wire-server/behaviour.ts";
 import { lineOf, logOf, reply, type Speaking, speaking } from "./speaking.ts";
 
@@ -53,7 +53,7 @@ const sizeOf = ({ server }: Speaking, request: number) =>
   JSON.stringify(server.requests[request]?.body).length;
 
 describe("a window that the provider finds too large", () => {
-  test.each(proofCases(["generate", "stream"]))(
+  sizedTest.each(proofCases(["generate", "stream"]))(
     "is made smaller and sent again, unseen by the caller: %s",
     async (way) => {
       const all = await speaking();
@@ -165,7 +165,7 @@ describe("a window that the provider finds too large", () => {
     },
   );
 
-  test.each(proofCases(["caller", "session"] as const))(
+  sizedTest.each(proofCases(["caller", "session"] as const))(
     "is not sent too large at all where the model's window is known, with the history of the %s",
     async (history) => {
       const { session, plain } = await speaking();

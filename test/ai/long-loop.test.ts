@@ -1,8 +1,8 @@
 import { isStepCount, streamText, tool } from "ai";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { z } from "zod";
 import { withLonghaul } from "../../src/ai/index.ts";
-import { proofCases } from "../support/proof.ts";
+import { proofCases, sizedTest } from "../support/proof.ts";
 import { APIS, lineOf, logOf, reply, speaking } from "./speaking.ts";
 
 const STEPS = 40;
@@ -18,7 +18,7 @@ function idsIn(body: string) {
 }
 
 describe("a long streamed tool loop in a small window", () => {
-  test.each(
+  sizedTest.each(
     proofCases(
       APIS.flatMap((api) => (["caller", "session"] as const).map((history) => [api, history] as const)),
       2,

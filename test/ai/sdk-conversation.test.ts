@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { getConversation, toCallerMessages } from "../../src/ai/sdk-conversation.ts";
 import type { SdkMessage } from "../../src/ai/sdk-message.ts";
 import { testKernel } from "../support/kernel.ts";
-import { proofRounds } from "../support/proof.ts";
+import { proofRounds, sizedTest } from "../support/proof.ts";
 import { lineOf, logOf } from "./speaking.ts";
 
 /** Changes a caller makes to its history between two calls. */
@@ -23,7 +23,7 @@ const said = (word: number, at: number): SdkMessage => ({
 });
 
 describe("a caller's history in the log", () => {
-  test("is the line after every call, and nothing that was ever said is lost", async () => {
+  sizedTest("is the line after every call, and nothing that was ever said is lost", async () => {
     const kernel = await testKernel();
     await fc.assert(
       fc.asyncProperty(steps, fc.boolean(), async (all, isReopened) => {

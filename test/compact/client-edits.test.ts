@@ -7,7 +7,7 @@ import { rooPolicy } from "../../src/window/policies/roo-policy.ts";
 import type { Policy } from "../../src/window/policy.ts";
 import type { Slot } from "../../src/window/slot.ts";
 import { estimateMessage } from "../../src/window/tokens/estimate.ts";
-import { proofRounds } from "../support/proof.ts";
+import { proofRounds, sizedTest } from "../support/proof.ts";
 import { Random } from "../support/random.ts";
 import { brokenRule } from "../window/properties/check-run.ts";
 import { randomHistory } from "../window/properties/random-history.ts";
@@ -193,7 +193,7 @@ describe.each([
   },
   { name: "before longhaul", policy: clientEdits(ALL), exempt: { rebuilds: true } as const },
 ])("$name", ({ policy, exempt }) => {
-  test(`keep every rule in ${HISTORIES} random histories`, { timeout: 120_000 }, () => {
+  sizedTest(`keep every rule in ${HISTORIES} random histories`, { timeout: 120_000 }, () => {
     const found: string[] = [];
     for (let seed = 1; seed <= HISTORIES && found.length < 5; seed++) {
       const random = new Random(seed);

@@ -8,7 +8,7 @@ import { sumSlotTokens } from "../../src/window/sum-slot-tokens.ts";
 import { estimateMessage, estimateText } from "../../src/window/tokens/estimate.ts";
 import { testFolder } from "../support/folder.ts";
 import { testKernel } from "../support/kernel.ts";
-import { proofRounds } from "../support/proof.ts";
+import { proofRounds, sizedTest } from "../support/proof.ts";
 import { SMALL, step, work } from "../window/live/history.ts";
 import { type Behaviour, scriptedProvider } from "./scripted-provider.ts";
 
@@ -216,53 +216,61 @@ describe("a provider that fails in every possible way", () => {
   const scripts = fc.array(behaviours, { minLength: 1, maxLength: 6 });
   const ladder = { deadlineMs: 30, retries: { tries: 2, wait: async () => undefined } };
 
-  test("always ends with a summary that is smaller, after a bounded number of calls: 1,000 schedules", async () => {
-    const slots = conversation(6);
-    const size = sumSlotTokens(slots);
-    await fc.assert(
-      fc.asyncProperty(scripts, scripts, async (first, second) => {
-        const model = scriptedProvider("first", first);
-        const fallback = scriptedProvider("second", second);
-        const climbed = await runLadder(
-          { slots },
-          {
-            model: { provider: model, window: 32_000 },
-            fallback: { provider: fallback, window: 32_000 },
-            budgetTokens: 500,
-            ...ladder,
-          },
-        );
-        expect(estimateText(climbed.text)).toBeLessThanOrEqual(size / 2);
-        expect(climbed.text).not.toContain("evil.example");
-        expect(model.calls.length + fallback.calls.length).toBeLessThanOrEqual(40);
-      }),
-      { numRuns: proofRounds(1_000) },
-    );
-  }, 180_000);
-
-  test("never stops the session, which goes on within its window and loses nothing", async () => {
-    const kernel = await openKernel({ path: ":memory:" });
-    try {
-      const seed = await kernel.session("seed");
-      await work(seed, 12);
+  sizedTest(
+    "always ends with a summary that is smaller, after a bounded number of calls: 1,000 schedules",
+    async () => {
+      const slots = conversation(6);
+      const size = sumSlotTokens(slots);
       await fc.assert(
         fc.asyncProperty(scripts, scripts, async (first, second) => {
-          const session = await seed.fork();
           const model = scriptedProvider("first", first);
           const fallback = scriptedProvider("second", second);
-          const compacted = await session.compact({ model, fallback, ...ladder });
-          expect(compacted?.overlay).toBeDefined();
-          const fitted = await session.window(SMALL).fit();
-          expect(fitted.tokens).toBeLessThanOrEqual(fitted.limits.most);
-          const sources = await all(session.expand(compacted?.overlay as number));
-          expect(sources.length).toBeGreaterThan(15);
+          const climbed = await runLadder(
+            { slots },
+            {
+              model: { provider: model, window: 32_000 },
+              fallback: { provider: fallback, window: 32_000 },
+              budgetTokens: 500,
+              ...ladder,
+            },
+          );
+          expect(estimateText(climbed.text)).toBeLessThanOrEqual(size / 2);
+          expect(climbed.text).not.toContain("evil.example");
+          expect(model.calls.length + fallback.calls.length).toBeLessThanOrEqual(40);
         }),
-        { numRuns: proofRounds(60) },
+        { numRuns: proofRounds(1_000) },
       );
-    } finally {
-      await kernel.close();
-    }
-  }, 60_000);
+    },
+    180_000,
+  );
+
+  sizedTest(
+    "never stops the session, which goes on within its window and loses nothing",
+    async () => {
+      const kernel = await openKernel({ path: ":memory:" });
+      try {
+        const seed = await kernel.session("seed");
+        await work(seed, 12);
+        await fc.assert(
+          fc.asyncProperty(scripts, scripts, async (first, second) => {
+            const session = await seed.fork();
+            const model = scriptedProvider("first", first);
+            const fallback = scriptedProvider("second", second);
+            const compacted = await session.compact({ model, fallback, ...ladder });
+            expect(compacted?.overlay).toBeDefined();
+            const fitted = await session.window(SMALL).fit();
+            expect(fitted.tokens).toBeLessThanOrEqual(fitted.limits.most);
+            const sources = await all(session.expand(compacted?.overlay as number));
+            expect(sources.length).toBeGreaterThan(15);
+          }),
+          { numRuns: proofRounds(60) },
+        );
+      } finally {
+        await kernel.close();
+      }
+    },
+    60_000,
+  );
 });
 
 function conversation(steps: number): readonly Slot[] {

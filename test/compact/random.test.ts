@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { type FittedWindow, type Message, openKernel, type Session } from "../../src/index.ts";
 import { listAnsweredCallIds, listCallIds } from "../../src/model/tool-call-ids.ts";
-import { proofRounds } from "../support/proof.ts";
+import { proofRounds, sizedTest } from "../support/proof.ts";
 import { step } from "../window/live/history.ts";
 
 const MODEL = {
@@ -51,32 +51,36 @@ const shown = ({ messages }: FittedWindow) => JSON.stringify(messages);
 /** Uses a window that is large enough to show everything. */
 const looked = async (session: Session) => shown(await session.window({ model: MODEL.model }).look());
 
-test("compacted, cut, reverted, rewound and forked in any order: windows fit, are whole, and the way back is exact", async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(acts, { minLength: 8, maxLength: 24 }), async (course) => {
-      let now = 1_000_000;
-      const kernel = await openKernel({ path: ":memory:", clock: { now: () => now } });
-      try {
-        let session = await kernel.session("random");
-        await session.append({ role: "user", text: "The first request of all." });
-        let window = session.window(MODEL);
-        for (const [number, act] of course.entries()) {
-          now += 1_000;
-          if (act.type === "fork") session = await session.fork();
-          if (act.type === "fork" || act.type === "reopen") window = session.window(MODEL);
-          else if (act.type === "fit") await fitAndCheck(session, window);
-          else if (act.type === "compact") await compactAndCheck(session);
-          else if (act.type === "since") await session.overlays.revertTo(now - 5_000);
-          else await carryOut(session, act, number);
+sizedTest(
+  "compacted, cut, reverted, rewound and forked in any order: windows fit, are whole, and the way back is exact",
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(acts, { minLength: 8, maxLength: 24 }), async (course) => {
+        let now = 1_000_000;
+        const kernel = await openKernel({ path: ":memory:", clock: { now: () => now } });
+        try {
+          let session = await kernel.session("random");
+          await session.append({ role: "user", text: "The first request of all." });
+          let window = session.window(MODEL);
+          for (const [number, act] of course.entries()) {
+            now += 1_000;
+            if (act.type === "fork") session = await session.fork();
+            if (act.type === "fork" || act.type === "reopen") window = session.window(MODEL);
+            else if (act.type === "fit") await fitAndCheck(session, window);
+            else if (act.type === "compact") await compactAndCheck(session);
+            else if (act.type === "since") await session.overlays.revertTo(now - 5_000);
+            else await carryOut(session, act, number);
+          }
+          await fitAndCheck(session, window);
+        } finally {
+          await kernel.close();
         }
-        await fitAndCheck(session, window);
-      } finally {
-        await kernel.close();
-      }
-    }),
-    { numRuns: proofRounds(30) },
-  );
-}, 240_000);
+      }),
+      { numRuns: proofRounds(30) },
+    );
+  },
+  240_000,
+);
 
 async function carryOut(session: Session, act: Act, number: number): Promise<void> {
   const { seq: head } = await session.head();

@@ -1,14 +1,18 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { testFolder } from "../support/folder.ts";
-import { proofRounds } from "../support/proof.ts";
+import { proofRounds, sizedTest } from "../support/proof.ts";
 import { crashRounds } from "./rounds.ts";
 
 const rounds = proofRounds(100, 4);
 
-test(`every acknowledged append survives SIGKILL at any moment, once and in order (${rounds} rounds)`, async () => {
-  const report = await crashRounds(testFolder(), rounds);
-  expect(report.acknowledged).toBeGreaterThan(10 * rounds);
-  expect(report.found).toBeGreaterThanOrEqual(report.acknowledged);
-  // Each writer leaves one draft; the kernel that checks the log also adopts the last one.
-  expect(report.interrupted).toBeGreaterThan(rounds / 2);
-}, 300_000);
+sizedTest(
+  `every acknowledged append survives SIGKILL at any moment, once and in order (${rounds} rounds)`,
+  async () => {
+    const report = await crashRounds(testFolder(), rounds);
+    expect(report.acknowledged).toBeGreaterThan(10 * rounds);
+    expect(report.found).toBeGreaterThanOrEqual(report.acknowledged);
+    // Each writer leaves one draft; the kernel that checks the log also adopts the last one.
+    expect(report.interrupted).toBeGreaterThan(rounds / 2);
+  },
+  300_000,
+);

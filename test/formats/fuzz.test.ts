@@ -6,7 +6,7 @@ import { FORMATS } from "../../src/formats/formats.ts";
 import { Input } from "../../src/formats/reading/input.ts";
 import { openKernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
-import { proofRounds } from "../support/proof.ts";
+import { proofRounds, sizedTest } from "../support/proof.ts";
 import { fuzz, SECRET_WORDS } from "./fuzz/fuzz.ts";
 import { importCase } from "./fuzz/import-case.ts";
 import { Lane } from "./fuzz/lane.ts";
@@ -90,20 +90,23 @@ describe.skipIf(!existsSync(DESCRIPTORS))("reading that is given up", () => {
 });
 
 describe("broken conversations", () => {
-  test("are read without an exception, without end, or without a trace in what all objects share", async () => {
-    const folder = realpathSync(testFolder());
-    await fuzz({
-      samples: known,
-      formats: FORMATS,
-      seed: SEED,
-      count: SHARES.samples,
-      folder,
-      run: read,
-    });
-    expectCleanPrototypes();
-  });
+  sizedTest(
+    "are read without an exception, without end, or without a trace in what all objects share",
+    async () => {
+      const folder = realpathSync(testFolder());
+      await fuzz({
+        samples: known,
+        formats: FORMATS,
+        seed: SEED,
+        count: SHARES.samples,
+        folder,
+        run: read,
+      });
+      expectCleanPrototypes();
+    },
+  );
 
-  test.skipIf(!HAS_TRANSCRIPTS)("are read so too where they were real ones", async () => {
+  sizedTest.skipIf(!HAS_TRANSCRIPTS)("are read so too where they were real ones", async () => {
     const folder = realpathSync(testFolder());
     const samples = realSamples(SEED).filter(({ format }) => names.has(format));
     await fuzz({
@@ -116,7 +119,7 @@ describe("broken conversations", () => {
     });
   });
 
-  test("are imported, and a second time nothing of them is new", async () => {
+  sizedTest("are imported, and a second time nothing of them is new", async () => {
     const folder = realpathSync(testFolder());
     const run = async (path: string, formats: typeof FORMATS) => {
       await using kernel = await openKernel({ path: ":memory:" });
@@ -132,7 +135,7 @@ describe("broken conversations", () => {
     });
   });
 
-  test("are imported without a change to anything but the store", async () => {
+  sizedTest("are imported without a change to anything but the store", async () => {
     const sandbox = realpathSync(testFolder());
     const [sources, stores, temporary] = ["sources", "stores", "temporary"].map((name) => {
       mkdirSync(join(sandbox, name));

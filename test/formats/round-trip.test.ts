@@ -7,7 +7,7 @@ import type { WriterName } from "../../src/formats/port/writer.ts";
 import { WRITERS } from "../../src/formats/writers.ts";
 import { type Entry, type Kernel, openKernel, type SessionId } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
-import { proofCases, proofTestIf } from "../support/proof.ts";
+import { proofCases, proofTestIf, sizedTest } from "../support/proof.ts";
 
 const transcripts = join(process.env.LONGHAUL_DATA ?? "../shared/data", "transcripts");
 const manifest = join(transcripts, "manifest.json");
@@ -107,7 +107,7 @@ describe("any session written for an API and imported again", () => {
     "copilot-cli",
     "gemini-cli",
   ];
-  test
+  sizedTest
     .skipIf(!isThere)
     .each(proofCases(["anthropic", "openai-chat", "openai-responses", "ai-sdk", "ai-sdk-ui"] as const))(
     "is written the same the second time: %s",

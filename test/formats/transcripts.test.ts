@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { importSources } from "../../src/formats/import-sources.ts";
 import { type Entry, flattenParts, type Kernel, openKernel, type Session } from "../../src/index.ts";
-import { proofCases } from "../support/proof.ts";
+import { proofCases, sizedTest } from "../support/proof.ts";
 import { type CountedFormat, countRaw } from "./count-raw/index.ts";
 
 const transcripts = join(process.env.LONGHAUL_DATA ?? "../shared/data", "transcripts");
@@ -59,7 +59,7 @@ async function* entriesOf(session: Session): AsyncGenerator<Entry> {
 }
 
 describe("real transcripts", () => {
-  test.skipIf(!isThere).each(proofCases(formats.toReversed(), 2))(
+  sizedTest.skipIf(!isThere).each(proofCases(formats.toReversed(), 2))(
     "of %s come in with the messages, tool calls and images that an independent count finds, once",
     async (format) => {
       for (const { gz, fmt } of files) {

@@ -1,10 +1,10 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import type { ApiName, WireObject } from "../../src/gateway/api/api.ts";
 import { getApi } from "../../src/gateway/api/apis.ts";
 import { findRepeatedRoles } from "../../src/gateway/outgoing/role-rules.ts";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway } from "../support/gateway.ts";
-import { proofCases } from "../support/proof.ts";
+import { proofCases, sizedTest } from "../support/proof.ts";
 import { output, startLimitedUpstream } from "./limited.ts";
 import { expectWholeLog, working } from "./long-session.ts";
 
@@ -25,7 +25,7 @@ async function smallModel(
 }
 
 describe.each(proofCases(APIS))("requests over %s", (api) => {
-  test.each(proofCases(["longhaul", "cline", "roo"], 2))(
+  sizedTest.each(proofCases(["longhaul", "cline", "roo"]))(
     "alternate roles after %s has edited them",
     async (policy) => {
       const reply = (turn: number) =>

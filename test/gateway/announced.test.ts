@@ -3,6 +3,7 @@ import { formatAnnouncement } from "../../src/gateway/observe/edit-announcement.
 import { formatTokens } from "../../src/gateway/observe/format-tokens.ts";
 import { formatPrettyLine } from "../../src/gateway/observe/log-line.ts";
 import { startGateway, threadsOf } from "../support/gateway.ts";
+import { proofTest } from "../support/proof.ts";
 import { startLimitedUpstream } from "./limited.ts";
 import { working, workOn } from "./long-session.ts";
 
@@ -36,11 +37,11 @@ describe("an edit", () => {
     expect(notes).toHaveLength(edits.length);
   });
 
-  test("never happens before the threshold when edits are late", async () => {
+  proofTest("never happens before the threshold when edits are late", async () => {
     expect((await work({ when: "late" })).edits).toEqual([]);
   });
 
-  test("of a dry run is told where it would have happened, and changes nothing", async () => {
+  proofTest("of a dry run is told where it would have happened, and changes nothing", async () => {
     const { edits, notes } = await work({ dryRun: true });
     expect(edits[0]).toMatch(/^would have edited the window here: \S+ → \S+ tokens, /);
     expect(notes).toEqual([]);

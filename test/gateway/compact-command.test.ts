@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Session } from "../../src/index.ts";
 import { TestAgent } from "../support/agent.ts";
 import { logOf, startGateway, type TestGateway, threadsOf } from "../support/gateway.ts";
-import { proofCases } from "../support/proof.ts";
+import { proofCases, sizedTest } from "../support/proof.ts";
 import { says, startUpstream } from "../support/upstream.ts";
 
 const APIS = ["anthropic", "openai-chat", "openai-responses"] as const;
@@ -31,7 +31,7 @@ async function chat(api: (typeof APIS)[number], turns = 12) {
 }
 
 describe("/compact typed in a chat", () => {
-  test.each(proofCases(APIS))(
+  sizedTest.each(proofCases(APIS))(
     "compacts the conversation before the call, and the log keeps the command: %s",
     async (api) => {
       const { gateway, agent, lastBytes } = await chat(api);

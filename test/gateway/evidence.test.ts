@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { getApi } from "../../src/gateway/api/apis.ts";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway, threadsOf } from "../support/gateway.ts";
-import { proofCases, proofRounds } from "../support/proof.ts";
+import { proofCases, proofRounds, sizedTest } from "../support/proof.ts";
 import { behave, startUpstream } from "../support/upstream.ts";
 
 const APIS = ["anthropic", "openai-chat", "openai-responses"] as const;
@@ -53,7 +53,7 @@ function talk(): { role: string; content: string }[] {
 const written = (text: string) => JSON.stringify(text).slice(1, -1);
 
 describe.each(proofCases(APIS))("what answers a question, over %s,", (api) => {
-  test("reaches the model although it had left the window", async () => {
+  sizedTest("reaches the model although it had left the window", async () => {
     const { upstream, agent } = await smallModel(api, 16_000);
     agent.elements = talk();
     await agent.say(QUESTION);
@@ -63,7 +63,7 @@ describe.each(proofCases(APIS))("what answers a question, over %s,", (api) => {
     expect(body).toContain(written(QUESTION));
   });
 
-  test("stays out where paging is switched off", async () => {
+  sizedTest("stays out where paging is switched off", async () => {
     const { upstream, agent } = await smallModel(api, 16_000, { paging: false });
     agent.elements = talk();
     await agent.say("Let us go on with sailing, please.");
@@ -72,7 +72,7 @@ describe.each(proofCases(APIS))("what answers a question, over %s,", (api) => {
     expect(body).not.toContain("brought back because");
   });
 
-  test("is sent as it came where all of it fits, however much an edit would save", async () => {
+  sizedTest("is sent as it came where all of it fits, however much an edit would save", async () => {
     const { upstream, agent } = await smallModel(api, 200_000);
     agent.elements = talk();
     await agent.say(QUESTION);
@@ -123,35 +123,39 @@ describe("large messages", () => {
   });
 });
 
-test("in any window from 8,000 tokens on, the first, the newest and the latest words are sent, and all are in the log", async () => {
-  const words = (seed: number, size: number) =>
-    Array.from({ length: size }, (_, at) => `w${(seed * 7_919 + at * 31) % 997}`).join(" ");
-  await fc.assert(
-    fc.asyncProperty(
-      fc.integer({ min: 8_000, max: 40_000 }),
-      fc.constantFrom("longhaul", "cline", "roo"),
-      fc.array(fc.integer({ min: 1, max: 900 }), { minLength: 4, maxLength: 24 }),
-      async (window, policy, sizes) => {
-        const { upstream, gateway, agent } = await smallModel("anthropic", window, { policy });
-        const said: string[] = [];
-        for (const [turn, size] of sizes.entries()) {
-          const text = `Message ${turn}: ${words(turn, size)}`;
-          said.push(text);
-          await agent.say(text);
-          const body = upstream.heard.at(-1)?.body.toString() ?? "";
-          expect(body).toContain(written(text));
-          expect(body).toContain(written(said[0] as string));
-          if (turn > 0) expect(body).toContain("I see.");
-        }
-        const [main] = await threadsOf(gateway);
-        const session = await gateway.kernel.session(main?.id);
-        const log: string[] = [];
-        for (const entry of await session.read({ from: 1, limit: 200, kinds: ["message"] }))
-          log.push(JSON.stringify(entry));
-        for (const text of said) expect(log.filter((entry) => entry.includes(written(text)))).toHaveLength(1);
-        await gateway.close();
-      },
-    ),
-    { numRuns: proofRounds(12, 4) },
-  );
-});
+sizedTest(
+  "in any window from 8,000 tokens on, the first, the newest and the latest words are sent, and all are in the log",
+  async () => {
+    const words = (seed: number, size: number) =>
+      Array.from({ length: size }, (_, at) => `w${(seed * 7_919 + at * 31) % 997}`).join(" ");
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 8_000, max: 40_000 }),
+        fc.constantFrom("longhaul", "cline", "roo"),
+        fc.array(fc.integer({ min: 1, max: 900 }), { minLength: 4, maxLength: 24 }),
+        async (window, policy, sizes) => {
+          const { upstream, gateway, agent } = await smallModel("anthropic", window, { policy });
+          const said: string[] = [];
+          for (const [turn, size] of sizes.entries()) {
+            const text = `Message ${turn}: ${words(turn, size)}`;
+            said.push(text);
+            await agent.say(text);
+            const body = upstream.heard.at(-1)?.body.toString() ?? "";
+            expect(body).toContain(written(text));
+            expect(body).toContain(written(said[0] as string));
+            if (turn > 0) expect(body).toContain("I see.");
+          }
+          const [main] = await threadsOf(gateway);
+          const session = await gateway.kernel.session(main?.id);
+          const log: string[] = [];
+          for (const entry of await session.read({ from: 1, limit: 200, kinds: ["message"] }))
+            log.push(JSON.stringify(entry));
+          for (const text of said)
+            expect(log.filter((entry) => entry.includes(written(text)))).toHaveLength(1);
+          await gateway.close();
+        },
+      ),
+      { numRuns: proofRounds(12, 4) },
+    );
+  },
+);

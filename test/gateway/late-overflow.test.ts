@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway } from "../support/gateway.ts";
-import { proofCases, proofTest } from "../support/proof.ts";
+import { proofCases, proofTest, sizedTest } from "../support/proof.ts";
 import { beginStream, behave, type Heard, startUpstream } from "../support/upstream.ts";
 import { output } from "./limited.ts";
 
@@ -47,7 +47,7 @@ async function refuse(response: ServerResponse, pieces: readonly string[]): Prom
   response.end();
 }
 
-test.each(proofCases(Object.entries(REFUSALS)))(
+sizedTest.each(proofCases(Object.entries(REFUSALS)))(
   "an overflow over %s that is told behind the head of a stream is healed",
   async (api, pieces) => {
     const most = 100_000;

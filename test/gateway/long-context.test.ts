@@ -41,7 +41,7 @@ describe("a client that asks for the window of a million tokens", () => {
     expect(await sent(BETA)).toBe(25);
   });
 
-  test("has the smaller one that the configuration names", async () => {
+  proofTest("has the smaller one that the configuration names", async () => {
     const models = { "claude-sonnet-4-5": { window: 200_000 } };
     expect(await sent(BETA, { models })).toBeLessThan(25);
   });

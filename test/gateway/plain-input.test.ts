@@ -1,6 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { ask, startGateway } from "../support/gateway.ts";
-import { proofCases, proofTest } from "../support/proof.ts";
+import { proofCases, proofTest, sizedTest } from "../support/proof.ts";
 import { says, startUpstream } from "../support/upstream.ts";
 import { RECALLS, recalls } from "./recall/talk.ts";
 
@@ -26,11 +26,11 @@ describe.each(proofCases([true, false]))(
   (isStreamed) => {
     const body = { input: "Which port was it?" };
 
-    test("reports what the provider has counted where nothing is put to it", async () => {
+    sizedTest("reports what the provider has counted where nothing is put to it", async () => {
       expect(await inputTokens(body, isStreamed, {}, 0)).toBe(35_000);
     });
 
-    test("never reports more than its client's window where recalls were put to it", async () => {
+    sizedTest("never reports more than its client's window where recalls were put to it", async () => {
       expect(await inputTokens(body, isStreamed, RECALLS, 2)).toBeLessThanOrEqual(WINDOW);
     });
 

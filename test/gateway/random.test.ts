@@ -1,7 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { getApi } from "../../src/gateway/api/apis.ts";
 import { logOf, startGateway, threadsOf } from "../support/gateway.ts";
-import { proofCases } from "../support/proof.ts";
+import { proofCases, sizedTest } from "../support/proof.ts";
 import { startLimitedUpstream } from "./limited.ts";
 import { anyReply, numbersFrom, RandomAgent } from "./random-agent.ts";
 import { textsIn } from "./said.ts";
@@ -11,7 +11,7 @@ const TURNS = 40;
 const WINDOW = 24_000;
 
 describe("an agent with habits", () => {
-  test.each(proofCases(SEEDS))("works on within a small window, whatever it does (%i)", async (seed) => {
+  sizedTest.each(proofCases(SEEDS))("works on within a small window, whatever it does (%i)", async (seed) => {
     const random = numbersFrom(seed + 1_000);
     const upstream = await startLimitedUpstream({
       api: "anthropic",

@@ -3,7 +3,7 @@ import type { WireObject } from "../../src/gateway/api/api.ts";
 import { createToken } from "../../src/gateway/index.ts";
 import { findNewViolations } from "../../src/gateway/outgoing/check-rules.ts";
 import { lineOf, logOf, startGateway, threadsOf } from "../support/gateway.ts";
-import { proofCases } from "../support/proof.ts";
+import { proofCases, sizedTest } from "../support/proof.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { HAS_RECORDINGS } from "./recorded.ts";
 import { type Replayed, readScenarios, replay, type Scenario } from "./replay.ts";
@@ -14,7 +14,7 @@ const byName = scenarios.map((scenario) => [scenario.name, scenario] as const);
 const PASS = { policy: "none" };
 
 describe.skipIf(!HAS_RECORDINGS)("requests that real clients sent", () => {
-  test.each(proofCases(byName, 3))("%s passes byte for byte with edits off", async (_, scenario) => {
+  sizedTest.each(proofCases(byName, 3))("%s passes byte for byte with edits off", async (_, scenario) => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url, config: PASS });
     for (const { recorded, sent, sentHeaders, heard, answer } of await replay(gateway, upstream, scenario)) {
@@ -30,7 +30,7 @@ describe.skipIf(!HAS_RECORDINGS)("requests that real clients sent", () => {
     expect(upstream.heard).toHaveLength(scenario.recorded.length);
   });
 
-  test.each(proofCases(byName, 3))(
+  sizedTest.each(proofCases(byName, 3))(
     "%s is one conversation, every message of which is stored once",
     async (_, scenario) => {
       const upstream = await startUpstream();
@@ -78,7 +78,7 @@ describe.skipIf(!HAS_RECORDINGS)("requests that real clients sent", () => {
     },
   );
 
-  test.each(proofCases(byName, 3))(
+  sizedTest.each(proofCases(byName, 3))(
     "%s keeps every rule of its provider when its window is small",
     async (_, scenario) => {
       const upstream = await startUpstream();

@@ -1,8 +1,8 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import type { WireObject } from "../../src/gateway/api/api.ts";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway } from "../support/gateway.ts";
-import { proofCases } from "../support/proof.ts";
+import { proofCases, sizedTest } from "../support/proof.ts";
 import { output, startLimitedUpstream } from "./limited.ts";
 import { working } from "./long-session.ts";
 
@@ -14,7 +14,7 @@ const SEALED = [
   ["context_compaction", 600],
 ] as const;
 
-test.each(proofCases(SEALED))(
+sizedTest.each(proofCases(SEALED))(
   "an item of type %s with %i characters never leaves the window: all that was said before is in it",
   async (type, length) => {
     const upstream = await startLimitedUpstream({

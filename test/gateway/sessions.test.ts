@@ -3,6 +3,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { TestAgent } from "../support/agent.ts";
 import { logOf, quiet, startGateway, type TestGateway, threadsOf } from "../support/gateway.ts";
+import { proofTest } from "../support/proof.ts";
 import { type Answering, behave, eventsOf, says, startUpstream } from "../support/upstream.ts";
 import { lineOfThread, onlyLine } from "./only-line.ts";
 import { textsIn } from "./said.ts";
@@ -378,7 +379,7 @@ describe("requests at the same time", () => {
     expect(logs.filter((text) => text.startsWith("assistant|"))).toHaveLength(2);
   });
 
-  test("of fifty conversations never mix", async () => {
+  proofTest("of fifty conversations never mix", async () => {
     const { upstream, gateway } = await world(async (heard, response, index) => {
       const last = heard.json.messages.at(-1).content;
       await sleep((index * 7) % 40);

@@ -1,9 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import type { ApiName, WireObject } from "../../src/gateway/api/api.ts";
 import { getApi } from "../../src/gateway/api/apis.ts";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway, threadsOf } from "../support/gateway.ts";
-import { proofCases } from "../support/proof.ts";
+import { proofCases, sizedTest } from "../support/proof.ts";
 import { output, startLimitedUpstream } from "./limited.ts";
 
 const WINDOW = 16_000;
@@ -23,7 +23,7 @@ const INSTRUCTIONS: Readonly<Record<ApiName, (text: string) => WireObject>> = {
 describe.each(proofCases(["anthropic", "openai-chat", "openai-responses"] as const))(
   "system messages over %s",
   (api) => {
-    test.each(proofCases(["longhaul", "cline", "roo", "openclaw"], 2))(
+    sizedTest.each(proofCases(["longhaul", "cline", "roo", "openclaw"]))(
       "among the others are sent as they came under %s, and never as the user's",
       async (policy) => {
         const upstream = await startLimitedUpstream({

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { TestAgent } from "../support/agent.ts";
 import { logOf, startGateway, type TestGateway, threadsOf } from "../support/gateway.ts";
 import "../support/seed.ts";
-import { proofRounds, proofTest } from "../support/proof.ts";
+import { proofRounds, proofTest, sizedTest } from "../support/proof.ts";
 import { says, startUpstream } from "../support/upstream.ts";
 import { output, startLimitedUpstream } from "./limited.ts";
 import { lineOfThread, onlyLine } from "./only-line.ts";
@@ -58,7 +58,7 @@ const conversation = fc.record({
 });
 
 describe("a client that trims its own history", () => {
-  test("is one session that holds every word once, and its requests go out as they came", async () => {
+  sizedTest("is one session that holds every word once, and its requests go out as they came", async () => {
     await fc.assert(
       fc.asyncProperty(conversation, async ({ api, id, first, steps, reminds }) => {
         const { upstream, gateway } = await world();
@@ -118,7 +118,7 @@ describe("a sliding window", () => {
     expect(await onlyLog(gateway)).toEqual([...agent.said].sort());
   });
 
-  test("is edited where it does not fit, and the newest message goes out word for word", async () => {
+  proofTest("is edited where it does not fit, and the newest message goes out word for word", async () => {
     const upstream = await startLimitedUpstream({
       api: "anthropic",
       window: 16_000,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { WireObject } from "../../src/gateway/api/api.ts";
 import { TestAgent } from "../support/agent.ts";
 import { lineOf, startGateway, threadsOf } from "../support/gateway.ts";
-import { proofCases } from "../support/proof.ts";
+import { proofCases, sizedTest } from "../support/proof.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { output } from "./limited.ts";
 
@@ -43,7 +43,7 @@ function saying(items: (index: number) => readonly WireObject[]) {
 }
 
 describe("of what only its format knows", () => {
-  test.each(proofCases(Object.entries(KINDS), 2))(
+  sizedTest.each(proofCases(Object.entries(KINDS), 2))(
     "%s leaves the window together with its answer",
     async (_, [call, answer]) => {
       const upstream = await saying((index) => [call(`id_${index}`)]);

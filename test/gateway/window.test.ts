@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway, threadsOf } from "../support/gateway.ts";
-import { proofCases, proofTest } from "../support/proof.ts";
+import { proofCases, proofTest, sizedTest } from "../support/proof.ts";
 import { behave, says, startUpstream } from "../support/upstream.ts";
 import { output, startLimitedUpstream } from "./limited.ts";
 import { expectWholeLog, working, workOn } from "./long-session.ts";
@@ -16,7 +16,7 @@ function small(baseUrl: string, window?: number) {
 }
 
 describe("a long session with a small upstream", () => {
-  test.each(
+  sizedTest.each(
     proofCases([
       ["openai-chat", 120, 5_000],
       ["openai-responses", 120, 5_000],
@@ -31,7 +31,7 @@ describe("a long session with a small upstream", () => {
     expect(JSON.stringify(agent.body()).length / 4).toBeGreaterThan(2 * WINDOW);
   });
 
-  test.each(
+  sizedTest.each(
     proofCases([
       [
         "counts more tokens from one day to the next",

@@ -4,10 +4,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decodePayload, encodePayload } from "../../src/log/codec.ts";
 import { PRIMER } from "../../src/log/primer.ts";
-import { proofRounds } from "../support/proof.ts";
+import { proofRounds, sizedTest } from "../support/proof.ts";
 
 describe("payloads", () => {
-  test("hold any text of any length", () => {
+  sizedTest("hold any text of any length", () => {
     const text = fc.oneof(
       fc.string({ unit: "binary", maxLength: 400 }),
       fc.string({ unit: "grapheme", maxLength: 12_000 }),

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { frameMessage, unframeMessage } from "../../src/log/frame.ts";
 import type { Message } from "../../src/model/message.ts";
 import type { BlobPart, Part, RawPart, TextPart } from "../../src/model/part.ts";
-import { proofRounds } from "../support/proof.ts";
+import { proofRounds, sizedTest } from "../support/proof.ts";
 
 const text = fc.oneof(
   fc.string({ unit: "binary", maxLength: 200 }),
@@ -53,7 +53,7 @@ const message: fc.Arbitrary<Message> = fc.record({
 });
 
 describe("a message written down", () => {
-  test("reads back as JSON would read it", () => {
+  sizedTest("reads back as JSON would read it", () => {
     fc.assert(
       fc.property(message, (said) => {
         expect(unframeMessage(frameMessage(said))).toEqual(JSON.parse(JSON.stringify(said)));

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Lz4 } from "../../src/log/lz4.ts";
 import { PRIMER } from "../../src/log/primer.ts";
-import { proofRounds } from "../support/proof.ts";
+import { proofRounds, sizedTest } from "../support/proof.ts";
 
 const MAX_BYTES = 60_000;
 const primed = new Lz4(PRIMER, MAX_BYTES);
@@ -43,7 +43,7 @@ const repetitive = fc
   });
 
 describe("LZ4 blocks", () => {
-  test.each([
+  sizedTest.each([
     ["with a primer", primed],
     ["with almost none", unprimed],
   ] as const)("come back as they were, %s", (_, lz4) => {
@@ -93,7 +93,7 @@ describe("LZ4 blocks", () => {
     expect(pack(primed, message).length).toBeLessThan(message.length * 0.65);
   });
 
-  test("that are damaged are refused or give other bytes, and never reach outside their bounds", () => {
+  sizedTest("that are damaged are refused or give other bytes, and never reach outside their bounds", () => {
     const damage = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(repetitive, damage, fc.nat(), (input, flips, cut) => {

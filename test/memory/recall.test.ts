@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Embedder } from "../../src/memory/embed/embedder.ts";
 import { createPackagedModel } from "../../src/memory/embed/packaged-model.ts";
 import { testFolder } from "../support/folder.ts";
-import { proofRounds } from "../support/proof.ts";
+import { proofRounds, sizedTest } from "../support/proof.ts";
 import { testMemory } from "./test-memory.ts";
 
 const textsOf = (recall: { readonly hits: readonly { readonly text: string }[] }) =>
@@ -134,7 +134,7 @@ test("memory says when it is not sure", async () => {
   expect(nothing.isSure).toBe(false);
 });
 
-test("no question is an error, whatever it is made of", async () => {
+sizedTest("no question is an error, whatever it is made of", async () => {
   const { memory, say } = await testMemory();
   await say("a", "NEAR AND OR NOT columns are words like others.");
   const hostile = fc.oneof(

@@ -11,7 +11,7 @@ import {
   removePlaces,
   replacePlace,
 } from "../../src/model/line.ts";
-import { proofRounds } from "../support/proof.ts";
+import { proofRounds, sizedTest } from "../support/proof.ts";
 
 const S = "s";
 const at = (seq: number) => ({ session: S, seq });
@@ -64,7 +64,7 @@ describe("a line", () => {
     );
   });
 
-  test("does what an array of seqs would do, through any series of changes", () => {
+  sizedTest("does what an array of seqs would do, through any series of changes", () => {
     const change = fc.record({
       kind: fc.constantFrom("through", "before", "remove", "replace"),
       pick: fc.nat(),

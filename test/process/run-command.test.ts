@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { runCommand, startCommand } from "../../src/process/run-command.ts";
 import { getSystemTable } from "../../src/process/system-table.ts";
 import { testFolder } from "../support/folder.ts";
+import { proofTest } from "../support/proof.ts";
 import { countTagged, freshTag, script, shell } from "./family.ts";
 
 describe("a program that runs for a task", () => {
@@ -215,20 +216,23 @@ describe("the end of a run", () => {
     expect(await countTagged(tag)).toBe(1);
   });
 
-  test("takes those that drop their environment, if they stay in the group or were seen before", async () => {
-    const tag = freshTag();
-    const orphaned = Promise.withResolvers<void>();
-    const command = await startCommand({
-      ...shell("env -i sleep 602 & (env -i setsid sleep 602 & sleep 2; echo orphaned) & sleep 602"),
-      onLine: () => orphaned.resolve(),
-      tag,
-    });
-    await orphaned.promise;
-    command.stop();
-    expect(await command.ended).toMatchObject({ remaining: [] });
-    const left = await runCommand({ ...shell("ps ax | grep 'sleep 60[2]' | wc -l"), tag: freshTag() });
-    expect(left.stdout.trim()).toBe("0");
-  });
+  proofTest(
+    "takes those that drop their environment, if they stay in the group or were seen before",
+    async () => {
+      const tag = freshTag();
+      const orphaned = Promise.withResolvers<void>();
+      const command = await startCommand({
+        ...shell("env -i sleep 602 & (env -i setsid sleep 602 & sleep 2; echo orphaned) & sleep 602"),
+        onLine: () => orphaned.resolve(),
+        tag,
+      });
+      await orphaned.promise;
+      command.stop();
+      expect(await command.ended).toMatchObject({ remaining: [] });
+      const left = await runCommand({ ...shell("ps ax | grep 'sleep 60[2]' | wc -l"), tag: freshTag() });
+      expect(left.stdout.trim()).toBe("0");
+    },
+  );
 
   test("stops one that forks in a loop while it is killed", async () => {
     const tag = freshTag();

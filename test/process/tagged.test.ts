@@ -11,7 +11,7 @@ import { findTagged, reapTagged } from "../../src/process/tagged.ts";
 import { commandAgent } from "../../src/task/command-agent.ts";
 import { startChild } from "../support/child.ts";
 import { testFolder } from "../support/folder.ts";
-import { proofCases } from "../support/proof.ts";
+import { proofCases, sizedTest } from "../support/proof.ts";
 import { countTagged, eventually, freshTag, shell } from "./family.ts";
 
 const supervisor = new URL("supervisor.ts", import.meta.url);
@@ -31,7 +31,7 @@ describe("the trees of a supervisor", () => {
     expect(await reapTagged(tag)).toEqual({ ended: 0, remaining: [] });
   });
 
-  test.each(
+  sizedTest.each(
     proofCases(
       [
         ["SIGTERM", "", "SIGTERM"],

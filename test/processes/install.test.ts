@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { testFolder } from "../support/folder.ts";
+import { proofTest } from "../support/proof.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -43,49 +44,55 @@ async function findFreePort(): Promise<number> {
 }
 
 describe("the published package", () => {
-  test("installs in an empty project, runs, and brings no native code and no install script", async () => {
-    const tarball = await packPackage();
-    const project = testFolder();
-    writeFileSync(join(project, "package.json"), '{ "private": true }');
-    await npm(["install", tarball, ...CACHED], project);
-    const files = readdirSync(join(project, "node_modules"), { recursive: true }).map(String);
-    expect(files.filter((path) => /\.node$|binding\.gyp$/.test(path))).toEqual([]);
-    const lock = JSON.parse(readFileSync(join(project, "package-lock.json"), "utf8"));
-    const packages: readonly { readonly hasInstallScript?: boolean }[] = Object.values(lock.packages);
-    expect(packages.filter(({ hasInstallScript }) => hasInstallScript)).toEqual([]);
-    expect(files.filter((path) => /^longhaul\/(?:src|test|bench|node_modules)\//.test(path))).toEqual([]);
-    const version = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).version;
-    const bin = join(project, "node_modules/.bin/longhaul");
-    expect((await run(bin, ["--version"], { env })).stdout.trim()).toBe(version);
-    const script =
-      'import("longhaul").then(({ openKernel }) => openKernel({ path: ":memory:" })).then((k) => k.close())';
-    await run(process.execPath, ["-e", script], { cwd: project, env });
-    // An absolute path would be taken for a program.
-    const npx = await run("npx", ["--yes", "--prefer-offline", `./${basename(tarball)}`, "help"], {
-      cwd: dirname(tarball),
-      env,
-      timeout: NPM_MS,
-    });
-    expect(npx.stdout).toContain("longhaul: the memory of long-running agents.");
-  });
+  proofTest(
+    "installs in an empty project, runs, and brings no native code and no install script",
+    async () => {
+      const tarball = await packPackage();
+      const project = testFolder();
+      writeFileSync(join(project, "package.json"), '{ "private": true }');
+      await npm(["install", tarball, ...CACHED], project);
+      const files = readdirSync(join(project, "node_modules"), { recursive: true }).map(String);
+      expect(files.filter((path) => /\.node$|binding\.gyp$/.test(path))).toEqual([]);
+      const lock = JSON.parse(readFileSync(join(project, "package-lock.json"), "utf8"));
+      const packages: readonly { readonly hasInstallScript?: boolean }[] = Object.values(lock.packages);
+      expect(packages.filter(({ hasInstallScript }) => hasInstallScript)).toEqual([]);
+      expect(files.filter((path) => /^longhaul\/(?:src|test|bench|node_modules)\//.test(path))).toEqual([]);
+      const version = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).version;
+      const bin = join(project, "node_modules/.bin/longhaul");
+      expect((await run(bin, ["--version"], { env })).stdout.trim()).toBe(version);
+      const script =
+        'import("longhaul").then(({ openKernel }) => openKernel({ path: ":memory:" })).then((k) => k.close())';
+      await run(process.execPath, ["-e", script], { cwd: project, env });
+      // An absolute path would be taken for a program.
+      const npx = await run("npx", ["--yes", "--prefer-offline", `./${basename(tarball)}`, "help"], {
+        cwd: dirname(tarball),
+        env,
+        timeout: NPM_MS,
+      });
+      expect(npx.stdout).toContain("longhaul: the memory of long-running agents.");
+    },
+  );
 
-  test("installs globally, works from any folder, and leaves no file when it is uninstalled", async () => {
-    const tarball = await packPackage();
-    const prefix = testFolder();
-    const place = ["--global", "--prefix", prefix];
-    await npm(["install", ...place, tarball, ...CACHED], testFolder());
-    const [home, cwd] = [testFolder(), testFolder()];
-    mkdirSync(join(home, ".claude"));
-    const bin = join(prefix, process.platform === "win32" ? "longhaul.cmd" : "bin/longhaul");
-    const there = { cwd, env: { PATH: env.PATH, HOME: home } };
-    await run(bin, ["connect", "claude-code", "--yes"], there);
-    expect(existsSync(join(home, ".claude/settings.json"))).toBe(true);
-    await run(bin, ["disconnect"], there);
-    expect(existsSync(join(home, ".claude/settings.json"))).toBe(false);
-    await npm(["uninstall", ...place, "longhaul", "--loglevel=error"], testFolder());
-    const left = readdirSync(prefix, { recursive: true }).map(String);
-    expect(left.filter((path) => /longhaul|zod|genai/.test(path))).toEqual([]);
-  });
+  proofTest(
+    "installs globally, works from any folder, and leaves no file when it is uninstalled",
+    async () => {
+      const tarball = await packPackage();
+      const prefix = testFolder();
+      const place = ["--global", "--prefix", prefix];
+      await npm(["install", ...place, tarball, ...CACHED], testFolder());
+      const [home, cwd] = [testFolder(), testFolder()];
+      mkdirSync(join(home, ".claude"));
+      const bin = join(prefix, process.platform === "win32" ? "longhaul.cmd" : "bin/longhaul");
+      const there = { cwd, env: { PATH: env.PATH, HOME: home } };
+      await run(bin, ["connect", "claude-code", "--yes"], there);
+      expect(existsSync(join(home, ".claude/settings.json"))).toBe(true);
+      await run(bin, ["disconnect"], there);
+      expect(existsSync(join(home, ".claude/settings.json"))).toBe(false);
+      await npm(["uninstall", ...place, "longhaul", "--loglevel=error"], testFolder());
+      const left = readdirSync(prefix, { recursive: true }).map(String);
+      expect(left.filter((path) => /longhaul|zod|genai/.test(path))).toEqual([]);
+    },
+  );
 });
 
 describe("the container", () => {

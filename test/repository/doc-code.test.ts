@@ -6,7 +6,7 @@ import { fileOf, peersOf, programsOf } from "../support/docs/programs.ts";
 import { createProject, runFile } from "../support/docs/run-program.ts";
 import { compile, installDeclarations } from "../support/docs/type-check.ts";
 import { testFolder } from "../support/folder.ts";
-import { proofCases, proofTest } from "../support/proof.ts";
+import { proofCases, proofTest, sizedTest } from "../support/proof.ts";
 
 const programs = readPages().flatMap(programsOf);
 
@@ -63,7 +63,7 @@ describe("the code of the pages", () => {
   });
 
   const runnable = programs.filter(({ name }) => NOT_RUN[name] === undefined);
-  test.each(proofCases(runnable, 3))("$name runs offline", (program) => {
+  sizedTest.each(proofCases(runnable, 3))("$name runs offline", (program) => {
     const folder = createProject(testFolder());
     writeFileSync(join(folder, fileOf(program)), program.code);
     const { exitCode, stderr } = runFile(folder, fileOf(program));

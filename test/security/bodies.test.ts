@@ -9,7 +9,7 @@ import { ByteBudget } from "../../src/gateway/door/byte-budget.ts";
 import { startProgram } from "../cli/support/program.ts";
 import { testFolder } from "../support/folder.ts";
 import { ask, startGateway } from "../support/gateway.ts";
-import { proofRounds, proofTest } from "../support/proof.ts";
+import { proofRounds, proofTest, sizedTest } from "../support/proof.ts";
 import { startUpstream } from "../support/upstream.ts";
 
 const MB = 1e6;
@@ -177,7 +177,7 @@ describe("a body", () => {
     await first;
   });
 
-  test("is the same however it was cut", () => {
+  sizedTest("is the same however it was cut", () => {
     fc.assert(
       fc.property(
         fc.array(fc.uint8Array({ maxLength: 9_000 }), { maxLength: 40 }),
@@ -201,7 +201,7 @@ describe("a body", () => {
 });
 
 describe("the budget of bytes", () => {
-  test("is never exceeded by more than one, loses nothing and lets everyone in at last", async () => {
+  sizedTest("is never exceeded by more than one, loses nothing and lets everyone in at last", async () => {
     const steps = fc.array(fc.record({ bytes: fc.integer({ min: 1, max: 40 * MB }), leaves: fc.boolean() }), {
       maxLength: 60,
     });

@@ -8,7 +8,7 @@ import { isLonghaulError, openKernel } from "../../src/index.ts";
 import { decodePayload, encodePayload } from "../../src/log/codec.ts";
 import { testFolder } from "../support/folder.ts";
 import { diskKernel, textOf } from "../support/kernel.ts";
-import { proofRounds } from "../support/proof.ts";
+import { proofRounds, sizedTest } from "../support/proof.ts";
 import { damageBlob, damageEntry } from "./damage.ts";
 
 const TEXTS = [
@@ -62,34 +62,38 @@ describe("a payload", () => {
 });
 
 describe("a flipped bit in the database file", () => {
-  test("never shows another text: it is noticed, harmless, or costs entries that check reports", async () => {
-    const path = testFolder();
-    const said = new Map<number, string>();
-    {
-      await using kernel = await openKernel({ path });
-      await using session = await kernel.session("s");
-      for (let n = 1; n <= 120; n++) {
-        const digests = Array.from({ length: 12 }, (_, part) =>
-          createHash("sha512").update(`${n} ${part}`).digest("base64"),
-        );
-        const text = `${n} ${digests.join(" ")}`;
-        said.set((await session.append({ role: n % 2 ? "user" : "assistant", text })).seq, text);
+  sizedTest(
+    "never shows another text: it is noticed, harmless, or costs entries that check reports",
+    async () => {
+      const path = testFolder();
+      const said = new Map<number, string>();
+      {
+        await using kernel = await openKernel({ path });
+        await using session = await kernel.session("s");
+        for (let n = 1; n <= 120; n++) {
+          const digests = Array.from({ length: 12 }, (_, part) =>
+            createHash("sha512").update(`${n} ${part}`).digest("base64"),
+          );
+          const text = `${n} ${digests.join(" ")}`;
+          said.set((await session.append({ role: n % 2 ? "user" : "assistant", text })).seq, text);
+        }
       }
-    }
-    const file = readFileSync(join(path, "log.db"));
-    const flips = proofRounds(200, 40);
-    let noticed = 0;
-    for (let flip = 0; flip < flips; flip++) {
-      const copy = testFolder();
-      cpSync(path, copy, { recursive: true });
-      const bytes = Buffer.from(file);
-      const at = (flip * 7_919 + 1_024) % bytes.length;
-      bytes[at] = (bytes[at] as number) ^ (1 << (flip % 8));
-      writeFileSync(join(copy, "log.db"), bytes);
-      noticed += await isNoticed(copy, said);
-    }
-    expect(noticed).toBeGreaterThan(flips / 2);
-  }, 120_000);
+      const file = readFileSync(join(path, "log.db"));
+      const flips = proofRounds(200, 40);
+      let noticed = 0;
+      for (let flip = 0; flip < flips; flip++) {
+        const copy = testFolder();
+        cpSync(path, copy, { recursive: true });
+        const bytes = Buffer.from(file);
+        const at = (flip * 7_919 + 1_024) % bytes.length;
+        bytes[at] = (bytes[at] as number) ^ (1 << (flip % 8));
+        writeFileSync(join(copy, "log.db"), bytes);
+        noticed += await isNoticed(copy, said);
+      }
+      expect(noticed).toBeGreaterThan(flips / 2);
+    },
+    120_000,
+  );
 });
 
 /** Returns 1 if a reader or a check reports damage; throws if a changed text is read silently. */

@@ -15,7 +15,7 @@ import { watchConfig } from "../../src/gateway/config/watch-config.ts";
 import { isLonghaulError } from "../../src/index.ts";
 import { runJson, runProgram, startProgram } from "../cli/support/program.ts";
 import { testFolder } from "../support/folder.ts";
-import { proofRounds, proofTest } from "../support/proof.ts";
+import { proofRounds, proofTest, sizedTest } from "../support/proof.ts";
 
 const KEY = "sk-ant-REAL-KEY-of-the-user-0123456789";
 
@@ -104,7 +104,7 @@ describe("a configuration planted in the working folder", () => {
     expect(stderr.split("\n").filter((line) => line.includes("was ignored"))).toHaveLength(1);
   });
 
-  test("decides nothing but what it may, whatever it holds and even when it is trusted", () => {
+  sizedTest("decides nothing but what it may, whatever it holds and even when it is trusted", () => {
     const names = Object.keys((getConfigSchemaJson() as { properties: object }).properties);
     const file = fc.dictionary(fc.constantFrom(...names, "__proto__", "constructor"), fc.jsonValue());
     const user = places();

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { openKernel } from "../../src/index.ts";
 import { startProgram } from "../cli/support/program.ts";
 import { testFolder } from "../support/folder.ts";
-import { proofCases, proofTest } from "../support/proof.ts";
+import { proofCases, proofTest, sizedTest } from "../support/proof.ts";
 
 const MB = 1e6;
 const isLinux = process.platform === "linux";
@@ -116,7 +116,7 @@ const SHAPES: Readonly<Record<string, () => Buffer>> = {
 };
 
 describe.skipIf(!isLinux)("a large body", () => {
-  test.each(proofCases(Object.entries(SHAPES)))(
+  sizedTest.each(proofCases(Object.entries(SHAPES)))(
     "of %s takes less than three and a half times its size",
     async (_, make) => {
       const { url, memory, upstream } = await serve();
@@ -229,7 +229,7 @@ describe("JSON that is nested deep", () => {
       `{"model":"claude-sonnet-4-5","max_tokens":10,"messages":[{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"write","input":${input}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"done"}]}]}`,
     );
 
-  test.each(proofCases([900, 2_000, 10_000, 100_000, 1_000_000], 3))(
+  sizedTest.each(proofCases([900, 2_000, 10_000, 100_000, 1_000_000], 3))(
     "%i levels deep never fails here",
     async (levels) => {
       const { url, upstream } = await serve();

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { searchByTime } from "../../src/store/sqlite/time-search.ts";
-import { proofRounds } from "../support/proof.ts";
+import { proofRounds, sizedTest } from "../support/proof.ts";
 
 describe("the search by time", () => {
-  test("finds what a walk through all times would find", () => {
+  sizedTest("finds what a walk through all times would find", () => {
     const gaps = fc.array(fc.oneof(fc.constant(0), fc.nat(5), fc.nat(1_000_000)), {
       minLength: 1,
       maxLength: 300,

@@ -1,9 +1,11 @@
-import { type TestAPI, test } from "vitest";
+import { type TaskMeta, type TestAPI, test } from "vitest";
 
 declare module "vitest" {
   interface TaskMeta {
     /** True for a test that only a proof runs. */
     isProof?: boolean;
+    /** True for a test that is longer in a proof. */
+    isSized?: boolean;
   }
 }
 
@@ -23,12 +25,12 @@ export function proofCases<const Case>(cases: readonly Case[], count = 1): reado
 type ProofTest = typeof test.skip;
 type Define = (title: string, options: object, body: unknown) => void;
 
-/** Passes tests on to `api` with the mark of a proof; options come second, or a limit of time last, as for `test`. */
-function markProofs(api: ProofTest): ProofTest {
+/** Passes tests on to `api` with a mark; options come second, or a limit of time last, as for `test`. */
+function markTests(api: ProofTest, meta: TaskMeta): ProofTest {
   const mark = (define: unknown) => (title: string, second: unknown, third?: unknown) => {
     const hasOptions = typeof second === "object";
     const options = hasOptions ? (second as object) : { ...(third !== undefined && { timeout: third }) };
-    (define as Define)(title, { ...options, meta: { isProof: true } }, hasOptions ? third : second);
+    (define as Define)(title, { ...options, meta }, hasOptions ? third : second);
   };
   const lists = {
     each: (cases: readonly unknown[]) => mark(api.each(cases)),
@@ -38,8 +40,13 @@ function markProofs(api: ProofTest): ProofTest {
 }
 
 /** A long test: a proof runs it, the everyday suite skips and counts it. */
-export const proofTest = markProofs(isProof ? test : test.skip);
+export const proofTest = markTests(isProof ? test : test.skip, { isProof: true });
 
 /** A long test that needs a condition, such as a system or a recording. */
 export const proofTestIf = (condition: boolean) =>
-  markProofs(isProof ? (test.runIf(condition) as TestAPI) : test.skip);
+  markTests(isProof ? (test.runIf(condition) as TestAPI) : test.skip, { isProof: true });
+
+/** A test whose rounds or cases come from `proofRounds` or `proofCases`: both suites run it, a proof in full. */
+export const sizedTest = Object.assign(markTests(test, { isSized: true }), {
+  skipIf: (condition: boolean) => markTests(test.skipIf(condition) as TestAPI, { isSized: true }),
+});

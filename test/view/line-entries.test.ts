@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Entry, Session } from "../../src/index.ts";
 import { diskKernel, say, testKernel, textOf } from "../support/kernel.ts";
-import { proofRounds } from "../support/proof.ts";
+import { proofRounds, sizedTest } from "../support/proof.ts";
 
 const words = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => `${from + index}`);
@@ -95,7 +95,7 @@ const step = fc.record({
   pick: fc.nat(),
 });
 
-test("entries() gives what a slice of the line gives, through any changes of the line", async () => {
+sizedTest("entries() gives what a slice of the line gives, through any changes of the line", async () => {
   const { kernel } = await diskKernel();
   await fc.assert(
     fc.asyncProperty(

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ReplyReader } from "../../src/wire/wire.ts";
 import { WIRES } from "../../src/wire/wires.ts";
-import { proofRounds } from "../support/proof.ts";
+import { proofRounds, sizedTest } from "../support/proof.ts";
 import type { Reply } from "../support/wire-server/behaviour.ts";
 import { readerOf, SPEAKERS, spoken, spokenWhole } from "./spoken.ts";
 
@@ -103,7 +103,7 @@ describe.each(WIRES.map((api) => [api.name, api] as const))("a reader of %s", (n
     expect(textOf(reader)).toBe("Writing.");
   });
 
-  test("bears whatever comes", () => {
+  sizedTest("bears whatever comes", () => {
     const strange = fc.oneof(
       fc.string().map((data) => ({ data })),
       fc.json({ maxDepth: 3 }).map((data) => ({ data })),

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { createWorktree } from "../../src/worktree/create-worktree.ts";
 import { judgeWorktree } from "../../src/worktree/judge-worktree.ts";
 import { parseStatus } from "../../src/worktree/worktree-status.ts";
-import { proofRounds, proofTest } from "../support/proof.ts";
+import { proofRounds, proofTest, sizedTest } from "../support/proof.ts";
 import { gitAt, makeRepository, type TestRepository, writeAt } from "./repository.ts";
 
 const changed = (...changes: string[]) => ({ state: "changed", changes });
@@ -241,7 +241,7 @@ describe("any sequence of work", () => {
     }
   }
 
-  test("is judged as a naive model judges it", async () => {
+  sizedTest("is judged as a naive model judges it", async () => {
     const repository: TestRepository = makeRepository();
     repository.git("rm", "-q", "b.txt");
     repository.git("commit", "-qm", "second");
@@ -257,7 +257,7 @@ describe("any sequence of work", () => {
         repository.git("stash", "clear");
         expect(state).toBe(model.isChanged ? "changed" : "unchanged");
       }),
-      { numRuns: proofRounds(20) },
+      { numRuns: proofRounds(20, 4) },
     );
   });
 });

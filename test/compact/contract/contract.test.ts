@@ -7,7 +7,7 @@ import { SECTION_KEYS, SECTIONS } from "../../../src/compact/contract/sections.t
 import { fenceSummaryText } from "../../../src/compact/contract/summary-fence.ts";
 import { buildSummaryPrompt, DATA_RULE } from "../../../src/compact/contract/summary-prompt.ts";
 import { buildSections, type SummaryItem } from "../../../src/compact/contract/summary-sections.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { cart, research, said, user } from "../conversations.ts";
 
 const word = fc.constantFrom(
@@ -38,7 +38,7 @@ describe("a summary", () => {
       expect(headings).toContain(`## ${heading}`);
   });
 
-  test("says the same after being taken apart and put together", () => {
+  sizedTest("says the same after being taken apart and put together", () => {
     fc.assert(
       fc.property(fc.array(items, { maxLength: 20 }), fc.array(items, { maxLength: 8 }), (plain, quotes) => {
         const quoted = quotes.map((item) => ({ ...item, isQuoted: true, label: "Read src/a.ts" }));

@@ -6,7 +6,7 @@ import { type ExtractOptions, extractSummary } from "../../../src/compact/extrac
 import { judgeSummary } from "../../../src/compact/gate/judge-summary.ts";
 import type { Message } from "../../../src/model/message.ts";
 import { estimateText } from "../../../src/window/tokens/estimate.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { histories } from "../../window/policies/histories.ts";
 import { assistant, called, cart, login, queue, research, said, suppliers, user } from "../conversations.ts";
 
@@ -207,7 +207,7 @@ describe("an extractive summary", () => {
     expect(text).toContain("const kept_from_before = load_table(7);");
   });
 
-  test("stays within any budget, has all sections and is the same every time", () => {
+  sizedTest("stays within any budget, has all sections and is the same every time", () => {
     fc.assert(
       fc.property(histories, fc.integer({ min: 300, max: 5_000 }), (messages, budgetTokens) => {
         const source = said(messages);

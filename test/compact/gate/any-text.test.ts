@@ -1,10 +1,10 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { parseSummary } from "../../../src/compact/contract/parse-summary.ts";
 import { isRoleMarker, sanitizeSummary } from "../../../src/compact/contract/sanitize-summary.ts";
 import { judgeSummary } from "../../../src/compact/gate/judge-summary.ts";
 import { repairSummary } from "../../../src/compact/gate/repair-summary.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { research } from "../conversations.ts";
 
 const pieces = fc.constantFrom(
@@ -41,7 +41,7 @@ const texts = fc.oneof(
 );
 
 describe("whatever a model returns", () => {
-  test("is judged without an error, and never passes as it is", () => {
+  sizedTest("is judged without an error, and never passes as it is", () => {
     fc.assert(
       fc.property(texts, (summary) => {
         const verdict = judgeSummary({ source: research, summary });
@@ -52,7 +52,7 @@ describe("whatever a model returns", () => {
     );
   });
 
-  test("speaks for nobody else once it was made harmless, and stays as it is the second time", () => {
+  sizedTest("speaks for nobody else once it was made harmless, and stays as it is the second time", () => {
     fc.assert(
       fc.property(texts, (summary) => {
         const safe = sanitizeSummary(summary);

@@ -6,7 +6,7 @@ import type { Item, RecordItem } from "../../../src/formats/port/item.ts";
 import { testFolder } from "../../support/folder.ts";
 import { lastVersions, lineEnds, readGrowing } from "../../support/growing.ts";
 import { readAll, sourcesAt } from "../../support/items.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 import {
   call,
   folderWith,
@@ -692,7 +692,7 @@ describe("large results in files of their own", () => {
 });
 
 describe("a file that grows", () => {
-  test("is read to the same end, wherever it was read before", async () => {
+  sizedTest("is read to the same end, wherever it was read before", async () => {
     const hook = { type: "hook_progress", hookName: "Stop" };
     const lines = [
       prompt("u1", null, "Look"),

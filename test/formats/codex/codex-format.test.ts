@@ -11,7 +11,7 @@ import { lastVersions, lineEnds, readGrowing } from "../../support/growing.ts";
 import { readAll, sourcesAt } from "../../support/items.ts";
 import { testKernel, texts } from "../../support/kernel.ts";
 import { PIXEL_PNG } from "../../support/pixel.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 
 const THREAD = "0198aaaa-0000-7000-8000-000000000001";
 const NAME = `rollout-2026-08-01T10-00-00-${THREAD}.jsonl`;
@@ -551,7 +551,7 @@ describe("a Codex rollout that grows", () => {
     for (const [id, record] of whole) expect(grown.get(id)).toEqual(record);
   });
 
-  test("has the same records wherever it was cut when it was read first", async () => {
+  sizedTest("has the same records wherever it was cut when it was read first", async () => {
     const text = textOfLines(story());
     const path = join(testFolder(), NAME);
     const whole = lastVersions(await readGrowing(path, text, [], codexFormat));
@@ -588,7 +588,7 @@ describe("a Codex rollout that grows", () => {
   });
 });
 
-test("no line of a Codex rollout makes reading fail, whatever its fields hold", async () => {
+sizedTest("no line of a Codex rollout makes reading fail, whatever its fields hold", async () => {
   const types = ["session_meta", "response_item", "event_msg", "turn_context", "compacted", "else"];
   const inner = [
     "message",

@@ -10,7 +10,7 @@ import { lastVersions, lineEnds, readGrowing } from "../../support/growing.ts";
 import { readAll, sourcesAt } from "../../support/items.ts";
 import { testKernel, texts } from "../../support/kernel.ts";
 import { PIXEL_PNG } from "../../support/pixel.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 
 const SESSION = "5e551011-0000-4000-8000-000000000001";
 
@@ -357,7 +357,7 @@ test("a session of Copilot CLI has the same records whether it is read at once o
   expect(new Map([...grown].sort())).toEqual(new Map([...whole].sort()));
 });
 
-test("no event of Copilot CLI makes reading fail, whatever its fields hold", async () => {
+sizedTest("no event of Copilot CLI makes reading fail, whatever its fields hold", async () => {
   const types = [
     "session.start",
     "system.message",

@@ -10,7 +10,7 @@ import { lastVersions, lineEnds, readGrowing } from "../../support/growing.ts";
 import { readAll, sourcesAt } from "../../support/items.ts";
 import { testKernel, texts } from "../../support/kernel.ts";
 import { PIXEL_PNG } from "../../support/pixel.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 
 const SESSION = "9e311111-0000-4000-8000-000000000001";
 const NAME = "session-2026-08-01T10-00-9e311111.jsonl";
@@ -387,7 +387,7 @@ describe("a Gemini chat that grows", () => {
   });
 });
 
-test("no line of a Gemini chat makes reading fail, whatever its fields hold", async () => {
+sizedTest("no line of a Gemini chat makes reading fail, whatever its fields hold", async () => {
   const value = fc.jsonValue({ maxDepth: 2 });
   const id = fc.constantFrom("a", "b", "c", "__proto__");
   const part = fc.dictionary(

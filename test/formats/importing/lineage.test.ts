@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Lineage } from "../../../src/formats/importing/lineage.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 
 const flat = (stretches: readonly (readonly [number, number])[] | undefined) =>
   stretches?.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, index) => from + index));
@@ -84,7 +84,7 @@ describe("the lineage of a source", () => {
     expect(lineage.signature()).not.toBe(before);
   });
 
-  test("agrees with a tree of parents, also after it was written down and read again", () => {
+  sizedTest("agrees with a tree of parents, also after it was written down and read again", () => {
     const step = fc.oneof(
       fc.record({ type: fc.constant("add" as const), parent: fc.option(fc.nat(), { nil: undefined }) }),
       fc.record({ type: fc.constant("rewind" as const), parent: fc.nat() }),

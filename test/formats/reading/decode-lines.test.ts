@@ -7,7 +7,7 @@ import { decodeLines, type LineDecoder } from "../../../src/formats/reading/deco
 import { Input, type InputOptions } from "../../../src/formats/reading/input.ts";
 import type { Json } from "../../../src/index.ts";
 import { testFolder } from "../../support/folder.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { collect } from "./chunked.ts";
 
 /** A decoder that turns every record into a notice and joins records with `more` with the next one. */
@@ -87,7 +87,7 @@ describe("a JSONL file that is decoded", () => {
     expect(texts(await decode({ resume }))).toEqual(["L2 20", "L3 3"]);
   });
 
-  test("goes on where it stopped when it has grown, however it was cut", async () => {
+  sizedTest("goes on where it stopped when it has grown, however it was cut", async () => {
     const records = fc.array(fc.record({ more: fc.boolean() }), { minLength: 1, maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(records, fc.nat(), fc.boolean(), async (list, some, isLive) => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type JsonElement, readJsonElements } from "../../../src/formats/reading/json-elements.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { chunkedBytes, chunksOf, collect, reusing } from "./chunked.ts";
 
 const read = (chunks: readonly Buffer[], arrays: readonly string[] = [], maxRecordBytes = 100_000) =>
@@ -55,7 +55,7 @@ const sorted = (elements: readonly { field: string; index?: number }[]) =>
   );
 
 describe("the elements of a JSON file", () => {
-  test("are those that JSON.parse finds, wherever the chunks are cut", async () => {
+  sizedTest("are those that JSON.parse finds, wherever the chunks are cut", async () => {
     await fc.assert(
       fc.asyncProperty(
         written,
@@ -69,7 +69,7 @@ describe("the elements of a JSON file", () => {
     );
   });
 
-  test("of a file cut at any byte are a prefix and one problem, never an exception", async () => {
+  sizedTest("of a file cut at any byte are a prefix and one problem, never an exception", async () => {
     await fc.assert(
       fc.asyncProperty(written, fc.nat(), async ({ bytes }, some) => {
         const end = some % bytes.length;
@@ -145,7 +145,7 @@ describe("the elements of a JSON file", () => {
     ]);
   });
 
-  test("of noise are problems or values, and reading ends", async () => {
+  sizedTest("of noise are problems or values, and reading ends", async () => {
     const letters = fc
       .array(fc.constantFrom(...'[]{},:"\\ \n1atrue\u00e4'), { maxLength: 80 })
       .map((all) => Buffer.from(all.join("")));

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type JsonLine, readJsonLines } from "../../../src/formats/reading/json-lines.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { chunkedBytes, collect, reusing } from "./chunked.ts";
 
 const read = async (chunks: readonly (Buffer | string)[], maxRecordBytes = 1_000): Promise<JsonLine[]> =>
@@ -16,29 +16,32 @@ const record = fc.dictionary(
 );
 
 describe("the records of a JSONL file", () => {
-  test("are those that were written, wherever the chunks are cut and whatever the line breaks", async () => {
-    const file = fc
-      .tuple(
-        fc.array(record, { maxLength: 6 }),
-        fc.constantFrom("\n", "\r\n", "\n\n", "\n  \t\n"),
-        fc.boolean(),
-      )
-      .chain(([records, lineBreak, isEnded]) => {
-        const text =
-          records.map((value) => JSON.stringify(value)).join(lineBreak) + (isEnded ? lineBreak : "");
-        return chunkedBytes(fc.constant(Buffer.from(text))).map(({ chunks }) => ({ records, chunks }));
-      });
-    await fc.assert(
-      fc.asyncProperty(file, async ({ records, chunks }) => {
-        const lines = await read(chunks, 100_000);
-        expect(lines.map((line) => JSON.stringify(line.record))).toEqual(
-          records.map((value) => JSON.stringify(JSON.parse(JSON.stringify(value)))),
-        );
-        expect(lines.filter(({ problem }) => problem !== undefined)).toEqual([]);
-      }),
-      { numRuns: proofRounds(300) },
-    );
-  });
+  sizedTest(
+    "are those that were written, wherever the chunks are cut and whatever the line breaks",
+    async () => {
+      const file = fc
+        .tuple(
+          fc.array(record, { maxLength: 6 }),
+          fc.constantFrom("\n", "\r\n", "\n\n", "\n  \t\n"),
+          fc.boolean(),
+        )
+        .chain(([records, lineBreak, isEnded]) => {
+          const text =
+            records.map((value) => JSON.stringify(value)).join(lineBreak) + (isEnded ? lineBreak : "");
+          return chunkedBytes(fc.constant(Buffer.from(text))).map(({ chunks }) => ({ records, chunks }));
+        });
+      await fc.assert(
+        fc.asyncProperty(file, async ({ records, chunks }) => {
+          const lines = await read(chunks, 100_000);
+          expect(lines.map((line) => JSON.stringify(line.record))).toEqual(
+            records.map((value) => JSON.stringify(JSON.parse(JSON.stringify(value)))),
+          );
+          expect(lines.filter(({ problem }) => problem !== undefined)).toEqual([]);
+        }),
+        { numRuns: proofRounds(300) },
+      );
+    },
+  );
 
   test("of a file cut at any byte are a prefix, and what is cut says so", async () => {
     const text = Buffer.from('{"a":"ä\\n"}\n{"b":{"c":[1,2]}}\n{"d":"𝄞"}');
@@ -114,7 +117,7 @@ describe("the records of a JSONL file", () => {
     expect("polluted" in {}).toBe(false);
   });
 
-  test("of noise are problems and never an exception", async () => {
+  sizedTest("of noise are problems and never an exception", async () => {
     await fc.assert(
       fc.asyncProperty(
         chunkedBytes(fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes))),

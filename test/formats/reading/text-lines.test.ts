@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { splitTextLines, type TextLine } from "../../../src/formats/reading/text-lines.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { chunkedBytes, chunksOf, reusing } from "./chunked.ts";
 
 /** Cuts chunks into lines; copies their bytes before the next batch. */
@@ -17,7 +17,7 @@ const lineBytes = fc
   .map((bytes) => Buffer.from(bytes));
 
 describe("lines", () => {
-  test("are what stands between line breaks, wherever the chunks are cut", async () => {
+  sizedTest("are what stands between line breaks, wherever the chunks are cut", async () => {
     await fc.assert(
       fc.asyncProperty(chunkedBytes(lineBytes), async ({ bytes, chunks }) => {
         const texts = bytes.toString("latin1").split("\n");
@@ -36,7 +36,7 @@ describe("lines", () => {
     );
   });
 
-  test("longer than the limit are counted and not held, wherever the chunks are cut", async () => {
+  sizedTest("longer than the limit are counted and not held, wherever the chunks are cut", async () => {
     await fc.assert(
       fc.asyncProperty(chunkedBytes(lineBytes), fc.nat(8), async ({ chunks }, limit) => {
         const whole = await cut(chunks);

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { aiSdkFormat } from "../../../src/formats/ai-sdk/ai-sdk-format.ts";
 import { anthropicFormat } from "../../../src/formats/anthropic-format.ts";
 import { openaiChatFormat } from "../../../src/formats/openai-chat-format.ts";
@@ -10,7 +10,7 @@ import type { ImportSource } from "../../../src/formats/port/format.ts";
 import { Input } from "../../../src/formats/reading/input.ts";
 import { sweAgentFormat } from "../../../src/formats/swe-agent/swe-agent-format.ts";
 import { testFolder } from "../../support/folder.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 
 /** Values that resemble messages, requests and their parts, with arbitrary content in the relevant fields. */
 const field = fc.constantFrom(
@@ -47,7 +47,7 @@ const { value: anything } = fc.letrec((tie) => ({
 }));
 
 describe("whatever a file holds", () => {
-  test.each([anthropicFormat, openaiChatFormat, openaiResponsesFormat, aiSdkFormat, sweAgentFormat])(
+  sizedTest.each([anthropicFormat, openaiChatFormat, openaiResponsesFormat, aiSdkFormat, sweAgentFormat])(
     "$name reads it without an error",
     async (format) => {
       const folder = testFolder();

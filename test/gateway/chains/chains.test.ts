@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { logOf, quiet, startGateway, threadsOf } from "../../support/gateway.ts";
 import { ALICE_TOKEN, BOB_TOKEN, TWO_PEOPLE } from "../../support/people.ts";
+import { proofTest } from "../../support/proof.ts";
 import { onlyLine } from "../only-line.ts";
 import { ChainedClient } from "./chained.ts";
 import { startWorld } from "./world.ts";
@@ -123,7 +124,7 @@ describe("a response that two requests go on from", () => {
     expect(await threadsOf(gateway)).toHaveLength(1);
   });
 
-  test("at once becomes forks, none of which has words of another", async () => {
+  proofTest("at once becomes forks, none of which has words of another", async () => {
     const { upstream, gateway, restart, lastWords } = await startWorld({ takesMs: 60 });
     const client = new ChainedClient(gateway);
     await client.say("Begin.");

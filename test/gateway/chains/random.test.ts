@@ -1,7 +1,7 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { startGateway, type TestGateway } from "../../support/gateway.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { ChainedClient, startKeepingUpstream, wordsIn } from "./chained.ts";
 
 /**
@@ -36,52 +36,56 @@ interface Said {
 }
 
 describe("chains of responses, whatever becomes of them", () => {
-  test("are answered to what was said on their own way, and to nothing else", async () => {
-    const upstream = await startKeepingUpstream({
-      reply: (_, context) => ({ text: `To ${wordsIn(context).at(-1)}` }),
-      takesMs: 2,
-    });
-    let gateways: TestGateway[] = [];
-    const start = async (path?: string) => {
-      const options = { upstream: upstream.url, ...(path !== undefined && { path }) };
-      const first = await startGateway(options);
-      gateways = [first, await startGateway({ ...options, path: first.path })];
-    };
-    let count = 0;
-    await fc.assert(
-      fc.asyncProperty(steps, async (all) => {
-        await start();
-        const said: Said[] = [];
-        for (const step of all) {
-          if (step.type === "forget") upstream.forget();
-          else if (step.type === "restart") {
-            const [first] = gateways;
-            await Promise.all(gateways.map((gateway) => gateway.close()));
-            await start(first?.path);
-          } else {
-            const before = [...said];
-            const ways = [...new Set(step.behind)].map((at) => before[at % Math.max(1, before.length)]);
-            const answers = await Promise.all(
-              ways.map(async (behind, at): Promise<Said> => {
-                const words = `user|Words ${count++}`;
-                const client = new ChainedClient(gateways[at % 2] as TestGateway, behind?.id);
-                client.fields.stream = !step.isWhole;
-                const text = await client.say([{ role: "user", content: words.slice(5) }]);
-                const known = upstream.contexts.findLast((context) => wordsIn(context).at(-1) === words);
-                expect(wordsIn(known ?? [])).toEqual([...(behind?.words ?? []), words]);
-                expect(text).toBe(`To ${words}`);
-                return {
-                  id: client.previous as string,
-                  words: [...(behind?.words ?? []), words, `assistant|To ${words}`],
-                };
-              }),
-            );
-            said.push(...answers);
+  sizedTest(
+    "are answered to what was said on their own way, and to nothing else",
+    async () => {
+      const upstream = await startKeepingUpstream({
+        reply: (_, context) => ({ text: `To ${wordsIn(context).at(-1)}` }),
+        takesMs: 2,
+      });
+      let gateways: TestGateway[] = [];
+      const start = async (path?: string) => {
+        const options = { upstream: upstream.url, ...(path !== undefined && { path }) };
+        const first = await startGateway(options);
+        gateways = [first, await startGateway({ ...options, path: first.path })];
+      };
+      let count = 0;
+      await fc.assert(
+        fc.asyncProperty(steps, async (all) => {
+          await start();
+          const said: Said[] = [];
+          for (const step of all) {
+            if (step.type === "forget") upstream.forget();
+            else if (step.type === "restart") {
+              const [first] = gateways;
+              await Promise.all(gateways.map((gateway) => gateway.close()));
+              await start(first?.path);
+            } else {
+              const before = [...said];
+              const ways = [...new Set(step.behind)].map((at) => before[at % Math.max(1, before.length)]);
+              const answers = await Promise.all(
+                ways.map(async (behind, at): Promise<Said> => {
+                  const words = `user|Words ${count++}`;
+                  const client = new ChainedClient(gateways[at % 2] as TestGateway, behind?.id);
+                  client.fields.stream = !step.isWhole;
+                  const text = await client.say([{ role: "user", content: words.slice(5) }]);
+                  const known = upstream.contexts.findLast((context) => wordsIn(context).at(-1) === words);
+                  expect(wordsIn(known ?? [])).toEqual([...(behind?.words ?? []), words]);
+                  expect(text).toBe(`To ${words}`);
+                  return {
+                    id: client.previous as string,
+                    words: [...(behind?.words ?? []), words, `assistant|To ${words}`],
+                  };
+                }),
+              );
+              said.push(...answers);
+            }
           }
-        }
-        await Promise.all(gateways.map((gateway) => gateway.close()));
-      }),
-      { numRuns: proofRounds(20) },
-    );
-  }, 120_000);
+          await Promise.all(gateways.map((gateway) => gateway.close()));
+        }),
+        { numRuns: proofRounds(20, 4) },
+      );
+    },
+    120_000,
+  );
 });

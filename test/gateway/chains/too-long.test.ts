@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { logOf, threadsOf } from "../../support/gateway.ts";
-import { proofCases, proofTest } from "../../support/proof.ts";
+import { proofCases, proofTest, sizedTest } from "../../support/proof.ts";
 import { output } from "../limited.ts";
 import { ChainedClient, wordsIn } from "./chained.ts";
 import { LONG_WORK, outputOf, startWorld, working } from "./world.ts";
@@ -9,7 +9,7 @@ import { LONG_WORK, outputOf, startWorld, working } from "./world.ts";
 const MOST = 120_000;
 
 describe("a chain that is too long for its provider", () => {
-  test.each(
+  sizedTest.each(
     proofCases([
       ["streamed", true, false],
       ["whole", false, false],

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { WireObject } from "../../../src/gateway/api/api.ts";
 import { eventsIn, type TestAgent } from "../../support/agent.ts";
 import { startGateway, threadsOf } from "../../support/gateway.ts";
-import { proofCases, proofTest } from "../../support/proof.ts";
+import { proofCases, proofTest, sizedTest } from "../../support/proof.ts";
 import { behave, startUpstream } from "../../support/upstream.ts";
 import {
   blockOf,
@@ -35,7 +35,7 @@ describe.each(
     ["whole", false],
   ]),
 )("a %s reply to a request whose window was compacted", (_, stream) => {
-  test("begins with the summary that stands in the window, and is written down without it", async () => {
+  sizedTest("begins with the summary that stands in the window, and is written down without it", async () => {
     const { upstream, gateway, agent } = await startTalkative(compacting(), stream);
     const reply = await replyTo(agent);
     const block = blockOf(reply);
@@ -67,7 +67,7 @@ describe.each(
     expect(blockOf(await replyTo(agent))?.content).toContain("[Summary");
   });
 
-  test("is nothing but the summary for a client that wants to pause, and nobody is asked", async () => {
+  sizedTest("is nothing but the summary for a client that wants to pause, and nobody is asked", async () => {
     const { upstream, gateway, agent } = await startTalkative(
       compacting({ pause_after_compaction: true }),
       stream,
@@ -140,7 +140,7 @@ describe.each(
     await expectSaid(gateway, [...agent.elements, { role: "assistant", content: reply.content }]);
   });
 
-  test("changes nothing of a reply whose window was not compacted", async () => {
+  sizedTest("changes nothing of a reply whose window was not compacted", async () => {
     const { agent } = await startTalkative(compacting({ pause_after_compaction: true }), stream);
     agent.elements = [{ role: "user", content: "Hello there." }];
     const reply = await replyTo(agent);

@@ -7,7 +7,7 @@ import { getConfigSchemaJson } from "../../../src/gateway/config/config.ts";
 import { type ConfigRequest, loadConfig } from "../../../src/gateway/config/load-config.ts";
 import { isLonghaulError } from "../../../src/index.ts";
 import { testFolder } from "../../support/folder.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 
 function load(file?: unknown, request: Partial<ConfigRequest> = {}) {
   const store = testFolder();
@@ -138,7 +138,7 @@ describe("a configuration", () => {
     expect(refusal({ tokens: [{ name: "a", env: secret }] })).not.toContain(secret);
   });
 
-  test("never holds less than it was asked for: what is valid is taken as it is", () => {
+  sizedTest("never holds less than it was asked for: what is valid is taken as it is", () => {
     const valid = fc.record(
       {
         port: fc.integer({ min: 0, max: 65_535 }),
@@ -158,7 +158,7 @@ describe("a configuration", () => {
     );
   });
 
-  test("is taken or refused with a reason, whatever the file holds", () => {
+  sizedTest("is taken or refused with a reason, whatever the file holds", () => {
     const anything = fc.dictionary(
       fc.constantFrom(
         ...Object.keys((getConfigSchemaJson() as { properties: object }).properties),

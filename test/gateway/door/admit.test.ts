@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { admit } from "../../../src/gateway/door/admit.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { environment, statusOf, TOKEN, withToken } from "./admission.ts";
 import { doorConfig, messageRequest } from "./door-config.ts";
 
@@ -183,7 +183,7 @@ test("a refusal says in which API's words it is to be told", () => {
   expect(refused).toMatchObject({ type: "refused", api: "anthropic" });
 });
 
-test("no request at all makes the door throw, or lets a strange host or origin in", () => {
+sizedTest("no request at all makes the door throw, or lets a strange host or origin in", () => {
   const strange = fc.record({
     method: fc.oneof(fc.constantFrom("GET", "POST", "OPTIONS"), fc.string()),
     target: fc.oneof(fc.webPath(), fc.string(), fc.constant("/v1/messages")),

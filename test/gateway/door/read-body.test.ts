@@ -2,7 +2,7 @@ import { request as httpRequest } from "node:http";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { doorConfig } from "./door-config.ts";
 import { type DoorServer, openSocket, startDoorServer } from "./door-server.ts";
 
@@ -32,7 +32,7 @@ const PACKED = {
 } as const;
 
 describe("a body", () => {
-  test("comes in as it was sent, whatever its size", async () => {
+  sizedTest("comes in as it was sent, whatever its size", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 4_000 }), async (bytes) => {
         expect(await post(bytes)).toMatchObject({ status: 200, answer: { bytes: bytes.length } });

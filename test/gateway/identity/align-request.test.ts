@@ -8,7 +8,7 @@ import {
   type ReminderMark,
 } from "../../../src/gateway/identity/reminder-mark.ts";
 import type { Role } from "../../../src/index.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 
 const ROLES: Readonly<Record<string, Role>> = {
   u: "user",
@@ -66,7 +66,7 @@ describe("a line is brought to say what a request says", () => {
     expect(align(line, "u1 a1 t3 a4 t4 a5 u2")).toEqual({ type: "drop", places: [2, 3, 4, 5] });
   });
 
-  test("such that it then says the beginning of the request", () => {
+  sizedTest("such that it then says the beginning of the request", () => {
     const row = fc.array(fc.constantFrom("u1", "u2", "e1", "a1", "a2", "t1", "s1"), { maxLength: 12 });
     fc.assert(
       fc.property(row, row, (one, other) => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { MessageInput, PartInput } from "../../../src/index.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { type Asked, Registry, type Thread } from "./registry.ts";
 
 const LEAD =
@@ -259,7 +259,7 @@ class Client {
 }
 
 describe("whatever clients do", () => {
-  test("a growing conversation stays in one thread", () => {
+  sizedTest("a growing conversation stays in one thread", () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), (steps) => {
         const client = new Client(new Registry(), "");
@@ -270,7 +270,7 @@ describe("whatever clients do", () => {
     );
   });
 
-  test("two conversations that differ from the start never meet, in whatever order they speak", () => {
+  sizedTest("two conversations that differ from the start never meet, in whatever order they speak", () => {
     const moves = fc.array(fc.tuple(fc.boolean(), step), { maxLength: 20 });
     fc.assert(
       fc.property(moves, (steps) => {
@@ -285,7 +285,7 @@ describe("whatever clients do", () => {
     );
   });
 
-  test("many conversations that begin with the same words end in as many threads", () => {
+  sizedTest("many conversations that begin with the same words end in as many threads", () => {
     const order = fc.array(fc.tuple(fc.nat({ max: 3 }), step), { maxLength: 30 });
     fc.assert(
       fc.property(order, (moves) => {

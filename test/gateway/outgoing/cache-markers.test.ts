@@ -8,7 +8,7 @@ import {
   type SentElement,
 } from "../../../src/gateway/outgoing/cache-markers.ts";
 import { getContentBlocks, isEmptyText, isThinking } from "../../../src/wire/content-blocks.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { HAS_RECORDINGS } from "../recorded.ts";
 import { countMarkers } from "./count-markers.ts";
 import { readRequests } from "./recorded-elements.ts";
@@ -150,7 +150,7 @@ describe("markers", () => {
       return { before, survivors };
     });
 
-  test("keep their rules, whatever is edited", () => {
+  sizedTest("keep their rules, whatever is edited", () => {
     fc.assert(
       fc.property(request, fc.integer({ min: 0, max: 4 }), ({ before, survivors }, most) => {
         const after = moveMarkers(before, survivors, most);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ApiName, WireObject } from "../../../src/gateway/api/api.ts";
 import { lineOf, startGateway, threadsOf } from "../../support/gateway.ts";
 import { ALICE_TOKEN, BOB_TOKEN, TWO_PEOPLE } from "../../support/people.ts";
-import { proofCases, proofTest } from "../../support/proof.ts";
+import { proofCases, proofTest, sizedTest } from "../../support/proof.ts";
 import { says, startUpstream } from "../../support/upstream.ts";
 import { textsIn } from "../said.ts";
 import { elementsOf, talk, toolSays, userSays, WAYS } from "./talk.ts";
@@ -65,7 +65,7 @@ describe.each(proofCases(WAYS))("context for the words of a user, %s, streamed: 
     expect(line).toHaveLength(6);
   });
 
-  test("stays through the tool calls of the same turn", async () => {
+  sizedTest("stays through the tool calls of the same turn", async () => {
     const upstream = await startUpstream(
       says((_, index) =>
         index === 1 ? { toolCalls: [{ id: "a", name: "read", input: { path: "x" } }] } : { text: "Fine." },

@@ -6,7 +6,7 @@ import { RECALL_TOOL } from "../../../src/gateway/recall/recall-tools.ts";
 import { testFolder } from "../../support/folder.ts";
 import { startGateway } from "../../support/gateway.ts";
 import { ALICE_TOKEN, BOB_TOKEN, TWO_PEOPLE } from "../../support/people.ts";
-import { proofCases } from "../../support/proof.ts";
+import { proofCases, sizedTest } from "../../support/proof.ts";
 import { says, startUpstream } from "../../support/upstream.ts";
 import { askRaw, elementsOf, RECALLS, recalls, talk, toolSays, userSays, WAYS } from "./talk.ts";
 
@@ -16,7 +16,7 @@ const QUERY = "vault of the cellar turns";
 describe.each(proofCases(WAYS.filter(([, isStreamed]) => isStreamed)))(
   "a reply of %s that recalls",
   (api) => {
-    test("reaches the client word by word, before its later rounds are answered", async () => {
+    sizedTest("reaches the client word by word, before its later rounds are answered", async () => {
       const heardWords = Promise.withResolvers<void>();
       const upstream = await startUpstream(async (heard, response, index) => {
         if (index === 1) await heardWords.promise;
@@ -40,7 +40,7 @@ describe.each(proofCases(WAYS.filter(([, isStreamed]) => isStreamed)))(
 );
 
 describe("what a recall reaches", () => {
-  test.each(proofCases(WAYS))(
+  sizedTest.each(proofCases(WAYS))(
     "of %s, streamed: %s, is what the same person said, and nobody else",
     async (api, isStreamed) => {
       const upstream = await startUpstream(
@@ -131,7 +131,7 @@ describe("recall through edits off and through ids of responses", () => {
     expect(text).toContain('"system":"You help.","max_tokens":500,"tools":[{"name":"read"');
   });
 
-  test.each(proofCases([true, false]))(
+  sizedTest.each(proofCases([true, false]))(
     "goes on from the reply that the provider knows, streamed: %s",
     async (isStreamed) => {
       let count = 0;

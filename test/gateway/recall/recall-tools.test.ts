@@ -1,7 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { EXPAND_TOOL, RECALL_TOOL, SAVE_TOOL } from "../../../src/gateway/recall/recall-tools.ts";
 import { lineOf, startGateway, threadsOf } from "../../support/gateway.ts";
-import { proofCases, proofTest } from "../../support/proof.ts";
+import { proofCases, proofTest, sizedTest } from "../../support/proof.ts";
 import { behave, says, startUpstream } from "../../support/upstream.ts";
 import type { Behaviour, Reply } from "../../support/wire-server/behaviour.ts";
 import { textsIn } from "../said.ts";
@@ -33,47 +33,50 @@ const named = (tools: readonly { name?: string; function?: { name: string } }[])
   tools.map((tool) => tool.name ?? tool.function?.name);
 
 describe.each(proofCases(WAYS))("recall as a tool, %s, streamed: %s", (api, isStreamed) => {
-  test("is carried out inside: the client sees one reply, and the next request is the same conversation", async () => {
-    const upstream = await scripted(
-      { text: "Noted." },
-      recalls("staging server port", "Let me look."),
-      { text: "It is 7781.", usage: { input: 150, output: 5 } },
-      { text: "Any time." },
-    );
-    const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
-    const talker = { gateway, api, isStreamed };
-    await talk(talker, [userSays(FACT)]);
-    const question = [userSays("Tell me the port of the staging server.")];
-    const seen = await talk(talker, question);
-    expect(seen.texts.join("\n\n")).toBe("Let me look.\n\nIt is 7781.");
-    expect(seen.calls).toEqual([]);
-    expect(["end_turn", "stop", "completed"]).toContain(seen.stop);
-    expect(seen.usage?.output_tokens ?? seen.usage?.completion_tokens).toBe(12);
-    expect(seen.usage?.input_tokens ?? seen.usage?.prompt_tokens).toBe(150);
+  sizedTest(
+    "is carried out inside: the client sees one reply, and the next request is the same conversation",
+    async () => {
+      const upstream = await scripted(
+        { text: "Noted." },
+        recalls("staging server port", "Let me look."),
+        { text: "It is 7781.", usage: { input: 150, output: 5 } },
+        { text: "Any time." },
+      );
+      const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
+      const talker = { gateway, api, isStreamed };
+      await talk(talker, [userSays(FACT)]);
+      const question = [userSays("Tell me the port of the staging server.")];
+      const seen = await talk(talker, question);
+      expect(seen.texts.join("\n\n")).toBe("Let me look.\n\nIt is 7781.");
+      expect(seen.calls).toEqual([]);
+      expect(["end_turn", "stop", "completed"]).toContain(seen.stop);
+      expect(seen.usage?.output_tokens ?? seen.usage?.completion_tokens).toBe(12);
+      expect(seen.usage?.input_tokens ?? seen.usage?.prompt_tokens).toBe(150);
 
-    const [, first, second] = upstream.heard;
-    expect(named(first?.json.tools)).toEqual(["read", RECALL_TOOL, EXPAND_TOOL, SAVE_TOOL]);
-    expect(second && elementsOf(second).slice(0, question.length)).toEqual(question);
-    const inner = JSON.stringify(second && elementsOf(second).slice(question.length));
-    expect(inner).toContain("Let me look.");
-    expect(inner).toContain("7781");
-    expect(inner).toContain("memory-data");
+      const [, first, second] = upstream.heard;
+      expect(named(first?.json.tools)).toEqual(["read", RECALL_TOOL, EXPAND_TOOL, SAVE_TOOL]);
+      expect(second && elementsOf(second).slice(0, question.length)).toEqual(question);
+      const inner = JSON.stringify(second && elementsOf(second).slice(question.length));
+      expect(inner).toContain("Let me look.");
+      expect(inner).toContain("7781");
+      expect(inner).toContain("memory-data");
 
-    const thanks = [...question, ...seen.elements, userSays("Thanks.")];
-    await talk(talker, thanks);
-    const mains = await threadsOf(gateway, "main");
-    expect(mains).toHaveLength(2);
-    const session = await gateway.kernel.session(mains[0]?.id);
-    const line = (await lineOf(session)).map(({ message }) => textsIn(message));
-    expect(line).toHaveLength(4);
-    expect(line.join()).not.toContain("longhaul_");
-    expect(line[1]).toContain("It is 7781.");
-    const [used] = await session.read({ from: 1, limit: 100, kinds: ["usage"] });
-    expect(used).toMatchObject({ usage: { inputTokens: 100, outputTokens: 12, cost: expect.any(Number) } });
-    const notes = await session.read({ from: 1, limit: 100, kinds: ["notice"] });
-    expect(JSON.stringify(notes)).toContain("staging server port");
-    expect(upstream.heard).toHaveLength(4);
-  });
+      const thanks = [...question, ...seen.elements, userSays("Thanks.")];
+      await talk(talker, thanks);
+      const mains = await threadsOf(gateway, "main");
+      expect(mains).toHaveLength(2);
+      const session = await gateway.kernel.session(mains[0]?.id);
+      const line = (await lineOf(session)).map(({ message }) => textsIn(message));
+      expect(line).toHaveLength(4);
+      expect(line.join()).not.toContain("longhaul_");
+      expect(line[1]).toContain("It is 7781.");
+      const [used] = await session.read({ from: 1, limit: 100, kinds: ["usage"] });
+      expect(used).toMatchObject({ usage: { inputTokens: 100, outputTokens: 12, cost: expect.any(Number) } });
+      const notes = await session.read({ from: 1, limit: 100, kinds: ["notice"] });
+      expect(JSON.stringify(notes)).toContain("staging server port");
+      expect(upstream.heard).toHaveLength(4);
+    },
+  );
 
   proofTest("takes several rounds and several calls at once, and no more than four rounds", async () => {
     const pair: Reply = {
@@ -97,7 +100,7 @@ describe.each(proofCases(WAYS))("recall as a tool, %s, streamed: %s", (api, isSt
     expect(last?.body.toString()).toContain("answer now");
   });
 
-  test("leaves calls of the client to the client, and its own beside them out", async () => {
+  sizedTest("leaves calls of the client to the client, and its own beside them out", async () => {
     const mixed: Reply = {
       text: "Both.",
       toolCalls: [
@@ -138,7 +141,7 @@ describe.each(proofCases(WAYS))("recall as a tool, %s, streamed: %s", (api, isSt
     },
   );
 
-  test("is not given where another tool is forced, and by default", async () => {
+  sizedTest("is not given where another tool is forced, and by default", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
     const forced: Record<string, unknown> = {
@@ -171,7 +174,7 @@ describe.each(proofCases(WAYS))("recall as a tool, %s, streamed: %s", (api, isSt
 describe.each(proofCases(WAYS.filter(([, isStreamed]) => isStreamed)))(
   "a stream of %s that recalls",
   (api) => {
-    test("ends cleanly when a later round is cut in the middle of a sentence", async () => {
+    sizedTest("ends cleanly when a later round is cut in the middle of a sentence", async () => {
       const upstream = await scripted(recalls("port", "Let me look."), {
         type: "cut",
         reply: { text: "It is the port that we chose" },
@@ -183,7 +186,7 @@ describe.each(proofCases(WAYS.filter(([, isStreamed]) => isStreamed)))(
       expect(["max_tokens", "length", "incomplete"]).toContain(seen.stop);
     });
 
-    test("says that it failed when a call of the client is half said", async () => {
+    sizedTest("says that it failed when a call of the client is half said", async () => {
       const reply: Reply = { text: "Now.", toolCalls: [{ id: "b", name: "read", input: { path: "x" } }] };
       const upstream = await startUpstream((heard, response, index) => {
         if (index === 0) behave(heard, response, { type: "reply", reply: recalls("port", "Let me look.") });
@@ -204,7 +207,7 @@ describe.each(proofCases(WAYS.filter(([, isStreamed]) => isStreamed)))(
       expect(JSON.stringify(line)).not.toContain('"tool-call"');
     });
 
-    test("lets the upstream go when the client leaves within a later round", async () => {
+    sizedTest("lets the upstream go when the client leaves within a later round", async () => {
       const upstream = await startUpstream((heard, response, index) => {
         if (index === 0) says(() => recalls("port", "Let me look."))(heard, response, index);
       });

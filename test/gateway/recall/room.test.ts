@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { trimRecallResults } from "../../../src/gateway/reply/rounds/trim-recall-results.ts";
 import { estimateText } from "../../../src/index.ts";
 import { startGateway } from "../../support/gateway.ts";
-import { proofCases, proofTest } from "../../support/proof.ts";
+import { proofCases, proofTest, sizedTest } from "../../support/proof.ts";
 import { behave, says, startUpstream } from "../../support/upstream.ts";
 import { output, startLimitedUpstream } from "../limited.ts";
 import { elementsOf, recalls, talk, userSays, WAYS } from "./talk.ts";
@@ -85,7 +85,7 @@ describe("what is recalled beside a window that is nearly full", () => {
 describe.each(proofCases(WAYS))(
   "a request of %s, streamed: %s, that is too long with what is recalled",
   (api, isStreamed) => {
-    test.each(["longhaul", "none"])(
+    sizedTest.each(["longhaul", "none"])(
       "goes out without it, with all that the client said, policy %s",
       async (policy) => {
         const upstream = await startUpstream((heard, response, index) => {

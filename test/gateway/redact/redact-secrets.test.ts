@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { redactSecrets } from "../../../src/model/secrets/redact-secrets.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { BARE, NAMED } from "./secrets.ts";
 
 describe("a secret that is known by its form", () => {
@@ -106,7 +106,7 @@ const filler = fc.oneof(
   ),
 );
 
-test("what was redacted once is not changed again", () => {
+sizedTest("what was redacted once is not changed again", () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(secret, filler), { maxLength: 12 }), (pieces) => {
       const once = redactSecrets(pieces.join("")).text;
@@ -163,7 +163,7 @@ describe("adversarial texts of 100,000 characters are soon done with", () => {
     }
   });
 
-  test("of some pieces, again and again", { timeout: 60_000 }, () => {
+  sizedTest("of some pieces, again and again", { timeout: 60_000 }, () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...pieces), { minLength: 2, maxLength: 5 }), (some) => {
         const piece = some.join("");

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { spliceBody } from "../../../src/gateway/outgoing/splice-body.ts";
 import { BodyError, type CutBody, cutBody, parseRange } from "../../../src/gateway/request/cut-body.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 
 const message = fc.record({ role: fc.constantFrom("user", "assistant"), content: fc.jsonValue() });
 const rest = fc.dictionary(
@@ -23,7 +23,7 @@ function values({ bytes, fields, elements }: CutBody): unknown {
 }
 
 describe("cutting a body", () => {
-  test("finds every field and every message as JSON.parse does", () => {
+  sizedTest("finds every field and every message as JSON.parse does", () => {
     fc.assert(
       fc.property(rest, fc.array(message), rest, fc.constantFrom(0, 2), (before, messages, after, space) => {
         const bytes = bodyOf(before, messages, after, space);
@@ -33,7 +33,7 @@ describe("cutting a body", () => {
     );
   });
 
-  test("finds the same with an earlier body at hand, whatever has changed since", () => {
+  sizedTest("finds the same with an earlier body at hand, whatever has changed since", () => {
     fc.assert(
       fc.property(
         rest,

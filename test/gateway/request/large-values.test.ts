@@ -4,7 +4,7 @@ import { finish } from "../../../src/base/turns.ts";
 import { BodyError } from "../../../src/gateway/request/cut-body.ts";
 import { base64Slices, textSlices } from "../../../src/gateway/request/json-text.ts";
 import { findLargeValues } from "../../../src/gateway/request/large-values.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 
 const whole = (bytes: Buffer) => ({ from: 0, to: bytes.length });
 
@@ -42,7 +42,7 @@ describe("large values of a body", () => {
     );
   });
 
-  test("are looked for in JSON alone: everything else is refused as JSON.parse refuses it", () => {
+  sizedTest("are looked for in JSON alone: everything else is refused as JSON.parse refuses it", () => {
     const change = fc.record({ at: fc.nat(200), put: fc.constantFrom(...'{}[],:"\\ 019eE+-.tfn\u0001ux') });
     fc.assert(
       fc.property(fc.json(), fc.array(change, { maxLength: 3 }), (json, changes) => {
@@ -56,7 +56,7 @@ describe("large values of a body", () => {
     );
   });
 
-  test("say the same slice by slice, wherever they are cut", () => {
+  sizedTest("say the same slice by slice, wherever they are cut", () => {
     const piece = fc.constantFrom(
       "a",
       "\n",

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { loadStaticEmbedder } from "../../../src/memory/embed/static/static-embedder.ts";
 import { packWeights, unpackWeights } from "../../../src/memory/embed/static/static-weights.ts";
 import { isLonghaulError } from "../../../src/model/errors.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { smallWeights } from "./small-weights.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "longhaul-weights-"));
@@ -33,7 +33,7 @@ describe("a weights file", () => {
     expect(String(error)).toMatch(/nowhere\.bin.*Install the package again/);
   });
 
-  test("with any byte changed or cut off is refused", () => {
+  sizedTest("with any byte changed or cut off is refused", () => {
     const whole = packWeights(smallWeights());
     const path = join(folder, "damaged.bin");
     fc.assert(

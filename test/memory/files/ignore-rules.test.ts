@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type IgnoreFile, isIgnored, parseIgnoreFile } from "../../../src/memory/files/ignore-rules.ts";
 import { testFolder } from "../../support/folder.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 
 const NAMES = ["a", "b", "ab", "a.b", "foo", "foo.txt", "bar", "x y", "[z]", "#k", "!n", "-", "é"];
 const PIECES = [
@@ -48,7 +48,7 @@ function isLeftOut(parts: readonly string[], files: readonly IgnoreFile[]): bool
   );
 }
 
-test("files are left out exactly where git leaves them out", () => {
+sizedTest("files are left out exactly where git leaves them out", () => {
   const folder = testFolder();
   execFileSync("git", ["init", "-q", folder]);
   fc.assert(

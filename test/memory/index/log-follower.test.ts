@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { Embedder } from "../../../src/memory/embed/embedder.ts";
 import type { Closable } from "../../../src/model/scope.ts";
 import { testFolder } from "../../support/folder.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { testMemory } from "../test-memory.ts";
 
 function embedderOf(id: string, texts: string[] = []): Embedder {
@@ -114,7 +114,7 @@ test("an embedder that does not answer costs meaning, not the answer", async () 
   expect(warnings.length).toBeGreaterThan(0);
 });
 
-test("whatever is said, redacted and deleted, recall finds exactly what is left", async () => {
+sizedTest("whatever is said, redacted and deleted, recall finds exactly what is left", async () => {
   const word = fc.integer({ min: 0, max: 30 }).map((number) => `word${number}`);
   const action = fc.oneof(
     {

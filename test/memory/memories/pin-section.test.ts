@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { renderPinSection } from "../../../src/memory/memories/pin-section.ts";
 import type { RememberedFact } from "../../../src/memory/memories/remembered-fact.ts";
 import { INJECTIONS } from "../../compact/extractive/injections.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { hostileText } from "../retrieval/hostile-text.ts";
 
 const pin = (text: string, by: RememberedFact["by"] = "user"): RememberedFact => ({
@@ -36,7 +36,7 @@ describe("the section of pins", () => {
     expect(renderPinSection(pins, { maxBytes: 10 })).toBeUndefined();
   });
 
-  test("lets no memory leave it or pass for one of the user", () => {
+  sizedTest("lets no memory leave it or pass for one of the user", () => {
     const texts = fc.array(fc.oneof(hostileText, fc.constantFrom(...INJECTIONS)), {
       minLength: 1,
       maxLength: 4,

@@ -6,7 +6,7 @@ import { buildContextBlock, toContextMessage } from "../../../src/memory/retriev
 import { sanitizeText } from "../../../src/memory/text/sanitize-text.ts";
 import { estimateText } from "../../../src/window/tokens/estimate.ts";
 import { INJECTIONS, traceOf } from "../../compact/extractive/injections.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { hostileText } from "./hostile-text.ts";
 
 const tokensOf = estimateText;
@@ -118,7 +118,7 @@ describe("a block of context", () => {
     ).toHaveLength(2);
   });
 
-  test("cannot be left by any text, name, path or speaker", () => {
+  sizedTest("cannot be left by any text, name, path or speaker", () => {
     const hit: fc.Arbitrary<Hit> = fc
       .record({ text: hostileText, name: hostileText, speaker: fc.option(hostileText), isFile: fc.boolean() })
       .map(({ text, name, speaker, isFile }) =>

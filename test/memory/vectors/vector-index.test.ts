@@ -5,11 +5,11 @@ import { Scanner } from "../../../src/memory/vectors/scanner.ts";
 import { VectorIndex } from "../../../src/memory/vectors/vector-index.ts";
 import { type MemoryStore, SEGMENT_CHUNKS } from "../../../src/store/memory-store.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/index.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 
 const byte = fc.integer({ min: -127, max: 127 });
 
-test("the scan gives the very sums that plain arithmetic gives, for any number of dimensions", () => {
+sizedTest("the scan gives the very sums that plain arithmetic gives, for any number of dimensions", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 40 }),

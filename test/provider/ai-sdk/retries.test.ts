@@ -4,7 +4,7 @@ import { aiSdkProvider } from "../../../src/provider/ai-sdk/index.ts";
 import type { Generation } from "../../../src/provider/provider.ts";
 import { ProviderError } from "../../../src/provider/provider-error.ts";
 import { type RetryOptions, withRetries } from "../../../src/provider/with-retries.ts";
-import { proofCases, proofRounds } from "../../support/proof.ts";
+import { proofCases, proofRounds, sizedTest } from "../../support/proof.ts";
 import { wireApis, wireOptions } from "../../support/wire-models.ts";
 import type { Behaviour, ErrorKind } from "../../support/wire-server/behaviour.ts";
 import { startWireServer, type WireServer } from "../../support/wire-server/wire-server.ts";
@@ -32,7 +32,7 @@ const reply = { text: "At last." };
 const answer: Behaviour = { type: "reply", reply };
 
 describe("retries over the wire", () => {
-  test.each(proofCases(wireApis))(
+  sizedTest.each(proofCases(wireApis))(
     "reach the answer behind overload, rate limits, cuts and silence: $id",
     async ({ id }) => {
       server.script(
@@ -98,7 +98,7 @@ describe("retries over the wire", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test("come to an end in at most three calls, whatever goes wrong", async () => {
+  sizedTest("come to an end in at most three calls, whatever goes wrong", async () => {
     const kinds: readonly ErrorKind[] = [
       "bad-request",
       "rate-limit",

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { aiSdkProvider } from "../../../src/provider/ai-sdk/index.ts";
-import { proofCases } from "../../support/proof.ts";
+import { proofCases, sizedTest } from "../../support/proof.ts";
 import { wireApis, wireOptions } from "../../support/wire-models.ts";
 import { startWireServer, type WireServer } from "../../support/wire-server/wire-server.ts";
 
@@ -13,7 +13,7 @@ afterEach(() => server.close());
 const reply = { text: "One two three four five six." };
 
 describe("a call that takes too long", () => {
-  test.each(proofCases(wireApis))("ends when nothing comes: $id", async ({ id }) => {
+  sizedTest.each(proofCases(wireApis))("ends when nothing comes: $id", async ({ id }) => {
     server.script({ type: "stall" });
     const provider = aiSdkProvider(id, { ...wireOptions(server), timeouts: { firstByteMs: 300 } });
     await expect(provider.generate({ prompt: "hello" })).rejects.toMatchObject({
@@ -23,7 +23,7 @@ describe("a call that takes too long", () => {
     expect(await server.requests[0]?.closed).not.toBe(true);
   });
 
-  test.each(proofCases(wireApis))("ends when nothing more comes: $id", async ({ id }) => {
+  sizedTest.each(proofCases(wireApis))("ends when nothing more comes: $id", async ({ id }) => {
     server.script({ type: "stall-midway", reply, afterEvents: 5 });
     const provider = aiSdkProvider(id, { ...wireOptions(server), timeouts: { idleMs: 300 } });
     await expect(provider.generate({ prompt: "hello" })).rejects.toMatchObject({
@@ -33,7 +33,7 @@ describe("a call that takes too long", () => {
     expect(await server.requests[0]?.closed).not.toBe(true);
   });
 
-  test.each(proofCases(wireApis))("ends in all, as the call itself says: $id", async ({ id }) => {
+  sizedTest.each(proofCases(wireApis))("ends in all, as the call itself says: $id", async ({ id }) => {
     server.script({ type: "stall-midway", reply, afterEvents: 5 });
     const provider = aiSdkProvider(id, {
       ...wireOptions(server),

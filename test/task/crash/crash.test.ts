@@ -1,14 +1,18 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { testFolder } from "../../support/folder.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { crashRounds } from "./rounds.ts";
 
 const rounds = proofRounds(100);
 
-test(`a supervisor killed at any moment leaves no task running without an owner, and one notice each (${rounds} rounds)`, async () => {
-  const report = await crashRounds(testFolder(), rounds);
-  expect(report.tasks).toBeGreaterThan(3 * rounds);
-  expect(report.ended).toBeGreaterThan(rounds / 2);
-  expect(report.resumed).toBeGreaterThan(rounds / 5);
-  expect(report.lost).toBeGreaterThan(rounds / 5);
-}, 600_000);
+sizedTest(
+  `a supervisor killed at any moment leaves no task running without an owner, and one notice each (${rounds} rounds)`,
+  async () => {
+    const report = await crashRounds(testFolder(), rounds);
+    expect(report.tasks).toBeGreaterThan(3 * rounds);
+    expect(report.ended).toBeGreaterThan(rounds / 2);
+    expect(report.resumed).toBeGreaterThan(rounds / 5);
+    expect(report.lost).toBeGreaterThan(rounds / 5);
+  },
+  600_000,
+);

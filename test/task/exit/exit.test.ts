@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { openSqliteStore } from "../../../src/store/sqlite/index.ts";
 import { startChild } from "../../support/child.ts";
 import { testFolder } from "../../support/folder.ts";
-import { proofCases, proofTest } from "../../support/proof.ts";
+import { proofCases, proofTest, sizedTest } from "../../support/proof.ts";
 
 async function endedBy(signal: NodeJS.Signals, kind: string) {
   const path = testFolder();
@@ -19,7 +19,7 @@ async function endedBy(signal: NodeJS.Signals, kind: string) {
   return { ended, lines, state: task?.state, errors: child.errors() };
 }
 
-test.each(proofCases(["SIGTERM", "SIGINT", "SIGHUP"] as const))(
+sizedTest.each(proofCases(["SIGTERM", "SIGINT", "SIGHUP"] as const))(
   "%s ends tasks and closes what they hold before the process ends by it",
   async (signal) => {
     expect(await endedBy(signal, "plain")).toMatchObject({

@@ -1,11 +1,11 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import type { Message } from "../../../src/index.ts";
 import { applyEdits } from "../../../src/window/apply-edits.ts";
 import { computeEdits } from "../../../src/window/live/compute-edits.ts";
 import { findHiddenStretches } from "../../../src/window/live/place-edit.ts";
 import type { Slot } from "../../../src/window/slot.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 
 const words = (text: string, role: Message["role"] = "user"): Message => ({
   role,
@@ -42,7 +42,7 @@ const windows = fc
     return { said, window, line: { from: 1, to: seq + 1 } };
   });
 
-test("the edits of a window make the same window of the log", () => {
+sizedTest("the edits of a window make the same window of the log", () => {
   fc.assert(
     fc.property(windows, ({ said, window, line }) => {
       const made = applyEdits(said, computeEdits(window, line), tokensOf);
@@ -53,7 +53,7 @@ test("the edits of a window make the same window of the log", () => {
   );
 });
 
-test("what edits hide need not be read to make the same window", () => {
+sizedTest("what edits hide need not be read to make the same window", () => {
   fc.assert(
     fc.property(windows, ({ said, window, line }) => {
       const edits = computeEdits(window, line);

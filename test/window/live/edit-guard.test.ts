@@ -5,7 +5,7 @@ import { isStuck, isWorthEditing, MIN_FREED_SHARE } from "../../../src/window/li
 import { isPageOverlay } from "../../../src/window/live/window-pager.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testKernel } from "../../support/kernel.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { step } from "./history.ts";
 
 const WORDS = "alpha beta gamma delta ";
@@ -115,52 +115,55 @@ describe("whatever the window, the policy and the cache", () => {
     hasTools: fc.boolean(),
   });
 
-  test("each edit is needed or frees 5 % of the request, also when the session is opened again", async () => {
-    const path = testFolder();
-    let runs = 0;
-    await fc.assert(
-      fc.asyncProperty(courses, async (course) => {
-        const id = `run-${++runs}`;
-        const words = (share: number) => WORDS.repeat(Math.ceil((course.window * share) / 4));
-        const limits = { most: 0 };
-        const go = async (from: number, to: number) => {
-          const kernel = await openKernel({ path, models: { m: { window: course.window } } });
-          try {
-            const session = await kernel.session(id);
-            if (from === 0) {
-              await session.append({ role: "user", text: words(course.first) });
-              await session.append({ role: "assistant", text: "ok" });
-              const { seq } = await session.append({ role: "user", text: words(course.pinned) });
-              await session.pin(seq);
-              await session.append({ role: "assistant", text: "ok" });
+  sizedTest(
+    "each edit is needed or frees 5 % of the request, also when the session is opened again",
+    async () => {
+      const path = testFolder();
+      let runs = 0;
+      await fc.assert(
+        fc.asyncProperty(courses, async (course) => {
+          const id = `run-${++runs}`;
+          const words = (share: number) => WORDS.repeat(Math.ceil((course.window * share) / 4));
+          const limits = { most: 0 };
+          const go = async (from: number, to: number) => {
+            const kernel = await openKernel({ path, models: { m: { window: course.window } } });
+            try {
+              const session = await kernel.session(id);
+              if (from === 0) {
+                await session.append({ role: "user", text: words(course.first) });
+                await session.append({ role: "assistant", text: "ok" });
+                const { seq } = await session.append({ role: "user", text: words(course.pinned) });
+                await session.pin(seq);
+                await session.append({ role: "assistant", text: "ok" });
+              }
+              const { policy, threshold } = course;
+              const window = session.window({ model: "m", policy, threshold, oversize: "clip" });
+              for (let number = from; number < to; number++) {
+                await session.append({ role: "user", text: `next ${number} ${words(course.said)}` });
+                if (course.hasTools) await session.appendAll(step(number, 4));
+                const fitted = await window.fit();
+                limits.most = fitted.limits.most;
+                if (course.report !== "none")
+                  await window.report({
+                    inputTokens: course.report === "cache" ? 3 : fitted.tokens,
+                    ...(course.report === "cache" && { cacheReadTokens: fitted.tokens }),
+                  });
+                await session.append({ role: "assistant", text: `ok ${number} ${words(course.said)}` });
+              }
+              return await editsOf(session);
+            } finally {
+              await kernel.close();
             }
-            const { policy, threshold } = course;
-            const window = session.window({ model: "m", policy, threshold, oversize: "clip" });
-            for (let number = from; number < to; number++) {
-              await session.append({ role: "user", text: `next ${number} ${words(course.said)}` });
-              if (course.hasTools) await session.appendAll(step(number, 4));
-              const fitted = await window.fit();
-              limits.most = fitted.limits.most;
-              if (course.report !== "none")
-                await window.report({
-                  inputTokens: course.report === "cache" ? 3 : fitted.tokens,
-                  ...(course.report === "cache" && { cacheReadTokens: fitted.tokens }),
-                });
-              await session.append({ role: "assistant", text: `ok ${number} ${words(course.said)}` });
-            }
-            return await editsOf(session);
-          } finally {
-            await kernel.close();
+          };
+          await go(0, 8);
+          for (const { before, after, isByCount } of await go(8, 16)) {
+            // Receipts are rounded.
+            const isProgress = before - after >= before * MIN_FREED_SHARE - 2;
+            expect(isProgress || isByCount || before > limits.most).toBe(true);
           }
-        };
-        await go(0, 8);
-        for (const { before, after, isByCount } of await go(8, 16)) {
-          // Receipts are rounded.
-          const isProgress = before - after >= before * MIN_FREED_SHARE - 2;
-          expect(isProgress || isByCount || before > limits.most).toBe(true);
-        }
-      }),
-      { numRuns: proofRounds(60) },
-    );
-  });
+        }),
+        { numRuns: proofRounds(60) },
+      );
+    },
+  );
 });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { findGaps, LinePlaces } from "../../../src/window/live/line-places.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 
 const OPEN = Number.POSITIVE_INFINITY;
 
@@ -32,7 +32,7 @@ test("an empty stretch keeps its place", () => {
   expect(places.toStretches([{ session: "a", from: 5, to: 4 }])).toEqual([{ from: 5, to: 4 }]);
 });
 
-test("places and entries name each other, and stretches survive the way there and back", () => {
+sizedTest("places and entries name each other, and stretches survive the way there and back", () => {
   const ranges = fc.array(
     fc.record({ session: fc.constantFrom("a", "b"), gap: fc.nat(5), length: fc.integer({ min: 1, max: 9 }) }),
     { minLength: 1, maxLength: 8 },

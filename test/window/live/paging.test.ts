@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type FittedWindow, openKernel, type Session } from "../../../src/index.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testKernel } from "../../support/kernel.ts";
-import { proofCases, proofTest } from "../../support/proof.ts";
+import { proofCases, proofTest, sizedTest } from "../../support/proof.ts";
 import { SMALL, step } from "./history.ts";
 
 const FACT =
@@ -148,7 +148,7 @@ describe("a question adds nothing", () => {
     expect((await session.window(SMALL).fit()).page).toBeUndefined();
   });
 
-  test.each(proofCases(["Go on.", "Thanks, that is great!", "ok", "Yes, please do."]))(
+  sizedTest.each(proofCases(["Go on.", "Thanks, that is great!", "ok", "Yes, please do."]))(
     "if it names nothing: %s",
     async (words) => {
       const session = await (await testKernel()).session("talk");
@@ -159,15 +159,18 @@ describe("a question adds nothing", () => {
   );
 });
 
-test.each(proofCases(["cline", "roo", "openclaw"]))("what %s has cut comes back, too", async (policy) => {
-  const session = await (await testKernel()).session("talk");
-  await longTalk(session);
-  await session.append({ role: "user", text: QUESTION });
-  const fitted = await session.window({ ...SMALL, policy }).fit();
-  expect(fitted.page).toBeDefined();
-  expect(fitted.tokens).toBeLessThanOrEqual(fitted.limits.most);
-  expect(sent(fitted)).toContain(quoted(FACT));
-});
+sizedTest.each(proofCases(["cline", "roo", "openclaw"]))(
+  "what %s has cut comes back, too",
+  async (policy) => {
+    const session = await (await testKernel()).session("talk");
+    await longTalk(session);
+    await session.append({ role: "user", text: QUESTION });
+    const fitted = await session.window({ ...SMALL, policy }).fit();
+    expect(fitted.page).toBeDefined();
+    expect(fitted.tokens).toBeLessThanOrEqual(fitted.limits.most);
+    expect(sent(fitted)).toContain(quoted(FACT));
+  },
+);
 
 proofTest("what a summary stands for comes back, too", async () => {
   const session = await (await testKernel()).session("talk");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Session, type SessionWindow, tokensOfMessage } from "../../../src/index.ts";
 import { testKernel } from "../../support/kernel.ts";
-import { proofCases, proofTest } from "../../support/proof.ts";
+import { proofCases, proofTest, sizedTest } from "../../support/proof.ts";
 
 const words = (turn: number) => `Turn ${turn} says: ${"alpha beta gamma delta ".repeat(40)}`;
 
@@ -34,7 +34,7 @@ async function countAtEdit(session: Session, window: SessionWindow, factor: numb
 }
 
 describe("cline in a live window", () => {
-  test.each(
+  sizedTest.each(
     proofCases([
       [64_000, 37_000, 1.4],
       [64_000, 37_000, 0.8],
@@ -55,7 +55,7 @@ describe("cline in a live window", () => {
 });
 
 describe("openclaw in a live window", () => {
-  test.each(
+  sizedTest.each(
     proofCases(
       [
         [8_000, 20],

@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { type FittedWindow, type Message, openKernel, POLICIES, type Session } from "../../../src/index.ts";
 import { listAnsweredCallIds, listCallIds } from "../../../src/model/tool-call-ids.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { step } from "./history.ts";
 
 const MODEL = { model: "claude-sonnet-4-5", models: { "claude-*": { window: 8_000 } }, system: 300 };
@@ -41,36 +41,41 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
 
 const shown = ({ messages }: FittedWindow) => JSON.stringify(messages);
 
-test("whatever is said, edited, rewound and pinned: windows fit, are whole, the same for everyone, and can be undone", async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.constantFrom(...POLICY_NAMES),
-      fc.array(acts, { minLength: 8, maxLength: 24 }),
-      async (policy, course) => {
-        let now = 1_000_000;
-        const kernel = await openKernel({ path: ":memory:", clock: { now: () => now } });
-        try {
-          const session = await kernel.session("random");
-          await session.append({ role: "user", text: "The first request of all." });
-          const options = { ...MODEL, policy, oversize: "clip" } as const;
-          let window = session.window(options);
-          for (const [number, act] of course.entries()) {
-            now += 1_000;
-            if (act.type === "fit") await fitAndCheck(session, options, window);
-            else if (act.type === "reopen") window = session.window(options);
-            else if (act.type === "wait") now += 600_000;
-            else if (act.type === "report") await window.report({ inputTokens: 5_000, cacheReadTokens: 900 });
-            else await carryOut(session, act, number);
+sizedTest(
+  "whatever is said, edited, rewound and pinned: windows fit, are whole, the same for everyone, and can be undone",
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...POLICY_NAMES),
+        fc.array(acts, { minLength: 8, maxLength: 24 }),
+        async (policy, course) => {
+          let now = 1_000_000;
+          const kernel = await openKernel({ path: ":memory:", clock: { now: () => now } });
+          try {
+            const session = await kernel.session("random");
+            await session.append({ role: "user", text: "The first request of all." });
+            const options = { ...MODEL, policy, oversize: "clip" } as const;
+            let window = session.window(options);
+            for (const [number, act] of course.entries()) {
+              now += 1_000;
+              if (act.type === "fit") await fitAndCheck(session, options, window);
+              else if (act.type === "reopen") window = session.window(options);
+              else if (act.type === "wait") now += 600_000;
+              else if (act.type === "report")
+                await window.report({ inputTokens: 5_000, cacheReadTokens: 900 });
+              else await carryOut(session, act, number);
+            }
+            await fitAndCheck(session, options, window);
+          } finally {
+            await kernel.close();
           }
-          await fitAndCheck(session, options, window);
-        } finally {
-          await kernel.close();
-        }
-      },
-    ),
-    { numRuns: proofRounds(50) },
-  );
-}, 240_000);
+        },
+      ),
+      { numRuns: proofRounds(50) },
+    );
+  },
+  240_000,
+);
 
 async function carryOut(session: Session, act: Act, number: number): Promise<void> {
   const { seq: head } = await session.head();

@@ -13,7 +13,7 @@ import { truncateMessages } from "../../../src/window/passes/truncate-messages.t
 import { pairResults } from "../../../src/window/placed-result.ts";
 import { findProtectedSeqs } from "../../../src/window/protected-seqs.ts";
 import type { Slot } from "../../../src/window/slot.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { context, tokensOf, windows } from "./windows.ts";
 
 const REPLACING: Readonly<Record<string, Pass>> = {
@@ -59,35 +59,38 @@ function orphansOf(slots: readonly Slot[], reusesIds: boolean): ReadonlySet<stri
 }
 
 describe.each(Object.entries({ ...REPLACING, ...PARTIAL, ...HIDING }))("%s", (_name, pass) => {
-  test("any subset of what it proposes in 400 random windows tears nothing apart, spares what is protected and frees what it says", () => {
-    fc.assert(
-      fc.property(windows, fc.infiniteStream(fc.boolean()), ({ slots, reusesIds, pins }, coins) => {
-        const told: PassContext = { ...context, pins };
-        const chosen = pass(slots, told).filter(() => coins.next().value);
-        const after = applyEdits(slots, editsOf(chosen), tokensOf);
-        expect(applyProposals(slots, chosen, tokensOf)).toEqual(after);
-        const before = orphansOf(slots, reusesIds);
-        for (const orphan of orphansOf(after, reusesIds)) expect(before).toContain(orphan);
-        const kept = findProtectedSeqs(slots, pins);
-        const isSpared = ({ seq, isNote, message }: Slot) =>
-          kept.has(seq) || isNote || message.role === "system";
-        for (const slot of slots.filter(({ seq }) => kept.has(seq))) expect(after).toContain(slot);
-        for (const slot of slots.filter(({ isNote }) => isNote)) expect(after).toContain(slot);
-        expect(after.filter(isSpared)).toHaveLength(slots.filter(isSpared).length);
-        expect(totalOf(slots) - totalOf(after)).toBe(
-          chosen.reduce((total, { freedTokens }) => total + freedTokens, 0),
-        );
-        const reasoningOf = (window: readonly Slot[]) =>
-          window.flatMap(({ message }) => message.parts.filter(({ type }) => type === "reasoning"));
-        for (const reasoning of reasoningOf(after)) expect(reasoningOf(slots)).toContain(reasoning);
-      }),
-      { numRuns: proofRounds(400) },
-    );
-  });
+  sizedTest(
+    "any subset of what it proposes in 400 random windows tears nothing apart, spares what is protected and frees what it says",
+    () => {
+      fc.assert(
+        fc.property(windows, fc.infiniteStream(fc.boolean()), ({ slots, reusesIds, pins }, coins) => {
+          const told: PassContext = { ...context, pins };
+          const chosen = pass(slots, told).filter(() => coins.next().value);
+          const after = applyEdits(slots, editsOf(chosen), tokensOf);
+          expect(applyProposals(slots, chosen, tokensOf)).toEqual(after);
+          const before = orphansOf(slots, reusesIds);
+          for (const orphan of orphansOf(after, reusesIds)) expect(before).toContain(orphan);
+          const kept = findProtectedSeqs(slots, pins);
+          const isSpared = ({ seq, isNote, message }: Slot) =>
+            kept.has(seq) || isNote || message.role === "system";
+          for (const slot of slots.filter(({ seq }) => kept.has(seq))) expect(after).toContain(slot);
+          for (const slot of slots.filter(({ isNote }) => isNote)) expect(after).toContain(slot);
+          expect(after.filter(isSpared)).toHaveLength(slots.filter(isSpared).length);
+          expect(totalOf(slots) - totalOf(after)).toBe(
+            chosen.reduce((total, { freedTokens }) => total + freedTokens, 0),
+          );
+          const reasoningOf = (window: readonly Slot[]) =>
+            window.flatMap(({ message }) => message.parts.filter(({ type }) => type === "reasoning"));
+          for (const reasoning of reasoningOf(after)) expect(reasoningOf(slots)).toContain(reasoning);
+        }),
+        { numRuns: proofRounds(400) },
+      );
+    },
+  );
 });
 
 describe.each(Object.entries(REPLACING))("%s", (_name, pass) => {
-  test("proposes nothing any more once all that it proposed is done, in 400 random windows", () => {
+  sizedTest("proposes nothing any more once all that it proposed is done, in 400 random windows", () => {
     fc.assert(
       fc.property(windows, ({ slots, pins }) => {
         const told: PassContext = { ...context, pins };

@@ -9,7 +9,7 @@ import type { Course } from "../../../src/window/policy.ts";
 import { findProtectedSeqs } from "../../../src/window/protected-seqs.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { estimateMessage } from "../../../src/window/tokens/estimate.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { fitAll, histories, says, slotsOf } from "./histories.ts";
 
 const budget = { tokens: 40_000, window: 40_000, system: 1_000 };
@@ -54,7 +54,7 @@ function withTied(kept: readonly Slot[], said: readonly Slot[]): readonly Slot[]
 const sizeOf = (slots: readonly Slot[]) => slots.reduce((sum, { tokens }) => sum + tokens, 0);
 
 describe("what is protected", () => {
-  test("stays as it was said, whenever that fits", () => {
+  sizedTest("stays as it was said, whenever that fits", () => {
     fc.assert(
       fc.property(
         histories,
@@ -106,7 +106,7 @@ describe("what is protected", () => {
   });
 });
 
-test("reasoning is sent byte by byte as it was, or not at all", () => {
+sizedTest("reasoning is sent byte by byte as it was, or not at all", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 2_500, max: 30_000 }), (steps, tokens) => {
       const slots = slotsOf(work(steps), estimateMessage);
@@ -174,7 +174,7 @@ describe("money", () => {
   });
 });
 
-test("a limit on the number of messages is kept like the one on tokens", () => {
+sizedTest("a limit on the number of messages is kept like the one on tokens", () => {
   fc.assert(
     fc.property(fc.integer({ min: 8, max: 40 }), fc.integer({ min: 1, max: 80 }), (messages, steps) => {
       const run = start({}, { ...budget, tokens: 100_000, window: 100_000, messages } as typeof budget);

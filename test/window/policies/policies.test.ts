@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { POLICIES } from "../../../src/window/policies/index.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { estimateMessage } from "../../../src/window/tokens/estimate.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { charactersAsTokens, fitAll, histories, says, slotsOf, windowsOf } from "./histories.ts";
 
 const RUNS = { numRuns: proofRounds(50) };
@@ -20,7 +20,7 @@ test("longhaul is the first of the policies, and no two have the same name", () 
 });
 
 describe.each(POLICIES)("$name", (policy) => {
-  test("decides the same again, and without knowing what comes", () => {
+  sizedTest("decides the same again, and without knowing what comes", () => {
     fc.assert(
       fc.property(histories, budgets, fc.nat(), (messages, budget, cut) => {
         const slots = slotsOf(messages);
@@ -33,7 +33,7 @@ describe.each(POLICIES)("$name", (policy) => {
     );
   });
 
-  test.skipIf(policy.name === "longhaul")(
+  sizedTest.skipIf(policy.name === "longhaul")(
     "goes on the same when it is started on the window sent last",
     () => {
       fc.assert(
@@ -51,7 +51,7 @@ describe.each(POLICIES)("$name", (policy) => {
     },
   );
 
-  test.skipIf(policy.name === "longhaul")("never brings back what has left, nor changes it back", () => {
+  sizedTest.skipIf(policy.name === "longhaul")("never brings back what has left, nor changes it back", () => {
     fc.assert(
       fc.property(histories, budgets, (messages, budget) => {
         const windows = windowsOf(policy, slotsOf(messages), budget, charactersAsTokens);

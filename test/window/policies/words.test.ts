@@ -5,7 +5,7 @@ import { buildPageMessage } from "../../../src/window/paging/page-note.ts";
 import { longhaul } from "../../../src/window/policies/longhaul.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { sumSlotTokens } from "../../../src/window/sum-slot-tokens.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { charactersAsTokens, fitAll, reads, says, slotsOf } from "./histories.ts";
 
 const turn = fc.record({
@@ -51,7 +51,7 @@ function wordsOf(slots: readonly Slot[]): readonly string[] {
   );
 }
 
-test("every sentence stays in the window while the conversation never had to be cut to fit", () => {
+sizedTest("every sentence stays in the window while the conversation never had to be cut to fit", () => {
   let rebuilds = 0;
   fc.assert(
     fc.property(

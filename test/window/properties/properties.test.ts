@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import type { Message } from "../../../src/model/message.ts";
 import { anthropicClearPolicy } from "../../../src/window/policies/anthropic-clear-policy.ts";
 import { clinePolicy } from "../../../src/window/policies/cline-policy.ts";
@@ -7,7 +7,7 @@ import { nonePolicy } from "../../../src/window/policies/none-policy.ts";
 import { openclawPolicy } from "../../../src/window/policies/openclaw-policy.ts";
 import { rooPolicy } from "../../../src/window/policies/roo-policy.ts";
 import type { Policy } from "../../../src/window/policy.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { Random } from "../../support/random.ts";
 import { brokenRule, type Exemptions } from "./check-run.ts";
 import { randomHistory } from "./random-history.ts";
@@ -59,7 +59,7 @@ function sliceOf(histories: readonly (readonly Message[])[], random: Random): re
 }
 
 describe.each(POLICIES)("$name", ({ policy, exempt }) => {
-  test(`keeps every rule in ${RANDOM_HISTORIES} random histories`, { timeout: 120_000 }, () => {
+  sizedTest(`keeps every rule in ${RANDOM_HISTORIES} random histories`, { timeout: 120_000 }, () => {
     expect(broken(RANDOM_HISTORIES, policy, exempt, randomHistory)).toEqual([]);
   });
 });
@@ -72,7 +72,7 @@ describe("real histories", () => {
       ),
     );
 
-  test.skipIf(!HAS_TRANSCRIPTS)(
+  sizedTest.skipIf(!HAS_TRANSCRIPTS)(
     `keep every rule in ${REAL_HISTORIES} slices of transcripts under each policy`,
     async () => {
       const histories = await readTranscripts();
@@ -82,7 +82,7 @@ describe("real histories", () => {
     120_000,
   );
 
-  test.skipIf(!HAS_RECORDINGS)(
+  sizedTest.skipIf(!HAS_RECORDINGS)(
     `keep every rule in ${REAL_HISTORIES} slices of requests of real clients under each policy`,
     async () => {
       const histories = await readRecordings();

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import {
   type Kernel,
   type Message,
@@ -9,7 +9,7 @@ import {
 } from "../../../src/index.ts";
 import { countProtocolTokens, PROTOCOL, type Tokenizer } from "../../../src/window-entry.ts";
 import { testKernel } from "../../support/kernel.ts";
-import { proofCases } from "../../support/proof.ts";
+import { proofCases, sizedTest } from "../../support/proof.ts";
 
 const MODEL = "some-model";
 const PAUSE_MS = 2 * PROTOCOL.cacheMs;
@@ -134,7 +134,7 @@ const CASES = Object.entries(PEERS).flatMap(([name, windows]) =>
 );
 
 describe("a live window", () => {
-  test.each(proofCases(CASES, 2))(
+  sizedTest.each(proofCases(CASES, 2))(
     "of $window tokens under $name sends what a replay sends (reopened: $isReopened)",
     async ({ name, window, isReopened }) => {
       const policy = POLICIES.find((one) => one.name === name) as Policy;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SseSplitter } from "../../../../src/gateway/reply/relay/sse-splitter.ts";
-import { proofRounds } from "../../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../../support/proof.ts";
 
 interface Seen {
   readonly raw: string;
@@ -127,7 +127,7 @@ describe("SseSplitter", () => {
     expect(split([])).toEqual({ isCut: false, events: [] });
   });
 
-  test("however the bytes are cut, the events are the same and make up the stream", () => {
+  sizedTest("however the bytes are cut, the events are the same and make up the stream", () => {
     fc.assert(
       fc.property(stream, fc.array(fc.nat()), (bytes, places) => {
         const whole = split([bytes]);
@@ -139,7 +139,7 @@ describe("SseSplitter", () => {
     );
   });
 
-  test("reads what the standard reads", () => {
+  sizedTest("reads what the standard reads", () => {
     fc.assert(
       fc.property(stream, fc.array(fc.nat()), (bytes, places) => {
         const { events, isCut } = split(cutAt(bytes, places));

@@ -1,7 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import type { ApiName, WireObject } from "../../../../src/gateway/api/api.ts";
 import { lineOf, startGateway, threadsOf } from "../../../support/gateway.ts";
-import { proofCases, proofTest } from "../../../support/proof.ts";
+import { proofCases, proofTest, sizedTest } from "../../../support/proof.ts";
 import { behave, startUpstream } from "../../../support/upstream.ts";
 import type { Behaviour, Reply } from "../../../support/wire-server/behaviour.ts";
 import { output } from "../../limited.ts";
@@ -42,7 +42,7 @@ function answering(answer: (body: string, index: number) => Reply | Behaviour) {
 }
 
 describe.each(proofCases(WAYS))("a later round of %s, streamed: %s, that is too long", (api, isStreamed) => {
-  test("is sent again with a smaller window and all that was recalled", async () => {
+  sizedTest("is sent again with a smaller window and all that was recalled", async () => {
     const upstream = await answering((_, index) => {
       if (index === 0) return { text: "Noted." };
       if (index === 1) return recalls("staging server port", "Let me look.");
@@ -98,7 +98,7 @@ describe.each(proofCases(WAYS))("a later round of %s, streamed: %s, that is too 
       .toContain("Without memory");
   });
 
-  test("goes the same way with edits off, save that nothing is cut", async () => {
+  sizedTest("goes the same way with edits off, save that nothing is cut", async () => {
     const upstream = await answering((body) => {
       if (!body.includes("longhaul_recall")) return { text: "Plain." };
       return body.includes("call_1") ? OVERFLOW : recalls("port");
