@@ -1,14 +1,10 @@
 import { spawn } from "node:child_process";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { COMPILE_CACHE } from "../../support/compile-cache.ts";
 
 /** The built program. */
 export const MAIN = fileURLToPath(new URL("../../../dist/cli/main.js", import.meta.url));
-
-/** Node's compile cache, so that runs do not compile all sources again. */
-const COMPILED = join(tmpdir(), "longhaul-test-compiled");
 
 /** Result of a program run. */
 export interface Ended {
@@ -57,7 +53,7 @@ export async function runJson(
 export function start(command: string, args: readonly string[], { env, cwd, input }: Setting): Running {
   const child = spawn(command, args, {
     cwd,
-    env: { PATH: process.env.PATH ?? "", TZ: "UTC", NODE_COMPILE_CACHE: COMPILED, ...env },
+    env: { PATH: process.env.PATH ?? "", TZ: "UTC", ...COMPILE_CACHE, ...env },
     stdio: ["pipe", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
