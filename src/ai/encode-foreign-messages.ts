@@ -1,6 +1,6 @@
-import { toArray, toObject } from "../formats/content/fields.ts";
 import type { BlobPart, Message, Part, ToolResultPart } from "../index.ts";
 import { encodeAnthropicBlocks } from "../wire/anthropic/anthropic-block-encode.ts";
+import { toArray, toObject } from "../wire/fields.ts";
 import { encodeChatContent } from "../wire/openai-chat/chat-content-encode.ts";
 import { editedChatCall, newChatCall } from "../wire/openai-chat/openai-chat-calls.ts";
 import type { PartSource } from "../wire/part-source.ts";

@@ -66,7 +66,6 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["cline-sdk", "openclaw", "roo"],
   ],
   gateway: [
-    ["api"],
     ["config", "identity", "loops"],
     ["pages"],
     ["observe"],

@@ -1,6 +1,6 @@
 import type { Json, PartInput } from "../../index.ts";
 import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
-import { dropUndefined, toArray, toNumber, toObject, toText, toTime } from "../content/fields.ts";
+import { dropUndefined, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import type { ForeignEdit, Span } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { ClaudeCodePlaces } from "./claude-code-places.ts";

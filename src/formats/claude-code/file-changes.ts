@@ -1,4 +1,4 @@
-import { toArray, toObject, toText } from "../content/fields.ts";
+import { toArray, toObject, toText } from "../../wire/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** A file before and after a tool changed it. */

@@ -1,5 +1,5 @@
 import type { Json } from "../../index.ts";
-import { toArray, toObject, toText } from "../content/fields.ts";
+import { toArray, toObject, toText } from "../../wire/fields.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { getToolResults } from "./claude-code-lines.ts";

@@ -1,5 +1,5 @@
 import type { Json } from "../../index.ts";
-import { toObject, toText } from "../content/fields.ts";
+import { toObject, toText } from "../../wire/fields.ts";
 import { CopyFilter } from "../copies/copy-filter.ts";
 import { COPY_RULES } from "../copies/copy-rules.ts";
 import { KnownTexts } from "../copies/known-texts.ts";

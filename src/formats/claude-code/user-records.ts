@@ -1,6 +1,6 @@
 import type { Json } from "../../index.ts";
 import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
-import { omitFields, toObject, toText, toTime } from "../content/fields.ts";
+import { omitFields, toObject, toText, toTime } from "../../wire/fields.ts";
 import { splitLeftovers } from "../content/leftovers.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import { getRecordId, getToolResults } from "./claude-code-lines.ts";

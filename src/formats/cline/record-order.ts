@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Json } from "../../index.ts";
-import { toNumber, toObject, toText } from "../content/fields.ts";
+import { toNumber, toObject, toText } from "../../wire/fields.ts";
 import type { ImportSource } from "../port/format.ts";
 import type { Item } from "../port/item.ts";
 

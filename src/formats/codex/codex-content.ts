@@ -1,6 +1,6 @@
 import type { Json, ToolResultInput } from "../../index.ts";
+import { omitFields, toArray, toObject } from "../../wire/fields.ts";
 import { parseDataUrl } from "../../wire/media.ts";
-import { omitFields, toArray, toObject } from "../content/fields.ts";
 import { isEmpty, nonEmptyFields } from "../content/non-empty-fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 

@@ -1,6 +1,6 @@
 import type { Json, PartInput, ToolResultInput } from "../../index.ts";
+import { dropUndefined, omitFields, toArray, toObject, toText } from "../../wire/fields.ts";
 import { buildDataPart } from "../../wire/media.ts";
-import { dropUndefined, omitFields, toArray, toObject, toText } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** Gemini's content as parts, with fields that parts cannot represent, by index. */

@@ -1,7 +1,7 @@
 import * as zlib from "node:zlib";
-import { toObject } from "../content/fields.ts";
+import { describeJsonFault, parseJson } from "../../base/parse-json.ts";
+import { toObject } from "../../wire/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { describeJsonFault, parseJson } from "../reading/parse-json.ts";
 import type { DatabaseRow } from "../reading/source-database.ts";
 
 /** Maximum compressed size of an event in OpenClaw. */

@@ -1,5 +1,5 @@
 import type { PartInput, Usage } from "../../index.ts";
-import { dropUndefined, omitFields, toObject } from "../content/fields.ts";
+import { dropUndefined, omitFields, toObject } from "../../wire/fields.ts";
 import type { Leftovers } from "../content/leftovers.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { CallIds } from "./call-ids.ts";

@@ -1,5 +1,5 @@
 import type { Json, PartInput, Role } from "../../index.ts";
-import { dropUndefined, omitFields, toObject, toText } from "../content/fields.ts";
+import { dropUndefined, omitFields, toObject, toText } from "../../wire/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
 import { CopyFilter } from "../copies/copy-filter.ts";
 import { COPY_RULES } from "../copies/copy-rules.ts";

@@ -1,11 +1,11 @@
 import type { Json, MessageInput, PartInput } from "../../index.ts";
 import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
+import { omitFields, toArray, toText } from "../../wire/fields.ts";
 import {
   decodeChatCall,
   decodeChatContent,
   decodeChatOutput,
 } from "../../wire/openai-chat/chat-content-decode.ts";
-import { omitFields, toArray, toText } from "../content/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
 import type { RecordItem } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";

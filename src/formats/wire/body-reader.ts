@@ -1,5 +1,5 @@
 import type { Json } from "../../index.ts";
-import { toObject, toText } from "../content/fields.ts";
+import { toObject, toText } from "../../wire/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { MessageDecoder, WireDialect, WireRecord } from "./wire-dialect.ts";
 

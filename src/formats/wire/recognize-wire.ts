@@ -1,5 +1,5 @@
+import { toArray, toObject } from "../../wire/fields.ts";
 import { RESPONSES_ITEMS } from "../../wire/openai-responses/openai-responses-content.ts";
-import { toArray, toObject } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { FileHead } from "./file-head.ts";
 

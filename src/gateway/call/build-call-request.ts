@@ -1,8 +1,8 @@
 import { POLICIES } from "../../index.ts";
-import type { Api } from "../api/api.ts";
-import { FaultError } from "../api/fault-error.ts";
+import type { Wire } from "../../wire/wire.ts";
 import type { GatewayConfig, UpstreamConfig } from "../config/config.ts";
 import type { Incoming } from "../door/incoming.ts";
+import { FaultError } from "../fault-error.ts";
 import { leadRanges, readLead } from "../request/body-facts.ts";
 import { isChained } from "../request/chain.ts";
 import { buildEditsKey, readContextManagement } from "../request/context-management.ts";
@@ -86,7 +86,7 @@ function estimateLargeLead(bytes: Buffer, ranges: readonly ByteRange[]): number 
 }
 
 function choosePolicy(
-  api: Api,
+  api: Wire,
   management: unknown,
   upstream: UpstreamConfig,
   name: string,

@@ -1,5 +1,5 @@
 import type { Draft, Entry, EntryId, MessageInput, Session } from "../../index.ts";
-import type { ReplyReader, WireEvent, WireObject } from "../api/api.ts";
+import type { ReplyReader, WireEvent, WireObject } from "../../wire/wire.ts";
 
 /** Called with the id of a reply and its future entry; the entry is undefined if the reply is incomplete. */
 export type NameReply = (

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ByteCollector } from "../../base/byte-collector.ts";
 import { decompress } from "../../base/decompress.ts";
-import type { WireFault } from "../api/api.ts";
+import type { WireFault } from "../../wire/wire.ts";
 import type { ContentEncoding } from "./body-content.ts";
 import type { ByteShare } from "./byte-budget.ts";
 import { refuseRequest, refuseTooLarge } from "./door-refusal.ts";

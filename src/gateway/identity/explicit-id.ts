@@ -1,4 +1,4 @@
-import type { WireObject } from "../api/api.ts";
+import type { WireObject } from "../../wire/wire.ts";
 import { detectClient } from "./client-name.ts";
 import { findHeader, type RequestHeaders } from "./request-headers.ts";
 

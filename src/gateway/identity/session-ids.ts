@@ -1,6 +1,6 @@
 import { computeDigest } from "../../base/digest.ts";
 import type { Kernel } from "../../index.ts";
-import type { ApiName } from "../api/api.ts";
+import type { WireName } from "../../wire/wire.ts";
 import { getSessionPrefix, type PersonIds } from "./person-ids.ts";
 
 const MAX_ID = 160;
@@ -10,7 +10,7 @@ const DIGEST_DIGITS = 32;
 export interface CallerIdentity {
   /** Principals never share sessions. */
   readonly principal: PersonIds;
-  readonly api: ApiName;
+  readonly api: WireName;
   /** The agent, if recognized; used only in names. */
   readonly client: string | undefined;
   /** The client's own id of the conversation. */

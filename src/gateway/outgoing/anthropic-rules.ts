@@ -1,5 +1,5 @@
 import { getContentBlocks, isEmptyText, isThinking } from "../../wire/content-blocks.ts";
-import type { WireObject } from "../api/api.ts";
+import type { WireObject } from "../../wire/wire.ts";
 import { findMarkers, MAX_MARKERS } from "./cache-markers.ts";
 import type { Violation } from "./violation.ts";
 

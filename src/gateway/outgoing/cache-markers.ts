@@ -1,5 +1,5 @@
 import { type ContentBlock, getContentBlocks, isEmptyText, isObject } from "../../wire/content-blocks.ts";
-import type { WireObject } from "../api/api.ts";
+import type { WireObject } from "../../wire/wire.ts";
 
 /** Maximum number of cache markers in a request: system, tools and messages together. */
 export const MAX_MARKERS = 4;

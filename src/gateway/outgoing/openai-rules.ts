@@ -1,5 +1,5 @@
 import { isObject } from "../../wire/content-blocks.ts";
-import type { WireObject } from "../api/api.ts";
+import type { WireObject } from "../../wire/wire.ts";
 import type { Violation } from "./violation.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { ApiName } from "../api/api.ts";
+import type { WireName } from "../../wire/wire.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import type { RecallMode } from "../config/recall-schema.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
@@ -14,7 +14,7 @@ const NO_RECALL: RecallSettings = { tools: "off", context: false };
 /** The settings for requests of an API. Requests that a client makes for itself get no recall. */
 export function getRecallSettings(
   { recall, routes, dryRun }: GatewayConfig,
-  api: ApiName,
+  api: WireName,
   kind: ThreadKind,
 ): RecallSettings {
   const isTalk = kind === "main" || kind === "agent";

@@ -1,6 +1,6 @@
-import { toArray, toObject } from "../../formats/content/fields.ts";
 import { buildCompactionBlock, type CompactionBlock } from "../../wire/anthropic/compaction-block.ts";
-import type { WireObject } from "../api/api.ts";
+import { toArray, toObject } from "../../wire/fields.ts";
+import type { WireObject } from "../../wire/wire.ts";
 import { type ByteChange, spliceBody } from "../outgoing/splice-body.ts";
 import { BodyError, type CutBody, cutBody, parseRange } from "../request/cut-body.ts";
 

@@ -1,5 +1,5 @@
 import { isObject } from "../../wire/content-blocks.ts";
-import type { ApiName, WireFault } from "../api/api.ts";
+import type { WireFault, WireName } from "../../wire/wire.ts";
 import { type CheckedValue, createCheckedValue, InvalidValueError } from "./checked-value.ts";
 import type { ClearThinkingEdit, ClearToolUsesEdit, CompactEdit, ContextEdit } from "./context-edit.ts";
 
@@ -22,7 +22,7 @@ export type ContextManagement =
  */
 export function readContextManagement(
   value: unknown,
-  { api, by }: { readonly api: ApiName; readonly by: "upstream" | "gateway" },
+  { api, by }: { readonly api: WireName; readonly by: "upstream" | "gateway" },
 ): ContextManagement {
   if (by === "upstream" || value === undefined || value === null) return { type: "none" };
   // OpenAI's field of the same name is a list, or has no edits.

@@ -1,5 +1,5 @@
 import { finish, type Steps } from "../../base/turns.ts";
-import type { WireObject } from "../api/api.ts";
+import type { WireObject } from "../../wire/wire.ts";
 import type { BodyMemo } from "./body-memo.ts";
 
 /** A range of bytes; `to` is exclusive. */

@@ -1,6 +1,6 @@
-import { toArray } from "../../formats/content/fields.ts";
 import { findBlockSummary, isCompactionBlock } from "../../wire/anthropic/compaction-block.ts";
-import type { WireObject } from "../api/api.ts";
+import { toArray } from "../../wire/fields.ts";
+import type { WireObject } from "../../wire/wire.ts";
 import type { ByteRange, CutBody } from "./cut-body.ts";
 import { parseElement } from "./request-messages.ts";
 

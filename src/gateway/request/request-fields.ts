@@ -1,4 +1,4 @@
-import type { Api, WireObject } from "../api/api.ts";
+import type { Wire, WireObject } from "../../wire/wire.ts";
 import { type ByteRange, type CutBody, parseRange } from "./cut-body.ts";
 import { OUTPUT_FIELDS } from "./output-fields.ts";
 
@@ -17,7 +17,7 @@ const MAX_FIELD_BYTES = 16 * 1_024;
 
 /** Parses the short fields of a body. Throws `BodyError` if one is not valid JSON. */
 export function parseRequestFields(
-  { messagesField, leadFields }: Api,
+  { messagesField, leadFields }: Wire,
   { bytes, fields }: CutBody,
 ): RequestFields {
   const all: Record<string, unknown> = {};

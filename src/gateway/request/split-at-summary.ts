@@ -1,7 +1,7 @@
 import { countOverlap } from "../../conversation/align-messages.ts";
 import type { LineMessage } from "../../conversation/line-cache.ts";
 import type { MessageInput } from "../../index.ts";
-import type { WireObject } from "../api/api.ts";
+import type { WireObject } from "../../wire/wire.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
 import { buildSummaryElement } from "./client-summary-text.ts";
 import type { CompactionBlocks, SummaryBlock } from "./find-compactions.ts";

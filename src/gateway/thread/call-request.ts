@@ -1,5 +1,5 @@
 import { estimateText, type FittedWindow, type Policy } from "../../index.ts";
-import type { Api, WireObject } from "../api/api.ts";
+import type { Wire, WireObject } from "../../wire/wire.ts";
 import type { Chain } from "../request/chain.ts";
 import type { ContextEdit } from "../request/context-edit.ts";
 import type { CompactionBlocks } from "../request/find-compactions.ts";
@@ -56,7 +56,7 @@ export function limitOutput(
 
 /** A request to a thread. */
 export interface CallRequest {
-  readonly api: Api;
+  readonly api: Wire;
   readonly messages: RequestMessages;
   readonly frame: RequestFrame;
   readonly limits: TokenLimits;

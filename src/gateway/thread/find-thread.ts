@@ -1,6 +1,6 @@
-import { toObject } from "../../formats/content/fields.ts";
 import type { MessageInput, Role } from "../../index.ts";
-import type { WireObject } from "../api/api.ts";
+import { toObject } from "../../wire/fields.ts";
+import type { WireObject } from "../../wire/wire.ts";
 import type { Incoming } from "../door/incoming.ts";
 import { detectClient } from "../identity/client-name.ts";
 import { findExplicitId } from "../identity/explicit-id.ts";

@@ -1,9 +1,9 @@
 import type { EntryId, Json, SessionId } from "../../index.ts";
-import type { ApiName } from "../api/api.ts";
+import type { WireName } from "../../wire/wire.ts";
 
 /** The facts by which the family of a thread is found. */
 export interface ThreadKey {
-  readonly api: ApiName;
+  readonly api: WireName;
   readonly client?: string | undefined;
   readonly explicit?: string | undefined;
   readonly firstKey: string;
@@ -52,7 +52,7 @@ export function parseResponsePlace(session: SessionId, kept: Json | undefined): 
     entry,
     isWhole: isWhole === true,
     threadKey: {
-      api: api as ApiName,
+      api: api as WireName,
       firstKey,
       ...(typeof client === "string" && { client }),
       ...(typeof explicit === "string" && { explicit }),

@@ -6,7 +6,7 @@ import {
   type Part,
   type SeqRange,
 } from "../../../index.ts";
-import { toText as stringOf } from "../../content/fields.ts";
+import { toText as stringOf } from "../../../wire/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { buildMessageDrafts, type DraftSource, type PiDraft, readMessageText } from "./message-drafts.ts";
 import { encodePiBlocks } from "./pi-block-encode.ts";

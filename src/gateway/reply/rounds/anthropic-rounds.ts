@@ -1,5 +1,5 @@
-import { toArray, toObject } from "../../../formats/content/fields.ts";
-import type { WireObject } from "../../api/api.ts";
+import { toArray, toObject } from "../../../wire/fields.ts";
+import type { WireObject } from "../../../wire/wire.ts";
 import {
   encodeAnthropicResults,
   findAnthropicRound,

@@ -1,7 +1,7 @@
-import { toNumber, toObject, toText } from "../../../formats/content/fields.ts";
 import { StreamBlocks } from "../../../wire/anthropic/stream-blocks.ts";
+import { toNumber, toObject, toText } from "../../../wire/fields.ts";
 import { parseObject } from "../../../wire/replies/parse-object.ts";
-import type { WireEvent, WireObject } from "../../api/api.ts";
+import type { WireEvent, WireObject } from "../../../wire/wire.ts";
 import {
   findAnthropicRound,
   isClientCallBlock,

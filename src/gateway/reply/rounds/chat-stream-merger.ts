@@ -1,8 +1,8 @@
-import { toArray, toNumber, toObject, toText } from "../../../formats/content/fields.ts";
+import { toArray, toNumber, toObject, toText } from "../../../wire/fields.ts";
 import { StreamCalls } from "../../../wire/openai-chat/stream-calls.ts";
 import { StreamDetails } from "../../../wire/openai-chat/stream-details.ts";
 import { parseObject } from "../../../wire/replies/parse-object.ts";
-import type { WireEvent, WireObject } from "../../api/api.ts";
+import type { WireEvent, WireObject } from "../../../wire/wire.ts";
 import { isRecallTool } from "../../recall/recall-tools.ts";
 import { replaceEventData } from "./build-event.ts";
 import { findChatRound, TEXT_SEPARATOR, toShownFinishReason } from "./chat-round.ts";

@@ -1,5 +1,5 @@
-import { toObject, toText } from "../../../formats/content/fields.ts";
-import type { WireObject } from "../../api/api.ts";
+import { toObject, toText } from "../../../wire/fields.ts";
+import type { WireObject } from "../../../wire/wire.ts";
 import { mergeRoundUsage } from "./merge-round-usage.ts";
 import {
   encodeResponsesResults,

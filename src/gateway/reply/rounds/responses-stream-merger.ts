@@ -1,7 +1,7 @@
-import { toNumber, toObject, toText } from "../../../formats/content/fields.ts";
+import { toNumber, toObject, toText } from "../../../wire/fields.ts";
 import { StreamItems } from "../../../wire/openai-responses/stream-items.ts";
 import { parseObject } from "../../../wire/replies/parse-object.ts";
-import type { WireEvent, WireObject } from "../../api/api.ts";
+import type { WireEvent, WireObject } from "../../../wire/wire.ts";
 import { buildNamedEvent, replaceEventData } from "./build-event.ts";
 import { mergeRoundUsage } from "./merge-round-usage.ts";
 import {

@@ -1,4 +1,4 @@
-import type { WireEvent, WireObject } from "../../api/api.ts";
+import type { WireEvent, WireObject } from "../../../wire/wire.ts";
 
 /** A call of one of the gateway's tools. */
 export interface RecallCall {

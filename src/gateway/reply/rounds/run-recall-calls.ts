@@ -1,5 +1,5 @@
-import { toNumber, toText } from "../../../formats/content/fields.ts";
 import type { AgentMemory, SessionId } from "../../../index.ts";
+import { toNumber, toText } from "../../../wire/fields.ts";
 import type { ConversationScope } from "../../recall/person-scope.ts";
 import { EXPAND_TOOL, MAX_RESULTS, SAVE_TOOL } from "../../recall/recall-tools.ts";
 import { runWithTimeout } from "../../recall/run-with-timeout.ts";
