@@ -10,7 +10,7 @@ import type { ForeignMessage, MessageFormat } from "./foreign-message.ts";
 import type { SdkMessage } from "./sdk-message.ts";
 
 /** Input for writing a message of a window in a caller's format. */
-export interface ForeignEncodeOptions {
+interface ForeignEncodeOptions {
   readonly format: MessageFormat;
   /** The caller's message that it corresponds to; undefined for a note. */
   readonly own: { readonly foreign: ForeignMessage; readonly message: Message } | undefined;

@@ -28,7 +28,7 @@ import { UpstreamError } from "./upstream/upstream-error.ts";
 import { toUpstreamFault } from "./upstream/upstream-fault.ts";
 
 /** Dependencies of the reception. */
-export interface ReceptionDeps {
+interface ReceptionDeps {
   readonly services: Services;
   readonly formerPeople: FormerPeople;
   readonly pages: Pages;

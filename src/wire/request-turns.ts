@@ -11,7 +11,7 @@ export interface MessageTurn {
 }
 
 /** Results of one message that answer open calls, at a place that is valid in a request. */
-export interface ResultsTurn {
+interface ResultsTurn {
   readonly role: "tool";
   readonly message: Message;
   readonly pieces: readonly ResultPiece[];
@@ -23,13 +23,13 @@ export interface ResultPiece extends MessagePiece<ToolResultPart> {
 }
 
 /** Calls without a result, at the place where a request requires one. */
-export interface MissingTurn {
+interface MissingTurn {
   readonly role: "missing";
   readonly calls: readonly OpenCall[];
 }
 
 /** A call that waits for its result. */
-export interface OpenCall {
+interface OpenCall {
   readonly callId: string;
   readonly name: string;
 }

@@ -10,7 +10,7 @@ import { parseDataUrl } from "../../wire/media.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** One step of a UIMessage: text and calls, and the results of the calls. */
-export interface UiStep {
+interface UiStep {
   readonly said: readonly AiSdkPart[];
   readonly results: readonly AiSdkPart[];
 }

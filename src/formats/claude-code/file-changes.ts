@@ -2,7 +2,7 @@ import { toArray, toObject, toText } from "../../wire/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** A file before and after a tool changed it. */
-export interface FileChange {
+interface FileChange {
   readonly before: string;
   readonly after: string;
 }

@@ -13,7 +13,7 @@ interface MessageCall {
 }
 
 /** Facts about a line that answers calls. */
-export interface CallAnswer {
+interface CallAnswer {
   /** Content of `toolUseResult` that the message does not have. */
   readonly rest?: Json;
   readonly copiedBytes: number;

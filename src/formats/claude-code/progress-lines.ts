@@ -39,7 +39,7 @@ export function hasOnlyText(record: JsonObject, text: string): boolean {
 }
 
 /** Partial output of a command in a progress line. */
-export interface CommandOutput {
+interface CommandOutput {
   readonly callId: string;
   readonly text: string;
 }

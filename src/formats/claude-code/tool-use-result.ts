@@ -9,7 +9,7 @@ import type { KnownContents } from "./known-contents.ts";
 const RULES = COPY_RULES["claude-code"];
 
 /** A tool result without content that the log holds elsewhere. */
-export interface ToolResultRemainder {
+interface ToolResultRemainder {
   /** The remaining fields in the shape of the result; undefined if nothing remains. */
   readonly rest?: Json;
   readonly copiedBytes: number;

@@ -14,7 +14,7 @@ import {
 import type { RepeatedFields } from "./repeated-fields.ts";
 
 /** Facts about a line that depend on other lines. */
-export interface UserLineFacts {
+interface UserLineFacts {
   /** Parent of the line, if it branches off. */
   readonly branch?: Json;
   /** Content of the tool result that the message does not have. */

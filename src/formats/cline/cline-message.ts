@@ -13,7 +13,7 @@ const ROLES: Readonly<Record<string, Role>> = {
 };
 
 /** Identity of a message record. */
-export interface MessageIdentity {
+interface MessageIdentity {
   readonly id: string;
   readonly at: number | undefined;
   readonly format: "cline" | "roo";

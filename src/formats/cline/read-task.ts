@@ -33,7 +33,7 @@ export interface TaskDialect {
 }
 
 /** A task to read. */
-export interface ClineTask {
+interface ClineTask {
   readonly source: ImportSource;
   readonly input: Input;
   readonly files: TaskFiles;

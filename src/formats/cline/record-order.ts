@@ -8,7 +8,7 @@ import type { Item } from "../port/item.ts";
 const MAX_RECORDS = 250_000;
 
 /** A source whose files the tool rewrites, and the state of its last import. */
-export interface RewrittenSource {
+interface RewrittenSource {
   readonly source: Pick<ImportSource, "sizeBytes" | "modifiedAt">;
   /** State of the last import. */
   readonly resume: Json | undefined;

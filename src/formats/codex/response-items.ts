@@ -6,7 +6,7 @@ import type { JsonObject } from "../reading/json-lines.ts";
 import { buildCodexRawPart, decodeCodexContent, decodeCodexOutput } from "./codex-content.ts";
 
 /** Decoded item of the Responses API. */
-export type DecodedItem =
+type DecodedItem =
   /** Belongs to the model's next message or call. */
   | { readonly kind: "reasoning"; readonly part: ReasoningPart }
   | { readonly kind: "message"; readonly message: MessageInput; readonly results?: MessageInput }

@@ -15,7 +15,7 @@ export type UsageState = {
 };
 
 /** Result of decoding a token report. */
-export interface TokenReport {
+interface TokenReport {
   readonly state: UsageState;
   /** Undefined if the report has nothing new. */
   readonly body?: RecordBody;

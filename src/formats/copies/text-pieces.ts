@@ -7,7 +7,7 @@ import type { JsonObject } from "../reading/json-lines.ts";
  * conversation), its block, the index of the text in the block, start and length of the stretch, and 1 if it is
  * JSON-escaped.
  */
-export type TextCopy = readonly [
+type TextCopy = readonly [
   distance: number,
   block: number,
   text: number,

@@ -10,7 +10,7 @@ export interface GeminiContent {
 }
 
 /** A part that tool results may hold. */
-export type GeminiPlainPart = Exclude<ToolResultInput["output"], string>[number];
+type GeminiPlainPart = Exclude<ToolResultInput["output"], string>[number];
 
 /** Converts content: a string, a part, or a list of both. Calls without an id get one derived from `id`. */
 export function decodeGeminiContent(content: unknown, id: string): GeminiContent {

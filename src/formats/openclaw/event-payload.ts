@@ -8,9 +8,7 @@ import type { DatabaseRow } from "../reading/source-database.ts";
 export const MAX_PACKED_BYTES = 4 * 1024 * 1024;
 
 /** An event of a transcript, or the reason why it is unreadable. */
-export type EventPayload =
-  | { readonly event: JsonObject; readonly text: string }
-  | { readonly reason: string };
+type EventPayload = { readonly event: JsonObject; readonly text: string } | { readonly reason: string };
 
 /** Parses the event in a row: text, or compressed with zstd. */
 export function parseEventPayload(row: DatabaseRow, maxBytes: number): EventPayload {

@@ -10,7 +10,7 @@ import { buildRawItem, buildRecordItem } from "./record-items.ts";
 import { decodeToolResult } from "./tool-results.ts";
 
 /** A message with its steps. */
-export interface MessageSteps {
+interface MessageSteps {
   readonly id: string;
   readonly role: "user" | "assistant" | "system";
   readonly info: JsonObject;

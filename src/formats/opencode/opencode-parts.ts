@@ -6,7 +6,7 @@ import type { Leftovers } from "../content/leftovers.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** A converted part, and opencode's fields that it cannot represent. */
-export interface OpencodePart {
+interface OpencodePart {
   readonly part: PartInput;
   readonly rest?: Leftovers;
 }

@@ -7,7 +7,7 @@ import { decodeOpencodeCall, decodeOpencodePart, isEnded } from "./opencode-part
 import { decodeOpencodeUsage, findOddTotal } from "./opencode-usage.ts";
 
 /** A tool call with its result. */
-export interface EndedTool {
+interface EndedTool {
   readonly part: JsonObject;
   readonly state: JsonObject;
   readonly callId: string;

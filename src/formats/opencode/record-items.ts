@@ -2,7 +2,7 @@ import type { Json } from "../../index.ts";
 import { dropUndefined } from "../../wire/fields.ts";
 import type { RecordBody, RecordItem } from "../port/item.ts";
 
-export interface RecordOptions {
+interface RecordOptions {
   readonly at?: number | undefined;
   readonly version?: string | undefined;
 }

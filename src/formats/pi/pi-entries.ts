@@ -10,7 +10,7 @@ import { decodePiUsage } from "./pi-usage-decode.ts";
 import type { RecentEntries } from "./recent-entries.ts";
 
 /** Context of an entry. */
-export interface PiEntryContext {
+interface PiEntryContext {
   /** Also the key of leftovers in meta. */
   readonly format: string;
   readonly id: string;

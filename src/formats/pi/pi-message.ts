@@ -8,7 +8,7 @@ import type { JsonObject } from "../reading/json-lines.ts";
 import { decodePiContent, decodePiOutput } from "./pi-block-decode.ts";
 
 /** A converted pi message. */
-export interface PiMessage {
+interface PiMessage {
   readonly role: Role;
   readonly parts: readonly PartInput[];
   readonly model?: string;

@@ -20,7 +20,7 @@ export interface PendingAction {
 }
 
 /** An assistant turn: its records and calls. */
-export interface AgentTurn {
+interface AgentTurn {
   readonly records: readonly RecordItem[];
   readonly calls: readonly PendingAction[];
   /** Bytes of the entry that repeat other fields of it. */

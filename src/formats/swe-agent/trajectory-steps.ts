@@ -105,7 +105,7 @@ export class SeenMessages {
 }
 
 /** The history's turn for a step, and the observation after it. */
-export interface HistoryTurn {
+interface HistoryTurn {
   readonly turn?: JsonObject;
   readonly observation?: string;
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from "../reading/json-lines.ts";
 import type { MessageDecoder, WireDialect, WireRecord } from "./wire-dialect.ts";
 
 /** One value of a request or response: a field, or an element of a message field. */
-export interface BodyElement {
+interface BodyElement {
   readonly field: string;
   readonly index?: number;
   readonly value: unknown;

@@ -7,7 +7,7 @@ import type { RecordBody } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** Request id and model of a call. */
-export interface UsageCall {
+interface UsageCall {
   readonly request?: string | undefined;
   readonly model?: string | undefined;
 }

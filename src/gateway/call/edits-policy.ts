@@ -9,7 +9,7 @@ import type {
 } from "../request/context-edit.ts";
 
 /** Facts about the request that asks for edits. */
-export interface EditsPolicyOptions {
+interface EditsPolicyOptions {
   readonly api: WireName;
   /** The model's window in the provider's count. */
   readonly windowTokens?: number;

@@ -9,7 +9,7 @@ import { buildSummaryKey } from "../request/client-summary-text.ts";
 import type { Thread } from "../thread/thread.ts";
 
 /** The position of a summary. */
-export interface SummaryPosition {
+interface SummaryPosition {
   /** The conversation that was summarized. */
   readonly session: SessionId;
   /** The last message covered by the summary. */

@@ -15,7 +15,7 @@ const DRAFT_MS = 1_000;
 export type AppendReply = (session: Session) => Promise<Entry | undefined>;
 
 /** The place in the conversation where a reply belongs. */
-export interface RecorderDeps {
+interface RecorderDeps {
   /** Runs `append` after the message that the reply answers. */
   append(append: AppendReply, reader: ReplyReader): Promise<void>;
   /** Stores the usage; the final step of a reply. */

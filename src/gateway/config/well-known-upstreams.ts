@@ -3,7 +3,7 @@ import type { Environment } from "./config-flags.ts";
 import { API_NAMES } from "./schema-values.ts";
 
 /** A well-known provider that needs only its key or its address to be configured. */
-export interface WellKnownUpstream extends Omit<UpstreamConfig, "keyEnv"> {
+interface WellKnownUpstream extends Omit<UpstreamConfig, "keyEnv"> {
   /** Environment variables that may hold its key; the first one set is used. */
   readonly keys: readonly string[];
   /** The variable that holds its address, for servers without a fixed address. */

@@ -18,7 +18,7 @@ import { parseTarget, type RequestTarget } from "./request-target.ts";
 import { findRoute, type Route } from "./route.ts";
 
 /** The destination of an admitted request. */
-export interface RoutedTarget extends RequestTarget {
+interface RoutedTarget extends RequestTarget {
   readonly route: Exclude<Route, { readonly type: "unknown" }>;
 }
 

@@ -19,12 +19,12 @@ export type BodyReadResult =
   | { readonly type: "gone" };
 
 /** Maximum bytes of a body, compressed as well as decompressed, and maximum time until its last byte. */
-export interface BodyLimits {
+interface BodyLimits {
   readonly maxBodyBytes: number;
   readonly bodyMs: number;
 }
 
-export interface ReadBodyOptions {
+interface ReadBodyOptions {
   /** The encoding from admission; default "identity". */
   readonly encoding?: ContentEncoding;
   readonly signal?: AbortSignal;

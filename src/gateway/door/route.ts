@@ -1,7 +1,7 @@
 import type { WireName } from "../../wire/wire.ts";
 
 /** Pages of the gateway itself. */
-export type PageName =
+type PageName =
   | "front"
   | "healthz"
   | "readyz"

@@ -47,7 +47,7 @@ function shortenId(id: string): string {
 }
 
 /** Session id of a secondary conversation. */
-export function buildChildId(root: string, kind: string, firstKey: string, ordinal: number): string {
+function buildChildId(root: string, kind: string, firstKey: string, ordinal: number): string {
   return `${root}/${kind}-${firstKey.slice(0, 8)}${ordinal > 1 ? `-${ordinal}` : ""}`;
 }
 

@@ -8,7 +8,7 @@ export interface GatewayLog {
 }
 
 /** The destination of lines: standard error, or any stream. */
-export interface LogStream {
+interface LogStream {
   write(text: string): unknown;
   /** Characters waiting to be written. */
   readonly writableLength?: number;

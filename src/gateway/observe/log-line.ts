@@ -43,7 +43,7 @@ export type LogFields = { readonly [Text in Name<"who" | "where" | "words">]?: s
 };
 
 /** One event with its time and level. */
-export interface LogLine {
+interface LogLine {
   readonly time: Date;
   readonly level: Exclude<LogLevel, "silent">;
   readonly event: string;

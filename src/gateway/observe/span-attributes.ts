@@ -1,7 +1,7 @@
 import type { Usage } from "../../index.ts";
 import type { WireName } from "../../wire/wire.ts";
 
-export type SpanValues = Record<string, string | number | boolean | string[]>;
+type SpanValues = Record<string, string | number | boolean | string[]>;
 
 /** Facts about a model call that are known when it begins. */
 export interface CallStart {
@@ -62,7 +62,7 @@ const PROVIDERS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** The provider's name in the conventions, or the upstream's own name if they have none. */
-export function getProviderName(host: string, upstream: string): string {
+function getProviderName(host: string, upstream: string): string {
   return PROVIDERS.find(([pattern]) => pattern.test(host.toLowerCase()))?.[1] ?? upstream;
 }
 

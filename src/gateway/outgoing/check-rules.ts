@@ -5,7 +5,7 @@ import { findNewRepeatedRoles } from "./role-rules.ts";
 import type { Violation } from "./violation.ts";
 
 /** Facts about a request other than the elements of its messages. */
-export interface RulesContext {
+interface RulesContext {
   /** Cache markers outside the messages; see `leadMarkers`. */
   readonly leadMarkers?: number;
 }

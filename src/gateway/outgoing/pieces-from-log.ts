@@ -7,7 +7,7 @@ import { alternatePieces } from "./alternate-pieces.ts";
 import { type OutgoingSource, planOutgoing } from "./plan-outgoing.ts";
 
 /** A conversation rebuilt from the log, for a request that contains only new messages. */
-export interface LoggedConversation
+interface LoggedConversation
   extends OutgoingSource<RequestMessage>,
     Pick<FittedWindow, "slots" | "messages"> {
   readonly client: RequestMessages;

@@ -13,7 +13,7 @@ import { type KnownMessage, type RequestMessages, readMessages } from "../reques
 import type { Target } from "../upstream/target.ts";
 
 /** A body to be counted. */
-export interface CountedBody {
+interface CountedBody {
   readonly sent: readonly Uint8Array[];
   /** True if the client asks for edits that the gateway carries out. */
   readonly isManaged: boolean;

@@ -4,7 +4,7 @@ import type { RecallMode } from "../config/recall-schema.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
 
 /** The kinds of recall that a conversation gets. */
-export interface RecallSettings {
+interface RecallSettings {
   readonly tools: RecallMode;
   readonly context: boolean;
 }

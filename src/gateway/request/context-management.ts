@@ -10,7 +10,7 @@ const DEFAULT_COMPACT_TOKENS = 150_000;
 const MIN_COMPACT_TOKENS = 50_000;
 
 /** The result of reading a request's `context_management`. */
-export type ContextManagement =
+type ContextManagement =
   /** Nothing to do for the gateway: the field is absent, not Anthropic's, or handled by the upstream. */
   | { readonly type: "none" }
   | { readonly type: "edits"; readonly edits: readonly ContextEdit[] }

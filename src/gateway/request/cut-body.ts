@@ -28,7 +28,7 @@ export interface CutBody {
 }
 
 /** Finds an earlier body whose list may begin like the one at `from`. */
-export type FindSimilarBody = (bytes: Buffer, from: number) => CutBody | undefined;
+type FindSimilarBody = (bytes: Buffer, from: number) => CutBody | undefined;
 
 /** The error for a body that is not a JSON object of the form that every API requires. */
 export class BodyError extends Error {}

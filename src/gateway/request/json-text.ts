@@ -10,7 +10,7 @@ const BACKSLASH = 0x5c;
 const U = 0x75;
 
 /** A piece of a decoded JSON string. */
-export interface TextSlice {
+interface TextSlice {
   readonly text: string;
   /** `text` in UTF-8; a slice of the body where its bytes are the same. */
   readonly bytes: Uint8Array;

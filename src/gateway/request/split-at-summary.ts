@@ -13,7 +13,7 @@ import {
 } from "./request-messages.ts";
 
 /** The messages of a request, without its compaction blocks. */
-export interface MessagesSinceSummary {
+interface MessagesSinceSummary {
   /** Messages covered by the last summary, as the client has them. */
   readonly before: readonly RequestMessage[];
   readonly after: readonly RequestMessage[];

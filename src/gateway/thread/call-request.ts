@@ -7,7 +7,7 @@ import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import type { RequestMessages } from "../request/request-messages.ts";
 
 /** The parts of a request other than its messages that its window depends on. */
-export interface RequestFrame {
+interface RequestFrame {
   /** The model, as the upstream names it. */
   readonly model: string;
   /** Maximum output tokens that the client asks for. */

@@ -17,7 +17,7 @@ import type { Threads } from "./threads.ts";
 const END_MESSAGES = 6;
 
 /** A conversation, and the position in it that a request continues from. */
-export interface FoundThread {
+interface FoundThread {
   readonly thread: Thread;
   /** Set if the request contains only new messages. */
   readonly chain: Chain | undefined;

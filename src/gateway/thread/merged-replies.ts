@@ -13,7 +13,7 @@ import {
  * A message of a request that combines several consecutive replies of the line, because one reply was continued; or a
  * single reply in another form.
  */
-export interface MergedRun {
+interface MergedRun {
   /** Position of the first reply on the line. */
   readonly place: number;
   /** Index of the message in the request. */

@@ -5,7 +5,7 @@ import { listPersonIds, type PersonIds } from "../identity/person-ids.ts";
 import { encodeResponsePlace, parseResponsePlace, type ResponsePlace } from "./response-place.ts";
 
 /** A reply that a client may name in a later request. */
-export interface ReplyReference {
+interface ReplyReference {
   /** Undefined if the log does not contain the reply. */
   readonly place: Promise<ResponsePlace | undefined>;
   /** False for a reply that is known only as long as the gateway runs. */

@@ -31,7 +31,7 @@ export interface ThreadFamilyDeps {
 }
 
 /** Finds the conversation that a client continues under a different first message. */
-export type FindContinued = () => Promise<ClientSummary | undefined>;
+type FindContinued = () => Promise<ClientSummary | undefined>;
 
 const MAX_CHILDREN = 100;
 

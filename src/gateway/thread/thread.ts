@@ -30,13 +30,13 @@ const MAX_UNKNOWN_RESPONSES = 2;
 const REMINDER_PREFIX = "Said by the client for one request only:\n";
 
 /** Instructions of a request, and the response that they are stored with. */
-export interface StoredLead {
+interface StoredLead {
   readonly key: string;
   readonly response: string;
 }
 
 /** Dependencies of a thread. */
-export interface ThreadDeps {
+interface ThreadDeps {
   readonly session: Session;
   readonly meta: ThreadMeta;
   /** The facts by which its family is found. */

@@ -31,7 +31,7 @@ interface HeldFamily {
 }
 
 /** Limits on the conversations held in memory. */
-export interface ThreadLimits {
+interface ThreadLimits {
   readonly maxThreads: number;
   /** Approximate memory of all conversations together. */
   readonly maxThreadBytes: number;

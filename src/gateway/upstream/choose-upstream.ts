@@ -5,14 +5,14 @@ import type { UpstreamConfig } from "../config/config.ts";
 export type Upstream = Pick<UpstreamConfig, "name" | "baseUrl" | "apis" | "prefix" | "models" | "keyEnv">;
 
 /** The API and the model that a request asks for. */
-export interface WantedModel {
+interface WantedModel {
   readonly api: WireName;
   /** The model as the client names it; undefined if the request names none. */
   readonly model: string | undefined;
 }
 
 /** The upstream for a request, or the fault to report if there is none. */
-export type ChosenUpstream<Kind extends Upstream = Upstream> =
+type ChosenUpstream<Kind extends Upstream = Upstream> =
   | { readonly upstream: Kind; readonly model: string | undefined; readonly fault?: never }
   | { readonly fault: WireFault };
 

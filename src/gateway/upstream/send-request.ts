@@ -15,7 +15,7 @@ import type { UpstreamServices } from "./upstream-services.ts";
 import { buildUpstreamUrl } from "./upstream-url.ts";
 
 /** A request to be sent upstream. */
-export interface UpstreamSend {
+interface UpstreamSend {
   readonly upstream: UpstreamConfig;
   /** Undefined for a request without a body. */
   readonly body: readonly Uint8Array[] | undefined;

@@ -20,7 +20,7 @@ export function parseInputItems(input: unknown): readonly WireObject[] {
 }
 
 /** The role of an item. */
-export function getItemRole(item: WireObject): Role {
+function getItemRole(item: WireObject): Role {
   const { type = "message", role } = item;
   if (type !== "message") {
     // An approval answers a request of the model, as a result does: both stay, or both leave.

@@ -9,7 +9,7 @@ import type { OwnFields, OwnOutput, OwnPart } from "../own-fields.ts";
 const FILLER = "(no content)";
 
 /** Content of a line, and the fields that it cannot represent. */
-export interface LineContent {
+interface LineContent {
   readonly blocks: readonly JsonObject[];
   readonly own: Pick<OwnFields, "parts" | "outputs" | "names" | "isFiller">;
 }

@@ -14,7 +14,7 @@ import type { PiPlaces, WrittenPiEntry } from "./pi-places.ts";
 import { splitBeginning } from "./session-survey.ts";
 
 /** Context for writing an edit. */
-export interface EditContext {
+interface EditContext {
   readonly line: readonly SeqRange[];
   readonly places: PiPlaces;
   readonly source: DraftSource;

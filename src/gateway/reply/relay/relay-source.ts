@@ -4,14 +4,14 @@ import type { BodyDecoder } from "./body-decoder.ts";
 import type { ListenerGroup } from "./listener-group.ts";
 
 /** Events at the upstream's side. */
-export interface RelaySourceEvents {
+interface RelaySourceEvents {
   onBytes(bytes: Buffer): void;
   /** No more bytes follow; `failure` is undefined if the response is complete. */
   onEnd(failure: UpstreamError | undefined): void;
 }
 
 /** The upstream's side of a relay. */
-export interface RelaySource {
+interface RelaySource {
   /** Stops reading; the idle timeout does not run until `resume`. */
   pause(): void;
   resume(): void;

@@ -48,7 +48,7 @@ export interface StreamMerger {
 }
 
 /** One round of a reply that is not a stream. */
-export interface BodyRound {
+interface BodyRound {
   /** Set if the round called the gateway's tools only. */
   readonly recallRound: RecallRound | undefined;
   /** True if the round has text for the client. */

@@ -12,7 +12,7 @@ const TIMEOUT_MS = 8_000;
 const WAIT_MS = 2_000;
 
 /** The memory to query, and the conversation that queries it. */
-export interface RecallCallContext {
+interface RecallCallContext {
   readonly memory: Pick<AgentMemory, "recall" | "expand" | "save">;
   /** The conversations of the caller's project; undefined if it is unknown, and everything is searched. */
   readonly findInProject: () => Promise<ConversationScope> | undefined;
