@@ -2,7 +2,8 @@ import type { Wire, WireObject } from "../../wire/wire.ts";
 import { buildShape } from "../identity/agent-shape.ts";
 import { findProject } from "../identity/find-project.ts";
 import type { BodyFacts } from "./body-memo.ts";
-import { type ByteRange, type CutBody, fieldValue } from "./cut-body.ts";
+import type { ByteRange } from "./byte-range.ts";
+import { type CutBody, fieldValue } from "./cut-body.ts";
 import { getLeadText, isSameField } from "./request-fields.ts";
 import { parseElement, type RequestMessages } from "./request-messages.ts";
 

@@ -1,7 +1,8 @@
 import { findBlockSummary, isCompactionBlock } from "../../wire/anthropic/compaction-block.ts";
 import { toArray } from "../../wire/fields.ts";
 import type { WireObject } from "../../wire/wire.ts";
-import type { ByteRange, CutBody } from "./cut-body.ts";
+import type { ByteRange } from "./byte-range.ts";
+import type { CutBody } from "./cut-body.ts";
 import { parseElement } from "./request-messages.ts";
 
 /** The compaction blocks of a request. */

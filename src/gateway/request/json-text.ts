@@ -1,4 +1,5 @@
-import { BodyError, type ByteRange } from "./cut-body.ts";
+import type { ByteRange } from "./byte-range.ts";
+import { BodyError } from "./cut-body.ts";
 
 const SLICE_BYTES = 256 * 1_024;
 /** Bytes of the longest escape, that of a surrogate pair. */

@@ -1,5 +1,6 @@
 import type { Wire, WireObject } from "../../wire/wire.ts";
-import { type ByteRange, type CutBody, parseRange } from "./cut-body.ts";
+import type { ByteRange } from "./byte-range.ts";
+import { type CutBody, parseRange } from "./cut-body.ts";
 import { OUTPUT_FIELDS } from "./output-fields.ts";
 
 /** Fields of a request, other than messages, tools and system prompt, that the gateway reads. */

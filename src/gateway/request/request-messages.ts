@@ -2,7 +2,8 @@ import type { CallerMessage } from "../../conversation/conversation.ts";
 import type { MessageInput, Role } from "../../index.ts";
 import type { Wire, WireObject } from "../../wire/wire.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
-import { BodyError, type ByteRange, type CutBody, parseRange } from "./cut-body.ts";
+import type { ByteRange } from "./byte-range.ts";
+import { BodyError, type CutBody, parseRange } from "./cut-body.ts";
 
 /** Facts about a message that has been read: the key of its content, and its range of list elements. */
 export interface KnownMessage {
