@@ -63,14 +63,14 @@ function addReply(
   parts: readonly AnyPart[],
   largeBytes: number,
 ): void {
-  const said = parts.filter((part) => !isMedia(part));
-  const id = said.map((part) => findAudio(part)?.id).find((one) => typeof one === "string");
+  const ownParts = parts.filter((part) => !isMedia(part));
+  const id = ownParts.map((part) => findAudio(part)?.id).find((one) => typeof one === "string");
   if (id === undefined) {
-    addParts(pieces, before, said, largeBytes);
+    addParts(pieces, before, ownParts, largeBytes);
     return;
   }
   pieces.push("aloud", id);
-  const others = said.filter((part) => part.type !== "text" && !findAudio(part));
+  const others = ownParts.filter((part) => part.type !== "text" && !findAudio(part));
   addParts(pieces, [], others, largeBytes);
 }
 

@@ -78,7 +78,7 @@ const REPORT_HINTS: Readonly<Record<WireName, RegExp>> = {
   "openai-responses": /"object"\s*:\s*"response"/,
 };
 
-const IS_REPORT: Readonly<Record<WireName, (told: WireObject) => boolean>> = {
+const IS_REPORT: Readonly<Record<WireName, (value: WireObject) => boolean>> = {
   anthropic: ({ type }) => type === "message" || type === "message_delta",
   "openai-chat": ({ choices }) => Array.isArray(choices) && choices.some(hasFinished),
   "openai-responses": ({ type, object }) =>

@@ -15,7 +15,7 @@ import type { RoundFormat } from "./round-format.ts";
 /** Rounds in Anthropic's Messages API. */
 export const anthropicRounds: RoundFormat = {
   encodeResults: encodeAnthropicResults,
-  openStream: (most) => new AnthropicStreamMerger(most),
+  openStream: (maxRounds) => new AnthropicStreamMerger(maxRounds),
   readBody: (body) => ({
     recallRound: findAnthropicRound(getBlocks(body), body.stop_reason),
     hasText: getBlocks(body).some(isTextBlock),

@@ -15,7 +15,7 @@ import type { RoundFormat } from "./round-format.ts";
 /** Rounds in OpenAI's Chat Completions API. */
 export const chatRounds: RoundFormat = {
   encodeResults: encodeChatResults,
-  openStream: (most) => new ChatStreamMerger(most),
+  openStream: (maxRounds) => new ChatStreamMerger(maxRounds),
   readBody: (body) => ({
     recallRound: findChatRound(getMessage(body), getChoice(body).finish_reason),
     hasText: toText(getMessage(body).content) !== undefined,

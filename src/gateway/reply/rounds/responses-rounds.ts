@@ -16,7 +16,7 @@ import type { RoundFormat } from "./round-format.ts";
 /** Rounds in OpenAI's Responses API. */
 export const responsesRounds: RoundFormat = {
   encodeResults: encodeResponsesResults,
-  openStream: (most) => new ResponsesStreamMerger(most),
+  openStream: (maxRounds) => new ResponsesStreamMerger(maxRounds),
   readBody: (body) => ({
     recallRound: findResponsesRound(getOutputItems(body), body.status ?? "completed"),
     hasText: getOutputItems(body).some(isTextItem),

@@ -60,8 +60,8 @@ interface BodyRound {
 export interface RoundFormat {
   /** The elements with the results of calls. */
   encodeResults(answers: readonly RecallCallResult[]): readonly WireObject[];
-  /** `most` is the maximum number of rounds after the first. */
-  openStream(most: number): StreamMerger;
+  /** `maxRounds` counts the rounds after the first. */
+  openStream(maxRounds: number): StreamMerger;
   readBody(body: WireObject): BodyRound;
   /** Joins several bodies into one without the gateway's calls; a single body without such calls stays as it is. */
   mergeBodies(bodies: readonly WireObject[]): WireObject;
