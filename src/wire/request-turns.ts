@@ -54,7 +54,7 @@ export async function* readRequestTurns(
   let isCalling = false;
   for await (const message of messages) {
     const pieces = await restorePieces(message, source, format);
-    const said = pieces.filter(({ part }) => part.type !== "tool-result");
+    const otherPieces = pieces.filter(({ part }) => part.type !== "tool-result");
     if (message.role === "assistant") {
       if (open.size > 0 && !isCalling) {
         yield { role: "missing", calls: [...open.values()] };
@@ -62,8 +62,8 @@ export async function* readRequestTurns(
         yield* held;
         held = [];
       }
-      yield { role: "assistant", message, pieces: said };
-      for (const { part } of said)
+      yield { role: "assistant", message, pieces: otherPieces };
+      for (const { part } of otherPieces)
         if (part.type === "tool-call") open.set(part.callId, { callId: part.callId, name: part.name });
     }
     const results = pieces.filter(
@@ -80,8 +80,8 @@ export async function* readRequestTurns(
       .filter(({ part }) => !answers.some((answer) => answer.part === part))
       .flatMap(toLateResultText);
     if (late.length > 0) held.push({ role: "user", message, pieces: late });
-    if (message.role !== "assistant" && said.length > 0)
-      held.push({ role: message.role === "system" ? "system" : "user", message, pieces: said });
+    if (message.role !== "assistant" && otherPieces.length > 0)
+      held.push({ role: message.role === "system" ? "system" : "user", message, pieces: otherPieces });
     if (open.size === 0) {
       yield* held;
       held = [];

@@ -59,7 +59,7 @@ const FOR_TESTS = [
   "task/state.ts isEnding",
   "task/worktree-isolation.ts WorktreePlace",
   "window/inline-tool-output.ts parseOutputHeader",
-  "window/limits/choose-next-try.ts maxTries",
+  "window/limits/choose-next-try.ts MAX_TRIES",
   "window/live/window-pager.ts isPageOverlay",
   "window/policies/anthropic-clear-policy.ts AnthropicClearOptions",
   "window/policies/cline-policy.ts computeMaxAllowedTokens",
