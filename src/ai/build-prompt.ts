@@ -17,7 +17,7 @@ import { listSdkParts, type SdkMessage } from "./sdk-message.ts";
 import type { Media } from "./to-plain-message.ts";
 
 /** Sources of a prompt's messages and media. */
-export interface PromptSource {
+interface PromptSource {
   readonly session: SessionId;
   readonly placed: PlacedMessages<SdkCallerMessage>;
   /** The caller's messages, in order. */

@@ -1,6 +1,6 @@
-import { toArray, toObject } from "../formats/content/fields.ts";
 import type { BlobPart, Message, Part, ToolResultPart } from "../index.ts";
 import { encodeAnthropicBlocks } from "../wire/anthropic/anthropic-block-encode.ts";
+import { toArray, toObject } from "../wire/fields.ts";
 import { encodeChatContent } from "../wire/openai-chat/chat-content-encode.ts";
 import { editedChatCall, newChatCall } from "../wire/openai-chat/openai-chat-calls.ts";
 import type { PartSource } from "../wire/part-source.ts";
@@ -10,7 +10,7 @@ import type { ForeignMessage, MessageFormat } from "./foreign-message.ts";
 import type { SdkMessage } from "./sdk-message.ts";
 
 /** Input for writing a message of a window in a caller's format. */
-export interface ForeignEncodeOptions {
+interface ForeignEncodeOptions {
   readonly format: MessageFormat;
   /** The caller's message that it corresponds to; undefined for a note. */
   readonly own: { readonly foreign: ForeignMessage; readonly message: Message } | undefined;

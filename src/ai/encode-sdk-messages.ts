@@ -1,7 +1,7 @@
-import { toObject } from "../formats/content/fields.ts";
 import type { ExportedSession } from "../formats/index.ts";
 import type { BlobPart, Json, Message, Part, ToolResultPart } from "../index.ts";
 import { encodeModelPart, encodeResultPart } from "../wire/ai-sdk/ai-sdk-part-encode.ts";
+import { toObject } from "../wire/fields.ts";
 import { computePartKey, hasInputOf } from "./compute-message-key.ts";
 import { listSdkParts, type SdkMessage, type SdkMessagePart } from "./sdk-message.ts";
 

@@ -1,6 +1,6 @@
-import { toArray, toObject } from "../formats/content/fields.ts";
 import { LonghaulError, type MessageInput, type PartInput } from "../index.ts";
 import { decodeAnthropicBlocks } from "../wire/anthropic/anthropic-block-decode.ts";
+import { toArray, toObject } from "../wire/fields.ts";
 import { decodeChatMessage } from "../wire/openai-chat/openai-chat-message.ts";
 import { decodeSdkMessage } from "./decode-sdk-message.ts";
 import type { SdkMessage } from "./sdk-message.ts";

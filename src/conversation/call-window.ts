@@ -5,7 +5,7 @@ import { hasRunServerTools } from "./server-tools.ts";
 import type { WindowLease } from "./window-pool.ts";
 
 /** The usage of a call, and the reply that it belongs to. */
-export interface CallUsage {
+interface CallUsage {
   readonly usage: Usage;
   readonly model: string;
   readonly reply: MessageInput | undefined;

@@ -54,7 +54,7 @@ export class DroppedMessages {
 }
 
 /** A line and the dropped messages to add back to it. */
-export interface RestoredLine {
+interface RestoredLine {
   readonly messages: readonly LineMessage[];
   readonly restored: readonly OwnLineMessage[];
 }
@@ -90,7 +90,7 @@ function mergeInLogOrder(
 }
 
 /** Adds entries of one session to ranges, in log order. */
-export function addEntriesToRanges(
+function addEntriesToRanges(
   ranges: readonly SeqRange[],
   session: string,
   seqs: readonly number[],

@@ -6,7 +6,7 @@ export interface SendAttempt<Answer, Refusal> {
 }
 
 /** The steps of sending a call. */
-export interface HealLoop<Answer, Refusal> {
+interface HealLoop<Answer, Refusal> {
   send(): Promise<SendAttempt<Answer, Refusal>>;
   /** Changes the call after a refusal; false if no other window would be accepted. */
   heal(refusal: Refusal): Promise<boolean>;

@@ -8,7 +8,7 @@ export interface WindowLease {
 }
 
 /** How the windows of a pool are opened and compared. `Key` holds the facts that a window depends on. */
-export interface WindowPoolOptions<Frame, Key> {
+interface WindowPoolOptions<Frame, Key> {
   /** Maximum number of idle windows; concurrent calls open more. */
   readonly maxIdle: number;
   readonly open: (frame: Frame) => SessionWindow;

@@ -1,7 +1,7 @@
 import { anthropicWire } from "../wire/anthropic/anthropic-wire.ts";
 import { decodeAnthropicMessage } from "../wire/anthropic/decode-anthropic.ts";
+import { toObject, toText, toTime } from "../wire/fields.ts";
 import { NO_RESULT } from "../wire/result-marks.ts";
-import { toObject, toText, toTime } from "./content/fields.ts";
 import type { Format } from "./port/format.ts";
 import type { JsonObject } from "./reading/json-lines.ts";
 import type { MessageDecoder, WireDialect, WireRecord } from "./wire/wire-dialect.ts";

@@ -1,8 +1,8 @@
 import type { Json } from "../index.ts";
+import { dropUndefined, omitFields, toArray, toNumber, toObject, toText, toTime } from "../wire/fields.ts";
 import { collectLabeledMedia, hasMediaMark, withMedia } from "../wire/openai-chat/openai-chat-media.ts";
 import { decodeChatMessage } from "../wire/openai-chat/openai-chat-message.ts";
 import { openaiChatWire } from "../wire/openai-chat/openai-chat-wire.ts";
-import { dropUndefined, omitFields, toArray, toNumber, toObject, toText, toTime } from "./content/fields.ts";
 import type { Format } from "./port/format.ts";
 import type { JsonObject } from "./reading/json-lines.ts";
 import type { MessageDecoder, WireDialect, WireRecord } from "./wire/wire-dialect.ts";

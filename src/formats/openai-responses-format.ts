@@ -1,4 +1,5 @@
 import type { Json, Role } from "../index.ts";
+import { toNumber, toText, toTime } from "../wire/fields.ts";
 import { buildItemsMessage } from "../wire/openai-responses/decode-responses.ts";
 import {
   decodeMessageItem,
@@ -8,7 +9,6 @@ import {
 } from "../wire/openai-responses/openai-responses-items.ts";
 import { openaiResponsesWire } from "../wire/openai-responses/openai-responses-wire.ts";
 import { NO_RESULT } from "../wire/result-marks.ts";
-import { toNumber, toText, toTime } from "./content/fields.ts";
 import type { Format } from "./port/format.ts";
 import type { JsonObject } from "./reading/json-lines.ts";
 import type { MessageDecoder, WireDialect, WireRecord } from "./wire/wire-dialect.ts";

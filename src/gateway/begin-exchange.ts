@@ -1,4 +1,3 @@
-import { FaultError } from "./api/fault-error.ts";
 import { buildCallRequest } from "./call/build-call-request.ts";
 import { readCompactedRequest } from "./call/compacted-request.ts";
 import { ThreadCall } from "./call/thread-call.ts";
@@ -7,6 +6,7 @@ import { CHATGPT } from "./config/well-known-upstreams.ts";
 import type { Incoming } from "./door/incoming.ts";
 import type { Exchange } from "./exchange/exchange-state.ts";
 import type { Services } from "./exchange/services.ts";
+import { FaultError } from "./fault-error.ts";
 import { getLoopFamily } from "./loops/loop-family.ts";
 import type { LoopStates } from "./loops/loop-states.ts";
 import { offerTools } from "./recall/offer-tools.ts";

@@ -154,7 +154,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     closing ??= close();
     return closing;
   };
-  const reloaded = (of: ReloadResult) => logReload(log, of);
+  const reloaded = (result: ReloadResult) => logReload(log, result);
   return { url, status, reloaded, close: closeOnce, [Symbol.asyncDispose]: closeOnce };
 }
 

@@ -2,9 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { isLonghaulError } from "../index.ts";
-import type { ApiName, WireFault } from "./api/api.ts";
-import { getApi } from "./api/apis.ts";
-import { FaultError } from "./api/fault-error.ts";
+import type { WireFault, WireName } from "../wire/wire.ts";
+import { getWire } from "../wire/wires.ts";
 import { type Admission, admit } from "./door/admit.ts";
 import { ByteBudget } from "./door/byte-budget.ts";
 import { createClientSignal } from "./door/client-signal.ts";
@@ -16,6 +15,7 @@ import { readRequestHead } from "./door/request-head.ts";
 import { Semaphore } from "./door/semaphore.ts";
 import type { Services } from "./exchange/services.ts";
 import { runExchange } from "./exchange.ts";
+import { FaultError } from "./fault-error.ts";
 import type { FormerPeople } from "./identity/former-people.ts";
 import { listSessionPrefixes } from "./identity/person-ids.ts";
 import { METRICS_TYPE, type Metrics } from "./observe/metrics.ts";
@@ -28,7 +28,7 @@ import { UpstreamError } from "./upstream/upstream-error.ts";
 import { toUpstreamFault } from "./upstream/upstream-fault.ts";
 
 /** Dependencies of the reception. */
-export interface ReceptionDeps {
+interface ReceptionDeps {
   readonly services: Services;
   readonly formerPeople: FormerPeople;
   readonly pages: Pages;
@@ -227,8 +227,8 @@ export class Reception {
     else this.#refuse(request, response, fault, trace.api);
   }
 
-  #refuse(request: IncomingMessage, response: ServerResponse, fault: WireFault, api?: ApiName): void {
-    const body = JSON.stringify(getApi(api ?? "openai-chat").encodeFault(fault));
+  #refuse(request: IncomingMessage, response: ServerResponse, fault: WireFault, api?: WireName): void {
+    const body = JSON.stringify(getWire(api ?? "openai-chat").encodeFault(fault));
     response.writeHead(fault.status, {
       "content-type": "application/json",
       "content-length": Buffer.byteLength(body),

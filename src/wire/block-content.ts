@@ -20,7 +20,7 @@ export interface KnownPart {
 }
 
 /** Converts the blocks of one dialect; undefined for unknown blocks. */
-export type BlockDecoder = (block: WireObject) => KnownPart | undefined;
+type BlockDecoder = (block: WireObject) => KnownPart | undefined;
 
 /** Converts content that is a string or blocks. Unknown blocks become raw parts of `format`. */
 export function decodeBlockContent(content: unknown, format: string, partOfBlock: BlockDecoder): Content {

@@ -6,7 +6,7 @@ import type { BlobPart, DataSource, Part, PartInput, ToolResultPart } from "../m
 import type { PartSource } from "./part-source.ts";
 
 /** Messages that no log has stored, with the bytes of their media. */
-export interface InlineMessages {
+interface InlineMessages {
   readonly messages: readonly Message[];
   readonly source: PartSource;
 }

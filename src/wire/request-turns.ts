@@ -11,7 +11,7 @@ export interface MessageTurn {
 }
 
 /** Results of one message that answer open calls, at a place that is valid in a request. */
-export interface ResultsTurn {
+interface ResultsTurn {
   readonly role: "tool";
   readonly message: Message;
   readonly pieces: readonly ResultPiece[];
@@ -23,13 +23,13 @@ export interface ResultPiece extends MessagePiece<ToolResultPart> {
 }
 
 /** Calls without a result, at the place where a request requires one. */
-export interface MissingTurn {
+interface MissingTurn {
   readonly role: "missing";
   readonly calls: readonly OpenCall[];
 }
 
 /** A call that waits for its result. */
-export interface OpenCall {
+interface OpenCall {
   readonly callId: string;
   readonly name: string;
 }
@@ -54,7 +54,7 @@ export async function* readRequestTurns(
   let isCalling = false;
   for await (const message of messages) {
     const pieces = await restorePieces(message, source, format);
-    const said = pieces.filter(({ part }) => part.type !== "tool-result");
+    const otherPieces = pieces.filter(({ part }) => part.type !== "tool-result");
     if (message.role === "assistant") {
       if (open.size > 0 && !isCalling) {
         yield { role: "missing", calls: [...open.values()] };
@@ -62,8 +62,8 @@ export async function* readRequestTurns(
         yield* held;
         held = [];
       }
-      yield { role: "assistant", message, pieces: said };
-      for (const { part } of said)
+      yield { role: "assistant", message, pieces: otherPieces };
+      for (const { part } of otherPieces)
         if (part.type === "tool-call") open.set(part.callId, { callId: part.callId, name: part.name });
     }
     const results = pieces.filter(
@@ -80,8 +80,8 @@ export async function* readRequestTurns(
       .filter(({ part }) => !answers.some((answer) => answer.part === part))
       .flatMap(toLateResultText);
     if (late.length > 0) held.push({ role: "user", message, pieces: late });
-    if (message.role !== "assistant" && said.length > 0)
-      held.push({ role: message.role === "system" ? "system" : "user", message, pieces: said });
+    if (message.role !== "assistant" && otherPieces.length > 0)
+      held.push({ role: message.role === "system" ? "system" : "user", message, pieces: otherPieces });
     if (open.size === 0) {
       yield* held;
       held = [];

@@ -1,7 +1,7 @@
 import { describe, expect } from "vitest";
-import type { ApiName, WireObject } from "../../src/gateway/api/api.ts";
-import { getApi } from "../../src/gateway/api/apis.ts";
 import { findRepeatedRoles } from "../../src/gateway/outgoing/role-rules.ts";
+import type { WireName, WireObject } from "../../src/wire/wire.ts";
+import { getWire } from "../../src/wire/wires.ts";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway } from "../support/gateway.ts";
 import { proofCases, sizedTest } from "../support/proof.ts";
@@ -13,7 +13,7 @@ const APIS = ["anthropic", "openai-chat", "openai-responses"] as const;
 
 /** A gateway in front of a model with a small window. */
 async function smallModel(
-  api: ApiName,
+  api: WireName,
   reply: Parameters<typeof startLimitedUpstream>[0]["reply"],
   policy: string,
 ) {
@@ -40,7 +40,9 @@ describe.each(proofCases(APIS))("requests over %s", (api) => {
             ? await agent.hand(last.calls, output(turn, 2_000))
             : await agent.say(`Message ${turn}. ${output(turn + 1_000, 1_000)}`);
       await expectWholeLog(gateway, agent, api);
-      const sent = upstream.heard.map(({ json }) => json[getApi(api).messagesField] as readonly WireObject[]);
+      const sent = upstream.heard.map(
+        ({ json }) => json[getWire(api).messagesField] as readonly WireObject[],
+      );
       expect(sent.at(-1)?.length).toBeLessThan(agent.elements.length);
       for (const elements of sent) {
         expect(findRepeatedRoles(api, elements)).toEqual([]);

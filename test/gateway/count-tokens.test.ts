@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { WireObject } from "../../src/gateway/api/api.ts";
 import { findViolations } from "../../src/gateway/outgoing/check-rules.ts";
+import type { WireObject } from "../../src/wire/wire.ts";
 import { TestAgent } from "../support/agent.ts";
 import { ask, quiet, startGateway, threadsOf } from "../support/gateway.ts";
 import { proofTest } from "../support/proof.ts";

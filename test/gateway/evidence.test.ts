@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { getApi } from "../../src/gateway/api/apis.ts";
+import { getWire } from "../../src/wire/wires.ts";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway, threadsOf } from "../support/gateway.ts";
 import { proofCases, proofRounds, sizedTest } from "../support/proof.ts";
@@ -76,7 +76,7 @@ describe.each(proofCases(APIS))("what answers a question, over %s,", (api) => {
     const { upstream, agent } = await smallModel(api, 200_000);
     agent.elements = talk();
     await agent.say(QUESTION);
-    const sent = upstream.heard.at(-1)?.json[getApi(api).messagesField];
+    const sent = upstream.heard.at(-1)?.json[getWire(api).messagesField];
     expect(sent).toEqual(agent.elements.slice(0, -1));
   });
 });

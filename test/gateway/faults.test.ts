@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import type { ApiName } from "../../src/gateway/api/api.ts";
+import type { WireName } from "../../src/wire/wire.ts";
 import { TestAgent } from "../support/agent.ts";
 import { ask, logOf, quiet, startGateway, type TestGateway, threadsOf } from "../support/gateway.ts";
 import {
@@ -28,7 +28,7 @@ async function saidByModel(gateway: TestGateway) {
 }
 
 /** The events of a reply, as the given API streams them. */
-function streamed(agent: TestAgent, api: ApiName): readonly string[] {
+function streamed(agent: TestAgent, api: WireName): readonly string[] {
   const url = {
     anthropic: "/messages",
     "openai-chat": "/chat/completions",
@@ -319,7 +319,7 @@ describe("a gateway that closes", () => {
   });
 });
 
-function pathOf(api: ApiName): string {
+function pathOf(api: WireName): string {
   return {
     anthropic: "/v1/messages",
     "openai-chat": "/v1/chat/completions",

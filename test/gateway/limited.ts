@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import type { ApiName, WireObject } from "../../src/gateway/api/api.ts";
-import { getApi } from "../../src/gateway/api/apis.ts";
 import { findViolations } from "../../src/gateway/outgoing/check-rules.ts";
+import type { WireName, WireObject } from "../../src/wire/wire.ts";
+import { getWire } from "../../src/wire/wires.ts";
 import { behave, type Heard, startUpstream, type Upstream } from "../support/upstream.ts";
 import { anthropic } from "../support/wire-server/anthropic.ts";
 import type { Reply } from "../support/wire-server/behaviour.ts";
@@ -17,7 +17,7 @@ export interface LimitedUpstream extends Upstream {
 
 /** Options of a limited provider. */
 export interface LimitedOptions {
-  readonly api: ApiName;
+  readonly api: WireName;
   /** Maximum tokens of a request. */
   readonly window: number;
   /** Tokens of a body; `index` is that of the reply. */
@@ -68,7 +68,7 @@ function sameBytes(one: Buffer, other: Buffer): number {
   return from;
 }
 
-const OVERFLOWS: Readonly<Record<ApiName, (tokens: number, window: number) => object>> = {
+const OVERFLOWS: Readonly<Record<WireName, (tokens: number, window: number) => object>> = {
   anthropic: (tokens, window) => ({
     type: "error",
     error: {
@@ -95,8 +95,8 @@ const OVERFLOWS: Readonly<Record<ApiName, (tokens: number, window: number) => ob
 };
 
 /** Checks the rules of every provider, and that the model's last message is unchanged. */
-function checkRules(api: ApiName, heard: Heard, last: Reply): void {
-  const elements = heard.json[getApi(api).messagesField] as readonly WireObject[];
+function checkRules(api: WireName, heard: Heard, last: Reply): void {
+  const elements = heard.json[getWire(api).messagesField] as readonly WireObject[];
   expect(findViolations(api, elements)).toEqual([]);
   expect(heard.body.toString().match(/"cache_control":/g)?.length ?? 0).toBeLessThanOrEqual(4);
   const latest = elements.findLast(({ role }) => role === "assistant");

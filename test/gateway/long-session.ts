@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import type { ApiName } from "../../src/gateway/api/api.ts";
-import { getApi } from "../../src/gateway/api/apis.ts";
+import type { WireName } from "../../src/wire/wire.ts";
+import { getWire } from "../../src/wire/wires.ts";
 import { TestAgent } from "../support/agent.ts";
 import { logOf, type TestGateway, threadsOf } from "../support/gateway.ts";
 import { output } from "./limited.ts";
@@ -8,7 +8,7 @@ import { textsIn } from "./said.ts";
 
 /** Amount of an agent's work. */
 export interface Work {
-  readonly api: ApiName;
+  readonly api: WireName;
   readonly turns: number;
   /** Characters of each tool output. */
   readonly characters: number;
@@ -42,12 +42,12 @@ export async function workOn(gateway: TestGateway, work: Work): Promise<TestAgen
 }
 
 /** Checks that the log of the only conversation contains the client's messages, each once and in order. */
-export async function expectWholeLog(gateway: TestGateway, agent: TestAgent, api: ApiName): Promise<void> {
+export async function expectWholeLog(gateway: TestGateway, agent: TestAgent, api: WireName): Promise<void> {
   const [main, ...others] = await threadsOf(gateway);
   expect(others).toEqual([]);
   const log = (await logOf(await gateway.kernel.session(main?.id))).map(({ message }) => textsIn(message));
   expect(log).toEqual(
-    getApi(api)
+    getWire(api)
       .decode(agent.elements)
       .map(({ input }) => textsIn(input)),
   );

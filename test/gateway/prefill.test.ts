@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { WireObject } from "../../src/gateway/api/api.ts";
+import type { WireObject } from "../../src/wire/wire.ts";
 import { TestAgent } from "../support/agent.ts";
 import { logOf, startGateway, type TestGateway, threadsOf } from "../support/gateway.ts";
 import { proofTest } from "../support/proof.ts";

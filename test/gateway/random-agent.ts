@@ -1,4 +1,4 @@
-import type { WireObject } from "../../src/gateway/api/api.ts";
+import type { WireObject } from "../../src/wire/wire.ts";
 import { TestAgent } from "../support/agent.ts";
 import type { TestGateway } from "../support/gateway.ts";
 import type { Reply } from "../support/wire-server/behaviour.ts";

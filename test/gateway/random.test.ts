@@ -1,5 +1,5 @@
 import { describe, expect } from "vitest";
-import { getApi } from "../../src/gateway/api/apis.ts";
+import { getWire } from "../../src/wire/wires.ts";
 import { logOf, startGateway, threadsOf } from "../support/gateway.ts";
 import { proofCases, sizedTest } from "../support/proof.ts";
 import { startLimitedUpstream } from "./limited.ts";
@@ -28,7 +28,7 @@ describe("an agent with habits", () => {
     const log = (await logOf(await gateway.kernel.session(mains[0]?.id))).map(({ message }) =>
       textsIn(message),
     );
-    const said = getApi("anthropic")
+    const said = getWire("anthropic")
       .decode(agent.elements)
       .map(({ input }) => textsIn(input));
     expect(log.filter((text) => !text.includes("[status]"))).toEqual(said);

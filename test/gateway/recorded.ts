@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { WireObject } from "../../src/gateway/api/api.ts";
+import type { WireObject } from "../../src/wire/wire.ts";
 
 const folder = join(process.env.LONGHAUL_DATA ?? "../shared/data", "../recordings");
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { WireObject } from "../../src/gateway/api/api.ts";
 import { createToken } from "../../src/gateway/index.ts";
 import { findNewViolations } from "../../src/gateway/outgoing/check-rules.ts";
+import type { WireObject } from "../../src/wire/wire.ts";
 import { lineOf, logOf, startGateway, threadsOf } from "../support/gateway.ts";
 import { proofCases, sizedTest } from "../support/proof.ts";
 import { startUpstream } from "../support/upstream.ts";

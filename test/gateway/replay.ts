@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { dirname } from "node:path";
-import type { Api, WireObject } from "../../src/gateway/api/api.ts";
-import { APIS } from "../../src/gateway/api/apis.ts";
+import type { Wire, WireObject } from "../../src/wire/wire.ts";
+import { WIRES } from "../../src/wire/wires.ts";
 import { type Answer, ask, type TestGateway, without } from "../support/gateway.ts";
 import { formatEvent, type Heard, type Upstream } from "../support/upstream.ts";
 import { type RecordedFile, readRecorded } from "./recorded.ts";
@@ -9,7 +9,7 @@ import { type RecordedFile, readRecorded } from "./recorded.ts";
 /** A request of a real client, and its response. */
 export interface Recorded {
   readonly url: string;
-  readonly api: Api;
+  readonly api: Wire;
   readonly rawHeaders: readonly string[];
   readonly body: WireObject;
   readonly elements: readonly WireObject[];
@@ -34,7 +34,7 @@ export function readScenarios(): readonly Scenario[] {
 }
 
 function read({ file, url, rawHeaders, body, response }: RecordedFile): Recorded {
-  const api = APIS.find(({ path }) => url.split("?")[0]?.endsWith(path));
+  const api = WIRES.find(({ path }) => url.split("?")[0]?.endsWith(path));
   if (!api) throw new Error(`${file} is of no API that is known`);
   const isStream = response.sse !== undefined;
   const events = sameFolder(response.sse ?? []).map((data) =>

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
-import type { WireObject } from "../../src/gateway/api/api.ts";
+import type { WireObject } from "../../src/wire/wire.ts";
 import { TestAgent } from "../support/agent.ts";
 import { logOf, startGateway, type TestGateway, threadsOf } from "../support/gateway.ts";
 import { startUpstream } from "../support/upstream.ts";

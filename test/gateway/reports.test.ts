@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ApiName } from "../../src/gateway/api/api.ts";
+import type { WireName } from "../../src/wire/wire.ts";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway, threadsOf } from "../support/gateway.ts";
 import { proofTest } from "../support/proof.ts";
@@ -92,7 +92,7 @@ describe("a usage report", () => {
 });
 
 /** A provider that counts the requested output towards the limit, and refuses in the format of its API. */
-function strict(api: ApiName, reply = "Fine.") {
+function strict(api: WireName, reply = "Fine.") {
   return startUpstream((heard, response, index) => {
     const input = tokensOf(heard);
     const asked = heard.json[OUTPUT_FIELD[api]] ?? 0;

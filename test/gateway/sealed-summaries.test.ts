@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { WireObject } from "../../src/gateway/api/api.ts";
+import type { WireObject } from "../../src/wire/wire.ts";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway } from "../support/gateway.ts";
 import { proofCases, sizedTest } from "../support/proof.ts";

@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest";
-import type { ApiName, WireObject } from "../../src/gateway/api/api.ts";
-import { getApi } from "../../src/gateway/api/apis.ts";
+import type { WireName, WireObject } from "../../src/wire/wire.ts";
+import { getWire } from "../../src/wire/wires.ts";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway, threadsOf } from "../support/gateway.ts";
 import { proofCases, sizedTest } from "../support/proof.ts";
@@ -10,7 +10,7 @@ const WINDOW = 16_000;
 const MARK = "ENVIRONMENT";
 
 /** Instructions as clients of each API place them among the messages. */
-const INSTRUCTIONS: Readonly<Record<ApiName, (text: string) => WireObject>> = {
+const INSTRUCTIONS: Readonly<Record<WireName, (text: string) => WireObject>> = {
   anthropic: (text) => ({ role: "system", content: text }),
   "openai-chat": (text) => ({ role: "developer", content: text }),
   "openai-responses": (text) => ({
@@ -43,7 +43,7 @@ describe.each(proofCases(["anthropic", "openai-chat", "openai-responses"] as con
           }
           await agent.say(`Message ${turn}. ${output(turn + 1_000, 1_000)}`);
         }
-        const sent = upstream.heard.at(-1)?.json[getApi(api).messagesField] as readonly WireObject[];
+        const sent = upstream.heard.at(-1)?.json[getWire(api).messagesField] as readonly WireObject[];
         expect(sent.length).toBeLessThan(agent.elements.length);
         const marked = sent.filter((element) => JSON.stringify(element).includes(MARK));
         expect(marked).toEqual(system);

@@ -1,6 +1,6 @@
-import type { ApiName, WireObject } from "../../src/gateway/api/api.ts";
-import { getApi } from "../../src/gateway/api/apis.ts";
 import type { MessageInput } from "../../src/index.ts";
+import type { WireName, WireObject } from "../../src/wire/wire.ts";
+import { getWire } from "../../src/wire/wires.ts";
 import { type AskedCall, TestAgent } from "../support/agent.ts";
 import { textsIn } from "./said.ts";
 
@@ -20,11 +20,11 @@ type MessageElements = readonly WireObject[];
 export class TrimmingAgent extends TestAgent {
   /** All messages in either direction, including reminders. */
   readonly said: string[] = [];
-  readonly #api: ApiName;
+  readonly #api: WireName;
   #history: MessageElements[] = [];
   #calls: readonly AskedCall[] = [];
 
-  constructor(gateway: { readonly url: string }, api: ApiName) {
+  constructor(gateway: { readonly url: string }, api: WireName) {
     super(gateway, api);
     this.#api = api;
   }
@@ -81,16 +81,16 @@ export class TrimmingAgent extends TestAgent {
 
   #messageAt(place: number): MessageInput | undefined {
     const elements = this.#history[place];
-    return elements && getApi(this.#api).decode(elements)[0]?.input;
+    return elements && getWire(this.#api).decode(elements)[0]?.input;
   }
 
   #keep(elements: readonly WireObject[]): void {
-    for (const { from, to } of getApi(this.#api).decode(elements))
+    for (const { from, to } of getWire(this.#api).decode(elements))
       this.#history.push(elements.slice(from, to));
     this.#note(elements);
   }
 
   #note(elements: readonly WireObject[]): void {
-    for (const { input } of getApi(this.#api).decode(elements)) this.said.push(textsIn(input));
+    for (const { input } of getWire(this.#api).decode(elements)) this.said.push(textsIn(input));
   }
 }

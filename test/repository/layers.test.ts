@@ -66,7 +66,6 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["cline-sdk", "openclaw", "roo"],
   ],
   gateway: [
-    ["api"],
     ["config", "identity", "loops"],
     ["pages"],
     ["observe"],
@@ -89,6 +88,9 @@ const MUTUAL = ["formats/port", "formats/reading"];
 /** Layers that others import through these files only. */
 const FACES: Readonly<Record<string, readonly string[]>> = {
   ai: ["ai/index.ts"],
+  formats: ["formats/index.ts"],
+  // The program reads the configuration without loading the gateway, and makes a token without either.
+  gateway: ["gateway/index.ts", "gateway/config/index.ts", "gateway/config/access-token.ts"],
   testing: ["testing/index.ts"],
 };
 

@@ -1,4 +1,4 @@
-import type { ApiName, WireObject } from "../../src/gateway/api/api.ts";
+import type { WireName, WireObject } from "../../src/wire/wire.ts";
 import { type Answer, ask, type Question } from "./gateway.ts";
 
 /** A tool call requested by a model. */
@@ -36,7 +36,7 @@ export class TestAgent {
   gateway: { readonly url: string };
   readonly #dialect: Dialect;
 
-  constructor(gateway: { readonly url: string }, api: ApiName = "anthropic") {
+  constructor(gateway: { readonly url: string }, api: WireName = "anthropic") {
     this.gateway = gateway;
     this.#dialect = DIALECTS[api];
   }
@@ -194,7 +194,7 @@ const responses: Dialect = {
   },
 };
 
-const DIALECTS: Readonly<Record<ApiName, Dialect>> = {
+const DIALECTS: Readonly<Record<WireName, Dialect>> = {
   anthropic,
   "openai-chat": chat,
   "openai-responses": responses,

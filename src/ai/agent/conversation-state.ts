@@ -2,7 +2,7 @@ import { type Json, type Message, type MessageInput, type Session, textOfMessage
 import { findCallsToRun, findPendingCalls, type PendingCall } from "./pending-calls.ts";
 
 /** The state of a conversation when an agent starts or resumes. */
-export interface ConversationState {
+interface ConversationState {
   /** Calls that the previous process did not answer. */
   readonly pendingCalls: readonly PendingCall[];
   /** The text of the last message if it is a complete reply without calls; the task may be done. */

@@ -13,7 +13,7 @@ export interface ReplySink {
 }
 
 /** A whole reply and its usage. */
-export interface WholeReply {
+interface WholeReply {
   readonly message: MessageInput | undefined;
   readonly usage: LanguageModelV4Usage;
 }

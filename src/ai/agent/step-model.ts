@@ -7,7 +7,7 @@ import { beginCall, resolveLanguageModel, streamWithHealing } from "../send-with
 import { holdToolCalls, type ReplySink } from "./hold-tool-calls.ts";
 
 /** Receives the replies of a model. */
-export interface StepReplySink extends Pick<ReplySink, "see"> {
+interface StepReplySink extends Pick<ReplySink, "see"> {
   /** Stores a whole reply and its usage. */
   readonly store: (message: MessageInput | undefined, usage: ModelUsage | undefined) => Promise<void>;
 }

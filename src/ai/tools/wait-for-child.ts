@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Kernel, Session, TaskNotice, TaskStatus } from "../../index.ts";
 
 /** A child's status after a wait, with its notice if it has arrived. */
-export interface WaitedChild {
+interface WaitedChild {
   readonly status: TaskStatus;
   readonly notice?: TaskNotice;
 }

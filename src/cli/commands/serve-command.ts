@@ -22,13 +22,13 @@ export const serveCommand = defineCommand({
   ],
   async run(context, { options }) {
     if (options.schema) {
-      const { getConfigSchemaJson: configSchemaJson } = await import("../../gateway/config/config.ts");
-      await printTo(context.stdout, `${JSON.stringify(configSchemaJson(), undefined, 2)}\n`);
+      const { getConfigSchemaJson } = await import("../../gateway/config/index.ts");
+      await printTo(context.stdout, `${JSON.stringify(getConfigSchemaJson(), undefined, 2)}\n`);
       return EXIT.fine;
     }
     if (options["new-token"]) {
-      const { createToken: newToken } = await import("../../gateway/config/access-token.ts");
-      const token = newToken();
+      const { createToken } = await import("../../gateway/config/access-token.ts");
+      const token = createToken();
       const use = `${token}\n\nSet it in the gateway's environment, and share it with the people who may use the gateway:\n  export LONGHAUL_TOKEN=${token}\nAgents send it in the header x-longhaul-token, or as their API key. longhaul does not store it.\n`;
       const plain = options.quiet ? `${token}\n` : use;
       await printTo(context.stdout, options.json ? `${toSafeJson({ token })}\n` : plain);

@@ -48,9 +48,8 @@ export const trustCommand = defineCommand({
 async function trustFile(context: CliContext, options: CommonValues, named: string): Promise<number> {
   const path = findConfig(named);
   if (path === undefined) throw new UsageError(`there is no longhaul.json at ${named}`);
-  const { readTrustableFile: readTrustable } = await import("../../gateway/config/project-file.ts");
-  const { trustContent } = await import("../../gateway/config/trusted-files.ts");
-  const { content, settings, ignored } = readTrustable(path);
+  const { readTrustableFile, trustContent } = await import("../../gateway/config/index.ts");
+  const { content, settings, ignored } = readTrustableFile(path);
   const trusted = trustContent(await findUserFolder(context, options), path, content, Date.now());
   if (options.json) await printTo(context.stdout, `${toSafeJson({ trusted, settings, ignored })}\n`);
   else if (!options.quiet)
@@ -68,7 +67,7 @@ async function trustFile(context: CliContext, options: CommonValues, named: stri
 }
 
 async function removeFile(context: CliContext, options: CommonValues, named: string): Promise<number> {
-  const { removeTrust } = await import("../../gateway/config/trusted-files.ts");
+  const { removeTrust } = await import("../../gateway/config/index.ts");
   const folder = await findUserFolder(context, options);
   const candidates = [
     named,
@@ -86,10 +85,10 @@ async function removeFile(context: CliContext, options: CommonValues, named: str
 }
 
 async function listFiles(context: CliContext, options: CommonValues): Promise<number> {
-  const { listTrusted, getTrustState: trustState } = await import("../../gateway/config/trusted-files.ts");
+  const { listTrusted, getTrustState } = await import("../../gateway/config/index.ts");
   const trusted = listTrusted(await findUserFolder(context, options)).map((one) => ({
     ...one,
-    state: trustState(one),
+    state: getTrustState(one),
   }));
   if (options.json) {
     await printTo(context.stdout, `${toSafeJson({ trusted })}\n`);
@@ -107,7 +106,7 @@ async function listFiles(context: CliContext, options: CommonValues): Promise<nu
 }
 
 async function findUserFolder(context: CliContext, options: CommonValues): Promise<string> {
-  const { findUserFolder: userFolder } = await import("../../gateway/config/config-files.ts");
+  const { findUserFolder: userFolder } = await import("../../gateway/config/index.ts");
   const store = getStorePath(context, options);
   return userFolder({ cwd: context.cwd, home: context.home, store }) ?? store;
 }

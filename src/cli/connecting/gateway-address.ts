@@ -1,4 +1,4 @@
-import type { GatewayAddress } from "../../gateway/pages/agent-lines.ts";
+import type { GatewayAddress } from "../../gateway/index.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { getStorePath } from "../open-store.ts";
@@ -12,7 +12,7 @@ export async function findGatewayAddress(
   context: CliContext,
   options: CommonValues & { readonly url?: string },
 ): Promise<GatewayAddress> {
-  const { loadConfig } = await import("../../gateway/config/load-config.ts");
+  const { loadConfig } = await import("../../gateway/config/index.ts");
   const { cwd, home, env } = context;
   const store = getStorePath(context, options);
   const { config } = loadConfig({ cwd, home, env, store, flags: {} });

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { GatewayAddress } from "../../gateway/pages/agent-lines.ts";
+import type { GatewayAddress } from "../../gateway/index.ts";
 import { isLonghaulError } from "../../index.ts";
 import {
   type AgentFile,

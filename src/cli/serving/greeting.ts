@@ -1,8 +1,6 @@
 import { readVersion } from "../../base/package-files.ts";
-import type { Environment } from "../../gateway/config/config-flags.ts";
-import type { LoadedConfig } from "../../gateway/config/load-config.ts";
-import { type AgentLines, buildAgentLines } from "../../gateway/pages/agent-lines.ts";
-import { findMissingUpstreams } from "../../gateway/pages/overview-page.ts";
+import { type Environment, findMissingUpstreams, type LoadedConfig } from "../../gateway/config/index.ts";
+import { type AgentLines, buildAgentLines } from "../../gateway/index.ts";
 import { escapeLine } from "../escape.ts";
 import type { Paint } from "../paint.ts";
 import { padText } from "../width.ts";

@@ -1,6 +1,10 @@
-import { toListenError } from "../../gateway/config/listen-failure.ts";
-import { type ConfigRequest, loadConfig } from "../../gateway/config/load-config.ts";
-import { type ReloadResult, watchConfig } from "../../gateway/config/watch-config.ts";
+import {
+  type ConfigRequest,
+  loadConfig,
+  type ReloadResult,
+  toListenError,
+  watchConfig,
+} from "../../gateway/config/index.ts";
 import { openGateway } from "../../gateway/index.ts";
 import { openKernel } from "../../index.ts";
 import { choosePaint } from "../choose-paint.ts";

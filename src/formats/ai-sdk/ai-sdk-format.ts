@@ -1,7 +1,7 @@
 import type { Json, Role } from "../../index.ts";
 import { collectContent, decodeModelContent } from "../../wire/ai-sdk/ai-sdk-part-decode.ts";
 import type { Content } from "../../wire/block-content.ts";
-import { omitFields, toArray, toObject, toText, toTime } from "../content/fields.ts";
+import { omitFields, toArray, toObject, toText, toTime } from "../../wire/fields.ts";
 import type { Format } from "../port/format.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { WireDialect, WireRecord } from "../wire/wire-dialect.ts";

@@ -5,12 +5,12 @@ import {
   decodeReasoningPart,
   decodeSdkToolOutput,
 } from "../../wire/ai-sdk/ai-sdk-part-decode.ts";
+import { dropUndefined, omitFields, toArray, toObject, toText } from "../../wire/fields.ts";
 import { parseDataUrl } from "../../wire/media.ts";
-import { dropUndefined, omitFields, toArray, toObject, toText } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** One step of a UIMessage: text and calls, and the results of the calls. */
-export interface UiStep {
+interface UiStep {
   readonly said: readonly AiSdkPart[];
   readonly results: readonly AiSdkPart[];
 }

@@ -8,9 +8,9 @@ import {
   toUiExtra,
 } from "../../wire/ai-sdk/ai-sdk-part-encode.ts";
 import { toAllowedName } from "../../wire/allowed-name.ts";
+import { toObject, toText } from "../../wire/fields.ts";
 import { isMedia, type MessagePiece } from "../../wire/message-pieces.ts";
 import { type MessageTurn, readRequestTurns } from "../../wire/request-turns.ts";
-import { toObject, toText } from "../content/fields.ts";
 import type { ExportedSession, Writer } from "../port/writer.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { readLineMessages } from "../writing/read-line-messages.ts";

@@ -1,8 +1,8 @@
 import type { Message } from "../../index.ts";
 import { encodeModelPart, encodeResultPart } from "../../wire/ai-sdk/ai-sdk-part-encode.ts";
+import { toObject } from "../../wire/fields.ts";
 import { type MessageTurn, type RequestTurn, readRequestTurns } from "../../wire/request-turns.ts";
 import { NO_RESULT } from "../../wire/result-marks.ts";
-import { toObject } from "../content/fields.ts";
 import type { ExportedSession, Writer } from "../port/writer.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { readLineMessages } from "../writing/read-line-messages.ts";

@@ -1,7 +1,7 @@
 import type { Json, PartInput } from "../../index.ts";
 import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
 import type { Extras } from "../../wire/block-content.ts";
-import { dropUndefined, toObject, toText, toTime } from "../content/fields.ts";
+import { dropUndefined, toObject, toText, toTime } from "../../wire/fields.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import { getMessageId, getRecordId } from "./claude-code-lines.ts";
 import { decodeClaudeCodeUsage } from "./claude-code-usage-decode.ts";

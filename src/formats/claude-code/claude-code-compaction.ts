@@ -1,6 +1,6 @@
-import type { Json, PartInput } from "../../index.ts";
+import type { PartInput } from "../../index.ts";
 import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
-import { dropUndefined, toArray, toNumber, toObject, toText, toTime } from "../content/fields.ts";
+import { dropUndefined, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import type { ForeignEdit, Span } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { ClaudeCodePlaces } from "./claude-code-places.ts";
@@ -99,9 +99,4 @@ function buildOverlay(
 ): BareRecord {
   const at = dropUndefined({ at: toTime(record.timestamp) });
   return { id, ...at, body: { kind: "overlay", edit, ...reason } };
-}
-
-/** Restores a boundary from a checkpoint. */
-export function restoreBoundary(state: Json | undefined): Boundary | undefined {
-  return state === undefined || state === null ? undefined : (state as unknown as Boundary);
 }

@@ -1,6 +1,6 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
 import type { Json } from "../../index.ts";
-import { toArray, toText } from "../content/fields.ts";
+import { toArray, toText } from "../../wire/fields.ts";
 import type { Item } from "../port/item.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";

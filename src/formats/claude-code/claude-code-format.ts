@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { toObject } from "../content/fields.ts";
+import { toObject } from "../../wire/fields.ts";
 import type { Format, ImportSource } from "../port/format.ts";
 import type { Item } from "../port/item.ts";
 import { decodeLines } from "../reading/decode-lines.ts";

@@ -1,4 +1,4 @@
-import { toArray, toObject, toText, toTime } from "../content/fields.ts";
+import { toArray, toObject, toText, toTime } from "../../wire/fields.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 

@@ -1,6 +1,6 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
 import type { Json } from "../../index.ts";
-import { toArray, toObject, toText } from "../content/fields.ts";
+import { toArray, toObject, toText } from "../../wire/fields.ts";
 
 /** Position of a line: its record, the record before that one, and its turn. */
 interface LinePlace {

@@ -1,9 +1,9 @@
 import { basename, dirname, join } from "node:path";
-import { dropUndefined, toObject, toText } from "../content/fields.ts";
+import { parseJson } from "../../base/parse-json.ts";
+import { dropUndefined, toObject, toText } from "../../wire/fields.ts";
 import type { ImportSource } from "../port/format.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { parseJson } from "../reading/parse-json.ts";
 import { toPlainId } from "./plain-id.ts";
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;

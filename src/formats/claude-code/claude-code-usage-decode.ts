@@ -1,5 +1,5 @@
 import type { Json, Usage } from "../../index.ts";
-import { dropUndefined, toNumber, toObject } from "../content/fields.ts";
+import { dropUndefined, toNumber, toObject } from "../../wire/fields.ts";
 import { isEmpty } from "../content/non-empty-fields.ts";
 import type { RecordBody } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";

@@ -1,4 +1,4 @@
-import { toObject, toText } from "../content/fields.ts";
+import { toObject, toText } from "../../wire/fields.ts";
 import type { ExportedSession, OutputPiece, Writer } from "../port/writer.ts";
 import {
   buildAgentIdentity,

@@ -1,8 +1,8 @@
-import { toArray, toObject, toText } from "../content/fields.ts";
+import { toArray, toObject, toText } from "../../wire/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** A file before and after a tool changed it. */
-export interface FileChange {
+interface FileChange {
   readonly before: string;
   readonly after: string;
 }

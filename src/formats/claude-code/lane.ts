@@ -1,5 +1,5 @@
 import type { Json } from "../../index.ts";
-import { dropUndefined, toArray, toObject, toText } from "../content/fields.ts";
+import { dropUndefined, toArray, toObject, toText } from "../../wire/fields.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { ClaudeCodeConversation, type SharedState } from "./claude-code-conversation.ts";

@@ -1,5 +1,5 @@
 import type { Json } from "../../index.ts";
-import { toArray, toObject } from "../content/fields.ts";
+import { toArray, toObject } from "../../wire/fields.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { SharedState } from "./claude-code-conversation.ts";

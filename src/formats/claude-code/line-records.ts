@@ -1,5 +1,5 @@
 import type { Json, MessageInput } from "../../index.ts";
-import { toTime } from "../content/fields.ts";
+import { toTime } from "../../wire/fields.ts";
 import type { RecordItem } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { OWN_FIELD, parseOwnFields, restoreOwnMessage } from "./own-fields.ts";

@@ -1,5 +1,5 @@
 import type { Json } from "../../index.ts";
-import { toArray, toObject, toText } from "../content/fields.ts";
+import { toArray, toObject, toText } from "../../wire/fields.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { getToolResults } from "./claude-code-lines.ts";
@@ -13,7 +13,7 @@ interface MessageCall {
 }
 
 /** Facts about a line that answers calls. */
-export interface CallAnswer {
+interface CallAnswer {
   /** Content of `toolUseResult` that the message does not have. */
   readonly rest?: Json;
   readonly copiedBytes: number;

@@ -1,5 +1,5 @@
 import type { Json, MessageInput, PartInput, RawPart, Role, ToolResultInput } from "../../index.ts";
-import { toArray, toObject } from "../content/fields.ts";
+import { toArray, toObject } from "../../wire/fields.ts";
 
 /**
  * Field of a line for content of our model that the format cannot represent. Our writer sets it; Claude Code ignores

@@ -1,5 +1,5 @@
 import { computeFingerprint } from "../../base/digest.ts";
-import { toObject, toText } from "../content/fields.ts";
+import { toObject, toText } from "../../wire/fields.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { getToolResults } from "./claude-code-lines.ts";
@@ -39,7 +39,7 @@ export function hasOnlyText(record: JsonObject, text: string): boolean {
 }
 
 /** Partial output of a command in a progress line. */
-export interface CommandOutput {
+interface CommandOutput {
   readonly callId: string;
   readonly text: string;
 }

@@ -1,5 +1,5 @@
 import type { Json } from "../../index.ts";
-import { toNumber, toText } from "../content/fields.ts";
+import { toNumber, toText } from "../../wire/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** Sources of titles with their ranks; a title chosen by a person wins. */

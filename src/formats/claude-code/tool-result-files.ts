@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { basename } from "node:path";
-import { dropUndefined } from "../content/fields.ts";
+import { dropUndefined } from "../../wire/fields.ts";
 import type { ImportSource } from "../port/format.ts";
 import type { Item, RecordItem } from "../port/item.ts";
 import type { FileFacts } from "../reading/folder.ts";

@@ -1,5 +1,5 @@
 import type { Json } from "../../index.ts";
-import { toObject, toText } from "../content/fields.ts";
+import { toObject, toText } from "../../wire/fields.ts";
 import { CopyFilter } from "../copies/copy-filter.ts";
 import { COPY_RULES } from "../copies/copy-rules.ts";
 import { KnownTexts } from "../copies/known-texts.ts";
@@ -9,7 +9,7 @@ import type { KnownContents } from "./known-contents.ts";
 const RULES = COPY_RULES["claude-code"];
 
 /** A tool result without content that the log holds elsewhere. */
-export interface ToolResultRemainder {
+interface ToolResultRemainder {
   /** The remaining fields in the shape of the result; undefined if nothing remains. */
   readonly rest?: Json;
   readonly copiedBytes: number;

@@ -1,6 +1,6 @@
 import type { Json } from "../../index.ts";
 import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
-import { omitFields, toObject, toText, toTime } from "../content/fields.ts";
+import { omitFields, toObject, toText, toTime } from "../../wire/fields.ts";
 import { splitLeftovers } from "../content/leftovers.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import { getRecordId, getToolResults } from "./claude-code-lines.ts";
@@ -14,7 +14,7 @@ import {
 import type { RepeatedFields } from "./repeated-fields.ts";
 
 /** Facts about a line that depend on other lines. */
-export interface UserLineFacts {
+interface UserLineFacts {
   /** Parent of the line, if it branches off. */
   readonly branch?: Json;
   /** Content of the tool result that the message does not have. */

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import type { Json, MessageInput } from "../../index.ts";
+import { dropUndefined, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import { hashRecordVersion } from "../cline/record-version.ts";
-import { dropUndefined, toArray, toNumber, toObject, toText, toTime } from "../content/fields.ts";
 import type { Item } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { INPUT_VERSIONS, toShownInput } from "./user-input.ts";

@@ -1,8 +1,8 @@
 import type { Json, PartInput, ToolResultInput } from "../../index.ts";
 import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
 import type { Extras } from "../../wire/block-content.ts";
+import { dropUndefined, omitFields, toArray, toObject, toText } from "../../wire/fields.ts";
 import { buildDataPart } from "../../wire/media.ts";
-import { dropUndefined, omitFields, toArray, toObject, toText } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 const FORMAT = "cline-sdk";

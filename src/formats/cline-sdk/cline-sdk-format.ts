@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import type { Json } from "../../index.ts";
+import { dropUndefined, omitFields, toObject, toText, toTime } from "../../wire/fields.ts";
 import { ElementFile } from "../cline/element-file.ts";
 import { trackRecordOrder } from "../cline/record-order.ts";
 import { buildTaskTitle } from "../cline/task-title.ts";
-import { dropUndefined, omitFields, toObject, toText, toTime } from "../content/fields.ts";
 import type { Format, ImportSource } from "../port/format.ts";
 import type { Item, ProblemItem } from "../port/item.ts";
 import type { Input } from "../reading/input.ts";

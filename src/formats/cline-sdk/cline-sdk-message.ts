@@ -1,7 +1,7 @@
 import type { Json, MessageInput, Role, Usage } from "../../index.ts";
+import { dropUndefined, omitFields, toNumber, toObject, toText } from "../../wire/fields.ts";
 import { hashRecordVersion } from "../cline/record-version.ts";
 import { subtractCachedTokens } from "../cline/shown-message.ts";
-import { dropUndefined, omitFields, toNumber, toObject, toText } from "../content/fields.ts";
 import type { Item } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { decodeClineSdkContent } from "./cline-sdk-content.ts";

@@ -1,8 +1,8 @@
-import { dropUndefined, toObject, toText } from "../content/fields.ts";
+import { parseJson } from "../../base/parse-json.ts";
+import { dropUndefined, toObject, toText } from "../../wire/fields.ts";
 import type { ImportSource } from "../port/format.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { parseJson } from "../reading/parse-json.ts";
 
 const SUFFIX = ".messages.json";
 

@@ -1,4 +1,4 @@
-import { dropUndefined, toNumber, toObject, toText, toTime } from "../content/fields.ts";
+import { dropUndefined, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import { toContentBlocks } from "../copies/text-pieces.ts";
 import type { Item } from "../port/item.ts";
 import type { Input } from "../reading/input.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { dropUndefined, omitFields, toTime } from "../content/fields.ts";
+import { dropUndefined, omitFields, toTime } from "../../wire/fields.ts";
 import type { Format, ImportSource } from "../port/format.ts";
 import type { Item } from "../port/item.ts";
 import type { Folder } from "../reading/folder.ts";

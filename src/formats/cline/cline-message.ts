@@ -1,6 +1,6 @@
 import type { Json, MessageInput, Role } from "../../index.ts";
 import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
-import { dropUndefined, omitFields, toArray, toObject, toText } from "../content/fields.ts";
+import { dropUndefined, omitFields, toArray, toObject, toText } from "../../wire/fields.ts";
 import type { RecordItem } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { hashRecordVersion } from "./record-version.ts";
@@ -13,7 +13,7 @@ const ROLES: Readonly<Record<string, Role>> = {
 };
 
 /** Identity of a message record. */
-export interface MessageIdentity {
+interface MessageIdentity {
   readonly id: string;
   readonly at: number | undefined;
   readonly format: "cline" | "roo";

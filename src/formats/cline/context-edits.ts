@@ -1,5 +1,5 @@
 import type { Json, PartInput } from "../../index.ts";
-import { dropUndefined, toArray, toTime } from "../content/fields.ts";
+import { dropUndefined, toArray, toTime } from "../../wire/fields.ts";
 import type { Item, ProblemItem } from "../port/item.ts";
 import type { Input } from "../reading/input.ts";
 import type { JsonObject } from "../reading/json-lines.ts";

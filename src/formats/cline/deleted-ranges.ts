@@ -1,4 +1,4 @@
-import { dropUndefined, toArray, toNumber } from "../content/fields.ts";
+import { dropUndefined, toArray, toNumber } from "../../wire/fields.ts";
 import type { Item } from "../port/item.ts";
 
 /** Ranges of the conversation that Cline no longer sends; each extends the one before. */

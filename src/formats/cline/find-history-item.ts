@@ -1,4 +1,4 @@
-import { toObject } from "../content/fields.ts";
+import { toObject } from "../../wire/fields.ts";
 import type { Input } from "../reading/input.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 

@@ -1,4 +1,4 @@
-import { toNumber } from "../content/fields.ts";
+import { toNumber } from "../../wire/fields.ts";
 import type { FileElement } from "./element-file.ts";
 import { getShownKind } from "./shown-message.ts";
 

@@ -1,6 +1,6 @@
 import type { Json, MessageInput, PartInput, Role } from "../../index.ts";
+import { dropUndefined, omitFields, toArray, toObject, toText, toTime } from "../../wire/fields.ts";
 import { parseDataUrl } from "../../wire/media.ts";
-import { dropUndefined, omitFields, toArray, toObject, toText, toTime } from "../content/fields.ts";
 import type { Item } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { ElementFile } from "./element-file.ts";

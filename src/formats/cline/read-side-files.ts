@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import type { Json } from "../../index.ts";
-import { dropUndefined } from "../content/fields.ts";
+import { dropUndefined } from "../../wire/fields.ts";
 import type { Item } from "../port/item.ts";
 import type { Input } from "../reading/input.ts";
 import { hashRecordVersion } from "./record-version.ts";

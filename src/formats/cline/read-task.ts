@@ -1,5 +1,5 @@
 import type { Json } from "../../index.ts";
-import { dropUndefined, toTime } from "../content/fields.ts";
+import { dropUndefined, toTime } from "../../wire/fields.ts";
 import { type NearbyMessage, toContentBlocks } from "../copies/text-pieces.ts";
 import type { ImportSource } from "../port/format.ts";
 import type { Item } from "../port/item.ts";
@@ -33,7 +33,7 @@ export interface TaskDialect {
 }
 
 /** A task to read. */
-export interface ClineTask {
+interface ClineTask {
   readonly source: ImportSource;
   readonly input: Input;
   readonly files: TaskFiles;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Json } from "../../index.ts";
-import { toNumber, toObject, toText } from "../content/fields.ts";
+import { toNumber, toObject, toText } from "../../wire/fields.ts";
 import type { ImportSource } from "../port/format.ts";
 import type { Item } from "../port/item.ts";
 
@@ -8,7 +8,7 @@ import type { Item } from "../port/item.ts";
 const MAX_RECORDS = 250_000;
 
 /** A source whose files the tool rewrites, and the state of its last import. */
-export interface RewrittenSource {
+interface RewrittenSource {
   readonly source: Pick<ImportSource, "sizeBytes" | "modifiedAt">;
   /** State of the last import. */
   readonly resume: Json | undefined;

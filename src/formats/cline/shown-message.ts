@@ -1,10 +1,10 @@
+import { parseJson } from "../../base/parse-json.ts";
 import type { DataPart, Json, Usage } from "../../index.ts";
+import { dropUndefined, omitFields, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import { parseDataUrl } from "../../wire/media.ts";
-import { dropUndefined, omitFields, toArray, toNumber, toObject, toText, toTime } from "../content/fields.ts";
 import { countCopiedBytes, type NearbyMessage, splitCopies, type TextPieces } from "../copies/text-pieces.ts";
 import type { Item, RecordBody } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { parseJson } from "../reading/parse-json.ts";
 import type { FileElement } from "./element-file.ts";
 import { hashRecordVersion } from "./record-version.ts";
 

@@ -3,7 +3,7 @@ import type { ImportSource } from "../port/format.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
 
 /** Purpose of a task file. */
-export type TaskFileKind =
+type TaskFileKind =
   | "conversation"
   | "shown"
   | "context"
@@ -62,7 +62,7 @@ export function sortTaskFiles({ paths }: Pick<ImportSource, "paths">): TaskFiles
 export const OUTPUT_FOLDER = "command-output";
 
 /** A task in a folder: usually the only one, unless somebody collected and renamed several. */
-export interface FoundTask {
+interface FoundTask {
   /** The rest of the file names; "" if they are the tool's own. */
   readonly label: string;
   readonly files: readonly FileFacts[];
@@ -117,7 +117,7 @@ export async function buildTaskSource(
 }
 
 /** Tells whether a folder's name is a task id: a time or a UUID. */
-export function isTaskId(name: string): boolean {
+function isTaskId(name: string): boolean {
   return /^\d{12,16}$/.test(name) || isUuid(name);
 }
 

@@ -1,4 +1,4 @@
-import { toText } from "../content/fields.ts";
+import { toText } from "../../wire/fields.ts";
 import { toContentBlocks } from "../copies/text-pieces.ts";
 
 const MAX_LENGTH = 200;

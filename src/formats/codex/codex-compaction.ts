@@ -1,4 +1,4 @@
-import { dropUndefined, toText } from "../content/fields.ts";
+import { dropUndefined, toText } from "../../wire/fields.ts";
 import { nonEmptyFields } from "../content/non-empty-fields.ts";
 import type { Item } from "../port/item.ts";
 import { decodeHistory, type ItemContext } from "./response-items.ts";

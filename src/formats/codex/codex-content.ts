@@ -1,17 +1,17 @@
 import type { Json, ToolResultInput } from "../../index.ts";
+import { omitFields, toArray, toObject } from "../../wire/fields.ts";
 import { parseDataUrl } from "../../wire/media.ts";
-import { omitFields, toArray, toObject } from "../content/fields.ts";
 import { isEmpty, nonEmptyFields } from "../content/non-empty-fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** Fields of content items that parts cannot represent, by index of the item. */
-export type CodexExtras = { readonly [index: string]: { readonly [field: string]: Json } };
+type CodexExtras = { readonly [index: string]: { readonly [field: string]: Json } };
 
 /** A part that both messages and tool results may hold. */
-export type CodexPlainPart = Exclude<ToolResultInput["output"], string>[number];
+type CodexPlainPart = Exclude<ToolResultInput["output"], string>[number];
 
 /** Content items as parts, one each. */
-export interface CodexContent {
+interface CodexContent {
   readonly parts: readonly CodexPlainPart[];
   readonly extras?: CodexExtras;
 }
@@ -29,7 +29,7 @@ export function decodeCodexContent(content: unknown): CodexContent {
   return extras.length > 0 ? { parts, extras: Object.fromEntries(extras) } : { parts };
 }
 
-export interface CodexToolOutput {
+interface CodexToolOutput {
   readonly output: ToolResultInput["output"];
   readonly isError?: boolean;
   readonly extras?: CodexExtras;

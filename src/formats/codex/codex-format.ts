@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { toText } from "../content/fields.ts";
+import { toText } from "../../wire/fields.ts";
 import type { Format } from "../port/format.ts";
 import { decodeLines } from "../reading/decode-lines.ts";
 import { detectRollouts } from "./codex-sources.ts";

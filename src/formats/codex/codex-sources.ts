@@ -1,4 +1,4 @@
-import { dropUndefined, toObject, toText } from "../content/fields.ts";
+import { dropUndefined, toObject, toText } from "../../wire/fields.ts";
 import type { ImportSource } from "../port/format.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
 import type { JsonObject } from "../reading/json-lines.ts";

@@ -1,5 +1,5 @@
 import type { MessageInput, PartInput, ReasoningPart } from "../../index.ts";
-import { dropUndefined, toText } from "../content/fields.ts";
+import { dropUndefined, toText } from "../../wire/fields.ts";
 import type { KnownPrints } from "../copies/known-prints.ts";
 import type { Item, RecordItem } from "../port/item.ts";
 import { prependReasoning } from "./response-items.ts";

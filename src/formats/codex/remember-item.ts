@@ -1,7 +1,7 @@
-import { toArray, toObject, toText } from "../content/fields.ts";
+import { parseJson } from "../../base/parse-json.ts";
+import { toArray, toObject, toText } from "../../wire/fields.ts";
 import type { KnownPrints } from "../copies/known-prints.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { parseJson } from "../reading/parse-json.ts";
 import { getItemTexts } from "./response-items.ts";
 import { buildPhaseKey } from "./stripped-event.ts";
 

@@ -1,12 +1,12 @@
+import { parseJson } from "../../base/parse-json.ts";
 import type { Json, MessageInput, PartInput, ReasoningPart } from "../../index.ts";
-import { dropUndefined, toArray, toObject, toText } from "../content/fields.ts";
+import { dropUndefined, toArray, toObject, toText } from "../../wire/fields.ts";
 import { nonEmptyFields } from "../content/non-empty-fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { parseJson } from "../reading/parse-json.ts";
 import { buildCodexRawPart, decodeCodexContent, decodeCodexOutput } from "./codex-content.ts";
 
 /** Decoded item of the Responses API. */
-export type DecodedItem =
+type DecodedItem =
   /** Belongs to the model's next message or call. */
   | { readonly kind: "reasoning"; readonly part: ReasoningPart }
   | { readonly kind: "message"; readonly message: MessageInput; readonly results?: MessageInput }

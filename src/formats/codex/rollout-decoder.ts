@@ -1,6 +1,6 @@
 import { computeFingerprint } from "../../base/digest.ts";
 import type { Json, MessageInput } from "../../index.ts";
-import { dropUndefined, toNumber, toObject, toText, toTime } from "../content/fields.ts";
+import { dropUndefined, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import { nonEmptyFields } from "../content/non-empty-fields.ts";
 import { addFacts, NO_FACTS, type SessionFacts } from "../content/session-facts.ts";
 import { KnownPrints } from "../copies/known-prints.ts";

@@ -1,5 +1,5 @@
 import type { Json, MessageInput } from "../../index.ts";
-import { dropUndefined, toNumber, toObject, toText, toTime } from "../content/fields.ts";
+import { dropUndefined, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import type { RecordBody, RecordItem } from "../port/item.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";

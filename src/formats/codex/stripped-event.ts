@@ -1,5 +1,5 @@
 import type { Json } from "../../index.ts";
-import { toText } from "../content/fields.ts";
+import { toText } from "../../wire/fields.ts";
 import { isEmpty } from "../content/non-empty-fields.ts";
 import { CopyFilter } from "../copies/copy-filter.ts";
 import { COPY_RULES } from "../copies/copy-rules.ts";

@@ -1,6 +1,6 @@
 import { computeFingerprint } from "../../base/digest.ts";
 import type { Json, Usage } from "../../index.ts";
-import { dropUndefined, toNumber, toObject } from "../content/fields.ts";
+import { dropUndefined, toNumber, toObject } from "../../wire/fields.ts";
 import { isEmpty, nonEmptyFields } from "../content/non-empty-fields.ts";
 import type { RecordBody } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
@@ -15,7 +15,7 @@ export type UsageState = {
 };
 
 /** Result of decoding a token report. */
-export interface TokenReport {
+interface TokenReport {
   readonly state: UsageState;
   /** Undefined if the report has nothing new. */
   readonly body?: RecordBody;

@@ -1,5 +1,5 @@
 import { ADDED_TAGS, getTagNames } from "../../model/message-tags.ts";
-import { toArray, toObject, toText } from "../content/fields.ts";
+import { toArray, toObject, toText } from "../../wire/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** Maximum user turns to remember for rollbacks. */

@@ -16,7 +16,7 @@ export type SessionFacts = {
 export const NO_FACTS: SessionFacts = { small: {}, large: {} };
 
 /** Result of adding a description of the conversation. */
-export interface FactsUpdate {
+interface FactsUpdate {
   readonly facts: SessionFacts;
   /** True if a small field is new or has changed. */
   readonly isChanged: boolean;

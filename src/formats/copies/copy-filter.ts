@@ -10,7 +10,7 @@ export interface CopyEvidence {
 }
 
 /** A value without copies. */
-export interface CopyRemoval {
+interface CopyRemoval {
   /** Undefined if nothing is left. */
   readonly value: Json | undefined;
   /** Size of the removed copies, in the unit of the rules. */

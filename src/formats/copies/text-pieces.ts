@@ -1,13 +1,13 @@
-import { toArray, toObject } from "../content/fields.ts";
+import { parseJson } from "../../base/parse-json.ts";
+import { toArray, toObject } from "../../wire/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { parseJson } from "../reading/parse-json.ts";
 
 /**
  * A stretch of text that also occurs in a nearby message: the message's distance (0 is the next one of the
  * conversation), its block, the index of the text in the block, start and length of the stretch, and 1 if it is
  * JSON-escaped.
  */
-export type TextCopy = readonly [
+type TextCopy = readonly [
   distance: number,
   block: number,
   text: number,

@@ -1,6 +1,6 @@
 import type { DataPart } from "../../index.ts";
+import { toText } from "../../wire/fields.ts";
 import { buildDataPart } from "../../wire/media.ts";
-import { toText } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { CopilotEvent } from "./copilot-event.ts";
 

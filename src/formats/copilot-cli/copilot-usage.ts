@@ -1,5 +1,5 @@
 import type { Usage } from "../../index.ts";
-import { dropUndefined, toNumber, toObject, toText } from "../content/fields.ts";
+import { dropUndefined, toNumber, toObject, toText } from "../../wire/fields.ts";
 import type { RecordItem } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { buildEventRecord, type CopilotEvent } from "./copilot-event.ts";

@@ -1,6 +1,6 @@
 import { computeFingerprint } from "../../base/digest.ts";
 import type { Json, MessageInput, ReasoningPart } from "../../index.ts";
-import { dropUndefined, toArray, toText } from "../content/fields.ts";
+import { dropUndefined, toArray, toText } from "../../wire/fields.ts";
 import { nonEmptyFields } from "../content/non-empty-fields.ts";
 import type { Item } from "../port/item.ts";
 import type { LineDecoder, LineRecord } from "../reading/decode-lines.ts";

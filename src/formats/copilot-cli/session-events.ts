@@ -1,4 +1,4 @@
-import { dropUndefined, toNumber, toText, toTime } from "../content/fields.ts";
+import { dropUndefined, toNumber, toText, toTime } from "../../wire/fields.ts";
 import { splitLeftovers } from "../content/leftovers.ts";
 import { nonEmptyFields } from "../content/non-empty-fields.ts";
 import type { Item } from "../port/item.ts";

@@ -1,5 +1,5 @@
 import type { Json } from "../../index.ts";
-import { dropUndefined, toArray, toObject, toText, toTime } from "../content/fields.ts";
+import { dropUndefined, toArray, toObject, toText, toTime } from "../../wire/fields.ts";
 import { addFacts, NO_FACTS, type SessionFacts } from "../content/session-facts.ts";
 import type { Item, RecordItem } from "../port/item.ts";
 import type { LineDecoder, LineRecord } from "../reading/decode-lines.ts";

@@ -1,6 +1,6 @@
 import type { Json, PartInput, ToolResultInput } from "../../index.ts";
+import { dropUndefined, omitFields, toArray, toObject, toText } from "../../wire/fields.ts";
 import { buildDataPart } from "../../wire/media.ts";
-import { dropUndefined, omitFields, toArray, toObject, toText } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** Gemini's content as parts, with fields that parts cannot represent, by index. */
@@ -10,7 +10,7 @@ export interface GeminiContent {
 }
 
 /** A part that tool results may hold. */
-export type GeminiPlainPart = Exclude<ToolResultInput["output"], string>[number];
+type GeminiPlainPart = Exclude<ToolResultInput["output"], string>[number];
 
 /** Converts content: a string, a part, or a list of both. Calls without an id get one derived from `id`. */
 export function decodeGeminiContent(content: unknown, id: string): GeminiContent {

@@ -1,6 +1,6 @@
 import { computeFingerprint } from "../../base/digest.ts";
 import type { Json, MessageInput, PartInput, Usage } from "../../index.ts";
-import { dropUndefined, toArray, toNumber, toObject, toText, toTime } from "../content/fields.ts";
+import { dropUndefined, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import { splitLeftovers } from "../content/leftovers.ts";
 import { nonEmptyFields } from "../content/non-empty-fields.ts";
 import type { RecordBody, RecordItem } from "../port/item.ts";

@@ -1,6 +1,6 @@
 import { computeFingerprint } from "../../base/digest.ts";
 import type { Json } from "../../index.ts";
-import { toObject, toText } from "../content/fields.ts";
+import { toObject, toText } from "../../wire/fields.ts";
 import { addFacts, NO_FACTS } from "../content/session-facts.ts";
 import type { Item } from "../port/item.ts";
 import type { Input } from "../reading/input.ts";

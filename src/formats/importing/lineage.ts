@@ -1,7 +1,7 @@
 import type { Json } from "../../index.ts";
 
 /** A range of seqs, both inclusive. */
-export type LineageRange = readonly [from: number, to: number];
+type LineageRange = readonly [from: number, to: number];
 
 /**
  * The first seq of a stretch that continues from elsewhere, and the seq that it continues from (0: nothing, -1: the

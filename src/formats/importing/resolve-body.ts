@@ -2,7 +2,7 @@ import type { BodyInput, EditInput, SessionId } from "../../index.ts";
 import type { ForeignEdit, RecordBody, Span } from "../port/item.ts";
 
 /** Session state for resolving record ids. */
-export interface RecordResolution {
+interface RecordResolution {
   readonly session: SessionId;
   readonly author: string;
   /** Returns the seq at which a record was or will be appended. */

@@ -19,7 +19,7 @@ import type { SessionImportItem } from "./session-import-item.ts";
 import { type RunningCounts, tallyBody, tallyCounts } from "./tally.ts";
 
 /** Callbacks of a target. */
-export interface SessionImportCallbacks {
+interface SessionImportCallbacks {
   readonly onProblem: (reason: string, severity: ProblemItem["severity"]) => void;
   readonly onCopied: (bytes: number) => void;
 }

@@ -10,7 +10,7 @@ export interface SourcePlace {
   readonly path: string;
 }
 
-export function getSystem(): System {
+function getSystem(): System {
   return { home: homedir(), platform: process.platform, env: process.env };
 }
 

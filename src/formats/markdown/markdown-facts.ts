@@ -1,7 +1,6 @@
 import type { Entry, Json } from "../../index.ts";
-import type { Totals } from "../../window-entry.ts";
-import { EMPTY_LEDGER } from "../../window-entry.ts";
-import { toNumber, toObject, toText } from "../content/fields.ts";
+import { EMPTY_LEDGER, type Totals } from "../../window-entry.ts";
+import { toNumber, toObject, toText } from "../../wire/fields.ts";
 import type { ExportedSession } from "../port/writer.ts";
 import { addUsage } from "../writing/usage-ledger.ts";
 import { escapeInline } from "./markdown-text.ts";

@@ -11,7 +11,7 @@ import type { ReadLimits } from "../reading/read-limits.ts";
 import type { DatabaseRow, SourceDatabase } from "../reading/source-database.ts";
 
 /** A transcript that was archived after a reset or deletion, or because it was no longer used. */
-export interface Archive {
+interface Archive {
   readonly table: string;
   readonly session: string;
   readonly generation: string;
@@ -33,7 +33,7 @@ const TABLES = [
 ];
 
 /** Lists the archives of a database without their content. */
-export function* listArchives(database: SourceDatabase): Generator<Archive> {
+function* listArchives(database: SourceDatabase): Generator<Archive> {
   for (const { table, time, encoding, isFile } of TABLES) {
     const columns = ["session_id", "generation", "archive_name", "archive_blob", time];
     if (!columns.every((column) => database.hasColumn(table, column))) continue;

@@ -1,16 +1,14 @@
 import * as zlib from "node:zlib";
-import { toObject } from "../content/fields.ts";
+import { describeJsonFault, parseJson } from "../../base/parse-json.ts";
+import { toObject } from "../../wire/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { describeJsonFault, parseJson } from "../reading/parse-json.ts";
 import type { DatabaseRow } from "../reading/source-database.ts";
 
 /** Maximum compressed size of an event in OpenClaw. */
 export const MAX_PACKED_BYTES = 4 * 1024 * 1024;
 
 /** An event of a transcript, or the reason why it is unreadable. */
-export type EventPayload =
-  | { readonly event: JsonObject; readonly text: string }
-  | { readonly reason: string };
+type EventPayload = { readonly event: JsonObject; readonly text: string } | { readonly reason: string };
 
 /** Parses the event in a row: text, or compressed with zstd. */
 export function parseEventPayload(row: DatabaseRow, maxBytes: number): EventPayload {

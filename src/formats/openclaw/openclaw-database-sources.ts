@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import { toTime } from "../content/fields.ts";
+import { toTime } from "../../wire/fields.ts";
 import type { ImportSource } from "../port/format.ts";
 import { describeDatabaseFault } from "../reading/describe-database-fault.ts";
 import type { FileFacts } from "../reading/folder.ts";

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import type { Json } from "../../index.ts";
-import { dropUndefined, toObject } from "../content/fields.ts";
+import { dropUndefined, toObject } from "../../wire/fields.ts";
 import { splitLeftovers } from "../content/leftovers.ts";
 import { createPiDecoder } from "../pi/pi-decoder.ts";
 import { parsePiHeader } from "../pi/pi-header.ts";

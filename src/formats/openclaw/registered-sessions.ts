@@ -1,6 +1,6 @@
-import { dropUndefined, toObject, toText } from "../content/fields.ts";
+import { parseJson } from "../../base/parse-json.ts";
+import { dropUndefined, toObject, toText } from "../../wire/fields.ts";
 import type { Leftovers } from "../content/leftovers.ts";
-import { parseJson } from "../reading/parse-json.ts";
 import type { SourceDatabase } from "../reading/source-database.ts";
 
 /** An entry in OpenClaw's list of sessions. */

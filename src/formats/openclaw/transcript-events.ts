@@ -1,6 +1,6 @@
 import { computeFingerprint } from "../../base/digest.ts";
 import type { Json } from "../../index.ts";
-import { toNumber, toObject, toText } from "../content/fields.ts";
+import { toNumber, toObject, toText } from "../../wire/fields.ts";
 import { createPiDecoder } from "../pi/pi-decoder.ts";
 import type { ImportSource } from "../port/format.ts";
 import type { Item } from "../port/item.ts";

@@ -1,4 +1,4 @@
-import { toArray, toObject } from "../content/fields.ts";
+import { toArray, toObject } from "../../wire/fields.ts";
 import { CopyFilter } from "../copies/copy-filter.ts";
 import { COPY_RULES } from "../copies/copy-rules.ts";
 import { KnownTexts } from "../copies/known-texts.ts";

@@ -1,4 +1,4 @@
-import { dropUndefined, toText, toTime } from "../content/fields.ts";
+import { dropUndefined, toText, toTime } from "../../wire/fields.ts";
 import type { ImportSource } from "../port/format.ts";
 import { describeDatabaseFault } from "../reading/describe-database-fault.ts";
 import type { FileFacts } from "../reading/folder.ts";

@@ -1,11 +1,11 @@
+import { describeJsonFault, parseJson } from "../../base/parse-json.ts";
 import type { Json } from "../../index.ts";
-import { toObject } from "../content/fields.ts";
+import { toObject } from "../../wire/fields.ts";
 import type { ImportSource } from "../port/format.ts";
 import type { ProblemItem } from "../port/item.ts";
 import { describeDatabaseFault } from "../reading/describe-database-fault.ts";
 import type { Input } from "../reading/input.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { describeJsonFault, parseJson } from "../reading/parse-json.ts";
 import type { DatabaseRow, SourceDatabase } from "../reading/source-database.ts";
 import { decodeSessionMessage } from "./session-messages.ts";
 import type { StoredItem } from "./stored-item.ts";

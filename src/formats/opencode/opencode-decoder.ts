@@ -1,6 +1,6 @@
 import { computeFingerprint } from "../../base/digest.ts";
 import type { Json } from "../../index.ts";
-import { dropUndefined, omitFields, toObject, toText, toTime } from "../content/fields.ts";
+import { dropUndefined, omitFields, toObject, toText, toTime } from "../../wire/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
 import type { Item, Span } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";

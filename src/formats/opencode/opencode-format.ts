@@ -1,5 +1,5 @@
 import { basename, join } from "node:path";
-import { dropUndefined, toObject, toText, toTime } from "../content/fields.ts";
+import { dropUndefined, toObject, toText, toTime } from "../../wire/fields.ts";
 import type { Format, ImportSource } from "../port/format.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";

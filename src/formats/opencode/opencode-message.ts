@@ -1,6 +1,6 @@
 import { computeFingerprint } from "../../base/digest.ts";
 import type { Json, Usage } from "../../index.ts";
-import { dropUndefined, omitFields, toArray, toObject, toText, toTime } from "../content/fields.ts";
+import { dropUndefined, omitFields, toArray, toObject, toText, toTime } from "../../wire/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
 import type { Item } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
@@ -10,7 +10,7 @@ import { buildRawItem, buildRecordItem } from "./record-items.ts";
 import { decodeToolResult } from "./tool-results.ts";
 
 /** A message with its steps. */
-export interface MessageSteps {
+interface MessageSteps {
   readonly id: string;
   readonly role: "user" | "assistant" | "system";
   readonly info: JsonObject;

@@ -1,12 +1,12 @@
 import type { Json, PartInput, ToolCallPart } from "../../index.ts";
 import { sniffMime } from "../../model/mime.ts";
+import { dropUndefined, omitFields, toObject, toText } from "../../wire/fields.ts";
 import { parseDataUrl } from "../../wire/media.ts";
-import { dropUndefined, omitFields, toObject, toText } from "../content/fields.ts";
 import type { Leftovers } from "../content/leftovers.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** A converted part, and opencode's fields that it cannot represent. */
-export interface OpencodePart {
+interface OpencodePart {
   readonly part: PartInput;
   readonly rest?: Leftovers;
 }

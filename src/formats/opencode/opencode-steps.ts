@@ -1,5 +1,5 @@
 import type { PartInput, Usage } from "../../index.ts";
-import { dropUndefined, omitFields, toObject } from "../content/fields.ts";
+import { dropUndefined, omitFields, toObject } from "../../wire/fields.ts";
 import type { Leftovers } from "../content/leftovers.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { CallIds } from "./call-ids.ts";
@@ -7,7 +7,7 @@ import { decodeOpencodeCall, decodeOpencodePart, isEnded } from "./opencode-part
 import { decodeOpencodeUsage, findOddTotal } from "./opencode-usage.ts";
 
 /** A tool call with its result. */
-export interface EndedTool {
+interface EndedTool {
   readonly part: JsonObject;
   readonly state: JsonObject;
   readonly callId: string;

@@ -1,5 +1,5 @@
 import type { Usage } from "../../index.ts";
-import { dropUndefined, toNumber, toObject } from "../content/fields.ts";
+import { dropUndefined, toNumber, toObject } from "../../wire/fields.ts";
 
 /** Converts tokens and cost of a step or message; undefined if all are zero. */
 export function decodeOpencodeUsage(tokens: unknown, cost: unknown): Usage | undefined {

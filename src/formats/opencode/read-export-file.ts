@@ -1,5 +1,5 @@
 import type { Json } from "../../index.ts";
-import { toArray, toObject } from "../content/fields.ts";
+import { toArray, toObject } from "../../wire/fields.ts";
 import type { ImportSource } from "../port/format.ts";
 import type { Input } from "../reading/input.ts";
 import type { JsonElement } from "../reading/json-elements.ts";

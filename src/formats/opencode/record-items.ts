@@ -1,8 +1,8 @@
 import type { Json } from "../../index.ts";
-import { dropUndefined } from "../content/fields.ts";
+import { dropUndefined } from "../../wire/fields.ts";
 import type { RecordBody, RecordItem } from "../port/item.ts";
 
-export interface RecordOptions {
+interface RecordOptions {
   readonly at?: number | undefined;
   readonly version?: string | undefined;
 }

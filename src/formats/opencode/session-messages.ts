@@ -1,4 +1,4 @@
-import { dropUndefined, omitFields, toArray, toNumber, toObject, toText } from "../content/fields.ts";
+import { dropUndefined, omitFields, toArray, toNumber, toObject, toText } from "../../wire/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { StoredMessage } from "./stored-item.ts";
 

@@ -1,11 +1,11 @@
 import { basename, join } from "node:path";
+import { parseJson } from "../../base/parse-json.ts";
 import type { Json } from "../../index.ts";
-import { dropUndefined, toArray, toObject, toText } from "../content/fields.ts";
+import { dropUndefined, toArray, toObject, toText } from "../../wire/fields.ts";
 import type { ImportSource } from "../port/format.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { parseJson } from "../reading/parse-json.ts";
 import type { StoredItem } from "./stored-item.ts";
 
 /** A layout of opencode's older file tree. */

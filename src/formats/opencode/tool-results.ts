@@ -1,5 +1,5 @@
 import type { Json, PartInput } from "../../index.ts";
-import { dropUndefined, omitFields, toArray, toObject, toText, toTime } from "../content/fields.ts";
+import { dropUndefined, omitFields, toArray, toObject, toText, toTime } from "../../wire/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
 import type { Item } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";

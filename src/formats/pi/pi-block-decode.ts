@@ -6,8 +6,8 @@ import {
   decodeBlockOutput,
   type KnownPart,
 } from "../../wire/block-content.ts";
+import { dropUndefined } from "../../wire/fields.ts";
 import { buildDataPart } from "../../wire/media.ts";
-import { dropUndefined } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** Converts pi's content, a string or blocks. Unknown blocks become raw parts of `format`. */

@@ -1,5 +1,5 @@
 import type { Json } from "../../index.ts";
-import { dropUndefined, omitFields, toNumber, toObject, toTime } from "../content/fields.ts";
+import { dropUndefined, omitFields, toNumber, toObject, toTime } from "../../wire/fields.ts";
 import type { FormatName } from "../port/format.ts";
 import type { Item, SessionItem } from "../port/item.ts";
 import type { LineDecoder } from "../reading/decode-lines.ts";

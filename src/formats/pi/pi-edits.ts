@@ -1,5 +1,5 @@
 import type { MessageInput } from "../../index.ts";
-import { toArray, toObject, toText } from "../content/fields.ts";
+import { toArray, toObject, toText } from "../../wire/fields.ts";
 import type { ForeignEdit } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { decodePiContent, decodePiOutput } from "./pi-block-decode.ts";

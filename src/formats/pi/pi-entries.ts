@@ -1,7 +1,6 @@
 import type { Json, MessageInput } from "../../index.ts";
-import { dropUndefined, omitFields, toNumber, toObject, toText, toTime } from "../content/fields.ts";
-import type { Leftovers } from "../content/leftovers.ts";
-import { splitLeftovers } from "../content/leftovers.ts";
+import { dropUndefined, omitFields, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
+import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
 import type { Item, RecordBody } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { decodePiContent } from "./pi-block-decode.ts";
@@ -11,7 +10,7 @@ import { decodePiUsage } from "./pi-usage-decode.ts";
 import type { RecentEntries } from "./recent-entries.ts";
 
 /** Context of an entry. */
-export interface PiEntryContext {
+interface PiEntryContext {
   /** Also the key of leftovers in meta. */
   readonly format: string;
   readonly id: string;

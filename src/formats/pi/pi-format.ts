@@ -1,5 +1,5 @@
 import { basename, join } from "node:path";
-import { dropUndefined } from "../content/fields.ts";
+import { dropUndefined } from "../../wire/fields.ts";
 import type { Format, ImportSource } from "../port/format.ts";
 import { decodeLines } from "../reading/decode-lines.ts";
 import { createPiDecoder } from "./pi-decoder.ts";

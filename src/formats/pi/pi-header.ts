@@ -1,5 +1,5 @@
-import { dropUndefined, toObject, toText } from "../content/fields.ts";
-import { parseJson } from "../reading/parse-json.ts";
+import { parseJson } from "../../base/parse-json.ts";
+import { dropUndefined, toObject, toText } from "../../wire/fields.ts";
 
 /** First line of a session file. */
 export interface PiHeader {

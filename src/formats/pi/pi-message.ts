@@ -1,5 +1,5 @@
 import type { Json, PartInput, Role } from "../../index.ts";
-import { dropUndefined, omitFields, toObject, toText } from "../content/fields.ts";
+import { dropUndefined, omitFields, toObject, toText } from "../../wire/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
 import { CopyFilter } from "../copies/copy-filter.ts";
 import { COPY_RULES } from "../copies/copy-rules.ts";
@@ -8,7 +8,7 @@ import type { JsonObject } from "../reading/json-lines.ts";
 import { decodePiContent, decodePiOutput } from "./pi-block-decode.ts";
 
 /** A converted pi message. */
-export interface PiMessage {
+interface PiMessage {
   readonly role: Role;
   readonly parts: readonly PartInput[];
   readonly model?: string;

@@ -1,8 +1,8 @@
 import type { Json, Usage } from "../../index.ts";
-import { dropUndefined, omitFields, toNumber, toObject } from "../content/fields.ts";
+import { dropUndefined, omitFields, toNumber, toObject } from "../../wire/fields.ts";
 
 /** Usage of a request; `rest` holds fields that our usage cannot represent. */
-export interface PiUsage {
+interface PiUsage {
   readonly usage: Usage;
   readonly rest?: { readonly [field: string]: Json };
 }

@@ -1,5 +1,5 @@
 import type { SessionRecord } from "../../index.ts";
-import { toObject, toText } from "../content/fields.ts";
+import { toObject, toText } from "../../wire/fields.ts";
 import type { Writer } from "../port/writer.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { PI_FORMATS } from "./writing/own-meta.ts";

@@ -1,6 +1,6 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
 import type { Json } from "../../index.ts";
-import { toArray } from "../content/fields.ts";
+import { toArray } from "../../wire/fields.ts";
 
 interface RecentEntry {
   /** The previous entry in the file: null if there is none, undefined if it is no longer known. */

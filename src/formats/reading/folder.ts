@@ -43,7 +43,7 @@ export function isWithin(path: string, root: string): boolean {
 }
 
 /** Facts about the tree of a folder. */
-export interface FolderOptions {
+interface FolderOptions {
   /** Real path of the tree. */
   readonly root: string;
   /** True for claimed paths, which are not listed. */

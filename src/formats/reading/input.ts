@@ -1,5 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { describeJsonFault, parseJson } from "../../base/parse-json.ts";
 import { type Json, LonghaulError } from "../../index.ts";
 import type { ProblemItem } from "../port/item.ts";
 import { isDamageError } from "./damage-error.ts";
@@ -7,7 +8,6 @@ import { type FileFacts, type Folder, isWithin, listFolder, readFileFacts } from
 import { type JsonElement, readJsonElements } from "./json-elements.ts";
 import { CHECK_BYTES, hashPosition, type JsonLine, type Position, readJsonLines } from "./json-lines.ts";
 import { openFile } from "./open-file.ts";
-import { describeJsonFault, parseJson } from "./parse-json.ts";
 import { readBytes } from "./read-bytes.ts";
 import { READ_LIMITS, type ReadLimits } from "./read-limits.ts";
 import { type DatabaseCopies, openSourceDatabase, type SourceDatabase } from "./source-database.ts";

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { describeJsonFault, parseJson } from "./parse-json.ts";
+import { describeJsonFault, parseJson } from "../../base/parse-json.ts";
 
 /** One value in a JSON file. */
 export interface JsonElement {

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { computeFingerprint } from "../../base/digest.ts";
-import { describeJsonFault, parseJson } from "./parse-json.ts";
+import { describeJsonFault, parseJson } from "../../base/parse-json.ts";
 import { type LinesStart, splitTextLines, type TextLine } from "./text-lines.ts";
 
 /** An unchecked JSON object from a file. */

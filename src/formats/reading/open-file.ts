@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { LonghaulError } from "../../index.ts";
 
-export interface OpenFile {
+interface OpenFile {
   readonly file: FileHandle;
   /** Size when it was opened; it may have grown since. */
   readonly sizeBytes: number;

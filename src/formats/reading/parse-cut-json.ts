@@ -1,4 +1,4 @@
-import { parseJson } from "./parse-json.ts";
+import { parseJson } from "../../base/parse-json.ts";
 
 /**
  * Parses a JSON text that may be cut short: an open string ends with the text, and open brackets are closed. Returns

@@ -1,8 +1,8 @@
 import type { Json } from "../../index.ts";
+import { dropUndefined, omitFields, toNumber } from "../../wire/fields.ts";
 import type { TaskDialect } from "../cline/read-task.ts";
 import { hashRecordVersion } from "../cline/record-version.ts";
 import { decodeClineUsage, subtractCachedTokens } from "../cline/shown-message.ts";
-import { dropUndefined, omitFields, toNumber } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { decodeRooMessage, TAG_FIELDS } from "./roo-message.ts";
 import { RooTags } from "./roo-tags.ts";

@@ -1,16 +1,16 @@
 import { join } from "node:path";
+import { parseJson } from "../../base/parse-json.ts";
+import { dropUndefined, omitFields, toObject, toText } from "../../wire/fields.ts";
 import { listEditorFolders } from "../cline/editor-folders.ts";
 import { isRooTask } from "../cline/is-roo-task.ts";
 import { readTask } from "../cline/read-task.ts";
 import { buildTaskSource, groupTasks, OUTPUT_FOLDER, sortTaskFiles } from "../cline/task-files.ts";
 import { buildTaskTitle } from "../cline/task-title.ts";
-import { dropUndefined, omitFields, toObject, toText } from "../content/fields.ts";
 import type { Format, ImportSource } from "../port/format.ts";
 import type { Item } from "../port/item.ts";
 import type { Folder } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { parseJson } from "../reading/parse-json.ts";
 import { createRooDialect } from "./roo-dialect.ts";
 
 /** Roo Code: Cline's files, with window edits as tags on the messages. */

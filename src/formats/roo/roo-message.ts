@@ -1,7 +1,7 @@
 import type { Json, MessageInput, PartInput } from "../../index.ts";
 import type { Extras } from "../../wire/block-content.ts";
+import { dropUndefined, omitFields, toArray, toObject, toText } from "../../wire/fields.ts";
 import { decodeClineMessage } from "../cline/cline-message.ts";
-import { dropUndefined, omitFields, toArray, toObject, toText } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** Tags of messages that left the window: they change over time, and overlays represent them. */

@@ -1,4 +1,4 @@
-import { dropUndefined, toNumber, toObject, toText } from "../content/fields.ts";
+import { dropUndefined, toNumber, toObject, toText } from "../../wire/fields.ts";
 import type { Item, Span } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 

@@ -1,6 +1,6 @@
 import { basename, dirname } from "node:path";
 import type { Json, Usage } from "../../index.ts";
-import { dropUndefined, toNumber, toObject, toText } from "../content/fields.ts";
+import { dropUndefined, toNumber, toObject, toText } from "../../wire/fields.ts";
 import type { Format, ImportSource } from "../port/format.ts";
 import type { Item } from "../port/item.ts";
 import type { Input } from "../reading/input.ts";

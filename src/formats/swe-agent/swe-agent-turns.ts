@@ -1,11 +1,11 @@
 import type { Json, MessageInput, PartInput } from "../../index.ts";
 import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
+import { omitFields, toArray, toText } from "../../wire/fields.ts";
 import {
   decodeChatCall,
   decodeChatContent,
   decodeChatOutput,
 } from "../../wire/openai-chat/chat-content-decode.ts";
-import { omitFields, toArray, toText } from "../content/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
 import type { RecordItem } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
@@ -20,7 +20,7 @@ export interface PendingAction {
 }
 
 /** An assistant turn: its records and calls. */
-export interface AgentTurn {
+interface AgentTurn {
   readonly records: readonly RecordItem[];
   readonly calls: readonly PendingAction[];
   /** Bytes of the entry that repeat other fields of it. */

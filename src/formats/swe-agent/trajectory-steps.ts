@@ -1,5 +1,5 @@
 import type { Json } from "../../index.ts";
-import { omitFields, toArray, toObject } from "../content/fields.ts";
+import { omitFields, toArray, toObject } from "../../wire/fields.ts";
 import type { Leftovers } from "../content/leftovers.ts";
 import { KnownPrints } from "../copies/known-prints.ts";
 import type { Input } from "../reading/input.ts";
@@ -105,7 +105,7 @@ export class SeenMessages {
 }
 
 /** The history's turn for a step, and the observation after it. */
-export interface HistoryTurn {
+interface HistoryTurn {
   readonly turn?: JsonObject;
   readonly observation?: string;
 }

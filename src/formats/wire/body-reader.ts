@@ -1,10 +1,10 @@
 import type { Json } from "../../index.ts";
-import { toObject, toText } from "../content/fields.ts";
+import { toObject, toText } from "../../wire/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { MessageDecoder, WireDialect, WireRecord } from "./wire-dialect.ts";
 
 /** One value of a request or response: a field, or an element of a message field. */
-export interface BodyElement {
+interface BodyElement {
   readonly field: string;
   readonly index?: number;
   readonly value: unknown;

@@ -2,7 +2,7 @@ import type { FileFacts } from "../reading/folder.ts";
 import { parseCutJson } from "../reading/parse-cut-json.ts";
 
 /** Layout of a file: one JSON value, or one per line. */
-export type FileLayout = "whole" | "lines";
+type FileLayout = "whole" | "lines";
 
 /** The beginning of a file. */
 export interface FileHead {

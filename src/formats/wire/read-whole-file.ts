@@ -1,4 +1,4 @@
-import { toText, toTime } from "../content/fields.ts";
+import { toText, toTime } from "../../wire/fields.ts";
 import type { ImportSource } from "../port/format.ts";
 import type { Item, SessionItem } from "../port/item.ts";
 import type { Input } from "../reading/input.ts";

@@ -1,9 +1,9 @@
+import { toArray, toObject } from "../../wire/fields.ts";
 import { RESPONSES_ITEMS } from "../../wire/openai-responses/openai-responses-content.ts";
-import { toArray, toObject } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { FileHead } from "./file-head.ts";
 
-export type DialectName = "anthropic" | "openai-chat" | "openai-responses" | "ai-sdk";
+type DialectName = "anthropic" | "openai-chat" | "openai-responses" | "ai-sdk";
 
 /**
  * Evidence of a message: its format if it is unambiguous; "plain" if several fit; "blocks" for an assistant message

@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import { toObject, toText } from "../content/fields.ts";
+import { toObject, toText } from "../../wire/fields.ts";
 import type { Format, ImportSource } from "../port/format.ts";
 import { decodeLines } from "../reading/decode-lines.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";

@@ -1,5 +1,5 @@
 import type { Json } from "../../index.ts";
-import { toObject } from "../content/fields.ts";
+import { toObject } from "../../wire/fields.ts";
 import type { LineDecoder } from "../reading/decode-lines.ts";
 import { RequestLog } from "./request-log.ts";
 import type { WireDialect } from "./wire-dialect.ts";

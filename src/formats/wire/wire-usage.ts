@@ -1,13 +1,13 @@
 import type { Json, Usage } from "../../index.ts";
 import { parseAnthropicUsage } from "../../wire/anthropic/parse-anthropic-usage.ts";
+import { omitFields, toNumber, toObject } from "../../wire/fields.ts";
 import { parseOpenaiUsage } from "../../wire/openai/parse-openai-usage.ts";
 import { toInputCounts, toUsage } from "../../wire/usage/usage-counts.ts";
-import { omitFields, toNumber, toObject } from "../content/fields.ts";
 import type { RecordBody } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** Request id and model of a call. */
-export interface UsageCall {
+interface UsageCall {
   readonly request?: string | undefined;
   readonly model?: string | undefined;
 }

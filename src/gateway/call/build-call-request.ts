@@ -1,13 +1,13 @@
 import { POLICIES } from "../../index.ts";
-import type { Api } from "../api/api.ts";
-import { FaultError } from "../api/fault-error.ts";
+import type { Wire } from "../../wire/wire.ts";
 import type { GatewayConfig, UpstreamConfig } from "../config/config.ts";
 import type { Incoming } from "../door/incoming.ts";
+import { FaultError } from "../fault-error.ts";
 import { leadRanges, readLead } from "../request/body-facts.ts";
+import type { ByteRange } from "../request/byte-range.ts";
 import { isChained } from "../request/chain.ts";
 import { buildEditsKey, readContextManagement } from "../request/context-management.ts";
 import { getContextManager } from "../request/context-manager.ts";
-import type { ByteRange } from "../request/cut-body.ts";
 import { estimateBytes } from "../request/estimate-bytes.ts";
 import { findCompactions } from "../request/find-compactions.ts";
 import { LIFT_FROM_BYTES } from "../request/lift.ts";
@@ -86,7 +86,7 @@ function estimateLargeLead(bytes: Buffer, ranges: readonly ByteRange[]): number 
 }
 
 function choosePolicy(
-  api: Api,
+  api: Wire,
   management: unknown,
   upstream: UpstreamConfig,
   name: string,

@@ -8,7 +8,7 @@ import type { KnownCompactions } from "./known-compactions.ts";
 import { summarizeBefore } from "./summarize-before.ts";
 
 /** A request with compaction blocks for an upstream that does not support them. */
-export interface CompactedRequest {
+interface CompactedRequest {
   /** The messages by which the conversation is found. */
   readonly messages: RequestMessages;
   /** The request to make of the thread that was found. */

@@ -1,6 +1,6 @@
 import type { Policy } from "../../index.ts";
 import { type ClientEdits, clientEdits } from "../../window-entry.ts";
-import type { ApiName } from "../api/api.ts";
+import type { WireName } from "../../wire/wire.ts";
 import type {
   ClearThinkingEdit,
   ClearToolUsesEdit,
@@ -9,8 +9,8 @@ import type {
 } from "../request/context-edit.ts";
 
 /** Facts about the request that asks for edits. */
-export interface EditsPolicyOptions {
-  readonly api: ApiName;
+interface EditsPolicyOptions {
+  readonly api: WireName;
   /** The model's window in the provider's count. */
   readonly windowTokens?: number;
 }
@@ -30,7 +30,7 @@ export function buildEditsPolicy(
   return clientEdits(wanted, { base, ...(windowTokens !== undefined && { windowTokens }) });
 }
 
-function toClientEdits(edits: readonly ContextEdit[], api: ApiName): ClientEdits {
+function toClientEdits(edits: readonly ContextEdit[], api: WireName): ClientEdits {
   const find = <T extends ContextEdit["type"]>(type: T) =>
     edits.find((edit): edit is Extract<ContextEdit, { type: T }> => edit.type === type);
   const results: ClearToolUsesEdit | undefined = find("clear_tool_uses_20250919");

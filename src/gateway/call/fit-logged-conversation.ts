@@ -7,7 +7,7 @@ import { type CallRequest, joinedText } from "../thread/call-request.ts";
 import type { Thread } from "../thread/thread.ts";
 
 /** The fitted window of a conversation that the request itself does not contain. */
-export interface LoggedFit {
+interface LoggedFit {
   readonly lease: WindowLease;
   readonly fitted: FittedWindow;
   /** Instructions that precede the window. */

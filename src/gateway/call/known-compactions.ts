@@ -1,15 +1,15 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
 import { Conversation } from "../../conversation/conversation.ts";
 import type { LineMessage } from "../../conversation/line-cache.ts";
-import { toObject } from "../../formats/content/fields.ts";
 import type { EntryId, Kernel, SessionId } from "../../index.ts";
+import { toObject } from "../../wire/fields.ts";
 import { getMessageKey } from "../identity/message-key.ts";
 import { listPersonIds, type PersonIds } from "../identity/person-ids.ts";
 import { buildSummaryKey } from "../request/client-summary-text.ts";
 import type { Thread } from "../thread/thread.ts";
 
 /** The position of a summary. */
-export interface SummaryPosition {
+interface SummaryPosition {
   /** The conversation that was summarized. */
   readonly session: SessionId;
   /** The last message covered by the summary. */

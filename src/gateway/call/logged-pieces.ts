@@ -10,7 +10,7 @@ import type { Thread } from "../thread/thread.ts";
 import type { FittedPieces } from "./fitted-pieces.ts";
 
 /** The outgoing form of a window that contains the whole conversation. */
-export interface LoggedPieces extends FittedPieces {
+interface LoggedPieces extends FittedPieces {
   /** False if the provider would refuse it for another reason. */
   readonly isAccepted: boolean;
 }

@@ -1,5 +1,5 @@
 import type { Draft, Entry, EntryId, MessageInput, Session } from "../../index.ts";
-import type { ReplyReader, WireEvent, WireObject } from "../api/api.ts";
+import type { ReplyReader, WireEvent, WireObject } from "../../wire/wire.ts";
 
 /** Called with the id of a reply and its future entry; the entry is undefined if the reply is incomplete. */
 export type NameReply = (
@@ -15,7 +15,7 @@ const DRAFT_MS = 1_000;
 export type AppendReply = (session: Session) => Promise<Entry | undefined>;
 
 /** The place in the conversation where a reply belongs. */
-export interface RecorderDeps {
+interface RecorderDeps {
   /** Runs `append` after the message that the reply answers. */
   append(append: AppendReply, reader: ReplyReader): Promise<void>;
   /** Stores the usage; the final step of a reply. */

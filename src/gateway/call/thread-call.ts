@@ -2,7 +2,7 @@ import { CallWindow } from "../../conversation/call-window.ts";
 import { compactOnCommand } from "../../conversation/compact-on-command.ts";
 import { type EntryId, type FittedWindow, isLonghaulError, parseEntryId } from "../../index.ts";
 import { detectOverflow, type Overflow, type ProviderFailure } from "../../window-entry.ts";
-import type { ReplyReader } from "../api/api.ts";
+import type { ReplyReader } from "../../wire/wire.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
 import type { Violation } from "../outgoing/violation.ts";
 import type { CutBody } from "../request/cut-body.ts";

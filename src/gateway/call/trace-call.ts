@@ -1,5 +1,5 @@
 import { computeSavedDollars } from "../../window-entry.ts";
-import type { ReplyReader } from "../api/api.ts";
+import type { ReplyReader } from "../../wire/wire.ts";
 import type { Trace } from "../observe/trace.ts";
 import type { ThreadCall } from "./thread-call.ts";
 

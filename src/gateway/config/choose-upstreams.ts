@@ -16,7 +16,7 @@ interface AddressChoice {
 }
 
 /** The list of upstreams after applying options and environment variables. */
-export interface ChosenUpstreams {
+interface ChosenUpstreams {
   readonly upstreams: readonly unknown[];
   /** The option or variable that set an address, by key. */
   readonly given: ReadonlyMap<string, ValueOrigin>;

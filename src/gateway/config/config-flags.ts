@@ -70,7 +70,7 @@ const SETTINGS: readonly Setting[] = [
 ];
 
 /** A value set by an option or a variable. */
-export interface GivenValue {
+interface GivenValue {
   readonly path: readonly [string, ...string[]];
   readonly value: unknown;
   readonly from: "flags" | "environment";

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { GatewayConfig } from "./config.ts";
 
 /** Settings that decide who is admitted, where requests and keys go, and which data leaves the machine. */
-export const GUARDED_KEYS = [
+const GUARDED_KEYS = [
   "upstreams",
   "tokens",
   "allowedOrigins",

@@ -17,7 +17,7 @@ export interface ConfigRequest extends FilePlaces {
 }
 
 /** The source that decided a setting. */
-export type ConfigSource = "flags" | "environment" | "project" | "file" | "defaults";
+type ConfigSource = "flags" | "environment" | "project" | "file" | "defaults";
 
 /** A complete and valid configuration. */
 export interface LoadedConfig {

@@ -1,7 +1,7 @@
 import type { GatewayConfig } from "./config.ts";
 
 /** Bounds of the tables of conversations, replies and items by name. */
-export interface NameBounds {
+interface NameBounds {
   /** Conversations that are no longer in memory. */
   readonly leftThreads: number;
   /** Threads and families that are watched for loops. */

@@ -6,7 +6,7 @@ import { toConfigProblems } from "./schema-problems.ts";
 import { isTrusted } from "./trusted-files.ts";
 
 /** Settings that a project may decide: none of them affects where keys, conversations or requests go. */
-export const PROJECT_KEYS = ["policy", "threshold", "dryRun"] as const;
+const PROJECT_KEYS = ["policy", "threshold", "dryRun"] as const;
 
 /** The settings contributed by the working folder's configuration files. */
 export interface ProjectConfig {
@@ -19,7 +19,7 @@ export interface ProjectConfig {
 }
 
 /** A parsed project file, split into permitted and ignored settings. */
-export interface ProjectSettings {
+interface ProjectSettings {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly ignored: readonly string[];
 }
@@ -82,7 +82,7 @@ export function readTrustableFile(path: string): ProjectSettings & { readonly co
 }
 
 /** Splits a parsed file into the settings that a project may decide and the names of all others. */
-export function splitSettings(file: unknown): ProjectSettings {
+function splitSettings(file: unknown): ProjectSettings {
   if (typeof file !== "object" || file === null || Array.isArray(file))
     throw new Error("it is no JSON object");
   const names: readonly string[] = PROJECT_KEYS;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { flagSchema, oneOfSchema } from "./schema-values.ts";
 
 /** When the gateway offers its recall tools to a model. */
-export const RECALL_MODES = ["off", "after-edit", "always"] as const;
+const RECALL_MODES = ["off", "after-edit", "always"] as const;
 
 export type RecallMode = (typeof RECALL_MODES)[number];
 

@@ -8,7 +8,7 @@ import { createConfigInvalidError } from "./config-problem.ts";
 import { readForeignFile, readOwnedFile } from "./owned-file.ts";
 
 /** A project file that the user trusts as long as its content stays the same. */
-export interface TrustedFile {
+interface TrustedFile {
   readonly path: string;
   /** SHA-256 of the trusted content, in hexadecimal digits. */
   readonly sha256: string;

@@ -25,7 +25,7 @@ export interface LiveConfig {
   close(): void;
 }
 
-export interface WatchConfigOptions {
+interface WatchConfigOptions {
   readonly request: ConfigRequest;
   readonly loaded: LoadedConfig;
   /** Called for every reload with a result other than "unchanged"; the same refusal is reported once per saved file. */
@@ -107,7 +107,7 @@ export function watchConfig(options: WatchConfigOptions): LiveConfig {
 }
 
 /** The top-level settings that differ. */
-export function findChangedKeys(one: GatewayConfig, other: GatewayConfig): readonly (keyof GatewayConfig)[] {
+function findChangedKeys(one: GatewayConfig, other: GatewayConfig): readonly (keyof GatewayConfig)[] {
   const keys = Object.keys(one) as (keyof GatewayConfig)[];
   return keys.filter((key) => !isDeepStrictEqual(one[key], other[key]));
 }

@@ -1,9 +1,9 @@
-import type { UpstreamConfig } from "./config.ts";
+import type { GatewayConfig, UpstreamConfig } from "./config.ts";
 import type { Environment } from "./config-flags.ts";
 import { API_NAMES } from "./schema-values.ts";
 
 /** A well-known provider that needs only its key or its address to be configured. */
-export interface WellKnownUpstream extends Omit<UpstreamConfig, "keyEnv"> {
+interface WellKnownUpstream extends Omit<UpstreamConfig, "keyEnv"> {
   /** Environment variables that may hold its key; the first one set is used. */
   readonly keys: readonly string[];
   /** The variable that holds its address, for servers without a fixed address. */
@@ -101,4 +101,18 @@ function toReachableUrl(given: string, usual: string): string {
   const hasPort = url.port !== "" || /:(80|443)\b/.test(given) || url.protocol === "https:";
   if (!hasPort) url.port = new URL(usual).port;
   return url.href.replace(/\/$/, "");
+}
+
+/** Well-known upstreams that become available by setting a variable. */
+export function findMissingUpstreams(
+  { upstreams }: GatewayConfig,
+  env: Environment,
+): readonly { readonly name: string; readonly variable: string }[] {
+  const names = new Set(upstreams.map(({ name }) => name));
+  return WELL_KNOWN_UPSTREAMS.flatMap(({ name, keys, addressEnv }) => {
+    const variable = addressEnv ?? keys[0];
+    if (variable === undefined) return [];
+    const isKnown = names.has(name) && (addressEnv !== undefined || keys.some((key) => env[key]));
+    return isKnown ? [] : [{ name, variable }];
+  });
 }

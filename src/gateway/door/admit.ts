@@ -1,4 +1,4 @@
-import type { ApiName, WireFault } from "../api/api.ts";
+import type { WireFault, WireName } from "../../wire/wire.ts";
 import { type ContentEncoding, checkContentType, readContentEncoding } from "./body-content.ts";
 import { checkFraming, hasBody } from "./check-framing.ts";
 import { checkHost } from "./check-host.ts";
@@ -18,7 +18,7 @@ import { parseTarget, type RequestTarget } from "./request-target.ts";
 import { findRoute, type Route } from "./route.ts";
 
 /** The destination of an admitted request. */
-export interface RoutedTarget extends RequestTarget {
+interface RoutedTarget extends RequestTarget {
   readonly route: Exclude<Route, { readonly type: "unknown" }>;
 }
 
@@ -39,7 +39,7 @@ export type Admission =
       readonly type: "refused";
       readonly fault: WireFault;
       readonly headers: ReplyHeaders;
-      readonly api: ApiName | undefined;
+      readonly api: WireName | undefined;
     };
 
 const METHODS = ["GET", "HEAD", "POST", "DELETE"];
@@ -103,7 +103,7 @@ function checkBody(request: RequestHead, route: Route, config: DoorConfig): Cont
 }
 
 /** The header of a provider decides for endpoints that several providers share. */
-function readApiHint(request: RequestHead): ApiName | undefined {
+function readApiHint(request: RequestHead): WireName | undefined {
   return request.headers.has("anthropic-version") ? "anthropic" : undefined;
 }
 

@@ -37,7 +37,7 @@ function isOurs(named: HostAndPort, request: RequestHead, config: DoorConfig): b
 }
 
 /** Parses "name", "name:port" or "[address]:port"; undefined for anything else. */
-export function parseHost(text: string): HostAndPort | undefined {
+function parseHost(text: string): HostAndPort | undefined {
   const match = /^([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::(\d{1,5}))?$/.exec(text.toLowerCase());
   if (!match?.[1]) return undefined;
   const host = match[1].endsWith(".") ? match[1].slice(0, -1) : match[1];

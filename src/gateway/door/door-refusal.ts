@@ -1,4 +1,4 @@
-import type { WireFault } from "../api/api.ts";
+import type { WireFault } from "../../wire/wire.ts";
 
 /** Headers of a reply by name. */
 export type ReplyHeaders = Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ import type { RequestHead } from "./request-head.ts";
 export type CredentialHeader = "x-longhaul-token" | "authorization" | "x-api-key";
 
 /** A credential as a client sent it. Only digests of it leave the door. */
-export interface Credential {
+interface Credential {
   readonly header: CredentialHeader;
   readonly secret: string;
 }

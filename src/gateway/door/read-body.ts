@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ByteCollector } from "../../base/byte-collector.ts";
 import { decompress } from "../../base/decompress.ts";
-import type { WireFault } from "../api/api.ts";
+import type { WireFault } from "../../wire/wire.ts";
 import type { ContentEncoding } from "./body-content.ts";
 import type { ByteShare } from "./byte-budget.ts";
 import { refuseRequest, refuseTooLarge } from "./door-refusal.ts";
@@ -19,12 +19,12 @@ export type BodyReadResult =
   | { readonly type: "gone" };
 
 /** Maximum bytes of a body, compressed as well as decompressed, and maximum time until its last byte. */
-export interface BodyLimits {
+interface BodyLimits {
   readonly maxBodyBytes: number;
   readonly bodyMs: number;
 }
 
-export interface ReadBodyOptions {
+interface ReadBodyOptions {
   /** The encoding from admission; default "identity". */
   readonly encoding?: ContentEncoding;
   readonly signal?: AbortSignal;

@@ -3,7 +3,7 @@ import { type DoorRefusal, type ReplyHeaders, refuseForbidden, refuseRequest } f
 import { getHeadHeader, type RequestHead } from "./request-head.ts";
 
 /** The origin of a request: a program or our own page, an allowed page elsewhere, or a page that is refused. */
-export type RequestOrigin =
+type RequestOrigin =
   | { readonly type: "own" }
   | { readonly type: "allowed"; readonly origin: string }
   | { readonly type: "refused"; readonly refusal: DoorRefusal };

@@ -1,7 +1,7 @@
-import type { ApiName } from "../api/api.ts";
+import type { WireName } from "../../wire/wire.ts";
 
 /** Pages of the gateway itself. */
-export type PageName =
+type PageName =
   | "front"
   | "healthz"
   | "readyz"
@@ -16,13 +16,13 @@ export type PageName =
 export type Route =
   | {
       readonly type: "api";
-      readonly api: ApiName;
+      readonly api: WireName;
       readonly action: "create" | "count";
       readonly path: string;
     }
-  | { readonly type: "models"; readonly api: ApiName; readonly path: string }
+  | { readonly type: "models"; readonly api: WireName; readonly path: string }
   /** Another endpoint of a provider, forwarded unchanged. */
-  | { readonly type: "pass"; readonly api: ApiName; readonly path: string }
+  | { readonly type: "pass"; readonly api: WireName; readonly path: string }
   /** `rest` holds the segments after the page's own. */
   | { readonly type: "page"; readonly name: PageName; readonly rest: readonly string[] }
   /** `allow` lists the methods of a path that exists for other methods only. */
@@ -32,7 +32,7 @@ const READ_METHODS = ["GET", "HEAD"];
 const ALL_METHODS = ["GET", "HEAD", "POST", "DELETE"];
 
 /** Endpoints that the gateway processes. */
-const PROCESSED_ENDPOINTS: Readonly<Record<string, { api: ApiName; action: "create" | "count" }>> = {
+const PROCESSED_ENDPOINTS: Readonly<Record<string, { api: WireName; action: "create" | "count" }>> = {
   "/messages": { api: "anthropic", action: "create" },
   "/messages/count_tokens": { api: "anthropic", action: "count" },
   "/chat/completions": { api: "openai-chat", action: "create" },
@@ -49,7 +49,7 @@ const PAGES: Readonly<Record<string, { name: PageName; methods: readonly string[
 const API_PAGES: readonly PageName[] = ["status", "import", "recall", "replay", "sessions"];
 
 /** First segments of endpoints that are forwarded, with their API where only one has them. */
-const PASSED_ENDPOINTS: Readonly<Record<string, ApiName | undefined>> = {
+const PASSED_ENDPOINTS: Readonly<Record<string, WireName | undefined>> = {
   messages: "anthropic",
   complete: "anthropic",
   skills: "anthropic",
@@ -83,7 +83,7 @@ const VERSION = /^(?:(?:\/v1(?=\/|$)){1,2}|\/v1beta\/openai(?=\/|$))/;
  * Finds the route of a path. Endpoints may have or lack /v1 and may follow a provider's name; that name and `hint`
  * decide only for endpoints that several APIs share.
  */
-export function findRoute(method: string, path: string, hint?: ApiName): Route {
+export function findRoute(method: string, path: string, hint?: WireName): Route {
   const whole = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
   return findPage(method, whole) ?? findEndpoint(method, whole, hint);
 }
@@ -102,7 +102,7 @@ function findPage(method: string, path: string): Route | undefined {
     : { type: "unknown", allow: ALL_METHODS };
 }
 
-function findEndpoint(method: string, path: string, hint: ApiName | undefined): Route {
+function findEndpoint(method: string, path: string, hint: WireName | undefined): Route {
   const prefix = PREFIX.exec(path);
   const inside = prefix ? path.slice(prefix[0].length) : path;
   const rest = inside.replace(VERSION, "");
@@ -122,6 +122,6 @@ function findEndpoint(method: string, path: string, hint: ApiName | undefined): 
     : { type: "unknown", allow: ALL_METHODS };
 }
 
-function getPrefixApi(prefix: string | undefined): ApiName {
+function getPrefixApi(prefix: string | undefined): WireName {
   return prefix === "anthropic" ? "anthropic" : "openai-chat";
 }

@@ -35,7 +35,7 @@ export class Semaphore {
 }
 
 /** The place of one request. */
-export class SemaphorePermit {
+class SemaphorePermit {
   readonly #enter: () => Promise<void> | undefined;
   readonly #leave: () => void;
   #isTaken = false;

@@ -1,4 +1,4 @@
-import type { WireObject } from "../api/api.ts";
+import type { WireObject } from "../../wire/wire.ts";
 import type { ReplyRecorder } from "../call/reply-recorder.ts";
 import type { ThreadCall } from "../call/thread-call.ts";
 import type { Incoming } from "../door/incoming.ts";

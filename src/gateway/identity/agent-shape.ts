@@ -82,10 +82,10 @@ function hashWord(word: string): number {
 }
 
 /** Share of common items, relative to the union or to the smaller list. */
-function computeShared<T>(one: readonly T[], other: readonly T[], of: "all" | "smaller"): number {
+function computeShared<T>(one: readonly T[], other: readonly T[], basis: "all" | "smaller"): number {
   if (one.length === 0 && other.length === 0) return 1;
   const others = new Set(other);
   const both = one.filter((item) => others.has(item)).length;
-  const whole = of === "all" ? one.length + other.length - both : Math.min(one.length, other.length);
+  const whole = basis === "all" ? one.length + other.length - both : Math.min(one.length, other.length);
   return whole === 0 ? 0 : both / whole;
 }

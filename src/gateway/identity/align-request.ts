@@ -19,7 +19,7 @@ export function alignRequest(line: KeyedMessages, request: KeyedMessages): Align
 }
 
 /** A request whose client has trimmed the conversation and continues differently after the last reply it still has. */
-export interface TrimmedTurn {
+interface TrimmedTurn {
   /** Positions on the line that the request omits. */
   readonly places: readonly number[];
   /** Number of the line's messages that the request still contains. */

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { computeDigest } from "../../base/digest.ts";
-import { toObject } from "../../formats/content/fields.ts";
 import type { DataSource, Message, MessageInput, Part, PartInput } from "../../index.ts";
 import { isCompactionBlock } from "../../wire/anthropic/compaction-block.ts";
+import { toObject } from "../../wire/fields.ts";
 import { findAudio } from "../../wire/openai-chat/openai-chat-media-fields.ts";
 import { toCanonicalJson } from "./canonical-json.ts";
 
@@ -63,14 +63,14 @@ function addReply(
   parts: readonly AnyPart[],
   largeBytes: number,
 ): void {
-  const said = parts.filter((part) => !isMedia(part));
-  const id = said.map((part) => findAudio(part)?.id).find((one) => typeof one === "string");
+  const ownParts = parts.filter((part) => !isMedia(part));
+  const id = ownParts.map((part) => findAudio(part)?.id).find((one) => typeof one === "string");
   if (id === undefined) {
-    addParts(pieces, before, said, largeBytes);
+    addParts(pieces, before, ownParts, largeBytes);
     return;
   }
   pieces.push("aloud", id);
-  const others = said.filter((part) => part.type !== "text" && !findAudio(part));
+  const others = ownParts.filter((part) => part.type !== "text" && !findAudio(part));
   addParts(pieces, [], others, largeBytes);
 }
 

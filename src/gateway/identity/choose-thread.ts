@@ -23,7 +23,7 @@ export interface ThreadCandidate extends KeyedMessages {
 }
 
 /** A request to be assigned to a thread. */
-export interface ThreadRequest extends KeyedMessages {
+interface ThreadRequest extends KeyedMessages {
   readonly shape: AgentShape;
   readonly kind: RequestKind;
   readonly explicit?: string | undefined;
@@ -33,7 +33,7 @@ export interface ThreadRequest extends KeyedMessages {
 }
 
 /** The conversation that a request belongs to. */
-export type ThreadChoice =
+type ThreadChoice =
   /** An existing thread that shares its first `keep` messages with the request. */
   | { readonly type: "continue"; readonly id: string; readonly keep: number }
   | { readonly type: "new-main" }

@@ -52,11 +52,11 @@ const LEAD_HEAD = 1_000;
 
 /** The name of the client, used for labels and to interpret its cache keys. `lead` is the system prompt. */
 export function detectClient(headers: RequestHeaders, lead = ""): string | undefined {
-  const said = ["originator", "user-agent", "x-title", "x-openrouter-title", "x-client-name"]
+  const headerText = ["originator", "user-agent", "x-title", "x-openrouter-title", "x-client-name"]
     .map((name) => findHeader(headers, name) ?? "")
     .join("\n")
     .toLowerCase();
-  const byAgent = USER_AGENTS.find(([mark]) => mark.test(said));
+  const byAgent = USER_AGENTS.find(([mark]) => mark.test(headerText));
   if (byAgent) return byAgent[1];
   const byHeader = OWN_HEADERS.find(([name]) => findHeader(headers, name) !== undefined);
   if (byHeader) return byHeader[1];

@@ -1,9 +1,9 @@
-import type { WireObject } from "../api/api.ts";
+import type { WireObject } from "../../wire/wire.ts";
 import { detectClient } from "./client-name.ts";
 import { findHeader, type RequestHeaders } from "./request-headers.ts";
 
 /** The ids by which a request names its own conversation. */
-export interface ExplicitId {
+interface ExplicitId {
   readonly id: string;
   /** The header or field that the id comes from. */
   readonly source: string;
@@ -17,7 +17,7 @@ export interface ExplicitId {
 }
 
 /** The gateway's own header. Any value is accepted, because a client that sends it names a session on purpose. */
-export const SESSION_HEADER = "x-longhaul-session";
+const SESSION_HEADER = "x-longhaul-session";
 
 /** Headers that name a session, most reliable first. */
 const ID_HEADERS = [

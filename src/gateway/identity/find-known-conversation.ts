@@ -11,12 +11,12 @@ const MIN_REPEATED = 2;
 export function findKnownConversation(
   candidates: readonly ThreadCandidate[],
   { shape }: { readonly shape: AgentShape },
-  said: KeyedMessages,
+  request: KeyedMessages,
 ): KnownConversation | undefined {
   let best: { readonly thread: ThreadCandidate; readonly same: number } | undefined;
   for (const thread of candidates) {
     if (thread.kind !== "main" && thread.kind !== "agent") continue;
-    const { prefix, same } = compareToThread(thread, said);
+    const { prefix, same } = compareToThread(thread, request);
     const repeated = Math.max(prefix, same);
     if (repeated >= MIN_REPEATED && repeated > (best?.same ?? 0)) best = { thread, same: repeated };
   }

@@ -36,10 +36,10 @@ function findTagged(text: string): string | undefined {
 }
 
 function isCarrying(message: MessageInput, index: number, summary: string): boolean {
-  const said = normalizeWords(getMessageText(message));
+  const text = normalizeWords(getMessageText(message));
   // The model may quote the same text; as a reply, the summary must be the whole message and near the beginning.
-  if (message.role === "assistant") return index <= 2 && said === summary;
-  return said.includes(summary) || computeRunShare(summary, said) >= MIN_SHARE;
+  if (message.role === "assistant") return index <= 2 && text === summary;
+  return text.includes(summary) || computeRunShare(summary, text) >= MIN_SHARE;
 }
 
 /** Share of the word runs of a text that occur in another; 0 for texts too short to compare. */

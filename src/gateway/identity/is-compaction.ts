@@ -77,13 +77,13 @@ export function isCompactionRequest(facts: RequestFacts): boolean {
 /** Score of the evidence that the request asks for a summary to continue from. */
 function scoreCompaction(facts: RequestFacts, callRequest: string, last: string): number {
   const hasTools = facts.toolNames.length > 0;
-  const said = readEnds(last);
-  const instruction = COMMANDS.test(said) ? said : readEnds(facts.lead);
+  const lastEnds = readEnds(last);
+  const instruction = COMMANDS.test(lastEnds) ? lastEnds : readEnds(facts.lead);
   const length = Math.max(last.length, facts.lead.length);
   const points: readonly (readonly [boolean, number])[] = [
     [asksForSummary(callRequest), 2],
     [CONTINUATION_WORDS.test(callRequest), 1],
-    [FORBIDS_TOOLS.test(said), 1],
+    [FORBIDS_TOOLS.test(lastEnds), 1],
     [!hasTools, 1],
     [COMMANDS.test(instruction), 1],
     [hasTranscript(callRequest), 1],

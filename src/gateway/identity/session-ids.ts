@@ -1,6 +1,6 @@
 import { computeDigest } from "../../base/digest.ts";
 import type { Kernel } from "../../index.ts";
-import type { ApiName } from "../api/api.ts";
+import type { WireName } from "../../wire/wire.ts";
 import { getSessionPrefix, type PersonIds } from "./person-ids.ts";
 
 const MAX_ID = 160;
@@ -10,7 +10,7 @@ const DIGEST_DIGITS = 32;
 export interface CallerIdentity {
   /** Principals never share sessions. */
   readonly principal: PersonIds;
-  readonly api: ApiName;
+  readonly api: WireName;
   /** The agent, if recognized; used only in names. */
   readonly client: string | undefined;
   /** The client's own id of the conversation. */
@@ -47,7 +47,7 @@ function shortenId(id: string): string {
 }
 
 /** Session id of a secondary conversation. */
-export function buildChildId(root: string, kind: string, firstKey: string, ordinal: number): string {
+function buildChildId(root: string, kind: string, firstKey: string, ordinal: number): string {
   return `${root}/${kind}-${firstKey.slice(0, 8)}${ordinal > 1 ? `-${ordinal}` : ""}`;
 }
 

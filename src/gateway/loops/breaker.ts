@@ -1,4 +1,4 @@
-import type { WireFault } from "../api/api.ts";
+import type { WireFault } from "../../wire/wire.ts";
 
 /** Limits beyond which a client counts as looping. */
 export interface LoopLimits {
@@ -15,7 +15,7 @@ export interface LoopLimits {
 }
 
 /** The kind of a loop. */
-export type Loop = "request" | "compaction" | "overflow";
+type Loop = "request" | "compaction" | "overflow";
 
 /** Loop state of one thread or one family of threads; bounded in size. */
 export interface LoopState {

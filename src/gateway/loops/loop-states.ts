@@ -1,4 +1,4 @@
-import type { WireFault } from "../api/api.ts";
+import type { WireFault } from "../../wire/wire.ts";
 import {
   applyCompaction,
   applyMainRequest,
@@ -14,7 +14,7 @@ import {
 } from "./breaker.ts";
 
 /** Dependencies and size of `LoopStates`. */
-export interface LoopStatesDeps {
+interface LoopStatesDeps {
   readonly limits: () => LoopLimits;
   readonly now: () => number;
   /** Maximum number of watched threads and families; the least recently changed are dropped first. */

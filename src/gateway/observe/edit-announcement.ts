@@ -1,7 +1,7 @@
 import { formatTokens } from "./format-tokens.ts";
 
 /** An edit of a window, as people are told of it. */
-export interface AnnouncedEdit {
+interface AnnouncedEdit {
   readonly session: string;
   readonly tokensBefore: number;
   readonly tokensAfter: number;

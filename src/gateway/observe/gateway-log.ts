@@ -8,7 +8,7 @@ export interface GatewayLog {
 }
 
 /** The destination of lines: standard error, or any stream. */
-export interface LogStream {
+interface LogStream {
   write(text: string): unknown;
   /** Characters waiting to be written. */
   readonly writableLength?: number;
@@ -52,8 +52,8 @@ export function createGatewayLog(options: GatewayLogOptions): GatewayLog {
       );
       leftOut = 0;
     }
-    const { content: said, ...told } = fields;
-    const shown = content() && said !== undefined ? fields : told;
+    const { content: text, ...otherFields } = fields;
+    const shown = content() && text !== undefined ? fields : otherFields;
     stream.write(`${lineOf({ time, level: rank, event, fields: shown })}\n`);
   };
   return {

@@ -43,7 +43,7 @@ export type LogFields = { readonly [Text in Name<"who" | "where" | "words">]?: s
 };
 
 /** One event with its time and level. */
-export interface LogLine {
+interface LogLine {
   readonly time: Date;
   readonly level: Exclude<LogLevel, "silent">;
   readonly event: string;
@@ -75,8 +75,8 @@ export function formatPrettyLine({ time, level, event, fields }: LogLine): strin
     return `${formatClock(time)} ${mark}${clean("message", summary).replace(UNSAFE, "?")}`;
   }
   const at = time.toISOString().slice(11, 23);
-  const told = listEntries(fields).map(([name, value]) => `${name}=${formatPretty(value)}`);
-  return [at, level.padEnd(5), event, ...told].join(" ");
+  const pairs = listEntries(fields).map(([name, value]) => `${name}=${formatPretty(value)}`);
+  return [at, level.padEnd(5), event, ...pairs].join(" ");
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are replaced

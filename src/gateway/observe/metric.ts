@@ -1,5 +1,5 @@
 /** Values of a metric's labels. */
-export type Labels<L extends string> = Readonly<Record<L, string>>;
+type Labels<L extends string> = Readonly<Record<L, string>>;
 
 /** A metric in Prometheus' text format. */
 export interface Metric {

@@ -1,4 +1,3 @@
-import type { ApiName } from "../api/api.ts";
 import {
   type Counter,
   createCounterMetric,
@@ -9,7 +8,7 @@ import {
 } from "./metric.ts";
 
 /** Values that are read when the metrics are rendered. */
-export interface MetricsOptions {
+interface MetricsOptions {
   readonly version: string;
   readonly activeStreams: () => number;
   readonly openThreads: () => number;
@@ -47,9 +46,6 @@ export interface Metrics {
 
 /** Content type of the text that `render` returns. */
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
-
-/** Values of the label `api`: an API's name, or the kind of another request. */
-export type MetricApi = ApiName | "page" | "pass";
 
 const OVERHEAD = [0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1, 5];
 const LATENCY = [0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 40, 80, 160, 320, 640];

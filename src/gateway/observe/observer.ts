@@ -6,7 +6,7 @@ import type { GatewayLog } from "./gateway-log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Trace } from "./trace.ts";
 
-export interface ObserverDeps {
+interface ObserverDeps {
   readonly log: GatewayLog;
   readonly metrics: Metrics;
   /** The window size that a client assumes for a model. */

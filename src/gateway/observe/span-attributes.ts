@@ -1,11 +1,11 @@
 import type { Usage } from "../../index.ts";
-import type { ApiName } from "../api/api.ts";
+import type { WireName } from "../../wire/wire.ts";
 
-export type SpanValues = Record<string, string | number | boolean | string[]>;
+type SpanValues = Record<string, string | number | boolean | string[]>;
 
 /** Facts about a model call that are known when it begins. */
 export interface CallStart {
-  readonly api: ApiName;
+  readonly api: WireName;
   readonly model: string;
   /** Name of the upstream in the configuration. */
   readonly upstream: string;
@@ -62,7 +62,7 @@ const PROVIDERS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** The provider's name in the conventions, or the upstream's own name if they have none. */
-export function getProviderName(host: string, upstream: string): string {
+function getProviderName(host: string, upstream: string): string {
   return PROVIDERS.find(([pattern]) => pattern.test(host.toLowerCase()))?.[1] ?? upstream;
 }
 
@@ -123,7 +123,7 @@ function buildUsageAttributes(usage: Usage | undefined): Record<string, number |
   };
 }
 
-function getApiType(api: ApiName): string | undefined {
+function getApiType(api: WireName): string | undefined {
   if (api === "anthropic") return undefined;
   return api === "openai-chat" ? "chat_completions" : "responses";
 }

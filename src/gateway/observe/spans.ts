@@ -24,7 +24,7 @@ export interface Spans {
   close(): Promise<void>;
 }
 
-export interface SpansOptions {
+interface SpansOptions {
   /** Address of an OTLP/HTTP receiver, with or without /v1/traces; defaults to OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly endpoint?: string | undefined;
   /** True if the content of messages is sent too. */

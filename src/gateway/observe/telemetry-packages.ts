@@ -8,7 +8,7 @@ const PACKAGES = [
 ].join(" ");
 
 /** The part of OpenTelemetry that is used. */
-export interface Telemetry {
+interface Telemetry {
   readonly api: Pick<
     typeof import("@opentelemetry/api"),
     "trace" | "ROOT_CONTEXT" | "SpanKind" | "SpanStatusCode" | "createTraceState"

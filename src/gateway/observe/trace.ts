@@ -1,11 +1,11 @@
 import type { Usage } from "../../index.ts";
-import type { ApiName } from "../api/api.ts";
+import type { WireName } from "../../wire/wire.ts";
 
 /** Facts about one request, reported when it ends; never the content of messages. */
 export interface Trace {
   readonly id: string;
   readonly startedMs: number;
-  readonly api: ApiName;
+  readonly api: WireName;
   principal: string;
   client?: string;
   model?: string;

@@ -1,5 +1,5 @@
 /** A position in a trace, as in W3C's traceparent. */
-export interface TraceParent {
+interface TraceParent {
   /** 32 hexadecimal digits, not all zero. */
   readonly traceId: string;
   /** 16 hexadecimal digits, not all zero. */

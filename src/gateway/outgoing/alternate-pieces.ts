@@ -1,5 +1,5 @@
 import { canMergeRoles, mergeRoles } from "../../conversation/merge-roles.ts";
-import type { ApiName, WireObject } from "../api/api.ts";
+import type { WireName, WireObject } from "../../wire/wire.ts";
 import type { CutBody } from "../request/cut-body.ts";
 import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import { parseElement, type RequestMessages } from "../request/request-messages.ts";
@@ -18,7 +18,7 @@ interface Edge {
  * strict chat templates refuse two in a row. Repeated roles in the client's own body stay as they are.
  */
 export function alternatePieces(
-  api: ApiName,
+  api: WireName,
   { cut, list }: RequestMessages,
   pieces: readonly OutgoingPiece[],
 ): readonly OutgoingPiece[] {
@@ -54,7 +54,7 @@ export function alternatePieces(
   return merged;
 }
 
-function mergeEdges(api: ApiName, cut: CutBody, last: Edge, first: Edge): WireObject | undefined {
+function mergeEdges(api: WireName, cut: CutBody, last: Edge, first: Edge): WireObject | undefined {
   const isKnown = last.isAssistant !== undefined && first.isAssistant !== undefined;
   if (isKnown && last.isAssistant !== first.isAssistant) return undefined;
   if (isRepeatOfClient(api, cut, last.index, first.index)) return undefined;
@@ -63,7 +63,7 @@ function mergeEdges(api: ApiName, cut: CutBody, last: Edge, first: Edge): WireOb
 
 /** True if the client's own body has two consecutive elements of one role there. */
 function isRepeatOfClient(
-  api: ApiName,
+  api: WireName,
   cut: CutBody,
   last: number | undefined,
   first: number | undefined,

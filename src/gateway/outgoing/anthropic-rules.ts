@@ -1,5 +1,5 @@
 import { getContentBlocks, isEmptyText, isThinking } from "../../wire/content-blocks.ts";
-import type { WireObject } from "../api/api.ts";
+import type { WireObject } from "../../wire/wire.ts";
 import { findMarkers, MAX_MARKERS } from "./cache-markers.ts";
 import type { Violation } from "./violation.ts";
 
@@ -51,13 +51,13 @@ function findPairingViolations(
   const called = before?.role === "assistant" ? collectIds(before, "tool_use") : undefined;
   const answer = after?.role === "user" ? collectIds(after, "tool_result") : undefined;
   for (const { element, own } of turn.elements) {
-    for (const { type, id, tool_use_id: of } of getContentBlocks(own)) {
+    for (const { type, id, tool_use_id: callId } of getContentBlocks(own)) {
       if (type === "tool_use" && typeof id === "string" && !answer?.has(id))
         found.push({ rule: "call-without-result", element, id });
-      if (type !== "tool_result" || typeof of !== "string") continue;
-      if (!called?.has(of)) found.push({ rule: "result-without-call", element, id: of });
-      else if (seen.has(of)) found.push({ rule: "result-twice", element, id: of });
-      seen.add(of);
+      if (type !== "tool_result" || typeof callId !== "string") continue;
+      if (!called?.has(callId)) found.push({ rule: "result-without-call", element, id: callId });
+      else if (seen.has(callId)) found.push({ rule: "result-twice", element, id: callId });
+      seen.add(callId);
     }
   }
   return found;

@@ -1,11 +1,11 @@
 import { type ContentBlock, getContentBlocks, isEmptyText, isObject } from "../../wire/content-blocks.ts";
-import type { WireObject } from "../api/api.ts";
+import type { WireObject } from "../../wire/wire.ts";
 
 /** Maximum number of cache markers in a request: system, tools and messages together. */
 export const MAX_MARKERS = 4;
 
 /** A cache marker: the element and block that carry it, and its value. */
-export interface CacheMarker {
+interface CacheMarker {
   readonly element: number;
   readonly block: number;
   readonly value: WireObject;
@@ -94,10 +94,7 @@ export function moveMarkers(
 }
 
 /** The element with exactly these markers; plain text becomes a block if it gets one. */
-export function setMarkers(
-  element: WireObject,
-  markers: readonly Omit<CacheMarker, "element">[],
-): WireObject {
+function setMarkers(element: WireObject, markers: readonly Omit<CacheMarker, "element">[]): WireObject {
   if (markers.length === 0 && findMarkers([element]).length === 0) return element;
   const valueAt = new Map(markers.map(({ block, value }) => [block, value]));
   const blocks = getContentBlocks(element).map((own, index) => {

@@ -1,18 +1,18 @@
-import type { ApiName, WireObject } from "../api/api.ts";
+import type { WireName, WireObject } from "../../wire/wire.ts";
 import { findAnthropicViolations, serializeLatestThinking } from "./anthropic-rules.ts";
 import { findChatViolations, findLostReasoning, findResponsesViolations } from "./openai-rules.ts";
 import { findNewRepeatedRoles } from "./role-rules.ts";
 import type { Violation } from "./violation.ts";
 
 /** Facts about a request other than the elements of its messages. */
-export interface RulesContext {
+interface RulesContext {
   /** Cache markers outside the messages; see `leadMarkers`. */
   readonly leadMarkers?: number;
 }
 
 /** Rules of the provider that the elements of a request violate, whether edited or not. */
 export function findViolations(
-  api: ApiName,
+  api: WireName,
   elements: readonly WireObject[],
   { leadMarkers }: RulesContext = {},
 ): readonly Violation[] {
@@ -28,7 +28,7 @@ export function findViolations(
 
 /** Rules that an edited request violates and the client's own request did not; such a request must not be sent. */
 export function findNewViolations(
-  api: ApiName,
+  api: WireName,
   before: readonly WireObject[],
   after: readonly WireObject[],
   context: RulesContext = {},
@@ -46,7 +46,7 @@ export function findNewViolations(
 
 /** Violations that only a comparison reveals. */
 function findChangeViolations(
-  api: ApiName,
+  api: WireName,
   before: readonly WireObject[],
   after: readonly WireObject[],
 ): readonly Violation[] {

@@ -1,4 +1,4 @@
-import type { ApiName } from "../api/api.ts";
+import type { WireName } from "../../wire/wire.ts";
 import type { CutBody } from "../request/cut-body.ts";
 import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import { findNewViolations, findViolations } from "./check-rules.ts";
@@ -9,7 +9,7 @@ import type { Violation } from "./violation.ts";
 
 /** Rules of the provider that a request of these pieces would violate, and the client's own body does not. */
 export function findBrokenRules(
-  api: ApiName,
+  api: WireName,
   cut: CutBody,
   pieces: readonly OutgoingPiece[],
 ): readonly Violation[] {

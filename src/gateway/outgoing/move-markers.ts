@@ -1,5 +1,6 @@
-import type { WireObject } from "../api/api.ts";
-import type { ByteRange, CutBody } from "../request/cut-body.ts";
+import type { WireObject } from "../../wire/wire.ts";
+import type { ByteRange } from "../request/byte-range.ts";
+import type { CutBody } from "../request/cut-body.ts";
 import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import { parseElement } from "../request/request-messages.ts";
 import { MAX_MARKERS, moveMarkers, type SentElement } from "./cache-markers.ts";

@@ -1,5 +1,5 @@
 import { isObject } from "../../wire/content-blocks.ts";
-import type { WireObject } from "../api/api.ts";
+import type { WireObject } from "../../wire/wire.ts";
 import type { Violation } from "./violation.ts";
 
 /**
@@ -15,9 +15,9 @@ export function findChatViolations(elements: readonly WireObject[]): readonly Vi
     open = new Map();
     called = new Set();
   };
-  for (const [element, { role, tool_calls, tool_call_id: of }] of elements.entries()) {
+  for (const [element, { role, tool_calls, tool_call_id }] of elements.entries()) {
     if (role === "tool") {
-      const id = String(of);
+      const id = String(tool_call_id);
       if (!called.has(id)) found.push({ rule: "result-without-call", element, id });
       open.delete(id);
       continue;

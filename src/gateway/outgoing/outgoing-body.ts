@@ -1,4 +1,4 @@
-import type { ByteRange } from "../request/cut-body.ts";
+import type { ByteRange } from "../request/byte-range.ts";
 import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import type { RequestMessages } from "../request/request-messages.ts";
 import { encodePieces } from "./outgoing-pieces.ts";

@@ -1,6 +1,7 @@
 import type { Message } from "../../index.ts";
-import type { Api, LoadBase64, WireObject } from "../api/api.ts";
-import type { ByteRange, CutBody } from "../request/cut-body.ts";
+import type { LoadBase64, Wire, WireObject } from "../../wire/wire.ts";
+import type { ByteRange } from "../request/byte-range.ts";
+import type { CutBody } from "../request/cut-body.ts";
 import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import { parseElement, type RequestMessage, type RequestMessages } from "../request/request-messages.ts";
 import type { OutgoingSlot } from "./plan-outgoing.ts";
@@ -21,7 +22,7 @@ export class EncodedMessages {
   }
 
   async encode(
-    api: Api,
+    api: Wire,
     { cut, list }: RequestMessages,
     one: Exclude<OutgoingSlot, { type: "same" }>,
     base64Of: LoadBase64,
@@ -44,7 +45,7 @@ export class EncodedMessages {
 
 /** The elements of a window; unchanged elements are joined into the longest possible slices. */
 export async function buildOutgoingPieces(
-  api: Api,
+  api: Wire,
   messages: RequestMessages,
   outgoing: readonly OutgoingSlot[],
   written: EncodedMessages,

@@ -1,5 +1,5 @@
 import type { FittedWindow, Message, MessageInput } from "../../index.ts";
-import type { Api, LoggedContent, WireObject } from "../api/api.ts";
+import type { LoggedContent, Wire, WireObject } from "../../wire/wire.ts";
 import { parseRange } from "../request/cut-body.ts";
 import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import type { RequestMessage, RequestMessages } from "../request/request-messages.ts";
@@ -7,7 +7,7 @@ import { alternatePieces } from "./alternate-pieces.ts";
 import { type OutgoingSource, planOutgoing } from "./plan-outgoing.ts";
 
 /** A conversation rebuilt from the log, for a request that contains only new messages. */
-export interface LoggedConversation
+interface LoggedConversation
   extends OutgoingSource<RequestMessage>,
     Pick<FittedWindow, "slots" | "messages"> {
   readonly client: RequestMessages;
@@ -17,7 +17,7 @@ export interface LoggedConversation
 
 /** The elements of a fitted window: the client's own messages unchanged, and everything before them from the log. */
 export async function buildPiecesFromLog(
-  api: Api,
+  api: Wire,
   conversation: LoggedConversation,
   bytes: LoggedContent,
 ): Promise<readonly OutgoingPiece[]> {
@@ -49,14 +49,14 @@ export function hasClientPieces({ list }: RequestMessages, pieces: readonly Outg
 }
 
 /** A message of the client, unchanged. */
-function buildClientPieces(api: Api, messages: RequestMessages, index: number): readonly OutgoingPiece[] {
+function buildClientPieces(api: Wire, messages: RequestMessages, index: number): readonly OutgoingPiece[] {
   const { from = 0, to = 0 } = messages.list[index] ?? {};
   if (to > from) return [{ from, to }];
   return [{ elements: getClientElements(api, messages, index), index }];
 }
 
 /** The client's elements of a message; plain text counts as one element. */
-function getClientElements(api: Api, { cut, list }: RequestMessages, index: number): readonly WireObject[] {
+function getClientElements(api: Wire, { cut, list }: RequestMessages, index: number): readonly WireObject[] {
   const { from = 0, to = 0 } = list[index] ?? {};
   const range = cut.fields.get(api.messagesField);
   if (to === from)

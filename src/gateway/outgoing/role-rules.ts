@@ -1,9 +1,9 @@
 import { canMergeRoles } from "../../conversation/merge-roles.ts";
-import type { ApiName, WireObject } from "../api/api.ts";
+import type { WireName, WireObject } from "../../wire/wire.ts";
 import type { Violation } from "./violation.ts";
 
 /** Elements that repeat the role of the previous one; strict chat templates refuse them. */
-export function findRepeatedRoles(api: ApiName, elements: readonly WireObject[]): readonly Violation[] {
+export function findRepeatedRoles(api: WireName, elements: readonly WireObject[]): readonly Violation[] {
   return elements.flatMap((own, element): readonly Violation[] => {
     const previous = elements[element - 1];
     return previous && canMergeRoles(api, previous, own) ? [{ rule: "roles-repeat", element }] : [];
@@ -12,7 +12,7 @@ export function findRepeatedRoles(api: ApiName, elements: readonly WireObject[])
 
 /** Repeated roles in an edited request of a client whose own request alternated. */
 export function findNewRepeatedRoles(
-  api: ApiName,
+  api: WireName,
   before: readonly WireObject[],
   after: readonly WireObject[],
 ): readonly Violation[] {

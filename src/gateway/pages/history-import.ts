@@ -12,7 +12,7 @@ import type { PageReply } from "./page-reply.ts";
 import { checkMethod, type PageRequest } from "./page-request.ts";
 
 /** The progress of an import of local histories. */
-export interface ImportState {
+interface ImportState {
   readonly state: "idle" | "running" | "done" | "stopped" | "failed";
   readonly startedAt?: number;
   readonly endedAt?: number;

@@ -1,6 +1,6 @@
 import type { GatewayConfig } from "../config/config.ts";
 import type { Environment } from "../config/config-flags.ts";
-import { WELL_KNOWN_UPSTREAMS } from "../config/well-known-upstreams.ts";
+import { findMissingUpstreams } from "../config/well-known-upstreams.ts";
 import { buildAgentLines } from "./agent-lines.ts";
 import type { GatewayStatus } from "./gateway-status.ts";
 import type { PageReply } from "./page-reply.ts";
@@ -49,18 +49,4 @@ export function buildOverviewPage(
       agents: buildAgentLines({ url: status.url, needsToken: tokens.length > 0 }),
     },
   };
-}
-
-/** Well-known upstreams that become available by setting a variable. */
-export function findMissingUpstreams(
-  { upstreams }: GatewayConfig,
-  env: Environment,
-): readonly { readonly name: string; readonly variable: string }[] {
-  const names = new Set(upstreams.map(({ name }) => name));
-  return WELL_KNOWN_UPSTREAMS.flatMap(({ name, keys, addressEnv }) => {
-    const variable = addressEnv ?? keys[0];
-    if (variable === undefined) return [];
-    const isKnown = names.has(name) && (addressEnv !== undefined || keys.some((key) => env[key]));
-    return isKnown ? [] : [{ name, variable }];
-  });
 }

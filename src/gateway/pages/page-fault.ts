@@ -15,7 +15,7 @@ export class PageFault extends Error {
 }
 
 /** The reply to a failed request for a page. */
-export interface PageFaultReply {
+interface PageFaultReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly error: { readonly code: string; readonly message: string; readonly details: ErrorDetails };

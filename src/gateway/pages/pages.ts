@@ -28,7 +28,7 @@ export interface PagesOptions {
 }
 
 /** The reader of a page. */
-export interface PageReader {
+interface PageReader {
   /** The reader may see only sessions whose id begins with one of these prefixes; default: all. */
   readonly prefixes?: readonly string[];
 }

@@ -10,7 +10,7 @@ export interface ReplayTask {
 }
 
 /** One policy's score. */
-export interface PolicyScore extends Omit<ReplayScore, "identifiers" | "lines"> {
+interface PolicyScore extends Omit<ReplayScore, "identifiers" | "lines"> {
   readonly policy: string;
   /** Cost relative to that of an unlimited window. */
   readonly costShare: number;

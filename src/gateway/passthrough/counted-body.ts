@@ -1,4 +1,4 @@
-import { getApi } from "../api/apis.ts";
+import { getWire } from "../../wire/wires.ts";
 import type { Incoming } from "../door/incoming.ts";
 import type { Services } from "../exchange/services.ts";
 import { buildOutgoingBody } from "../outgoing/outgoing-body.ts";
@@ -13,7 +13,7 @@ import { type KnownMessage, type RequestMessages, readMessages } from "../reques
 import type { Target } from "../upstream/target.ts";
 
 /** A body to be counted. */
-export interface CountedBody {
+interface CountedBody {
   readonly sent: readonly Uint8Array[];
   /** True if the client asks for edits that the gateway carries out. */
   readonly isManaged: boolean;
@@ -29,7 +29,7 @@ export function buildCountedBody(
   { upstream, model, clientModel }: Target,
   isEdited: boolean,
 ): CountedBody {
-  const api = getApi(route.api);
+  const api = getWire(route.api);
   const { name, messagesField } = api;
   try {
     const who = `${principal.id} ${name}`;

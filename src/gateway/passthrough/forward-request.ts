@@ -1,7 +1,7 @@
 import { Turns } from "../../base/turns.ts";
-import { FaultError } from "../api/fault-error.ts";
 import type { Incoming } from "../door/incoming.ts";
 import type { Services } from "../exchange/services.ts";
+import { FaultError } from "../fault-error.ts";
 import { buildOutgoingBody } from "../outgoing/outgoing-body.ts";
 import { BodyError, cutBody, oddFieldSteps, parseRange } from "../request/cut-body.ts";
 import { LIFT_FROM_BYTES } from "../request/lift.ts";

@@ -1,4 +1,4 @@
-import type { WireObject } from "../api/api.ts";
+import type { WireObject } from "../../wire/wire.ts";
 import type { UpstreamConfig } from "../config/config.ts";
 import type { Incoming } from "../door/incoming.ts";
 import type { Services } from "../exchange/services.ts";

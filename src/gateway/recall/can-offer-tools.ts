@@ -1,4 +1,4 @@
-import { toObject } from "../../formats/content/fields.ts";
+import { toObject } from "../../wire/fields.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import { isRecallTool } from "./recall-tools.ts";
 

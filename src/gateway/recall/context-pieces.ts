@@ -1,10 +1,10 @@
-import { toArray } from "../../formats/content/fields.ts";
-import type { ApiName, WireObject } from "../api/api.ts";
+import { toArray } from "../../wire/fields.ts";
+import type { WireName, WireObject } from "../../wire/wire.ts";
 import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import { parseElement, type RequestMessages } from "../request/request-messages.ts";
 
 /** A user element with a text appended to its content. */
-export function appendTextToElement(api: ApiName, element: WireObject, text: string): WireObject {
+export function appendTextToElement(api: WireName, element: WireObject, text: string): WireObject {
   const { content } = element;
   if (typeof content === "string") return { ...element, content: appendText(content, text) };
   const type = api === "openai-responses" ? "input_text" : "text";
@@ -36,7 +36,7 @@ export function findSentTexts(
  * body.
  */
 export function addContextToPieces(
-  api: ApiName,
+  api: WireName,
   { cut, list }: RequestMessages,
   pieces: readonly OutgoingPiece[],
   contextTexts: ReadonlyMap<number, string>,
@@ -63,7 +63,7 @@ export function addContextToPieces(
 }
 
 function addContextToElements(
-  api: ApiName,
+  api: WireName,
   piece: Extract<OutgoingPiece, { readonly elements: unknown }>,
   texts: ReadonlyMap<number, string>,
 ): OutgoingPiece {

@@ -1,5 +1,5 @@
 import { estimateText } from "../../index.ts";
-import type { ApiName } from "../api/api.ts";
+import type { WireName } from "../../wire/wire.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import { type CallRequest, joinedText } from "../thread/call-request.ts";
@@ -42,6 +42,6 @@ export function offerTools(
   };
 }
 
-function serializeTools(api: ApiName): string {
+function serializeTools(api: WireName): string {
   return JSON.stringify(encodeRecallTools(api));
 }

@@ -1,6 +1,6 @@
 import { parse } from "node:path";
-import { toObject, toText } from "../../formats/content/fields.ts";
 import type { Kernel, MemoryScope, SessionId, SessionRecord } from "../../index.ts";
+import { toObject, toText } from "../../wire/fields.ts";
 import { LOCAL_PERSON } from "../door/principal.ts";
 import { isWithinProject } from "../identity/find-project.ts";
 import { isOwnSession, listSessionPrefixes, type PersonIds } from "../identity/person-ids.ts";

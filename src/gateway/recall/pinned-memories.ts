@@ -1,5 +1,5 @@
 import { estimateText } from "../../index.ts";
-import type { ApiName, WireObject } from "../api/api.ts";
+import type { WireName, WireObject } from "../../wire/wire.ts";
 import type { Incoming } from "../door/incoming.ts";
 import type { Services } from "../exchange/services.ts";
 import type { BodyChanges } from "../outgoing/outgoing-body.ts";
@@ -38,7 +38,7 @@ export async function addMemories(
  * markers, so that the provider's cache is lost only when the memories change.
  */
 export function appendMemories(
-  api: ApiName,
+  api: WireName,
   messages: RequestMessages,
   changes: BodyChanges,
   text: string,

@@ -1,10 +1,10 @@
-import type { ApiName } from "../api/api.ts";
+import type { WireName } from "../../wire/wire.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import type { RecallMode } from "../config/recall-schema.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
 
 /** The kinds of recall that a conversation gets. */
-export interface RecallSettings {
+interface RecallSettings {
   readonly tools: RecallMode;
   readonly context: boolean;
 }
@@ -14,7 +14,7 @@ const NO_RECALL: RecallSettings = { tools: "off", context: false };
 /** The settings for requests of an API. Requests that a client makes for itself get no recall. */
 export function getRecallSettings(
   { recall, routes, dryRun }: GatewayConfig,
-  api: ApiName,
+  api: WireName,
   kind: ThreadKind,
 ): RecallSettings {
   const isTalk = kind === "main" || kind === "agent";

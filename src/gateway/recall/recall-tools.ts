@@ -1,4 +1,4 @@
-import type { ApiName, WireObject } from "../api/api.ts";
+import type { WireName, WireObject } from "../../wire/wire.ts";
 
 /** Names of the tools that the gateway carries out itself. */
 export const RECALL_TOOL = "longhaul_recall";
@@ -68,7 +68,7 @@ const RECALL_TOOLS: readonly RecallTool[] = [
   },
 ];
 
-const TOOL_ENCODERS: Readonly<Record<ApiName, (tool: RecallTool) => WireObject>> = {
+const TOOL_ENCODERS: Readonly<Record<WireName, (tool: RecallTool) => WireObject>> = {
   anthropic: ({ name, description, schema }) => ({ name, description, input_schema: schema }),
   "openai-chat": ({ name, description, schema }) => ({
     type: "function",
@@ -84,7 +84,7 @@ const TOOL_ENCODERS: Readonly<Record<ApiName, (tool: RecallTool) => WireObject>>
 };
 
 /** The tools in the format of an API. */
-export function encodeRecallTools(api: ApiName): readonly WireObject[] {
+export function encodeRecallTools(api: WireName): readonly WireObject[] {
   return RECALL_TOOLS.map(TOOL_ENCODERS[api]);
 }
 

@@ -1,5 +1,5 @@
 import { estimateText } from "../../index.ts";
-import type { ApiName, WireObject } from "../api/api.ts";
+import type { WireName, WireObject } from "../../wire/wire.ts";
 import type { ThreadCall } from "../call/thread-call.ts";
 import type { Exchange, RequestRecall } from "../exchange/exchange-state.ts";
 import type { BodyChanges } from "../outgoing/outgoing-body.ts";
@@ -125,7 +125,7 @@ function sumTextTokens(texts: ReadonlyMap<number, string>): number {
 
 /** The input of a request whose client sent plain text, which is the last item sent. */
 function buildListInput(
-  api: ApiName,
+  api: WireName,
   { pieces = [] }: BodyChanges,
   texts: ReadonlyMap<number, string>,
   after: readonly WireObject[],

@@ -4,7 +4,7 @@ import { REDACTION_MARK } from "../../model/secrets/found-secret.ts";
 import { type RedactedText, redactSecrets } from "../../model/secrets/redact-secrets.ts";
 
 /** A message without its secrets. */
-export interface RedactedInput {
+interface RedactedInput {
   readonly message: MessageInput;
   /** The kind of each removed secret. */
   readonly found: readonly string[];

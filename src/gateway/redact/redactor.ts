@@ -14,7 +14,7 @@ const MAX_KEPT_CHARACTERS = 33_554_432;
 const CLEAN_WEIGHT = 100;
 
 /** Setting and callback of a `Redactor`. */
-export interface RedactorOptions {
+interface RedactorOptions {
   readonly isOn: () => boolean;
   /** Called with the kind of each removed secret; not called again for a cached text. */
   readonly onFound: (kind: string) => void;

@@ -1,8 +1,7 @@
 import type { Slot } from "../../index.ts";
-import type { ClearedContent } from "../../window-entry.ts";
-import { countClearedContent } from "../../window-entry.ts";
+import { type ClearedContent, countClearedContent } from "../../window-entry.ts";
 import { isObject } from "../../wire/content-blocks.ts";
-import type { ApiName, WireObject } from "../api/api.ts";
+import type { WireName, WireObject } from "../../wire/wire.ts";
 import { CONTEXT_MANAGEMENT, type ContextEdit } from "../request/context-edit.ts";
 
 /** An edit applied to a request, as reported in Anthropic's replies. */
@@ -56,7 +55,7 @@ const REPORTS: Readonly<Record<ContextEdit["type"], (cleared: ClearedContent) =>
  * stays as the provider wrote it, byte for byte, except in the Responses API, where the report is inside an object.
  */
 export function withAppliedEdits(
-  api: ApiName,
+  api: WireName,
   data: string,
   applied: readonly AppliedEdit[],
 ): string | undefined {
@@ -73,13 +72,13 @@ export function withAppliedEdits(
 }
 
 /** A cheap test, because most events of a stream carry no report. */
-const REPORT_HINTS: Readonly<Record<ApiName, RegExp>> = {
+const REPORT_HINTS: Readonly<Record<WireName, RegExp>> = {
   anthropic: /"message(?:_delta)?"/,
   "openai-chat": /"finish_reason"\s*:\s*"/,
   "openai-responses": /"object"\s*:\s*"response"/,
 };
 
-const IS_REPORT: Readonly<Record<ApiName, (told: WireObject) => boolean>> = {
+const IS_REPORT: Readonly<Record<WireName, (value: WireObject) => boolean>> = {
   anthropic: ({ type }) => type === "message" || type === "message_delta",
   "openai-chat": ({ choices }) => Array.isArray(choices) && choices.some(hasFinished),
   "openai-responses": ({ type, object }) =>

@@ -1,4 +1,4 @@
-import type { WireObject } from "../api/api.ts";
+import type { WireObject } from "../../wire/wire.ts";
 import type { Exchange } from "../exchange/exchange-state.ts";
 import { type BodyChanges, buildOutgoingBody } from "../outgoing/outgoing-body.ts";
 import { listPieceElements } from "../outgoing/outgoing-pieces.ts";

@@ -20,16 +20,22 @@ export function createReplyNamer({
   const { last } = call;
   if (!isStoredByProvider(api, all)) return undefined;
   const principal = incoming.principal.id;
-  const isKept = canBeReferenced(request) || chain !== undefined;
+  const isStored = canBeReferenced(request) || chain !== undefined;
   const lead = chain ? [] : readLeadMessages(request, services.stored);
   const key = lead.map(buildCanonicalKey).join(" ");
   return (response, entry, items) => {
     if (all.store !== false) services.items.add(principal, items);
     const known = thread.storedLead;
     const isKnown = known?.key === key;
-    const keptWith = chain ? chain.lead : lead.length === 0 ? undefined : isKnown ? known.response : response;
-    if (keptWith === response && isKept) thread.storedLead = { key, response };
-    const isLeadKept = keptWith !== response || isKept;
+    const leadResponse = chain
+      ? chain.lead
+      : lead.length === 0
+        ? undefined
+        : isKnown
+          ? known.response
+          : response;
+    if (leadResponse === response && isStored) thread.storedLead = { key, response };
+    const isLeadStored = leadResponse !== response || isStored;
     const place = entry.then((id): ResponsePlace | undefined => {
       const afterEntry = id ?? last;
       if (afterEntry === undefined) return undefined;
@@ -37,14 +43,14 @@ export function createReplyNamer({
         session: thread.session.id,
         threadKey: thread.threadKey,
         entry: afterEntry,
-        isWhole: id !== undefined && isLeadKept && (chain?.isWhole ?? true) === true,
-        ...(keptWith !== undefined && { lead: keptWith }),
+        isWhole: id !== undefined && isLeadStored && (chain?.isWhole ?? true) === true,
+        ...(leadResponse !== undefined && { lead: leadResponse }),
       };
     });
     return services.responses.add(principal, response, {
       place,
-      isKept,
-      ...(keptWith === response && { lead }),
+      isStored,
+      ...(leadResponse === response && { lead }),
     });
   };
 }

@@ -1,7 +1,11 @@
 import { runHealLoop } from "../../conversation/heal-loop.ts";
-import type { Overflow, ProviderFailure } from "../../window-entry.ts";
-import { detectOutputOverflow, detectOverflow } from "../../window-entry.ts";
-import type { WireObject } from "../api/api.ts";
+import {
+  detectOutputOverflow,
+  detectOverflow,
+  type Overflow,
+  type ProviderFailure,
+} from "../../window-entry.ts";
+import type { WireObject } from "../../wire/wire.ts";
 import { traceBody, traceCall } from "../call/trace-call.ts";
 import type { Exchange } from "../exchange/exchange-state.ts";
 import { getLoopFamily } from "../loops/loop-family.ts";

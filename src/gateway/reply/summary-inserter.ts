@@ -1,6 +1,6 @@
-import { toArray, toObject } from "../../formats/content/fields.ts";
 import { buildCompactionBlock, type CompactionBlock } from "../../wire/anthropic/compaction-block.ts";
-import type { WireObject } from "../api/api.ts";
+import { toArray, toObject } from "../../wire/fields.ts";
+import type { WireObject } from "../../wire/wire.ts";
 import { type ByteChange, spliceBody } from "../outgoing/splice-body.ts";
 import { BodyError, type CutBody, cutBody, parseRange } from "../request/cut-body.ts";
 
@@ -33,7 +33,7 @@ const COUNTS = [
 /** Inserts the summary of older messages into a reply for a client of Anthropic's Messages API. */
 export function createSummaryInserter(text: string): SummaryInserter {
   const block = buildCompactionBlock(text);
-  let isTold = false;
+  let isInserted = false;
   let usage: WireObject = {};
   return {
     change(data) {
@@ -41,15 +41,17 @@ export function createSummaryInserter(text: string): SummaryInserter {
       const type = cut && parseField(cut, "type");
       if (!cut || typeof type !== "string") return undefined;
       if (type === "message_start") usage = toObject(toObject(parseField(cut, "message"))?.usage) ?? {};
-      if (type.startsWith("content_block_")) return isTold ? shiftIndex(cut) : undefined;
+      if (type.startsWith("content_block_")) return isInserted ? shiftIndex(cut) : undefined;
       if (type === "message")
         return applyChanges(cut, [...insertBlock(cut, block), ...addUsageSteps(cut, {})]);
-      return type === "message_delta" && isTold ? applyChanges(cut, addUsageSteps(cut, usage)) : undefined;
+      return type === "message_delta" && isInserted
+        ? applyChanges(cut, addUsageSteps(cut, usage))
+        : undefined;
     },
     eventsAfter(data) {
-      const cut = isTold ? undefined : cutOrUndefined(data);
+      const cut = isInserted ? undefined : cutOrUndefined(data);
       if (!cut || parseField(cut, "type") !== "message_start") return "";
-      isTold = true;
+      isInserted = true;
       return encodeBlockEvents(block);
     },
   };

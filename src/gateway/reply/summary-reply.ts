@@ -4,7 +4,7 @@ import type { AppliedEdit } from "./applied-edits.ts";
 import { COMPACTION_USAGE, encodeBlockEvents } from "./summary-inserter.ts";
 
 /** A reply that contains only a summary. */
-export interface SummaryReply {
+interface SummaryReply {
   readonly text: string;
   readonly model: string;
   readonly applied: readonly AppliedEdit[];

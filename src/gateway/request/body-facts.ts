@@ -1,8 +1,9 @@
-import type { Api, WireObject } from "../api/api.ts";
+import type { Wire, WireObject } from "../../wire/wire.ts";
 import { buildShape } from "../identity/agent-shape.ts";
 import { findProject } from "../identity/find-project.ts";
 import type { BodyFacts } from "./body-memo.ts";
-import { type ByteRange, type CutBody, fieldValue } from "./cut-body.ts";
+import type { ByteRange } from "./byte-range.ts";
+import { type CutBody, fieldValue } from "./cut-body.ts";
 import { getLeadText, isSameField } from "./request-fields.ts";
 import { parseElement, type RequestMessages } from "./request-messages.ts";
 
@@ -10,7 +11,7 @@ import { parseElement, type RequestMessages } from "./request-messages.ts";
 const LEAD_LENGTH = 8_000;
 
 /** The facts of a body; reuses those of the body that it extends if both have the same prompt and tools. */
-export function readBodyFacts(api: Api, messages: RequestMessages): BodyFacts {
+export function readBodyFacts(api: Wire, messages: RequestMessages): BodyFacts {
   const { cut, lead: count } = messages;
   const { like } = cut;
   const earlier = like?.memo.facts;
@@ -30,7 +31,7 @@ export function readBodyFacts(api: Api, messages: RequestMessages): BodyFacts {
 }
 
 /** The whole system prompt: the instruction fields, and the instruction elements before the first message. */
-export function readLead({ leadFields }: Api, { cut, lead, leadElements }: RequestMessages): string {
+export function readLead({ leadFields }: Wire, { cut, lead, leadElements }: RequestMessages): string {
   const fields = leadFields.flatMap((name) =>
     cut.fields.has(name) ? [getLeadText(fieldValue(cut, name))] : [],
   );
@@ -41,7 +42,7 @@ export function readLead({ leadFields }: Api, { cut, lead, leadElements }: Reque
 }
 
 /** Ranges of the system prompt in the body. */
-export function leadRanges({ leadFields }: Api, { cut, lead }: RequestMessages): readonly ByteRange[] {
+export function leadRanges({ leadFields }: Wire, { cut, lead }: RequestMessages): readonly ByteRange[] {
   const fields = leadFields.flatMap((name) => cut.fields.get(name) ?? []);
   return [...fields, ...cut.elements.slice(0, lead)];
 }

@@ -1,7 +1,7 @@
-import { toObject } from "../../formats/content/fields.ts";
 import type { EntryId, MessageInput } from "../../index.ts";
 import type { ProviderFailure } from "../../window-entry.ts";
-import type { Api, WireObject } from "../api/api.ts";
+import { toObject } from "../../wire/fields.ts";
+import type { Wire, WireObject } from "../../wire/wire.ts";
 
 /** The stored state at the provider that a request continues while it contains only new messages. */
 export interface Chain {
@@ -23,7 +23,7 @@ export const CHAIN_FIELDS = ["previous_response_id", "conversation"];
  * Messages API.
  */
 export function findPreviousReply(
-  { name }: Api,
+  { name }: Wire,
   { previous_response_id, thread }: WireObject,
 ): string | undefined {
   if (name === "anthropic") {
@@ -35,14 +35,14 @@ export function findPreviousReply(
 }
 
 /** True if a request contains only new messages. */
-export function isChained(api: Api, fields: WireObject): boolean {
+export function isChained(api: Wire, fields: WireObject): boolean {
   if (findPreviousReply(api, fields) !== undefined) return true;
   const { conversation } = fields;
   return api.name === "openai-responses" && conversation !== undefined && conversation !== null;
 }
 
 /** True if a later request with only new messages may refer to the reply of this one. */
-export function isStoredByProvider({ name }: Api, { thread }: WireObject): boolean {
+export function isStoredByProvider({ name }: Wire, { thread }: WireObject): boolean {
   return name === "openai-responses" || (name === "anthropic" && toObject(thread) !== undefined);
 }
 

@@ -22,7 +22,7 @@ export interface CheckedValue {
 }
 
 /** A typed number, such as a token count. */
-export interface TypedNumber {
+interface TypedNumber {
   readonly type: string;
   readonly value: number;
 }

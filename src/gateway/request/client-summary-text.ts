@@ -1,5 +1,5 @@
 import { computeDigest } from "../../base/digest.ts";
-import type { WireObject } from "../api/api.ts";
+import type { WireObject } from "../../wire/wire.ts";
 
 /** A summary as a user message, which every provider accepts. */
 export function buildSummaryElement(content: string): WireObject {

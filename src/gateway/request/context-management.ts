@@ -1,5 +1,5 @@
 import { isObject } from "../../wire/content-blocks.ts";
-import type { ApiName, WireFault } from "../api/api.ts";
+import type { WireFault, WireName } from "../../wire/wire.ts";
 import { type CheckedValue, createCheckedValue, InvalidValueError } from "./checked-value.ts";
 import type { ClearThinkingEdit, ClearToolUsesEdit, CompactEdit, ContextEdit } from "./context-edit.ts";
 
@@ -10,7 +10,7 @@ const DEFAULT_COMPACT_TOKENS = 150_000;
 const MIN_COMPACT_TOKENS = 50_000;
 
 /** The result of reading a request's `context_management`. */
-export type ContextManagement =
+type ContextManagement =
   /** Nothing to do for the gateway: the field is absent, not Anthropic's, or handled by the upstream. */
   | { readonly type: "none" }
   | { readonly type: "edits"; readonly edits: readonly ContextEdit[] }
@@ -22,7 +22,7 @@ export type ContextManagement =
  */
 export function readContextManagement(
   value: unknown,
-  { api, by }: { readonly api: ApiName; readonly by: "upstream" | "gateway" },
+  { api, by }: { readonly api: WireName; readonly by: "upstream" | "gateway" },
 ): ContextManagement {
   if (by === "upstream" || value === undefined || value === null) return { type: "none" };
   // OpenAI's field of the same name is a list, or has no edits.

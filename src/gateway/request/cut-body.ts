@@ -1,12 +1,8 @@
 import { finish, type Steps } from "../../base/turns.ts";
-import type { WireObject } from "../api/api.ts";
+import type { WireObject } from "../../wire/wire.ts";
 import type { BodyMemo } from "./body-memo.ts";
-
-/** A range of bytes; `to` is exclusive. */
-export interface ByteRange {
-  readonly from: number;
-  readonly to: number;
-}
+import { type ByteRange, shiftRanges } from "./byte-range.ts";
+import { countSameElements } from "./count-same-elements.ts";
 
 /** A request body with the positions of its fields and of its list's elements. Values are not parsed. */
 export interface CutBody {
@@ -28,7 +24,7 @@ export interface CutBody {
 }
 
 /** Finds an earlier body whose list may begin like the one at `from`. */
-export type FindSimilarBody = (bytes: Buffer, from: number) => CutBody | undefined;
+type FindSimilarBody = (bytes: Buffer, from: number) => CutBody | undefined;
 
 /** The error for a body that is not a JSON object of the form that every API requires. */
 export class BodyError extends Error {}
@@ -243,50 +239,6 @@ function duplicateFieldError(name: string, list: string): BodyError {
 }
 
 const NO_LIST = { listFrom: undefined, elements: [], same: 0, like: undefined } as const;
-
-/**
- * Number of leading elements that both lists share, byte for byte; a binary search, since comparing is cheap and
- * scanning is not.
- */
-function countSameElements(bytes: Buffer, from: number, like: CutBody): number {
-  if (like.listFrom === undefined) return 0;
-  const ends = like.elements;
-  const origin = like.listFrom;
-  const isSame = (count: number): boolean => {
-    const last = ends[count - 1];
-    if (!last) return true;
-    const by = from - origin;
-    // Differences are mostly in the last element.
-    return (
-      isSameRange(bytes, like.bytes, last, by) &&
-      isSameRange(bytes, like.bytes, { from: origin, to: last.from }, by)
-    );
-  };
-  let same = 0;
-  let beyond = ends.length + 1;
-  // Only the last few elements usually change; most bodies extend the previous one.
-  for (const count of [ends.length, ends.length - 1, ends.length - 2, ends.length - 4]) {
-    if (count <= same) break;
-    if (isSame(count)) same = count;
-    else beyond = count;
-    if (same > 0) break;
-  }
-  while (beyond - same > 1) {
-    const middle = (same + beyond) >> 1;
-    if (isSame(middle)) same = middle;
-    else beyond = middle;
-  }
-  return same;
-}
-
-/** True if a range of an earlier body equals the bytes at the range shifted by `by`. */
-export function isSameRange(bytes: Buffer, earlier: Buffer, { from, to }: ByteRange, by: number): boolean {
-  return to + by <= bytes.length && bytes.compare(earlier, from, to, from + by, to + by) === 0;
-}
-
-function shiftRanges(ranges: readonly ByteRange[], by: number): ByteRange[] {
-  return by === 0 ? [...ranges] : ranges.map(({ from, to }) => ({ from: from + by, to: to + by }));
-}
 
 /** The value of a field, undefined if absent; the large texts of a large field are cut to their beginnings. */
 export function fieldValue({ bytes, fields, largeFields }: CutBody, name: string): unknown {

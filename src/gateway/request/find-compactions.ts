@@ -1,7 +1,8 @@
-import { toArray } from "../../formats/content/fields.ts";
 import { findBlockSummary, isCompactionBlock } from "../../wire/anthropic/compaction-block.ts";
-import type { WireObject } from "../api/api.ts";
-import type { ByteRange, CutBody } from "./cut-body.ts";
+import { toArray } from "../../wire/fields.ts";
+import type { WireObject } from "../../wire/wire.ts";
+import type { ByteRange } from "./byte-range.ts";
+import type { CutBody } from "./cut-body.ts";
 import { parseElement } from "./request-messages.ts";
 
 /** The compaction blocks of a request. */

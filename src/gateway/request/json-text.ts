@@ -1,4 +1,5 @@
-import { BodyError, type ByteRange } from "./cut-body.ts";
+import type { ByteRange } from "./byte-range.ts";
+import { BodyError } from "./cut-body.ts";
 
 const SLICE_BYTES = 256 * 1_024;
 /** Bytes of the longest escape, that of a surrogate pair. */
@@ -10,7 +11,7 @@ const BACKSLASH = 0x5c;
 const U = 0x75;
 
 /** A piece of a decoded JSON string. */
-export interface TextSlice {
+interface TextSlice {
   readonly text: string;
   /** `text` in UTF-8; a slice of the body where its bytes are the same. */
   readonly bytes: Uint8Array;

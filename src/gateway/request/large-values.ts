@@ -1,5 +1,6 @@
 import type { Steps } from "../../base/turns.ts";
-import { BodyError, type ByteRange, OddBodyError } from "./cut-body.ts";
+import type { ByteRange } from "./byte-range.ts";
+import { BodyError, OddBodyError } from "./cut-body.ts";
 
 /** A JSON value that is too large to parse: a string with its quotes, an object or a list. */
 export interface LargeValue extends ByteRange {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Turns } from "../../base/turns.ts";
-import { type ByteRange, OddBodyError, parseRange } from "./cut-body.ts";
+import type { ByteRange } from "./byte-range.ts";
+import { OddBodyError, parseRange } from "./cut-body.ts";
 import { rawSlices, textSlices } from "./json-text.ts";
 import { findLargeValues, type LargeOptions, type LargeValue } from "./large-values.ts";
 

@@ -17,7 +17,7 @@ export interface LiftedMessage {
 }
 
 /** The placeholders of a message, and the settings for replacing them. */
-export interface LiftedSource extends Placeholders {
+interface LiftedSource extends Placeholders {
   /** Format name for raw parts. */
   readonly format: string;
   readonly turns: Turns;

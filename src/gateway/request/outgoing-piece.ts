@@ -1,4 +1,4 @@
-import type { WireObject } from "../api/api.ts";
+import type { WireObject } from "../../wire/wire.ts";
 
 /** A run of outgoing elements: a slice of the received body, or newly written elements. */
 export type OutgoingPiece =

@@ -1,5 +1,5 @@
-import { toNumber, toObject } from "../../formats/content/fields.ts";
-import type { WireObject } from "../api/api.ts";
+import { toNumber, toObject } from "../../wire/fields.ts";
+import type { WireObject } from "../../wire/wire.ts";
 
 /** Fields of the three APIs that limit the output of a request. */
 export const OUTPUT_FIELDS: readonly string[] = ["max_tokens", "max_completion_tokens", "max_output_tokens"];

@@ -5,7 +5,7 @@ import { hasMark, type LiftedValue, MARK } from "./lift.ts";
 type Stretch = string | LiftedValue;
 
 /** Notation of placeholders in a text: literal, or as JSON strings with quotes. */
-export type Writing = "text" | "json";
+type Writing = "text" | "json";
 
 /** The large values of a message by mark, and the body that contains them. */
 export interface Placeholders {

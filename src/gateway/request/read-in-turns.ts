@@ -1,8 +1,9 @@
 import type { Turns } from "../../base/turns.ts";
 import type { MessageInput } from "../../index.ts";
-import type { Api, DecodedMessage, WireObject } from "../api/api.ts";
+import type { DecodedMessage, Wire, WireObject } from "../../wire/wire.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
-import type { ByteRange, CutBody } from "./cut-body.ts";
+import type { ByteRange } from "./byte-range.ts";
+import type { CutBody } from "./cut-body.ts";
 import { LIFT_FROM_BYTES, type Lifted, type LiftedValue, lift } from "./lift.ts";
 import { type LiftedMessage, liftedMessage } from "./lifted-message.ts";
 import { withRedactedBlobs } from "./redacted-blobs.ts";
@@ -81,7 +82,7 @@ export async function readInTurns(
 
 /** Decodes a run. The next run begins with the last message, which may continue. */
 function decoded(
-  api: Api,
+  api: Wire,
   run: readonly Element[],
   isLast: boolean,
 ): { readonly messages: readonly DecodedMessage[]; readonly next: number } {

@@ -1,15 +1,16 @@
 import { Turns } from "../../base/turns.ts";
 import type { MessageInput } from "../../index.ts";
-import type { Api } from "../api/api.ts";
-import { getApi } from "../api/apis.ts";
-import { FaultError } from "../api/fault-error.ts";
+import type { Wire } from "../../wire/wire.ts";
+import { getWire } from "../../wire/wires.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import type { Incoming } from "../door/incoming.ts";
+import { FaultError } from "../fault-error.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
 import { readBodyFacts } from "./body-facts.ts";
 import type { BodyFacts } from "./body-memo.ts";
+import type { ByteRange } from "./byte-range.ts";
 import { isChained } from "./chain.ts";
-import { BodyError, type ByteRange, type CutBody, cutSteps, OddBodyError, parseRange } from "./cut-body.ts";
+import { BodyError, type CutBody, cutSteps, OddBodyError, parseRange } from "./cut-body.ts";
 import { LIFT_FROM_BYTES, lift } from "./lift.ts";
 import { liftedMessage } from "./lifted-message.ts";
 import { liftedFields, readInTurns } from "./read-in-turns.ts";
@@ -25,7 +26,7 @@ import {
 
 /** A request, parsed as far as needed. */
 export interface ParsedRequest {
-  readonly api: Api;
+  readonly api: Wire;
   readonly messages: RequestMessages;
   readonly fields: RequestFields;
   readonly facts: BodyFacts;
@@ -53,7 +54,7 @@ export async function readRequest(
   services: RequestServices,
 ): Promise<ParsedRequest | undefined> {
   try {
-    const request = await parseRequest(getApi(route.api), body, principal.id, services);
+    const request = await parseRequest(getWire(route.api), body, principal.id, services);
     const fresh = request.messages.list.flatMap(({ raw }) => raw ?? []);
     await services.prepareStored(fresh, signal);
     trace.isStreamed = request.fields.isStreamed;
@@ -66,7 +67,7 @@ export async function readRequest(
 
 /** Parses a body. Throws `FaultError` if the API does not accept it, `OddBodyError` if only the provider can decide. */
 export async function parseRequest(
-  api: Api,
+  api: Wire,
   body: Buffer,
   principal: string,
   { bodies, items, stored, prepareStored, config }: ParseServices,
@@ -110,7 +111,7 @@ export async function parseRequest(
 
 /** Parses large instruction and tool fields without their large values. */
 async function readLargeFields(
-  { leadFields }: Api,
+  { leadFields }: Wire,
   { bytes, fields }: CutBody,
   turns: Turns,
 ): Promise<ReadonlyMap<string, unknown>> {

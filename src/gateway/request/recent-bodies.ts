@@ -1,4 +1,5 @@
-import { type CutBody, isSameRange } from "./cut-body.ts";
+import { isSameRange } from "./byte-range.ts";
+import type { CutBody } from "./cut-body.ts";
 import { copyMessages, type KnownMessage, type RequestMessages } from "./request-messages.ts";
 
 /** Bytes at the beginning of a list by which bodies are found. */

@@ -1,7 +1,7 @@
 import type { BlobInput, MessageInput, PartInput } from "../../index.ts";
 
 /** Returns a part without its secrets, as it is stored; a worker redacts large parts. */
-export type RedactPart = (part: PartInput) => Promise<PartInput>;
+type RedactPart = (part: PartInput) => Promise<PartInput>;
 
 type Reading = () => AsyncIterable<Uint8Array>;
 

@@ -1,8 +1,8 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
-import type { WireObject } from "../api/api.ts";
+import type { WireObject } from "../../wire/wire.ts";
 
 /** Maximum number and total bytes of the items in memory. */
-export interface ItemBounds {
+interface ItemBounds {
   readonly items: number;
   readonly itemBytes: number;
 }

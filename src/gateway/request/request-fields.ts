@@ -1,5 +1,6 @@
-import type { Api, WireObject } from "../api/api.ts";
-import { type ByteRange, type CutBody, parseRange } from "./cut-body.ts";
+import type { Wire, WireObject } from "../../wire/wire.ts";
+import type { ByteRange } from "./byte-range.ts";
+import { type CutBody, parseRange } from "./cut-body.ts";
 import { OUTPUT_FIELDS } from "./output-fields.ts";
 
 /** Fields of a request, other than messages, tools and system prompt, that the gateway reads. */
@@ -17,7 +18,7 @@ const MAX_FIELD_BYTES = 16 * 1_024;
 
 /** Parses the short fields of a body. Throws `BodyError` if one is not valid JSON. */
 export function parseRequestFields(
-  { messagesField, leadFields }: Api,
+  { messagesField, leadFields }: Wire,
   { bytes, fields }: CutBody,
 ): RequestFields {
   const all: Record<string, unknown> = {};

@@ -1,8 +1,9 @@
 import type { CallerMessage } from "../../conversation/conversation.ts";
 import type { MessageInput, Role } from "../../index.ts";
-import type { Api, WireObject } from "../api/api.ts";
+import type { Wire, WireObject } from "../../wire/wire.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
-import { BodyError, type ByteRange, type CutBody, parseRange } from "./cut-body.ts";
+import type { ByteRange } from "./byte-range.ts";
+import { BodyError, type CutBody, parseRange } from "./cut-body.ts";
 
 /** Facts about a message that has been read: the key of its content, and its range of list elements. */
 export interface KnownMessage {
@@ -43,7 +44,7 @@ export interface RequestMessages<Kind extends KnownMessage = RequestMessage> {
 
 /** Settings for reading messages. */
 export interface MessageReading {
-  readonly api: Api;
+  readonly api: Wire;
   /** Converts a message to its stored form. */
   readonly stored: (input: MessageInput, key: string) => MessageInput;
   /** True if leading instructions count as messages. */
@@ -179,7 +180,7 @@ function parseElements(
 }
 
 /** Counts the leading instruction elements; adds every parsed element to `parsedLead`. */
-function countLead(api: Api, cut: CutBody, parsedLead: WireObject[]): number {
+function countLead(api: Wire, cut: CutBody, parsedLead: WireObject[]): number {
   while (parsedLead.length < cut.elements.length) {
     const element = parseElement(cut, parsedLead.length);
     parsedLead.push(element);

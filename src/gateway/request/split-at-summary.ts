@@ -1,7 +1,7 @@
 import { countOverlap } from "../../conversation/align-messages.ts";
 import type { LineMessage } from "../../conversation/line-cache.ts";
 import type { MessageInput } from "../../index.ts";
-import type { WireObject } from "../api/api.ts";
+import type { WireObject } from "../../wire/wire.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
 import { buildSummaryElement } from "./client-summary-text.ts";
 import type { CompactionBlocks, SummaryBlock } from "./find-compactions.ts";
@@ -13,7 +13,7 @@ import {
 } from "./request-messages.ts";
 
 /** The messages of a request, without its compaction blocks. */
-export interface MessagesSinceSummary {
+interface MessagesSinceSummary {
   /** Messages covered by the last summary, as the client has them. */
   readonly before: readonly RequestMessage[];
   readonly after: readonly RequestMessage[];

@@ -1,5 +1,5 @@
 import { estimateText, type FittedWindow, type Policy } from "../../index.ts";
-import type { Api, WireObject } from "../api/api.ts";
+import type { Wire, WireObject } from "../../wire/wire.ts";
 import type { Chain } from "../request/chain.ts";
 import type { ContextEdit } from "../request/context-edit.ts";
 import type { CompactionBlocks } from "../request/find-compactions.ts";
@@ -7,7 +7,7 @@ import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import type { RequestMessages } from "../request/request-messages.ts";
 
 /** The parts of a request other than its messages that its window depends on. */
-export interface RequestFrame {
+interface RequestFrame {
   /** The model, as the upstream names it. */
   readonly model: string;
   /** Maximum output tokens that the client asks for. */
@@ -56,7 +56,7 @@ export function limitOutput(
 
 /** A request to a thread. */
 export interface CallRequest {
-  readonly api: Api;
+  readonly api: Wire;
   readonly messages: RequestMessages;
   readonly frame: RequestFrame;
   readonly limits: TokenLimits;

@@ -31,16 +31,16 @@ export class ClientSummaries {
   }
 
   /** The last reply of a conversation, if a restarted conversation contains it in a message that is not the model's. */
-  findReply(of: Thread, opening: () => readonly MessageInput[]): ClientSummary | undefined {
-    if (this.#lastReply?.of !== of) return undefined;
+  findReply(thread: Thread, opening: () => readonly MessageInput[]): ClientSummary | undefined {
+    if (this.#lastReply?.thread !== thread) return undefined;
     const messages = opening();
-    const place = findSummaryIndex(this.#lastReply.text, messages);
-    return place !== undefined && messages[place]?.role !== "assistant" ? this.#lastReply : undefined;
+    const index = findSummaryIndex(this.#lastReply.text, messages);
+    return index !== undefined && messages[index]?.role !== "assistant" ? this.#lastReply : undefined;
   }
 
   /** Links a summary to the conversation that it replaces, now that the client continues with it. */
   async link(summary: ClientSummary, client: string): Promise<void> {
-    this.#summaries = this.#summaries.filter(({ of }) => of !== summary.of);
+    this.#summaries = this.#summaries.filter(({ thread }) => thread !== summary.thread);
     this.#lastReply = undefined;
     await linkSummary(summary, client);
   }

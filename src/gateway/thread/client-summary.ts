@@ -5,7 +5,7 @@ import type { Thread } from "./thread.ts";
 export interface ClientSummary {
   readonly text: string;
   /** The summarized conversation. */
-  readonly of: Thread;
+  readonly thread: Thread;
 }
 
 /**
@@ -13,9 +13,9 @@ export interface ClientSummary {
  * everything, and a note for people. The overlay is reverted at once, because a client that returns to the old line
  * sends the messages it wants.
  */
-export async function linkSummary({ text, of }: ClientSummary, client: string): Promise<void> {
-  const { session } = of;
-  const line = await of.line();
+export async function linkSummary({ text, thread }: ClientSummary, client: string): Promise<void> {
+  const { session } = thread;
+  const line = await thread.line();
   const [first, last] = [line[0], line.at(-1)].map((message) => message && parseEntryId(message.id));
   if (!first || !last) return;
   const ranges =

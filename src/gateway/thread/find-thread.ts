@@ -1,12 +1,12 @@
-import { toObject } from "../../formats/content/fields.ts";
 import type { MessageInput, Role } from "../../index.ts";
-import type { WireObject } from "../api/api.ts";
+import { toObject } from "../../wire/fields.ts";
+import type { WireObject } from "../../wire/wire.ts";
 import type { Incoming } from "../door/incoming.ts";
 import { detectClient } from "../identity/client-name.ts";
 import { findExplicitId } from "../identity/explicit-id.ts";
 import { buildOpeningKey } from "../identity/opening-key.ts";
+import type { ByteRange } from "../request/byte-range.ts";
 import { type Chain, findPreviousReply, isChained } from "../request/chain.ts";
-import type { ByteRange } from "../request/cut-body.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import type { RequestMessage } from "../request/request-messages.ts";
 import type { ResponseIds } from "./response-ids.ts";
@@ -17,7 +17,7 @@ import type { Threads } from "./threads.ts";
 const END_MESSAGES = 6;
 
 /** A conversation, and the position in it that a request continues from. */
-export interface FoundThread {
+interface FoundThread {
   readonly thread: Thread;
   /** Set if the request contains only new messages. */
   readonly chain: Chain | undefined;

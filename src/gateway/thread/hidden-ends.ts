@@ -4,7 +4,7 @@ import { BoundedMap } from "../../base/bounded-map.ts";
  * The actual end of a stored reply that the client saw only in part; the provider needs it when the client
  * continues.
  */
-export interface HiddenEnd {
+interface HiddenEnd {
   /** Id of the reply that the conversation actually ended with. */
   readonly last: string;
   /** Ids of unanswered calls of the gateway's tools in that reply. */

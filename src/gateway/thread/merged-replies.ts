@@ -13,11 +13,11 @@ import {
  * A message of a request that combines several consecutive replies of the line, because one reply was continued; or a
  * single reply in another form.
  */
-export interface MergedRun {
+interface MergedRun {
   /** Position of the first reply on the line. */
-  readonly place: number;
+  readonly lineIndex: number;
   /** Index of the message in the request. */
-  readonly at: number;
+  readonly requestIndex: number;
   /** Number of replies. */
   readonly length: number;
 }
@@ -46,42 +46,49 @@ export class MergedReplies {
     request: KeyedMessages,
   ): Promise<readonly MergedRun[]> {
     const runs: MergedRun[] = [];
-    let place = 0;
-    let others = 0;
-    for (let at = 0; at < request.keys.length && place < line.keys.length; at++) {
-      const key = request.keys[at] as string;
-      if (key === line.keys[place]) {
-        place++;
+    let lineIndex = 0;
+    let unknownCount = 0;
+    for (const [requestIndex, key] of request.keys.entries()) {
+      if (lineIndex >= line.keys.length) break;
+      if (key === line.keys[lineIndex]) {
+        lineIndex++;
         continue;
       }
       const length =
-        request.roles[at] === "assistant" ? await this.#lengthOf(line.messages, place, key) : undefined;
-      if (length !== undefined) runs.push({ place, at, length });
-      else if (++others > MAX_UNKNOWN) break;
-      place += length ?? 1;
+        request.roles[requestIndex] === "assistant"
+          ? await this.#findLength(line.messages, lineIndex, key)
+          : undefined;
+      if (length !== undefined) runs.push({ lineIndex, requestIndex, length });
+      else if (++unknownCount > MAX_UNKNOWN) break;
+      lineIndex += length ?? 1;
     }
     return runs;
   }
 
-  /** Number of replies, from `place` on, that a message of this key combines; undefined if it does not match. */
-  async #lengthOf(messages: readonly LineMessage[], place: number, key: string): Promise<number | undefined> {
+  /** Number of replies, from `lineIndex` on, that a message of this key combines; undefined if it does not match. */
+  async #findLength(
+    messages: readonly LineMessage[],
+    lineIndex: number,
+    key: string,
+  ): Promise<number | undefined> {
     for (let length = 1; length <= MAX_MERGED; length++) {
-      if (messages[place]?.role !== "assistant" || messages[place + length - 1]?.role !== "assistant") break;
-      const run = messages.slice(place, place + length).map(({ id }) => id);
-      if ((await this.#keysOf(run)).includes(key)) return length;
+      if (messages[lineIndex]?.role !== "assistant" || messages[lineIndex + length - 1]?.role !== "assistant")
+        break;
+      const run = messages.slice(lineIndex, lineIndex + length).map(({ id }) => id);
+      if ((await this.#buildKeys(run)).includes(key)) return length;
     }
     return undefined;
   }
 
-  async #keysOf(run: readonly EntryId[]): Promise<readonly string[]> {
+  async #buildKeys(run: readonly EntryId[]): Promise<readonly string[]> {
     const name = run.join(" ");
     const keys =
-      this.#keys.get(name) ?? buildMergedKeys(await Promise.all(run.map((id) => this.#message(id))));
+      this.#keys.get(name) ?? buildMergedKeys(await Promise.all(run.map((id) => this.#readMessage(id))));
     this.#keys.set(name, keys);
     return keys;
   }
 
-  async #message(id: EntryId): Promise<Message> {
+  async #readMessage(id: EntryId): Promise<Message> {
     const entry = await this.#session.entry(id);
     if (entry?.kind !== "message") return { role: "assistant", parts: [] };
     // The key of a part that stays a reference is that of its content.
@@ -99,9 +106,9 @@ export function mergeRuns(
 ): KeyedMessages {
   const keys = [...line.keys];
   const roles = [...line.roles];
-  for (const { place, at, length } of runs.toReversed()) {
-    keys.splice(place, length, request.keys[at] as string);
-    roles.splice(place, length, "assistant");
+  for (const { lineIndex, requestIndex, length } of runs.toReversed()) {
+    keys.splice(lineIndex, length, request.keys[requestIndex] as string);
+    roles.splice(lineIndex, length, "assistant");
   }
   return { keys, roles };
 }
@@ -115,11 +122,11 @@ export function splitRuns(
   runs: readonly MergedRun[],
 ): RequestMessages {
   if (runs.length === 0) return messages;
-  const byPlace = new Map(runs.map((run) => [run.at, run]));
-  const list = messages.list.flatMap((message, at): readonly RequestMessage[] => {
-    const run = byPlace.get(at);
+  const byIndex = new Map(runs.map((run) => [run.requestIndex, run]));
+  const list = messages.list.flatMap((message, requestIndex): readonly RequestMessage[] => {
+    const run = byIndex.get(requestIndex);
     if (!run) return [message];
-    const replies = line.slice(run.place, run.place + run.length);
+    const replies = line.slice(run.lineIndex, run.lineIndex + run.length);
     return replies.map(({ key, role }, order) => {
       if (order === run.length - 1) return withMessageChanges(message, { key });
       const input = () => ({ role, parts: [] });

@@ -6,8 +6,8 @@ type Meta = { readonly [key: string]: Json };
  * Creates a redirect for a conversation that continues under another first message: an empty child session that is
  * found by its id, even after a restart.
  */
-export function createRedirect(of: Session, id: SessionId): Promise<Session> {
-  return of.child({ id, meta: { gateway: { goesOnIn: of.id } } });
+export function createRedirect(target: Session, id: SessionId): Promise<Session> {
+  return target.child({ id, meta: { gateway: { goesOnIn: target.id } } });
 }
 
 /** The session that a redirect points to; undefined for any other session. */

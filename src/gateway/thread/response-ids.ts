@@ -5,16 +5,16 @@ import { listPersonIds, type PersonIds } from "../identity/person-ids.ts";
 import { encodeResponsePlace, parseResponsePlace, type ResponsePlace } from "./response-place.ts";
 
 /** A reply that a client may name in a later request. */
-export interface ReplyReference {
+interface ReplyReference {
   /** Undefined if the log does not contain the reply. */
   readonly place: Promise<ResponsePlace | undefined>;
   /** False for a reply that is known only as long as the gateway runs. */
-  readonly isKept: boolean;
+  readonly isStored: boolean;
   /** Instructions among the items of its request, unless they are stored with an earlier reply. */
   readonly lead?: readonly MessageInput[] | undefined;
 }
 
-interface NotedReply {
+interface RecentReply {
   readonly place: Promise<ResponsePlace | undefined>;
   readonly written: Promise<void>;
 }
@@ -24,39 +24,40 @@ const MAX_TRIES = 8;
 const RETRY_MS = 50;
 
 /**
- * The places of replies that providers know by id. A place is stored as a fact of its session, named after the response, so that it is found after a restart and by other processes, and removed with the session.
+ * The places of replies that providers know by id. A place is stored as a fact of its session, named after the response,
+ * so that it is found after a restart and by other processes, and removed with the session.
  */
 export class ResponseIds {
   readonly #kernel: Kernel;
   readonly #onError: (error: unknown) => void;
-  readonly #replies: BoundedMap<string, NotedReply>;
+  readonly #recentReplies: BoundedMap<string, RecentReply>;
 
   /** At most `maxReplies` places are held in memory; others are read from the store. */
   constructor(kernel: Kernel, onError: (error: unknown) => void, maxReplies: () => number) {
     this.#kernel = kernel;
     this.#onError = onError;
-    this.#replies = new BoundedMap({ max: maxReplies });
+    this.#recentReplies = new BoundedMap({ max: maxReplies });
   }
 
   /** Records the place of a reply; later requests can refer to it at once. Resolves when it is stored. */
-  add(principal: string, response: string, { place, isKept, lead }: ReplyReference): Promise<void> {
+  add(principal: string, response: string, { place, isStored, lead }: ReplyReference): Promise<void> {
     const name = buildFactName(principal, response);
     // The caller that awaits the reply itself handles its errors.
-    const known = place.catch(() => undefined);
-    const written = known
-      .then((found) => (found && isKept ? this.#keep(name, found, lead) : undefined))
+    const safePlace = place.catch(() => undefined);
+    const written = safePlace
+      .then((found) => (found && isStored ? this.#store(name, found, lead) : undefined))
       .catch(this.#onError);
-    this.#replies.set(name, { place: known, written });
+    this.#recentReplies.set(name, { place: safePlace, written });
     return written;
   }
 
   /** The place of a reply; undefined if unknown. */
   async find(principal: PersonIds, response: string): Promise<ResponsePlace | undefined> {
-    const noted = this.#replies.get(buildFactName(principal.id, response));
-    if (noted) return noted.place;
+    const recent = this.#recentReplies.get(buildFactName(principal.id, response));
+    if (recent) return recent.place;
     for (let tries = 0; ; tries++) {
-      const kept = await this.#findFact(principal, (id) => buildFactName(id, response));
-      if (kept) return parseResponsePlace(kept.session, kept.value);
+      const fact = await this.#findFact(principal, (id) => buildFactName(id, response));
+      if (fact) return parseResponsePlace(fact.session, fact.value);
       if (tries === MAX_TRIES) return undefined;
       await setTimeout(RETRY_MS);
     }
@@ -65,7 +66,7 @@ export class ResponseIds {
   /** The instructions stored with a reply. */
   async lead(principal: PersonIds, response: string | undefined): Promise<readonly MessageInput[]> {
     if (response === undefined) return [];
-    await this.#replies.get(buildFactName(principal.id, response))?.written;
+    await this.#recentReplies.get(buildFactName(principal.id, response))?.written;
     const lead = (await this.#findFact(principal, (id) => buildLeadName(buildFactName(id, response))))?.value;
     return Array.isArray(lead) ? (lead as unknown as readonly MessageInput[]) : [];
   }
@@ -79,11 +80,11 @@ export class ResponseIds {
     return undefined;
   }
 
-  async #keep(name: string, place: ResponsePlace, lead: readonly MessageInput[] | undefined): Promise<void> {
-    const known = await this.#kernel.findFact(name);
+  async #store(name: string, place: ResponsePlace, lead: readonly MessageInput[] | undefined): Promise<void> {
+    const earlier = await this.#kernel.findFact(name);
     // An id that an upstream gives to replies of several conversations is ambiguous, now and later.
-    if (known?.value === null) return;
-    await using session = await this.#kernel.session(known?.session ?? place.session);
+    if (earlier?.value === null) return;
+    await using session = await this.#kernel.session(earlier?.session ?? place.session);
     const isAmbiguous = session.id !== place.session;
     if (lead && !isAmbiguous) await session.facts.claim(buildLeadName(name), lead as unknown as Json);
     await session.facts.claim(name, isAmbiguous ? null : encodeResponsePlace(place));

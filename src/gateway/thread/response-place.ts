@@ -1,15 +1,15 @@
 import type { EntryId, Json, SessionId } from "../../index.ts";
-import type { ApiName } from "../api/api.ts";
+import type { WireName } from "../../wire/wire.ts";
 
 /** The facts by which the family of a thread is found. */
 export interface ThreadKey {
-  readonly api: ApiName;
+  readonly api: WireName;
   readonly client?: string | undefined;
   readonly explicit?: string | undefined;
   readonly firstKey: string;
 }
 
-/** The home of a caller's conversation with a given first message. */
+/** The key of a caller's conversation with a given first message. */
 export function buildThreadKey(
   { api, client, explicit }: Omit<ThreadKey, "firstKey">,
   firstKey: string,
@@ -38,21 +38,21 @@ export interface ResponsePlace {
 }
 
 /** A place as stored; the session is stored separately. */
-export function encodeResponsePlace({ threadKey: home, entry, isWhole, lead }: ResponsePlace): Json {
-  return { entry, isWhole, home: { ...home } as Json, ...(lead !== undefined && { lead }) };
+export function encodeResponsePlace({ threadKey, entry, isWhole, lead }: ResponsePlace): Json {
+  return { entry, isWhole, home: { ...threadKey } as Json, ...(lead !== undefined && { lead }) };
 }
 
 /** Parses a stored place; undefined if it is invalid. */
-export function parseResponsePlace(session: SessionId, kept: Json | undefined): ResponsePlace | undefined {
-  const { entry, isWhole, home, lead } = objectOf(kept);
-  const { api, client, explicit, firstKey } = objectOf(home);
+export function parseResponsePlace(session: SessionId, stored: Json | undefined): ResponsePlace | undefined {
+  const { entry, isWhole, home, lead } = toJsonObject(stored);
+  const { api, client, explicit, firstKey } = toJsonObject(home);
   if (typeof entry !== "string" || typeof api !== "string" || typeof firstKey !== "string") return undefined;
   return {
     session,
     entry,
     isWhole: isWhole === true,
     threadKey: {
-      api: api as ApiName,
+      api: api as WireName,
       firstKey,
       ...(typeof client === "string" && { client }),
       ...(typeof explicit === "string" && { explicit }),
@@ -61,7 +61,7 @@ export function parseResponsePlace(session: SessionId, kept: Json | undefined): 
   };
 }
 
-function objectOf(value: Json | undefined): { readonly [key: string]: Json | undefined } {
+function toJsonObject(value: Json | undefined): { readonly [key: string]: Json | undefined } {
   return typeof value === "object" && value !== null && !Array.isArray(value)
     ? (value as { readonly [key: string]: Json })
     : {};

@@ -31,7 +31,7 @@ export interface ThreadFamilyDeps {
 }
 
 /** Finds the conversation that a client continues under a different first message. */
-export type FindContinued = () => Promise<ClientSummary | undefined>;
+type FindContinued = () => Promise<ClientSummary | undefined>;
 
 const MAX_CHILDREN = 100;
 
@@ -113,11 +113,11 @@ export class ThreadFamily {
   }
 
   /** Adopts a conversation that continues here, because its client restarted it from a summary. */
-  async #adopt({ of, text }: ClientSummary): Promise<void> {
-    await this.#roots.addRedirect(of.session);
-    this.#threads.unshift(of);
-    this.#adopted.add(of);
-    this.#summaries.add({ of, text });
+  async #adopt({ thread, text }: ClientSummary): Promise<void> {
+    await this.#roots.addRedirect(thread.session);
+    this.#threads.unshift(thread);
+    this.#adopted.add(thread);
+    this.#summaries.add({ thread, text });
   }
 
   /** Drops a conversation whose session was deleted while it was open; false if it does not belong to this family. */
@@ -159,7 +159,7 @@ export class ThreadFamily {
     const { explicit, agent } = caller;
     const isBesideMain = explicit !== undefined && this.#main?.hasTools === true;
     const summary = this.#summaries.find(request.opening);
-    const continues = summary?.of.session.id;
+    const continues = summary?.thread.session.id;
     const messages = { keys: this.#isExplicit ? keys : replaceOpening(keys, firstKey), roles };
     const candidates = await Promise.all(
       this.#threads.map((thread) => thread.describeCandidate(explicit, firstKey, messages)),
@@ -172,7 +172,7 @@ export class ThreadFamily {
     const thread = chosen ?? (await this.#open(request, choice.type === "new-child" ? choice.kind : kind));
     const isRestarted = choice.type === "continue" && choice.keep === 0;
     const linked = summary ?? (isRestarted ? this.#summaries.findReply(thread, request.opening) : undefined);
-    if (linked?.of === thread && !(await isRepeatedInFull(thread, keys)))
+    if (linked?.thread === thread && !(await isRepeatedInFull(thread, keys)))
       await this.#summaries.link(linked, this.#caller.client ?? "client");
     thread.reserve();
     return thread;
@@ -250,9 +250,9 @@ export class ThreadFamily {
     return this.#add(child, meta, main);
   }
 
-  #add(session: Session, meta: ThreadMeta, of?: Thread): Thread {
+  #add(session: Session, meta: ThreadMeta, main?: Thread): Thread {
     const { kernel, stored, prepareStored } = this.#deps;
-    const onReply = (text: string) => this.#recordReply(meta.kind, text, of);
+    const onReply = (text: string) => this.#recordReply(meta.kind, text, main);
     const thread = new Thread({
       session,
       meta,
@@ -267,12 +267,12 @@ export class ThreadFamily {
     return thread;
   }
 
-  async #recordReply(kind: ThreadKind, text: string, of: Thread | undefined): Promise<void> {
-    const main = of ?? this.#main;
-    if (kind === "main" && main) this.#summaries.addReply({ text, of: main });
+  async #recordReply(kind: ThreadKind, text: string, knownMain: Thread | undefined): Promise<void> {
+    const main = knownMain ?? this.#main;
+    if (kind === "main" && main) this.#summaries.addReply({ text, thread: main });
     if (kind === "compaction") {
-      if (main) this.#summaries.add({ text, of: main });
-      this.#deps.onSummary({ text, ...(main && { of: main }) });
+      if (main) this.#summaries.add({ text, thread: main });
+      this.#deps.onSummary({ text, ...(main && { thread: main }) });
     }
     if (kind === "title" && this.#isExplicit) {
       const title = text.replaceAll(/\s+/g, " ").trim().slice(0, 120);

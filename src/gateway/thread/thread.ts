@@ -1,7 +1,7 @@
 import { Conversation, type PlacedMessages } from "../../conversation/conversation.ts";
 import type { CachedLine, LineMessage } from "../../conversation/line-cache.ts";
 import type { Blobs, MessageInput, Session } from "../../index.ts";
-import type { LoadBase64, LoggedContent } from "../api/api.ts";
+import type { LoadBase64, LoggedContent } from "../../wire/wire.ts";
 import type { KeyedMessages } from "../identity/align-request.ts";
 import type { ThreadCandidate, ThreadKind } from "../identity/choose-thread.ts";
 import { getMessageKey } from "../identity/message-key.ts";
@@ -30,13 +30,13 @@ const MAX_UNKNOWN_RESPONSES = 2;
 const REMINDER_PREFIX = "Said by the client for one request only:\n";
 
 /** Instructions of a request, and the response that they are stored with. */
-export interface StoredLead {
+interface StoredLead {
   readonly key: string;
   readonly response: string;
 }
 
 /** Dependencies of a thread. */
-export interface ThreadDeps {
+interface ThreadDeps {
   readonly session: Session;
   readonly meta: ThreadMeta;
   /** The facts by which its family is found. */

@@ -19,7 +19,7 @@ interface KnownSummary {
   readonly principal: string;
   readonly text: string;
   /** Undefined until the client continues with the summary. */
-  readonly of?: Thread;
+  readonly thread?: Thread;
 }
 
 /** A family, with its size at the last use. */
@@ -31,7 +31,7 @@ interface HeldFamily {
 }
 
 /** Limits on the conversations held in memory. */
-export interface ThreadLimits {
+interface ThreadLimits {
   readonly maxThreads: number;
   /** Approximate memory of all conversations together. */
   readonly maxThreadBytes: number;
@@ -151,8 +151,9 @@ export class Threads {
       (known) => known.principal === principal.id && hasSummary(known.text, request.opening()),
     );
     if (!summary) return undefined;
-    const of = summary.of ?? (await findRepeatedThread(this.#threadsOf(request.caller, "main"), request));
-    return of && { text: summary.text, of };
+    const thread =
+      summary.thread ?? (await findRepeatedThread(this.#threadsOf(request.caller, "main"), request));
+    return thread && { text: summary.text, thread };
   }
 
   /** Finds and reserves the thread of a conversation whose client has removed the beginning. */
@@ -188,7 +189,7 @@ export class Threads {
       this.#families.delete(key);
       this.#retention.recordEviction(key, held.sizeBytes);
       this.#setSize(held, 0, 0);
-      this.#summaries = this.#summaries.filter(({ of }) => !of || !family.threads.includes(of));
+      this.#summaries = this.#summaries.filter(({ thread }) => !thread || !family.threads.includes(thread));
       await family.close();
     }
   }

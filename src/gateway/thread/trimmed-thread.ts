@@ -8,7 +8,7 @@ import type { Thread } from "./thread.ts";
 import { parseThreadMeta } from "./thread-meta.ts";
 
 /** A request that may continue a conversation without containing its beginning. */
-export interface TrimmedRequest extends KeyedMessages {
+interface TrimmedRequest extends KeyedMessages {
   readonly shape: AgentShape;
 }
 
@@ -20,7 +20,7 @@ const MAX_STORED = 100;
 const LAST_MESSAGES = 6;
 
 /** The key of the last reply in a request. */
-export function getLastReplyKey({ keys, roles }: KeyedMessages): string | undefined {
+function getLastReplyKey({ keys, roles }: KeyedMessages): string | undefined {
   return keys[roles.lastIndexOf("assistant")];
 }
 

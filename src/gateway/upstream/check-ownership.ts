@@ -1,6 +1,6 @@
-import { FaultError } from "../api/fault-error.ts";
 import type { UpstreamConfig } from "../config/config.ts";
 import type { Incoming } from "../door/incoming.ts";
+import { FaultError } from "../fault-error.ts";
 import type { PersonIds } from "../identity/person-ids.ts";
 import { findReferences, type StoredReference } from "../request/find-references.ts";
 import { getUpstreamKey } from "./credential.ts";

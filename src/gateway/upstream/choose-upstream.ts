@@ -1,18 +1,18 @@
-import type { ApiName, WireFault } from "../api/api.ts";
+import type { WireFault, WireName } from "../../wire/wire.ts";
 import type { UpstreamConfig } from "../config/config.ts";
 
 /** The part of an upstream's configuration that decides the choice. */
 export type Upstream = Pick<UpstreamConfig, "name" | "baseUrl" | "apis" | "prefix" | "models" | "keyEnv">;
 
 /** The API and the model that a request asks for. */
-export interface WantedModel {
-  readonly api: ApiName;
+interface WantedModel {
+  readonly api: WireName;
   /** The model as the client names it; undefined if the request names none. */
   readonly model: string | undefined;
 }
 
 /** The upstream for a request, or the fault to report if there is none. */
-export type ChosenUpstream<Kind extends Upstream = Upstream> =
+type ChosenUpstream<Kind extends Upstream = Upstream> =
   | { readonly upstream: Kind; readonly model: string | undefined; readonly fault?: never }
   | { readonly fault: WireFault };
 
@@ -41,7 +41,7 @@ export function chooseUpstream<Kind extends Upstream>(
 }
 
 /** An example upstream per API, for error messages. */
-const EXAMPLES: Readonly<Record<ApiName, Pick<Upstream, "name" | "baseUrl" | "keyEnv">>> = {
+const EXAMPLES: Readonly<Record<WireName, Pick<Upstream, "name" | "baseUrl" | "keyEnv">>> = {
   anthropic: { name: "anthropic", baseUrl: "https://api.anthropic.com", keyEnv: "ANTHROPIC_API_KEY" },
   "openai-chat": { name: "openai", baseUrl: "https://api.openai.com/v1", keyEnv: "OPENAI_API_KEY" },
   "openai-responses": { name: "openai", baseUrl: "https://api.openai.com/v1", keyEnv: "OPENAI_API_KEY" },
@@ -66,7 +66,7 @@ function measureMatch(pattern: string, model: string): number {
   return pattern.endsWith("*") && model.startsWith(pattern.slice(0, -1)) ? pattern.length : 0;
 }
 
-function createNoUpstreamFault(api: ApiName, upstreams: readonly Upstream[]): WireFault {
+function createNoUpstreamFault(api: WireName, upstreams: readonly Upstream[]): WireFault {
   const example = JSON.stringify({ ...EXAMPLES[api], apis: [api] });
   const others = upstreams.map(({ name, apis }) => `${name} speaks ${apis.join(", ")}`).join("; ");
   return {

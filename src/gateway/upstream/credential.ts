@@ -1,4 +1,4 @@
-import type { ApiName, WireFault } from "../api/api.ts";
+import type { WireFault, WireName } from "../../wire/wire.ts";
 import type { Upstream } from "./choose-upstream.ts";
 import type { RawHeaders } from "./raw-headers.ts";
 
@@ -19,7 +19,7 @@ export function getUpstreamKey(
 }
 
 /** The headers that carry a configured key to an upstream. */
-export function buildKeyHeaders(api: ApiName, host: string, key: string): string[] {
+export function buildKeyHeaders(api: WireName, host: string, key: string): string[] {
   const bearer = ["Authorization", `Bearer ${key}`];
   if (api !== "anthropic") return bearer;
   // Other servers with Anthropic's API accept either header; Anthropic itself must not get both.

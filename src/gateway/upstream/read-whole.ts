@@ -4,7 +4,7 @@ import { decompressBody } from "./content-coding.ts";
 import { toCutError, UpstreamError } from "./upstream-error.ts";
 
 /** A complete body. */
-export interface UpstreamBody {
+interface UpstreamBody {
   /** The bytes as received. */
   readonly raw: Buffer;
   /**
@@ -13,7 +13,7 @@ export interface UpstreamBody {
   readonly decoded: Buffer | undefined;
 }
 
-export interface ReadBodyLimits {
+interface ReadBodyLimits {
   /** Maximum time between two chunks. */
   readonly idleMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;

@@ -1,6 +1,6 @@
-import { FaultError } from "../api/fault-error.ts";
 import type { UpstreamConfig } from "../config/config.ts";
 import type { Incoming } from "../door/incoming.ts";
+import { FaultError } from "../fault-error.ts";
 import type { CallSpan } from "../observe/spans.ts";
 import { countBytes } from "../outgoing/splice-body.ts";
 import { withSpanHeaders } from "./call-span.ts";
@@ -15,7 +15,7 @@ import type { UpstreamServices } from "./upstream-services.ts";
 import { buildUpstreamUrl } from "./upstream-url.ts";
 
 /** A request to be sent upstream. */
-export interface UpstreamSend {
+interface UpstreamSend {
   readonly upstream: UpstreamConfig;
   /** Undefined for a request without a body. */
   readonly body: readonly Uint8Array[] | undefined;

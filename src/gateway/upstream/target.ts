@@ -1,7 +1,7 @@
-import { FaultError } from "../api/fault-error.ts";
 import type { UpstreamConfig } from "../config/config.ts";
 import { CHATGPT } from "../config/well-known-upstreams.ts";
 import type { Incoming } from "../door/incoming.ts";
+import { FaultError } from "../fault-error.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import { chooseUpstream } from "./choose-upstream.ts";
 import type { UpstreamServices } from "./upstream-services.ts";

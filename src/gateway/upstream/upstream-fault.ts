@@ -1,4 +1,4 @@
-import type { WireFault } from "../api/api.ts";
+import type { WireFault } from "../../wire/wire.ts";
 import type { UpstreamError, UpstreamReason } from "./upstream-error.ts";
 
 const FAULTS: Readonly<Record<UpstreamReason, Pick<WireFault, "status" | "kind">>> = {

@@ -1,10 +1,10 @@
-import type { ApiName } from "../api/api.ts";
+import type { WireName } from "../../wire/wire.ts";
 import { buildKeyHeaders, CREDENTIAL_HEADERS, parseCredential } from "./credential.ts";
 import { createHopByHopTest, type RawHeaders } from "./raw-headers.ts";
 
 /** Properties of an outgoing request that decide its headers. */
 export interface OutgoingHeaderOptions {
-  readonly api: ApiName;
+  readonly api: WireName;
   /** Value of the Host header: `upstreamUrl(…).host`. */
   readonly host: string;
   /** The upstream's key; if absent, the client's own credential is forwarded. */

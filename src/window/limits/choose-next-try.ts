@@ -1,10 +1,10 @@
 import type { Overflow } from "./overflow.ts";
 
 /** Maximum number of retries after an overflow. */
-export const maxTries = 3;
+export const MAX_TRIES = 3;
 
 /** Share of the size known to be too large that the next try may take. */
-const forcedShare = 0.75;
+const FORCED_SHARE = 0.75;
 
 /** A request that overflowed. */
 interface OverflowedTry {
@@ -27,11 +27,11 @@ type NextTry =
 /** Decides how to continue after an overflow. Each budget is smaller than the request before it. */
 export function chooseNextTry(last: OverflowedTry): NextTry {
   const { tries, lastTokens, overflow, floorTokens = 0 } = last;
-  if (tries >= maxTries) {
+  if (tries >= MAX_TRIES) {
     const message = `The window still overflowed after ${tries} shorter requests, the last of ${lastTokens} tokens: ${overflow.message}`;
     return { type: "give-up", reason: "tries-used", message };
   }
-  const budgetTokens = Math.floor(forcedShare * Math.min(lastTokens, fittingTokens(last)));
+  const budgetTokens = Math.floor(FORCED_SHARE * Math.min(lastTokens, fittingTokens(last)));
   if (budgetTokens < Math.max(floorTokens, 1)) {
     const message = `The window would have to shrink to ${budgetTokens} tokens, but ${floorTokens} cannot be removed: ${overflow.message}`;
     return { type: "give-up", reason: "floor", message };

@@ -9,7 +9,7 @@ interface OverflowForm {
 }
 
 /** Wordings that can only mean a window overflow, more specific ones first. */
-export const overflowForms: readonly OverflowForm[] = [
+export const OVERFLOW_FORMS: readonly OverflowForm[] = [
   {
     provider: "fireworks",
     pattern: /prompt is too long: (?<input>[\d,]+), model maximum context length: (?<limit>[\d,]+)/i,
@@ -145,7 +145,7 @@ export const overflowForms: readonly OverflowForm[] = [
 ];
 
 /** Codes and stop reasons that can only mean a window overflow, with the provider if only one uses the code. */
-export const overflowCodes: ReadonlyMap<string, string | undefined> = new Map([
+export const OVERFLOW_CODES: ReadonlyMap<string, string | undefined> = new Map([
   ["context_length_exceeded", undefined],
   ["model_context_window_exceeded", undefined],
   ["exceed_context_size_error", "llama.cpp"],

@@ -1,7 +1,7 @@
 import { checkFields } from "../../model/argument-checks.ts";
 import type { ProviderFailure } from "../../wire/provider-failure.ts";
 import { isRefusal } from "./is-refusal.ts";
-import { overflowCodes, overflowForms } from "./overflow-forms.ts";
+import { OVERFLOW_CODES, OVERFLOW_FORMS } from "./overflow-forms.ts";
 import { collectFailureFacts, type FailureFacts } from "./provider-failure.ts";
 
 /** A request that did not fit the model's window. */
@@ -43,7 +43,7 @@ function detectAnyOverflow(failure: ProviderFailure): Overflow | undefined {
 
 function findOverflowInTexts(facts: FailureFacts): Overflow | undefined {
   for (const text of facts.texts) {
-    for (const { provider, pattern } of overflowForms) {
+    for (const { provider, pattern } of OVERFLOW_FORMS) {
       const match = pattern.exec(text);
       if (match) return buildOverflow(facts, text, provider, match.groups ?? {});
     }
@@ -53,20 +53,20 @@ function findOverflowInTexts(facts: FailureFacts): Overflow | undefined {
 
 function findOverflowInCodes(facts: FailureFacts): Overflow | undefined {
   for (const code of facts.codes) {
-    if (overflowCodes.has(code))
-      return buildOverflow(facts, facts.texts[0] ?? code, overflowCodes.get(code), {});
+    if (OVERFLOW_CODES.has(code))
+      return buildOverflow(facts, facts.texts[0] ?? code, OVERFLOW_CODES.get(code), {});
   }
   return undefined;
 }
 
-const plainTooLarge =
+const PLAIN_TOO_LARGE =
   /(?:entity|payload|content|request|body)(?: is)? too large|^413 (?:status code )?\(no body\)$/i;
-const oneFile = /\b(?:image|audio|video|file|pdf|document)\b/i;
+const ONE_FILE = /\b(?:image|audio|video|file|pdf|document)\b/i;
 
 /** Servers in front of a model answer 413 with their own text, or with none. */
 function findOverflowInStatus(facts: FailureFacts): Overflow | undefined {
   if (!facts.statuses.has(413)) return undefined;
-  const isPlain = facts.texts.every((text) => plainTooLarge.test(text) && !oneFile.test(text));
+  const isPlain = facts.texts.every((text) => PLAIN_TOO_LARGE.test(text) && !ONE_FILE.test(text));
   return isPlain ? buildOverflow(facts, facts.texts[0] ?? "413", undefined, {}) : undefined;
 }
 
@@ -77,14 +77,14 @@ function buildOverflow(
   groups: Readonly<Record<string, string | undefined>>,
 ): Overflow {
   const limitTokens = parseCount(groups.limit) ?? facts.windowTokens;
-  const outputTokens = parseCount(groups.output) ?? findCount(message, outputWording);
+  const outputTokens = parseCount(groups.output) ?? findCount(message, OUTPUT_WORDING);
   const inputTokens =
     parseCount(groups.input) ??
     facts.promptTokens ??
-    findCount(message, inputWording) ??
+    findCount(message, INPUT_WORDING) ??
     addExcess(limitTokens, parseCount(groups.excess));
   const sum = inputTokens === undefined ? undefined : inputTokens + (outputTokens ?? 0);
-  const requestedTokens = findCount(message, totalWording) ?? sum;
+  const requestedTokens = findCount(message, TOTAL_WORDING) ?? sum;
   return {
     ...(provider !== undefined && { provider }),
     ...(limitTokens !== undefined && { limitTokens }),
@@ -94,10 +94,10 @@ function buildOverflow(
   };
 }
 
-const totalWording =
+const TOTAL_WORDING =
   /(?:requested|resulted in|for a total of)(?: about| at least| a total of)? ([\d,]+) tokens/i;
-const inputWording = /([\d,]+) (?:in the messages|in your prompt|input tokens)/i;
-const outputWording =
+const INPUT_WORDING = /([\d,]+) (?:in the messages|in your prompt|input tokens)/i;
+const OUTPUT_WORDING =
   /([\d,]+) (?:in the completion|(?:tokens )?for the completion|output tokens|in the output)|max_completion_tokens' is too large: ([\d,]+)/i;
 
 function findCount(text: string, wording: RegExp): number | undefined {

@@ -21,7 +21,7 @@ interface PoisonForm {
 }
 
 /** Wordings that can only mean that a block of the request was rejected. */
-export const poisonForms: readonly PoisonForm[] = [
+export const POISON_FORMS: readonly PoisonForm[] = [
   { kind: "image", pattern: /image exceeds [\d.]+ ?[KM]B maximum/i },
   { kind: "image", pattern: /image dimensions exceed max allowed size/i },
   { kind: "image", pattern: /could not process image|unable to process input image/i },
@@ -94,7 +94,7 @@ export const poisonForms: readonly PoisonForm[] = [
 ];
 
 /** Codes that can only mean that a block of the request was rejected. */
-export const poisonCodes: ReadonlyMap<string, PoisonKind> = new Map<string, PoisonKind>([
+export const POISON_CODES: ReadonlyMap<string, PoisonKind> = new Map<string, PoisonKind>([
   ["invalid_image", "image"],
   ["invalid_image_format", "image"],
   ["invalid_base64_image", "image"],

@@ -1,6 +1,6 @@
 import type { ProviderFailure } from "../../wire/provider-failure.ts";
 import { isRefusal } from "./is-refusal.ts";
-import { type PoisonKind, poisonCodes, poisonForms } from "./poison-forms.ts";
+import { POISON_CODES, POISON_FORMS, type PoisonKind } from "./poison-forms.ts";
 import { collectFailureFacts, type FailureFacts } from "./provider-failure.ts";
 
 /** A block of the request that the provider rejects, and would reject again on every retry. */
@@ -30,7 +30,7 @@ export function detectPoison(failure: ProviderFailure): Poison | undefined {
 
 function findPoisonInTexts(facts: FailureFacts): Poison | undefined {
   for (const text of facts.texts) {
-    for (const { kind, pattern } of poisonForms) {
+    for (const { kind, pattern } of POISON_FORMS) {
       const match = pattern.exec(text);
       if (match) return buildPoison(facts, kind, text, match.groups);
     }
@@ -40,7 +40,7 @@ function findPoisonInTexts(facts: FailureFacts): Poison | undefined {
 
 function findPoisonInCodes(facts: FailureFacts): Poison | undefined {
   for (const code of facts.codes) {
-    const kind = poisonCodes.get(code);
+    const kind = POISON_CODES.get(code);
     if (kind) return buildPoison(facts, kind, facts.texts[0] ?? code, undefined);
   }
   return undefined;
@@ -64,11 +64,11 @@ function buildPoison(
   };
 }
 
-const pathWording =
+const PATH_WORDING =
   /\b(?:messages?|input|contents)(?:\.\[?|\[)(\d+)\]?(?:\.(?:content|parts)(?:\.\[?|\[)(\d+)\]?(?:\.tool_result\.content\.(\d+))?)?/;
 
 function parsePath(text: string): PoisonPath | undefined {
-  const match = pathWording.exec(text);
+  const match = PATH_WORDING.exec(text);
   if (!match) return undefined;
   const [message, block, inner] = match.slice(1);
   return {

@@ -13,21 +13,21 @@ export interface FailureFacts {
   readonly windowTokens?: number;
 }
 
-const codeKeys =
+const CODE_KEYS =
   "code type status statusCode error_type errorType name __type reason stop_reason stopReason finish_reason finishReason".split(
     " ",
   );
-const textKeys = "message error detail description errorMessage Message msg raw body".split(" ");
-const innerKeys =
+const TEXT_KEYS = "message error detail description errorMessage Message msg raw body".split(" ");
+const INNER_KEYS =
   "error errors cause detail details metadata response data body delta message choices incomplete_details".split(
     " ",
   );
 
-const maxDepth = 8;
-const maxElements = 20;
-const maxCodeCharacters = 100;
-const maxParsedCharacters = 100_000;
-const maxTextCharacters = 4_000;
+const MAX_DEPTH = 8;
+const MAX_ELEMENTS = 20;
+const MAX_CODE_CHARACTERS = 100;
+const MAX_PARSED_CHARACTERS = 100_000;
+const MAX_TEXT_CHARACTERS = 4_000;
 
 /** Collects the facts of a failure, including errors that proxies have wrapped as text inside another error. */
 export function collectFailureFacts(failure: ProviderFailure): FailureFacts {
@@ -55,12 +55,12 @@ interface FactCollector {
 }
 
 function visit(value: unknown, facts: FactCollector, depth: number): void {
-  if (depth > maxDepth) return;
+  if (depth > MAX_DEPTH) return;
   if (typeof value === "string") visitText(value, facts, depth);
   if (typeof value !== "object" || value === null || facts.seen.has(value)) return;
   facts.seen.add(value);
   if (Array.isArray(value)) {
-    for (const element of value.slice(0, maxElements)) visit(element, facts, depth + 1);
+    for (const element of value.slice(0, MAX_ELEMENTS)) visit(element, facts, depth + 1);
   } else visitObject(value, facts, depth);
 }
 
@@ -69,22 +69,22 @@ function visitText(text: string, facts: FactCollector, depth: number): void {
   if (inner !== undefined) visit(inner, facts, depth + 1);
   const status = /^\s*(?:error(?: code)?:? )?([45]\d\d)\b/i.exec(text)?.[1];
   if (status !== undefined) facts.statuses.add(Number(status));
-  if (text.trim() !== "") facts.texts.push(text.slice(0, maxTextCharacters));
+  if (text.trim() !== "") facts.texts.push(text.slice(0, MAX_TEXT_CHARACTERS));
 }
 
 function visitObject(value: object, facts: FactCollector, depth: number): void {
   const entries = new Map<string, unknown>(Object.entries(value));
-  for (const key of innerKeys) {
+  for (const key of INNER_KEYS) {
     const inner = entries.get(key);
     if (typeof inner === "object") visit(inner, facts, depth + 1);
   }
-  for (const key of textKeys) {
+  for (const key of TEXT_KEYS) {
     const text = entries.get(key);
     if (typeof text === "string") visitText(text, facts, depth);
   }
-  for (const key of codeKeys) addCode(entries.get(key), facts);
+  for (const key of CODE_KEYS) addCode(entries.get(key), facts);
   const field = entries.get("param");
-  if (typeof field === "string") facts.fields.push(field.slice(0, maxCodeCharacters));
+  if (typeof field === "string") facts.fields.push(field.slice(0, MAX_CODE_CHARACTERS));
   const promptTokens = entries.get("n_prompt_tokens");
   if (typeof promptTokens === "number") facts.promptTokens = promptTokens;
   const windowTokens = entries.get("n_ctx");
@@ -93,14 +93,14 @@ function visitObject(value: object, facts: FactCollector, depth: number): void {
 
 function addCode(code: unknown, facts: FactCollector): void {
   if (typeof code === "number") facts.statuses.add(code);
-  else if (typeof code !== "string" || code.length > maxCodeCharacters) return;
+  else if (typeof code !== "string" || code.length > MAX_CODE_CHARACTERS) return;
   else if (/^\d{3}$/.test(code)) facts.statuses.add(Number(code));
   else facts.codes.add(code.toLowerCase());
 }
 
 /** The JSON value in a text, such as the object after the prefix `400 `; undefined if there is none. */
 function parseJsonIn(text: string): unknown {
-  if (text.length > maxParsedCharacters) return undefined;
+  if (text.length > MAX_PARSED_CHARACTERS) return undefined;
   const from = text.search(/[{[]/);
   const to = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]"));
   if (from < 0 || to <= from) return undefined;

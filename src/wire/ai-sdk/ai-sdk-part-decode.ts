@@ -81,8 +81,8 @@ export function decodeReasoningPart(
   const options = toObject(part[field]);
   const opaque = options && findOpaque(options);
   const reasoning: ReasoningPart = { type: "reasoning", text: part.text, ...dropUndefined({ opaque }) };
-  const isTold = JSON.stringify(buildProviderOptions(opaque)) === JSON.stringify(options);
-  const known = ["type", "text", ...(isTold ? [field] : [])];
+  const isRestorable = JSON.stringify(buildProviderOptions(opaque)) === JSON.stringify(options);
+  const known = ["type", "text", ...(isRestorable ? [field] : [])];
   return { part: reasoning, extra: omitFields(part, known) };
 }
 

@@ -94,8 +94,8 @@ export async function encodeResultPart(
   { part, callName, extra }: ResultPiece,
   session: PartSource,
 ): Promise<WireObject> {
-  const { output: told, ...rest } = toModelExtra(extra);
-  const output = await encodeOutput(part, toObject(told), session);
+  const { output: original, ...rest } = toModelExtra(extra);
+  const output = await encodeOutput(part, toObject(original), session);
   const isMarked = part.isError === true && output.type === "content";
   const options = isMarked ? { providerOptions: { longhaul: { isError: true } } } : {};
   return {
@@ -108,17 +108,18 @@ export async function encodeResultPart(
   };
 }
 
-/** Builds the output of a tool: text, the original JSON, or pieces. `told` is the original form that an import kept. */
+/** Builds the output of a tool: text, JSON, or pieces. `original` is the form that an import kept. */
 async function encodeOutput(
   part: ToolResultPart,
-  told: WireObject | undefined,
+  original: WireObject | undefined,
   session: PartSource,
 ): Promise<WireObject> {
-  const rest = told && omitFields(told, ["type"]);
+  const rest = original && omitFields(original, ["type"]);
   const text = getPlainText(part);
-  if (told?.type === "execution-denied")
+  if (original?.type === "execution-denied")
     return { type: "execution-denied", ...(text ? { reason: text } : {}), ...rest };
-  const json = told?.type === "json" || told?.type === "error-json" ? parseOptionalJson(text) : undefined;
+  const json =
+    original?.type === "json" || original?.type === "error-json" ? parseOptionalJson(text) : undefined;
   if (json) return { type: part.isError ? "error-json" : "json", value: json.value, ...rest };
   if (text !== undefined) return { type: part.isError ? "error-text" : "text", value: text, ...rest };
   return { type: "content", value: await encodeContentPieces(part, session), ...rest };

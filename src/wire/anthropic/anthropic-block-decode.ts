@@ -11,7 +11,7 @@ export function decodeAnthropicBlocks(content: unknown, format: string): Content
 }
 
 /** Converts the output of a tool result: a string, or blocks of text and media. */
-export function decodeAnthropicOutput(content: unknown, format: string): ToolResultInput["output"] {
+function decodeAnthropicOutput(content: unknown, format: string): ToolResultInput["output"] {
   return decodeBlockOutput(content, format, (block) => decodeBlock(block, format));
 }
 

@@ -44,7 +44,7 @@ export async function encodeEditedBlock(
 }
 
 /** A block for a new part; undefined for parts that content cannot hold. */
-export async function encodeNewBlock(
+async function encodeNewBlock(
   part: Part,
   form: BlockFormat,
   base64Of: LoadBase64,

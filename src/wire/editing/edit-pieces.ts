@@ -39,7 +39,7 @@ export function applyPieceEdits<P extends ClientPiece>(
   const bringUnknown = (end: number) => {
     for (; next < end; next++) if (!known.has(next)) result.push({ type: "own", piece: pieceAt(next) });
   };
-  const told = new Set<PartMatch>();
+  const finished = new Set<PartMatch>();
   for (const trace of traced) {
     const { part, from, isSame } = trace;
     const match = from === undefined ? undefined : byOriginal.get(from);
@@ -48,8 +48,8 @@ export function applyPieceEdits<P extends ClientPiece>(
         result.push({ type: "new", part });
       continue;
     }
-    if (told.has(match)) continue;
-    told.add(match);
+    if (finished.has(match)) continue;
+    finished.add(match);
     bringUnknown(match.own[0] as number);
     const stayed = members.get(match) ?? [];
     if (stayed.length === match.originals.length && stayed.every((one) => one.isSame))
@@ -63,7 +63,7 @@ export function applyPieceEdits<P extends ClientPiece>(
         original: original[from as number] as Part,
       });
   }
-  if (told.size > 0) bringUnknown(pieces.length);
+  if (finished.size > 0) bringUnknown(pieces.length);
   return result;
 }
 

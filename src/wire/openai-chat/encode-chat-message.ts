@@ -12,7 +12,7 @@ import { OPENAI_CHAT_NAME } from "./decode-chat.ts";
 import { newChatCall } from "./openai-chat-calls.ts";
 
 /** A message, and its media for a following user message. */
-export interface EncodedChatMessage {
+interface EncodedChatMessage {
   readonly message: WireObject | undefined;
   readonly media: readonly WireObject[];
 }

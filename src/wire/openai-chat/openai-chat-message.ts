@@ -114,13 +114,13 @@ function decodeReasoning(
   const text = toText(message[field]);
   const details = toArray(message.reasoning_details);
   if (text === undefined && details.length === 0) return undefined;
-  const told = details.map(
+  const detailTexts = details.map(
     (detail) => toText(toObject(detail)?.text) ?? toText(toObject(detail)?.summary) ?? "",
   );
   return {
     part: {
       type: "reasoning",
-      text: text ?? told.join(""),
+      text: text ?? detailTexts.join(""),
       ...(details.length > 0 && { opaque: { reasoning_details: details as Json } }),
     },
     field: text === undefined ? "reasoning_details" : field,

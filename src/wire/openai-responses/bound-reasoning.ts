@@ -4,7 +4,7 @@ import type { WireObject } from "../wire.ts";
 import type { ItemPiece } from "./item-pieces.ts";
 
 /** The remaining pieces of a turn whose reasoning is bound to the items after it. */
-export interface BoundPieces {
+interface BoundPieces {
   readonly edited: readonly EditedPiece<ItemPiece>[];
   /** Items whose reasoning has left; the provider would refuse them under their ids. */
   readonly unbound: ReadonlySet<WireObject>;

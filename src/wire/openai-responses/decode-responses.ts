@@ -20,7 +20,7 @@ export function parseInputItems(input: unknown): readonly WireObject[] {
 }
 
 /** The role of an item. */
-export function getItemRole(item: WireObject): Role {
+function getItemRole(item: WireObject): Role {
   const { type = "message", role } = item;
   if (type !== "message") {
     // An approval answers a request of the model, as a result does: both stay, or both leave.
@@ -44,17 +44,17 @@ export function decodeItemParts(item: WireObject): readonly ItemPart[] {
  * its own.
  */
 export function decodeResponses(elements: readonly WireObject[]): readonly DecodedMessage[] {
-  const said: DecodedMessage[] = [];
+  const messages: DecodedMessage[] = [];
   for (let from = 0; from < elements.length; ) {
     const speaker = getItemRole(elements[from] as WireObject);
     let to = from + 1;
     if (speaker === "assistant")
       while (to < elements.length && getItemRole(elements[to] as WireObject) === "assistant") to++;
     const input = decodeResponsesItems(speaker, elements.slice(from, to));
-    if (!isEmptyMessage(input)) said.push({ input, from, to });
+    if (!isEmptyMessage(input)) messages.push({ input, from, to });
     from = to;
   }
-  return said;
+  return messages;
 }
 
 /** Decodes one message. */

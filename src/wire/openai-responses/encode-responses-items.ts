@@ -20,9 +20,10 @@ export async function encodeResponsesItems(
   const items: WireObject[] = [];
   for (const { part, extra } of pieces)
     if (part.type === "tool-result") items.push(await encodeOutputItem(part, extra, source));
-  const said = pieces.filter(({ part }) => part.type !== "tool-result");
+  const otherPieces = pieces.filter(({ part }) => part.type !== "tool-result");
   const role = message.role === "tool" ? "user" : message.role;
-  for await (const item of encodeMessageItems({ role, message, pieces: said }, source)) items.push(item);
+  for await (const item of encodeMessageItems({ role, message, pieces: otherPieces }, source))
+    items.push(item);
   return items;
 }
 

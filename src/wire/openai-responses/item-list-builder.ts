@@ -2,7 +2,7 @@ import { buildContent } from "../editing/client-blocks.ts";
 import type { WireObject } from "../wire.ts";
 
 /** A list of items under construction. */
-export interface ItemListBuilder {
+interface ItemListBuilder {
   /** Adds an item; `own` is the client's item that it was made from. */
   addItem(item: WireObject, own: WireObject | undefined): void;
   /** Adds a block to the content of the client's item, or to the message under construction. */

@@ -51,10 +51,10 @@ export class StreamItems {
       if (isDone) return isCompleteItem(fields) ? [fields] : [];
       const blocks = [...content.values()].filter(({ text }) => text !== "");
       if ((fields.type ?? "message") !== "message" || blocks.length === 0) return [];
-      const said = blocks.map(({ type, text }) =>
+      const contentSoFar = blocks.map(({ type, text }) =>
         type === "refusal" ? { type, refusal: text } : { type, text },
       );
-      return [{ type: "message", role: "assistant", content: said }];
+      return [{ type: "message", role: "assistant", content: contentSoFar }];
     });
   }
 

@@ -1,7 +1,7 @@
 import type { WireFault } from "../wire.ts";
 
 /** The error object that OpenAI's APIs share. */
-export interface OpenaiError {
+interface OpenaiError {
   readonly [field: string]: string | null;
   readonly message: string;
   readonly type: string;

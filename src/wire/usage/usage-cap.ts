@@ -3,7 +3,7 @@ import { parseObject } from "../replies/parse-object.ts";
 import type { WireObject } from "../wire.ts";
 
 /** Returns the usage with fewer input tokens; undefined if it is within the limit. */
-export type UsageCap = (usage: WireObject) => WireObject | undefined;
+type UsageCap = (usage: WireObject) => WireObject | undefined;
 
 /**
  * Caps the usage in an event or body, at all given paths; undefined if nothing changes. Most events report no usage and

@@ -1,7 +1,7 @@
 import type { Usage } from "../../model/usage.ts";
 
 /** Counts of a report; undefined where it has none. */
-export type UsageCounts = { readonly [Field in keyof Usage]?: Usage[Field] | undefined };
+type UsageCounts = { readonly [Field in keyof Usage]?: Usage[Field] | undefined };
 
 /** Order of counts; imports compare usage with earlier imports as JSON. */
 const FIELDS = [

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { WireObject } from "../../../src/gateway/api/api.ts";
 import { findViolations } from "../../../src/gateway/outgoing/check-rules.ts";
+import type { WireObject } from "../../../src/wire/wire.ts";
 import { type Answer, ask } from "../../support/gateway.ts";
 import {
   beginStream,

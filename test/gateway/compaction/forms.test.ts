@@ -1,7 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { WireObject } from "../../../src/gateway/api/api.ts";
-import { getApi } from "../../../src/gateway/api/apis.ts";
 import { buildCanonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
 import { listPieceElements } from "../../../src/gateway/outgoing/outgoing-pieces.ts";
 import { buildPlainPieces } from "../../../src/gateway/outgoing/plain-pieces.ts";
@@ -11,8 +9,10 @@ import { findCompactions } from "../../../src/gateway/request/find-compactions.t
 import { readMessages } from "../../../src/gateway/request/request-messages.ts";
 import { splitAtSummary, useClientHistory } from "../../../src/gateway/request/split-at-summary.ts";
 import { buildCompactionBlock } from "../../../src/wire/anthropic/compaction-block.ts";
+import type { WireObject } from "../../../src/wire/wire.ts";
+import { getWire } from "../../../src/wire/wires.ts";
 
-const api = getApi("anthropic");
+const api = getWire("anthropic");
 const reading = { api, stored: (input: Parameters<typeof buildCanonicalKey>[0]) => input as never };
 
 const words = fc.stringMatching(/^[a-z"\\ ]{0,12}x$/);

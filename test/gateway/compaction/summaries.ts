@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import type { WireObject } from "../../../src/gateway/api/api.ts";
-import { getApi } from "../../../src/gateway/api/apis.ts";
+import type { WireObject } from "../../../src/wire/wire.ts";
+import { getWire } from "../../../src/wire/wires.ts";
 import type { TestAgent } from "../../support/agent.ts";
 import { logOf, type TestGateway, threadsOf } from "../../support/gateway.ts";
 import { says, startUpstream, type Upstream } from "../../support/upstream.ts";
@@ -64,7 +64,7 @@ export async function expectSaid(gateway: TestGateway, said: readonly WireObject
   const log = (await logOf(await gateway.kernel.session(main?.id))).map(({ message }) => textsIn(message));
   const bare = said.flatMap(withoutBlock);
   expect(log).toEqual(
-    getApi("anthropic")
+    getWire("anthropic")
       .decode(bare)
       .map(({ input }) => textsIn(input)),
   );

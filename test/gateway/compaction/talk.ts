@@ -1,4 +1,4 @@
-import type { WireObject } from "../../../src/gateway/api/api.ts";
+import type { WireObject } from "../../../src/wire/wire.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { startGateway, type TestGateway } from "../../support/gateway.ts";
 import type { Upstream } from "../../support/upstream.ts";

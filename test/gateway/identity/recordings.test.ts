@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Api, WireObject } from "../../../src/gateway/api/api.ts";
-import { APIS } from "../../../src/gateway/api/apis.ts";
 import { buildCanonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
 import { detectClient } from "../../../src/gateway/identity/client-name.ts";
 import { findExplicitId } from "../../../src/gateway/identity/explicit-id.ts";
 import type { MessageInput } from "../../../src/index.ts";
+import type { Wire, WireObject } from "../../../src/wire/wire.ts";
+import { WIRES } from "../../../src/wire/wires.ts";
 import { type Asked, Registry } from "./registry.ts";
 
 const folder = process.env.LONGHAUL_DATA
@@ -37,7 +37,7 @@ function recordingsOf(client: string, scenario: string): readonly Recording[] {
     .map((name) => JSON.parse(readFileSync(join(path, name), "utf8")));
 }
 
-const apiFor = ({ url }: Recording) => APIS.find(({ path }) => url.includes(path)) as Api;
+const apiFor = ({ url }: Recording) => WIRES.find(({ path }) => url.includes(path)) as Wire;
 const listOf = (value: unknown) => (Array.isArray(value) ? (value as readonly WireObject[]) : []);
 const textIn = (value: unknown): string =>
   typeof value === "string"

@@ -1,7 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ApiName, WireObject } from "../../../src/gateway/api/api.ts";
-import { getApi } from "../../../src/gateway/api/apis.ts";
 import { alternatePieces } from "../../../src/gateway/outgoing/alternate-pieces.ts";
 import { findMarkers } from "../../../src/gateway/outgoing/cache-markers.ts";
 import { findNewViolations } from "../../../src/gateway/outgoing/check-rules.ts";
@@ -11,13 +9,15 @@ import { findRepeatedRoles } from "../../../src/gateway/outgoing/role-rules.ts";
 import { cutBody } from "../../../src/gateway/request/cut-body.ts";
 import type { OutgoingPiece } from "../../../src/gateway/request/outgoing-piece.ts";
 import { readMessages } from "../../../src/gateway/request/request-messages.ts";
+import type { WireName, WireObject } from "../../../src/wire/wire.ts";
+import { getWire } from "../../../src/wire/wires.ts";
 import { editedRequest, exchanges } from "./random-window.ts";
 
 const APIS = ["anthropic", "openai-chat", "openai-responses"] as const;
 
-function saidOf(api: ApiName, elements: readonly WireObject[]) {
+function saidOf(api: WireName, elements: readonly WireObject[]) {
   const cut = cutBody(Buffer.from(JSON.stringify({ list: elements })), "list");
-  return readMessages({ api: getApi(api), stored: (input) => input }, cut);
+  return readMessages({ api: getWire(api), stored: (input) => input }, cut);
 }
 
 const bytesOf = (said: ReturnType<typeof saidOf>, pieces: readonly OutgoingPiece[]) =>

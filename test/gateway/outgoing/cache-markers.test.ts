@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { WireObject } from "../../../src/gateway/api/api.ts";
 import {
   findMarkers,
   moveMarkers,
@@ -8,6 +7,7 @@ import {
   type SentElement,
 } from "../../../src/gateway/outgoing/cache-markers.ts";
 import { getContentBlocks, isEmptyText, isThinking } from "../../../src/wire/content-blocks.ts";
+import type { WireObject } from "../../../src/wire/wire.ts";
 import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { HAS_RECORDINGS } from "../recorded.ts";
 import { countMarkers } from "./count-markers.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { WireObject } from "../../../src/gateway/api/api.ts";
 import { findMarkers } from "../../../src/gateway/outgoing/cache-markers.ts";
 import { findNewViolations, findViolations } from "../../../src/gateway/outgoing/check-rules.ts";
+import type { WireObject } from "../../../src/wire/wire.ts";
 import { HAS_RECORDINGS } from "../recorded.ts";
 import { countMarkers } from "./count-markers.ts";
 import { readRequests } from "./recorded-elements.ts";

@@ -1,5 +1,5 @@
-import type { WireObject } from "../../../src/gateway/api/api.ts";
 import { findMarkers } from "../../../src/gateway/outgoing/cache-markers.ts";
+import type { WireObject } from "../../../src/wire/wire.ts";
 
 /** The parts of a request that may have cache markers. */
 export interface MarkedRequest {

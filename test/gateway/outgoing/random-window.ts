@@ -1,10 +1,10 @@
 import fc from "fast-check";
-import type { ApiName, WireObject } from "../../../src/gateway/api/api.ts";
-import { getApi } from "../../../src/gateway/api/apis.ts";
 import { cutBody } from "../../../src/gateway/request/cut-body.ts";
 import type { OutgoingPiece } from "../../../src/gateway/request/outgoing-piece.ts";
 import { type RequestMessages, readMessages } from "../../../src/gateway/request/request-messages.ts";
 import type { Role } from "../../../src/index.ts";
+import type { WireName, WireObject } from "../../../src/wire/wire.ts";
+import { getWire } from "../../../src/wire/wires.ts";
 
 /** Fate of a message, or of a call with its result. */
 type Fate = "stays" | "leaves" | "changes";
@@ -39,7 +39,7 @@ export interface EditedRequest {
 }
 
 /** A request of one API with the edits of the exchanges; `later` unedited exchanges follow. */
-export function editedRequest(api: ApiName, given: readonly Exchange[], later = 0): EditedRequest {
+export function editedRequest(api: WireName, given: readonly Exchange[], later = 0): EditedRequest {
   const elements: WireObject[] = [];
   const pieces: OutgoingPiece[] = [];
   const texts: string[] = [];
@@ -89,7 +89,7 @@ export function editedRequest(api: ApiName, given: readonly Exchange[], later = 
     send([write.says("user", `More ${at}.`, true)], [], "stays", []);
   }
   const cut = cutBody(Buffer.from(JSON.stringify({ list: elements })), "list");
-  const said = readMessages({ api: getApi(api), stored: (input) => input }, cut);
+  const said = readMessages({ api: getWire(api), stored: (input) => input }, cut);
   return { said, elements, pieces, texts };
 }
 
@@ -99,7 +99,7 @@ interface Writer {
   step(id: string, words: string | undefined, isThinking: boolean): readonly WireObject[];
 }
 
-const WRITERS: Readonly<Record<ApiName, Writer>> = {
+const WRITERS: Readonly<Record<WireName, Writer>> = {
   anthropic: {
     says: (role, text, isPlain) => ({ role, content: isPlain ? text : [{ type: "text", text }] }),
     step: (id, words, isThinking) => [

@@ -1,10 +1,10 @@
-import type { ApiName, WireObject } from "../../../src/gateway/api/api.ts";
+import type { WireName, WireObject } from "../../../src/wire/wire.ts";
 import { readRecorded } from "../recorded.ts";
 
 /** A request of a real client. */
 export interface Recorded {
   readonly file: string;
-  readonly api: ApiName;
+  readonly api: WireName;
   readonly body: WireObject;
   readonly elements: readonly WireObject[];
 }
@@ -17,7 +17,7 @@ export function readRequests(): readonly Recorded[] {
   });
 }
 
-function apiOf(file: string): ApiName {
+function apiOf(file: string): WireName {
   if (file.includes("chat_completions")) return "openai-chat";
   return file.includes("responses") ? "openai-responses" : "anthropic";
 }

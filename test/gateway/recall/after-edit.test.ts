@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { ApiName } from "../../../src/gateway/api/api.ts";
 import { encodeRecallTools, isRecallTool, RECALL_TOOL } from "../../../src/gateway/recall/recall-tools.ts";
 import { loadTokenizer } from "../../../src/window-entry.ts";
+import type { WireName } from "../../../src/wire/wire.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { startGateway, type TestGateway, threadsOf } from "../../support/gateway.ts";
 import type { Heard } from "../../support/upstream.ts";
@@ -12,7 +12,7 @@ const APIS = ["anthropic", "openai-chat", "openai-responses"] as const;
 const WINDOW = 24_000;
 
 /** An agent that works turn by turn and keeps the bodies that it sent. */
-async function startWork(api: ApiName, config: { readonly recall?: string } = {}) {
+async function startWork(api: WireName, config: { readonly recall?: string } = {}) {
   const upstream = await startLimitedUpstream({
     api,
     window: WINDOW,

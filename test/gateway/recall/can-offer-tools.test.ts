@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
-import type { ApiName } from "../../../src/gateway/api/api.ts";
-import { getApi } from "../../../src/gateway/api/apis.ts";
 import type { GatewayConfig } from "../../../src/gateway/config/config.ts";
 import { canOfferTools } from "../../../src/gateway/recall/can-offer-tools.ts";
 import { RECALL_TOOL } from "../../../src/gateway/recall/recall-tools.ts";
 import { parseRequest } from "../../../src/gateway/request/read-request.ts";
 import { RecentBodies } from "../../../src/gateway/request/recent-bodies.ts";
 import { ReferencedItems } from "../../../src/gateway/request/referenced-items.ts";
+import type { WireName } from "../../../src/wire/wire.ts";
+import { getWire } from "../../../src/wire/wires.ts";
 import { readTool, requestOf, userSays } from "./talk.ts";
 
-async function offers(api: ApiName, rest: object, said = [userSays("Hello.")]): Promise<boolean> {
+async function offers(api: WireName, rest: object, said = [userSays("Hello.")]): Promise<boolean> {
   const body = Buffer.from(JSON.stringify(requestOf(api, true, said, rest)));
   const stored = <T>(message: T) => message;
   const parts = {
@@ -18,7 +18,7 @@ async function offers(api: ApiName, rest: object, said = [userSays("Hello.")]): 
     stored,
     config: () => ({ redact: false }) as GatewayConfig,
   };
-  return canOfferTools(await parseRequest(getApi(api), body, "somebody", parts));
+  return canOfferTools(await parseRequest(getWire(api), body, "somebody", parts));
 }
 
 describe("tools of ours", () => {

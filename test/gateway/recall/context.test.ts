@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ApiName, WireObject } from "../../../src/gateway/api/api.ts";
+import type { WireName, WireObject } from "../../../src/wire/wire.ts";
 import { lineOf, startGateway, threadsOf } from "../../support/gateway.ts";
 import { ALICE_TOKEN, BOB_TOKEN, TWO_PEOPLE } from "../../support/people.ts";
 import { proofCases, proofTest, sizedTest } from "../../support/proof.ts";
@@ -18,7 +18,7 @@ function wordsOf(element: WireObject | undefined): string {
   return (content as readonly { text: string }[]).map(({ text }) => text).join("\n\n");
 }
 
-const blocks = (api: ApiName, text: string): WireObject => ({
+const blocks = (api: WireName, text: string): WireObject => ({
   role: "user",
   content: [
     {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { ApiName, WireObject } from "../../../src/gateway/api/api.ts";
+import type { WireName, WireObject } from "../../../src/wire/wire.ts";
 
 /** A tool call as a client sees it. */
 export interface SeenCall {
@@ -24,7 +24,7 @@ export interface Seen {
 type Loose = any;
 
 /** Parses a body. */
-export function seenBody(api: ApiName, body: Loose): Seen {
+export function seenBody(api: WireName, body: Loose): Seen {
   if (api === "anthropic") return ofBlocks(body.id, body.content, body.stop_reason, body.usage);
   if (api === "openai-chat") {
     const { message, finish_reason } = body.choices[0];
@@ -34,7 +34,7 @@ export function seenBody(api: ApiName, body: Loose): Seen {
 }
 
 /** Parses a stream and checks that it is well-formed. */
-export function seenStream(api: ApiName, text: string): Seen {
+export function seenStream(api: WireName, text: string): Seen {
   const events = text
     .split("\n\n")
     .map((event) => /^data: (.*)$/m.exec(event)?.[1])

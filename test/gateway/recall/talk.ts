@@ -1,12 +1,12 @@
-import type { ApiName, WireObject } from "../../../src/gateway/api/api.ts";
 import { RECALL_TOOL } from "../../../src/gateway/recall/recall-tools.ts";
+import type { WireName, WireObject } from "../../../src/wire/wire.ts";
 import { type Answer, ask, type TestGateway } from "../../support/gateway.ts";
 import type { Heard } from "../../support/upstream.ts";
 import type { Reply } from "../../support/wire-server/behaviour.ts";
 import { type Seen, seenBody, seenStream } from "./seen.ts";
 
 /** All APIs, streamed and not. */
-export const WAYS: readonly (readonly [ApiName, boolean])[] = (
+export const WAYS: readonly (readonly [WireName, boolean])[] = (
   ["anthropic", "openai-chat", "openai-responses"] as const
 ).flatMap((api) => [
   [api, true],
@@ -15,14 +15,14 @@ export const WAYS: readonly (readonly [ApiName, boolean])[] = (
 
 export const RECALLS = { recall: { tools: true, context: false } };
 
-const PATHS: Readonly<Record<ApiName, string>> = {
+const PATHS: Readonly<Record<WireName, string>> = {
   anthropic: "/v1/messages",
   "openai-chat": "/v1/chat/completions",
   "openai-responses": "/v1/responses",
 };
 
 /** A tool of the client. */
-export function readTool(api: ApiName): WireObject {
+export function readTool(api: WireName): WireObject {
   const schema = { type: "object", properties: { path: { type: "string" } } };
   if (api === "anthropic") return { name: "read", description: "Reads.", input_schema: schema };
   const named = { name: "read", description: "Reads.", parameters: schema };
@@ -31,7 +31,7 @@ export function readTool(api: ApiName): WireObject {
 
 /** A request body of an API. */
 export function requestOf(
-  api: ApiName,
+  api: WireName,
   isStreamed: boolean,
   said: readonly WireObject[],
   rest: object = {},
@@ -54,7 +54,7 @@ export function userSays(text: string): WireObject {
 }
 
 /** The result of a client's tool. */
-export function toolSays(api: ApiName, id: string, text: string): WireObject {
+export function toolSays(api: WireName, id: string, text: string): WireObject {
   if (api === "openai-chat") return { role: "tool", tool_call_id: id, content: text };
   if (api === "openai-responses") return { type: "function_call_output", call_id: id, output: text };
   return { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: text }] };
@@ -63,7 +63,7 @@ export function toolSays(api: ApiName, id: string, text: string): WireObject {
 /** A client and its way of talking. */
 export interface Talker {
   readonly gateway: TestGateway;
-  readonly api: ApiName;
+  readonly api: WireName;
   readonly isStreamed: boolean;
   /** The credential that the client sends. */
   readonly key?: string;

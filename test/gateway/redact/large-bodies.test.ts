@@ -1,12 +1,12 @@
 import { buffer } from "node:stream/consumers";
 import { expect, test } from "vitest";
-import { getApi } from "../../../src/gateway/api/apis.ts";
 import type { GatewayConfig } from "../../../src/gateway/config/config.ts";
 import { Redactor } from "../../../src/gateway/redact/redactor.ts";
 import { parseRequest } from "../../../src/gateway/request/read-request.ts";
 import { RecentBodies } from "../../../src/gateway/request/recent-bodies.ts";
 import { ReferencedItems } from "../../../src/gateway/request/referenced-items.ts";
 import type { MessageInput } from "../../../src/index.ts";
+import { getWire } from "../../../src/wire/wires.ts";
 
 const SECRET = `sk-ant-api03-${"Ab1".repeat(31)}`;
 const LARGE = `${"a line of text\n".repeat(100_000)}KEY=${SECRET}\n`;
@@ -31,7 +31,7 @@ test("a large body is prepared for redaction before any of its messages is store
     { role: "user", content: LARGE },
   ];
   const body = Buffer.from(JSON.stringify({ model: "claude-sonnet-4-5", max_tokens: 10, messages }));
-  const { messages: read } = await parseRequest(getApi("anthropic"), body, "somebody", parts);
+  const { messages: read } = await parseRequest(getWire("anthropic"), body, "somebody", parts);
   expect(read.list.map(({ raw }) => raw?.text?.length ?? raw?.parts?.length)).toEqual([
     expect.any(Number),
     expect.any(Number),

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { chooseNextTry, maxTries } from "../../../src/window/limits/choose-next-try.ts";
+import { chooseNextTry, MAX_TRIES } from "../../../src/window/limits/choose-next-try.ts";
 
 const overflow = { message: "prompt is too long" };
 
@@ -72,7 +72,7 @@ describe("nextTry", () => {
           lastTokens = next.budgetTokens;
           tries++;
         }
-        expect(tries).toBeLessThanOrEqual(maxTries);
+        expect(tries).toBeLessThanOrEqual(MAX_TRIES);
       }),
     );
   });

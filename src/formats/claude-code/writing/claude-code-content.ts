@@ -1,7 +1,7 @@
 import type { Message, Part, Role, ToolResultPart } from "../../../index.ts";
 import { encodeAnthropicBlocks } from "../../../wire/anthropic/anthropic-block-encode.ts";
+import { toObject } from "../../../wire/fields.ts";
 import type { PartSource } from "../../../wire/part-source.ts";
-import { toObject } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import type { OwnFields, OwnOutput, OwnPart } from "../own-fields.ts";
 
@@ -9,7 +9,7 @@ import type { OwnFields, OwnOutput, OwnPart } from "../own-fields.ts";
 const FILLER = "(no content)";
 
 /** Content of a line, and the fields that it cannot represent. */
-export interface LineContent {
+interface LineContent {
   readonly blocks: readonly JsonObject[];
   readonly own: Pick<OwnFields, "parts" | "outputs" | "names" | "isFiller">;
 }

@@ -1,5 +1,5 @@
 import type { UsageBody } from "../../../index.ts";
-import { toObject } from "../../content/fields.ts";
+import { toObject } from "../../../wire/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 
 /** Builds the provider's usage object of a message; zeros if usage is unknown. */

@@ -1,8 +1,8 @@
 import type { Entry, Json, MessageBody } from "../../../index.ts";
 import { encodeAnthropicBlocks } from "../../../wire/anthropic/anthropic-block-encode.ts";
 import type { Extras } from "../../../wire/block-content.ts";
+import { toArray, toNumber, toObject, toText } from "../../../wire/fields.ts";
 import type { PartSource } from "../../../wire/part-source.ts";
-import { toArray, toNumber, toObject, toText } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { OWN_FIELD, type OwnFields } from "../own-fields.ts";
 import { encodeLineContent, getLineRole } from "./claude-code-content.ts";

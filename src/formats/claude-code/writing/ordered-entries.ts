@@ -2,7 +2,7 @@ import type { Entry, SeqRange } from "../../../index.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 
 /** An entry, and whether it is on the active line. */
-export interface OrderedEntry {
+interface OrderedEntry {
   readonly entry: Entry;
   readonly isOnLine: boolean;
 }

@@ -1,5 +1,5 @@
 import type { Json, SessionRecord } from "../../../index.ts";
-import { toObject, toText } from "../../content/fields.ts";
+import { toObject, toText } from "../../../wire/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { OWN_FIELD } from "../own-fields.ts";
 import { deriveUuid } from "./derive-ids.ts";

@@ -1,5 +1,5 @@
 import type { Entry, EntryId, Json, MessageBody, OverlayBody, RawBody, UsageBody } from "../../../index.ts";
-import { toArray, toObject, toText } from "../../content/fields.ts";
+import { toArray, toObject, toText } from "../../../wire/fields.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { revertedIn } from "../../writing/overlays.ts";

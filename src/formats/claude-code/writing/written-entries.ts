@@ -1,7 +1,7 @@
 import { BoundedMap } from "../../../base/bounded-map.ts";
 
 /** Facts about a written entry. */
-export interface WrittenEntry {
+interface WrittenEntry {
   readonly uuid: string;
   /** The record id that an import of the written line gets. */
   readonly record: string;

@@ -1,5 +1,5 @@
 import type { Entry, Json, OverlayBody, Part } from "../../../index.ts";
-import { toArray, toObject } from "../../content/fields.ts";
+import { toArray, toObject } from "../../../wire/fields.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import { overlaysOf } from "../../writing/overlays.ts";
 import { EDIT_TYPES } from "../context-edits.ts";

@@ -1,6 +1,6 @@
 import type { BlobPart, Entry, MessageBody, Part, ToolCallPart, Usage } from "../../../index.ts";
+import { dropUndefined, toArray, toObject, toText } from "../../../wire/fields.ts";
 import { isMedia } from "../../../wire/message-pieces.ts";
-import { dropUndefined, toArray, toObject, toText } from "../../content/fields.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import type { SentMessage } from "./sent-window.ts";

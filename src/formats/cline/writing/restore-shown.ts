@@ -1,5 +1,5 @@
 import type { BlobPart, Entry, Part } from "../../../index.ts";
-import { toObject } from "../../content/fields.ts";
+import { toObject } from "../../../wire/fields.ts";
 import { getBlockTexts, joinPieces, type TextPieces } from "../../copies/text-pieces.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";

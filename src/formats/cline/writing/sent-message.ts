@@ -1,7 +1,7 @@
 import type { Entry, MessageBody } from "../../../index.ts";
 import { encodeAnthropicBlocks } from "../../../wire/anthropic/anthropic-block-encode.ts";
 import type { Extras } from "../../../wire/block-content.ts";
-import { dropUndefined, omitFields, toArray, toObject, toText } from "../../content/fields.ts";
+import { dropUndefined, omitFields, toArray, toObject, toText } from "../../../wire/fields.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 

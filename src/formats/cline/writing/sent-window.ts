@@ -1,4 +1,4 @@
-import { toObject, toText } from "../../content/fields.ts";
+import { toObject, toText } from "../../../wire/fields.ts";
 import { toContentBlocks } from "../../copies/text-pieces.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";

@@ -1,5 +1,5 @@
 import type { Entry, MessageBody, NoticeBody, UsageBody } from "../../../index.ts";
-import { dropUndefined, toTime } from "../../content/fields.ts";
+import { dropUndefined, toTime } from "../../../wire/fields.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { buildShownRequest, buildShownUsage, generateShown, type ShownDraft } from "./generate-shown.ts";

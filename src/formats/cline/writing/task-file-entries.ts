@@ -1,6 +1,6 @@
 import { computeDigest } from "../../../base/digest.ts";
 import type { Entry, Json, MessageBody, SessionRecord } from "../../../index.ts";
-import { toArray, toObject, toText } from "../../content/fields.ts";
+import { toArray, toObject, toText } from "../../../wire/fields.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import type { ShownMessage } from "../shown-message.ts";

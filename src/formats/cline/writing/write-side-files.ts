@@ -1,4 +1,4 @@
-import { toText } from "../../content/fields.ts";
+import { toText } from "../../../wire/fields.ts";
 import type { ExportedSession, OutputPiece } from "../../port/writer.ts";
 import { readTaskFileEntries, type TaskFormat } from "./task-file-entries.ts";
 

@@ -6,7 +6,7 @@ import {
   type Part,
   type SeqRange,
 } from "../../../index.ts";
-import { toText as stringOf } from "../../content/fields.ts";
+import { toText as stringOf } from "../../../wire/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { buildMessageDrafts, type DraftSource, type PiDraft, readMessageText } from "./message-drafts.ts";
 import { encodePiBlocks } from "./pi-block-encode.ts";
@@ -14,7 +14,7 @@ import type { PiPlaces, WrittenPiEntry } from "./pi-places.ts";
 import { splitBeginning } from "./session-survey.ts";
 
 /** Context for writing an edit. */
-export interface EditContext {
+interface EditContext {
   readonly line: readonly SeqRange[];
   readonly places: PiPlaces;
   readonly source: DraftSource;

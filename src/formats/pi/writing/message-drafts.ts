@@ -1,6 +1,6 @@
 import { type Message, type Part, type ToolResultPart, textOfMessage } from "../../../index.ts";
+import { toObject } from "../../../wire/fields.ts";
 import type { PartSource } from "../../../wire/part-source.ts";
-import { toObject } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { type OwnMeta, parseOwnMeta } from "./own-meta.ts";
 import { encodePiBlocks } from "./pi-block-encode.ts";

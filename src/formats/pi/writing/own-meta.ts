@@ -1,5 +1,5 @@
 import type { Extras } from "../../../wire/block-content.ts";
-import { toObject, toText } from "../../content/fields.ts";
+import { toObject, toText } from "../../../wire/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 
 /** Meta that the reader of pi stored. */

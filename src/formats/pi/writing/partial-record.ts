@@ -1,5 +1,5 @@
 import type { Entry } from "../../../index.ts";
-import { toObject } from "../../content/fields.ts";
+import { toObject } from "../../../wire/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { PI_FORMATS, parseOwnMeta } from "./own-meta.ts";
 

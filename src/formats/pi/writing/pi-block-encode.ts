@@ -1,7 +1,7 @@
 import type { Part } from "../../../index.ts";
 import type { Extras } from "../../../wire/block-content.ts";
+import { toObject } from "../../../wire/fields.ts";
 import type { PartSource } from "../../../wire/part-source.ts";
-import { toObject } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 
 /** Formats whose raw parts are pi's blocks; they are written unchanged. */

@@ -1,5 +1,5 @@
 import type { Usage } from "../../../index.ts";
-import { dropUndefined, toObject } from "../../content/fields.ts";
+import { dropUndefined, toObject } from "../../../wire/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { sumTokens } from "../pi-usage-decode.ts";
 

@@ -5,7 +5,7 @@ import {
   type MessageBody,
   type UsageBody,
 } from "../../../index.ts";
-import { toNumber, toObject, toText } from "../../content/fields.ts";
+import { toNumber, toObject, toText } from "../../../wire/fields.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { buildEditDrafts, OWN_ID } from "./edit-drafts.ts";

@@ -1,5 +1,5 @@
 import { type Entry, type EntryId, formatEntryId, type SeqRange } from "../../../index.ts";
-import { toObject, toText } from "../../content/fields.ts";
+import { toObject, toText } from "../../../wire/fields.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import { revertedIn } from "../../writing/overlays.ts";
 import { EntryIds } from "./entry-ids.ts";

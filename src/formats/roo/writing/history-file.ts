@@ -1,7 +1,7 @@
 import { type SessionRecord, textOfMessage } from "../../../index.ts";
 import { EMPTY_LEDGER, type Totals } from "../../../window-entry.ts";
+import { dropUndefined, toObject, toText } from "../../../wire/fields.ts";
 import { deriveTaskUuid, findTaskOrigin } from "../../cline/writing/task-file-entries.ts";
-import { dropUndefined, toObject, toText } from "../../content/fields.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { addUsage } from "../../writing/usage-ledger.ts";

@@ -1,7 +1,7 @@
 import type { Entry, MessageBody } from "../../../index.ts";
+import { omitFields } from "../../../wire/fields.ts";
 import { encodeSentBlocks, encodeSentElement } from "../../cline/writing/sent-message.ts";
 import { readTaskFileEntries } from "../../cline/writing/task-file-entries.ts";
-import { omitFields } from "../../content/fields.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { TagPlan } from "./tag-plan.ts";

@@ -1,6 +1,6 @@
 import type { Entry, MessageBody, OverlayBody, Part, SeqRange } from "../../../index.ts";
 import { encodeAnthropicBlocks } from "../../../wire/anthropic/anthropic-block-encode.ts";
-import { toObject, toText } from "../../content/fields.ts";
+import { toObject, toText } from "../../../wire/fields.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { isIn, overlaysOf } from "../../writing/overlays.ts";

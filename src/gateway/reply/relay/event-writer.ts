@@ -3,7 +3,7 @@ import type { SseEvent } from "./sse-event.ts";
 import { SseSplitter } from "./sse-splitter.ts";
 
 /** Transforms and sends the events of a stream. */
-export interface EventWriter {
+interface EventWriter {
   /** Returns an error if the bytes do not form a stream of events within the size limit. */
   push(bytes: Buffer): UpstreamError | undefined;
   /** Sends the remaining bytes at the end of a stream. */

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
-import { toText } from "../../../formats/content/fields.ts";
 import type { ProviderFailure } from "../../../window-entry.ts";
+import { toText } from "../../../wire/fields.ts";
 import { parseObject } from "../../../wire/replies/parse-object.ts";
 import { readFailureReply } from "../../../wire/replies/read-failure.ts";
-import type { Api } from "../../api/api.ts";
+import type { Wire } from "../../../wire/wire.ts";
 import type { SseEvent } from "./sse-event.ts";
 import { SseSplitter } from "./sse-splitter.ts";
 
@@ -24,7 +24,7 @@ const PRELIMINARY_EVENTS: readonly string[] = [
  * status 200 and then refuse; if `isLong`, waits past events without content. The bytes read stay available.
  */
 export async function findFirstFailure(
-  api: Api,
+  api: Wire,
   body: IncomingMessage,
   { signal, isLong }: { readonly signal: AbortSignal; readonly isLong: boolean },
 ): Promise<ProviderFailure | undefined> {

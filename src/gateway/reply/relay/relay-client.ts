@@ -11,7 +11,7 @@ const SMALL_BYTES = 512;
 const JOINED_BYTES = 16_384;
 
 /** Events at the client's side. */
-export interface RelayClientEvents {
+interface RelayClientEvents {
   /** The client accepts bytes again. */
   onReady(): void;
   /** The client disconnected, or no longer accepts bytes. */
@@ -21,7 +21,7 @@ export interface RelayClientEvents {
 }
 
 /** The client's side of a relay. */
-export interface RelayClient {
+interface RelayClient {
   /** Body bytes sent. */
   readonly bytes: number;
   /** Time of the first body byte, as from `performance.now()`. */

@@ -1,5 +1,5 @@
 import { ByteCollector } from "../../../base/byte-collector.ts";
-import type { Api } from "../../api/api.ts";
+import type { Wire } from "../../../wire/wire.ts";
 import type { Incoming } from "../../door/incoming.ts";
 import type { Exchange, ReplyRelay } from "../../exchange/exchange-state.ts";
 import {
@@ -51,7 +51,7 @@ export function isEventStream(rawHeaders: RawHeaders): boolean {
 }
 
 function buildStreamOptions(
-  api: Api,
+  api: Wire,
   { recorder, maxTokens, change, eventsAfter }: ReplyRelay,
 ): Partial<RelayOptions> {
   if (maxTokens === undefined) {

@@ -16,7 +16,7 @@ import type { SseEvent } from "./sse-event.ts";
 import { openTap } from "./tap.ts";
 
 /** How a relay ended. */
-export type RelayOutcome =
+type RelayOutcome =
   | "complete"
   /** The upstream's connection closed before its response was complete. */
   | "upstream-cut"

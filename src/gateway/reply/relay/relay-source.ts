@@ -4,14 +4,14 @@ import type { BodyDecoder } from "./body-decoder.ts";
 import type { ListenerGroup } from "./listener-group.ts";
 
 /** Events at the upstream's side. */
-export interface RelaySourceEvents {
+interface RelaySourceEvents {
   onBytes(bytes: Buffer): void;
   /** No more bytes follow; `failure` is undefined if the response is complete. */
   onEnd(failure: UpstreamError | undefined): void;
 }
 
 /** The upstream's side of a relay. */
-export interface RelaySource {
+interface RelaySource {
   /** Stops reading; the idle timeout does not run until `resume`. */
   pause(): void;
   resume(): void;
@@ -34,12 +34,12 @@ export function openRelaySource(
   let isPaused = false;
   /** True when the upstream sends no more bytes, though some may still have to be decoded. */
   let isOver = false;
-  let isTold = false;
+  let hasEnded = false;
   let failure: UpstreamError | undefined;
 
   const end = () => {
-    if (!isTold) onEnd(failure);
-    isTold = true;
+    if (!hasEnded) onEnd(failure);
+    hasEnded = true;
   };
   const stop = (error: UpstreamError | undefined) => {
     if (isOver) return;
@@ -71,7 +71,7 @@ export function openRelaySource(
   }
   listening.on(output, "data", (bytes: Buffer) => {
     if (!decoding) idle.refresh();
-    if (!isTold) onBytes(bytes);
+    if (!hasEnded) onBytes(bytes);
   });
 
   return {

@@ -7,14 +7,14 @@ const COLON = 58;
 const NOTHING = Buffer.alloc(0);
 
 /** The rest of a stream at its end. */
-export interface SseRest {
+interface SseRest {
   /** The bytes after the last complete event, parsed as one event; undefined if there are none. */
   readonly event: SseEvent | undefined;
   /** True if those bytes are not a complete event. */
   readonly isCut: boolean;
 }
 
-export interface SseOptions {
+interface SseOptions {
   /** Maximum size of an event, default 16 MiB. */
   readonly maxEventBytes?: number;
 }

@@ -2,7 +2,7 @@ import type { RawHeaders } from "../../upstream/raw-headers.ts";
 import { type BodyDecoder, openBodyDecoder } from "./body-decoder.ts";
 
 /** Passes the decoded bytes of a response to an observer. A failure ends the tap, never the relay. */
-export interface Tap {
+interface Tap {
   /** Returns false if no more bytes can be taken before `onReady`. */
   push(chunk: Buffer): boolean;
   /** True if bytes are passed on with a delay, because they must be decoded first. */

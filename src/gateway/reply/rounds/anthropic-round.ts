@@ -1,5 +1,5 @@
-import { toObject, toText } from "../../../formats/content/fields.ts";
-import type { WireObject } from "../../api/api.ts";
+import { toObject, toText } from "../../../wire/fields.ts";
+import type { WireObject } from "../../../wire/wire.ts";
 import { isRecallTool } from "../../recall/recall-tools.ts";
 import type { RecallCall, RecallCallResult, RecallRound } from "./round-format.ts";
 

@@ -1,5 +1,5 @@
-import { toArray, toObject } from "../../../formats/content/fields.ts";
-import type { WireObject } from "../../api/api.ts";
+import { toArray, toObject } from "../../../wire/fields.ts";
+import type { WireObject } from "../../../wire/wire.ts";
 import {
   encodeAnthropicResults,
   findAnthropicRound,
@@ -15,7 +15,7 @@ import type { RoundFormat } from "./round-format.ts";
 /** Rounds in Anthropic's Messages API. */
 export const anthropicRounds: RoundFormat = {
   encodeResults: encodeAnthropicResults,
-  openStream: (most) => new AnthropicStreamMerger(most),
+  openStream: (maxRounds) => new AnthropicStreamMerger(maxRounds),
   readBody: (body) => ({
     recallRound: findAnthropicRound(getBlocks(body), body.stop_reason),
     hasText: getBlocks(body).some(isTextBlock),

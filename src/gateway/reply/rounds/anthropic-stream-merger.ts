@@ -1,7 +1,7 @@
-import { toNumber, toObject, toText } from "../../../formats/content/fields.ts";
 import { StreamBlocks } from "../../../wire/anthropic/stream-blocks.ts";
+import { toNumber, toObject, toText } from "../../../wire/fields.ts";
 import { parseObject } from "../../../wire/replies/parse-object.ts";
-import type { WireEvent, WireObject } from "../../api/api.ts";
+import type { WireEvent, WireObject } from "../../../wire/wire.ts";
 import {
   findAnthropicRound,
   isClientCallBlock,
@@ -22,19 +22,20 @@ export class AnthropicStreamMerger implements StreamMerger {
   readonly #earlierUsages: WireObject[] = [];
   #blocks = new StreamBlocks();
   /** Block indexes that the client sees, by index in this round; undefined for withheld blocks. */
-  #places = new Map<number, number | undefined>();
+  #shownIndexes = new Map<number, number | undefined>();
   #usage: WireObject | undefined;
-  #own: RecallRound | undefined;
+  #recallRound: RecallRound | undefined;
   #hasClientCall = false;
-  /** Number of blocks that the client has seen, and the types of the open ones. */
-  #shown = 0;
-  readonly #open = new Map<number, unknown>();
+  /** Number of blocks that the client has seen. */
+  #shownBlocks = 0;
+  /** Types of the unfinished blocks, by index that the client sees. */
+  readonly #openBlocks = new Map<number, unknown>();
   hasText = false;
   hasEnded = false;
   readonly end = undefined;
 
-  constructor(most: number) {
-    this.#maxRounds = most;
+  constructor(maxRounds: number) {
+    this.#maxRounds = maxRounds;
   }
 
   get usages(): readonly WireObject[] {
@@ -50,15 +51,15 @@ export class AnthropicStreamMerger implements StreamMerger {
         this.#addUsage(toObject(value.message)?.usage);
         return this.#earlierUsages.length === 0 ? [event] : [];
       case "content_block_start":
-        return this.#start(event, value);
+        return this.#startBlock(event, value);
       case "content_block_delta":
       case "content_block_stop":
         return this.#continueBlock(event, value);
       case "message_delta":
-        return this.#stop(event, value);
+        return this.#endRound(event, value);
       case "message_stop":
-        this.hasEnded = !this.#own;
-        return this.#own ? [] : [event];
+        this.hasEnded = !this.#recallRound;
+        return this.#recallRound ? [] : [event];
       case "error":
         return (this.#earlierUsages.length > 0 && this.finish()) || [event];
       default:
@@ -67,24 +68,24 @@ export class AnthropicStreamMerger implements StreamMerger {
   }
 
   next(): RecallRound | undefined {
-    const own = this.#own;
-    if (!own) return undefined;
+    const recallRound = this.#recallRound;
+    if (!recallRound) return undefined;
     this.#earlierUsages.push(this.#usage ?? {});
     this.#blocks = new StreamBlocks();
-    this.#places = new Map();
+    this.#shownIndexes = new Map();
     this.#usage = undefined;
-    this.#own = undefined;
-    return own;
+    this.#recallRound = undefined;
+    return recallRound;
   }
 
   finish(): readonly WireEvent[] | undefined {
-    const isHalf = [...this.#open.values()].some((type) => type !== "text");
-    if (!this.hasText || this.#hasClientCall || isHalf || this.hasEnded) return undefined;
+    const hasOpenNonText = [...this.#openBlocks.values()].some((type) => type !== "text");
+    if (!this.hasText || this.#hasClientCall || hasOpenNonText || this.hasEnded) return undefined;
     this.hasEnded = true;
-    const stop_reason = this.#open.size > 0 ? "max_tokens" : "end_turn";
+    const stop_reason = this.#openBlocks.size > 0 ? "max_tokens" : "end_turn";
     const usage = mergeRoundUsage(this.usages);
     return [
-      ...[...this.#open.keys()].map((index) => buildNamedEvent({ type: "content_block_stop", index })),
+      ...[...this.#openBlocks.keys()].map((index) => buildNamedEvent({ type: "content_block_stop", index })),
       buildNamedEvent({
         type: "message_delta",
         delta: { stop_reason, stop_sequence: null },
@@ -94,20 +95,20 @@ export class AnthropicStreamMerger implements StreamMerger {
     ];
   }
 
-  #start(event: WireEvent, value: WireObject): readonly WireEvent[] {
+  #startBlock(event: WireEvent, value: WireObject): readonly WireEvent[] {
     this.#blocks.start(value);
     const block = toObject(value.content_block) ?? {};
     const index = toNumber(value.index) ?? -1;
     if (isRecallBlock(block)) {
-      this.#places.set(index, undefined);
+      this.#shownIndexes.set(index, undefined);
       return [];
     }
     this.#hasClientCall ||= isClientCallBlock(block);
     this.hasText ||= isTextBlock(block);
-    const place = this.#shown++;
-    this.#places.set(index, place);
-    this.#open.set(place, block.type);
-    return [renumberEvent(event, value, place)];
+    const shownIndex = this.#shownBlocks++;
+    this.#shownIndexes.set(index, shownIndex);
+    this.#openBlocks.set(shownIndex, block.type);
+    return [renumberEvent(event, value, shownIndex)];
   }
 
   #continueBlock(event: WireEvent, value: WireObject): readonly WireEvent[] {
@@ -115,24 +116,25 @@ export class AnthropicStreamMerger implements StreamMerger {
     const isStop = value.type === "content_block_stop";
     if (isStop) this.#blocks.stop(value);
     else this.#blocks.add(value);
-    const place = this.#places.get(index);
-    if (place === undefined) return this.#places.has(index) ? [] : [event];
-    if (isStop) this.#open.delete(place);
+    const shownIndex = this.#shownIndexes.get(index);
+    if (shownIndex === undefined) return this.#shownIndexes.has(index) ? [] : [event];
+    if (isStop) this.#openBlocks.delete(shownIndex);
     const delta = toObject(value.delta);
     this.hasText ||= delta?.type === "text_delta" && toText(delta.text) !== undefined;
-    return [renumberEvent(event, value, place)];
+    return [renumberEvent(event, value, shownIndex)];
   }
 
-  #stop(event: WireEvent, value: WireObject): readonly WireEvent[] {
+  #endRound(event: WireEvent, value: WireObject): readonly WireEvent[] {
     this.#addUsage(value.usage);
     const delta = toObject(value.delta) ?? {};
-    const own = findAnthropicRound(this.#blocks.content(), delta.stop_reason);
-    if (own && this.#earlierUsages.length < this.#maxRounds) {
-      this.#own = own;
+    const recallRound = findAnthropicRound(this.#blocks.content(), delta.stop_reason);
+    if (recallRound && this.#earlierUsages.length < this.#maxRounds) {
+      this.#recallRound = recallRound;
       return [];
     }
-    const isAsItCame = this.#earlierUsages.length === 0 && ![...this.#places.values()].includes(undefined);
-    if (isAsItCame) return [event];
+    const isUnchanged =
+      this.#earlierUsages.length === 0 && ![...this.#shownIndexes.values()].includes(undefined);
+    if (isUnchanged) return [event];
     const stop_reason = toShownStopReason(delta.stop_reason, this.#hasClientCall);
     const usage = this.#earlierUsages.length === 0 ? value.usage : mergeRoundUsage(this.usages);
     return [

@@ -1,4 +1,4 @@
-import type { WireEvent, WireObject } from "../../api/api.ts";
+import type { WireEvent, WireObject } from "../../../wire/wire.ts";
 
 /** An event with other data. */
 export function replaceEventData({ event }: WireEvent, value: WireObject): WireEvent {

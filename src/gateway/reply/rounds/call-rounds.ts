@@ -1,5 +1,5 @@
 import { redactSecrets } from "../../../model/secrets/redact-secrets.ts";
-import type { WireObject } from "../../api/api.ts";
+import type { WireObject } from "../../../wire/wire.ts";
 import type { Exchange, RequestRecall } from "../../exchange/exchange-state.ts";
 import { buildPersonScope, getMemoryAgent, listConversations } from "../../recall/person-scope.ts";
 import type { UpstreamResult } from "../relay/upstream-refusal.ts";

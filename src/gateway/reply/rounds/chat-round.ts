@@ -1,6 +1,6 @@
-import { toArray, toObject, toText } from "../../../formats/content/fields.ts";
+import { toArray, toObject, toText } from "../../../wire/fields.ts";
 import { parseObject } from "../../../wire/replies/parse-object.ts";
-import type { WireObject } from "../../api/api.ts";
+import type { WireObject } from "../../../wire/wire.ts";
 import { isRecallTool } from "../../recall/recall-tools.ts";
 import type { RecallCall, RecallCallResult, RecallRound } from "./round-format.ts";
 

@@ -1,5 +1,5 @@
-import { toArray, toObject, toText } from "../../../formats/content/fields.ts";
-import type { WireObject } from "../../api/api.ts";
+import { toArray, toObject, toText } from "../../../wire/fields.ts";
+import type { WireObject } from "../../../wire/wire.ts";
 import {
   encodeChatResults,
   findChatRound,
@@ -15,7 +15,7 @@ import type { RoundFormat } from "./round-format.ts";
 /** Rounds in OpenAI's Chat Completions API. */
 export const chatRounds: RoundFormat = {
   encodeResults: encodeChatResults,
-  openStream: (most) => new ChatStreamMerger(most),
+  openStream: (maxRounds) => new ChatStreamMerger(maxRounds),
   readBody: (body) => ({
     recallRound: findChatRound(getMessage(body), getChoice(body).finish_reason),
     hasText: toText(getMessage(body).content) !== undefined,

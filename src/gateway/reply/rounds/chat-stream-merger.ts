@@ -1,8 +1,8 @@
-import { toArray, toNumber, toObject, toText } from "../../../formats/content/fields.ts";
+import { toArray, toNumber, toObject, toText } from "../../../wire/fields.ts";
 import { StreamCalls } from "../../../wire/openai-chat/stream-calls.ts";
 import { StreamDetails } from "../../../wire/openai-chat/stream-details.ts";
 import { parseObject } from "../../../wire/replies/parse-object.ts";
-import type { WireEvent, WireObject } from "../../api/api.ts";
+import type { WireEvent, WireObject } from "../../../wire/wire.ts";
 import { isRecallTool } from "../../recall/recall-tools.ts";
 import { replaceEventData } from "./build-event.ts";
 import { findChatRound, TEXT_SEPARATOR, toShownFinishReason } from "./chat-round.ts";
@@ -20,7 +20,7 @@ class ChatRound {
   readonly calls = new StreamCalls();
   readonly details = new StreamDetails();
   /** Call indexes that the client sees, by index in this round; undefined for withheld calls. */
-  readonly places = new Map<number, number | undefined>();
+  readonly shownIndexes = new Map<number, number | undefined>();
   usage: WireObject | undefined;
 
   take(delta: WireObject): void {
@@ -46,7 +46,7 @@ export class ChatStreamMerger implements StreamMerger {
   readonly #maxRounds: number;
   readonly #earlierUsages: WireObject[] = [];
   #round = new ChatRound();
-  #own: RecallRound | undefined;
+  #recallRound: RecallRound | undefined;
   #head: WireObject | undefined;
   /** Number of calls that the client has seen. */
   #shownCalls = 0;
@@ -54,8 +54,8 @@ export class ChatStreamMerger implements StreamMerger {
   hasEnded = false;
   readonly end = undefined;
 
-  constructor(most: number) {
-    this.#maxRounds = most;
+  constructor(maxRounds: number) {
+    this.#maxRounds = maxRounds;
   }
 
   get usages(): readonly WireObject[] {
@@ -66,8 +66,8 @@ export class ChatStreamMerger implements StreamMerger {
   take(event: WireEvent): readonly WireEvent[] {
     if (this.hasEnded) return [];
     if (event.data.trim() === DONE) {
-      this.hasEnded = !this.#own;
-      return this.#own ? [] : [event];
+      this.hasEnded = !this.#recallRound;
+      return this.#recallRound ? [] : [event];
     }
     const chunk = parseObject(event.data);
     if (!chunk) return [event];
@@ -75,18 +75,18 @@ export class ChatStreamMerger implements StreamMerger {
     this.#head ??= Object.fromEntries(Object.entries(chunk).filter(([field]) => HEAD_FIELDS.includes(field)));
     this.#round.usage = toObject(chunk.usage) ?? toObject(toObject(chunk.x_groq)?.usage) ?? this.#round.usage;
     const choice = toObject(toArray(chunk.choices)[0]);
-    if (choice) return this.#choice(event, chunk, choice);
-    if (this.#own) return [];
+    if (choice) return this.#takeChoice(event, chunk, choice);
+    if (this.#recallRound) return [];
     return [this.#isLater ? replaceEventData(event, this.#mergeChunk(chunk)) : event];
   }
 
   next(): RecallRound | undefined {
-    const own = this.#own;
-    if (!own) return undefined;
+    const recallRound = this.#recallRound;
+    if (!recallRound) return undefined;
     this.#earlierUsages.push(this.#round.usage ?? {});
     this.#round = new ChatRound();
-    this.#own = undefined;
-    return own;
+    this.#recallRound = undefined;
+    return recallRound;
   }
 
   finish(): readonly WireEvent[] | undefined {
@@ -94,10 +94,10 @@ export class ChatStreamMerger implements StreamMerger {
     this.hasEnded = true;
     const finish_reason = this.#round.content === "" ? "stop" : "length";
     const usage = mergeRoundUsage(this.usages);
-    const isTold = usage !== undefined && Object.keys(usage).length > 0;
+    const hasUsage = usage !== undefined && Object.keys(usage).length > 0;
     return [
       { data: JSON.stringify({ ...this.#head, choices: [{ index: 0, delta: {}, finish_reason }] }) },
-      ...(isTold ? [{ data: JSON.stringify({ ...this.#head, choices: [], usage }) }] : []),
+      ...(hasUsage ? [{ data: JSON.stringify({ ...this.#head, choices: [], usage }) }] : []),
       { data: DONE },
     ];
   }
@@ -106,62 +106,68 @@ export class ChatStreamMerger implements StreamMerger {
     return this.#earlierUsages.length > 0;
   }
 
-  #choice(event: WireEvent, chunk: WireObject, choice: WireObject): readonly WireEvent[] {
+  #takeChoice(event: WireEvent, chunk: WireObject, choice: WireObject): readonly WireEvent[] {
     const delta = toObject(choice.delta) ?? {};
-    const isFirst = this.#round.content === "";
+    const isFirstText = this.#round.content === "";
     this.#round.take(delta);
-    const shown = this.#shownDelta(delta, isFirst);
-    this.hasText ||= toText(shown.content) !== undefined;
+    const shownDelta = this.#toShownDelta(delta, isFirstText);
+    this.hasText ||= toText(shownDelta.content) !== undefined;
     const reason = choice.finish_reason;
     if (typeof reason === "string") {
-      const own = findChatRound(this.#round.message(), reason);
-      if (own && this.#earlierUsages.length < this.#maxRounds) this.#own = own;
+      const recallRound = findChatRound(this.#round.message(), reason);
+      if (recallRound && this.#earlierUsages.length < this.#maxRounds) this.#recallRound = recallRound;
     }
-    const hasHidden = [...this.#round.places.values()].includes(undefined);
-    const shownWhy = this.#own ? null : hasHidden || this.#isLater ? this.#reason(reason) : reason;
-    if (shown === delta && shownWhy === reason && !this.#isLater) return [event];
-    const isSilent = Object.values(shown).every((value) => value === null || value === "");
-    if (isSilent && typeof shownWhy !== "string" && shown !== delta) return [];
-    if (isSilent && this.#own) return [];
+    const hasHidden = [...this.#round.shownIndexes.values()].includes(undefined);
+    const shownReason = this.#recallRound
+      ? null
+      : hasHidden || this.#isLater
+        ? this.#toShownReason(reason)
+        : reason;
+    if (shownDelta === delta && shownReason === reason && !this.#isLater) return [event];
+    const isEmpty = Object.values(shownDelta).every((value) => value === null || value === "");
+    if (isEmpty && typeof shownReason !== "string" && shownDelta !== delta) return [];
+    if (isEmpty && this.#recallRound) return [];
     const { usage: _, ...rest } = chunk;
-    const own = {
-      ...(this.#own ? rest : chunk),
-      choices: [{ ...choice, delta: shown, finish_reason: shownWhy }],
+    const shownChunk = {
+      ...(this.#recallRound ? rest : chunk),
+      choices: [{ ...choice, delta: shownDelta, finish_reason: shownReason }],
     };
-    return [replaceEventData(event, this.#isLater ? this.#mergeChunk(own) : own)];
+    return [replaceEventData(event, this.#isLater ? this.#mergeChunk(shownChunk) : shownChunk)];
   }
 
-  #reason(reason: unknown): unknown {
+  #toShownReason(reason: unknown): unknown {
     return toShownFinishReason(reason, this.#shownCalls > 0);
   }
 
   /** The part of a delta that the client sees; the same object if that is all of it. */
-  #shownDelta(delta: WireObject, isFirst: boolean): WireObject {
+  #toShownDelta(delta: WireObject, isFirstText: boolean): WireObject {
     const { tool_calls, role, ...rest } = delta;
     const entries = toArray(tool_calls);
-    const shown = entries.flatMap((entry) => this.#shownEntry(toObject(entry) ?? {}));
-    const isAll = shown.length === entries.length && shown.every((entry, at) => entry === entries[at]);
+    const shown = entries.flatMap((entry) => this.#toShownEntries(toObject(entry) ?? {}));
+    const isAll = shown.length === entries.length && shown.every((entry, index) => entry === entries[index]);
     if (isAll && !this.#isLater) return delta;
     const content = toText(delta.content);
-    const isApart = this.#isLater && isFirst && this.hasText && content !== undefined;
+    const needsSeparator = this.#isLater && isFirstText && this.hasText && content !== undefined;
     return {
       ...(role !== undefined && !this.#isLater && { role }),
       ...rest,
-      ...(isApart && { content: `${TEXT_SEPARATOR}${content}` }),
+      ...(needsSeparator && { content: `${TEXT_SEPARATOR}${content}` }),
       ...(shown.length > 0 && { tool_calls: shown }),
     };
   }
 
-  #shownEntry(entry: WireObject): readonly WireObject[] {
-    const { places } = this.#round;
+  #toShownEntries(entry: WireObject): readonly WireObject[] {
+    const { shownIndexes } = this.#round;
     const index = toNumber(entry.index) ?? 0;
     const name = toText(toObject(entry.function)?.name) ?? toText(toObject(entry.custom)?.name);
     // Some servers give all their calls the index 0; a name starts a new call.
-    if (name !== undefined || !places.has(index))
-      places.set(index, isRecallTool(name) ? undefined : this.#shownCalls++);
-    const place = places.get(index);
-    if (place === undefined) return [];
-    return [entry.index === place || entry.index === undefined ? entry : { ...entry, index: place }];
+    if (name !== undefined || !shownIndexes.has(index))
+      shownIndexes.set(index, isRecallTool(name) ? undefined : this.#shownCalls++);
+    const shownIndex = shownIndexes.get(index);
+    if (shownIndex === undefined) return [];
+    return [
+      entry.index === shownIndex || entry.index === undefined ? entry : { ...entry, index: shownIndex },
+    ];
   }
 
   /** A chunk of a later round, rewritten to continue the first. */

@@ -1,5 +1,5 @@
-import { toNumber, toObject } from "../../../formats/content/fields.ts";
-import type { WireObject } from "../../api/api.ts";
+import { toNumber, toObject } from "../../../wire/fields.ts";
+import type { WireObject } from "../../../wire/wire.ts";
 
 /** Counts that are added up over all rounds. */
 const SUMMED_FIELDS = ["output_tokens", "completion_tokens", "cost"];

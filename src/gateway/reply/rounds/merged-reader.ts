@@ -1,13 +1,13 @@
 import type { Kernel, ModelFacts, Usage } from "../../../index.ts";
 import { computeUsageCost } from "../../../window-entry.ts";
-import type { Api, ReplyReader, WireObject } from "../../api/api.ts";
+import type { ReplyReader, Wire, WireObject } from "../../../wire/wire.ts";
 
 /**
  * A reader of the reply that the client sees for several rounds. Its usage is that of the first round sent with the
  * current window, with the output tokens and cost of all rounds.
  */
 export function createMergedReader(
-  api: Api,
+  api: Wire,
   kernel: Pick<Kernel, "modelFacts">,
   rounds: { readonly usages: readonly WireObject[]; readonly windowRound: number },
 ): ReplyReader {

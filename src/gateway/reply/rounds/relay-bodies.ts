@@ -1,6 +1,6 @@
 import { parseObject } from "../../../wire/replies/parse-object.ts";
-import { FaultError } from "../../api/fault-error.ts";
 import type { Exchange, ReplyRelay } from "../../exchange/exchange-state.ts";
+import { FaultError } from "../../fault-error.ts";
 import { readUpstreamBody } from "../../upstream/read-whole.ts";
 import type { UpstreamResponse } from "../../upstream/send-upstream.ts";
 import { sendWholeBody } from "../relay/relay-reply.ts";

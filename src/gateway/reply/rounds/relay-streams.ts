@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Api, WireEvent, WireFault } from "../../api/api.ts";
+import type { Wire, WireEvent, WireFault } from "../../../wire/wire.ts";
 import type { Exchange, ReplyRelay } from "../../exchange/exchange-state.ts";
 import type { UpstreamResponse } from "../../upstream/send-upstream.ts";
 import { formatEvent, isEventStream } from "../relay/relay-reply.ts";
@@ -100,7 +100,7 @@ async function startNextRound(
 
 /** Records the shown events and returns their bytes. */
 function recordEvents(
-  api: Api,
+  api: Wire,
   { recorder, maxTokens, change, eventsAfter }: ReplyRelay,
   events: readonly WireEvent[],
   received?: SseEvent,

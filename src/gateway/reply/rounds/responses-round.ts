@@ -1,7 +1,7 @@
-import { toArray, toObject, toText } from "../../../formats/content/fields.ts";
+import { toArray, toObject, toText } from "../../../wire/fields.ts";
 import { CALL_FIELDS } from "../../../wire/openai-responses/openai-responses-items.ts";
 import { parseObject } from "../../../wire/replies/parse-object.ts";
-import type { WireObject } from "../../api/api.ts";
+import type { WireObject } from "../../../wire/wire.ts";
 import { isRecallTool } from "../../recall/recall-tools.ts";
 import type { RecallCall, RecallCallResult, RecallRound } from "./round-format.ts";
 

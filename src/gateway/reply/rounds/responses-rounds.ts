@@ -1,5 +1,5 @@
-import { toObject, toText } from "../../../formats/content/fields.ts";
-import type { WireObject } from "../../api/api.ts";
+import { toObject, toText } from "../../../wire/fields.ts";
+import type { WireObject } from "../../../wire/wire.ts";
 import { mergeRoundUsage } from "./merge-round-usage.ts";
 import {
   encodeResponsesResults,
@@ -16,7 +16,7 @@ import type { RoundFormat } from "./round-format.ts";
 /** Rounds in OpenAI's Responses API. */
 export const responsesRounds: RoundFormat = {
   encodeResults: encodeResponsesResults,
-  openStream: (most) => new ResponsesStreamMerger(most),
+  openStream: (maxRounds) => new ResponsesStreamMerger(maxRounds),
   readBody: (body) => ({
     recallRound: findResponsesRound(getOutputItems(body), body.status ?? "completed"),
     hasText: getOutputItems(body).some(isTextItem),

@@ -1,9 +1,8 @@
-import type { ProviderFailure } from "../../../window-entry.ts";
-import { detectOverflow } from "../../../window-entry.ts";
+import { detectOverflow, type ProviderFailure } from "../../../window-entry.ts";
 import { readFailureReply } from "../../../wire/replies/read-failure.ts";
-import type { WireFault } from "../../api/api.ts";
-import { FaultError } from "../../api/fault-error.ts";
+import type { WireFault } from "../../../wire/wire.ts";
 import type { Exchange } from "../../exchange/exchange-state.ts";
+import { FaultError } from "../../fault-error.ts";
 import { readUpstreamBody } from "../../upstream/read-whole.ts";
 import { UpstreamError } from "../../upstream/upstream-error.ts";
 import { toUpstreamFault } from "../../upstream/upstream-fault.ts";

@@ -1,4 +1,4 @@
-import type { WireEvent, WireObject } from "../../api/api.ts";
+import type { WireEvent, WireObject } from "../../../wire/wire.ts";
 
 /** A call of one of the gateway's tools. */
 export interface RecallCall {
@@ -48,7 +48,7 @@ export interface StreamMerger {
 }
 
 /** One round of a reply that is not a stream. */
-export interface BodyRound {
+interface BodyRound {
   /** Set if the round called the gateway's tools only. */
   readonly recallRound: RecallRound | undefined;
   /** True if the round has text for the client. */
@@ -60,8 +60,8 @@ export interface BodyRound {
 export interface RoundFormat {
   /** The elements with the results of calls. */
   encodeResults(answers: readonly RecallCallResult[]): readonly WireObject[];
-  /** `most` is the maximum number of rounds after the first. */
-  openStream(most: number): StreamMerger;
+  /** `maxRounds` counts the rounds after the first. */
+  openStream(maxRounds: number): StreamMerger;
   readBody(body: WireObject): BodyRound;
   /** Joins several bodies into one without the gateway's calls; a single body without such calls stays as it is. */
   mergeBodies(bodies: readonly WireObject[]): WireObject;

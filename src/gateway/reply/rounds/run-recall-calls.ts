@@ -1,5 +1,5 @@
-import { toNumber, toText } from "../../../formats/content/fields.ts";
 import type { AgentMemory, SessionId } from "../../../index.ts";
+import { toNumber, toText } from "../../../wire/fields.ts";
 import type { ConversationScope } from "../../recall/person-scope.ts";
 import { EXPAND_TOOL, MAX_RESULTS, SAVE_TOOL } from "../../recall/recall-tools.ts";
 import { runWithTimeout } from "../../recall/run-with-timeout.ts";
@@ -12,7 +12,7 @@ const TIMEOUT_MS = 8_000;
 const WAIT_MS = 2_000;
 
 /** The memory to query, and the conversation that queries it. */
-export interface RecallCallContext {
+interface RecallCallContext {
   readonly memory: Pick<AgentMemory, "recall" | "expand" | "save">;
   /** The conversations of the caller's project; undefined if it is unknown, and everything is searched. */
   readonly findInProject: () => Promise<ConversationScope> | undefined;

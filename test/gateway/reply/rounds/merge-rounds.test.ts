@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ApiName, WireEvent } from "../../../../src/gateway/api/api.ts";
 import { EXPAND_TOOL, RECALL_TOOL } from "../../../../src/gateway/recall/recall-tools.ts";
 import { ROUND_FORMATS } from "../../../../src/gateway/reply/rounds/round-formats.ts";
+import type { WireEvent, WireName } from "../../../../src/wire/wire.ts";
 import { anthropic } from "../../../support/wire-server/anthropic.ts";
 import type { WireApi } from "../../../support/wire-server/api.ts";
 import type { Reply } from "../../../support/wire-server/behaviour.ts";
@@ -10,7 +10,7 @@ import { openaiChat } from "../../../support/wire-server/openai-chat.ts";
 import { openaiResponses } from "../../../support/wire-server/openai-responses.ts";
 import { type Seen, seenBody, seenStream } from "../../recall/seen.ts";
 
-const WIRES: readonly (readonly [ApiName, WireApi])[] = [
+const WIRES: readonly (readonly [WireName, WireApi])[] = [
   ["anthropic", anthropic],
   ["openai-chat", openaiChat],
   ["openai-responses", openaiResponses],

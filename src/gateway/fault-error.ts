@@ -1,4 +1,4 @@
-import type { WireFault } from "./api.ts";
+import type { WireFault } from "../wire/wire.ts";
 
 /** Ends a request with a fault that is reported to the client. */
 export class FaultError extends Error {

@@ -1,1 +1,0 @@
-export { describeJsonFault, parseJson } from "../../base/parse-json.ts";
