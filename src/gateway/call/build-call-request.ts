@@ -1,4 +1,4 @@
-import { POLICIES } from "../../index.ts";
+import { POLICIES } from "../../window-entry.ts";
 import type { Api } from "../api/api.ts";
 import { FaultError } from "../api/fault-error.ts";
 import type { GatewayConfig, UpstreamConfig } from "../config/config.ts";

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { computeDigest } from "../../base/digest.ts";
 import { toObject } from "../../formats/content/fields.ts";
-import type { DataSource, Message, MessageInput, Part, PartInput } from "../../index.ts";
+import type { Message, MessageInput, Part, PartInput } from "../../index.ts";
+import type { DataSource } from "../../log-entry.ts";
 import { isCompactionBlock } from "../../wire/anthropic/compaction-block.ts";
 import { findAudio } from "../../wire/openai-chat/openai-chat-media-fields.ts";
 import { toCanonicalJson } from "./canonical-json.ts";

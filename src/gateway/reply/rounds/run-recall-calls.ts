@@ -1,5 +1,6 @@
 import { toNumber, toText } from "../../../formats/content/fields.ts";
-import type { AgentMemory, SessionId } from "../../../index.ts";
+import type { SessionId } from "../../../index.ts";
+import type { AgentMemory } from "../../../memory-entry.ts";
 import type { ConversationScope } from "../../recall/person-scope.ts";
 import { EXPAND_TOOL, MAX_RESULTS, SAVE_TOOL } from "../../recall/recall-tools.ts";
 import { runWithTimeout } from "../../recall/run-with-timeout.ts";
