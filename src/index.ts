@@ -9,8 +9,9 @@ export type {} from "./log-entry.ts";
 export type { FileHit, Hit, Recall, SessionHit } from "./memory/hit.ts";
 export type { Memories } from "./memory/memories/memories.ts";
 export type { RememberedFact } from "./memory/memories/remembered-fact.ts";
-export type { Memory, RecallOptions } from "./memory/memory.ts";
+export type { Memory } from "./memory/memory.ts";
 export type { MemoryScope } from "./memory/memory-scope.ts";
+export type { RecallOptions } from "./memory/recall-options.ts";
 export type {} from "./memory-entry.ts";
 export {
   type Entry,

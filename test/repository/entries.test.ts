@@ -47,6 +47,7 @@ export const overlays = await session.overlays.list();
 export const plan = (await session.window({ model: "gpt-4o" }).fit()).plan;
 export const tasks = await kernel.tasks.list();
 export const files = await kernel.memory.indexFiles([]);
+export const state = await kernel.memory.state();
 `;
 
 proofTest("a program that imports the main entry can emit declarations with the types of the others", () => {
