@@ -1,3 +1,5 @@
+/// <reference types="node" preserve="true" />
+/// <reference lib="esnext.disposable" preserve="true" />
 export { type ClearedContent, countClearedContent } from "./compact/cleared-content.ts";
 export { type ClientEdits, clientEdits } from "./compact/client-edits.ts";
 export { SECTIONS } from "./compact/contract/sections.ts";
@@ -12,17 +14,25 @@ export {
 } from "./compact/plan/parse-compact-command.ts";
 export { summarizingPolicy } from "./compact/summarizing-policy.ts";
 export { DEFAULT_THRESHOLD } from "./model/default-threshold.ts";
+export type { Edit, EditInput, EditReason, OverlayTarget, SingleEdit } from "./model/overlay.ts";
+export type { CacheState, Comparison } from "./model/receipt.ts";
+export type { SessionAutoCompactOptions, SummaryModel } from "./session/session-windows.ts";
 export { alternateRoles } from "./window/alternate-roles.ts";
 export { diffWindows, type WindowChange } from "./window/diff-windows.ts";
 export { type FittedMessages, fitConversation } from "./window/fit-conversation.ts";
 export { detectOutputOverflow, detectOverflow, type Overflow } from "./window/limits/overflow.ts";
+export type { PlannedEdit } from "./window/live/fitted-window.ts";
 export { countPromptTokens } from "./window/live/meter.ts";
 export { revertedOverlays } from "./window/live/reverts.ts";
 export { computeSavedDollars } from "./window/live/saved-dollars.ts";
+export type { WindowOptions } from "./window/live/session-window-options.ts";
+export type { WindowBreakdown } from "./window/live/window-breakdown.ts";
+export type { WindowLimits } from "./window/live/window-limits.ts";
 export { computeUsageCost } from "./window/models/compute-usage-cost.ts";
 export { genaiPrices } from "./window/models/genai-prices.ts";
 export type { ModelFacts, Prices } from "./window/models/model-data.ts";
 export { modelFacts } from "./window/models/model-facts.ts";
+export type { ListedOverlay } from "./window/overlays.ts";
 export { POLICIES } from "./window/policies/index.ts";
 export { LONGHAUL_OPTIONS, type LonghaulOptions, longhaul } from "./window/policies/longhaul.ts";
 export type { Budget, Moment, Policy, PolicyRun, ProviderLimits } from "./window/policy.ts";

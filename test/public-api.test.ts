@@ -5,9 +5,28 @@ import * as ai from "../src/ai/index.ts";
 import * as formats from "../src/formats/index.ts";
 import * as api from "../src/index.ts";
 import { isLonghaulError, type Kernel, openKernel, type Session } from "../src/index.ts";
+import * as memory from "../src/memory-entry.ts";
+import {
+  estimateMessage,
+  estimateText,
+  extractSummary,
+  modelFacts,
+  replay,
+  tokensOfMessage,
+} from "../src/window-entry.ts";
 import { testFolder } from "./support/folder.ts";
 import { testKernel } from "./support/kernel.ts";
 import { proofCases, sizedTest } from "./support/proof.ts";
+
+/** Functions of `longhaul/window` that check their arguments; the others are for inner loops. */
+const windowFunctions = {
+  estimateMessage,
+  estimateText,
+  extractSummary,
+  modelFacts,
+  replay,
+  tokensOfMessage,
+};
 
 type Call = (...args: unknown[]) => unknown;
 
@@ -155,7 +174,9 @@ test("every exported function refuses wrong arguments with a typed error", async
     if (LONGHAUL_HOME === undefined) delete process.env.LONGHAUL_HOME;
     else process.env.LONGHAUL_HOME = LONGHAUL_HOME;
   });
-  for (const [name, exported] of [ai, formats, api].flatMap((entry) => Object.entries(entry))) {
+  for (const [name, exported] of [ai, formats, api, memory, windowFunctions].flatMap((entry) =>
+    Object.entries(entry),
+  )) {
     if (typeof exported !== "function" || /^[A-Z]/.test(name) || name === "processCleanups") continue;
     for (const bad of badValues())
       for (const args of [[bad], ["nobody", bad], [[], bad], [bad, bad], [{}, bad, bad]])

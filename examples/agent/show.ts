@@ -1,5 +1,6 @@
 // Terminal output: text and calls as they arrive, and finally the window and the costs.
-import type { Entry, Kernel, Part, Session, WindowBreakdown } from "longhaul";
+import type { Entry, Kernel, Part, Session } from "longhaul";
+import type { WindowBreakdown } from "longhaul/window";
 
 /** Prints an entry of a task's output. */
 export function showEntry(entry: Entry): void {

@@ -1,13 +1,7 @@
 import type { PlacedMessages } from "../conversation/conversation.ts";
-import {
-  type Blobs,
-  type EntryId,
-  type FittedWindow,
-  formatEntryId,
-  isLonghaulError,
-  type SessionId,
-  type Slot,
-} from "../index.ts";
+import { type EntryId, type FittedWindow, formatEntryId, isLonghaulError, type SessionId } from "../index.ts";
+import type { Blobs } from "../log-entry.ts";
+import type { Slot } from "../window-entry.ts";
 import { NO_RESULT } from "../wire/result-marks.ts";
 import { computeMessageKey, hasInputOf } from "./compute-message-key.ts";
 import { encodeSdkMessages, type MediaReader, type SdkMessagePair } from "./encode-sdk-messages.ts";

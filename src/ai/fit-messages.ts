@@ -1,6 +1,11 @@
-import { isLonghaulError, type Message, type Slot, textOfMessage, type WindowOptions } from "../index.ts";
+import { isLonghaulError, type Message, textOfMessage } from "../index.ts";
 import { checkFields, checkList } from "../model/argument-checks.ts";
-import { alternateRoles, fitConversation as fitWindow } from "../window-entry.ts";
+import {
+  alternateRoles,
+  fitConversation as fitWindow,
+  type Slot,
+  type WindowOptions,
+} from "../window-entry.ts";
 import { addMissingResults } from "./build-prompt.ts";
 import { encodeForeignMessages } from "./encode-foreign-messages.ts";
 import {

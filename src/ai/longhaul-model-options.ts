@@ -1,4 +1,5 @@
-import { type Blobs, LonghaulError, type Session, type SessionWindowOptions } from "../index.ts";
+import { LonghaulError, type Session, type SessionWindowOptions } from "../index.ts";
+import type { Blobs } from "../log-entry.ts";
 import type { RetrievalOptions } from "./retrieval.ts";
 
 /** Options for using a session with an AI SDK model. */

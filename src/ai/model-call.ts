@@ -2,8 +2,9 @@ import type { LanguageModelV4CallOptions, LanguageModelV4Usage } from "@ai-sdk/p
 import { CallWindow } from "../conversation/call-window.ts";
 import { compactOnCommand } from "../conversation/compact-on-command.ts";
 import type { Conversation, PlacedMessages } from "../conversation/conversation.ts";
-import type { EntryId, FittedWindow, Json, MessageInput, UsageBody } from "../index.ts";
+import type { EntryId, FittedWindow, Json, MessageInput } from "../index.ts";
 import { isLonghaulError, textOfMessage } from "../index.ts";
+import type { UsageBody } from "../log-entry.ts";
 import { parseSdkUsage } from "../provider/ai-sdk/parse-sdk-usage.ts";
 import { buildPrompt } from "./build-prompt.ts";
 import { checkModelOptions, type LonghaulModelOptions, toWindowOptions } from "./longhaul-model-options.ts";

@@ -1,18 +1,20 @@
 import {
   type EntryId,
-  estimateText,
   type FittedWindow,
   flattenParts,
   type Memory,
   type MessageInput,
-  type RetrieveOptions,
-  retrieveContext,
   type SessionId,
   type SessionWindow,
+} from "../index.ts";
+import {
+  type RetrieveOptions,
+  retrieveContext,
   shouldRetrieve,
   toContextMessage,
   type WindowContent,
-} from "../index.ts";
+} from "../memory-entry.ts";
+import { estimateText } from "../window-entry.ts";
 import { toEntryId } from "./build-prompt.ts";
 
 /** Source and limits of the content recalled for a user message. */

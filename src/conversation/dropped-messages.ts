@@ -1,4 +1,5 @@
-import type { SeqRange, Session } from "../index.ts";
+import type { Session } from "../index.ts";
+import type { SeqRange } from "../log-entry.ts";
 import { countCommonPrefix, findOmittedPlaces } from "./align-messages.ts";
 import type { CachedLine, LineMessage } from "./line-cache.ts";
 

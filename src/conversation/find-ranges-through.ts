@@ -1,4 +1,4 @@
-import type { LineStep, Place, SeqRange } from "../index.ts";
+import type { LineStep, Place, SeqRange } from "../log-entry.ts";
 
 /** The ranges of the newest line that contains an entry, up to that entry; undefined if no line contains it. */
 export function findRangesThrough(

@@ -1,12 +1,5 @@
-import {
-  type Entry,
-  type EntryId,
-  type LineBody,
-  LonghaulError,
-  type Message,
-  type Role,
-  type Session,
-} from "../index.ts";
+import { type Entry, type EntryId, LonghaulError, type Message, type Role, type Session } from "../index.ts";
+import type { LineBody } from "../log-entry.ts";
 
 /** A message of the line. */
 export interface LineMessage {

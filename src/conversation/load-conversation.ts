@@ -1,5 +1,5 @@
-import type { Kernel, Message, Part, RecordedMessage, Session, SessionId } from "../index.ts";
-import { toConversation } from "../window-entry.ts";
+import type { Kernel, Message, Part, Session, SessionId } from "../index.ts";
+import { type RecordedMessage, toConversation } from "../window-entry.ts";
 
 const PAGE_ENTRIES = 500;
 

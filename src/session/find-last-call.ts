@@ -1,6 +1,6 @@
+import type { Page, PageOptions } from "../view/page.ts";
 import { readFrameTokens } from "../window/live/meter.ts";
 import { chooseStartFactor } from "../window/tokens/start-factor.ts";
-import type { ReadableSession } from "./readable-session.ts";
 
 /** The latest model call of a session, as its log describes it. */
 export interface LastCall {
@@ -11,13 +11,18 @@ export interface LastCall {
   readonly tools?: number;
 }
 
+/** The part of a session that finding its latest call needs. */
+interface PagedSession {
+  page(options: PageOptions): Promise<Page>;
+}
+
 /** Model of a session that names none. */
 export const UNKNOWN_MODEL = "unknown";
 
 const MAX_ENTRIES = 100;
 
 /** Finds the model and the frame of the latest call, so that every caller opens the same window for the next one. */
-export async function findLastCall(session: Pick<ReadableSession, "page">): Promise<LastCall> {
+export async function findLastCall(session: PagedSession): Promise<LastCall> {
   const { entries } = await session.page({ kinds: ["usage", "message"], limit: MAX_ENTRIES });
   const newest = entries.toReversed();
   const models = newest.flatMap((entry) => {

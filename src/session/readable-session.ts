@@ -15,6 +15,7 @@ import { type Page, type PageOptions, readPage } from "../view/page.ts";
 import { findPlaceAtTime } from "../view/place-at-time.ts";
 import { type RangeOptions, readRange } from "../view/range.ts";
 import { type TailOptions, tailEntries } from "../view/tail.ts";
+import { findLastCall, type LastCall } from "./find-last-call.ts";
 import { requirePlace } from "./require-place.ts";
 
 /** Selects the children to list. */
@@ -135,6 +136,11 @@ export class ReadableSession {
     this.#scope.assertOpen();
     const { entries } = this.#log.store;
     yield* expandEntry(entries, await requirePlace(this.#lines, entries, which));
+  }
+
+  /** The model of the latest call and the sizes of its system prompt and tools, to open the window of the next one. */
+  async lastCall(): Promise<LastCall> {
+    return findLastCall(this);
   }
 
   /** The lines so far, newest first; any of them can be chosen again. */

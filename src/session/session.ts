@@ -7,7 +7,6 @@ import { Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
 import { PendingEdits } from "../log/pending-edits.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
-import { checkNames } from "../model/check-names.ts";
 import type {
   Entry,
   EntryRef,
@@ -27,8 +26,8 @@ import type { SessionRecord } from "../store/session-store.ts";
 import type { SessionWindow } from "../window/live/session-window.ts";
 import { Overlays } from "../window/overlays.ts";
 import type { PageSource } from "../window/paging/page-source.ts";
+import { checkCompactOptions } from "./check-compact-options.ts";
 import { type DescendantOptions, Family, type OpenSession } from "./family.ts";
-import { findLastCall, type LastCall } from "./find-last-call.ts";
 import { ReadableSession } from "./readable-session.ts";
 import { redactWithTraces } from "./redact-with-traces.ts";
 import { requirePlace } from "./require-place.ts";
@@ -50,23 +49,6 @@ interface SessionDeps {
   readonly models: SessionModels;
   readonly paging: PageSource;
 }
-
-const COMPACT_OPTIONS: Readonly<Record<keyof SessionCompactOptions, true>> = {
-  model: true,
-  fallback: true,
-  parts: true,
-  instructions: true,
-  template: true,
-  signal: true,
-  dryRun: true,
-  budgetTokens: true,
-  lastMessages: true,
-  tries: true,
-  deadlineMs: true,
-  retries: true,
-  mostShare: true,
-};
-const COMPACT_FIELDS = { instructions: "text?", signal: "signal?", dryRun: "boolean?" } as const;
 
 /**
  * One conversation. A handle is light: it keeps no entries in memory, and several may be open on one
@@ -220,11 +202,6 @@ export class Session extends ReadableSession implements AsyncDisposable {
     return freed;
   }
 
-  /** The model of the latest call and the sizes of its system prompt and tools, to open the window of the next one. */
-  async lastCall(): Promise<LastCall> {
-    return findLastCall(this);
-  }
-
   /** Creates a window for calls to a model; reuse it for the following calls. */
   window(options: SessionWindowOptions): SessionWindow {
     this.#scope.assertOpen();
@@ -239,7 +216,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
    */
   async compact(options: SessionCompactOptions = {}): Promise<CompactionResult | undefined> {
     this.#scope.assertOpen();
-    checkNames("options", checkFields("options", options, COMPACT_FIELDS), Object.keys(COMPACT_OPTIONS));
+    checkCompactOptions(options);
     return this.#windows.compact(options);
   }
 

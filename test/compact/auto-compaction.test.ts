@@ -1,14 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  type KernelOptions,
-  openKernel,
-  POLICIES,
-  SECTIONS,
-  type Session,
-  type SessionAutoCompactOptions,
-} from "../../src/index.ts";
+import { type KernelOptions, openKernel, type Session } from "../../src/index.ts";
 import type { Provider } from "../../src/provider/provider.ts";
+import { POLICIES, SECTIONS, type SessionAutoCompactOptions } from "../../src/window-entry.ts";
 import { testFolder } from "../support/folder.ts";
 import { testKernel } from "../support/kernel.ts";
 import { proofRounds, proofTest, sizedTest } from "../support/proof.ts";

@@ -2,9 +2,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { renderTranscript } from "../../src/compact/contract/render-transcript.ts";
 import { divideSlot, MAX_PIECES } from "../../src/compact/plan/divide-slot.ts";
-import { type Message, SECTIONS, type Session, type Slot } from "../../src/index.ts";
+import type { Message, Session } from "../../src/index.ts";
 import type { Provider } from "../../src/provider/provider.ts";
 import { estimateMessage } from "../../src/window/tokens/estimate.ts";
+import { SECTIONS, type Slot } from "../../src/window-entry.ts";
 import { testKernel } from "../support/kernel.ts";
 
 /** A model that records its prompts and writes valid summaries. */

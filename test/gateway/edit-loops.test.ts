@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect } from "vitest";
-import { POLICIES } from "../../src/index.ts";
 import { MIN_FREED_SHARE } from "../../src/window/live/edit-guard.ts";
+import { POLICIES } from "../../src/window-entry.ts";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway, threadsOf } from "../support/gateway.ts";
 import { proofRounds, sizedTest } from "../support/proof.ts";

@@ -6,6 +6,8 @@ import * as ai from "../../src/ai/index.ts";
 import * as formats from "../../src/formats/index.ts";
 import * as gateway from "../../src/gateway/index.ts";
 import * as api from "../../src/index.ts";
+import * as log from "../../src/log-entry.ts";
+import * as memory from "../../src/memory-entry.ts";
 import * as sqlite from "../../src/store/sqlite/index.ts";
 import * as task from "../../src/task-entry.ts";
 import * as testing from "../../src/testing/index.ts";
@@ -22,6 +24,8 @@ const entries: Readonly<Record<string, object>> = {
   ".": api,
   "./window": window,
   "./task": task,
+  "./memory": memory,
+  "./log": log,
   "./sqlite": sqlite,
   "./testing": testing,
   "./formats": formats,

@@ -5,6 +5,9 @@ import { describe, expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
+/** A longer file usually holds two ideas. */
+const MAX_LINES = 300;
+
 interface Source {
   readonly path: string;
   readonly text: string;
@@ -60,6 +63,15 @@ describe("comments", () => {
     const banned =
       /\banew\b|\bbesides\b|\bas it came\b|\b(?:summaris|recognis|normalis|colour|behaviour|cancelled)\w*/i;
     expect(findInComments(all, banned)).toEqual([]);
+  });
+});
+
+describe("files", () => {
+  test("have at most 300 lines", () => {
+    const long = src
+      .map(({ path, text }) => ({ path, lines: text.trimEnd().split("\n").length }))
+      .filter(({ path, lines }) => lines > MAX_LINES);
+    expect(long.map(({ path, lines }) => `${path}: ${lines}`)).toEqual([]);
   });
 });
 

@@ -31,9 +31,11 @@ const HEIGHT: Readonly<Record<string, number>> = {
   session: 6,
   "kernel.ts": 7,
   "open-kernel.ts": 8,
+  "log-entry.ts": 8.5,
+  "memory-entry.ts": 8.5,
+  "task-entry.ts": 8.5,
+  "window-entry.ts": 8.5,
   "index.ts": 9,
-  "task-entry.ts": 9,
-  "window-entry.ts": 9,
   formats: 10,
   conversation: 10,
   ai: 11,
@@ -100,7 +102,7 @@ const IMPLEMENTATIONS = ["store/sqlite", "provider/ai-sdk"];
 const ADAPTERS = ["ai/index.ts", "ai/model-call.ts", "memory/embed/ai-sdk-embedder.ts"];
 
 /** The public entries, through which the layers above them see those below, apart from `base` and `model`. */
-const ENTRIES = ["index.ts", "task-entry.ts", "window-entry.ts"];
+const ENTRIES = ["index.ts", "log-entry.ts", "memory-entry.ts", "task-entry.ts", "window-entry.ts"];
 const ABOVE_ENTRIES = ["formats", "conversation", "ai", "gateway", "cli"];
 /** Not public: both keep a model's text from posing as ours. */
 const SHARED_INSIDE = ["memory/text/sanitize-text.ts"];

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { type Message, POLICIES, type Policy } from "../../src/index.ts";
+import type { Message } from "../../src/index.ts";
 import { clipSlots } from "../../src/window/clip-slots.ts";
 import type { Slot } from "../../src/window/slot.ts";
+import { POLICIES, type Policy } from "../../src/window-entry.ts";
 import { testKernel } from "../support/kernel.ts";
 import { Random } from "../support/random.ts";
 import { randomHistory } from "./properties/random-history.ts";

@@ -1,8 +1,9 @@
 import { renderTranscript } from "../../../src/compact/contract/render-transcript.ts";
 import { extractSummary } from "../../../src/compact/extractive/extract-summary.ts";
-import type { Message, RecordedMessage } from "../../../src/index.ts";
+import type { Message } from "../../../src/index.ts";
 import { isLineReference, ReferenceReader } from "../../../src/window/replay/reference-reader.ts";
 import { estimateMessage, estimateText } from "../../../src/window/tokens/estimate.ts";
+import type { RecordedMessage } from "../../../src/window-entry.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { median, percentile } from "../../measure/percentile.ts";
 import { findDataFolder } from "../../real-strings.ts";

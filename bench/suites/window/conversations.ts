@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { loadConversation } from "../../../src/conversation/load-conversation.ts";
 import { importSources } from "../../../src/formats/index.ts";
-import { openKernel, type RecordedMessage } from "../../../src/index.ts";
+import { openKernel } from "../../../src/index.ts";
+import type { RecordedMessage } from "../../../src/window-entry.ts";
 
 /** Real conversations with at least `least` requests, every nth of them; loaded one at a time. */
 export async function* realConversations(

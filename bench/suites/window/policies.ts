@@ -1,4 +1,4 @@
-import { POLICIES, type Policy, type ReplayScore, replay } from "../../../src/index.ts";
+import { POLICIES, type Policy, type ReplayScore, replay } from "../../../src/window-entry.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { findDataFolder } from "../../real-strings.ts";
 import { type Goal, toRow } from "../../result.ts";

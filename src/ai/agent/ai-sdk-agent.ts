@@ -1,14 +1,7 @@
 import type { StepResult, ToolSet } from "ai";
-import {
-  type Agent,
-  LonghaulError,
-  type MessageInput,
-  type Session,
-  type TaskRecord,
-  textOfMessage,
-} from "../../index.ts";
+import { type Agent, LonghaulError, type MessageInput, type Session, textOfMessage } from "../../index.ts";
 import { checkFields } from "../../model/argument-checks.ts";
-import { reapTagged } from "../../task-entry.ts";
+import { reapTagged, type TaskRecord } from "../../task-entry.ts";
 import { computeUsageCost } from "../../window-entry.ts";
 import { retrieveMessages } from "../retrieval.ts";
 import { resolveLanguageModel } from "../send-with-healing.ts";

@@ -1,6 +1,7 @@
 import { type Tool, tool } from "ai";
 import { z } from "zod";
-import { AgentMemory, type AgentMemoryDeps, type Kernel, type SessionId } from "../../index.ts";
+import type { Kernel, SessionId } from "../../index.ts";
+import { AgentMemory, type AgentMemoryDeps } from "../../memory-entry.ts";
 import { checkFields } from "../../model/argument-checks.ts";
 
 /** Options of the memory tools: the memory to use and the content to show. */

@@ -1,4 +1,5 @@
-import { openKernel, type StoreCheck, type StoreDamage } from "../../index.ts";
+import { openKernel } from "../../index.ts";
+import type { StoreCheck, StoreDamage } from "../../log-entry.ts";
 import { defineCommand } from "../cli-command.ts";
 import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";

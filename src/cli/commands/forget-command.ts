@@ -1,4 +1,5 @@
-import { type FreedCounts, type Kernel, parseEntryId } from "../../index.ts";
+import { type Kernel, parseEntryId } from "../../index.ts";
+import type { FreedCounts } from "../../log-entry.ts";
 import { askYesNo } from "../ask-yes-no.ts";
 import { defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";

@@ -1,4 +1,5 @@
-import type { ListedOverlay, SessionId } from "../../index.ts";
+import type { SessionId } from "../../index.ts";
+import type { ListedOverlay } from "../../window-entry.ts";
 import { choosePaint } from "../choose-paint.ts";
 import { defineCommand, type ParsedArguments } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";

@@ -1,4 +1,5 @@
-import { type Entry, type FittedWindow, formatEntryId, type OverlayBody } from "../../index.ts";
+import { type Entry, type FittedWindow, formatEntryId } from "../../index.ts";
+import type { OverlayBody } from "../../log-entry.ts";
 import type { WindowChange } from "../../window-entry.ts";
 import { describeMessage } from "../compacting/render-window-diff.ts";
 import type { ContextReport } from "./context-report.ts";

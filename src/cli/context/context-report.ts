@@ -1,4 +1,5 @@
-import type { Entry, FittedWindow, OverlayBody, Session } from "../../index.ts";
+import type { Entry, FittedWindow, Session } from "../../index.ts";
+import type { OverlayBody } from "../../log-entry.ts";
 import { diffWindows, type ModelFactsLookup } from "../../window-entry.ts";
 import { readRequestUsage } from "../spending/request-usage.ts";
 import { UsageSums } from "../spending/usage-sums.ts";

@@ -1,4 +1,5 @@
-import { type ListedOverlay, LonghaulError, parseEntryId, type Session } from "../../index.ts";
+import { LonghaulError, parseEntryId, type Session } from "../../index.ts";
+import type { ListedOverlay } from "../../window-entry.ts";
 import { quoteShellWord } from "../quote-shell-word.ts";
 
 /** Finds a listed overlay by number or id; throws ENTRY_NOT_FOUND with a hint to the list. */

@@ -1,5 +1,5 @@
-import type { Entry, MessageBody, Session, Slot } from "../../index.ts";
-import { diffWindows, type WindowChange } from "../../window-entry.ts";
+import type { Entry, MessageBody, Session } from "../../index.ts";
+import { diffWindows, type Slot, type WindowChange } from "../../window-entry.ts";
 import { citeEntry } from "./cite-entry.ts";
 
 /** Maximum messages to compare with the window, counted from the newest. */

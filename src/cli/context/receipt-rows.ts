@@ -1,4 +1,5 @@
-import type { Comparison, Receipt } from "../../index.ts";
+import type { Receipt } from "../../index.ts";
+import type { Comparison } from "../../window-entry.ts";
 import { formatCount, formatQuantity } from "../format-count.ts";
 import { formatDollars } from "../format-dollars.ts";
 import { formatTokenChange } from "../tokens.ts";

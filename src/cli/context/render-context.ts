@@ -1,4 +1,5 @@
-import type { CacheState, FittedWindow } from "../../index.ts";
+import type { FittedWindow } from "../../index.ts";
+import type { CacheState } from "../../window-entry.ts";
 import { renderWindowDiff } from "../compacting/render-window-diff.ts";
 import { escapeLine } from "../escape.ts";
 import { formatCount, formatQuantity, formatShare } from "../format-count.ts";

@@ -1,4 +1,5 @@
-import type { ListedOverlay, SessionId } from "../../index.ts";
+import type { SessionId } from "../../index.ts";
+import type { ListedOverlay } from "../../window-entry.ts";
 import { escapeLine } from "../escape.ts";
 import { formatTime } from "../format-time.ts";
 import type { Paint } from "../paint.ts";

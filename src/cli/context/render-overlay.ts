@@ -1,4 +1,5 @@
-import type { Entry, OverlayBody, SessionId } from "../../index.ts";
+import type { Entry, SessionId } from "../../index.ts";
+import type { OverlayBody } from "../../log-entry.ts";
 import { escapeLine } from "../escape.ts";
 import { formatAgo, formatTime } from "../format-time.ts";
 import type { Paint } from "../paint.ts";

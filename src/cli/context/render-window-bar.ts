@@ -1,4 +1,4 @@
-import type { WindowBreakdown } from "../../index.ts";
+import type { WindowBreakdown } from "../../window-entry.ts";
 import { formatCount, formatShare } from "../format-count.ts";
 import { type Look, type Paint, plainPaint } from "../paint.ts";
 import { fitText, padText } from "../width.ts";

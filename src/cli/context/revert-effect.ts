@@ -1,4 +1,5 @@
-import type { Entry, FittedWindow, OverlayBody, Session } from "../../index.ts";
+import type { Entry, FittedWindow, Session } from "../../index.ts";
+import type { OverlayBody } from "../../log-entry.ts";
 import { escapeLine } from "../escape.ts";
 import { formatCount, formatQuantity } from "../format-count.ts";
 import { quoteShellWord } from "../quote-shell-word.ts";

@@ -1,4 +1,5 @@
-import { POLICIES, type Session, type SessionWindow, type WindowOptions } from "../../index.ts";
+import type { Session, SessionWindow } from "../../index.ts";
+import { POLICIES, type WindowOptions } from "../../window-entry.ts";
 import type { OptionSpecs, OptionValues } from "../cli-command.ts";
 import { findNamed } from "../find-named.ts";
 import { parseTokensOption } from "../tokens.ts";

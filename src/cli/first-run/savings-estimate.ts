@@ -1,6 +1,6 @@
 import { loadConversation } from "../../conversation/load-conversation.ts";
-import { type Kernel, POLICIES, type Policy, replay, type SessionId } from "../../index.ts";
-import type { Totals } from "../../window-entry.ts";
+import type { Kernel, SessionId } from "../../index.ts";
+import { POLICIES, type Policy, replay, type Totals } from "../../window-entry.ts";
 import { listSessionIds } from "../find-session.ts";
 import { countRequests, findTokenPrice } from "../replaying/token-price.ts";
 import { readRequestUsage } from "../spending/request-usage.ts";

@@ -1,4 +1,4 @@
-import { POLICIES, type Policy } from "../../index.ts";
+import { POLICIES, type Policy } from "../../window-entry.ts";
 import type { EvidenceCase, EvidenceScore } from "./evidence-score.ts";
 import type { ReplayTotals } from "./replay-totals.ts";
 

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import type { Message, RecordedMessage } from "../../index.ts";
+import type { Message } from "../../index.ts";
+import type { RecordedMessage } from "../../window-entry.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** A conversation, a question asked at its end, and the texts in it that answer the question. */

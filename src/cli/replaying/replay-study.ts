@@ -1,14 +1,13 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type SessionId, textOfMessage } from "../../index.ts";
 import {
   POLICIES,
   type Policy,
   type RecordedMessage,
+  type ReplayedRequest,
   replay,
-  type SessionId,
-  textOfMessage,
-} from "../../index.ts";
-import type { ReplayedRequest } from "../../window-entry.ts";
+} from "../../window-entry.ts";
 import { drawReplayPicture, type PictureCurve } from "./draw-replay-picture.ts";
 import { type ComparedScore, type ReplayTotals, sumReplays } from "./replay-totals.ts";
 

@@ -1,4 +1,4 @@
-import type { ReplayScore } from "../../index.ts";
+import type { ReplayScore } from "../../window-entry.ts";
 
 /** Summed scores of several sessions under one policy and window. */
 export interface ReplayTotals {

@@ -1,4 +1,5 @@
-import type { Kernel, RecordedMessage } from "../../index.ts";
+import type { Kernel } from "../../index.ts";
+import type { RecordedMessage } from "../../window-entry.ts";
 
 /** US dollars of an uncached input token of the conversation's last model; undefined if its prices are unknown. */
 export function findTokenPrice(kernel: Kernel, conversation: readonly RecordedMessage[]): number | undefined {

@@ -1,4 +1,5 @@
-import type { Entry, Session, SessionId, UsageBody } from "../../index.ts";
+import type { Entry, Session, SessionId } from "../../index.ts";
+import type { UsageBody } from "../../log-entry.ts";
 import {
   addReport,
   EMPTY_LEDGER,

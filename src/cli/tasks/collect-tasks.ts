@@ -1,12 +1,11 @@
+import { isLonghaulError, isTerminal, type Kernel, type TaskId, type TaskStatus } from "../../index.ts";
 import {
-  isLonghaulError,
-  isTerminal,
-  type Kernel,
-  type TaskId,
+  type CollectStaleResult,
+  collectStale,
+  listTagged,
+  reapTagged,
   type TaskRecord,
-  type TaskStatus,
-} from "../../index.ts";
-import { type CollectStaleResult, collectStale, listTagged, reapTagged } from "../../task-entry.ts";
+} from "../../task-entry.ts";
 import { ACTIVE_STATES } from "./task-states.ts";
 
 const PAGE_TASKS = 1_000;

@@ -1,4 +1,5 @@
-import type { Json, TaskDetails } from "../../index.ts";
+import type { Json } from "../../index.ts";
+import type { TaskDetails } from "../../task-entry.ts";
 import { formatTaskState, toTaskJson } from "./format-task.ts";
 import { isPlainExit } from "./task-exit-code.ts";
 

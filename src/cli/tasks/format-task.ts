@@ -1,4 +1,5 @@
-import { isTerminal, type TaskPlan, type TaskSketch, type TaskStatus } from "../../index.ts";
+import { isTerminal, type TaskStatus } from "../../index.ts";
+import type { TaskPlan, TaskSketch } from "../../task-entry.ts";
 import { quoteShellWord } from "../quote-shell-word.ts";
 import { getTaskExitCode, isPlainExit } from "./task-exit-code.ts";
 

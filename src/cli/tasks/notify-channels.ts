@@ -1,5 +1,4 @@
-import type { TaskPlan } from "../../index.ts";
-import { commandChannel, type NoticeChannel, webhookChannel } from "../../task-entry.ts";
+import { commandChannel, type NoticeChannel, type TaskPlan, webhookChannel } from "../../task-entry.ts";
 
 /** Extra notice channels of a task; stored in its plan, so they survive a crash. */
 export type NotifyTargets = { readonly command?: string; readonly webhook?: string };

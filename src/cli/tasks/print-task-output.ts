@@ -1,11 +1,5 @@
-import {
-  isTerminal,
-  type Kernel,
-  type OutputOptions,
-  type TaskEntry,
-  type TaskId,
-  textOfMessage,
-} from "../../index.ts";
+import { isTerminal, type Kernel, type TaskId, textOfMessage } from "../../index.ts";
+import type { OutputOptions, TaskEntry } from "../../task-entry.ts";
 import type { CliContext } from "../cli-context.ts";
 import { escapeText, toSafeJson } from "../escape.ts";
 import { printTo } from "../printer.ts";

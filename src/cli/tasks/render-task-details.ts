@@ -1,4 +1,5 @@
-import type { Json, TaskDetails, TaskRecord } from "../../index.ts";
+import type { Json } from "../../index.ts";
+import type { TaskDetails, TaskRecord } from "../../task-entry.ts";
 import { escapeLine } from "../escape.ts";
 import { formatCount } from "../format-count.ts";
 import { formatDollars } from "../format-dollars.ts";

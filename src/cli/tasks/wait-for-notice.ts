@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Kernel, TaskDetails, TaskId } from "../../index.ts";
+import type { Kernel, TaskId } from "../../index.ts";
+import type { TaskDetails } from "../../task-entry.ts";
 
 const PAUSE_MS = 50;
 

@@ -1,4 +1,4 @@
-import type { Edit } from "../../index.ts";
+import type { Edit } from "../../window-entry.ts";
 
 /** Describes an edit of the window. */
 export function describeEdit(edit: Edit): string {

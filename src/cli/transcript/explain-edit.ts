@@ -1,4 +1,5 @@
-import type { EditReason, Receipt } from "../../index.ts";
+import type { Receipt } from "../../index.ts";
+import type { EditReason } from "../../window-entry.ts";
 import { formatQuantity } from "../format-count.ts";
 
 /** Explains why an edit was made; if the reason only names the policy, the receipt explains it. */

@@ -1,4 +1,5 @@
-import type { EditReason, Entry, EntryBody, Usage } from "../../index.ts";
+import type { Entry, EntryBody, Usage } from "../../index.ts";
+import type { EditReason } from "../../window-entry.ts";
 import { escapeLine } from "../escape.ts";
 import { formatCount, formatQuantity } from "../format-count.ts";
 import { describeEdit } from "./describe-edit.ts";

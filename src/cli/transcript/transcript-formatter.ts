@@ -1,7 +1,6 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
 import type {
   BlobPart,
-  Blobs,
   Entry,
   Message,
   Part,
@@ -10,6 +9,7 @@ import type {
   Role,
   ToolResultPart,
 } from "../../index.ts";
+import type { Blobs } from "../../log-entry.ts";
 import { escapeLine, escapeText, toSafeJson } from "../escape.ts";
 import { formatBytes } from "../format-bytes.ts";
 import { formatTime } from "../format-time.ts";

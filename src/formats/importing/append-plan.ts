@@ -1,4 +1,4 @@
-import type { BodyInput, IntakeItem, TakenRecord } from "../../index.ts";
+import type { BodyInput, IntakeItem, TakenRecord } from "../../log-entry.ts";
 import type { ProblemItem } from "../port/item.ts";
 import { NO_COUNTS } from "./import-report.ts";
 import type { RunningCounts } from "./tally.ts";

@@ -1,5 +1,6 @@
 import { computeDigest } from "../../base/digest.ts";
-import type { BodyInput, Entry, Json, PartInput } from "../../index.ts";
+import type { Entry, Json, PartInput } from "../../index.ts";
+import type { BodyInput } from "../../log-entry.ts";
 
 /**
  * Tells whether two records with the same id have the same content, so the second is a copy. Either may come from the

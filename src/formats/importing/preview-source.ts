@@ -1,4 +1,4 @@
-import type { BodyInput } from "../../index.ts";
+import type { BodyInput } from "../../log-entry.ts";
 import type { FoundSource } from "../find-sources.ts";
 import { Input } from "../reading/input.ts";
 import { type Counts, NO_COUNTS, type SourceReport } from "./import-report.ts";

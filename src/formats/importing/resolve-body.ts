@@ -1,4 +1,6 @@
-import type { BodyInput, EditInput, SessionId } from "../../index.ts";
+import type { SessionId } from "../../index.ts";
+import type { BodyInput } from "../../log-entry.ts";
+import type { EditInput } from "../../window-entry.ts";
 import type { ForeignEdit, RecordBody, Span } from "../port/item.ts";
 
 /** Session state for resolving record ids. */

@@ -1,13 +1,5 @@
-import {
-  type BodyInput,
-  type Intake,
-  type IntakeItem,
-  isLonghaulError,
-  type Json,
-  type NewRecord,
-  type Session,
-  type TakenRecord,
-} from "../../index.ts";
+import { isLonghaulError, type Json, type Session } from "../../index.ts";
+import type { BodyInput, Intake, IntakeItem, NewRecord, TakenRecord } from "../../log-entry.ts";
 import type { ProblemItem, RecordItem } from "../port/item.ts";
 import { AppendPlan } from "./append-plan.ts";
 import { collectRecordIds } from "./collect-record-ids.ts";

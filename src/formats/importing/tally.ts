@@ -1,4 +1,5 @@
-import type { BodyInput, Entry, MessageInput, PartInput } from "../../index.ts";
+import type { Entry, MessageInput, PartInput } from "../../index.ts";
+import type { BodyInput } from "../../log-entry.ts";
 import { type Counts, NO_COUNTS } from "./import-report.ts";
 
 /** Mutable counts. */

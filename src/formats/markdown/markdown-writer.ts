@@ -1,4 +1,5 @@
-import type { Entry, Message, OverlayBody } from "../../index.ts";
+import type { Entry, Message } from "../../index.ts";
+import type { OverlayBody } from "../../log-entry.ts";
 import type { ExportedSession, OutputPiece, Writer } from "../port/writer.ts";
 import { formatUtcTime, getMessageTime, renderFactLines } from "./markdown-facts.ts";
 import { renderFolded, renderMarkdownPart } from "./markdown-parts.ts";

@@ -1,4 +1,5 @@
-import type { BlobPart, Entry, Json, Part, SeqRange, SessionRecord } from "../../index.ts";
+import type { BlobPart, Entry, Json, Part, SessionRecord } from "../../index.ts";
+import type { SeqRange } from "../../log-entry.ts";
 
 /** Formats that can be exported. */
 export type WriterName =

@@ -1,12 +1,6 @@
-import {
-  type Edit,
-  type Entry,
-  type EntryId,
-  formatEntryId,
-  type OverlayBody,
-  type SeqRange,
-} from "../../index.ts";
-import { revertedOverlays } from "../../window-entry.ts";
+import { type Entry, type EntryId, formatEntryId } from "../../index.ts";
+import type { OverlayBody, SeqRange } from "../../log-entry.ts";
+import { type Edit, revertedOverlays } from "../../window-entry.ts";
 import type { ExportedSession } from "../port/writer.ts";
 
 type OverlayMark = Parameters<typeof revertedOverlays>[0][number];

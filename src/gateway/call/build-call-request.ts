@@ -1,4 +1,4 @@
-import { POLICIES } from "../../index.ts";
+import { POLICIES } from "../../window-entry.ts";
 import type { Wire } from "../../wire/wire.ts";
 import type { GatewayConfig, UpstreamConfig } from "../config/config.ts";
 import type { Incoming } from "../door/incoming.ts";

@@ -1,5 +1,4 @@
-import type { Policy } from "../../index.ts";
-import { type ClientEdits, clientEdits } from "../../window-entry.ts";
+import { type ClientEdits, clientEdits, type Policy } from "../../window-entry.ts";
 import type { WireName } from "../../wire/wire.ts";
 import type {
   ClearThinkingEdit,

@@ -1,4 +1,4 @@
-import type { Policy, Slot } from "../../index.ts";
+import type { Policy, Slot } from "../../window-entry.ts";
 
 /** A policy that leaves the window alone until it exceeds the budget, even where an earlier edit would save money. */
 export function createLatePolicy(base: Policy): Policy {

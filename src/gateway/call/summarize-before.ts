@@ -1,5 +1,6 @@
 import type { LineMessage } from "../../conversation/line-cache.ts";
-import { type EntryId, parseEntryId, type SeqRange, textOfMessage } from "../../index.ts";
+import { type EntryId, parseEntryId, textOfMessage } from "../../index.ts";
+import type { SeqRange } from "../../log-entry.ts";
 import type { Thread } from "../thread/thread.ts";
 
 const MAX_OVERLAYS = 1_000;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { POLICIES } from "../../index.ts";
+import { POLICIES } from "../../window-entry.ts";
 import type { WireName } from "../../wire/wire.ts";
 
 /** The supported APIs, by their names in the configuration. */

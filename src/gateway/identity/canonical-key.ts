@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { computeDigest } from "../../base/digest.ts";
-import type { DataSource, Message, MessageInput, Part, PartInput } from "../../index.ts";
+import type { Message, MessageInput, Part, PartInput } from "../../index.ts";
+import type { DataSource } from "../../log-entry.ts";
 import { isCompactionBlock } from "../../wire/anthropic/compaction-block.ts";
 import { toObject } from "../../wire/fields.ts";
 import { findAudio } from "../../wire/openai-chat/openai-chat-media-fields.ts";

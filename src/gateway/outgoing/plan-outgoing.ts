@@ -1,12 +1,6 @@
 import type { CallerMessage, PlacedMessage, PlacedMessages } from "../../conversation/conversation.ts";
-import {
-  type EntryId,
-  type FittedWindow,
-  formatEntryId,
-  type Message,
-  type SessionId,
-  type Slot,
-} from "../../index.ts";
+import { type EntryId, type FittedWindow, formatEntryId, type Message, type SessionId } from "../../index.ts";
+import type { Slot } from "../../window-entry.ts";
 
 /** A message of a request, with its index. */
 export interface IndexedMessage extends CallerMessage {

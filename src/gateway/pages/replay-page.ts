@@ -1,7 +1,8 @@
 import { Worker } from "node:worker_threads";
 import { resolveModuleFile } from "../../base/package-files.ts";
 import { loadConversation } from "../../conversation/load-conversation.ts";
-import { type Kernel, POLICIES } from "../../index.ts";
+import type { Kernel } from "../../index.ts";
+import { POLICIES } from "../../window-entry.ts";
 import { createArgumentFault, PageFault } from "./page-fault.ts";
 import type { PageReply } from "./page-reply.ts";
 import {

@@ -1,5 +1,11 @@
-import { POLICIES, type Policy, type RecordedMessage, type ReplayScore, replay } from "../../index.ts";
-import type { Retention } from "../../window-entry.ts";
+import {
+  POLICIES,
+  type Policy,
+  type RecordedMessage,
+  type ReplayScore,
+  type Retention,
+  replay,
+} from "../../window-entry.ts";
 
 /** The input of a replay. */
 export interface ReplayTask {

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { POLICIES } from "../../index.ts";
+import { POLICIES } from "../../window-entry.ts";
 import { type ReplayTask, scorePolicies } from "./replay-scores.ts";
 
 /** Replays in a worker thread, so that the main thread, which relays requests, does not wait. */

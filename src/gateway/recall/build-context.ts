@@ -1,12 +1,6 @@
-import {
-  buildContextBlock,
-  type EntryId,
-  estimateText,
-  flattenParts,
-  type MessageInput,
-  shouldRetrieve,
-  type WindowContent,
-} from "../../index.ts";
+import { type EntryId, flattenParts, type MessageInput } from "../../index.ts";
+import { buildContextBlock, shouldRetrieve, type WindowContent } from "../../memory-entry.ts";
+import { estimateText } from "../../window-entry.ts";
 import type { ThreadCall } from "../call/thread-call.ts";
 import type { MemorySearch } from "../exchange/memory-search.ts";
 import { getSlotEntry } from "../outgoing/plan-outgoing.ts";

@@ -1,4 +1,4 @@
-import { estimateText } from "../../index.ts";
+import { estimateText } from "../../window-entry.ts";
 import type { WireName } from "../../wire/wire.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import type { ParsedRequest } from "../request/read-request.ts";

@@ -1,4 +1,4 @@
-import { estimateText } from "../../index.ts";
+import { estimateText } from "../../window-entry.ts";
 import type { WireName, WireObject } from "../../wire/wire.ts";
 import type { Incoming } from "../door/incoming.ts";
 import type { Services } from "../exchange/services.ts";

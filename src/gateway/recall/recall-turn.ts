@@ -1,4 +1,4 @@
-import { estimateText } from "../../index.ts";
+import { estimateText } from "../../window-entry.ts";
 import type { WireName, WireObject } from "../../wire/wire.ts";
 import type { ThreadCall } from "../call/thread-call.ts";
 import type { Exchange, RequestRecall } from "../exchange/exchange-state.ts";

@@ -1,4 +1,6 @@
-import { estimateText, type Memory, retrieveContext, shouldRetrieve } from "../../index.ts";
+import type { Memory } from "../../index.ts";
+import { retrieveContext, shouldRetrieve } from "../../memory-entry.ts";
+import { estimateText } from "../../window-entry.ts";
 import type { Incoming } from "../door/incoming.ts";
 import type { MemorySearch } from "../exchange/memory-search.ts";
 import type { Services } from "../exchange/services.ts";

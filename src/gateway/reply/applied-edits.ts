@@ -1,5 +1,4 @@
-import type { Slot } from "../../index.ts";
-import { type ClearedContent, countClearedContent } from "../../window-entry.ts";
+import { type ClearedContent, countClearedContent, type Slot } from "../../window-entry.ts";
 import { isObject } from "../../wire/content-blocks.ts";
 import type { WireName, WireObject } from "../../wire/wire.ts";
 import { CONTEXT_MANAGEMENT, type ContextEdit } from "../request/context-edit.ts";

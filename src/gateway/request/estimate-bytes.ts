@@ -1,4 +1,4 @@
-import { estimateText } from "../../index.ts";
+import { estimateText } from "../../window-entry.ts";
 
 /** Texts up to this size are counted whole. */
 const WHOLE_BYTES = 1_024 * 1_024;

@@ -1,4 +1,5 @@
-import { estimateText, type FittedWindow, type Policy } from "../../index.ts";
+import type { FittedWindow } from "../../index.ts";
+import { estimateText, type Policy } from "../../window-entry.ts";
 import type { Wire, WireObject } from "../../wire/wire.ts";
 import type { Chain } from "../request/chain.ts";
 import type { ContextEdit } from "../request/context-edit.ts";

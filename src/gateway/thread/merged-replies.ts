@@ -1,6 +1,7 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
 import type { LineMessage } from "../../conversation/line-cache.ts";
-import type { Blobs, EntryId, Message, Session } from "../../index.ts";
+import type { EntryId, Message, Session } from "../../index.ts";
+import type { Blobs } from "../../log-entry.ts";
 import type { KeyedMessages } from "../identity/align-request.ts";
 import { buildMergedKeys } from "../identity/merged-reply-keys.ts";
 import {

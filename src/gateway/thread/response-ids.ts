@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { BoundedMap } from "../../base/bounded-map.ts";
-import type { ClaimedFact, Json, Kernel, MessageInput } from "../../index.ts";
+import type { Json, Kernel, MessageInput } from "../../index.ts";
+import type { ClaimedFact } from "../../log-entry.ts";
 import { listPersonIds, type PersonIds } from "../identity/person-ids.ts";
 import { encodeResponsePlace, parseResponsePlace, type ResponsePlace } from "./response-place.ts";
 

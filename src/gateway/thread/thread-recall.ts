@@ -1,4 +1,5 @@
-import { AgentMemory, type Kernel, type MemoryScope } from "../../index.ts";
+import type { Kernel, MemoryScope } from "../../index.ts";
+import { AgentMemory } from "../../memory-entry.ts";
 import { ContextTexts } from "./context-texts.ts";
 import { HiddenEnds } from "./hidden-ends.ts";
 

@@ -1,6 +1,7 @@
 import { Conversation, type PlacedMessages } from "../../conversation/conversation.ts";
 import type { CachedLine, LineMessage } from "../../conversation/line-cache.ts";
-import type { Blobs, MessageInput, Session } from "../../index.ts";
+import type { MessageInput, Session } from "../../index.ts";
+import type { Blobs } from "../../log-entry.ts";
 import type { LoadBase64, LoggedContent } from "../../wire/wire.ts";
 import type { KeyedMessages } from "../identity/align-request.ts";
 import type { ThreadCandidate, ThreadKind } from "../identity/choose-thread.ts";

@@ -8,9 +8,9 @@ import type { PageSource } from "../paging/page-source.ts";
 import type { Slot } from "../slot.ts";
 import { estimateText } from "../tokens/estimate.ts";
 import { estimateMaxCount } from "../tokens/learned-counts.ts";
-import { buildReceipt } from "./build-receipt.ts";
+import { buildCompactionState } from "./build-compaction-state.ts";
 import { estimateCacheState } from "./cache-state.ts";
-import { isStuck } from "./edit-guard.ts";
+import { checkProgress } from "./check-progress.ts";
 import { estimateRequest } from "./estimate-request.ts";
 import { findLastSent } from "./find-last-sent.ts";
 import type { FittedWindow, PlannedEdit } from "./fitted-window.ts";
@@ -18,18 +18,15 @@ import { Follower } from "./follower.ts";
 import type { LoadedWindow } from "./load-window.ts";
 import { measureWindow } from "./measure-window.ts";
 import { Meter } from "./meter.ts";
-import { PolicyPlanner, type ProposedWindow } from "./policy-planner.ts";
+import { planEdit } from "./plan-edit.ts";
+import { PolicyPlanner } from "./policy-planner.ts";
 import { Refusals } from "./refusals.ts";
 import { restoreMessages } from "./restore-messages.ts";
 import type { FitOptions, WindowOptions } from "./session-window-options.ts";
 import { storePage, storePlan } from "./store-plan.ts";
 import type { WindowCompactor } from "./window-compactor.ts";
-import { createStuckError } from "./window-errors.ts";
 import { WindowPager } from "./window-pager.ts";
 import { resolveWindowSettings, type WindowSettings } from "./window-settings.ts";
-
-/** Minimum tokens that a full window frees for a page, so that requested content can be brought back. */
-const PAGE_RESERVE_TOKENS = 4_000;
 
 /** Dependencies of a fitting. */
 export interface WindowFitterDeps {
@@ -103,17 +100,18 @@ export class WindowFitter {
       window,
       cache,
       this.refusals.forcedTokens,
-      this.#reservePageTokens(window),
+      this.#pager?.reserveTokens(window) ?? 0,
     );
     if (!proposed.isEdited)
       return this.#buildResult(await this.#addPage(window, cache, options), cache, options);
-    const planned = this.#buildPlan(window, proposed, cache);
+    const planned = planEdit(this.#describeCall(cache), window, proposed);
     if (options.dryRun) {
       this.planner.forget();
       this.#follower.forget();
       return this.#buildResult({ ...window, slots: proposed.slots }, cache, options, planned);
     }
-    this.#checkProgress(planned);
+    // After a refusal, counts are in doubt and tries are limited, so every smaller window is worth a try.
+    if (this.refusals.forcedTokens === undefined) checkProgress(planned.receipt.tokens, this.#settings);
     const { log, session } = this.#deps;
     const overlay = await storePlan(log, session, window, proposed.slots, planned);
     if (overlay === undefined) {
@@ -175,12 +173,6 @@ export class WindowFitter {
     this.#lastSent = [];
   }
 
-  /** Tokens to leave free for a page; 0 unless content has left the window. */
-  #reservePageTokens(window: LoadedWindow): number {
-    if (!this.#pager || window.overlays.length === 0) return 0;
-    return Math.min(PAGE_RESERVE_TOKENS, this.#pager.estimateWantedTokens(window.slots));
-  }
-
   /** Adds the content that the newest message asks for and that has left the window, stored as an overlay. */
   async #addPage(
     window: LoadedWindow,
@@ -195,11 +187,8 @@ export class WindowFitter {
     if (!page) return window;
     const slot = { ...page.slot, tokens: this.#settings.tokensOf(page.slot.message) };
     const slots = [...window.slots, slot];
-    const planned = this.#buildPlan(
-      window,
-      { slots, isForced: false, isEdited: true, reason: page.reason },
-      cache,
-    );
+    const proposed = { slots, isForced: false, reason: page.reason };
+    const planned = planEdit(this.#describeCall(cache), window, proposed);
     const { log, session } = this.#deps;
     const overlay = await storePage(log, session, window, page.edit, planned);
     if (overlay === undefined) return window;
@@ -228,24 +217,21 @@ export class WindowFitter {
     isRefused: boolean,
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
-    const { compactor: compacting } = this.#deps;
-    if (!compacting) return false;
-    const { limits, facts, modelSettings: set } = this.#settings;
-    const estimated = this.estimate(window.slots);
-    const tokens = this.meter.counted(estimated);
-    const state = {
-      tokens,
-      window: limits.window,
-      messages: window.slots.length,
-      loaded: window,
-      countedPerEstimated: tokens / Math.max(1, estimated),
-      modelSettings: set,
-      isForced: isRefused || tokens > limits.most,
-      isHot: cache !== "cold",
+    const { compactor } = this.#deps;
+    if (!compactor) return false;
+    const state = buildCompactionState({ ...this.#describeCall(cache), isRefused }, window);
+    return compactor.compactIfDue(state, signal);
+  }
+
+  /** The next call, as the plan of an edit or a summary sees it. */
+  #describeCall(cache: CacheState) {
+    return {
+      settings: this.#settings,
+      meter: this.meter,
+      cache,
       expectedCalls: this.planner.calls,
-      facts,
+      lastSent: this.#lastSent,
     };
-    return compacting.compactIfDue(state, signal);
   }
 
   #estimateCacheState({ slots }: LoadedWindow): CacheState {
@@ -255,39 +241,6 @@ export class WindowFitter {
       model: this.#settings.model,
       ...(lastSaidAt !== undefined && { lastSaidAt }),
     });
-  }
-
-  /**
-   * Skipped after a refusal: counts are then in doubt and tries are limited, so every smaller window is worth a try.
-   */
-  #checkProgress({ receipt: { tokens } }: PlannedEdit): void {
-    const { limits, policy } = this.#settings;
-    if (this.refusals.forcedTokens !== undefined) return;
-    if (!isStuck({ before: tokens.without, after: tokens.with }, limits.most)) return;
-    throw createStuckError(policy.name, tokens, limits.most);
-  }
-
-  #buildPlan(
-    window: LoadedWindow,
-    { slots, isForced, reason }: ProposedWindow,
-    cache: CacheState,
-  ): PlannedEdit {
-    const { model, facts, policy } = this.#settings;
-    const receipt = buildReceipt({
-      model,
-      facts,
-      policy: policy.name,
-      cache,
-      isForced,
-      expectedCalls: this.planner.calls,
-      system: this.estimate([]),
-      sent: this.#lastSent,
-      before: window.slots,
-      after: slots,
-      unread: window.unread ? window.unread.to - window.unread.from + 1 : 0,
-      counted: (estimated) => this.meter.counted(estimated),
-    });
-    return { reason, receipt };
   }
 
   /** Memories are sent with every request; they count toward its size, and policies cannot cut them. */

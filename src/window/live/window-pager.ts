@@ -53,6 +53,8 @@ const WORK_SHARE = 1 / 8;
 const WORK_SPECIFICITY = 12;
 /** A search that takes longer is abandoned, and the request is sent without a page. */
 const MAX_SEARCH_MS = 10_000;
+/** Minimum tokens that a full window frees for a page, so that requested content can be brought back. */
+const RESERVE_TOKENS = 4_000;
 const PAGE_REASON = "brought back";
 
 /**
@@ -67,10 +69,10 @@ export class WindowPager {
     this.#deps = parts;
   }
 
-  /** Tokens that a page at the end of this window may need; 0 if nothing asks for one. */
-  estimateWantedTokens(slots: readonly Slot[]): number {
-    const cue = this.#findCue(slots);
-    return cue ? this.#computeBudget(cue) : 0;
+  /** Tokens to leave free for a page; 0 if no content has left the window, or nothing asks for it. */
+  reserveTokens({ slots, overlays }: LoadedWindow): number {
+    const cue = overlays.length > 0 ? this.#findCue(slots) : undefined;
+    return cue ? Math.min(RESERVE_TOKENS, this.#computeBudget(cue)) : 0;
   }
 
   /** Finds the page for the newest message of a window, within `roomTokens`; undefined if there is none. */

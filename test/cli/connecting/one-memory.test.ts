@@ -47,7 +47,7 @@ function historyIn(project: string): Readonly<Record<string, string>> {
   return { [`.claude/projects/${folder}/${base.sessionId}.jsonl`]: text };
 }
 
-/** A model that recalls what it is asked, and answers with the port if recall brings it. */
+/** A model that recalls the port, and answers with it if recall finds it. */
 const remembering = says((heard) => {
   const text = heard.body.toString();
   if (

@@ -1,4 +1,5 @@
-import { openKernel, type TaskDetails, type TaskNotice } from "../../../src/index.ts";
+import { openKernel, type TaskNotice } from "../../../src/index.ts";
+import type { TaskDetails } from "../../../src/task-entry.ts";
 import { eventually } from "../../process/family.ts";
 import { testFolder } from "../../support/folder.ts";
 import { type Ended, type Running, runProgram, type Setting, startProgram } from "./program.ts";

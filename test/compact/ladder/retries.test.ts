@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { SECTIONS } from "../../../src/index.ts";
+import { SECTIONS } from "../../../src/window-entry.ts";
 import { testKernel } from "../../support/kernel.ts";
 import { proofTest } from "../../support/proof.ts";
 import { work } from "../../window/live/history.ts";

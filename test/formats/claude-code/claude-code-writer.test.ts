@@ -5,7 +5,8 @@ import { claudeCodeFormat } from "../../../src/formats/claude-code/claude-code-f
 import { claudeCodeWriter } from "../../../src/formats/claude-code/claude-code-writer.ts";
 import { exportSession } from "../../../src/formats/export-session.ts";
 import { importSources } from "../../../src/formats/import-sources.ts";
-import type { Entry, Kernel, Message, OverlayTarget, PartInput, SessionId } from "../../../src/index.ts";
+import type { Entry, Kernel, Message, PartInput, SessionId } from "../../../src/index.ts";
+import type { OverlayTarget } from "../../../src/window-entry.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testKernel } from "../../support/kernel.ts";
 import {

@@ -5,7 +5,8 @@ import { exportSession } from "../../../src/formats/export-session.ts";
 import { piWriter } from "../../../src/formats/pi/pi-writer.ts";
 import type { Writer } from "../../../src/formats/port/writer.ts";
 import { rooWriter } from "../../../src/formats/roo/roo-writer.ts";
-import type { EditInput, Kernel, Session } from "../../../src/index.ts";
+import type { Kernel, Session } from "../../../src/index.ts";
+import type { EditInput } from "../../../src/window-entry.ts";
 import { testKernel } from "../../support/kernel.ts";
 
 const WRITERS: readonly Writer[] = [claudeCodeWriter, clineWriter, piWriter, rooWriter];

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { buildEditsPolicy } from "../../../src/gateway/call/edits-policy.ts";
 import { findAppliedEdits, withAppliedEdits } from "../../../src/gateway/reply/applied-edits.ts";
 import type { ContextEdit } from "../../../src/gateway/request/context-edit.ts";
-import type { MessageInput, Slot } from "../../../src/index.ts";
-import { longhaul } from "../../../src/window-entry.ts";
+import type { MessageInput } from "../../../src/index.ts";
+import { longhaul, type Slot } from "../../../src/window-entry.ts";
 import { testKernel } from "../../support/kernel.ts";
 import { proofTest } from "../../support/proof.ts";
 

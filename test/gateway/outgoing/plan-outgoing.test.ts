@@ -4,7 +4,8 @@ import { Conversation, type PlacedMessage } from "../../../src/conversation/conv
 import { buildCanonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
 import { addMessageKey, getMessageKey } from "../../../src/gateway/identity/message-key.ts";
 import { type IndexedMessage, planOutgoing } from "../../../src/gateway/outgoing/plan-outgoing.ts";
-import type { Message, MessageInput, Policy, Slot } from "../../../src/index.ts";
+import type { Message, MessageInput } from "../../../src/index.ts";
+import type { Policy, Slot } from "../../../src/window-entry.ts";
 import { testKernel } from "../../support/kernel.ts";
 
 function givenOf(words: readonly string[]): readonly IndexedMessage[] {

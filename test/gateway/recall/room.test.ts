@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { trimRecallResults } from "../../../src/gateway/reply/rounds/trim-recall-results.ts";
-import { estimateText } from "../../../src/index.ts";
+import { estimateText } from "../../../src/window-entry.ts";
 import { startGateway } from "../../support/gateway.ts";
 import { proofCases, proofTest, sizedTest } from "../../support/proof.ts";
 import { behave, says, startUpstream } from "../../support/upstream.ts";

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import type { IndexedFiles } from "../../../src/index.ts";
+import type { IndexedFiles } from "../../../src/memory-entry.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testKernel } from "../../support/kernel.ts";
 import { proofTest } from "../../support/proof.ts";

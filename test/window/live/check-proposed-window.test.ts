@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Policy, Slot } from "../../../src/index.ts";
+import type { Policy, Slot } from "../../../src/window-entry.ts";
 import { testKernel } from "../../support/kernel.ts";
 import { SMALL, work } from "./history.ts";
 

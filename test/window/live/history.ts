@@ -1,4 +1,5 @@
-import type { MessageInput, Session, WindowOptions } from "../../../src/index.ts";
+import type { MessageInput, Session } from "../../../src/index.ts";
+import type { WindowOptions } from "../../../src/window-entry.ts";
 
 /** A model with a small window, so that few messages fill it. */
 export const SMALL: WindowOptions = {

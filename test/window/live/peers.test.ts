@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Session, type SessionWindow, tokensOfMessage } from "../../../src/index.ts";
+import type { Session, SessionWindow } from "../../../src/index.ts";
+import { tokensOfMessage } from "../../../src/window-entry.ts";
 import { testKernel } from "../../support/kernel.ts";
 import { proofCases, proofTest, sizedTest } from "../../support/proof.ts";
 

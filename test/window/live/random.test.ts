@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect } from "vitest";
-import { type FittedWindow, type Message, openKernel, POLICIES, type Session } from "../../../src/index.ts";
+import { type FittedWindow, type Message, openKernel, type Session } from "../../../src/index.ts";
 import { listAnsweredCallIds, listCallIds } from "../../../src/model/tool-call-ids.ts";
+import { POLICIES } from "../../../src/window-entry.ts";
 import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { step } from "./history.ts";
 

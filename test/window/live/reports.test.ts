@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { FittedWindow, Session, WindowOptions } from "../../../src/index.ts";
+import type { FittedWindow, Session } from "../../../src/index.ts";
+import type { WindowOptions } from "../../../src/window-entry.ts";
 import { testKernel } from "../../support/kernel.ts";
 import { proofTest } from "../../support/proof.ts";
 import { SMALL, work } from "./history.ts";

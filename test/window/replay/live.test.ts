@@ -1,13 +1,14 @@
 import { describe, expect } from "vitest";
+import type { Kernel, Message } from "../../../src/index.ts";
 import {
-  type Kernel,
-  type Message,
+  countProtocolTokens,
   POLICIES,
   type Policy,
+  PROTOCOL,
   type RecordedMessage,
   replay,
-} from "../../../src/index.ts";
-import { countProtocolTokens, PROTOCOL, type Tokenizer } from "../../../src/window-entry.ts";
+  type Tokenizer,
+} from "../../../src/window-entry.ts";
 import { testKernel } from "../../support/kernel.ts";
 import { proofCases, sizedTest } from "../../support/proof.ts";
 

@@ -1,4 +1,5 @@
-import { isTerminal, type Kernel, type TaskQuery, type TaskSketch, type TaskState } from "../../../index.ts";
+import { isTerminal, type Kernel, type TaskState } from "../../../index.ts";
+import type { TaskQuery, TaskSketch } from "../../../task-entry.ts";
 import { choosePaint } from "../../choose-paint.ts";
 import { defineCommand } from "../../cli-command.ts";
 import { toSafeJson } from "../../escape.ts";

@@ -1,4 +1,4 @@
-import type { TaskEntry } from "../../../index.ts";
+import type { TaskEntry } from "../../../task-entry.ts";
 import { defineCommand } from "../../cli-command.ts";
 import { toSafeJson } from "../../escape.ts";
 import { EXIT } from "../../exit-code.ts";

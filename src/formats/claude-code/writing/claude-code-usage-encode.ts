@@ -1,4 +1,4 @@
-import type { UsageBody } from "../../../index.ts";
+import type { UsageBody } from "../../../log-entry.ts";
 import { toObject } from "../../../wire/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 

@@ -1,5 +1,7 @@
-import type { Edit, Entry, Json, Message, OverlayBody, Part } from "../../../index.ts";
+import type { Entry, Json, Message, Part } from "../../../index.ts";
 import { textOfMessage } from "../../../index.ts";
+import type { OverlayBody } from "../../../log-entry.ts";
+import type { Edit } from "../../../window-entry.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { OWN_FIELD, type OwnFields } from "../own-fields.ts";

@@ -1,4 +1,5 @@
-import type { Entry, SeqRange } from "../../../index.ts";
+import type { Entry } from "../../../index.ts";
+import type { SeqRange } from "../../../log-entry.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 
 /** An entry, and whether it is on the active line. */

@@ -1,4 +1,5 @@
-import type { Entry, EntryId, Json, MessageBody, OverlayBody, RawBody, UsageBody } from "../../../index.ts";
+import type { Entry, EntryId, Json, MessageBody } from "../../../index.ts";
+import type { OverlayBody, RawBody, UsageBody } from "../../../log-entry.ts";
 import { toArray, toObject, toText } from "../../../wire/fields.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";

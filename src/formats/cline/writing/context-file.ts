@@ -1,4 +1,5 @@
-import type { Entry, Json, OverlayBody, Part } from "../../../index.ts";
+import type { Entry, Json, Part } from "../../../index.ts";
+import type { OverlayBody } from "../../../log-entry.ts";
 import { toArray, toObject } from "../../../wire/fields.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import { overlaysOf } from "../../writing/overlays.ts";

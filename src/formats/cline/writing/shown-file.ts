@@ -1,4 +1,5 @@
-import type { Entry, MessageBody, NoticeBody, UsageBody } from "../../../index.ts";
+import type { Entry, MessageBody } from "../../../index.ts";
+import type { NoticeBody, UsageBody } from "../../../log-entry.ts";
 import { dropUndefined, toTime } from "../../../wire/fields.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";

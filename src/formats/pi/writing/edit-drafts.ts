@@ -1,11 +1,5 @@
-import {
-  type Entry,
-  formatEntryId,
-  type Message,
-  type OverlayBody,
-  type Part,
-  type SeqRange,
-} from "../../../index.ts";
+import { type Entry, formatEntryId, type Message, type Part } from "../../../index.ts";
+import type { OverlayBody, SeqRange } from "../../../log-entry.ts";
 import { toText as stringOf } from "../../../wire/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { buildMessageDrafts, type DraftSource, type PiDraft, readMessageText } from "./message-drafts.ts";

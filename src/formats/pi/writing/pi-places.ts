@@ -1,4 +1,5 @@
-import type { Entry, EntryId, SeqRange } from "../../../index.ts";
+import type { Entry, EntryId } from "../../../index.ts";
+import type { SeqRange } from "../../../log-entry.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import type { SessionSurvey } from "./session-survey.ts";
 

@@ -1,10 +1,5 @@
-import {
-  type Entry,
-  type EntryBody,
-  formatEntryId,
-  type MessageBody,
-  type UsageBody,
-} from "../../../index.ts";
+import { type Entry, type EntryBody, formatEntryId, type MessageBody } from "../../../index.ts";
+import type { UsageBody } from "../../../log-entry.ts";
 import { toNumber, toObject, toText } from "../../../wire/fields.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";

@@ -1,4 +1,5 @@
-import { type Entry, type EntryId, formatEntryId, type SeqRange } from "../../../index.ts";
+import { type Entry, type EntryId, formatEntryId } from "../../../index.ts";
+import type { SeqRange } from "../../../log-entry.ts";
 import { toObject, toText } from "../../../wire/fields.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import { revertedIn } from "../../writing/overlays.ts";

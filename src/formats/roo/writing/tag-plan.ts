@@ -1,4 +1,5 @@
-import type { Entry, MessageBody, OverlayBody, Part, SeqRange } from "../../../index.ts";
+import type { Entry, MessageBody, Part } from "../../../index.ts";
+import type { OverlayBody, SeqRange } from "../../../log-entry.ts";
 import { encodeAnthropicBlocks } from "../../../wire/anthropic/anthropic-block-encode.ts";
 import { toObject, toText } from "../../../wire/fields.ts";
 import type { ExportedSession } from "../../port/writer.ts";

@@ -1,5 +1,5 @@
-import type { Kernel, ModelFacts, Usage } from "../../../index.ts";
-import { computeUsageCost } from "../../../window-entry.ts";
+import type { Kernel, Usage } from "../../../index.ts";
+import { computeUsageCost, type ModelFacts } from "../../../window-entry.ts";
 import type { ReplyReader, Wire, WireObject } from "../../../wire/wire.ts";
 
 /**

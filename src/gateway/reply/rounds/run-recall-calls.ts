@@ -1,4 +1,5 @@
-import type { AgentMemory, SessionId } from "../../../index.ts";
+import type { SessionId } from "../../../index.ts";
+import type { AgentMemory } from "../../../memory-entry.ts";
 import { toNumber, toText } from "../../../wire/fields.ts";
 import type { ConversationScope } from "../../recall/person-scope.ts";
 import { EXPAND_TOOL, MAX_RESULTS, SAVE_TOOL } from "../../recall/recall-tools.ts";

@@ -1,4 +1,4 @@
-import { estimateText } from "../../../index.ts";
+import { estimateText } from "../../../window-entry.ts";
 import type { RecallCallResult } from "./round-format.ts";
 
 /** Shorter pieces are useless. */

@@ -1,0 +1,33 @@
+/// <reference types="node" preserve="true" />
+/// <reference lib="esnext.disposable" preserve="true" />
+export type { Blobs } from "./log/blobs.ts";
+export type { StoreCheck, StoreDamage } from "./log/check-store.ts";
+export type { ClaimedFact, Facts } from "./log/facts.ts";
+export type { Intake, IntakeItem } from "./log/intake.ts";
+export type { LiveDraft } from "./log/interrupted-drafts.ts";
+export type { Limits } from "./log/limits.ts";
+export type { LineStep } from "./log/lines.ts";
+export type { PendingEdit, PendingEdits } from "./log/pending-edits.ts";
+export type { BodyInput } from "./log/prepare-body.ts";
+export type { RestorePart } from "./log/restore-parts.ts";
+export type { Digest } from "./model/blob.ts";
+export type { Clock, Ids } from "./model/clock.ts";
+export type {
+  DamagedBody,
+  LineBody,
+  NoticeBody,
+  OverlayBody,
+  PinBody,
+  Place,
+  RawBody,
+  RedactedBody,
+  TaskBody,
+  UsageBody,
+} from "./model/entry.ts";
+export type { Line, SeqRange } from "./model/line.ts";
+export type { DataSource } from "./model/part.ts";
+export type { Head } from "./store/entry-store.ts";
+export type { FreedCounts } from "./store/freed-counts.ts";
+export type { NewRecord, TakenRecord } from "./store/intake-store.ts";
+export type { StoreSize } from "./store/store.ts";
+export type { RangeOptions } from "./view/range.ts";

@@ -1,0 +1,23 @@
+/// <reference types="node" preserve="true" />
+/// <reference lib="esnext.disposable" preserve="true" />
+export type { Embedder } from "./memory/embed/embedder.ts";
+export { ollamaEmbedder } from "./memory/embed/ollama-embedder.ts";
+export { openAiEmbedder } from "./memory/embed/openai-embedder.ts";
+export type { IndexedFiles } from "./memory/files/index-files.ts";
+export {
+  type LegacyPins,
+  readLegacyMemories,
+  rememberLegacy,
+  toLegacyPins,
+} from "./memory/memories/legacy-pins.ts";
+export type { MemoryAuthor } from "./memory/memories/remembered-fact.ts";
+export type { MemoryState } from "./memory/memory.ts";
+export { AgentMemory, type AgentMemoryDeps } from "./memory/retrieval/agent-memory.ts";
+export { buildContextBlock, type ContextBlock, toContextMessage } from "./memory/retrieval/context-block.ts";
+export type { WindowContent } from "./memory/retrieval/fresh-hits.ts";
+export {
+  type RetrievedContext,
+  type RetrieveOptions,
+  retrieveContext,
+} from "./memory/retrieval/retrieve-context.ts";
+export { shouldRetrieve, type WantedRetrieval } from "./memory/retrieval/should-retrieve.ts";

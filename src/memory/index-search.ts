@@ -1,0 +1,104 @@
+import type { Log } from "../log/log.ts";
+import { throwIfAborted } from "../model/errors.ts";
+import type { Place } from "../model/place.ts";
+import type { ChunkTexts } from "./index/chunk-texts.ts";
+import type { ChunkVectors } from "./index/chunk-vectors.ts";
+import { type CandidateLimits, type CandidateSet, findCandidates } from "./index/find-candidates.ts";
+import { TextIndex } from "./index/text-index.ts";
+import { type RankedChunk, rankAll } from "./make-hits.ts";
+import { type MemoryScope, resolveScope } from "./memory-scope.ts";
+import { withoutSpeakers } from "./rank/query.ts";
+import type { RankContext, TermVectors } from "./rank/turn-candidate.ts";
+import { listWholeTerms } from "./rare-words.ts";
+import { listSearchTerms } from "./text/search-terms.ts";
+
+const MAX_SPEAKERS = 64;
+const MAX_QUESTION_CHARACTERS = 20_000;
+
+interface IndexSearchDeps {
+  readonly log: Log;
+  readonly texts: ChunkTexts;
+  readonly vectors: ChunkVectors;
+  /** Vectors of single words, if the packaged embedder is available. */
+  readonly termVectors: (() => TermVectors | null) | undefined;
+}
+
+interface SearchOptions {
+  readonly scope?: MemoryScope;
+  readonly limits?: CandidateLimits;
+  /** Number of chunks without a vector to embed before the search. */
+  readonly embeddedFirst?: number;
+  /** Entries of its session from here on are excluded. */
+  readonly before?: Place;
+  readonly signal?: AbortSignal;
+}
+
+/** Ranked content, and the facts it was ranked by. */
+interface SearchResult {
+  readonly found: CandidateSet;
+  /** Best first. */
+  readonly ranked: readonly RankedChunk[];
+  readonly terms: readonly string[];
+  /** Those terms that are whole words of the question. */
+  readonly wholeTerms: readonly string[];
+  readonly context: RankContext;
+  /** Why vectors were not used, if they were not. */
+  readonly reason: string | undefined;
+}
+
+/** Ranks indexed content by a question, with words and vectors. */
+export class IndexSearch {
+  readonly #deps: IndexSearchDeps;
+  readonly #text: TextIndex;
+
+  constructor(deps: IndexSearchDeps) {
+    this.#deps = deps;
+    this.#text = new TextIndex(deps.log.store.memory);
+  }
+
+  async search(question: string, options: SearchOptions): Promise<SearchResult> {
+    const asked = question.slice(0, MAX_QUESTION_CHARACTERS);
+    const { log, texts, vectors, termVectors } = this.#deps;
+    const { store } = log;
+    const filter = await resolveScope(store, options.scope);
+    const state = await this.#text.refresh();
+    await texts.refresh(state.stamp);
+    const speakers = await store.memory.speakers(MAX_SPEAKERS);
+    const { vector, reason } = await vectors.embedQuestion(
+      withoutSpeakers(asked, speakers),
+      options.embeddedFirst,
+      options.signal,
+    );
+    throwIfAborted(options.signal);
+    const terms = listSearchTerms(asked);
+    const wholeTerms = listWholeTerms(asked);
+    const all = await findCandidates(
+      { store: store.memory, text: this.#text, vectors: vectors.loaded },
+      { terms, wholeTerms, filter, ...(vector && { vector }) },
+      options.limits,
+    );
+    const found = options.before ? filterBefore(all, options.before) : all;
+    const context = {
+      statistics: found.statistics,
+      nowMs: log.clock.now(),
+      speakers: [...new Set(found.turns.flatMap(({ speaker }) => speaker ?? []))],
+      vectors: termVectors?.() ?? null,
+    };
+    return { found, ranked: rankAll(asked, found, context), terms, wholeTerms, context, reason };
+  }
+
+  /** Releases cached index data; the next search reads it again. */
+  dropCaches(): void {
+    this.#text.drop();
+    this.#deps.vectors.unload();
+  }
+}
+
+/** The candidates without entries of a session from a place on. */
+function filterBefore(found: CandidateSet, { session, seq }: Place): CandidateSet {
+  const isBefore = (id: number) => {
+    const chunk = found.chunks.get(id);
+    return !chunk || chunk.seq < seq || found.sources.get(chunk.source)?.name !== session;
+  };
+  return { ...found, turns: found.turns.filter(({ id }) => isBefore(id)) };
+}

@@ -1,0 +1,38 @@
+import type { CacheState } from "../../model/receipt.ts";
+import { estimateRequest } from "./estimate-request.ts";
+import type { LoadedWindow } from "./load-window.ts";
+import type { Meter } from "./meter.ts";
+import type { CompactionState } from "./window-compactor.ts";
+import type { WindowSettings } from "./window-settings.ts";
+
+/** The call before which a window may be compacted. */
+interface CompactedCall {
+  readonly settings: WindowSettings;
+  readonly meter: Meter;
+  readonly cache: CacheState;
+  readonly expectedCalls: number;
+  /** True if the provider says that the window is too large, regardless of estimates. */
+  readonly isRefused: boolean;
+}
+
+/** Describes a window for the decision whether it needs a summary. */
+export function buildCompactionState(
+  { settings, meter, cache, expectedCalls, isRefused }: CompactedCall,
+  loaded: LoadedWindow,
+): CompactionState {
+  const { limits, facts, modelSettings } = settings;
+  const estimated = estimateRequest(settings, loaded.slots);
+  const tokens = meter.counted(estimated);
+  return {
+    tokens,
+    window: limits.window,
+    messages: loaded.slots.length,
+    loaded,
+    countedPerEstimated: tokens / Math.max(1, estimated),
+    modelSettings,
+    isForced: isRefused || tokens > limits.most,
+    isHot: cache !== "cold",
+    expectedCalls,
+    facts,
+  };
+}
