@@ -26,10 +26,17 @@ function toName(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Ids of the gateway's conversations contain the name of the client as a piece before the last. */
+/** Ids of conversations name the client as a whole piece, or before the client's own id: `local/codex:01a1…`. */
 function findAgentInId(id: string): string | undefined {
-  const pieces = id.replace(/^@[^/]*\//, "").split("/");
-  return pieces.slice(0, -1).find((piece) => /^[a-z][a-z-]{1,30}$/.test(piece));
+  const pieces = id.replace(/^(?:@[^/]*|local)\//, "").split("/");
+  const named = pieces.slice(0, -1).find((piece) => /^[a-z][a-z-]{1,30}$/.test(piece));
+  const [, before] = /^([a-z][a-z-]{1,30}):/.exec(pieces[0] ?? "") ?? [];
+  return named ?? (isApi(before) ? undefined : before);
+}
+
+/** Clients without a name are named by their API in ids. */
+function isApi(name: string | undefined): boolean {
+  return name === "anthropic" || name === "openai-chat" || name === "openai-responses";
 }
 
 /** Claude Code names the folder of a project after its path. */

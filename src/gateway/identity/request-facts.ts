@@ -4,6 +4,8 @@ import type { MessageInput } from "../../index.ts";
 export interface RequestFacts {
   /** The system prompt. */
   readonly lead: string;
+  /** The name of the client. */
+  readonly client?: string;
   /** The working directory that the system prompt states. */
   readonly project?: string;
   readonly toolNames: readonly string[];

@@ -37,7 +37,8 @@ export async function findThread(
 ): Promise<FoundThread> {
   const explicit = findExplicitId({ headers, fields: fields.all });
   const client = explicit?.client ?? detectClient(headers);
-  if (client !== undefined) trace.client = client;
+  const label = client ?? detectClient(headers, facts.lead);
+  if (label !== undefined) trace.client = label;
   const isMore = isChained(api, fields.all);
   const previous = findPreviousReply(api, fields.all);
   const place = previous === undefined ? undefined : await responses.find(principal, previous);
@@ -71,6 +72,7 @@ export async function findThread(
     opening: () => list.slice(0, END_MESSAGES).map(briefOf),
     facts: {
       lead: facts.lead,
+      ...(label !== undefined && { client: label }),
       ...(facts.project !== undefined && { project: facts.project }),
       toolNames: facts.toolNames,
       messages: parseEnds(list),

@@ -15,6 +15,7 @@ export function buildThreadMeta(
     kind,
     shape,
     firstKey,
+    ...(facts.client !== undefined && { client: facts.client }),
     ...(agent !== undefined && { agent }),
     ...(project !== undefined && { project }),
   };

@@ -7,6 +7,8 @@ export interface ThreadMeta {
   readonly kind: ThreadKind;
   readonly shape: AgentShape;
   readonly firstKey: string;
+  /** The name of the client that began the conversation, for labels. */
+  readonly client?: string;
   /** The sub-agent of the conversation, as the client names it. */
   readonly agent?: string;
   /** The working directory of the client when the conversation began. */
@@ -26,13 +28,14 @@ export function encodeThreadMeta(meta: ThreadMeta): { readonly [key: string]: Js
 export function parseThreadMeta(meta: { readonly [key: string]: Json } | undefined): ThreadMeta | undefined {
   const stored = meta?.gateway as Partial<ThreadMeta> | undefined;
   if (typeof stored !== "object" || stored === null) return undefined;
-  const { kind, shape, firstKey, agent, project, isOurs, hasRecallTools } = stored;
+  const { kind, shape, firstKey, client, agent, project, isOurs, hasRecallTools } = stored;
   if (typeof kind !== "string" || typeof shape?.digest !== "string" || typeof firstKey !== "string")
     return undefined;
   return {
     kind,
     shape,
     firstKey,
+    ...(typeof client === "string" && { client }),
     ...(typeof agent === "string" && { agent }),
     ...(typeof project === "string" && { project }),
     ...(isOurs === true && { isOurs }),

@@ -36,6 +36,8 @@ export interface AgentMemoryDeps {
 interface AgentRecallOptions extends Pick<RecallOptions, "k" | "signal" | "waitMs"> {
   /** A part of the agent's scope to search instead of all of it; memories are always searched. */
   readonly within?: MemoryScope;
+  /** Entries that the model sees anyway, and that are left out. */
+  readonly shown?: ReadonlySet<EntryId>;
 }
 
 interface AgentExpandOptions {
@@ -46,6 +48,8 @@ interface AgentExpandOptions {
 }
 
 const MAX_SHOWN_FILES = 500;
+/** Further hits to ask for, since some of the best may be in the window. */
+const MAX_SHOWN_HITS = 12;
 const MAX_ORIGINALS = 30;
 
 /**
@@ -64,14 +68,16 @@ export class AgentMemory {
   /** Answers a question, one line per hit. */
   async recall(
     question: string,
-    { k = 6, signal, waitMs, within }: AgentRecallOptions = {},
+    { k = 6, signal, waitMs, within, shown }: AgentRecallOptions = {},
   ): Promise<string> {
     if (question.trim() === "") return "Nothing was asked; say what you look for.";
     const options = { ...(signal && { signal }), ...(waitMs !== undefined && { waitMs }) };
-    const { hits, isSure, unindexed } = await this.#search(question, k, options, within);
+    const found = await this.#search(question, shown ? k + MAX_SHOWN_HITS : k, options, within);
+    const { isSure, unindexed } = found;
+    const hits = found.hits.filter((hit) => hit.kind === "file" || !shown?.has(hit.entry)).slice(0, k);
     for (const hit of hits) if (hit.kind === "file") this.#files.set(formatReference(hit), hit);
-    const shown = renderHits(question, hits, isSure);
-    return unindexed === undefined ? shown : `${shown}\n${renderUnindexedNote(unindexed)}`;
+    const text = renderHits(question, hits, isSure);
+    return unindexed === undefined ? text : `${text}\n${renderUnindexedNote(unindexed)}`;
   }
 
   /** Shows a hit in full with the messages around it, or the original entries of a summary. */

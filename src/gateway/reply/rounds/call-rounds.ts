@@ -2,6 +2,7 @@ import { redactSecrets } from "../../../model/secrets/redact-secrets.ts";
 import type { WireObject } from "../../../wire/wire.ts";
 import type { Exchange, RequestRecall } from "../../exchange/exchange-state.ts";
 import { buildPersonScope, getMemoryAgent, listConversations } from "../../recall/person-scope.ts";
+import { findShownContent } from "../../recall/shown-content.ts";
 import type { UpstreamResult } from "../relay/upstream-refusal.ts";
 import { sendRound } from "../send-until-accepted.ts";
 import { isRequestFailure } from "./round-failure.ts";
@@ -66,6 +67,7 @@ export class CallRounds {
       memory,
       findInProject,
       session: thread.session.id,
+      findShown: async () => (await findShownContent(call)).entries,
       signal,
       isLast,
     });

@@ -1,4 +1,4 @@
-import type { SessionId } from "../../../index.ts";
+import type { EntryId, SessionId } from "../../../index.ts";
 import type { AgentMemory } from "../../../memory-entry.ts";
 import { toNumber, toText } from "../../../wire/fields.ts";
 import type { ConversationScope } from "../../recall/person-scope.ts";
@@ -19,6 +19,8 @@ interface RecallCallContext {
   readonly findInProject: () => Promise<ConversationScope> | undefined;
   /** The conversation, for references that name only an entry of it. */
   readonly session: SessionId;
+  /** Entries in the window that the model sees whole. */
+  readonly findShown: () => Promise<ReadonlySet<EntryId>>;
   readonly signal: AbortSignal;
   /** True if no further calls of this reply will be carried out. */
   readonly isLast: boolean;
@@ -61,7 +63,8 @@ async function runRecallCall(
   if (name === SAVE_TOOL) return memory.save(toText(input.text) ?? "");
   const limit = toNumber(input.limit);
   const k = limit === undefined ? undefined : Math.min(MAX_RESULTS, Math.max(1, Math.round(limit)));
-  const options = { signal, waitMs: WAIT_MS, ...(k !== undefined && { k }) };
+  const shown = await asking.findShown();
+  const options = { signal, waitMs: WAIT_MS, shown, ...(k !== undefined && { k }) };
   const own = input.where === "everywhere" ? undefined : await asking.findInProject();
   if (!own) return memory.recall(toText(input.query) ?? "", options);
   const found = await memory.recall(toText(input.query) ?? "", { ...options, within: own.scope });
