@@ -2,7 +2,7 @@
 // shared chunks load many times faster than a thousand small modules. Entries are the package's exports, its programs
 // and its workers (`*-worker.ts`); everything else is reached from those.
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
@@ -51,3 +51,11 @@ await bundle.write({
   codeSplitting: { groups: [{ name: "base", test: /[\\/]src[\\/](?:base|model)[\\/]/ }] },
 });
 await bundle.close();
+
+// The term of each word of the embedder, which would otherwise be computed at the first recall of every process.
+const load = (path) => import(new URL(`../src/memory/${path}`, import.meta.url));
+const { loadStaticEmbedder } = await load("embed/static/static-embedder.ts");
+const { packTermTable, TERM_TABLE_FILE } = await load("embed/static/term-table.ts");
+const { mapTerms } = await load("rank/term-vectors.ts");
+const embedder = loadStaticEmbedder();
+writeFileSync(join(root, "dist", TERM_TABLE_FILE), packTermTable(embedder.id, mapTerms(embedder)));

@@ -13,8 +13,27 @@ interface WordVectors {
 /** Vectors kept: more than the candidates of one question need, about 1.5 KB each. */
 const MAX_VECTORS = 5_000;
 
-/** Vectors by term: that of the shortest word with the term's stem, which is closest to its base form. */
-export function createTermVectors(embedder: WordVectors): TermVectors {
+/** Vectors by term; `tokens` gives the token of each term. */
+export function createTermVectors(
+  embedder: WordVectors,
+  tokens: Pick<ReadonlyMap<string, number>, "get"> = mapTerms(embedder),
+): TermVectors {
+  const cache = new BoundedMap<string, TermVector>({ max: MAX_VECTORS });
+  return {
+    vectorOf(term) {
+      const known = cache.get(term);
+      if (known) return known;
+      const token = tokens.get(term);
+      if (token === undefined) return undefined;
+      const vector = toTermVector(embedder.vectorOf(token));
+      cache.set(term, vector);
+      return vector;
+    },
+  };
+}
+
+/** The token of each term: that of the shortest word with the term's stem, which is closest to its base form. */
+export function mapTerms(embedder: Pick<WordVectors, "words" | "wordOf">): ReadonlyMap<string, number> {
   const tokens = new Map<string, number>();
   const lengths = new Map<string, number>();
   for (let token = 0; token < embedder.words; token++) {
@@ -25,18 +44,7 @@ export function createTermVectors(embedder: WordVectors): TermVectors {
     tokens.set(term, token);
     lengths.set(term, word.length);
   }
-  const cache = new BoundedMap<string, TermVector>({ max: MAX_VECTORS });
-  return {
-    vectorOf(term) {
-      const token = tokens.get(term);
-      if (token === undefined) return undefined;
-      const known = cache.get(term);
-      if (known) return known;
-      const vector = toTermVector(embedder.vectorOf(token));
-      cache.set(term, vector);
-      return vector;
-    },
-  };
+  return tokens;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { createTokenizer } from "./static-tokenizer.ts";
 import { readWeights, type Weights } from "./static-weights.ts";
 import { createVocabulary } from "./vocabulary.ts";
+import { buildWordTable } from "./word-table.ts";
 
 /** The packaged embedder: a row per token; the vector of a text is the weighted sum of its tokens' rows. */
 export interface StaticEmbedder {
@@ -29,7 +30,10 @@ export function loadStaticEmbedder(path?: string | URL): StaticEmbedder {
 /** Creates an embedder from loaded weights. The sums are whole numbers, so every machine gives the same vectors. */
 export function createStaticEmbedder(weights: Weights): StaticEmbedder {
   const { dimensions, rows, factors } = weights;
-  const vocabulary = createVocabulary(weights.words, factors.length - weights.pieces, weights.pieces);
+  const vocabulary = createVocabulary(
+    buildWordTable(weights.words, factors.length - weights.pieces),
+    weights.pieces,
+  );
   const tokenize = createTokenizer(vocabulary);
   const seen = new Int32Array(factors.length);
   const sum = new Float64Array(dimensions);
