@@ -4,7 +4,6 @@ import type { TermVectors } from "../rank/turn-candidate.ts";
 import type { Embedder } from "./embedder.ts";
 import { createOfflineEmbedder } from "./offline-embedder.ts";
 import { loadStaticEmbedder, type StaticEmbedder } from "./static/static-embedder.ts";
-import { readTermTable } from "./static/term-table.ts";
 
 /** The packaged embedder and its word vectors. */
 interface PackagedModel {
@@ -44,7 +43,7 @@ export function createPackagedModel({ path, census }: PackagedModelOptions = {})
     },
     termVectors() {
       try {
-        vectors ??= createTermVectors(load().words, readTermTable(load().words.id));
+        vectors ??= createTermVectors(load().words, load().words.terms);
       } catch {
         // The embedder itself reports the error when it is used; without vectors, words are compared by their letters.
         vectors = null;

@@ -60,8 +60,8 @@ function findTerm(word: string): string | undefined {
 /** Adds the signs to a vector. */
 export function toTermVector(values: Float32Array): TermVector {
   const signs = new Int32Array(Math.ceil(values.length / 32));
-  for (const [axis, value] of values.entries()) {
-    if (value > 0) signs[axis >> 5] = (signs[axis >> 5] as number) | (1 << (axis & 31));
+  for (let axis = 0; axis < values.length; axis++) {
+    if ((values[axis] as number) > 0) signs[axis >> 5] = (signs[axis >> 5] as number) | (1 << (axis & 31));
   }
   return { values, signs };
 }

@@ -1,5 +1,6 @@
 import { createTokenizer } from "./static-tokenizer.ts";
 import { readWeights, type Weights } from "./static-weights.ts";
+import { readTables, type StoredTables, type TermTable } from "./stored-tables.ts";
 import { createVocabulary } from "./vocabulary.ts";
 import { buildWordTable } from "./word-table.ts";
 
@@ -10,6 +11,8 @@ export interface StaticEmbedder {
   readonly dimensions: number;
   /** Number of tokens that are words; higher token numbers are pieces of unknown words. */
   readonly words: number;
+  /** The token of each term; undefined if it is not stored and has to be computed. */
+  readonly terms: TermTable | undefined;
   /** One unit vector per text; all zeros for a text without known tokens. */
   embed(texts: readonly string[]): Float32Array[];
   /** The tokens of a text in order of appearance, including repetitions. */
@@ -24,16 +27,15 @@ export interface StaticEmbedder {
 
 /** Loads the packaged embedder, or the one in a given file. */
 export function loadStaticEmbedder(path?: string | URL): StaticEmbedder {
-  return createStaticEmbedder(readWeights(path));
+  const weights = readWeights(path);
+  return createStaticEmbedder(weights, path === undefined ? readTables(weights.id) : undefined);
 }
 
 /** Creates an embedder from loaded weights. The sums are whole numbers, so every machine gives the same vectors. */
-export function createStaticEmbedder(weights: Weights): StaticEmbedder {
+export function createStaticEmbedder(weights: Weights, stored?: StoredTables): StaticEmbedder {
   const { dimensions, rows, factors } = weights;
-  const vocabulary = createVocabulary(
-    buildWordTable(weights.words, factors.length - weights.pieces),
-    weights.pieces,
-  );
+  const table = stored?.words ?? buildWordTable(weights.words, factors.length - weights.pieces);
+  const vocabulary = createVocabulary(table, weights.pieces);
   const tokenize = createTokenizer(vocabulary);
   const seen = new Int32Array(factors.length);
   const sum = new Float64Array(dimensions);
@@ -61,6 +63,7 @@ export function createStaticEmbedder(weights: Weights): StaticEmbedder {
     id: weights.id,
     dimensions,
     words: vocabulary.words,
+    terms: stored?.terms,
     embed: (texts) => texts.map(embedOne),
     tokensOf(text) {
       const { numbers, count } = tokenize(text);

@@ -43,6 +43,13 @@ export class Vectors implements VectorStore {
       insert: db.prepare("INSERT OR IGNORE INTO vectors (embedder, segment, vectors) VALUES (?, ?, ?)"),
       packed: db.prepare("SELECT segment FROM vectors WHERE embedder = ? ORDER BY segment"),
       read: db.prepare("SELECT vectors FROM vectors WHERE embedder = ? AND segment = ?"),
+      // Four ranges of keys, because "<>" would visit every row.
+      others: db.prepare(
+        `SELECT 1 WHERE EXISTS (SELECT 1 FROM loose_vectors WHERE embedder < ?)
+          OR EXISTS (SELECT 1 FROM loose_vectors WHERE embedder > ?)
+          OR EXISTS (SELECT 1 FROM vectors WHERE embedder < ?)
+          OR EXISTS (SELECT 1 FROM vectors WHERE embedder > ?)`,
+      ),
       dropLoose: db.prepare("DELETE FROM loose_vectors WHERE embedder <> ?"),
       dropPacked: db.prepare("DELETE FROM vectors WHERE embedder <> ?"),
       cached: db.prepare("SELECT vector FROM embeddings WHERE embedder = ? AND hash = ?"),
@@ -50,7 +57,10 @@ export class Vectors implements VectorStore {
     };
   }
 
-  embedder(id: string, dimensions: number): Promise<number> {
+  /** Reads first: a recall without anything to add must not write. */
+  async embedder(id: string, dimensions: number): Promise<number> {
+    const known = await this.#db.read(() => this.#statements.embedder.get(id)?.number as number | undefined);
+    if (known !== undefined) return known;
     return this.#db.transact(() => {
       this.#statements.addEmbedder.run(id, dimensions);
       return this.#statements.embedder.get(id)?.number as number;
@@ -107,6 +117,8 @@ export class Vectors implements VectorStore {
   }
 
   async dropOthers(embedder: number): Promise<void> {
+    const hasOthers = () => this.#statements.others.get(embedder, embedder, embedder, embedder) !== undefined;
+    if (!(await this.#db.read(hasOthers))) return;
     await this.#db.transact(() => {
       this.#statements.dropLoose.run(embedder);
       this.#statements.dropPacked.run(embedder);
