@@ -14,7 +14,7 @@ import {
   segmentPlaceOf,
 } from "../../store/postings.ts";
 import type { ScoredChunk, SourceFilter } from "../scored-chunk.ts";
-import { TopList } from "../top-list.ts";
+import { findAbove, TopList } from "../top-list.ts";
 import { IndexTail } from "./index-tail.ts";
 
 /** The result of a search by terms. */
@@ -133,12 +133,10 @@ export class TextIndex {
     if (filter && !sources.some((source) => filter[source] === 1)) return;
     const scores = this.#scores.fill(0);
     for (const { term, postings } of rows) addScores(postings, scores, WORTH, rarities.get(term) ?? 0);
-    let { minScore: least } = top;
-    for (let place = 0; place < SEGMENT_CHUNKS; place++) {
-      const score = scores[place] as number;
-      if (score <= least) continue;
-      if (!filter || filter[sources[place] as number] === 1) top.offer(first + place, score);
-      least = top.minScore;
+    for (let place = findAbove(scores, 0, top.minScore); place < SEGMENT_CHUNKS; ) {
+      if (!filter || filter[sources[place] as number] === 1)
+        top.offer(first + place, scores[place] as number);
+      place = findAbove(scores, place + 1, top.minScore);
     }
   }
 

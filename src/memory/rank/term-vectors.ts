@@ -7,6 +7,8 @@ import type { TermVector, TermVectors } from "./turn-candidate.ts";
 interface WordVectors {
   readonly words: number;
   wordOf(token: number): string | undefined;
+  /** The direction of a token, not scaled. */
+  rowOf(token: number): ArrayLike<number>;
   vectorOf(token: number): Float32Array;
 }
 
@@ -25,7 +27,7 @@ export function createTermVectors(
       if (known) return known;
       const token = tokens.get(term);
       if (token === undefined) return undefined;
-      const vector = toTermVector(embedder.vectorOf(token));
+      const vector = new TokenVector(embedder, token);
       cache.set(term, vector);
       return vector;
     },
@@ -57,11 +59,37 @@ function findTerm(word: string): string | undefined {
   return more.length > 0 ? undefined : term;
 }
 
+/** The vector of a token. Its values are computed on demand: signs are enough to tell most words apart. */
+class TokenVector implements TermVector {
+  readonly signs: Int32Array;
+  readonly dimensions: number;
+  readonly #embedder: WordVectors;
+  readonly #token: number;
+  #values: Float32Array | undefined;
+
+  constructor(embedder: WordVectors, token: number) {
+    const row = embedder.rowOf(token);
+    this.signs = packSigns(row);
+    this.dimensions = row.length;
+    this.#embedder = embedder;
+    this.#token = token;
+  }
+
+  get values(): Float32Array {
+    this.#values ??= this.#embedder.vectorOf(this.#token);
+    return this.#values;
+  }
+}
+
 /** Adds the signs to a vector. */
 export function toTermVector(values: Float32Array): TermVector {
+  return { values, signs: packSigns(values), dimensions: values.length };
+}
+
+function packSigns(values: ArrayLike<number>): Int32Array {
   const signs = new Int32Array(Math.ceil(values.length / 32));
   for (let axis = 0; axis < values.length; axis++) {
     if ((values[axis] as number) > 0) signs[axis >> 5] = (signs[axis >> 5] as number) | (1 << (axis & 31));
   }
-  return { values, signs };
+  return signs;
 }

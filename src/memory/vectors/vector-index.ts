@@ -1,7 +1,7 @@
 import { type MemoryStore, SEGMENT_CHUNKS } from "../../store/memory-store.ts";
 import { segmentOf, segmentPlaceOf } from "../../store/postings.ts";
 import type { ScoredChunk, SourceFilter } from "../scored-chunk.ts";
-import { TopList } from "../top-list.ts";
+import { findAbove, TopList } from "../top-list.ts";
 import { padDimensions, quantizeVector, toCosine } from "./quantize.ts";
 import { Scanner } from "./scanner.ts";
 
@@ -123,13 +123,11 @@ export class VectorIndex {
       this.#scanner.setQuery(query);
       const products = this.#scanner.scan(address, SEGMENT_CHUNKS);
       const first = segment * SEGMENT_CHUNKS;
-      let { minScore: least } = top;
-      for (let place = 0; place < SEGMENT_CHUNKS; place++) {
-        const product = products[place] as number;
-        if (product <= least) continue;
+      for (let place = findAbove(products, 0, top.minScore); place < SEGMENT_CHUNKS; ) {
         const source = sourceOf(first + place);
-        if (source !== 0 && (!filter || filter[source] === 1)) top.offer(first + place, product);
-        least = top.minScore;
+        if (source !== 0 && (!filter || filter[source] === 1))
+          top.offer(first + place, products[place] as number);
+        place = findAbove(products, place + 1, top.minScore);
       }
     }
     const { dimensions } = this.#space;

@@ -17,6 +17,8 @@ export interface StaticEmbedder {
   embed(texts: readonly string[]): Float32Array[];
   /** The tokens of a text in order of appearance, including repetitions. */
   tokensOf(text: string): Int32Array;
+  /** The row of one token: its unit vector before scaling. */
+  rowOf(token: number): Int8Array;
   /** The unit vector of one token. */
   vectorOf(token: number): Float32Array;
   /** Weight of one token in a text; 0 for a token without a meaning of its own. */
@@ -69,6 +71,7 @@ export function createStaticEmbedder(weights: Weights, stored?: StoredTables): S
       const { numbers, count } = tokenize(text);
       return numbers.slice(0, count);
     },
+    rowOf,
     vectorOf: (token) => toUnitVector(rowOf(token)),
     weightOf: (token) => ((factors[token] ?? 0) * computeLength(rowOf(token))) / WEIGHT_UNIT,
     wordOf: vocabulary.wordOf,
