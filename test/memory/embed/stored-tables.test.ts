@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { createStaticEmbedder, loadStaticEmbedder } from "../../../src/memory/embed/static/static-embedder.ts";
+import {
+  createStaticEmbedder,
+  loadStaticEmbedder,
+} from "../../../src/memory/embed/static/static-embedder.ts";
 import { readWeights, type Weights } from "../../../src/memory/embed/static/static-weights.ts";
 import { packTables, readTables, unpackTables } from "../../../src/memory/embed/static/stored-tables.ts";
 import { buildWordTable } from "../../../src/memory/embed/static/word-table.ts";

@@ -70,7 +70,10 @@ export function unpackTables(bytes: Buffer, id: string): StoredTables | undefine
   const tokens = takeNumbers(countAt(3) - 1);
   return {
     words: { ...words, units: takeUnits(Math.max(0, (words.starts.at(-1) ?? 0) - 1)) },
-    terms: createTermTable({ ...terms, units: takeUnits(Math.max(0, (terms.starts.at(-1) ?? 0) - 1)) }, tokens),
+    terms: createTermTable(
+      { ...terms, units: takeUnits(Math.max(0, (terms.starts.at(-1) ?? 0) - 1)) },
+      tokens,
+    ),
   };
 }
 
