@@ -1,10 +1,16 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import {
   createStaticEmbedder,
   loadStaticEmbedder,
 } from "../../../src/memory/embed/static/static-embedder.ts";
 import { readWeights, type Weights } from "../../../src/memory/embed/static/static-weights.ts";
-import { packTables, readTables, unpackTables } from "../../../src/memory/embed/static/stored-tables.ts";
+import {
+  packTables,
+  readTables,
+  TABLES_FILE,
+  unpackTables,
+} from "../../../src/memory/embed/static/stored-tables.ts";
 import { buildWordTable } from "../../../src/memory/embed/static/word-table.ts";
 import { createTermVectors, mapTerms } from "../../../src/memory/rank/term-vectors.ts";
 import { smallWeights } from "./small-weights.ts";
@@ -57,6 +63,11 @@ describe("the stored tables of an embedder", () => {
       expect(unpackTables(changed, "small-1")).toBeUndefined();
       expect(unpackTables(Buffer.from(whole.slice(0, at)), "small-1")).toBeUndefined();
     }
+  });
+
+  test("come with the built package, as its weights and its text analysis give them", () => {
+    const built = readFileSync(new URL(`../../../dist/${TABLES_FILE}`, import.meta.url));
+    expect(built.equals(packAll(readWeights()))).toBe(true);
   });
 
   test("are not read while sources run, which may differ from the last build", () => {
