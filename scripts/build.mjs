@@ -2,7 +2,7 @@
 // shared chunks load many times faster than a thousand small modules. Entries are the package's exports, its programs
 // and its workers (`*-worker.ts`); everything else is reached from those.
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
@@ -47,7 +47,24 @@ await bundle.write({
   dir: "dist",
   format: "esm",
   chunkFileNames: "chunks/[name]-[hash].js",
-  // The lowest layers are all that a command needs before it opens a store.
-  codeSplitting: { groups: [{ name: "base", test: /[\\/]src[\\/](?:base|model)[\\/]/ }] },
+  // Parts that many commands need without the layers around them: the lowest layers, and facts about models and calls.
+  codeSplitting: {
+    groups: [
+      { name: "base", test: /[\\/]src[\\/](?:base|model)[\\/]/ },
+      { name: "facts", test: /[\\/]src[\\/](?:touch|window[\\/]models)[\\/]/ },
+    ],
+  },
 });
 await bundle.close();
+
+// The words of the embedder and their terms, which would otherwise be computed at the first recall of every process.
+const load = (path) => import(new URL(`../src/memory/${path}`, import.meta.url));
+const { createStaticEmbedder } = await load("embed/static/static-embedder.ts");
+const { readWeights } = await load("embed/static/static-weights.ts");
+const { packTables, TABLES_FILE } = await load("embed/static/stored-tables.ts");
+const { buildWordTable } = await load("embed/static/word-table.ts");
+const { mapTerms } = await load("rank/term-vectors.ts");
+const weights = readWeights();
+const words = buildWordTable(weights.words, weights.factors.length - weights.pieces);
+const terms = mapTerms(createStaticEmbedder(weights));
+writeFileSync(join(root, "dist", TABLES_FILE), packTables(weights.id, words, terms));

@@ -52,7 +52,7 @@ once("node_modules/.longhaul-installed", ["package.json", "package-lock.json"], 
 
 once(
   "dist/.longhaul-built",
-  [...sources, "scripts/build.mjs", "tsconfig.json", "tsconfig.build.json"],
+  [...sources, "models/embedder/static.bin", "scripts/build.mjs", "tsconfig.json", "tsconfig.build.json"],
   () => {
     const node = join(root, "node_modules", ".bin", process.platform === "win32" ? "node.cmd" : "node");
     run(node, [join(root, "scripts", "build.mjs")], "building");

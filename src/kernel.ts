@@ -17,7 +17,7 @@ import { checkWholeNumber } from "./model/errors.ts";
 import type { Json } from "./model/json.ts";
 import { Census, type CensusCount, Scope } from "./model/scope.ts";
 import { SESSION_FIELDS, type SessionSpec } from "./session/family.ts";
-import { Session } from "./session/session.ts";
+import type { Session } from "./session/session.ts";
 import type { SessionModels } from "./session/session-windows.ts";
 import { addFreed, type FreedCounts, NOTHING_FREED } from "./store/freed-counts.ts";
 import type { SessionRecord } from "./store/session-store.ts";
@@ -229,6 +229,8 @@ export class Kernel implements AsyncDisposable {
     this.#scope.assertOpen();
     checkSessionId(session.id);
     checkFields("options", session, SESSION_FIELDS);
+    // Loaded on first use: windows and summaries are a third of all code, and a recall needs neither.
+    const { Session } = await import("./session/session.ts");
     await this.#store.sessions.open({ createdAt: this.#log.clock.now(), ...session });
     await adoptInterrupted(this.#log, session.id);
     return new Session({

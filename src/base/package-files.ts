@@ -14,6 +14,11 @@ export function resolveModuleFile(path: string): URL {
   return resolvePackageFile(isSource ? `src/${path}.ts` : `dist/${path}.js`);
 }
 
+/** Returns the URL of a file that the build adds to `dist`; undefined while Node runs the sources. */
+export function resolveBuiltFile(path: string): URL | undefined {
+  return isSource ? undefined : resolvePackageFile(`dist/${path}`);
+}
+
 /** Reads the version of the package. */
 export function readVersion(): string {
   return JSON.parse(readFileSync(resolvePackageFile("package.json"), "utf8")).version;

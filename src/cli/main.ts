@@ -14,7 +14,17 @@ if (major < 22 || (major === 22 && minor < 13)) {
   process.on("warning", ({ name, message }) => {
     if (name !== "ExperimentalWarning") process.stderr.write(`longhaul: ${name}: ${message}\n`);
   });
-  import("./start.ts").then(({ start }) => start());
+  run();
+}
+
+/** The built program keeps compiled code beside itself; where that folder cannot be written, it compiles each time. */
+async function run(): Promise<void> {
+  if (import.meta.url.endsWith(".js")) {
+    const { enableCompileCache } = await import("node:module");
+    enableCompileCache(`${import.meta.dirname}/../.compile-cache`);
+  }
+  const { start } = await import("./start.ts");
+  await start();
 }
 
 export {};

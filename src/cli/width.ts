@@ -1,4 +1,4 @@
-const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
+let graphemes: Intl.Segmenter | undefined;
 const PLAIN = /^[\u0020-\u007e]*$/;
 const INVISIBLE = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}]$/u;
 const WIDE_EMOJI = /\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f|[0-9#*]\ufe0f\u20e3/u;
@@ -28,7 +28,7 @@ const WIDE: readonly (readonly [from: number, to: number])[] = [
 export function measureWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of graphemes.segment(text)) width += measureGrapheme(segment);
+  for (const { segment } of splitGraphemes(text)) width += measureGrapheme(segment);
   return width;
 }
 
@@ -38,7 +38,7 @@ export function fitText(text: string, columns: number): string {
   if (columns < 1) return "";
   let width = 0;
   let roomForDots = 0;
-  for (const { segment, index } of graphemes.segment(text)) {
+  for (const { segment, index } of splitGraphemes(text)) {
     width += measureGrapheme(segment);
     if (width <= columns - 1) roomForDots = index + segment.length;
     if (width > columns) return `${text.slice(0, roomForDots)}…`;
@@ -50,6 +50,12 @@ export function fitText(text: string, columns: number): string {
 export function padText(text: string, columns: number, align: "left" | "right" = "left"): string {
   const spaces = " ".repeat(Math.max(0, columns - measureWidth(text)));
   return align === "left" ? text + spaces : spaces + text;
+}
+
+/** The segmenter is created on first use, because it takes longer to load than most commands to run. */
+function splitGraphemes(text: string): Intl.Segments {
+  graphemes ??= new Intl.Segmenter("en", { granularity: "grapheme" });
+  return graphemes.segment(text);
 }
 
 function measureGrapheme(grapheme: string): number {

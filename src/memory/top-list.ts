@@ -32,3 +32,13 @@ export class TopList {
     if (this.#chunks.length === this.#limit) this.#minScore = this.#chunks.at(-1)?.score ?? 0;
   }
 }
+
+/**
+ * The first place from `from` on whose score is above `least`; the length if there is none. A small function with the
+ * loop alone is compiled earlier than a search around it.
+ */
+export function findAbove(scores: Int32Array | Float32Array, from: number, least: number): number {
+  let place = from;
+  while (place < scores.length && (scores[place] as number) <= least) place++;
+  return place;
+}

@@ -4,7 +4,7 @@ import { listExports, readSources, type SourceFile } from "./source-graph.ts";
 
 /** Folders outside `src` whose files may use it. */
 const OUTSIDE = ["test", "bench", "clients", "demo", "examples", "training"];
-/** Names that only tests, benches and training use: parts of a module that are tested or built by themselves. */
+/** Names that only tests, benches, training and the build use: parts of a module that are tested or built by themselves. */
 const FOR_TESTS = [
   "cli/context/render-window-bar.ts apportionColumns",
   "cli/exporting/export-target.ts mapIntoFolder",
@@ -45,8 +45,12 @@ const FOR_TESTS = [
   "memory/embed/static/static-tokenizer.ts MAX_UNITS",
   "memory/embed/static/static-weights.ts packWeights",
   "memory/embed/static/static-weights.ts unpackWeights",
+  "memory/embed/static/stored-tables.ts TABLES_FILE",
+  "memory/embed/static/stored-tables.ts packTables",
+  "memory/embed/static/stored-tables.ts unpackTables",
   "memory/memory.ts MemoryDeps",
   "memory/rank/rank-sessions.ts rankSessions",
+  "memory/rank/term-vectors.ts mapTerms",
   "memory/rank/term-vectors.ts toTermVector",
   "memory/text/split-text.ts CODE_CHUNK",
   "memory/text/split-text.ts PROSE_CHUNK",

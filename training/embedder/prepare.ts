@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { createTokenizer } from "../../src/memory/embed/static/static-tokenizer.ts";
 import { createVocabulary } from "../../src/memory/embed/static/vocabulary.ts";
+import { buildWordTable } from "../../src/memory/embed/static/word-table.ts";
 import { chooseWords, countWords } from "./choose-words.ts";
 import { HELD_OUT, type Pair, readPairs, trainingFiles } from "./pairs.ts";
 
@@ -31,7 +32,7 @@ const counts = countWords(
   new Set(known),
 );
 const words = chooseWords(counts, known, WORDS);
-const vocabulary = createVocabulary(words.join("\n"), words.length, PIECES);
+const vocabulary = createVocabulary(buildWordTable(words.join("\n"), words.length), PIECES);
 const tokenize = createTokenizer(vocabulary);
 
 writeFileSync(join(to, "words.txt"), words.join("\n"));

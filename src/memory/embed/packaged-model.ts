@@ -43,7 +43,7 @@ export function createPackagedModel({ path, census }: PackagedModelOptions = {})
     },
     termVectors() {
       try {
-        vectors ??= createTermVectors(load().words);
+        vectors ??= createTermVectors(load().words, load().words.terms);
       } catch {
         // The embedder itself reports the error when it is used; without vectors, words are compared by their letters.
         vectors = null;

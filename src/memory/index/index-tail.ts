@@ -1,13 +1,23 @@
 import { SEGMENT_CHUNKS, type TailChunk } from "../../store/memory-store.ts";
 import { encodeWeight } from "../../store/postings.ts";
 
-/** Chunks after the last sealed segment, by their terms. */
+const TERMS_PER_CHUNK = 16;
+
+/**
+ * Chunks after the last sealed segment. Their terms stay in one list that is searched for each word: building postings
+ * of all terms would take longer than most recalls.
+ */
 export class IndexTail {
   /** Number of the chunk at place 0. */
   readonly from: number;
   /** Number of the next chunk to read. */
   next: number;
-  readonly #pairs = new Map<number, number[]>();
+  /** Terms of all chunks, one chunk after another. */
+  #terms = new Uint32Array(SEGMENT_CHUNKS * TERMS_PER_CHUNK);
+  #termCount = 0;
+  /** Places of the chunks, and where the terms of each end, in ascending order. */
+  readonly #places: number[] = [];
+  readonly #ends: number[] = [];
   #sources = new Uint32Array(SEGMENT_CHUNKS * 2);
 
   constructor(from: number) {
@@ -15,31 +25,45 @@ export class IndexTail {
     this.next = from;
   }
 
+  /** Adds a chunk with a higher number than all before it. */
   add({ number, source, terms }: TailChunk): void {
     const place = number - this.from;
-    if (place >= this.#sources.length) {
-      const larger = new Uint32Array(place * 2);
-      larger.set(this.#sources);
-      this.#sources = larger;
-    }
+    const end = this.#termCount + terms.length;
+    this.#sources = growTo(this.#sources, place + 1);
+    this.#terms = growTo(this.#terms, end);
     this.#sources[place] = source;
-    const occurrences = new Map<number, number>();
-    for (const term of terms) occurrences.set(term, (occurrences.get(term) ?? 0) + 1);
-    for (const [term, count] of occurrences) {
-      const pairs = this.#pairs.get(term);
-      const weight = encodeWeight(count, terms.length);
-      if (pairs) pairs.push(place, weight);
-      else this.#pairs.set(term, [place, weight]);
-    }
+    this.#terms.set(terms, this.#termCount);
+    this.#termCount = end;
+    this.#places.push(place);
+    this.#ends.push(end);
   }
 
   /** Places and weights of a term, in pairs. */
   pairsOf(term: number): readonly number[] {
-    return this.#pairs.get(term) ?? [];
+    const terms = this.#terms.subarray(0, this.#termCount);
+    const pairs: number[] = [];
+    let chunk = 0;
+    for (let at = terms.indexOf(term); at >= 0; ) {
+      while ((this.#ends[chunk] as number) <= at) chunk++;
+      const start = chunk === 0 ? 0 : (this.#ends[chunk - 1] as number);
+      const end = this.#ends[chunk] as number;
+      let count = 0;
+      for (; at >= 0 && at < end; at = terms.indexOf(term, at + 1)) count++;
+      pairs.push(this.#places[chunk] as number, encodeWeight(count, end - start));
+    }
+    return pairs;
   }
 
   /** The source of a chunk; 0 if there is no such chunk. */
   sourceAt(place: number): number {
     return this.#sources[place] ?? 0;
   }
+}
+
+/** The array, or a copy at least twice as long if it is too short. */
+function growTo(array: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {
+  if (length <= array.length) return array;
+  const larger = new Uint32Array(Math.max(length, array.length * 2));
+  larger.set(array);
+  return larger;
 }

@@ -14,7 +14,7 @@ import {
   segmentPlaceOf,
 } from "../../store/postings.ts";
 import type { ScoredChunk, SourceFilter } from "../scored-chunk.ts";
-import { TopList } from "../top-list.ts";
+import { findAbove, TopList } from "../top-list.ts";
 import { IndexTail } from "./index-tail.ts";
 
 /** The result of a search by terms. */
@@ -100,7 +100,8 @@ export class TextIndex {
     const numbers = await this.#store.termNumbers(terms);
     const wanted = [...numbers.values()];
     const rows = await this.#store.postings(wanted, sealed);
-    const counts = new Map(wanted.map((term) => [term, tail.pairsOf(term).length / 2]));
+    const ofTail = new Map(wanted.map((term) => [term, tail.pairsOf(term)]));
+    const counts = new Map(wanted.map((term) => [term, (ofTail.get(term)?.length ?? 0) / 2]));
     for (const { term, postings } of rows)
       counts.set(term, (counts.get(term) ?? 0) + countPostings(postings));
     const rarities = new Map(
@@ -114,7 +115,7 @@ export class TextIndex {
       const own = sources[segment];
       if (own) this.#scoreSegment(segment * SEGMENT_CHUNKS, own, found, rarities, filter, top);
     }
-    scoreTail(tail, rarities, filter, top);
+    scoreTail(tail, ofTail, rarities, filter, top);
     return {
       chunks: top.getBest(),
       frequencies: new Map([...numbers].map(([term, number]) => [term, counts.get(number) ?? 0])),
@@ -132,12 +133,10 @@ export class TextIndex {
     if (filter && !sources.some((source) => filter[source] === 1)) return;
     const scores = this.#scores.fill(0);
     for (const { term, postings } of rows) addScores(postings, scores, WORTH, rarities.get(term) ?? 0);
-    let { minScore: least } = top;
-    for (let place = 0; place < SEGMENT_CHUNKS; place++) {
-      const score = scores[place] as number;
-      if (score <= least) continue;
-      if (!filter || filter[sources[place] as number] === 1) top.offer(first + place, score);
-      least = top.minScore;
+    for (let place = findAbove(scores, 0, top.minScore); place < SEGMENT_CHUNKS; ) {
+      if (!filter || filter[sources[place] as number] === 1)
+        top.offer(first + place, scores[place] as number);
+      place = findAbove(scores, place + 1, top.minScore);
     }
   }
 
@@ -155,13 +154,14 @@ function createEmptyIndex(stamp: number): LoadedIndex {
 
 function scoreTail(
   tail: IndexTail,
+  ofTail: ReadonlyMap<number, readonly number[]>,
   rarities: ReadonlyMap<number, number>,
   filter: SourceFilter,
   top: TopList,
 ): void {
   const scores = new Map<number, number>();
   for (const [term, rarity] of rarities) {
-    const pairs = tail.pairsOf(term);
+    const pairs = ofTail.get(term) ?? [];
     for (let at = 0; at < pairs.length; at += 2) {
       const place = pairs[at] as number;
       scores.set(place, (scores.get(place) ?? 0) + rarity * (WORTH[pairs[at + 1] as number] as number));

@@ -56,6 +56,7 @@ export class VectorFiller {
     const { lastChunk } = await this.#store.state();
     if (this.#done >= lastChunk) return 0;
     const { length } = await vectors.missing(embedder, this.#done, limit + 1);
+    if (length === 0) this.#done = lastChunk;
     return length <= limit ? length : Math.max(length, lastChunk - this.#done);
   }
 

@@ -66,9 +66,7 @@ function computeCosine(left: TermVector, right: TermVector): number {
   for (let word = 0; word < left.signs.length; word++) {
     different += countBits((left.signs[word] as number) ^ (right.signs[word] as number));
   }
-  return different > MAX_DIFFERENT_SIGNS * left.values.length
-    ? 0
-    : computeDotProduct(left.values, right.values);
+  return different > MAX_DIFFERENT_SIGNS * left.dimensions ? 0 : computeDotProduct(left.values, right.values);
 }
 
 function countBits(word: number): number {

@@ -7,14 +7,35 @@ import type { TermVector, TermVectors } from "./turn-candidate.ts";
 interface WordVectors {
   readonly words: number;
   wordOf(token: number): string | undefined;
+  /** The direction of a token, not scaled. */
+  rowOf(token: number): ArrayLike<number>;
   vectorOf(token: number): Float32Array;
 }
 
 /** Vectors kept: more than the candidates of one question need, about 1.5 KB each. */
 const MAX_VECTORS = 5_000;
 
-/** Vectors by term: that of the shortest word with the term's stem, which is closest to its base form. */
-export function createTermVectors(embedder: WordVectors): TermVectors {
+/** Vectors by term; `tokens` gives the token of each term. */
+export function createTermVectors(
+  embedder: WordVectors,
+  tokens: Pick<ReadonlyMap<string, number>, "get"> = mapTerms(embedder),
+): TermVectors {
+  const cache = new BoundedMap<string, TermVector>({ max: MAX_VECTORS });
+  return {
+    vectorOf(term) {
+      const known = cache.get(term);
+      if (known) return known;
+      const token = tokens.get(term);
+      if (token === undefined) return undefined;
+      const vector = new TokenVector(embedder, token);
+      cache.set(term, vector);
+      return vector;
+    },
+  };
+}
+
+/** The token of each term: that of the shortest word with the term's stem, which is closest to its base form. */
+export function mapTerms(embedder: Pick<WordVectors, "words" | "wordOf">): ReadonlyMap<string, number> {
   const tokens = new Map<string, number>();
   const lengths = new Map<string, number>();
   for (let token = 0; token < embedder.words; token++) {
@@ -25,18 +46,7 @@ export function createTermVectors(embedder: WordVectors): TermVectors {
     tokens.set(term, token);
     lengths.set(term, word.length);
   }
-  const cache = new BoundedMap<string, TermVector>({ max: MAX_VECTORS });
-  return {
-    vectorOf(term) {
-      const token = tokens.get(term);
-      if (token === undefined) return undefined;
-      const known = cache.get(term);
-      if (known) return known;
-      const vector = toTermVector(embedder.vectorOf(token));
-      cache.set(term, vector);
-      return vector;
-    },
-  };
+  return tokens;
 }
 
 /**
@@ -49,11 +59,37 @@ function findTerm(word: string): string | undefined {
   return more.length > 0 ? undefined : term;
 }
 
+/** The vector of a token. Its values are computed on demand: signs are enough to tell most words apart. */
+class TokenVector implements TermVector {
+  readonly signs: Int32Array;
+  readonly dimensions: number;
+  readonly #embedder: WordVectors;
+  readonly #token: number;
+  #values: Float32Array | undefined;
+
+  constructor(embedder: WordVectors, token: number) {
+    const row = embedder.rowOf(token);
+    this.signs = packSigns(row);
+    this.dimensions = row.length;
+    this.#embedder = embedder;
+    this.#token = token;
+  }
+
+  get values(): Float32Array {
+    this.#values ??= this.#embedder.vectorOf(this.#token);
+    return this.#values;
+  }
+}
+
 /** Adds the signs to a vector. */
 export function toTermVector(values: Float32Array): TermVector {
+  return { values, signs: packSigns(values), dimensions: values.length };
+}
+
+function packSigns(values: ArrayLike<number>): Int32Array {
   const signs = new Int32Array(Math.ceil(values.length / 32));
-  for (const [axis, value] of values.entries()) {
-    if (value > 0) signs[axis >> 5] = (signs[axis >> 5] as number) | (1 << (axis & 31));
+  for (let axis = 0; axis < values.length; axis++) {
+    if ((values[axis] as number) > 0) signs[axis >> 5] = (signs[axis >> 5] as number) | (1 << (axis & 31));
   }
-  return { values, signs };
+  return signs;
 }

@@ -44,6 +44,7 @@ export interface Statistics {
 export interface TermVector {
   readonly values: Float32Array;
   readonly signs: Int32Array;
+  readonly dimensions: number;
 }
 
 /** Vectors of terms, from the embedder's token vectors. */

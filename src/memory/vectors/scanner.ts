@@ -15,6 +15,8 @@ export class Scanner {
   readonly #maxScanned: number;
   /** The first byte after all memory in use. */
   #end: number;
+  /** The whole memory; replaced when it grows. */
+  #bytes: Int8Array;
 
   /** `dimensions` must be a multiple of 16; a call compares at most `mostScanned` vectors. */
   constructor(dimensions: number, mostScanned: number) {
@@ -23,6 +25,7 @@ export class Scanner {
     this.#out = Math.ceil(dimensions / 64) * 64;
     this.#end = this.#out + mostScanned * 4;
     this.#memory = new webAssembly.Memory({ initial: Math.ceil(this.#end / PAGE_BYTES) });
+    this.#bytes = new Int8Array(this.#memory.buffer);
     const module = new webAssembly.Module(buildScanModule(dimensions));
     const instance = new webAssembly.Instance(module, { env: { memory: this.#memory } });
     this.#scan = instance.exports.scan as Scan;
@@ -32,19 +35,30 @@ export class Scanner {
   reserve(count: number): number {
     const address = this.#end;
     this.#end += count * this.dimensions;
-    const missing = this.#end - this.#memory.buffer.byteLength;
-    if (missing > 0) this.#memory.grow(Math.ceil(missing / PAGE_BYTES));
+    this.#growTo(this.#end);
     return address;
+  }
+
+  /** Prepares room for `count` further vectors at once, which is faster than growing for each. */
+  expect(count: number): void {
+    this.#growTo(this.#end + count * this.dimensions);
+  }
+
+  #growTo(sizeBytes: number): void {
+    const missing = sizeBytes - this.#bytes.length;
+    if (missing <= 0) return;
+    this.#memory.grow(Math.ceil(missing / PAGE_BYTES));
+    this.#bytes = new Int8Array(this.#memory.buffer);
   }
 
   /** Writes consecutive vectors to an address. */
   put(address: number, vectors: Int8Array): void {
-    new Int8Array(this.#memory.buffer).set(vectors, address);
+    this.#bytes.set(vectors, address);
   }
 
   /** Size of the WebAssembly memory. */
   get sizeBytes(): number {
-    return this.#memory.buffer.byteLength;
+    return this.#bytes.length;
   }
 
   setQuery(query: Int8Array): void {

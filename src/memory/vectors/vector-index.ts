@@ -1,7 +1,7 @@
 import { type MemoryStore, SEGMENT_CHUNKS } from "../../store/memory-store.ts";
 import { segmentOf, segmentPlaceOf } from "../../store/postings.ts";
 import type { ScoredChunk, SourceFilter } from "../scored-chunk.ts";
-import { TopList } from "../top-list.ts";
+import { findAbove, TopList } from "../top-list.ts";
 import { padDimensions, quantizeVector, toCosine } from "./quantize.ts";
 import { Scanner } from "./scanner.ts";
 
@@ -25,6 +25,9 @@ export class VectorIndex {
   /** Address of each segment's vectors; undefined for a segment that is not held. */
   readonly #addresses = new Map<number, number | undefined>();
   readonly #complete = new Set<number>();
+  /** Segments as the store gave them, until the second load: a process that searches once never copies them. */
+  readonly #unplaced = new Map<number, Int8Array>();
+  #isLoaded = false;
   #scratchAddress: number | undefined;
   #looseSeen = 0;
   #refreshing: Promise<void> | undefined;
@@ -39,7 +42,9 @@ export class VectorIndex {
 
   /** Bytes held in memory. */
   get sizeBytes(): number {
-    return this.#scanner.sizeBytes;
+    let sizeBytes = this.#scanner.sizeBytes;
+    for (const { byteLength } of this.#unplaced.values()) sizeBytes += byteLength;
+    return sizeBytes;
   }
 
   /** Loads vectors that were added since the last call. */
@@ -53,13 +58,21 @@ export class VectorIndex {
   async #load(): Promise<void> {
     const { vectors } = this.#store;
     const { embedder } = this.#space;
+    this.#placeSegments();
     for (const segment of await vectors.packed(embedder)) {
       if (this.#complete.has(segment)) continue;
       this.#complete.add(segment);
+      if (!this.#isLoaded && this.#addresses.size < this.#maxHeld) {
+        const packed = await this.#readSegment(segment);
+        if (packed) this.#unplaced.set(segment, packed);
+        this.#addresses.set(segment, undefined);
+        continue;
+      }
       const address = this.#reserveAddress(segment);
-      const packed = address === undefined ? undefined : await vectors.read(embedder, segment);
+      const packed = address === undefined ? undefined : await this.#readSegment(segment);
       if (address !== undefined && packed) this.#scanner.put(address, packed);
     }
+    this.#isLoaded = true;
     for (;;) {
       const rows = await vectors.loose(embedder, this.#looseSeen, LOOSE_ROWS);
       for (const { chunk, vector } of rows) {
@@ -68,6 +81,16 @@ export class VectorIndex {
         this.#looseSeen = chunk;
       }
       if (rows.length < LOOSE_ROWS) return;
+    }
+  }
+
+  #placeSegments(): void {
+    this.#scanner.expect(this.#unplaced.size * SEGMENT_CHUNKS);
+    for (const [segment, packed] of this.#unplaced) {
+      const address = this.#scanner.reserve(SEGMENT_CHUNKS);
+      this.#scanner.put(address, packed);
+      this.#addresses.set(segment, address);
+      this.#unplaced.delete(segment);
     }
   }
 
@@ -93,19 +116,18 @@ export class VectorIndex {
     const top = new TopList(limit);
     for (const segment of [...this.#addresses.keys()].sort((left, right) => left - right)) {
       const held = this.#addresses.get(segment);
-      const packed = held === undefined ? await this.#readSegment(segment) : undefined;
+      const packed =
+        held === undefined ? (this.#unplaced.get(segment) ?? (await this.#readSegment(segment))) : undefined;
       // From here to the scan nothing is awaited: other searches use the same buffer and the same query.
       const address = held ?? this.#putPassing(packed);
       this.#scanner.setQuery(query);
       const products = this.#scanner.scan(address, SEGMENT_CHUNKS);
       const first = segment * SEGMENT_CHUNKS;
-      let { minScore: least } = top;
-      for (let place = 0; place < SEGMENT_CHUNKS; place++) {
-        const product = products[place] as number;
-        if (product <= least) continue;
+      for (let place = findAbove(products, 0, top.minScore); place < SEGMENT_CHUNKS; ) {
         const source = sourceOf(first + place);
-        if (source !== 0 && (!filter || filter[source] === 1)) top.offer(first + place, product);
-        least = top.minScore;
+        if (source !== 0 && (!filter || filter[source] === 1))
+          top.offer(first + place, products[place] as number);
+        place = findAbove(products, place + 1, top.minScore);
       }
     }
     const { dimensions } = this.#space;
@@ -116,12 +138,21 @@ export class VectorIndex {
   similarities(vector: ArrayLike<number>, chunks: readonly number[]): (number | null)[] {
     this.#scanner.setQuery(quantizeVector(vector));
     return chunks.map((chunk) => {
-      const address = this.#addresses.get(segmentOf(chunk));
+      const address = this.#findVector(chunk);
       if (address === undefined) return null;
-      const product =
-        this.#scanner.scan(address + segmentPlaceOf(chunk) * this.#scanner.dimensions, 1)[0] ?? 0;
+      const product = this.#scanner.scan(address, 1)[0] ?? 0;
       return product === 0 ? null : toCosine(product, this.#space.dimensions);
     });
+  }
+
+  /** Address of a chunk's vector; undefined if its segment is not in memory. */
+  #findVector(chunk: number): number | undefined {
+    const { dimensions } = this.#scanner;
+    const from = segmentPlaceOf(chunk) * dimensions;
+    const packed = this.#unplaced.get(segmentOf(chunk));
+    if (packed) return this.#putPassing(packed.subarray(from, from + dimensions));
+    const address = this.#addresses.get(segmentOf(chunk));
+    return address === undefined ? undefined : address + from;
   }
 
   #readSegment(segment: number): Promise<Int8Array | undefined> {

@@ -1,3 +1,7 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { quantizeVector, toCosine } from "../../../src/memory/vectors/quantize.ts";
@@ -162,4 +166,42 @@ test("searches at the same time do not see each other's segments, beyond those h
   for (const seed of seeds) alone.push(await search(seed));
   expect(await Promise.all(seeds.map(search))).toEqual(alone);
   await close();
+});
+
+test("searches before and after the vectors are placed give the same chunks, scores and similarities", async () => {
+  const { store, embedder, close } = await filled(2 * SEGMENT_CHUNKS + 100);
+  await store.vectors.pack(embedder, 1);
+  const index = new VectorIndex(store, { embedder, dimensions: 32 }, 1e9);
+  const query = vectorOf(SEGMENT_CHUNKS + 50, 32);
+  const chunks = [1, 50, SEGMENT_CHUNKS + 50, 2 * SEGMENT_CHUNKS + 50, 999_999];
+  const look = async () => {
+    await index.refresh();
+    const found = await index.search(query, () => 1, undefined, 30);
+    return { found, similarities: index.similarities(query, chunks) };
+  };
+  const first = await look();
+  expect(first.found[0]?.chunk).toBe(SEGMENT_CHUNKS + 50);
+  expect(first.similarities.map((one) => one === null)).toEqual([false, false, false, false, true]);
+  expect(await look()).toEqual(first);
+  expect(await look()).toEqual(first);
+  await close();
+});
+
+test("asking for a known embedder, and dropping vectors of others where there are none, writes nothing", async () => {
+  const path = mkdtempSync(join(tmpdir(), "longhaul-vectors-"));
+  const whole = await openSqliteStore({ path });
+  const { vectors } = whole.memory;
+  const embedder = await vectors.embedder("e", 32);
+  const other = new DatabaseSync(join(path, "memory.db"), { readOnly: true });
+  const version = other.prepare("PRAGMA data_version");
+  const before = version.get();
+  expect(await vectors.embedder("e", 32)).toBe(embedder);
+  await vectors.dropOthers(embedder);
+  expect(version.get()).toEqual(before);
+  const next = await vectors.embedder("f", 32);
+  expect(next).not.toBe(embedder);
+  expect(version.get()).not.toEqual(before);
+  other.close();
+  await whole.close();
+  rmSync(path, { recursive: true });
 });

@@ -1,6 +1,8 @@
 import { createTokenizer } from "./static-tokenizer.ts";
 import { readWeights, type Weights } from "./static-weights.ts";
+import { readTables, type StoredTables, type TermTable } from "./stored-tables.ts";
 import { createVocabulary } from "./vocabulary.ts";
+import { buildWordTable } from "./word-table.ts";
 
 /** The packaged embedder: a row per token; the vector of a text is the weighted sum of its tokens' rows. */
 export interface StaticEmbedder {
@@ -9,10 +11,14 @@ export interface StaticEmbedder {
   readonly dimensions: number;
   /** Number of tokens that are words; higher token numbers are pieces of unknown words. */
   readonly words: number;
+  /** The token of each term; undefined if it is not stored and has to be computed. */
+  readonly terms: TermTable | undefined;
   /** One unit vector per text; all zeros for a text without known tokens. */
   embed(texts: readonly string[]): Float32Array[];
   /** The tokens of a text in order of appearance, including repetitions. */
   tokensOf(text: string): Int32Array;
+  /** The row of one token: its unit vector before scaling. */
+  rowOf(token: number): Int8Array;
   /** The unit vector of one token. */
   vectorOf(token: number): Float32Array;
   /** Weight of one token in a text; 0 for a token without a meaning of its own. */
@@ -23,13 +29,15 @@ export interface StaticEmbedder {
 
 /** Loads the packaged embedder, or the one in a given file. */
 export function loadStaticEmbedder(path?: string | URL): StaticEmbedder {
-  return createStaticEmbedder(readWeights(path));
+  const weights = readWeights(path);
+  return createStaticEmbedder(weights, path === undefined ? readTables(weights.id) : undefined);
 }
 
 /** Creates an embedder from loaded weights. The sums are whole numbers, so every machine gives the same vectors. */
-export function createStaticEmbedder(weights: Weights): StaticEmbedder {
+export function createStaticEmbedder(weights: Weights, stored?: StoredTables): StaticEmbedder {
   const { dimensions, rows, factors } = weights;
-  const vocabulary = createVocabulary(weights.words, factors.length - weights.pieces, weights.pieces);
+  const table = stored?.words ?? buildWordTable(weights.words, factors.length - weights.pieces);
+  const vocabulary = createVocabulary(table, weights.pieces);
   const tokenize = createTokenizer(vocabulary);
   const seen = new Int32Array(factors.length);
   const sum = new Float64Array(dimensions);
@@ -57,11 +65,13 @@ export function createStaticEmbedder(weights: Weights): StaticEmbedder {
     id: weights.id,
     dimensions,
     words: vocabulary.words,
+    terms: stored?.terms,
     embed: (texts) => texts.map(embedOne),
     tokensOf(text) {
       const { numbers, count } = tokenize(text);
       return numbers.slice(0, count);
     },
+    rowOf,
     vectorOf: (token) => toUnitVector(rowOf(token)),
     weightOf: (token) => ((factors[token] ?? 0) * computeLength(rowOf(token))) / WEIGHT_UNIT,
     wordOf: vocabulary.wordOf,

@@ -84,7 +84,10 @@ export function unpackWeights(bytes: Buffer): Weights {
   return {
     id: bytes.toString("latin1", ID_AT, HEADER_BYTES).replace(/\0+$/, ""),
     dimensions,
-    words: bytes.toString("utf8", HEADER_BYTES, HEADER_BYTES + wordBytes),
+    // Decoded on demand: the built package has a table of the words.
+    get words() {
+      return bytes.toString("utf8", HEADER_BYTES, HEADER_BYTES + wordBytes);
+    },
     pieces,
     factors,
     rows: new Int8Array(bytes.buffer, bytes.byteOffset + layout.rowsAt, factors.length * dimensions),

@@ -29,8 +29,10 @@ export class Vectors implements VectorStore {
         `INSERT OR REPLACE INTO loose_vectors (embedder, chunk, vector)
          SELECT ?, number, ? FROM chunks WHERE number = ?`,
       ),
+      // One row for all, because a small blob in a row of its own takes longer to read than its bytes.
       loose: db.prepare(
-        "SELECT chunk, vector FROM loose_vectors WHERE embedder = ? AND chunk > ? ORDER BY chunk LIMIT ?",
+        `SELECT group_concat(chunk ORDER BY chunk) AS chunks, group_concat(hex(vector), '' ORDER BY chunk) AS vectors
+         FROM (SELECT chunk, vector FROM loose_vectors WHERE embedder = ? AND chunk > ? ORDER BY chunk LIMIT ?)`,
       ),
       between: db.prepare(
         "SELECT chunk, vector FROM loose_vectors WHERE embedder = ? AND chunk BETWEEN ? AND ?",
@@ -43,6 +45,13 @@ export class Vectors implements VectorStore {
       insert: db.prepare("INSERT OR IGNORE INTO vectors (embedder, segment, vectors) VALUES (?, ?, ?)"),
       packed: db.prepare("SELECT segment FROM vectors WHERE embedder = ? ORDER BY segment"),
       read: db.prepare("SELECT vectors FROM vectors WHERE embedder = ? AND segment = ?"),
+      // Four ranges of keys, because "<>" would visit every row.
+      others: db.prepare(
+        `SELECT 1 WHERE EXISTS (SELECT 1 FROM loose_vectors WHERE embedder < ?)
+          OR EXISTS (SELECT 1 FROM loose_vectors WHERE embedder > ?)
+          OR EXISTS (SELECT 1 FROM vectors WHERE embedder < ?)
+          OR EXISTS (SELECT 1 FROM vectors WHERE embedder > ?)`,
+      ),
       dropLoose: db.prepare("DELETE FROM loose_vectors WHERE embedder <> ?"),
       dropPacked: db.prepare("DELETE FROM vectors WHERE embedder <> ?"),
       cached: db.prepare("SELECT vector FROM embeddings WHERE embedder = ? AND hash = ?"),
@@ -50,7 +59,10 @@ export class Vectors implements VectorStore {
     };
   }
 
-  embedder(id: string, dimensions: number): Promise<number> {
+  /** Reads first: a recall without anything to add must not write. */
+  async embedder(id: string, dimensions: number): Promise<number> {
+    const known = await this.#db.read(() => this.#statements.embedder.get(id)?.number as number | undefined);
+    if (known !== undefined) return known;
     return this.#db.transact(() => {
       this.#statements.addEmbedder.run(id, dimensions);
       return this.#statements.embedder.get(id)?.number as number;
@@ -78,7 +90,17 @@ export class Vectors implements VectorStore {
   }
 
   loose(embedder: number, after: number, limit: number): Promise<readonly ChunkVector[]> {
-    return this.#db.read(() => this.#statements.loose.all(embedder, after, limit).map(toVector));
+    return this.#db.read(() => {
+      const { chunks, vectors } = this.#statements.loose.get(embedder, after, limit) as Row;
+      if (chunks === null) return [];
+      const numbers = String(chunks).split(",").map(Number);
+      const bytes = Buffer.from(vectors as string, "hex");
+      const length = bytes.length / numbers.length;
+      return numbers.map((chunk, place) => ({
+        chunk,
+        vector: toInt8(bytes.subarray(place * length, (place + 1) * length)),
+      }));
+    });
   }
 
   pack(embedder: number, segment: number): Promise<boolean> {
@@ -107,6 +129,8 @@ export class Vectors implements VectorStore {
   }
 
   async dropOthers(embedder: number): Promise<void> {
+    const hasOthers = () => this.#statements.others.get(embedder, embedder, embedder, embedder) !== undefined;
+    if (!(await this.#db.read(hasOthers))) return;
     await this.#db.transact(() => {
       this.#statements.dropLoose.run(embedder);
       this.#statements.dropPacked.run(embedder);
