@@ -59,6 +59,7 @@ async function buildSessionPage(kernel: Kernel, callRequest: PageRequest): Promi
   await using session = await kernel.session(id);
   const { model: lastModel, ...frame } = await session.lastCall();
   const model = callRequest.query.get("model") ?? lastModel;
+  const memories = frame.memories === undefined ? [] : await kernel.memories(frame.memories).pins();
   const { tokens, messages, parts, limits, cache } = await session
     .window({ ...frame, model: model ?? "unknown" })
     .look();
@@ -69,6 +70,8 @@ async function buildSessionPage(kernel: Kernel, callRequest: PageRequest): Promi
       session: await describeSession(session, record),
       model: model ?? null,
       window: { tokens, messages: messages.length, parts, limits, cache },
+      memories:
+        memories.length === 0 ? null : { agent: frame.memories, tokens: parts.memories, facts: memories },
       overlays: overlays.map(({ entry: { seq, at, author, reason, receipt, edit }, isHolding }) => ({
         seq,
         at,

@@ -16,7 +16,7 @@ const MAX_SHARE = 0.1;
 
 /**
  * Adds the person's pinned memories to a request of a conversation, so that they count in its window. Returns the same
- * object if there are none, or if the request must not change.
+ * object if the request must not change.
  */
 export async function addMemories(
   callRequest: CallRequest,
@@ -29,7 +29,7 @@ export async function addMemories(
   if (!config().memories || isDryRun || policy === "none" || !isTalk) return callRequest;
   const agent = getMemoryAgent(principal);
   const text = await kernel.memories(agent).pinSection();
-  if (text === undefined || estimateText(text) > limits.window * MAX_SHARE) return callRequest;
+  if (text !== undefined && estimateText(text) > limits.window * MAX_SHARE) return callRequest;
   return { ...callRequest, memories: { agent, text } };
 }
 
