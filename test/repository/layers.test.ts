@@ -69,8 +69,8 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   gateway: [
     ["config", "identity", "loops"],
-    ["pages"],
     ["observe"],
+    ["pages"],
     ["door"],
     ["redact", "request"],
     ["outgoing"],

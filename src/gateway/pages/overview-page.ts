@@ -1,8 +1,8 @@
 import type { GatewayConfig } from "../config/config.ts";
 import type { Environment } from "../config/config-flags.ts";
 import { findMissingUpstreams } from "../config/well-known-upstreams.ts";
+import type { GatewayStatus } from "../observe/gateway-status.ts";
 import { buildAgentLines } from "./agent-lines.ts";
-import type { GatewayStatus } from "./gateway-status.ts";
 import type { PageReply } from "./page-reply.ts";
 import { isVisible, type PageRequest } from "./page-request.ts";
 

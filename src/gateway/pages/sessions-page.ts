@@ -1,4 +1,5 @@
-import type { Kernel, Session, SessionRecord } from "../../index.ts";
+import type { Kernel, Receipt, Session, SessionRecord } from "../../index.ts";
+import { formatAnnouncement } from "../observe/edit-announcement.ts";
 import type { PageReply } from "./page-reply.ts";
 import {
   checkMethod,
@@ -73,6 +74,7 @@ async function buildSessionPage(kernel: Kernel, callRequest: PageRequest): Promi
       memories:
         memories.length === 0 ? null : { agent: frame.memories, tokens: parts.memories, facts: memories },
       overlays: overlays.map(({ entry: { seq, at, author, reason, receipt, edit }, isHolding }) => ({
+        ...(receipt && edit.type === "plan" && { announcement: announceOverlay(id, seq, receipt) }),
         seq,
         at,
         author,
@@ -85,6 +87,18 @@ async function buildSessionPage(kernel: Kernel, callRequest: PageRequest): Promi
       before,
     },
   };
+}
+
+function announceOverlay(session: string, overlay: number, receipt: Receipt): string {
+  const { tokens, breakEvenCalls, isForced } = receipt;
+  return formatAnnouncement({
+    session,
+    overlay,
+    tokensBefore: tokens.without,
+    tokensAfter: tokens.with,
+    breakEvenCalls,
+    isForced,
+  });
 }
 
 async function describeSession(session: Session, record: SessionRecord): Promise<object> {
