@@ -1,5 +1,5 @@
 import { computeDigest } from "../../base/digest.ts";
-import type { PersonIds } from "../identity/person-ids.ts";
+import { LOCAL_PERSON, type PersonIds } from "../identity/person-ids.ts";
 import type { CredentialHeader, TokenMatch } from "./match-token.ts";
 
 /** The person a request belongs to. Principals never share sessions. */
@@ -9,9 +9,6 @@ export interface Principal extends PersonIds {
   /** The header that carried the gateway's token; it must not be sent upstream. */
   readonly tokenHeader?: CredentialHeader;
 }
-
-/** The person of a gateway without tokens. */
-export const LOCAL_PERSON = "local";
 
 /** Separates these digests from other SHA-256 digests of the same secret, such as the one in the configuration. */
 const DOMAIN = "longhaul gateway principal\0";

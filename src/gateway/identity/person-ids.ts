@@ -6,6 +6,9 @@ export interface PersonIds {
   readonly formerIds: readonly string[];
 }
 
+/** The person of a gateway without tokens. */
+export const LOCAL_PERSON = "local";
+
 /** All ids of a person, the current one first. */
 export function listPersonIds({ id, formerIds }: PersonIds): readonly string[] {
   return [id, ...formerIds];

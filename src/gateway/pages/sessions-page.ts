@@ -1,4 +1,5 @@
 import type { Kernel, Receipt, Session, SessionRecord } from "../../index.ts";
+import { listOwnSessions } from "../identity/list-own-sessions.ts";
 import { formatAnnouncement } from "../observe/edit-announcement.ts";
 import type { PageReply } from "./page-reply.ts";
 import {
@@ -22,7 +23,7 @@ export async function buildSessionsPage(kernel: Kernel, callRequest: PageRequest
   const before = callRequest.query.get("before") ?? undefined;
   if (before !== undefined && !(isVisible(callRequest, before) && (await kernel.find(before))))
     throw createNoSessionFault(before);
-  const page = await listSessions(kernel, callRequest, {
+  const page = await listOwnSessions(kernel, callRequest.prefixes, {
     limit: limit + 1,
     ...(before !== undefined && { before }),
   });
@@ -34,20 +35,6 @@ export async function buildSessionsPage(kernel: Kernel, callRequest: PageRequest
     sessions.push(await describeSession(session, record));
   }
   return { json: { sessions, ...(hasMore && { before: found.at(-1)?.id }) } };
-}
-
-/** Sessions of all prefixes together; a person has several only in a store of an earlier version. */
-async function listSessions(
-  kernel: Kernel,
-  { prefixes }: PageRequest,
-  query: { readonly limit: number; readonly before?: string },
-): Promise<readonly SessionRecord[]> {
-  if (!prefixes) return kernel.sessions(query);
-  const lists = await Promise.all(prefixes.map((prefix) => kernel.sessions({ ...query, prefix })));
-  return lists
-    .flat()
-    .toSorted((one, other) => other.createdAt - one.createdAt)
-    .slice(0, query.limit);
 }
 
 /** One session: its window, its overlays, and a page of its entries. */
