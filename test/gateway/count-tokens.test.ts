@@ -128,7 +128,7 @@ describe("a count of tokens includes what the gateway adds to the call", () => {
     await gateway.kernel.memories().remember(MEMORY, { by: "user" });
     const body = { model: "gpt-5.5", instructions: "You are an agent.", input: "Hello." };
     await ask(gateway, { path: "/v1/responses/input_tokens", body });
-    expect(upstream.heard.at(-1)?.json.instructions).toMatch(/^You are an agent\.[^]*Answer in German\./);
+    expect(upstream.heard.at(-1)?.json.instructions).toMatch(/^You are an agent\.[\s\S]*Answer in German\./);
     expect(upstream.heard.at(-1)?.json.input).toBe("Hello.");
   });
 });

@@ -78,6 +78,15 @@ export const FRONT_SCRIPT = `
         ...one.edits.map(({ at, text }) => el("span", "news", text, el("span", "dim", " · ", ago(at)))));
     }), "None yet. Point an agent at this gateway.");
   }
+  const done = (missing, all) => Math.floor(100 * Math.max(0, all - missing) / Math.max(1, all)) + "%";
+  function showIndex({ index }) {
+    $("index").hidden = !index;
+    if (!index) return;
+    const { entries, chunks, unindexed, unembedded } = index;
+    const missing = [unindexed ? done(unindexed, entries) + " of " + count(entries) + " entries indexed" : "",
+      unembedded ? done(unembedded, chunks) + " of " + count(chunks) + " chunks with vectors" : ""].filter(Boolean);
+    $("index").textContent = missing.length ? "Index: " + missing.join(", ") + ". A recall indexes the rest, or longhaul index." : "Index: complete, " + count(entries) + " entries.";
+  }
   function showAgents({ agents }) {
     if (connected === JSON.stringify(agents)) return;
     connected = JSON.stringify(agents);
@@ -118,12 +127,14 @@ export const FRONT_SCRIPT = `
   function showSessions({ sessions }) {
     fill("sessions", sessions.map(buildSession), "None yet.");
   }
-  function showImport({ state, progress, totals, problems, error }) {
-    $("import").disabled = state === "running";
+  function showImport({ state, progress, indexed, embedded, totals, problems, error }) {
+    const isBusy = state === "running" || state === "indexing";
+    $("import").disabled = isBusy;
     const messages = totals && totals.added ? count(totals.added.messages) + " new messages from " + count(totals.sources) + " conversations" + (problems ? ", " + count(problems) + " problems" : "") : "";
     $("imported").textContent = state === "running" ? (progress ? progress.index + 1 + " of " + progress.count + ", " + count(progress.messages) + " messages" : "searching…")
+      : state === "indexing" ? messages + "; indexing, " + Math.floor(100 * (0.6 * indexed + 0.4 * embedded)) + "%"
       : state === "failed" ? "failed: " + error : state === "idle" ? "" : state + ": " + messages;
-    if (state === "running") setTimeout(() => ask("/api/import").then(showImport, tell), 500);
+    if (isBusy) setTimeout(() => ask("/api/import").then(showImport, tell), 500);
     else if (state !== "idle") ask("/api/sessions?limit=10").then(showSessions, tell);
   }
 
@@ -139,6 +150,7 @@ export const FRONT_SCRIPT = `
     showTotals(status);
     showUpstreams(status);
     showThreads(status);
+    showIndex(status);
     showAgents(status);
   }
   async function open() {
