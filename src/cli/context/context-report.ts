@@ -12,15 +12,6 @@ import type { DescribedWindow } from "./window-options.ts";
  */
 const MAX_OVERLAYS = 1_000;
 
-/** Memories that go with the system prompt. */
-export interface SentMemories {
-  /** The owner of the memories. */
-  readonly agent: string;
-  readonly tokens: number;
-  /** Oldest first. */
-  readonly facts: readonly RememberedFact[];
-}
-
 /** State of a session's window. */
 export interface ContextReport {
   readonly session: string;
@@ -32,8 +23,12 @@ export interface ContextReport {
   readonly diff?: LogDiff;
   readonly books: UsageSums;
   readonly pins: readonly Entry[];
-  /** Undefined if no call of the session carries memories. */
-  readonly memories?: SentMemories;
+  /** Memories that go with the system prompt, oldest first, and their owner; undefined if there are none. */
+  readonly memories?: {
+    readonly agent: string;
+    readonly tokens: number;
+    readonly facts: readonly RememberedFact[];
+  };
   /** Overlays in force, newest first. */
   readonly overlays: readonly Entry<OverlayBody>[];
   readonly warnings: readonly string[];
@@ -85,7 +80,7 @@ async function readMemories(
   kernel: Pick<Kernel, "memories">,
   { memoriesOf: agent }: DescribedWindow,
   { parts }: FittedWindow,
-): Promise<SentMemories | undefined> {
+): Promise<ContextReport["memories"]> {
   const facts = agent === undefined ? [] : await kernel.memories(agent).pins();
   if (agent === undefined || facts.length === 0) return undefined;
   return { agent, tokens: parts.memories, facts };
