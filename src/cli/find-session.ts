@@ -1,4 +1,4 @@
-import { listOwnSessions } from "../gateway/identity/list-own-sessions.ts";
+import { listOwnSessions } from "../gateway/identity/index.ts";
 import { type Kernel, LonghaulError, type SessionId, type SessionRecord } from "../index.ts";
 import { findId } from "./find-id.ts";
 import { findListed } from "./sessions/session-listing.ts";

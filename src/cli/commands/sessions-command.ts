@@ -1,4 +1,4 @@
-import { listOwnSessions } from "../../gateway/identity/list-own-sessions.ts";
+import { listOwnSessions } from "../../gateway/identity/index.ts";
 import type { Kernel, SessionId, SessionRecord } from "../../index.ts";
 import { choosePaint } from "../choose-paint.ts";
 import { defineCommand } from "../cli-command.ts";

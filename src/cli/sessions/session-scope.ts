@@ -1,7 +1,10 @@
-import { buildPersonId } from "../../gateway/door/principal.ts";
-import { readFormerIds } from "../../gateway/identity/former-people.ts";
-import { listOwnSessions } from "../../gateway/identity/list-own-sessions.ts";
-import { LOCAL_PERSON, listSessionPrefixes } from "../../gateway/identity/person-ids.ts";
+import {
+  buildPersonId,
+  LOCAL_PERSON,
+  listOwnSessions,
+  listSessionPrefixes,
+  readFormerIds,
+} from "../../gateway/identity/index.ts";
 import type { Kernel } from "../../index.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";

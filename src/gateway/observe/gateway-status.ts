@@ -1,5 +1,5 @@
 /** An edit of a window, as people are told of it. */
-export interface EditNews {
+interface EditNews {
   readonly at: number;
   /** One sentence: the sizes, the price, the way back. */
   readonly text: string;
