@@ -44,7 +44,7 @@ export interface RequestRecall {
    * changes. The tools return with an edit: both rewrite the prefix that the provider has cached, so they do it once.
    */
   makeRoom(): boolean;
-  /** Removes the tools and the context for good; false if there are none. */
+  /** Removes the tools and the context for good; true if the request may be tried once more without them. */
   drop(): boolean;
 }
 

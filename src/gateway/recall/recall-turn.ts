@@ -27,6 +27,7 @@ export async function prepareRecall(exchange: Exchange): Promise<RequestRecall |
   let contextTexts = context ? own.contextTexts.find(callRequest.messages.list) : new Map<number, string>();
   let tools = roomTokens === undefined ? undefined : ownTools;
   let isWaiting = false;
+  let hasWaited = false;
   if (!tools && !laterTools && contextTexts.size === 0 && !hiddenEnd) return undefined;
   // The first edit may happen here or while the request is healed.
   const findTools = () => {
@@ -85,10 +86,13 @@ export async function prepareRecall(exchange: Exchange): Promise<RequestRecall |
       const hadTools = findTools() !== undefined;
       isWaiting = true;
       const hasContextLeft = dropContext();
-      return hasContextLeft || (hadTools && findTools() === undefined);
+      const haveToolsLeft = hadTools && findTools() === undefined;
+      hasWaited ||= haveToolsLeft;
+      return hasContextLeft || haveToolsLeft;
     },
     drop() {
-      const hadTools = findTools() !== undefined;
+      // Tools that joined this request, or were left out of it once, cost no further try.
+      const hadTools = tools !== undefined && !hasWaited && findTools() !== undefined;
       tools = undefined;
       laterTools = undefined;
       const hasContextLeft = dropContext();
