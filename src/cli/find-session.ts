@@ -1,7 +1,8 @@
+import { listOwnSessions } from "../gateway/identity/index.ts";
 import { type Kernel, LonghaulError, type SessionId, type SessionRecord } from "../index.ts";
 import { findId } from "./find-id.ts";
 import { findListed } from "./sessions/session-listing.ts";
-import type { SessionScope } from "./sessions/session-scope.ts";
+import { isInScope, type SessionScope } from "./sessions/session-scope.ts";
 
 const PAGE = 1_000;
 const LISTING = "longhaul sessions";
@@ -12,16 +13,17 @@ const LISTING = "longhaul sessions";
  * the matching ids if there are several.
  */
 export async function findSession(kernel: Kernel, wanted: string, scope: SessionScope): Promise<SessionId> {
-  const { prefix } = scope;
-  for (const id of prefix === "" ? [wanted] : [wanted, `${prefix}${wanted}`])
-    if (id.startsWith(prefix) && (await kernel.find(id))) return id;
-  if (wanted === "last") return findLastUsed(kernel, prefix);
+  const { prefixes } = scope;
+  for (const id of [wanted, ...(prefixes ?? []).map((prefix) => `${prefix}${wanted}`)])
+    if (isInScope(scope, id) && (await kernel.find(id))) return id;
+  if (wanted === "last") return findLastUsed(kernel, prefixes);
   const listed = await findListed(scope.store, wanted);
-  if (listed?.startsWith(prefix) && (await kernel.find(listed))) return listed;
+  if (listed !== undefined && isInScope(scope, listed) && (await kernel.find(listed))) return listed;
+  const cutPrefix = (id: SessionId) => id.slice(prefixes?.find((one) => id.startsWith(one))?.length ?? 0);
   return findId(wanted, {
     kind: "session",
-    ids: listSessionIds(kernel, prefix),
-    fits: (id) => isMatch(id.slice(prefix.length), wanted),
+    ids: listSessionIds(kernel, prefixes),
+    fits: (id) => isMatch(cutPrefix(id), wanted),
     add: addRoot,
     notFound: "SESSION_NOT_FOUND",
     listing: LISTING,
@@ -29,9 +31,9 @@ export async function findSession(kernel: Kernel, wanted: string, scope: Session
 }
 
 /** Finds the conversation with the newest entry; sub-agents do not count. */
-async function findLastUsed(kernel: Kernel, prefix: string): Promise<SessionId> {
+async function findLastUsed(kernel: Kernel, prefixes: SessionScope["prefixes"]): Promise<SessionId> {
   let last: { readonly id: SessionId; readonly at: number } | undefined;
-  for await (const { id, relation, createdAt } of listSessions(kernel, prefix)) {
+  for await (const { id, relation, createdAt } of listSessions(kernel, prefixes)) {
     if (relation === "child") continue;
     await using session = await kernel.session(id);
     const head = await session.head();
@@ -39,9 +41,10 @@ async function findLastUsed(kernel: Kernel, prefix: string): Promise<SessionId> 
     if (!last || at > last.at) last = { id, at };
   }
   if (last) return last.id;
-  throw new LonghaulError("SESSION_NOT_FOUND", `The store has no sessions. "longhaul import" adds some.`, {
-    details: { session: "last" },
-  });
+  const message = prefixes
+    ? `This person has no sessions. "${LISTING}" lists those of everybody.`
+    : `The store has no sessions. "longhaul import" adds some.`;
+  throw new LonghaulError("SESSION_NOT_FOUND", message, { details: { session: "last" } });
 }
 
 /** Adds an id unless its ancestor matches already: ids of sub-agents begin with the id of their parent. */
@@ -59,13 +62,15 @@ function isMatch(id: SessionId, wanted: string): boolean {
   );
 }
 
-/** Yields all sessions whose ids begin with `prefix`, newest first, reading page by page. */
-export async function* listSessions(kernel: Kernel, prefix = ""): AsyncGenerator<SessionRecord> {
+/** Yields all sessions, or those whose ids begin with one of the prefixes, newest first, reading page by page. */
+export async function* listSessions(
+  kernel: Kernel,
+  prefixes?: SessionScope["prefixes"],
+): AsyncGenerator<SessionRecord> {
   let before: SessionId | undefined;
   do {
-    const page = await kernel.sessions({
+    const page = await listOwnSessions(kernel, prefixes, {
       limit: PAGE,
-      ...(prefix !== "" && { prefix }),
       ...(before !== undefined && { before }),
     });
     yield* page;
@@ -73,7 +78,10 @@ export async function* listSessions(kernel: Kernel, prefix = ""): AsyncGenerator
   } while (before !== undefined);
 }
 
-/** Yields the ids of all sessions, newest first. */
-export async function* listSessionIds(kernel: Kernel, prefix = ""): AsyncGenerator<SessionId> {
-  for await (const { id } of listSessions(kernel, prefix)) yield id;
+/** Yields the ids of the same sessions. */
+export async function* listSessionIds(
+  kernel: Kernel,
+  prefixes?: SessionScope["prefixes"],
+): AsyncGenerator<SessionId> {
+  for await (const { id } of listSessions(kernel, prefixes)) yield id;
 }

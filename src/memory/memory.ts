@@ -47,6 +47,8 @@ interface CatchUpOptions extends FollowOptions {
 export interface MemoryState {
   readonly sources: number;
   readonly chunks: number;
+  /** Entries of the log. */
+  readonly entries: number;
   /** Entries of the log that are not indexed. */
   readonly unindexed: number;
   /** Chunks without a vector; 0 without an embedder. While there are many, recall ranks by words alone. */
@@ -179,9 +181,9 @@ export class Memory implements Closable {
   /** The size of the index, and the work that it still lacks. */
   async state(): Promise<MemoryState> {
     const { sources, chunks } = await this.#deps.log.store.memory.totals();
-    const unindexed = await this.#follower.countMissing();
+    const { all: entries, missing: unindexed } = await this.#follower.countEntries();
     const unembedded = await this.#vectors.countMissing().catch(() => chunks);
-    return { sources, chunks, unindexed, unembedded };
+    return { sources, chunks, entries, unindexed, unembedded };
   }
 
   /** Indexes files and folders; missing files are removed from the index. */

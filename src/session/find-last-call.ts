@@ -9,6 +9,8 @@ export interface LastCall {
   /** Tokens of system prompt and tools, as window options take them; undefined if no report tells them. */
   readonly system?: number;
   readonly tools?: number;
+  /** The agent whose memories went with it. */
+  readonly memories?: string;
 }
 
 /** The part of a session that finding its latest call needs. */
@@ -38,6 +40,7 @@ export async function findLastCall(session: PagedSession): Promise<LastCall> {
   return {
     ...(model !== undefined && { model }),
     ...(frame && { system: frame.system * factor, tools: frame.tools * factor }),
+    ...(frame?.memories && { memories: frame.memories.agent }),
   };
 }
 

@@ -19,6 +19,7 @@ import type { WindowOptions } from "../window/live/session-window-options.ts";
 import { resolveWindowSettings } from "../window/live/window-settings.ts";
 import type { ModelCatalog } from "../window/models/model-catalog.ts";
 import type { PageSource } from "../window/paging/page-source.ts";
+import { estimateText } from "../window/tokens/estimate.ts";
 import { type LastCall, UNKNOWN_MODEL } from "./find-last-call.ts";
 
 /** Model facts and providers of a session. */
@@ -85,7 +86,7 @@ export class SessionWindows {
         lines,
         flush,
         catalog: models.catalogue,
-        memories: memories && (() => memories.pinSection()),
+        memories: memories && { agent: memories.agent, read: () => memories.pinSection() },
         compactor: compacting,
         pageSource: paging,
       },
@@ -139,8 +140,12 @@ export class SessionWindows {
   /** Counts windows as `look` does for the session's last model. */
   async #createCounter(): Promise<WindowCounter> {
     const { session, log, models, findLastCall } = this.#deps;
-    const call = await findLastCall();
-    const settings = resolveWindowSettings({ ...call, model: call.model ?? UNKNOWN_MODEL }, models.catalogue);
+    const { memories: agent, model = UNKNOWN_MODEL, ...frame } = await findLastCall();
+    const section = agent === undefined ? undefined : await new Memories(log, agent).pinSection();
+    const settings = {
+      ...resolveWindowSettings({ ...frame, model }, models.catalogue),
+      memories: estimateText(section ?? ""),
+    };
     const meter = new Meter(settings.model);
     await learnFromReports(log.store.entries, session, meter);
     return (slots) => countRequest(settings, meter, slots);

@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import { output, startLimitedUpstream } from "../gateway/limited.ts";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway } from "../support/gateway.ts";
-import { jsonHere } from "./support/here.ts";
+import { jsonHere, runHere } from "./support/here.ts";
 
 const WINDOW = 24_000;
 
 /** A conversation through a gateway whose window was edited, with a system prompt and tools. */
-async function workThroughGateway() {
+async function workThroughGateway(memory?: string) {
   const upstream = await startLimitedUpstream({
     api: "anthropic",
     window: WINDOW,
@@ -17,6 +17,7 @@ async function workThroughGateway() {
   const gateway = await startGateway({
     upstream: [{ name: "small", baseUrl: upstream.url, apis: ["anthropic"], window: WINDOW }],
   });
+  if (memory !== undefined) await gateway.kernel.memories().remember(memory, { by: "user" });
   const agent = new TestAgent(gateway);
   agent.fields.system = "You repair ships. ".repeat(300);
   agent.fields.tools = [
@@ -62,6 +63,47 @@ describe("one window", () => {
     // The window of the next call is the last request and its short reply.
     expect(context.window.tokens).toBeGreaterThan(sent);
     expect(context.window.tokens).toBeLessThan(sent + 200);
+  });
+
+  test("shows the memories that go with every call as a part of its own, with their lines, and counts them once", async () => {
+    const memory = "Answer in German, and name the ship in every sentence.";
+    const { gateway, thread, upstream, session } = await workThroughGateway(memory);
+    const command = ["context", thread.session, "--store", gateway.path];
+    const { value } = await jsonHere(command);
+    const { tokens, parts } = value.window;
+    expect(parts.memories).toBeGreaterThan(30);
+    expect(parts.pins).toBe(0);
+    expect(value.memories).toMatchObject({
+      agent: "default",
+      tokens: parts.memories,
+      facts: [{ text: memory, by: "user" }],
+    });
+    expect(session.memories).toEqual(value.memories);
+    expect(session.window.parts).toEqual(parts);
+    const sent = upstream.counts.at(-1) ?? 0;
+    expect(tokens).toBeGreaterThan(sent);
+    expect(tokens).toBeLessThan(sent + 200);
+    const compact = (await jsonHere(["compact", thread.session, "--dry-run", "--store", gateway.path])).value;
+    expect(compact.tokens.without).toBe(tokens);
+    const { stdout } = await runHere(command);
+    expect(stdout).toMatch(/^E memories +\d+ +\d+%$/m);
+    expect(stdout).toMatch(
+      /^Memories of default, with every call \(\d+ tokens\)\n {2}user, .+ {2}Answer in German/m,
+    );
+    // A memory that comes later is part of the next call.
+    await gateway.kernel.memories().remember("Ships have no doors.", { by: "agent" });
+    const later = (await jsonHere(command)).value;
+    expect(later.window.parts.memories).toBeGreaterThan(parts.memories);
+    expect(later.memories.facts).toHaveLength(2);
+  });
+
+  test("shows the first memory of a person although no call carries it yet", async () => {
+    const { gateway, thread, session } = await workThroughGateway();
+    expect(session.memories).toBeNull();
+    await gateway.kernel.memories().remember("Answer in German.", { by: "user" });
+    const { value } = await jsonHere(["context", thread.session, "--store", gateway.path]);
+    expect(value.memories.facts).toHaveLength(1);
+    expect(value.window.parts.memories).toBeGreaterThan(10);
   });
 
   test("saves money on every call that its edits make smaller, not only on the call that was edited", async () => {

@@ -100,7 +100,8 @@ describe("longhaul sessions", () => {
     expect((await show("ann", "codex/1")).session.id).toBe("@ann/codex/1");
     expect((await show("bob", "1")).session.id).toBe("@bob/codex/1");
     expect((await show("bob", "@ann/codex/1")).error.code).toBe("SESSION_NOT_FOUND");
-    expect((await show("a/b", "1")).error.code).toBe("USAGE");
+    expect((await show("a/b", "1")).error.code).toBe("SESSION_NOT_FOUND");
+    expect((await show("@", "1")).error.code).toBe("USAGE");
   });
 
   test("lines up wide characters and makes control characters visible", async () => {

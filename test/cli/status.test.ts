@@ -20,7 +20,7 @@ describe("longhaul status", () => {
     });
     expect(before.store.sizeBytes).toBeGreaterThan(1_000);
     const { stdout } = await runHere(["status", "--url", NOWHERE, "--store", store]);
-    expect(stdout).toContain('6 entries to index; "longhaul index" completes it');
+    expect(stdout).toContain('0% done, 6 entries to index; "longhaul index" completes it');
     expect(stdout).toContain('not running; "longhaul serve" starts it');
     await jsonHere(["index", "--store", store]);
     expect((await runHere(["status", "--url", NOWHERE, "--store", store])).stdout).toMatch(

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { findViolations } from "../../src/gateway/outgoing/check-rules.ts";
+import { RECALL_TOOL } from "../../src/gateway/recall/recall-tools.ts";
 import type { WireObject } from "../../src/wire/wire.ts";
 import { TestAgent } from "../support/agent.ts";
 import { ask, quiet, startGateway, threadsOf } from "../support/gateway.ts";
+import { ALICE_TOKEN, BOB_TOKEN, TWO_PEOPLE } from "../support/people.ts";
 import { proofTest } from "../support/proof.ts";
 import { behave, startUpstream, type Upstream } from "../support/upstream.ts";
 import { output } from "./limited.ts";
@@ -54,6 +56,82 @@ function marked(elements: readonly WireObject[]): WireObject[] {
     };
   });
 }
+
+/** A body to count, and the fields that the upstream heard with the count and with the call. */
+async function compareWithCall(agent: TestAgent, upstream: Upstream) {
+  const { max_tokens: _, stream: __, ...body } = agent.body();
+  await ask(agent.gateway, { path: COUNT, body });
+  const counted = upstream.heard.at(-1)?.json;
+  await agent.next();
+  const { max_tokens: ___, stream: ____, ...called } = upstream.heard.at(-1)?.json ?? {};
+  return { counted, called };
+}
+
+const MEMORY = "Answer in German.";
+
+describe("a count of tokens includes what the gateway adds to the call", () => {
+  test.each([{}, { recall: "always" }, { memories: false }, { policy: "none" }, { dryRun: true }])(
+    "from the first request of a conversation on: %j",
+    async (config) => {
+      const upstream = await counting();
+      const gateway = await startGateway({ upstream: upstream.url, config });
+      await gateway.kernel.memories().remember(MEMORY, { by: "user" });
+      const agent = new TestAgent(gateway);
+      agent.fields.system = "You are an agent.";
+      for (const text of ["Hello.", "And now?"]) {
+        agent.elements.push({ role: "user", content: text });
+        const { counted, called } = await compareWithCall(agent, upstream);
+        expect(counted).toEqual(called);
+        const isSilent = "memories" in config || "policy" in config || "dryRun" in config;
+        expect(JSON.stringify(counted.system).includes(MEMORY)).toBe(!isSilent);
+        expect(JSON.stringify(counted.tools).includes(RECALL_TOOL)).toBe("recall" in config);
+        agent.elements.pop();
+        agent.elements.push({ role: "assistant", content: "Fine." });
+      }
+    },
+  );
+
+  test("with the tools that have joined an edit", async () => {
+    const { upstream, gateway, body } = await workedOn();
+    await gateway.kernel.memories().remember(MEMORY, { by: "user" });
+    await ask(gateway, { path: COUNT, body });
+    const { tools, system, messages } = upstream.heard.at(-1)?.json ?? {};
+    await ask(gateway, { path: "/v1/messages", body: { ...body, max_tokens: 100 } });
+    const called = upstream.heard.at(-1)?.json ?? {};
+    expect(JSON.stringify(tools)).toContain(RECALL_TOOL);
+    expect({ tools, system }).toEqual({ tools: called.tools, system: called.system });
+    expect(JSON.stringify(system)).toContain(MEMORY);
+    expect(messages.at(-1)).toEqual(called.messages.at(-1));
+  });
+
+  test("but not to a piece of text that is only measured, and nothing of another person", async () => {
+    const upstream = await counting();
+    const gateway = await startGateway({ upstream: upstream.url, config: TWO_PEOPLE });
+    await gateway.kernel.memories("gateway:@alice").remember(MEMORY, { by: "user" });
+    const text = { model: "claude-sonnet-4-5", messages: [{ role: "user", content: "Some file." }] };
+    for (const [token, system, isShown] of [
+      [ALICE_TOKEN, undefined, false],
+      [ALICE_TOKEN, "You are an agent.", true],
+      [BOB_TOKEN, "You are an agent.", false],
+    ] as const) {
+      const headers = { "x-longhaul-token": token };
+      await ask(gateway, { path: COUNT, body: { ...text, ...(system && { system }) }, headers });
+      expect(upstream.heard.at(-1)?.body.includes(MEMORY)).toBe(isShown);
+    }
+  });
+
+  test("over Responses too", async () => {
+    const upstream = await startUpstream((_, response) => {
+      response.writeHead(200, { "content-type": "application/json" }).end('{"input_tokens":9}');
+    });
+    const gateway = await startGateway({ upstream: upstream.url });
+    await gateway.kernel.memories().remember(MEMORY, { by: "user" });
+    const body = { model: "gpt-5.5", instructions: "You are an agent.", input: "Hello." };
+    await ask(gateway, { path: "/v1/responses/input_tokens", body });
+    expect(upstream.heard.at(-1)?.json.instructions).toMatch(/^You are an agent\.[\s\S]*Answer in German\./);
+    expect(upstream.heard.at(-1)?.json.input).toBe("Hello.");
+  });
+});
 
 describe("a count of tokens", () => {
   proofTest("counts what would be sent of a conversation whose window was edited", async () => {

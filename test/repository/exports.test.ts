@@ -25,7 +25,6 @@ const FOR_TESTS = [
   "gateway/door/guard-server.ts ServerGuard",
   "gateway/door/peer-user.ts findUid",
   "gateway/door/peer-user.ts toTableForms",
-  "gateway/door/principal.ts buildPersonId",
   "gateway/door/read-body.ts BodyReadResult",
   "gateway/door/request-head.ts groupHeaders",
   "gateway/identity/agent-shape.ts compareShapes",

@@ -69,8 +69,8 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   gateway: [
     ["config", "identity", "loops"],
-    ["pages"],
     ["observe"],
+    ["pages"],
     ["door"],
     ["redact", "request"],
     ["outgoing"],
@@ -91,8 +91,14 @@ const MUTUAL = ["formats/port", "formats/reading"];
 const FACES: Readonly<Record<string, readonly string[]>> = {
   ai: ["ai/index.ts"],
   formats: ["formats/index.ts"],
-  // The program reads the configuration without loading the gateway, and makes a token without either.
-  gateway: ["gateway/index.ts", "gateway/config/index.ts", "gateway/config/access-token.ts"],
+  // The program reads the configuration and the ids of people without loading the gateway, and makes a token without
+  // any of them.
+  gateway: [
+    "gateway/index.ts",
+    "gateway/config/index.ts",
+    "gateway/config/access-token.ts",
+    "gateway/identity/index.ts",
+  ],
   testing: ["testing/index.ts"],
 };
 

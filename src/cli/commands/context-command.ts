@@ -49,7 +49,7 @@ export const contextCommand = defineCommand({
       isDryRun: options["dry-run"] === true,
       hasDiff: options.diff === true,
       warnings,
-      factsOf: (model) => kernel.modelFacts(model),
+      kernel,
     });
     if (options.json) {
       await printTo(context.stdout, `${toSafeJson(toContextJson(report))}\n`);

@@ -12,7 +12,7 @@ import { formatQuantity } from "../format-count.ts";
 import { openExistingStore } from "../open-store.ts";
 import { createPagedPrinter } from "../paged-printer.ts";
 import { printTo } from "../printer.ts";
-import { getSessionScope, PERSON_OPTION } from "../sessions/session-scope.ts";
+import { findSessionScope, PERSON_OPTION } from "../sessions/session-scope.ts";
 import { UsageError } from "../usage-error.ts";
 
 const WRITER_NAMES = WRITERS.map(({ name }) => name).join(", ");
@@ -50,7 +50,7 @@ export const exportCommand = defineCommand({
     const out = options.out === "-" ? undefined : options.out;
     if (out === undefined) checkOneFile(options, writer);
     await using kernel = await openExistingStore(context, options);
-    const session = await findSession(kernel, wanted, getSessionScope(context, options));
+    const session = await findSession(kernel, wanted, await findSessionScope(kernel, context, options));
     let exitCode: number = EXIT.fine;
     const onDamage = (damage: string) => {
       exitCode = EXIT.incomplete;

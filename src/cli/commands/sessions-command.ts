@@ -1,3 +1,4 @@
+import { listOwnSessions } from "../../gateway/identity/index.ts";
 import type { Kernel, SessionId, SessionRecord } from "../../index.ts";
 import { choosePaint } from "../choose-paint.ts";
 import { defineCommand } from "../cli-command.ts";
@@ -14,7 +15,7 @@ import { orderRows, renderSessions } from "../sessions/render-sessions.ts";
 import { matchesFilter, type SessionFilter } from "../sessions/session-filter.ts";
 import { readListing, writeListing } from "../sessions/session-listing.ts";
 import { readSessionRow, type SessionRow } from "../sessions/session-row.ts";
-import { getSessionScope, PERSON_OPTION } from "../sessions/session-scope.ts";
+import { findSessionScope, PERSON_OPTION } from "../sessions/session-scope.ts";
 
 const LIMIT = { otherwise: 50, max: 1_000 };
 const PAGE = 1_000;
@@ -51,7 +52,6 @@ export const sessionsCommand = defineCommand({
   ],
   async run(context, { options }) {
     const limit = parseCountOption("limit", options.limit, LIMIT);
-    const scope = getSessionScope(context, options);
     const { agent, project, since } = options;
     const filter: SessionFilter = {
       ...(agent !== undefined && { agent }),
@@ -59,9 +59,10 @@ export const sessionsCommand = defineCommand({
       ...(since !== undefined && { since: parseSince(since, Date.now()) }),
     };
     await using kernel = await openExistingStore(context, options);
+    const scope = await findSessionScope(kernel, context, options);
     const before =
       options.before === undefined ? undefined : await findSession(kernel, options.before, scope);
-    const found = await findRecords(kernel, { prefix: scope.prefix, before, limit: limit + 1, filter });
+    const found = await findRecords(kernel, { prefixes: scope.prefixes, before, limit: limit + 1, filter });
     const hasMore = found.length > limit;
     const records = found.slice(0, limit);
     const rows: SessionRow[] = [];
@@ -97,12 +98,12 @@ export const sessionsCommand = defineCommand({
 async function findRecords(
   kernel: Kernel,
   {
-    prefix,
+    prefixes,
     before,
     limit,
     filter,
   }: {
-    readonly prefix: string;
+    readonly prefixes: readonly string[] | undefined;
     readonly before: SessionId | undefined;
     readonly limit: number;
     readonly filter: SessionFilter;
@@ -110,9 +111,8 @@ async function findRecords(
 ): Promise<readonly SessionRecord[]> {
   const found: SessionRecord[] = [];
   for (let from = before; ; ) {
-    const page = await kernel.sessions({
+    const page = await listOwnSessions(kernel, prefixes, {
       limit: Math.min(PAGE, Object.keys(filter).length === 0 ? limit : PAGE),
-      ...(prefix !== "" && { prefix }),
       ...(from !== undefined && { before: from }),
     });
     for (const record of page) {

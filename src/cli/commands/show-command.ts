@@ -9,7 +9,7 @@ import { openExistingStore } from "../open-store.ts";
 import { createPagedPrinter } from "../paged-printer.ts";
 import { parseCountOption } from "../parse-arguments.ts";
 import { createPlainPrinter, type Printer } from "../printer.ts";
-import { getSessionScope, PERSON_OPTION } from "../sessions/session-scope.ts";
+import { findSessionScope, PERSON_OPTION } from "../sessions/session-scope.ts";
 import { createDocumentWriter, linesWriter, type PageWriter } from "../transcript/page-writer.ts";
 import { TranscriptFormatter } from "../transcript/transcript-formatter.ts";
 import { renderTranscriptHeading } from "../transcript/transcript-heading.ts";
@@ -57,7 +57,7 @@ export const showCommand = defineCommand({
     checkOptionConflicts(options);
     await using kernel = await openExistingStore(context, options);
     await using session = await kernel.session(
-      await findSession(kernel, wanted, getSessionScope(context, options)),
+      await findSession(kernel, wanted, await findSessionScope(kernel, context, options)),
     );
     const isStreamed = options.json || options.follow;
     const printer = isStreamed

@@ -46,11 +46,20 @@ export const statusCommand = defineCommand({
   },
 });
 
+/** The share that is done, rounded down, so that unfinished work is never 100%. */
+function formatDone(missing: number, all: number): string {
+  return `${Math.floor((100 * Math.max(0, all - missing)) / Math.max(1, all))}%`;
+}
+
 function describeStore({ sizeBytes, sessions, index }: StoreStatus): readonly (readonly [string, string])[] {
-  const { chunks, unindexed, unembedded } = index;
+  const { chunks, entries, unindexed, unembedded } = index;
   const missing = [
-    ...(unindexed > 0 ? [`${formatQuantity(unindexed, "entry", "entries")} to index`] : []),
-    ...(unembedded > 0 ? [`${formatQuantity(unembedded, "chunk")} to embed`] : []),
+    ...(unindexed > 0
+      ? [`${formatDone(unindexed, entries)} done, ${formatQuantity(unindexed, "entry", "entries")} to index`]
+      : []),
+    ...(unembedded > 0
+      ? [`${formatDone(unembedded, chunks)} embedded, ${formatQuantity(unembedded, "chunk")} to embed`]
+      : []),
   ];
   const state = missing.length === 0 ? "complete" : `${missing.join(", ")}; "longhaul index" completes it`;
   return [

@@ -1,6 +1,6 @@
-import type { Entry, FittedWindow, Session } from "../../index.ts";
+import type { Entry, FittedWindow, Kernel, RememberedFact, Session } from "../../index.ts";
 import type { OverlayBody } from "../../log-entry.ts";
-import { diffWindows, type ModelFactsLookup } from "../../window-entry.ts";
+import { diffWindows } from "../../window-entry.ts";
 import { readRequestUsage } from "../spending/request-usage.ts";
 import { UsageSums } from "../spending/usage-sums.ts";
 import { compareWithLog, type LogDiff } from "./log-diff.ts";
@@ -23,6 +23,12 @@ export interface ContextReport {
   readonly diff?: LogDiff;
   readonly books: UsageSums;
   readonly pins: readonly Entry[];
+  /** Memories that go with the system prompt, oldest first, and their owner; undefined if there are none. */
+  readonly memories?: {
+    readonly agent: string;
+    readonly tokens: number;
+    readonly facts: readonly RememberedFact[];
+  };
   /** Overlays in force, newest first. */
   readonly overlays: readonly Entry<OverlayBody>[];
   readonly warnings: readonly string[];
@@ -38,26 +44,29 @@ export async function buildContextReport(
     isDryRun,
     hasDiff,
     warnings,
-    factsOf,
+    kernel,
   }: {
     readonly isDryRun: boolean;
     readonly hasDiff: boolean;
     readonly warnings: readonly string[];
-    readonly factsOf: ModelFactsLookup;
+    readonly kernel: Pick<Kernel, "modelFacts" | "memories">;
   },
 ): Promise<ContextReport> {
   const books = new UsageSums();
+  const factsOf = (model: string) => kernel.modelFacts(model);
   for await (const spent of readRequestUsage(session, factsOf)) books.add(spent);
   const listed = await session.overlays.list(MAX_OVERLAYS);
   const now = await described.window.look();
   const next = isDryRun ? await described.window.fit({ dryRun: true }) : undefined;
   const diff = hasDiff ? await buildDiff(session, now, next) : undefined;
+  const memories = await readMemories(kernel, described, now);
   return {
     session: session.id,
     described,
     now,
     ...(next && { next }),
     ...(diff && { diff }),
+    ...(memories && { memories }),
     books,
     pins: await readPinnedEntries(session),
     overlays: listed.flatMap(({ entry, isHolding }) =>
@@ -65,6 +74,16 @@ export async function buildContextReport(
     ),
     warnings: described.model === undefined ? [NO_MODEL] : [...warnings],
   };
+}
+
+async function readMemories(
+  kernel: Pick<Kernel, "memories">,
+  { memoriesOf: agent }: DescribedWindow,
+  { parts }: FittedWindow,
+): Promise<ContextReport["memories"]> {
+  const facts = agent === undefined ? [] : await kernel.memories(agent).pins();
+  if (agent === undefined || facts.length === 0) return undefined;
+  return { agent, tokens: parts.memories, facts };
 }
 
 async function buildDiff(

@@ -36,6 +36,7 @@ export function renderContext(report: ContextReport, look: ContextPrintOptions):
     ...renderWindow(report, look),
     "",
     ...renderUsage(report, look),
+    ...renderMemories(report, look),
     ...renderPins(report, look),
     "",
     ...renderOverlays(report, look),
@@ -104,6 +105,19 @@ function renderUsage({ books, now }: ContextReport, look: ContextPrintOptions): 
   ];
   const notes = renderUnpricedNote(total).flatMap((line) => wrapText(line, columns));
   return [...renderSpending("", rows, { width: columns, paint }), ...notes, ...state];
+}
+
+function renderMemories({ memories }: ContextReport, look: ContextPrintOptions): readonly string[] {
+  if (!memories) return [];
+  const { columns, paint, now } = look;
+  const { agent, tokens, facts } = memories;
+  const title = `Memories of ${escapeLine(agent)}, with every call (${formatQuantity(tokens, "token")})`;
+  const rows = facts.map(({ by, at, text }) => [`${by}, ${formatAgo(at, now)}`, text] as const);
+  return [
+    "",
+    ...wrapText(title, columns).map((line) => paint("bold", line)),
+    ...renderRows(rows, columns, paint),
+  ];
 }
 
 function renderPins(

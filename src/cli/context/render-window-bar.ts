@@ -15,6 +15,7 @@ interface PartStyle {
 const PART_STYLES: Readonly<Record<PartName, PartStyle>> = {
   system: { letter: "S", block: "█", look: "magenta" },
   tools: { letter: "T", block: "█", look: "blue" },
+  memories: { letter: "E", block: "█", look: "bold" },
   pins: { letter: "P", block: "█", look: "yellow" },
   summaries: { letter: "M", block: "█", look: "cyan" },
   recalled: { letter: "C", block: "█", look: "red" },

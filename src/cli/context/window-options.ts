@@ -1,5 +1,5 @@
-import type { Session, SessionWindow } from "../../index.ts";
-import { POLICIES, type WindowOptions } from "../../window-entry.ts";
+import type { Session, SessionWindow, SessionWindowOptions } from "../../index.ts";
+import { POLICIES } from "../../window-entry.ts";
 import type { OptionSpecs, OptionValues } from "../cli-command.ts";
 import { findNamed } from "../find-named.ts";
 import { parseTokensOption } from "../tokens.ts";
@@ -31,6 +31,8 @@ export interface DescribedWindow {
   /** Undefined if neither the session nor the command line names a model. */
   readonly model: string | undefined;
   readonly policy: string;
+  /** The agent whose memories went with the session's last call. */
+  readonly memoriesOf: string | undefined;
 }
 
 const MIN_WINDOW_TOKENS = 100;
@@ -43,7 +45,7 @@ export async function openDescribedWindow(
   const policy = findNamed("policy", given.policy ?? "longhaul", POLICIES).name;
   const { model: lastModel, ...frame } = await session.lastCall();
   const model = given.model ?? lastModel;
-  const options: WindowOptions = {
+  const options: SessionWindowOptions = {
     ...frame,
     model: model ?? "unknown",
     policy,
@@ -53,5 +55,5 @@ export async function openDescribedWindow(
       models: { "*": { window: parseTokensOption("window", given.window, MIN_WINDOW_TOKENS) } },
     }),
   };
-  return { window: session.window(options), model, policy };
+  return { window: session.window(options), model, policy, memoriesOf: frame.memories };
 }

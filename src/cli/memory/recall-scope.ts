@@ -3,7 +3,7 @@ import type { Kernel } from "../../index.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { findSession } from "../find-session.ts";
-import { getSessionScope } from "../sessions/session-scope.ts";
+import { findSessionScope } from "../sessions/session-scope.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Options that narrow the scope of a recall. */
@@ -26,13 +26,18 @@ export async function buildRecallScope(
   const { session, prefix = "", agent, path } = options;
   if (options.as !== undefined && agent !== undefined)
     throw new UsageError("--as and --agent cannot be combined");
-  const within = getSessionScope(context, options);
+  // Indexed files belong to no person of the gateway.
+  if (options.as !== undefined && path !== undefined)
+    throw new UsageError("--as and --path cannot be combined");
+  const within = await findSessionScope(kernel, context, options);
   const sessions: string[] = [];
   for (const wanted of session ?? []) sessions.push(await findSession(kernel, wanted, within));
   if (agent !== undefined) sessions.push(kernel.memories(agent).session);
   const scope: Scope = {
     ...(sessions.length > 0 && { sessions }),
-    ...(within.prefix + prefix !== "" && { prefix: within.prefix + prefix }),
+    ...(within.prefixes
+      ? { prefixes: within.prefixes.map((own) => own + prefix) }
+      : prefix !== "" && { prefix }),
     ...(path && { files: path.map((one) => resolve(context.cwd, one)) }),
   };
   return Object.keys(scope).length === 0 ? undefined : scope;

@@ -1,3 +1,11 @@
+import {
+  buildPersonId,
+  LOCAL_PERSON,
+  listOwnSessions,
+  listSessionPrefixes,
+  readFormerIds,
+} from "../../gateway/identity/index.ts";
+import type { Kernel } from "../../index.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { getStorePath } from "../open-store.ts";
@@ -5,30 +13,56 @@ import { UsageError } from "../usage-error.ts";
 
 /** The option of commands that read on behalf of a person. */
 export const PERSON_OPTION = {
-  as: { type: "string", value: "PERSON", help: "only conversations of this person, as named by the gateway" },
+  as: {
+    type: "string",
+    value: "PERSON",
+    help: "only conversations of this person: the name of a token of the gateway, or local",
+  },
 } as const;
 
 /** The sessions that a command may name, and the folder with the last listing. */
 export interface SessionScope {
   readonly store: string;
-  /** All ids begin with this; "" for the whole store. */
-  readonly prefix: string;
+  /** All ids begin with one of these; undefined for the whole store. */
+  readonly prefixes?: readonly string[];
 }
 
-/** Returns the scope of a command: the whole store, or the sessions of the person that --as names. */
-export function getSessionScope(
+/** The id of a person, as session ids begin with it. */
+const PERSON_ID = /^@[^/\s]+$/;
+
+/** Returns the scope of a command that may name every session of the store. */
+export function getSessionScope(context: CliContext, options: CommonValues): SessionScope {
+  return { store: getStorePath(context, options) };
+}
+
+/** Finds the scope of a command: the whole store, or the sessions of the person that --as names. */
+export async function findSessionScope(
+  kernel: Kernel,
   context: CliContext,
   options: CommonValues & { readonly as?: string },
-): SessionScope {
-  return { store: getStorePath(context, options), prefix: toPersonPrefix(options.as) };
+): Promise<SessionScope> {
+  const scope = getSessionScope(context, options);
+  return options.as === undefined ? scope : { ...scope, prefixes: await findPrefixes(kernel, options.as) };
 }
 
-/** Sessions of a person have ids that begin with `@name/`. */
-function toPersonPrefix(person: string | undefined): string {
-  if (person === undefined) return "";
-  const name = person.replace(/^@/, "");
-  if (name !== "" && !/[\s/]/.test(name)) return `@${name}/`;
-  throw new UsageError(
-    `--as is ${JSON.stringify(person)}; expected the name of a person, without spaces or slashes`,
-  );
+/**
+ * The prefixes of a person's sessions, those of earlier versions included. The text is the name of a token; if that
+ * person has no sessions, an id as listings show it, such as `@alice`, is accepted too. Two people are never joined.
+ */
+async function findPrefixes(kernel: Kernel, person: string): Promise<readonly string[]> {
+  if (person.replace(/^@/, "") === "")
+    throw new UsageError('--as is empty; expected the name of a person, as "longhaul sessions" shows it');
+  const ids = person === LOCAL_PERSON ? [LOCAL_PERSON] : [buildPersonId(person)];
+  if (PERSON_ID.test(person)) ids.push(person);
+  let prefixes: readonly string[] = [];
+  for (const id of ids) {
+    prefixes = listSessionPrefixes({ id, formerIds: await readFormerIds(kernel, id) });
+    if ((await listOwnSessions(kernel, prefixes, { limit: 1 })).length > 0) break;
+  }
+  return prefixes;
+}
+
+/** True if a command may name a session. */
+export function isInScope({ prefixes }: SessionScope, session: string): boolean {
+  return prefixes === undefined || prefixes.some((prefix) => session.startsWith(prefix));
 }

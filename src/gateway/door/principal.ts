@@ -1,5 +1,5 @@
 import { computeDigest } from "../../base/digest.ts";
-import type { PersonIds } from "../identity/person-ids.ts";
+import { buildPersonId, LOCAL_PERSON, type PersonIds } from "../identity/person-ids.ts";
 import type { CredentialHeader, TokenMatch } from "./match-token.ts";
 
 /** The person a request belongs to. Principals never share sessions. */
@@ -10,13 +10,9 @@ export interface Principal extends PersonIds {
   readonly tokenHeader?: CredentialHeader;
 }
 
-/** The person of a gateway without tokens. */
-export const LOCAL_PERSON = "local";
-
 /** Separates these digests from other SHA-256 digests of the same secret, such as the one in the configuration. */
 const DOMAIN = "longhaul gateway principal\0";
 const FORMER_DIGITS = 16;
-const MAX_NAME = 32;
 
 /**
  * Identifies the principal: the name of the gateway's token if one matched, else "local". Secrets have no part in the
@@ -32,13 +28,6 @@ export function identifyPrincipal(match: TokenMatch | undefined): Principal {
     token: name,
     tokenHeader: credential.header,
   };
-}
-
-/** The id of the person that a token is named after; no such id is "local" or begins like an import. */
-export function buildPersonId(name: string): string {
-  const encoded = encodeURIComponent(name.toWellFormed());
-  const short = encoded.length <= MAX_NAME ? encoded : `${encoded.slice(0, 15)}~${computeDigest(name, 16)}`;
-  return `@${short}`;
 }
 
 function digestSecret(secret: string): string {

@@ -12,6 +12,8 @@ const MAX_CHARACTERS = 4_096;
 /** Names under which clients put keys into URLs, where they end up in logs and histories. */
 const TOKEN_NAMES =
   /^(?:(?:x-)?(?:api|longhaul|auth|access|bearer|secret)?[-_]?(?:key|token)|auth(?:orization)?|bearer|secret|passw(?:or)?d|pwd|credentials?|client[-_]?secret|(?:refresh|id|session)[-_]?token|jwt|sig(?:nature)?|x-amz-(?:signature|security-token))$/i;
+/** Pages of the gateway that name a session: ids contain slashes, and percent signs where a person's name is encoded. */
+const NAMES_SESSION = /^\/api\/(?:sessions|replay)\/[^/]/;
 const TOKEN_VALUES = /^(?:sk-|rk-|bearer\s)/i;
 
 /**
@@ -33,16 +35,12 @@ export function parseTarget(target: string): RequestTarget | DoorRefusal {
 function findPathProblem(path: string): DoorRefusal | undefined {
   if (path.includes("//"))
     return refuseRequest("The path holds two slashes in a row; take the slash off the end of the base URL.");
-  if (/%(?![0-9a-f]{2})/i.test(path) || /%(?:2e|5c|25|7f|[01][0-9a-f])/i.test(path) || hasEncodedSlash(path))
+  const isBroken = /%(?![0-9a-f]{2})/i.test(path) || /%(?:2e|5c|7f|[01][0-9a-f])/i.test(path);
+  if (isBroken || (/%2[5f]/i.test(path) && !NAMES_SESSION.test(path)))
     return refuseRequest("The path holds encoded slashes, dots or control characters; write them plainly.");
   if (path.split("/").some((segment) => segment === "." || segment === ".."))
     return refuseRequest('The path holds "." or ".." segments; write it without them.');
   return undefined;
-}
-
-/** Session ids in the gateway's own pages may contain slashes. */
-function hasEncodedSlash(path: string): boolean {
-  return /%2f/i.test(path) && !/^\/api\/sessions\/[^/]/.test(path);
 }
 
 function findQueryProblem(query: string): DoorRefusal | undefined {

@@ -39,7 +39,12 @@ export interface RequestRecall {
    * Estimated tokens of the context added to user messages, and of later rounds. Tools count with the client's tools.
    */
   countTokens(elements?: readonly WireObject[]): number;
-  /** Removes the tools and the context, which the client did not ask for; false if there are none. */
+  /**
+   * Removes the context, and before the first edit also the tools, because the request is too long; false if nothing
+   * changes. The tools return with an edit: both rewrite the prefix that the provider has cached, so they do it once.
+   */
+  makeRoom(): boolean;
+  /** Removes the tools and the context for good; true if the request may be tried once more without them. */
   drop(): boolean;
 }
 

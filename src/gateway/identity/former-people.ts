@@ -1,5 +1,5 @@
 import type { Json, Kernel, SessionId } from "../../index.ts";
-import { findFormerId, getSessionPrefix, type PersonIds } from "./person-ids.ts";
+import { findFormerId, getSessionPrefix, LOCAL_PERSON, type PersonIds } from "./person-ids.ts";
 
 const LOCAL_FACT = "gateway former people";
 const PAGE_SESSIONS = 1_000;
@@ -85,7 +85,7 @@ export class FormerPeople {
   }
 
   async #learnNamed({ id, formerIds }: PersonIds): Promise<readonly string[]> {
-    const name = `${LOCAL_FACT} ${id}`;
+    const name = nameFact(id);
     const kept = toTexts((await this.#kernel.findFact(name))?.value);
     const isKept = formerIds.every((former) => kept.includes(former));
     const all = [...new Set([...formerIds, ...kept])].slice(0, MAX_FORMER_IDS);
@@ -102,6 +102,20 @@ export class FormerPeople {
     await using own = await this.#kernel.session(owner);
     await own.facts.claim(name, value);
   }
+}
+
+/** The former ids of a person, as far as a gateway has learned them; reads only. `person` is a current id. */
+export async function readFormerIds(
+  kernel: Pick<Kernel, "findFact">,
+  person: string,
+): Promise<readonly string[]> {
+  const isLocal = person === LOCAL_PERSON;
+  const value = (await kernel.findFact(isLocal ? LOCAL_FACT : nameFact(person)))?.value;
+  return isLocal ? (parseLearned(value)?.ids ?? []) : toTexts(value);
+}
+
+function nameFact(person: string): string {
+  return `${LOCAL_FACT} ${person}`;
 }
 
 function parseLearned(value: Json | undefined): LearnedPeople | undefined {

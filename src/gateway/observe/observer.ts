@@ -1,8 +1,8 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
 import { countPromptTokens } from "../../window-entry.ts";
-import type { GatewayTotals, ThreadStatus, UpstreamStatus } from "../pages/gateway-status.ts";
 import { formatTokens } from "./format-tokens.ts";
 import type { GatewayLog } from "./gateway-log.ts";
+import type { GatewayTotals, ThreadStatus, UpstreamStatus } from "./gateway-status.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Trace } from "./trace.ts";
 
@@ -17,6 +17,8 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** Maximum number of conversations on the status page. */
 const MAX_THREADS = 100;
+/** Maximum number of edits shown with each. */
+const MAX_EDITS = 5;
 const MAX_TITLE = 60;
 
 /** Turns finished requests into log lines, metrics and the status page. */
@@ -125,8 +127,10 @@ export class Observer {
   }
 
   #follow(trace: Trace, session: string): void {
-    const { kind = "main", model = "", client } = trace;
+    const { kind = "main", model = "", client, announcement } = trace;
     const known = this.#threads.get(session);
+    const lastAt = Date.now();
+    const news = announcement === undefined ? [] : [{ at: lastAt, text: announcement }];
     this.#threads.set(session, {
       session,
       kind,
@@ -137,7 +141,8 @@ export class Observer {
       requests: (known?.requests ?? 0) + 1,
       savedTokens: (known?.savedTokens ?? 0) + countSavedTokens(trace),
       savedCost: (known?.savedCost ?? 0) + (trace.savedDollars ?? 0),
-      lastAt: Date.now(),
+      lastAt,
+      edits: [...news, ...(known?.edits ?? [])].slice(0, MAX_EDITS),
       inFlight: 0,
     });
   }

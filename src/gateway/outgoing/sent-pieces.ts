@@ -7,17 +7,26 @@ import type { KnownMessage, RequestMessages } from "../request/request-messages.
  * does not extend it. Only the body's own cache markers are kept.
  */
 export function repeatSentPieces(
-  { cut, lead, list }: RequestMessages,
+  messages: RequestMessages,
   earlier: RequestMessages<KnownMessage>,
 ): readonly OutgoingPiece[] | undefined {
+  const { cut } = messages;
   const known = earlier.cut.memo.sentPieces;
   const from = earlier.cut.elements.length;
-  const isMore = lead === earlier.lead && earlier.list.every((own, at) => isSame(own, list[at]));
-  if (!known || !isMore || cut.elements.length < from) return undefined;
+  if (!known || !isExtension(messages, earlier)) return undefined;
   const pieces = known.map((piece) =>
     "from" in piece ? piece : { ...piece, elements: piece.elements.map(removeElementMarks) },
   );
   return from < cut.elements.length ? [...pieces, { from, to: cut.elements.length }] : pieces;
+}
+
+/** True if a body begins with all messages of an earlier one. */
+export function isExtension(
+  { cut, lead, list }: RequestMessages,
+  earlier: RequestMessages<KnownMessage>,
+): boolean {
+  const isMore = lead === earlier.lead && earlier.list.every((own, at) => isSame(own, list[at]));
+  return isMore && cut.elements.length >= earlier.cut.elements.length;
 }
 
 function isSame(one: KnownMessage, other: KnownMessage | undefined): boolean {

@@ -1,6 +1,6 @@
 import { runWithTimeLimit } from "../../base/time-limit.ts";
 import type { Kernel } from "../../index.ts";
-import type { GatewayStatus } from "./gateway-status.ts";
+import type { GatewayStatus } from "../observe/gateway-status.ts";
 import type { PageReply } from "./page-reply.ts";
 
 /** Liveness check. */

@@ -11,12 +11,15 @@ import { createArgumentFault, PageFault } from "./page-fault.ts";
 import type { PageReply } from "./page-reply.ts";
 import { checkMethod, type PageRequest } from "./page-request.ts";
 
-/** The progress of an import of local histories. */
+/** The progress of an import of local histories; the imported entries are indexed at its end. */
 interface ImportState {
-  readonly state: "idle" | "running" | "done" | "stopped" | "failed";
+  readonly state: "idle" | "running" | "indexing" | "done" | "stopped" | "failed";
   readonly startedAt?: number;
   readonly endedAt?: number;
   readonly progress?: ImportProgress;
+  /** Share of the new entries that are indexed, and of the new chunks that have vectors, from 0 to 1. */
+  readonly indexed?: number;
+  readonly embedded?: number;
   readonly totals?: ImportTotals;
   readonly formats?: Readonly<Record<string, ImportTotals>>;
   /** Number of records that were lost or damaged. */
@@ -67,7 +70,7 @@ export class HistoryImport {
       if (format) return format;
       throw createArgumentFault("format", name, `one of ${FORMATS.map((one) => one.name).join(", ")}`);
     });
-    if (this.#state.state === "running") return;
+    if (this.#state.state === "running" || this.#state.state === "indexing") return;
     const startedAt = Date.now();
     this.#state = { state: "running", startedAt };
     this.#stop = new AbortController();
@@ -91,13 +94,32 @@ export class HistoryImport {
         this.#state = { state: "running", startedAt, progress };
       },
     });
-    this.#state = {
-      state: signal.aborted ? "stopped" : "done",
-      startedAt,
-      endedAt: Date.now(),
-      totals: report.totals,
-      formats: report.formats,
-      problems: report.problems.length,
+    const { totals, formats: counts, problems } = report;
+    const result = { startedAt, totals, formats: counts, problems: problems.length };
+    if (!signal.aborted) await this.#index(result, signal);
+    this.#state = { ...result, state: signal.aborted ? "stopped" : "done", endedAt: Date.now() };
+  }
+
+  /** Indexes the imported entries, so that the first recall finds them. Stopped, a later recall goes on with it. */
+  async #index(result: Omit<ImportState, "state">, signal: AbortSignal): Promise<void> {
+    const { memory } = this.#kernel;
+    const { unindexed } = await memory.state();
+    let covered = 0;
+    const show = (shares: Pick<ImportState, "indexed" | "embedded">) => {
+      this.#state = { ...result, state: "indexing", ...shares };
     };
+    show({ indexed: 0, embedded: 0 });
+    await memory
+      .catchUp({
+        signal,
+        onProgress: (progress) => {
+          covered += progress.covered;
+          show({ indexed: covered / Math.max(1, covered, unindexed), embedded: 0 });
+        },
+        onEmbedded: (embedded, total) => show({ indexed: 1, embedded: embedded / Math.max(1, total) }),
+      })
+      .catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
   }
 }

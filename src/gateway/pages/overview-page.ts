@@ -1,26 +1,29 @@
 import type { GatewayConfig } from "../config/config.ts";
 import type { Environment } from "../config/config-flags.ts";
 import { findMissingUpstreams } from "../config/well-known-upstreams.ts";
+import type { GatewayStatus } from "../observe/gateway-status.ts";
 import { buildAgentLines } from "./agent-lines.ts";
-import type { GatewayStatus } from "./gateway-status.ts";
+import type { IndexProgress } from "./index-progress.ts";
 import type { PageReply } from "./page-reply.ts";
 import { isVisible, type PageRequest } from "./page-request.ts";
 
 /** All data of the status page. */
-export function buildOverviewPage(
+export async function buildOverviewPage(
   {
     config,
     status,
     env,
     version,
+    index,
   }: {
+    readonly index: IndexProgress;
     readonly config: GatewayConfig;
     readonly status: GatewayStatus;
     readonly env: Environment;
     readonly version: string;
   },
   reader: Pick<PageRequest, "prefixes">,
-): PageReply {
+): Promise<PageReply> {
   const { policy, dryRun, threshold, recall, redact, tokens } = config;
   const known = new Map(status.upstreams.map((one) => [one.name, one]));
   return {
@@ -45,6 +48,7 @@ export function buildOverviewPage(
       missing: findMissingUpstreams(config, env),
       // Totals over all principals would reveal one reader's activity to another.
       totals: reader.prefixes === undefined ? status.totals : undefined,
+      index: reader.prefixes === undefined ? await index.read() : undefined,
       threads: status.threads.filter(({ session }) => isVisible(reader, session)),
       agents: buildAgentLines({ url: status.url, needsToken: tokens.length > 0 }),
     },

@@ -3,10 +3,11 @@ import type { System } from "../../formats/index.ts";
 import type { Kernel } from "../../index.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import type { Environment } from "../config/config-flags.ts";
+import type { GatewayStatus } from "../observe/gateway-status.ts";
 import { buildFrontPage } from "./front/front-page.ts";
-import type { GatewayStatus } from "./gateway-status.ts";
 import { buildHealthPage, buildReadyPage } from "./health-page.ts";
 import { HistoryImport } from "./history-import.ts";
+import { IndexProgress } from "./index-progress.ts";
 import { buildOverviewPage } from "./overview-page.ts";
 import { PageFault, toFaultReply } from "./page-fault.ts";
 import { type PageReply, sendPage } from "./page-reply.ts";
@@ -48,6 +49,7 @@ export class Pages {
     const { kernel, config, status, env, version, system } = options;
     const replays = new ReplayPage(kernel);
     const imports = new HistoryImport(kernel, system);
+    const index = new IndexProgress(kernel);
     const readOnly =
       (handler: Handler): Handler =>
       (callRequest) => {
@@ -61,7 +63,7 @@ export class Pages {
       "/healthz": readOnly(buildHealthPage),
       "/readyz": readOnly(() => buildReadyPage(kernel, status())),
       "/api/status": readOnly((callRequest) =>
-        buildOverviewPage({ config: config(), status: status(), env, version }, callRequest),
+        buildOverviewPage({ config: config(), status: status(), env, version, index }, callRequest),
       ),
       "/api/sessions": (callRequest) => buildSessionsPage(kernel, callRequest),
       "/api/recall": (callRequest) => buildRecallPage(kernel, callRequest),

@@ -1,4 +1,6 @@
-import type { Kernel, Session, SessionRecord } from "../../index.ts";
+import type { Kernel, Receipt, Session, SessionRecord } from "../../index.ts";
+import { listOwnSessions } from "../identity/list-own-sessions.ts";
+import { formatAnnouncement } from "../observe/edit-announcement.ts";
 import type { PageReply } from "./page-reply.ts";
 import {
   checkMethod,
@@ -21,7 +23,7 @@ export async function buildSessionsPage(kernel: Kernel, callRequest: PageRequest
   const before = callRequest.query.get("before") ?? undefined;
   if (before !== undefined && !(isVisible(callRequest, before) && (await kernel.find(before))))
     throw createNoSessionFault(before);
-  const page = await listSessions(kernel, callRequest, {
+  const page = await listOwnSessions(kernel, callRequest.prefixes, {
     limit: limit + 1,
     ...(before !== undefined && { before }),
   });
@@ -35,20 +37,6 @@ export async function buildSessionsPage(kernel: Kernel, callRequest: PageRequest
   return { json: { sessions, ...(hasMore && { before: found.at(-1)?.id }) } };
 }
 
-/** Sessions of all prefixes together; a person has several only in a store of an earlier version. */
-async function listSessions(
-  kernel: Kernel,
-  { prefixes }: PageRequest,
-  query: { readonly limit: number; readonly before?: string },
-): Promise<readonly SessionRecord[]> {
-  if (!prefixes) return kernel.sessions(query);
-  const lists = await Promise.all(prefixes.map((prefix) => kernel.sessions({ ...query, prefix })));
-  return lists
-    .flat()
-    .toSorted((one, other) => other.createdAt - one.createdAt)
-    .slice(0, query.limit);
-}
-
 /** One session: its window, its overlays, and a page of its entries. */
 async function buildSessionPage(kernel: Kernel, callRequest: PageRequest): Promise<PageReply> {
   const id = readSessionArgument(callRequest);
@@ -59,6 +47,7 @@ async function buildSessionPage(kernel: Kernel, callRequest: PageRequest): Promi
   await using session = await kernel.session(id);
   const { model: lastModel, ...frame } = await session.lastCall();
   const model = callRequest.query.get("model") ?? lastModel;
+  const memories = frame.memories === undefined ? [] : await kernel.memories(frame.memories).pins();
   const { tokens, messages, parts, limits, cache } = await session
     .window({ ...frame, model: model ?? "unknown" })
     .look();
@@ -69,7 +58,10 @@ async function buildSessionPage(kernel: Kernel, callRequest: PageRequest): Promi
       session: await describeSession(session, record),
       model: model ?? null,
       window: { tokens, messages: messages.length, parts, limits, cache },
+      memories:
+        memories.length === 0 ? null : { agent: frame.memories, tokens: parts.memories, facts: memories },
       overlays: overlays.map(({ entry: { seq, at, author, reason, receipt, edit }, isHolding }) => ({
+        ...(receipt && edit.type === "plan" && { announcement: announceOverlay(id, seq, receipt) }),
         seq,
         at,
         author,
@@ -82,6 +74,18 @@ async function buildSessionPage(kernel: Kernel, callRequest: PageRequest): Promi
       before,
     },
   };
+}
+
+function announceOverlay(session: string, overlay: number, receipt: Receipt): string {
+  const { tokens, breakEvenCalls, isForced } = receipt;
+  return formatAnnouncement({
+    session,
+    overlay,
+    tokensBefore: tokens.without,
+    tokensAfter: tokens.with,
+    breakEvenCalls,
+    isForced,
+  });
 }
 
 async function describeSession(session: Session, record: SessionRecord): Promise<object> {

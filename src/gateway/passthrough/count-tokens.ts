@@ -6,6 +6,7 @@ import { estimateBytes } from "../request/estimate-bytes.ts";
 import { readUpstreamBody } from "../upstream/read-whole.ts";
 import { sendRequest } from "../upstream/send-request.ts";
 import type { Target } from "../upstream/target.ts";
+import { findCountedMemories } from "./counted-additions.ts";
 import { buildCountedBody } from "./counted-body.ts";
 
 /** Replies to count requests are short. */
@@ -24,7 +25,8 @@ export async function countTokens(incoming: Incoming, services: Services, target
   const policy = config.routes[route.api]?.policy ?? config.policy;
   const isEdited = policy !== "none" && !config.dryRun;
   const isSame = !isEdited && model === clientModel;
-  const counted = isSame ? undefined : buildCountedBody(incoming, services, target, isEdited);
+  const memories = isEdited ? await findCountedMemories(incoming, services, target) : undefined;
+  const counted = isSame ? undefined : buildCountedBody(incoming, services, target, { isEdited, memories });
   const sent = counted?.sent ?? [raw];
   const answer = await sendRequest(incoming, services, { upstream, body: sent, isEdited: !isSame });
   const read = await readUpstreamBody(answer.body, MAX_BYTES, { idleMs: config.limits.idleMs, signal });

@@ -1,9 +1,8 @@
 import { parse } from "node:path";
 import type { Kernel, MemoryScope, SessionId, SessionRecord } from "../../index.ts";
 import { toObject, toText } from "../../wire/fields.ts";
-import { LOCAL_PERSON } from "../door/principal.ts";
 import { isWithinProject } from "../identity/find-project.ts";
-import { isOwnSession, listSessionPrefixes, type PersonIds } from "../identity/person-ids.ts";
+import { isOwnSession, LOCAL_PERSON, listSessionPrefixes, type PersonIds } from "../identity/person-ids.ts";
 import { parseThreadMeta } from "../thread/thread-meta.ts";
 
 /** Number of newest sessions to inspect where their kind or project counts. */

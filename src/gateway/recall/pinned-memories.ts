@@ -2,6 +2,7 @@ import { estimateText } from "../../window-entry.ts";
 import type { WireName, WireObject } from "../../wire/wire.ts";
 import type { Incoming } from "../door/incoming.ts";
 import type { Services } from "../exchange/services.ts";
+import type { PersonIds } from "../identity/person-ids.ts";
 import type { BodyChanges } from "../outgoing/outgoing-body.ts";
 import { type CutBody, parseRange } from "../request/cut-body.ts";
 import type { OutgoingPiece } from "../request/outgoing-piece.ts";
@@ -16,7 +17,7 @@ const MAX_SHARE = 0.1;
 
 /**
  * Adds the person's pinned memories to a request of a conversation, so that they count in its window. Returns the same
- * object if there are none, or if the request must not change.
+ * object if the request must not change.
  */
 export async function addMemories(
   callRequest: CallRequest,
@@ -26,11 +27,22 @@ export async function addMemories(
 ): Promise<CallRequest> {
   const { policy, isDryRun, limits } = callRequest;
   const isTalk = kind === "main" || kind === "agent";
-  if (!config().memories || isDryRun || policy === "none" || !isTalk) return callRequest;
+  if (isDryRun || policy === "none" || !isTalk) return callRequest;
+  const memories = await readPersonMemories(principal, { kernel, config }, limits.window);
+  return memories ? { ...callRequest, memories } : callRequest;
+}
+
+/** The memories for the calls of a person; undefined if they are off or too large for the window. */
+export async function readPersonMemories(
+  principal: PersonIds,
+  { kernel, config }: Pick<Services, "kernel" | "config">,
+  windowTokens: number,
+): Promise<CallRequest["memories"]> {
+  if (!config().memories) return undefined;
   const agent = getMemoryAgent(principal);
   const text = await kernel.memories(agent).pinSection();
-  if (text === undefined || estimateText(text) > limits.window * MAX_SHARE) return callRequest;
-  return { ...callRequest, memories: { agent, text } };
+  const isTooLarge = text !== undefined && estimateText(text) > windowTokens * MAX_SHARE;
+  return isTooLarge ? undefined : { agent, text };
 }
 
 /**

@@ -26,9 +26,21 @@ export async function prepareRecall(exchange: Exchange): Promise<RequestRecall |
   if (context) await chooseContext(exchange);
   let contextTexts = context ? own.contextTexts.find(callRequest.messages.list) : new Map<number, string>();
   let tools = roomTokens === undefined ? undefined : ownTools;
+  let isWaiting = false;
+  let hasWaited = false;
   if (!tools && !laterTools && contextTexts.size === 0 && !hiddenEnd) return undefined;
   // The first edit may happen here or while the request is healed.
-  const findTools = () => tools ?? (canJoin(call, laterTools) ? laterTools : undefined);
+  const findTools = () => {
+    if (tools) return isWaiting && !call.isEdited ? undefined : tools;
+    return canJoin(call, laterTools) ? laterTools : undefined;
+  };
+  const dropContext = () => {
+    if (contextTexts.size === 0) return false;
+    // Permanently: alternating between sending and omitting a text would invalidate the provider's cache each time.
+    own.contextTexts.forget(callRequest.messages.list, [...contextTexts.keys()]);
+    contextTexts = new Map();
+    return true;
+  };
   const { api, messages } = callRequest;
   const answers = (hiddenEnd?.unanswered ?? []).map((call_id) => ({
     type: "function_call_output",
@@ -70,15 +82,21 @@ export async function prepareRecall(exchange: Exchange): Promise<RequestRecall |
       const joined = tools || !findTools() ? 0 : estimateText(JSON.stringify(laterTools));
       return later + joined + sumTextTokens(texts);
     },
+    makeRoom() {
+      const hadTools = findTools() !== undefined;
+      isWaiting = true;
+      const hasContextLeft = dropContext();
+      const haveToolsLeft = hadTools && findTools() === undefined;
+      hasWaited ||= haveToolsLeft;
+      return hasContextLeft || haveToolsLeft;
+    },
     drop() {
-      // Tools that have joined an edit leave with the next one, and cost no try of their own.
-      if (findTools()) laterTools = undefined;
-      if (!tools && contextTexts.size === 0) return false;
-      // Permanently: alternating between sending and omitting a text would invalidate the provider's cache each time.
-      if (contextTexts.size > 0) own.contextTexts.forget(callRequest.messages.list, [...contextTexts.keys()]);
+      // Tools that joined this request, or were left out of it once, cost no further try.
+      const hadTools = tools !== undefined && !hasWaited && findTools() !== undefined;
       tools = undefined;
-      contextTexts = new Map();
-      return true;
+      laterTools = undefined;
+      const hasContextLeft = dropContext();
+      return hasContextLeft || hadTools;
     },
   };
 }

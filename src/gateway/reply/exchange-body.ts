@@ -27,7 +27,7 @@ export function buildExchangeBody(
   if (isFromLog) removed.push(...CHAIN_FIELDS.filter((name) => (all[name] ?? null) !== null));
   const changes: BodyChanges = { pieces, removed, ...(fields.size > 0 && { fields }) };
   const added = recall?.addTo(changes, elements) ?? changes;
-  const { memories } = call.request;
-  const whole = memories ? appendMemories(api.name, request.messages, added, memories.text) : added;
+  const { text } = call.request.memories ?? {};
+  const whole = text === undefined ? added : appendMemories(api.name, request.messages, added, text);
   return buildOutgoingBody(request.messages, whole);
 }

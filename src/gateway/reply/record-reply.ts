@@ -6,8 +6,13 @@ import { toWallClock } from "../loops/wall-clock.ts";
 
 /** Records the end of an exchange: the sent pieces for the next request, and the reply for the trace and the breaker. */
 export function recordReply(exchange: Exchange): void {
-  const { call, keptBody, reply, services, thread, trace } = exchange;
+  const { call, keptBody, recall, reply, services, thread, trace } = exchange;
   if (keptBody && call.pieces) keptBody.memo.sentPieces = call.pieces;
+  if (keptBody)
+    keptBody.memo.additions = {
+      hasMemories: call.request.memories !== undefined,
+      hasTools: recall?.hasTools ?? false,
+    };
   if (!reply) return;
   const { reader, completedMs = performance.now() } = reply.recorder;
   traceReply(trace, reader);

@@ -84,7 +84,8 @@ async function repairRequest(
   const overflow = detected && call.checkOverflow(detected);
   if (overflow?.limitTokens !== undefined) modelLimits.learn(target, overflow.limitTokens);
   // The client's messages must not be cut for content that it did not ask for.
-  if (overflow && !isOutputOverflow(overflow) && !elements && recall?.drop()) return true;
+  const isTooLong = overflow !== undefined && !isOutputOverflow(overflow) && !elements;
+  if (isTooLong && recall?.makeRoom()) return true;
   if (elements) call.setExtraTokens(recall?.countTokens(elements) ?? 0);
   if (await call.repair(failure, modelLimits.getLimits(target, config().threshold))) {
     if (call.fitted?.maxOutputTokens !== undefined) modelLimits.learnOutputCounts(target);
@@ -92,7 +93,7 @@ async function repairRequest(
     return true;
   }
   if (elements) call.setExtraTokens(recall?.countTokens() ?? 0);
-  return false;
+  return isTooLong && (recall?.drop() ?? false);
 }
 
 /** True if the messages alone would fit, according to the provider. */

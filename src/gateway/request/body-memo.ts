@@ -18,4 +18,12 @@ export interface BodyMemo {
   compactionElements?: readonly number[];
   /** The pieces that were sent for the body. */
   sentPieces?: readonly OutgoingPiece[];
+  additions?: SentAdditions;
+}
+
+/** The gateway's additions to a request of a conversation. */
+export interface SentAdditions {
+  /** True if the person's memories go with it, once there are any. */
+  readonly hasMemories: boolean;
+  readonly hasTools: boolean;
 }

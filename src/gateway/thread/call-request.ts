@@ -77,8 +77,8 @@ export interface CallRequest {
   readonly onStored?: () => Promise<void>;
   /** Set if the request contains only new messages, because the provider stores the rest. */
   readonly chain?: Chain | undefined;
-  /** The person's pinned memories, and the name that they are stored under. */
-  readonly memories?: { readonly agent: string; readonly text: string };
+  /** The person's pinned memories, if there are any, and the name that they are stored under. */
+  readonly memories?: { readonly agent: string; readonly text: string | undefined };
   /** True to plan without changing anything. */
   readonly isDryRun: boolean;
   readonly signal: AbortSignal;

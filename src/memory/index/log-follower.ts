@@ -97,19 +97,28 @@ export class LogFollower {
   }
 
   /** Counts the entries that are not indexed; after `maxMs` it returns the number so far, at least 1. */
-  async countMissing(maxMs = Number.POSITIVE_INFINITY): Promise<number> {
+  async countMissing(maxMs?: number): Promise<number> {
+    return (await this.countEntries(maxMs)).missing;
+  }
+
+  /** Counts all entries, and those that are not indexed; stops after `maxMs`, then at least one is missing. */
+  async countEntries(
+    maxMs = Number.POSITIVE_INFINITY,
+  ): Promise<{ readonly all: number; readonly missing: number }> {
     const { entries, memory } = this.#log.store;
     const deadline = performance.now() + maxMs;
+    let all = 0;
     let missing = 0;
     for (let after = 0; ; ) {
       const heads = await entries.heads({ after, limit: HEADS_PER_PAGE });
       for (const { session, seq, place } of heads) {
-        if (performance.now() > deadline) return Math.max(1, missing);
+        if (performance.now() > deadline) return { all, missing: Math.max(1, missing) };
         const cursor =
           this.#cursors.get(place) ?? (await memory.source({ kind: "session", name: session }))?.cursor ?? 0;
+        all += seq;
         missing += Math.max(0, seq - cursor);
       }
-      if (heads.length < HEADS_PER_PAGE) return missing;
+      if (heads.length < HEADS_PER_PAGE) return { all, missing };
       after = heads.at(-1)?.place ?? after;
     }
   }

@@ -50,10 +50,11 @@ export class Meter {
   }
 }
 
-/** Estimated tokens of a request that are in no message: system prompt with memories, and tools. */
-interface FrameTokens {
+/** Estimated tokens of a request that are in no message: system prompt, tools, and memories. */
+interface RequestFrameTokens {
   readonly system: number;
   readonly tools: number;
+  readonly memories?: { readonly agent: string; readonly tokens: number } | undefined;
 }
 
 /**
@@ -63,10 +64,14 @@ interface FrameTokens {
 export function buildUsageMeta(
   estimatedTokens: number,
   isUnreliable = false,
-  { system, tools }: FrameTokens = { system: 0, tools: 0 },
+  { system, tools, memories }: RequestFrameTokens = { system: 0, tools: 0 },
 ): Pick<UsageBody, "meta"> {
   if (!(estimatedTokens > 0)) return {};
-  const frame = system + tools > 0 ? { systemTokens: system, toolsTokens: tools } : {};
+  const isFramed = system + tools > 0 || memories !== undefined;
+  const frame = {
+    ...(isFramed && { systemTokens: system + (memories?.tokens ?? 0), toolsTokens: tools }),
+    ...(memories && { memoriesOf: memories.agent, memoriesTokens: memories.tokens }),
+  };
   return { meta: { longhaul: { estimatedTokens, ...frame, ...(isUnreliable && { isUnreliable }) } } };
 }
 
@@ -75,10 +80,18 @@ export function readFrameTokens({
   meta,
 }: {
   readonly meta?: UsageBody["meta"] | undefined;
-}): FrameTokens | undefined {
-  const { systemTokens, toolsTokens } = getOwnMeta(meta) ?? {};
-  const areSizes = [systemTokens, toolsTokens].every((size) => typeof size === "number" && size >= 0);
-  return areSizes ? { system: systemTokens as number, tools: toolsTokens as number } : undefined;
+}): RequestFrameTokens | undefined {
+  const { systemTokens, toolsTokens, memoriesOf, memoriesTokens = 0 } = getOwnMeta(meta) ?? {};
+  if (!isSize(systemTokens) || !isSize(toolsTokens) || !isSize(memoriesTokens)) return undefined;
+  return {
+    system: Math.max(0, systemTokens - memoriesTokens),
+    tools: toolsTokens,
+    ...(typeof memoriesOf === "string" && { memories: { agent: memoriesOf, tokens: memoriesTokens } }),
+  };
+}
+
+function isSize(value: Json | undefined): value is number {
+  return typeof value === "number" && value >= 0;
 }
 
 /** Marks the usage of a call that made a summary, which says nothing about the session's own window and cache. */

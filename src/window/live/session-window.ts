@@ -84,6 +84,7 @@ export class SessionWindow {
     } = checkFields("options", options);
     checkFields("usage", usage);
     const { refusals, sentTokens, settings } = this.#fitter;
+    const { memories } = this.#deps;
     refusals.reset();
     const estimated = sentTokens > 0 ? sentTokens + this.#extraTokens : 0;
     const isUnreliable =
@@ -93,8 +94,9 @@ export class SessionWindow {
       model,
       ...(request !== undefined && { request }),
       ...buildUsageMeta(estimated, isUnreliable, {
-        system: settings.system + settings.memories,
+        system: settings.system,
         tools: settings.tools + this.#extraTokens,
+        memories: memories && { agent: memories.agent, tokens: settings.memories },
       }),
     };
   }

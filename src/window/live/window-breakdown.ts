@@ -4,6 +4,8 @@ import type { Slot } from "../slot.ts";
 export interface WindowBreakdown {
   readonly system: number;
   readonly tools: number;
+  /** The agent's memories, which are sent with the system prompt. */
+  readonly memories: number;
   readonly pins: number;
   readonly summaries: number;
   readonly recalled: number;
@@ -30,13 +32,15 @@ export function computeBreakdown(
   },
 ): WindowBreakdown {
   const { counted, reserved, window } = rest;
-  const sums = { pins: rest.memories, summaries: 0, recalled: 0, history: 0 };
+  const sums = { pins: 0, summaries: 0, recalled: 0, history: 0 };
   for (const slot of slots) sums[chooseKind(slot, rest)] += slot.tokens;
-  const total = Object.values(sums).reduce((sum, tokens) => sum + tokens, rest.system + rest.tools);
+  const frame = rest.system + rest.tools + rest.memories;
+  const total = Object.values(sums).reduce((sum, tokens) => sum + tokens, frame);
   const scale = total === 0 ? 1 : counted(total) / total;
   const parts = {
     system: Math.round(rest.system * scale),
     tools: Math.round(rest.tools * scale),
+    memories: Math.round(rest.memories * scale),
     pins: Math.round(sums.pins * scale),
     summaries: Math.round(sums.summaries * scale),
     recalled: Math.round(sums.recalled * scale),

@@ -17,6 +17,7 @@ import type { FittedWindow, PlannedEdit } from "./fitted-window.ts";
 import { Follower } from "./follower.ts";
 import type { LoadedWindow } from "./load-window.ts";
 import { measureWindow } from "./measure-window.ts";
+import type { MemoriesSource } from "./memories-source.ts";
 import { Meter } from "./meter.ts";
 import { planEdit } from "./plan-edit.ts";
 import { PolicyPlanner } from "./policy-planner.ts";
@@ -36,8 +37,8 @@ export interface WindowFitterDeps {
   /** Resolves when everything appended so far is committed. */
   readonly flush: () => Promise<void>;
   readonly catalog: ModelCatalog;
-  /** The agent's memories, as a section of the prompt. */
-  readonly memories: (() => Promise<string | undefined>) | undefined;
+  /** The agent whose memories are sent. */
+  readonly memories: MemoriesSource | undefined;
   readonly compactor: WindowCompactor | undefined;
   /** Finds content that has left the window. */
   readonly pageSource: PageSource;
@@ -247,7 +248,7 @@ export class WindowFitter {
   async #readMemories(): Promise<void> {
     const { memories } = this.#deps;
     if (!memories) return;
-    this.#memories = await memories();
+    this.#memories = await memories.read();
     this.#settings = { ...this.#settings, memories: estimateText(this.#memories ?? "") };
     this.planner.setSystem(this.estimate([]));
   }

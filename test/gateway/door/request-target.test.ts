@@ -8,6 +8,8 @@ test.each([
   ["/v1/models/a%20b", "/v1/models/a%20b", ""],
   ["/v1/models?x=/../&y=//", "/v1/models", "?x=/../&y=//"],
   ["/api/sessions/a%2Fb", "/api/sessions/a%2Fb", ""],
+  ["/api/sessions/%40Jo%2520Ann%2Fb", "/api/sessions/%40Jo%2520Ann%2Fb", ""],
+  ["/api/replay/%40Jo%2520Ann%2Fb", "/api/replay/%40Jo%2520Ann%2Fb", ""],
 ])("%s is read", (target, path, query) => {
   expect(parseTarget(target)).toEqual({ path, query });
 });

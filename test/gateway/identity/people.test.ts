@@ -2,10 +2,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { buildPersonId } from "../../../src/gateway/door/principal.ts";
+import { buildPersonId } from "../../../src/gateway/identity/person-ids.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { testFolder } from "../../support/folder.ts";
 import { ask, startGateway, type TestGateway, threadsOf } from "../../support/gateway.ts";
+import { NAMES, peopleIn, startGatewayOfPeople, tokenOf } from "../../support/many-people.ts";
 import { ALICE_TOKEN, BOB_TOKEN } from "../../support/people.ts";
 import { type Answering, says, startUpstream } from "../../support/upstream.ts";
 import { ChainedClient, startKeepingUpstream, wordsIn } from "../chains/chained.ts";
@@ -90,6 +91,32 @@ describe("with tokens", () => {
     expect(new Set(long).size).toBe(2);
     for (const id of long) expect(id.length).toBeLessThanOrEqual(33);
   });
+});
+
+test("the pages show each person their own conversations only, however the person is named", async () => {
+  const gateway = await startGatewayOfPeople();
+  for (const name of NAMES) {
+    const get = async (path: string) =>
+      ask(gateway, { method: "GET", path, headers: { "x-longhaul-token": tokenOf(name) } });
+    const own = `${buildPersonId(name)}/`;
+    const { sessions } = JSON.parse((await get("/api/sessions")).text);
+    expect(sessions.map(({ id }: { readonly id: string }) => id.startsWith(own))).toEqual([true]);
+    const { threads, totals } = JSON.parse((await get("/api/status")).text);
+    expect(threads.map(({ session }: { readonly session: string }) => session)).toEqual([sessions[0].id]);
+    expect(totals).toBeUndefined();
+    expect(peopleIn((await get("/api/recall?q=how+many+turns+open+the+vault&k=50")).text)).toEqual([name]);
+    for (const id of await listIds(gateway)) {
+      const path = encodeURIComponent(id);
+      const isOwn = id.startsWith(own);
+      const { status, text } = await get(`/api/sessions/${path}`);
+      expect([status, peopleIn(text)]).toEqual(isOwn ? [200, [name]] : [404, []]);
+      const recalled = await get(`/api/recall?q=vault&session=${path}`);
+      expect(peopleIn(recalled.text)).toEqual(isOwn ? [name] : []);
+      expect(peopleIn((await get(`/api/recall?q=vault&prefix=${path}`)).text)).toEqual(isOwn ? [name] : []);
+      if (!isOwn) expect((await get(`/api/sessions?before=${path}`)).status).toBe(404);
+      if (!isOwn) expect((await get(`/api/replay/${path}`)).status).toBe(404);
+    }
+  }
 });
 
 describe("a store in which each credential was a person", () => {

@@ -7,7 +7,7 @@ import { type Served, servePages } from "./support/served.ts";
 async function ended({ json }: Served) {
   for (;;) {
     const { body } = await json("/api/import");
-    if (body.state !== "running") return body;
+    if (body.state !== "running" && body.state !== "indexing") return body;
     await setTimeout(10);
   }
 }
@@ -30,6 +30,24 @@ describe("/api/import", () => {
     expect((await served.json("/api/sessions")).body.sessions).toHaveLength(2);
     await served.json("/api/import", { method: "POST" });
     expect((await ended(served)).totals.added.messages).toBe(0);
+  });
+
+  test("indexes what it brought in, and the status shows how far the index is", async () => {
+    const served = await withHistories(3, 20);
+    const { kernel } = served;
+    await (await kernel.session("own")).append({ role: "user", text: "Not indexed yet." });
+    const first = (await served.json("/api/status")).body.index;
+    expect(first).toMatchObject({ entries: 1, unindexed: 1 });
+    await served.json("/api/import", { method: "POST" });
+    const seen = new Set<string>();
+    for (let body = { state: "running" }; body.state !== "done"; await setTimeout(1)) {
+      body = (await served.json("/api/import")).body;
+      seen.add(body.state);
+    }
+    expect(seen).toContain("indexing");
+    expect(await kernel.memory.state()).toMatchObject({ unindexed: 0 });
+    const reader = await served.json("/api/status", { headers: { "x-reader": "private/" } });
+    expect(reader.body.index).toBeUndefined();
   });
 
   test("reads no path that a caller names", async () => {

@@ -87,6 +87,7 @@ describe("the status for programs", () => {
       requests: 1,
       savedTokens: 0,
       savedCost: 0,
+      edits: [],
       lastAt: 1,
       inFlight: 0,
     };

@@ -12,14 +12,18 @@ const APIS = ["anthropic", "openai-chat", "openai-responses"] as const;
 const WINDOW = 24_000;
 
 /** An agent that works turn by turn and keeps the bodies that it sent. */
-async function startWork(api: WireName, config: { readonly recall?: string } = {}) {
+async function startWork(
+  api: WireName,
+  config: { readonly recall?: string } = {},
+  { assumedWindow = WINDOW, bytesPerToken = 4 } = {},
+) {
   const upstream = await startLimitedUpstream({
     api,
     window: WINDOW,
-    count: (body) => Math.ceil(body.length / 4),
+    count: (body) => Math.ceil(body.length / bytesPerToken),
     reply: working,
   });
-  const upstreams = [{ name: "small", baseUrl: upstream.url, apis: [api], window: WINDOW }];
+  const upstreams = [{ name: "small", baseUrl: upstream.url, apis: [api], window: assumedWindow }];
   const start = (path?: string) =>
     startGateway({ upstream: upstreams, config: { ...config }, ...(path !== undefined && { path }) });
   const gateway = await start();
@@ -76,6 +80,34 @@ describe.each(APIS)("recall tools after the first edit over %s", (api) => {
     const [read = 0, whole = 0] = [upstream.cached[first + 1], upstream.counts[first + 1]];
     expect(read / whole).toBeGreaterThan(0.8);
   });
+});
+
+describe.each(APIS)("an overflow over %s that an edit heals", (api) => {
+  test.each(["after-edit", "always"])(
+    "is retried with the tools, and the prefix is rewritten once: %s",
+    async (recall) => {
+      // The window is smaller than the gateway assumes, and the provider counts more tokens than are estimated.
+      const bytesPerToken = 2;
+      const { upstream, sent, work } = await startWork(
+        api,
+        { recall },
+        { assumedWindow: 4 * WINDOW, bytesPerToken },
+      );
+      await work(30);
+      const isRefused = ({ body }: Heard) => Math.ceil(body.length / bytesPerToken) > WINDOW;
+      const first = upstream.heard.findIndex(isRefused);
+      expect(first).toBeGreaterThan(3);
+      if (recall === "after-edit") expect(upstream.heard[first]?.body.toString()).toBe(sent[first]);
+      // The request that heals the overflow, and each after it, offers the tools.
+      const accepted = upstream.heard.filter((heard) => !isRefused(heard));
+      expect(accepted.slice(first).map(offersRecall)).not.toContain(false);
+      const isRewritten = upstream.cached.map(
+        (cached, place) => 2 * cached < (upstream.counts[place - 1] ?? 0),
+      );
+      expect(isRewritten[first]).toBe(true);
+      expect(isRewritten[first + 1]).toBe(false);
+    },
+  );
 });
 
 describe("recall tools", () => {

@@ -33,14 +33,14 @@ describe.each(APIS)("memories over %s", (api) => {
     const lead = (of: typeof json) => of.system ?? of.instructions ?? of.messages[0];
     expect(lead(json)).toEqual(lead(before));
     expect(JSON.stringify(lead(json))).toContain(FACT);
-    const { pins } = (
+    const { memories } = (
       await (
         await kernel.session((await kernel.sessions({ prefix: "local/" }))[0]?.id)
       )
         .window({ model: "claude-sonnet-4-5", memories: "default" })
         .look()
     ).parts;
-    expect(pins).toBeGreaterThan(10);
+    expect(memories).toBeGreaterThan(10);
   });
 });
 

@@ -15,7 +15,7 @@ test("what an agent was told to remember goes with the prompt, counts, and is no
   expect(memories).toContain("user| The user writes tabs, never spaces.");
   expect(memories).not.toContain("Something else.");
   expect(tokens).toBeGreaterThan(before.tokens);
-  expect(parts.pins).toBeGreaterThan(0);
+  expect(parts.memories).toBeGreaterThan(0);
   await work(session, 60, 100);
   const cut = await window.fit();
   expect(cut.tokens).toBeLessThanOrEqual(cut.limits.most);

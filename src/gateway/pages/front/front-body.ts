@@ -18,6 +18,7 @@ export const FRONT_BODY = `
   <h2>Recall</h2>
   <form id="ask"><input id="question" aria-label="Question" placeholder="Which port does the staging server use?" maxlength="4000"><button>Recall</button></form>
   <section class="list" id="hits" aria-live="polite" hidden></section>
+  <p id="index" class="dim" role="status" hidden></p>
   <h2>Stored sessions</h2><section class="list" id="sessions"></section>
   <p><button id="import">Import agent histories from this computer</button> <span id="imported" class="dim" role="status"></span></p>
   <h2>Connect an agent</h2><section class="list" id="agents"></section>

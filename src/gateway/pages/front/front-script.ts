@@ -74,8 +74,18 @@ export const FRONT_SCRIPT = `
       const saved = one.savedTokens ? short(one.savedTokens) + " tokens, " + dollars(one.savedCost) + " saved" : "";
       return el("div", "row", el("span", "wide", el("b", "", one.client || one.session), " ", el("span", "dim", one.kind === "main" ? "" : one.kind, " ", one.model || "")),
         el("span", "dim number", saved), el("span", "number", short(one.tokens) + " of " + short(one.window)),
-        el("span", "dim", one.inFlight ? "active" : ago(one.lastAt)), bar);
+        el("span", "dim", one.inFlight ? "active" : ago(one.lastAt)), bar,
+        ...one.edits.map(({ at, text }) => el("span", "news", text, el("span", "dim", " · ", ago(at)))));
     }), "None yet. Point an agent at this gateway.");
+  }
+  const done = (missing, all) => Math.floor(100 * Math.max(0, all - missing) / Math.max(1, all)) + "%";
+  function showIndex({ index }) {
+    $("index").hidden = !index;
+    if (!index) return;
+    const { entries, chunks, unindexed, unembedded } = index;
+    const missing = [unindexed ? done(unindexed, entries) + " of " + count(entries) + " entries indexed" : "",
+      unembedded ? done(unembedded, chunks) + " of " + count(chunks) + " chunks with vectors" : ""].filter(Boolean);
+    $("index").textContent = missing.length ? "Index: " + missing.join(", ") + ". A recall indexes the rest, or longhaul index." : "Index: complete, " + count(entries) + " entries.";
   }
   function showAgents({ agents }) {
     if (connected === JSON.stringify(agents)) return;
@@ -89,16 +99,42 @@ export const FRONT_SCRIPT = `
       return el("details", "", el("summary", "", el("b", "", agent), " ", el("span", "dim", place)), el("div", "", el("pre", "", lines), el("p", "", copy)));
     }));
   }
-  function showSessions({ sessions }) {
-    fill("sessions", sessions.map((one) => el("div", "row", el("span", "wide", el("b", "", one.title || one.id), " ", el("span", "dim", one.title ? one.id : "")),
-      el("span", "dim number", count(one.entries) + " entries"), el("span", "dim", ago(one.lastEntryAt || one.createdAt)))), "None yet.");
+  function showWindow({ model, window, memories, overlays }) {
+    const parts = Object.entries(window.parts).filter(([, tokens]) => tokens > 0).map(([name, tokens]) => name + " " + short(tokens));
+    const lines = memories ? memories.facts.map(({ by, text }) => el("li", "", el("span", "dim", by, ": "), text)) : [];
+    const news = overlays.filter((one) => one.announcement).map((one) => el("li", one.isHolding ? "" : "dim", one.announcement, el("span", "dim", one.isHolding ? "" : " · undone or replaced", " · ", ago(one.at))));
+    return [
+      el("p", "", "Window of ", count(window.tokens), " tokens", model ? " for " + model : "", ": ", el("span", "dim number", parts.join(" · "))),
+      lines.length ? el("p", "", "Memories of ", memories.agent, ", with every call: ", count(memories.tokens), " tokens") : undefined,
+      lines.length ? el("ul", "", ...lines) : undefined,
+      news.length ? el("p", "", "Edits, newest first") : undefined,
+      news.length ? el("ul", "", ...news) : undefined,
+    ].filter(Boolean);
   }
-  function showImport({ state, progress, totals, problems, error }) {
-    $("import").disabled = state === "running";
+  function buildSession(one) {
+    const inside = el("div", "dim", "Loading…");
+    const row = el("details", "", el("summary", "", el("span", "row", el("span", "wide", el("b", "", one.title || one.id), " ", el("span", "dim", one.title ? one.id : "")),
+      el("span", "dim number", count(one.entries) + " entries"), el("span", "dim", ago(one.lastEntryAt || one.createdAt)))), inside);
+    row.addEventListener("toggle", () => {
+      if (!row.open) return;
+      ask("/api/sessions/" + encodeURIComponent(one.id) + "?limit=1").then((answer) => {
+        inside.className = "";
+        inside.replaceChildren(...showWindow(answer));
+      }, tell);
+    });
+    return row;
+  }
+  function showSessions({ sessions }) {
+    fill("sessions", sessions.map(buildSession), "None yet.");
+  }
+  function showImport({ state, progress, indexed, embedded, totals, problems, error }) {
+    const isBusy = state === "running" || state === "indexing";
+    $("import").disabled = isBusy;
     const messages = totals && totals.added ? count(totals.added.messages) + " new messages from " + count(totals.sources) + " conversations" + (problems ? ", " + count(problems) + " problems" : "") : "";
     $("imported").textContent = state === "running" ? (progress ? progress.index + 1 + " of " + progress.count + ", " + count(progress.messages) + " messages" : "searching…")
+      : state === "indexing" ? messages + "; indexing, " + Math.floor(100 * (0.6 * indexed + 0.4 * embedded)) + "%"
       : state === "failed" ? "failed: " + error : state === "idle" ? "" : state + ": " + messages;
-    if (state === "running") setTimeout(() => ask("/api/import").then(showImport, tell), 500);
+    if (isBusy) setTimeout(() => ask("/api/import").then(showImport, tell), 500);
     else if (state !== "idle") ask("/api/sessions?limit=10").then(showSessions, tell);
   }
 
@@ -114,6 +150,7 @@ export const FRONT_SCRIPT = `
     showTotals(status);
     showUpstreams(status);
     showThreads(status);
+    showIndex(status);
     showAgents(status);
   }
   async function open() {

@@ -29,6 +29,7 @@ h2 { font-size: 13px; letter-spacing: 0.06em; text-transform: uppercase; color: 
 .row { display: flex; flex-wrap: wrap; gap: 2px 14px; align-items: baseline; padding: 11px 16px; border-top: 1px solid var(--line); }
 .row:first-child { border-top: 0; }
 .row > .wide { flex: 1 1 320px; min-width: 0; overflow-wrap: anywhere; }
+.row > .news { flex: 1 1 100%; min-width: 0; overflow-wrap: anywhere; font-size: 13px; }
 .number { font-variant-numeric: tabular-nums; }
 code, pre { font-family: var(--mono); font-size: 13px; }
 pre { margin: 0; padding: 12px 14px; background: var(--paper); border: 1px solid var(--line); border-radius: 8px; overflow-x: auto; white-space: pre-wrap; overflow-wrap: anywhere; }
@@ -46,7 +47,10 @@ button:disabled { opacity: 0.5; cursor: default; }
 details { border-top: 1px solid var(--line); }
 details:first-child { border-top: 0; }
 summary { padding: 11px 16px; cursor: pointer; }
-details > div { padding: 0 16px 14px; }
+details > div { padding: 0 16px 14px; overflow-wrap: anywhere; }
+summary > .row { display: inline-flex; width: calc(100% - 20px); padding: 0; vertical-align: top; }
+details p { margin: 4px 0; }
+details ul { margin: 4px 0; padding-left: 20px; }
 .hit { white-space: pre-wrap; overflow-wrap: anywhere; max-height: 9.2em; overflow: auto; }
 [hidden] { display: none !important; }
 `;

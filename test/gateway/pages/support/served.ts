@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import { loadConfig } from "../../../../src/gateway/config/load-config.ts";
-import type { GatewayStatus } from "../../../../src/gateway/pages/gateway-status.ts";
+import type { GatewayStatus } from "../../../../src/gateway/observe/gateway-status.ts";
 import { Pages, type PagesOptions } from "../../../../src/gateway/pages/pages.ts";
 import { type Kernel, openKernel } from "../../../../src/index.ts";
 import { testFolder } from "../../../support/folder.ts";

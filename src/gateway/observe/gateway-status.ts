@@ -1,3 +1,10 @@
+/** An edit of a window, as people are told of it. */
+interface EditNews {
+  readonly at: number;
+  /** One sentence: the sizes, the price, the way back. */
+  readonly text: string;
+}
+
 /** The status of a conversation that goes through the gateway. */
 export interface ThreadStatus {
   readonly session: string;
@@ -16,6 +23,8 @@ export interface ThreadStatus {
   /** US dollars saved; negative while edits have not paid off. */
   readonly savedCost: number;
   readonly lastAt: number;
+  /** The latest edits since the gateway started, newest first. */
+  readonly edits: readonly EditNews[];
   /** Number of unfinished requests. */
   readonly inFlight: number;
 }
