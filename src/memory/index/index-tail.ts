@@ -2,10 +2,12 @@ import { SEGMENT_CHUNKS, type TailChunk } from "../../store/memory-store.ts";
 import { encodeWeight } from "../../store/postings.ts";
 
 const TERMS_PER_CHUNK = 16;
+/** Terms to search for before postings pay: the words of a few recalls. */
+const MAX_SCANS = 150;
 
 /**
- * Chunks after the last sealed segment. Their terms stay in one list that is searched for each word: building postings
- * of all terms would take longer than most recalls.
+ * Chunks after the last sealed segment. A program that recalls once searches their terms word by word, since building
+ * postings of all terms would take longer; a program that goes on recalling builds them.
  */
 export class IndexTail {
   /** Number of the chunk at place 0. */
@@ -19,6 +21,9 @@ export class IndexTail {
   readonly #places: number[] = [];
   readonly #ends: number[] = [];
   #sources = new Uint32Array(SEGMENT_CHUNKS * 2);
+  #scans = 0;
+  /** Pairs by term, once they are built. */
+  #postings: Map<number, number[]> | undefined;
 
   constructor(from: number) {
     this.from = from;
@@ -36,10 +41,21 @@ export class IndexTail {
     this.#termCount = end;
     this.#places.push(place);
     this.#ends.push(end);
+    if (this.#postings) addPostings(this.#postings, place, terms);
   }
 
   /** Places and weights of a term, in pairs. */
   pairsOf(term: number): readonly number[] {
+    if (!this.#postings && ++this.#scans > MAX_SCANS) this.#postings = this.#buildPostings();
+    return this.#postings ? (this.#postings.get(term) ?? []) : this.#scan(term);
+  }
+
+  /** The source of a chunk; 0 if there is no such chunk. */
+  sourceAt(place: number): number {
+    return this.#sources[place] ?? 0;
+  }
+
+  #scan(term: number): readonly number[] {
     const terms = this.#terms.subarray(0, this.#termCount);
     const pairs: number[] = [];
     let chunk = 0;
@@ -54,9 +70,26 @@ export class IndexTail {
     return pairs;
   }
 
-  /** The source of a chunk; 0 if there is no such chunk. */
-  sourceAt(place: number): number {
-    return this.#sources[place] ?? 0;
+  #buildPostings(): Map<number, number[]> {
+    const postings = new Map<number, number[]>();
+    let start = 0;
+    for (const [index, place] of this.#places.entries()) {
+      const end = this.#ends[index] as number;
+      addPostings(postings, place, this.#terms.subarray(start, end));
+      start = end;
+    }
+    return postings;
+  }
+}
+
+function addPostings(postings: Map<number, number[]>, place: number, terms: Uint32Array): void {
+  const occurrences = new Map<number, number>();
+  for (const term of terms) occurrences.set(term, (occurrences.get(term) ?? 0) + 1);
+  for (const [term, count] of occurrences) {
+    const pairs = postings.get(term);
+    const weight = encodeWeight(count, terms.length);
+    if (pairs) pairs.push(place, weight);
+    else postings.set(term, [place, weight]);
   }
 }
 

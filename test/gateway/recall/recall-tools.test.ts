@@ -60,6 +60,8 @@ describe.each(proofCases(WAYS))("recall as a tool, %s, streamed: %s", (api, isSt
       expect(inner).toContain("Let me look.");
       expect(inner).toContain("7781");
       expect(inner).toContain("memory-data");
+      // The window shows the question itself.
+      expect(inner).not.toContain("Tell me the port");
 
       const thanks = [...question, ...seen.elements, userSays("Thanks.")];
       await talk(talker, thanks);

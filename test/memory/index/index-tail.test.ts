@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { IndexTail } from "../../../src/memory/index/index-tail.ts";
 import { encodeWeight } from "../../../src/store/postings.ts";
-import { proofRounds } from "../../support/proof.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 
-test("the tail gives the places and weights of every term, as postings of all terms would", () => {
+sizedTest("the tail gives the places and weights of every term, as postings of all terms would", () => {
   const lists = fc.array(fc.array(fc.nat(12), { maxLength: 20 }), { maxLength: 40 });
   fc.assert(
     fc.property(lists, fc.nat(3), (chunks, gap) => {
@@ -19,7 +19,11 @@ test("the tail gives the places and weights of every term, as postings of all te
         }
         expect(tail.sourceAt(place)).toBe(index + 1);
       });
-      for (let term = 0; term <= 13; term++) expect(tail.pairsOf(term)).toEqual(expected.get(term) ?? []);
+      // The later rounds read postings.
+      for (let round = 0; round < 20; round++)
+        for (let term = 0; term <= 13; term++) expect(tail.pairsOf(term)).toEqual(expected.get(term) ?? []);
+      tail.add({ number: 9_192, source: 1, terms: Uint32Array.of(3, 99, 3) });
+      expect(tail.pairsOf(3)).toEqual([...(expected.get(3) ?? []), 1_000, encodeWeight(2, 3)]);
     }),
     { numRuns: proofRounds(100) },
   );
