@@ -9,7 +9,7 @@ import { testFolder } from "../support/folder.ts";
 import { ask, startGateway } from "../support/gateway.ts";
 import { NAMES, peopleIn, startGatewayOfPeople } from "../support/many-people.ts";
 import { ALICE_TOKEN, BOB_TOKEN, TWO_PEOPLE } from "../support/people.ts";
-import { proofCases } from "../support/proof.ts";
+import { proofCases, sizedTest } from "../support/proof.ts";
 import { says, startUpstream } from "../support/upstream.ts";
 import { jsonHere, runHere } from "./support/here.ts";
 
@@ -21,89 +21,95 @@ async function storeOfPeople(): Promise<string> {
 }
 
 describe("--as", () => {
-  test("shows each person their own conversations and nobody else's, however the person is named", async () => {
-    const store = ["--store", await storeOfPeople()];
-    for (const name of proofCases(NAMES, 3)) {
-      const as = ["--as", name, ...store];
-      // "local" is the person of a gateway without tokens, who has said nothing here; the token is written as an id.
-      const own = name === "local" ? [] : [name];
-      const { sessions } = (await jsonHere(["sessions", ...as])).value;
-      expect(sessions.map(({ id }: { readonly id: string }) => id.split("/")[0])).toEqual(
-        own.map(() => buildPersonId(name)),
-      );
-      for (const command of [
-        ["recall", "how many turns open the vault", "--expand"],
-        ["show", "last"],
-        ["export", "last", "--to", "markdown"],
-      ]) {
-        const { stdout, stderr } = await runHere([...command, ...as]);
-        expect(peopleIn(stdout + stderr)).toEqual(own);
-      }
-    }
-    const { stdout } = await runHere(["show", "last", "--as", "@local", ...store]);
-    expect(peopleIn(stdout)).toEqual(["local"]);
-  });
-
-  test("refuses every name, number and prefix of a session of another, and tells nothing about it", async () => {
-    const path = await storeOfPeople();
-    const store = ["--store", path];
-    const all = (await jsonHere(["sessions", ...store])).value.sessions as readonly {
-      readonly id: string;
-      readonly number: number;
-    }[];
-    const others = all.filter(({ id }) => !id.startsWith("@alice/"));
-    expect(others).toHaveLength(NAMES.length);
-    for (const { id, number } of proofCases(others, 3)) {
-      for (const which of [id, String(number), id.slice(0, -2), `../${id}`]) {
+  sizedTest(
+    "shows each person their own conversations and nobody else's, however the person is named",
+    async () => {
+      const store = ["--store", await storeOfPeople()];
+      for (const name of proofCases(NAMES, 3)) {
+        const as = ["--as", name, ...store];
+        // "local" is the person of a gateway without tokens, who has said nothing here; the token is written as an id.
+        const own = name === "local" ? [] : [name];
+        const { sessions } = (await jsonHere(["sessions", ...as])).value;
+        expect(sessions.map(({ id }: { readonly id: string }) => id.split("/")[0])).toEqual(
+          own.map(() => buildPersonId(name)),
+        );
         for (const command of [
-          ["show", which],
-          ["show", which, "--json"],
-          ["export", which, "--to", "markdown"],
-          ["recall", "vault turns", "--session", which],
-          ["sessions", "--before", which],
+          ["recall", "how many turns open the vault", "--expand"],
+          ["show", "last"],
+          ["export", "last", "--to", "markdown"],
         ]) {
-          const { stdout, stderr, code } = await runHere([...command, "--as", "alice", ...store]);
-          expect(code).not.toBe(0);
-          expect(peopleIn(stdout + stderr)).toEqual([]);
-          // The error repeats the question and suggests only ids of the person.
-          expect((stdout + stderr).replaceAll(which, "")).not.toContain(id);
+          const { stdout, stderr } = await runHere([...command, ...as]);
+          expect(peopleIn(stdout + stderr)).toEqual(own);
         }
       }
-    }
-    const prefixed = await runHere([
-      "recall",
-      "vault turns",
-      "--prefix",
-      "../@bob",
-      "--as",
-      "alice",
-      ...store,
-    ]);
-    expect(peopleIn(prefixed.stdout)).toEqual([]);
-    for (const option of [
-      ["--path", path],
-      ["--agent", "default"],
-    ]) {
-      const { code, stderr } = await runHere(["recall", "vault", ...option, "--as", "alice", ...store]);
-      expect(code).not.toBe(0);
-      expect(stderr).toContain("cannot be combined");
-    }
-    const out = join(testFolder(), "out");
-    await runHere([
-      "export",
-      "last",
-      "--to",
-      "markdown",
-      "--children",
-      "--out",
-      out,
-      "--as",
-      "alice",
-      ...store,
-    ]);
-    const written = readdirSync(out).map((file) => readFileSync(join(out, file), "utf8"));
-    expect(peopleIn(written.join())).toEqual(["alice"]);
-  });
+      const { stdout } = await runHere(["show", "last", "--as", "@local", ...store]);
+      expect(peopleIn(stdout)).toEqual(["local"]);
+    },
+  );
+
+  sizedTest(
+    "refuses every name, number and prefix of a session of another, and tells nothing about it",
+    async () => {
+      const path = await storeOfPeople();
+      const store = ["--store", path];
+      const all = (await jsonHere(["sessions", ...store])).value.sessions as readonly {
+        readonly id: string;
+        readonly number: number;
+      }[];
+      const others = all.filter(({ id }) => !id.startsWith("@alice/"));
+      expect(others).toHaveLength(NAMES.length);
+      for (const { id, number } of proofCases(others, 3)) {
+        for (const which of [id, String(number), id.slice(0, -2), `../${id}`]) {
+          for (const command of [
+            ["show", which],
+            ["show", which, "--json"],
+            ["export", which, "--to", "markdown"],
+            ["recall", "vault turns", "--session", which],
+            ["sessions", "--before", which],
+          ]) {
+            const { stdout, stderr, code } = await runHere([...command, "--as", "alice", ...store]);
+            expect(code).not.toBe(0);
+            expect(peopleIn(stdout + stderr)).toEqual([]);
+            // The error repeats the question and suggests only ids of the person.
+            expect((stdout + stderr).replaceAll(which, "")).not.toContain(id);
+          }
+        }
+      }
+      const prefixed = await runHere([
+        "recall",
+        "vault turns",
+        "--prefix",
+        "../@bob",
+        "--as",
+        "alice",
+        ...store,
+      ]);
+      expect(peopleIn(prefixed.stdout)).toEqual([]);
+      for (const option of [
+        ["--path", path],
+        ["--agent", "default"],
+      ]) {
+        const { code, stderr } = await runHere(["recall", "vault", ...option, "--as", "alice", ...store]);
+        expect(code).not.toBe(0);
+        expect(stderr).toContain("cannot be combined");
+      }
+      const out = join(testFolder(), "out");
+      await runHere([
+        "export",
+        "last",
+        "--to",
+        "markdown",
+        "--children",
+        "--out",
+        out,
+        "--as",
+        "alice",
+        ...store,
+      ]);
+      const written = readdirSync(out).map((file) => readFileSync(join(out, file), "utf8"));
+      expect(peopleIn(written.join())).toEqual(["alice"]);
+    },
+  );
 
   test("finds what a person said before people had names", async () => {
     const path = testFolder();
