@@ -4,6 +4,7 @@ import { LonghaulError, throwIfAborted } from "../../model/errors.ts";
 import { Census } from "../../model/scope.ts";
 import type { Embedder } from "./embedder.ts";
 import type { EmbedRequest, WorkerAnswer } from "./offline-worker.ts";
+import type { SharedModel } from "./static/shared-model.ts";
 import type { StaticEmbedder } from "./static/static-embedder.ts";
 
 /** Up to this many characters are embedded in the main thread, which is faster than a message to a worker and back. */
@@ -25,7 +26,7 @@ export function createOfflineEmbedder(embedder: StaticEmbedder, census = new Cen
       throwIfAborted(signal);
       const characters = texts.reduce((sum, text) => sum + text.length, 0);
       if (characters <= INLINE_CHARACTERS) return embedder.embed(texts);
-      if (!worker?.isUsable) worker = new EmbedWorker(census);
+      if (!worker?.isUsable) worker = new EmbedWorker(embedder.share(), census);
       return splitVectors(await worker.embed(texts), embedder.dimensions);
     },
     async close() {
@@ -47,8 +48,8 @@ class EmbedWorker {
   #next = 1;
   isUsable = true;
 
-  constructor(census: Census) {
-    this.#worker = new Worker(resolveModuleFile("memory/embed/offline-worker"));
+  constructor(model: SharedModel, census: Census) {
+    this.#worker = new Worker(resolveModuleFile("memory/embed/offline-worker"), { workerData: model });
     census.opened("worker");
     this.#worker.once("exit", () => census.closed("worker"));
     this.#worker.unref();

@@ -1,5 +1,6 @@
-import { parentPort } from "node:worker_threads";
-import { loadStaticEmbedder } from "./static/static-embedder.ts";
+import { parentPort, workerData } from "node:worker_threads";
+import type { SharedModel } from "./static/shared-model.ts";
+import { openSharedModel } from "./static/static-embedder.ts";
 
 /** A batch of texts for the worker. */
 export interface EmbedRequest {
@@ -13,7 +14,7 @@ export interface WorkerAnswer {
   readonly vectors: Float32Array;
 }
 
-const embedder = loadStaticEmbedder();
+const embedder = openSharedModel(workerData as SharedModel);
 
 parentPort?.on("message", ({ number, texts }: EmbedRequest) => {
   const vectors = new Float32Array(texts.length * embedder.dimensions);

@@ -1,3 +1,4 @@
+import { type SharedModel, shareModel } from "./shared-model.ts";
 import { createTokenizer } from "./static-tokenizer.ts";
 import { readWeights, type Weights } from "./static-weights.ts";
 import { readTables, type StoredTables, type TermTable } from "./stored-tables.ts";
@@ -13,6 +14,8 @@ export interface StaticEmbedder {
   readonly words: number;
   /** The token of each term; undefined if it is not stored and has to be computed. */
   readonly terms: TermTable | undefined;
+  /** The model in shared memory, for another thread. */
+  share(): SharedModel;
   /** One unit vector per text; all zeros for a text without known tokens. */
   embed(texts: readonly string[]): Float32Array[];
   /** The tokens of a text in order of appearance, including repetitions. */
@@ -33,14 +36,24 @@ export function loadStaticEmbedder(path?: string | URL): StaticEmbedder {
   return createStaticEmbedder(weights, path === undefined ? readTables(weights.id) : undefined);
 }
 
+/** Creates an embedder from the model of another thread. */
+export function openSharedModel({ weights, words }: SharedModel): StaticEmbedder {
+  return createStaticEmbedder(weights, { words });
+}
+
 /** Creates an embedder from loaded weights. The sums are whole numbers, so every machine gives the same vectors. */
-export function createStaticEmbedder(weights: Weights, stored?: StoredTables): StaticEmbedder {
+export function createStaticEmbedder(
+  weights: Weights,
+  stored?: Pick<StoredTables, "words"> & Partial<StoredTables>,
+): StaticEmbedder {
   const { dimensions, rows, factors } = weights;
   const table = stored?.words ?? buildWordTable(weights.words, factors.length - weights.pieces);
   const vocabulary = createVocabulary(table, weights.pieces);
   const tokenize = createTokenizer(vocabulary);
   const seen = new Int32Array(factors.length);
   const sum = new Float64Array(dimensions);
+
+  let shared: SharedModel | undefined;
 
   const rowOf = (token: number) => rows.subarray(token * dimensions, (token + 1) * dimensions);
 
@@ -66,6 +79,10 @@ export function createStaticEmbedder(weights: Weights, stored?: StoredTables): S
     dimensions,
     words: vocabulary.words,
     terms: stored?.terms,
+    share() {
+      shared ??= shareModel(weights, table);
+      return shared;
+    },
     embed: (texts) => texts.map(embedOne),
     tokensOf(text) {
       const { numbers, count } = tokenize(text);

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { endianness } from "node:os";
 import { crc32 } from "node:zlib";
 import { resolvePackageFile } from "../../../base/package-files.ts";
@@ -30,7 +30,7 @@ const PACKAGED_FILE = resolvePackageFile("models/embedder/static.bin");
 export function readWeights(path: string | URL = PACKAGED_FILE): Weights {
   let bytes: Buffer;
   try {
-    bytes = readFileSync(path);
+    bytes = readShared(path);
   } catch (cause) {
     throw createWeightsError(path, "cannot be read", cause);
   }
@@ -38,6 +38,20 @@ export function readWeights(path: string | URL = PACKAGED_FILE): Weights {
     return unpackWeights(bytes);
   } catch (cause) {
     throw createWeightsError(path, cause instanceof Error ? cause.message : String(cause), cause);
+  }
+}
+
+/** Reads a file into memory that worker threads can share. */
+function readShared(path: string | URL): Buffer {
+  const file = openSync(path, "r");
+  try {
+    const bytes = Buffer.from(new SharedArrayBuffer(fstatSync(file).size));
+    let length = 0;
+    for (let count = -1; count !== 0 && length < bytes.length; length += count)
+      count = readSync(file, bytes, { offset: length });
+    return bytes.subarray(0, length);
+  } finally {
+    closeSync(file);
   }
 }
 
