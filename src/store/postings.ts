@@ -32,8 +32,7 @@ const HEADER_BYTES = 2;
  * Encodes postings: the count, then for each posting the distance to the previous place and the weight.
  * `pairs` ascend by place.
  */
-function packPostings(pairs: readonly number[]): Uint8Array {
-  const bytes = new Uint8Array(HEADER_BYTES + pairs.length * 2);
+function packPostings(pairs: readonly number[], bytes = allocatePostings(pairs.length)): Uint8Array {
   bytes[0] = pairs.length >> 1;
   bytes[1] = pairs.length >> 9;
   let at = HEADER_BYTES;
@@ -45,6 +44,11 @@ function packPostings(pairs: readonly number[]): Uint8Array {
     last = place;
   }
   return bytes.slice(0, at);
+}
+
+/** Room for packed postings: a distance takes at most two bytes, a weight one. */
+function allocatePostings(pairNumbers: number): Uint8Array {
+  return new Uint8Array(HEADER_BYTES + pairNumbers * 2);
 }
 
 export function countPostings(bytes: Uint8Array): number {
@@ -89,7 +93,7 @@ export function withoutPlaces(bytes: Uint8Array, gone: ReadonlySet<number>): Uin
 
 /** Builds the postings of a segment by sorting one list of all term occurrences. */
 export class PostingsBuilder {
-  #occurrences = new Float64Array(SEGMENT_CHUNKS * 16);
+  #occurrences = new Float64Array(SEGMENT_CHUNKS * 64);
   #count = 0;
   readonly #lengths = new Uint32Array(SEGMENT_CHUNKS);
 
@@ -107,6 +111,7 @@ export class PostingsBuilder {
   *postings(): Generator<Omit<PostingsRow, "segment">, void> {
     const sorted = this.#occurrences.subarray(0, this.#count).sort();
     let pairs: number[] = [];
+    const room = allocatePostings(2 * SEGMENT_CHUNKS);
     for (let at = 0; at < sorted.length; ) {
       const key = sorted[at] as number;
       const first = at;
@@ -115,7 +120,7 @@ export class PostingsBuilder {
       pairs.push(place, encodeWeight(at - first, this.#lengths[place] as number));
       const term = Math.floor(key / SEGMENT_CHUNKS);
       if (at < sorted.length && Math.floor((sorted[at] as number) / SEGMENT_CHUNKS) === term) continue;
-      yield { term, postings: packPostings(pairs) };
+      yield { term, postings: packPostings(pairs, room) };
       pairs = [];
     }
   }
