@@ -12,6 +12,7 @@ export {
 } from "./memory/memories/legacy-pins.ts";
 export type { MemoryAuthor } from "./memory/memories/remembered-fact.ts";
 export type { MemoryState } from "./memory/memory.ts";
+export type { RecallDepth } from "./memory/recall-options.ts";
 export { AgentMemory, type AgentMemoryDeps } from "./memory/retrieval/agent-memory.ts";
 export { buildContextBlock, type ContextBlock, toContextMessage } from "./memory/retrieval/context-block.ts";
 export type { WindowContent } from "./memory/retrieval/fresh-hits.ts";

@@ -50,6 +50,8 @@ export interface Recall {
   readonly isSure: boolean;
   /** Why vectors were not used, if they were not. */
   readonly withoutVectors?: string;
+  /** Why a careful recall did not read its candidates, if it did not. */
+  readonly withoutReading?: string;
   /** Minimum number of entries that were not searched because they are not indexed yet. */
   readonly unindexed?: number;
 }

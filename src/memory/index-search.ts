@@ -35,6 +35,8 @@ interface SearchOptions {
 
 /** Ranked content, and the facts it was ranked by. */
 interface SearchResult {
+  /** Cut to the length that was searched for. */
+  readonly question: string;
   readonly found: CandidateSet;
   /** Best first. */
   readonly ranked: readonly RankedChunk[];
@@ -84,7 +86,15 @@ export class IndexSearch {
       speakers: [...new Set(found.turns.flatMap(({ speaker }) => speaker ?? []))],
       vectors: termVectors?.() ?? null,
     };
-    return { found, ranked: rankAll(asked, found, context), terms, wholeTerms, context, reason };
+    return {
+      question: asked,
+      found,
+      ranked: rankAll(asked, found, context),
+      terms,
+      wholeTerms,
+      context,
+      reason,
+    };
   }
 
   /** Releases cached index data; the next search reads it again. */

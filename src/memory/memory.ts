@@ -7,6 +7,8 @@ import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import type { RelatedContent } from "../model/related-content.ts";
 import { Census, type Closable, Scope } from "../model/scope.ts";
 import type { StoredChunk } from "../store/memory-store.ts";
+import type { CandidateReader } from "./careful/candidate-reader.ts";
+import { runSecondStage, type SecondStageDeps } from "./careful/second-stage.ts";
 import type { Embedder } from "./embed/embedder.ts";
 import { forgetFiles } from "./files/forget-files.ts";
 import { type IndexedFiles, type IndexFilesOptions, indexFiles } from "./files/index-files.ts";
@@ -20,7 +22,7 @@ import { IndexSearch } from "./index-search.ts";
 import { estimateCertainty, type RankedChunk, toHit } from "./make-hits.ts";
 import type { TermVectors } from "./rank/turn-candidate.ts";
 import { liftRareWords } from "./rare-words.ts";
-import type { RecallOptions } from "./recall-options.ts";
+import { checkRecallDepth, type RecallOptions } from "./recall-options.ts";
 
 /** Dependencies and settings of memory. */
 export interface MemoryDeps {
@@ -29,6 +31,8 @@ export interface MemoryDeps {
   readonly embedder: Embedder | undefined;
   /** Vectors of single words, if the packaged embedder is available. */
   readonly termVectors?: () => TermVectors | null;
+  /** Reads candidates for recalls of depth "careful"; without it, they stay in the order of the first stage. */
+  readonly reader?: CandidateReader;
   /** Maximum bytes of vectors held in memory, default 256 MB; others are read for each recall. */
   readonly maxVectorBytes?: number;
   /** Called when something is degraded, such as an embedder that does not respond. */
@@ -73,11 +77,12 @@ export class Memory implements Closable {
   readonly #texts: ChunkTexts;
   readonly #vectors: ChunkVectors;
   readonly #search: IndexSearch;
+  readonly #secondStage: SecondStageDeps;
   /** Owns the watchers. */
   readonly #scope: Scope;
 
   constructor(parts: MemoryDeps) {
-    const { log, embedder, termVectors, maxVectorBytes, onWarning, census = new Census() } = parts;
+    const { log, embedder, termVectors, reader, maxVectorBytes, onWarning, census = new Census() } = parts;
     this.#deps = parts;
     this.#scope = new Scope("memory", census);
     const store = log.store.memory;
@@ -86,6 +91,7 @@ export class Memory implements Closable {
     this.#texts = texts;
     this.#vectors = new ChunkVectors({ store, texts, embedder, maxVectorBytes, onWarning });
     this.#search = new IndexSearch({ log, texts, vectors: this.#vectors, termVectors });
+    this.#secondStage = { reader, store, texts, onWarning };
   }
 
   /**
@@ -97,16 +103,21 @@ export class Memory implements Closable {
     const k = checkWholeNumber("k", options.k ?? 10, 1, 1_000);
     if (typeof question !== "string") throw createArgumentError("question", question, "a text");
     const waitMs = checkWholeNumber("waitMs", options.waitMs ?? WAIT_MS, 0);
+    const depth = checkRecallDepth(options.depth);
     const unindexed = await this.#follower.catchUpWithin(waitMs, options.signal);
     const searched = await this.#search.search(question, options);
     const { found, ranked: byScore, terms, wholeTerms, context, reason } = searched;
     const placeOf = ({ source, turn }: StoredChunk) => `${source} ${turn}`;
     const placesOf = (numbers: readonly number[]) =>
       new Set(numbers.flatMap((number) => found.chunks.get(number) ?? []).map(placeOf));
-    const ranked = liftRareWords(byScore, found.rare.map(placesOf), ({ chunk }) => placeOf(chunk), {
+    const lifted = liftRareWords(byScore, found.rare.map(placesOf), ({ chunk }) => placeOf(chunk), {
       isOnlyWord: wholeTerms.length === 1,
       k,
     });
+    const { ranked, withoutReading } =
+      depth === "careful"
+        ? await runSecondStage(this.#secondStage, searched.question, lifted, options.signal)
+        : { ranked: lifted };
     const similarityOf = new Map(
       [...found.turns, ...found.files].flatMap(({ chunks }) => chunks.map((own) => [own.id, own.similarity])),
     );
@@ -126,6 +137,7 @@ export class Memory implements Closable {
       certainty,
       isSure: hits.length > 0 && certainty >= MIN_CERTAINTY,
       ...(reason !== undefined && { withoutVectors: reason }),
+      ...(withoutReading !== undefined && { withoutReading }),
       ...(unindexed > 0 && { unindexed }),
     };
   }

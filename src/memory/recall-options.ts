@@ -1,13 +1,31 @@
+import { createArgumentError } from "../model/errors.ts";
 import type { MemoryScope } from "./memory-scope.ts";
+
+/**
+ * How closely a recall looks: "quick" ranks by words, meaning and context in milliseconds; "careful" also reads the best
+ * candidates with the question, which takes about a second of CPU.
+ */
+export type RecallDepth = "quick" | "careful";
 
 /** Options of a recall. */
 export interface RecallOptions {
   readonly scope?: MemoryScope;
   /** Maximum number of hits; default 10. */
   readonly k?: number;
+  /** "careful" also reads the best candidates together with the question; default "quick". */
+  readonly depth?: RecallDepth;
   /** Minimum score of a hit, relative to the best one; default 0. */
   readonly threshold?: number;
   readonly signal?: AbortSignal;
   /** Maximum time for indexing new entries before the search, default 10 s; the rest is indexed in the background. */
   readonly waitMs?: number;
+}
+
+const DEPTHS: readonly unknown[] = ["quick", "careful"] satisfies RecallDepth[];
+
+/** Returns the depth, "quick" if none is given; throws ARGUMENT_INVALID for anything else. */
+export function checkRecallDepth(depth: unknown): RecallDepth {
+  if (depth === undefined) return "quick";
+  if (!DEPTHS.includes(depth)) throw createArgumentError("depth", depth, '"quick" or "careful"');
+  return depth as RecallDepth;
 }

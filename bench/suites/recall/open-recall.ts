@@ -2,10 +2,14 @@ import { Blobs } from "../../../src/log/blobs.ts";
 import { CommitQueue } from "../../../src/log/commit-queue.ts";
 import { resolveLimits } from "../../../src/log/limits.ts";
 import { Log } from "../../../src/log/log.ts";
+import { createPackagedReader } from "../../../src/memory/careful/candidate-reader.ts";
 import { Memory } from "../../../src/memory/memory.ts";
 import { randomIds } from "../../../src/model/clock.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/index.ts";
 import { loadEmbedding } from "./load-embedding.ts";
+
+/** Loaded once for all stores. */
+const reader = createPackagedReader();
 
 /** The product's memory over a store. */
 export interface OpenRecall {
@@ -41,6 +45,7 @@ export async function openRecall(path = ":memory:"): Promise<OpenRecall> {
         }
       : undefined,
     termVectors: () => embedding?.vectors ?? null,
+    reader,
   });
   return {
     log,

@@ -45,6 +45,7 @@ const OPTIONS = {
     value: "SECONDS",
     help: `maximum time to index new entries first (default: ${WAIT.otherwise})`,
   },
+  careful: { type: "boolean", help: "also read the best hits with the question; takes a second longer" },
   expand: { type: "boolean", help: "print hits in full, with the entries around them" },
   ...PERSON_OPTION,
 } as const;
@@ -76,7 +77,14 @@ export const recallCommand = defineCommand({
     const waitMs = 1_000 * parseCountOption("wait", options.wait, WAIT);
     await catchUpIndexFor(waitMs, kernel, context, options);
     const { signal } = context;
-    const recalled = await kernel.memory.recall(question, { k, signal, waitMs: 0, ...(scope && { scope }) });
+    const depth = options.careful ? "careful" : "quick";
+    const recalled = await kernel.memory.recall(question, {
+      k,
+      signal,
+      depth,
+      waitMs: 0,
+      ...(scope && { scope }),
+    });
     const around = options.expand ? await readSurroundings(kernel, recalled.hits) : [];
     for (const warning of warnings) context.stderr.write(`longhaul: ${escapeLine(warning)}\n`);
     if (options.json) {

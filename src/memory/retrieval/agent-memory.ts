@@ -33,7 +33,7 @@ export interface AgentMemoryDeps {
   readonly mayForgetUsers?: boolean;
 }
 
-interface AgentRecallOptions extends Pick<RecallOptions, "k" | "signal" | "waitMs"> {
+interface AgentRecallOptions extends Pick<RecallOptions, "k" | "signal" | "waitMs" | "depth"> {
   /** A part of the agent's scope to search instead of all of it; memories are always searched. */
   readonly within?: MemoryScope;
   /** Entries that the model sees anyway, and that are left out. */
@@ -68,10 +68,14 @@ export class AgentMemory {
   /** Answers a question, one line per hit. */
   async recall(
     question: string,
-    { k = 6, signal, waitMs, within, shown }: AgentRecallOptions = {},
+    { k = 6, signal, waitMs, depth, within, shown }: AgentRecallOptions = {},
   ): Promise<string> {
     if (question.trim() === "") return "Nothing was asked; say what you look for.";
-    const options = { ...(signal && { signal }), ...(waitMs !== undefined && { waitMs }) };
+    const options = {
+      ...(signal && { signal }),
+      ...(waitMs !== undefined && { waitMs }),
+      ...(depth && { depth }),
+    };
     const found = await this.#search(question, shown ? k + MAX_SHOWN_HITS : k, options, within);
     const { isSure, unindexed } = found;
     const hits = found.hits.filter((hit) => hit.kind === "file" || !shown?.has(hit.entry)).slice(0, k);
@@ -134,7 +138,7 @@ export class AgentMemory {
   async #search(
     question: string,
     k: number,
-    options: Pick<RecallOptions, "signal" | "waitMs">,
+    options: Pick<RecallOptions, "signal" | "waitMs" | "depth">,
     within: MemoryScope | undefined,
   ): Promise<Recall> {
     const { memory, memories, scope = within } = this.#deps;

@@ -1,0 +1,31 @@
+import { setImmediate } from "node:timers/promises";
+import { throwIfAborted } from "../../model/errors.ts";
+import { PairReader } from "./pair-reader.ts";
+import { readReaderWeights } from "./reader-weights.ts";
+
+/** Scores passages by how well they answer a question; scores of different questions are comparable. */
+export interface CandidateReader {
+  /** A score for each passage, in order; higher is better. */
+  read(
+    question: string,
+    passages: readonly string[],
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<readonly number[]>;
+}
+
+/** The packaged reader, loaded on first use. It takes about 30 ms of CPU for a passage and yields between passages. */
+export function createPackagedReader(path?: URL | string): CandidateReader {
+  let pairs: PairReader | undefined;
+  return {
+    async read(question, passages, { signal } = {}) {
+      pairs ??= new PairReader(readReaderWeights(path));
+      const scores: number[] = [];
+      for (const passage of passages) {
+        throwIfAborted(signal);
+        scores.push(pairs.score(question, passage));
+        await setImmediate();
+      }
+      return scores;
+    },
+  };
+}
