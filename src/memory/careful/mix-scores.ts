@@ -1,6 +1,6 @@
 /** Spread of the reader's scores among the candidates of a question; see training/reader. */
 const READER_SPREAD = 1.8;
-/** Weight of a reader's score beside that of the first stage, both by their spread. */
+/** Weight of the reader's score beside that of the first stage, both by their spread; see docs/internals/reader.md. */
 const READER_WEIGHT = 1;
 
 /**
@@ -8,11 +8,10 @@ const READER_WEIGHT = 1;
  * reader the words' meaning in their context, so neither replaces the other.
  */
 export function orderByBothStages(first: readonly number[], read: readonly number[]): number[] {
+  const weight = READER_WEIGHT / READER_SPREAD;
   const mean = average(first);
   const spread = Math.sqrt(average(first.map((score) => (score - mean) ** 2))) + 1e-6;
-  const mixed = first.map(
-    (score, index) => (score - mean) / spread + (READER_WEIGHT * (read[index] ?? 0)) / READER_SPREAD,
-  );
+  const mixed = first.map((score, index) => (score - mean) / spread + weight * (read[index] ?? 0));
   return first
     .map((_, index) => index)
     .sort((left, right) => (mixed[right] as number) - (mixed[left] as number) || left - right);

@@ -1,5 +1,6 @@
 import { isLonghaulError } from "../../model/errors.ts";
 import type { RankedChunk } from "../make-hits.ts";
+import type { ScopeKind } from "../rank/feature-weights.ts";
 import type { CandidateReader } from "./candidate-reader.ts";
 import { type ReadingDeps, readCarefully } from "./read-carefully.ts";
 
@@ -20,11 +21,13 @@ interface SecondStageResult {
 /** Orders the best candidates again after reading them; if they cannot be read, their order stays. */
 export async function runSecondStage(
   { reader, onWarning, ...deps }: SecondStageDeps,
-  question: string,
+  { question, kind }: { readonly question: string; readonly kind: ScopeKind },
   ranked: readonly RankedChunk[],
   signal: AbortSignal | undefined,
 ): Promise<SecondStageResult> {
   if (!reader) return { ranked, withoutReading: "there is no reader" };
+  if (kind === "work")
+    return { ranked, withoutReading: "tool calls and results are ordered better without it" };
   try {
     return { ranked: await readCarefully({ reader, ...deps }, question, ranked, signal) };
   } catch (error) {

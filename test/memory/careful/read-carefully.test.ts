@@ -84,6 +84,27 @@ test("a reader that fails, or none at all, leaves the order and gives the reason
   expect((await without.memory.recall("harbor", { depth: "careful" })).withoutReading).toMatch(/no reader/);
 });
 
+test("an agent's tool calls and results keep the order of the first stage, and the result says so", async () => {
+  const reader = preferWord("walnut");
+  const { memory, say } = await testMemory({ reader });
+  for (const [index, output] of ["harbor ferry ok", "harbor ferry failed in walnut.ts"].entries()) {
+    const callId = String(index);
+    const call = {
+      type: "tool-call",
+      callId,
+      name: "bash",
+      input: { command: `run harbor ${index}` },
+    } as const;
+    await say("a", { role: "assistant", parts: [call] });
+    await say("a", { role: "tool", parts: [{ type: "tool-result", callId, output }] });
+  }
+  const quick = await memory.recall("harbor ferry");
+  const careful = await memory.recall("harbor ferry", { depth: "careful" });
+  expect(careful.hits).toEqual(quick.hits);
+  expect(careful.withoutReading).toMatch(/better without/);
+  expect(reader.passages).toEqual([]);
+});
+
 test("an unknown depth is refused with its name", async () => {
   const { memory } = await testMemory();
   const recalling = memory.recall("harbor", { depth: "deep" as "careful" });
