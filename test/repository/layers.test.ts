@@ -58,7 +58,13 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["limits", "policies"],
     ["live"],
   ],
-  memory: [["text", "vectors"], ["files", "memories", "rank"], ["embed", "retrieval"], ["index"]],
+  memory: [
+    ["text", "vectors"],
+    ["files", "memories", "rank"],
+    ["embed", "retrieval"],
+    ["index"],
+    ["careful"],
+  ],
   formats: [
     ["port"],
     ["reading", "writing"],

@@ -4,7 +4,7 @@ import { createReaderError, READER_FOLDER, type ReaderWeights } from "./reader-w
 import { SEPARATOR_TOKEN, START_TOKEN, WordPieces } from "./word-pieces.ts";
 
 /** Maximum tokens of a question and a passage together; the model's cost grows with them. */
-export const MAX_PAIR_TOKENS = 96;
+const MAX_PAIR_TOKENS = 96;
 const MAX_QUESTION_TOKENS = 40;
 const PAGE_BYTES = 65_536;
 /** With relaxed SIMD, which takes half the time, and for runtimes without it. */

@@ -5,7 +5,7 @@ import { buildCandidatePassage, type CandidateExcerpt } from "./candidate-passag
 import type { CandidateReader } from "./candidate-reader.ts";
 import { orderByBothStages } from "./mix-scores.ts";
 
-/** Services that the second stage needs. */
+/** Services for reading candidates. */
 export interface ReadingDeps {
   readonly reader: CandidateReader;
   readonly store: Pick<MemoryStore, "around">;
@@ -13,7 +13,7 @@ export interface ReadingDeps {
 }
 
 /** Number of candidates that are read; those after them keep their places. */
-export const MAX_READ_CANDIDATES = 24;
+const MAX_READ_CANDIDATES = 24;
 /** Chunks of a turn and of its neighbors that are looked up to find the turn before. */
 const MAX_CHUNKS_AROUND = 4;
 

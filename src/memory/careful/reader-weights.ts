@@ -40,7 +40,7 @@ export function createReaderError(file: string, reason: string, cause: unknown):
 }
 
 /** Unpacks a reader's file; throws a plain Error that describes the problem. */
-export function unpackReaderWeights(bytes: Buffer): ReaderWeights {
+function unpackReaderWeights(bytes: Buffer): ReaderWeights {
   if (bytes.length < HEADER_BYTES || bytes.toString("latin1", 0, MAGIC.length) !== MAGIC)
     throw new Error("it is not a reader's file");
   if (bytes.readUInt32LE(8) !== FORMAT)

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import type { CandidateReader } from "../../../src/memory/careful/candidate-reader.ts";
-import { MAX_READ_CANDIDATES } from "../../../src/memory/careful/read-carefully.ts";
 import { isLonghaulError } from "../../../src/model/errors.ts";
 import { testMemory } from "../test-memory.ts";
+
+/** Number of candidates that a careful recall reads. */
+const MAX_READ_CANDIDATES = 24;
 
 /** A reader that prefers passages with a word, and records the passages it was given. */
 function preferWord(word: string): CandidateReader & { readonly passages: string[] } {
