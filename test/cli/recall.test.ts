@@ -30,6 +30,14 @@ describe("longhaul recall", () => {
     expect(stdout).toContain("port 9912");
   });
 
+  test("reads the best hits with --careful and says in JSON how well each answers", async () => {
+    const store = await storeOfTwo();
+    const { value } = await jsonHere(["recall", "staging server port", "--careful", "--store", store]);
+    expect(value.withoutReading).toBeUndefined();
+    expect(value.hits[0].parts.reading).toBeGreaterThan(value.hits.at(-1).parts.reading);
+    expect(value.hits[0].text).toMatch(/port \d+/);
+  });
+
   proofTest("keeps to sessions, beginnings of ids and agents", async () => {
     const store = await storeOfTwo();
     const found = async (...args: string[]) => {
