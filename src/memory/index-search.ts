@@ -34,7 +34,7 @@ interface SearchOptions {
 }
 
 /** Ranked content, and the facts it was ranked by. */
-interface SearchResult {
+export interface SearchResult {
   /** Cut to the length that was searched for. */
   readonly question: string;
   readonly found: CandidateSet;

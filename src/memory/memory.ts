@@ -20,7 +20,6 @@ import { ChunkVectors } from "./index/chunk-vectors.ts";
 import { type FollowOptions, LogFollower } from "./index/log-follower.ts";
 import { IndexSearch } from "./index-search.ts";
 import { estimateCertainty, type RankedChunk, toHit } from "./make-hits.ts";
-import { findScopeKind } from "./rank/scope-kind.ts";
 import type { TermVectors } from "./rank/turn-candidate.ts";
 import { liftRareWords } from "./rare-words.ts";
 import { checkRecallDepth, type RecallOptions } from "./recall-options.ts";
@@ -115,15 +114,9 @@ export class Memory implements Closable {
       isOnlyWord: wholeTerms.length === 1,
       k,
     });
-    const kind = findScopeKind(found.turns, context);
     const { ranked, withoutReading } =
       depth === "careful"
-        ? await runSecondStage(
-            this.#secondStage,
-            { question: searched.question, kind },
-            lifted,
-            options.signal,
-          )
+        ? await runSecondStage(this.#secondStage, searched, lifted, options.signal)
         : { ranked: lifted };
     const similarityOf = new Map(
       [...found.turns, ...found.files].flatMap(({ chunks }) => chunks.map((own) => [own.id, own.similarity])),

@@ -38,6 +38,30 @@ describe("longhaul recall", () => {
     expect(value.hits[0].text).toMatch(/port \d+/);
   });
 
+  proofTest("says with --careful if the hits keep their order because they are an agent's work", async () => {
+    const store = testFolder();
+    {
+      await using kernel = await openKernel({ path: store });
+      const session = await kernel.session("work");
+      for (const callId of ["1", "2"]) {
+        const input = { command: `npm test harbor ${callId}` };
+        await session.append({
+          role: "assistant",
+          parts: [{ type: "tool-call", callId, name: "bash", input }],
+        });
+        const output = `harbor test ${callId} passed`;
+        await session.append({ role: "tool", parts: [{ type: "tool-result", callId, output }] });
+      }
+    }
+    const recall = async (...args: string[]) =>
+      (await runHere(["recall", "harbor test", ...args, "--store", store])).stdout;
+    expect(await recall("--careful")).toMatch(
+      /\nNot read carefully: tool calls and results are ordered better without reading\.\n$/,
+    );
+    for (const args of [[], ["--careful", "--quiet"]])
+      expect(await recall(...args)).not.toContain("Not read carefully");
+  });
+
   proofTest("keeps to sessions, beginnings of ids and agents", async () => {
     const store = await storeOfTwo();
     const found = async (...args: string[]) => {

@@ -93,7 +93,14 @@ export const recallCommand = defineCommand({
         ...(around[index] && { around: around[index] }),
       }));
       await printTo(context.stdout, `${toSafeJson({ question, ...recalled, hits })}\n`);
-    } else await printLines(context, renderHits(context, options, recalled, around));
+    } else {
+      const lines = renderHits(context, options, recalled, around);
+      const { withoutReading } = recalled;
+      const isTold = warnings.some((warning) => warning.endsWith(withoutReading ?? ""));
+      if (withoutReading !== undefined && !isTold && !options.quiet)
+        lines.push(`Not read carefully: ${escapeLine(withoutReading)}.`);
+      await printLines(context, lines);
+    }
     return EXIT.fine;
   },
 });
@@ -112,7 +119,7 @@ function renderHits(
   options: RecallValues,
   { hits, isSure, withoutVectors, unindexed }: RecallResult,
   around: readonly (readonly Entry[])[],
-): readonly string[] {
+): string[] {
   const paint = choosePaint(context, options);
   const columns = context.columns.stdout;
   const now = Date.now();

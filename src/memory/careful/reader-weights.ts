@@ -22,11 +22,16 @@ export const READER_FOLDER = resolvePackageFile("models/reader/");
 
 /** Reads and checks a reader's file; throws READER_DAMAGED if it is missing, truncated or altered. */
 export function readReaderWeights(path: URL | string = new URL("reader.bin", READER_FOLDER)): ReaderWeights {
+  let bytes: Buffer;
   try {
-    return unpackReaderWeights(readFileSync(path));
+    bytes = readFileSync(path);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw createReaderError(String(path), reason, cause);
+    throw createReaderError(String(path), "it cannot be read", cause);
+  }
+  try {
+    return unpackReaderWeights(bytes);
+  } catch (cause) {
+    throw createReaderError(String(path), cause instanceof Error ? cause.message : String(cause), cause);
   }
 }
 

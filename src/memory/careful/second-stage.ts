@@ -1,6 +1,7 @@
 import { isLonghaulError } from "../../model/errors.ts";
+import type { SearchResult } from "../index-search.ts";
 import type { RankedChunk } from "../make-hits.ts";
-import type { ScopeKind } from "../rank/feature-weights.ts";
+import { findScopeKind } from "../rank/scope-kind.ts";
 import type { CandidateReader } from "./candidate-reader.ts";
 import { type ReadingDeps, readCarefully } from "./read-carefully.ts";
 
@@ -18,16 +19,19 @@ interface SecondStageResult {
   readonly withoutReading?: string;
 }
 
-/** Orders the best candidates again after reading them; if they cannot be read, their order stays. */
+/**
+ * Orders the best candidates again after reading them. The order stays if they cannot be read, or if they are an
+ * agent's work, which the first stage orders better alone.
+ */
 export async function runSecondStage(
   { reader, onWarning, ...deps }: SecondStageDeps,
-  { question, kind }: { readonly question: string; readonly kind: ScopeKind },
+  { question, found, context }: Pick<SearchResult, "question" | "found" | "context">,
   ranked: readonly RankedChunk[],
   signal: AbortSignal | undefined,
 ): Promise<SecondStageResult> {
   if (!reader) return { ranked, withoutReading: "there is no reader" };
-  if (kind === "work")
-    return { ranked, withoutReading: "tool calls and results are ordered better without it" };
+  if (findScopeKind(found.turns, context) === "work")
+    return { ranked, withoutReading: "tool calls and results are ordered better without reading" };
   try {
     return { ranked: await readCarefully({ reader, ...deps }, question, ranked, signal) };
   } catch (error) {
