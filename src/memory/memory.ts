@@ -18,6 +18,8 @@ import { ChunkVectors } from "./index/chunk-vectors.ts";
 import { type FollowOptions, LogFollower } from "./index/log-follower.ts";
 import { IndexSearch } from "./index-search.ts";
 import { estimateCertainty, type RankedChunk, toHit } from "./make-hits.ts";
+import { checkMemoryFilter } from "./memories/memory-trust.ts";
+import { RecallableMemories } from "./memories/recallable-memories.ts";
 import type { TermVectors } from "./rank/turn-candidate.ts";
 import { liftRareWords } from "./rare-words.ts";
 import type { RecallOptions } from "./recall-options.ts";
@@ -94,6 +96,10 @@ export class Memory implements Closable {
    */
   async recall(question: string, options: RecallOptions = {}): Promise<Recall> {
     checkFields("options", options, { threshold: "number?", signal: "signal?", scope: "object?" });
+    const memories = new RecallableMemories(
+      this.#deps.log,
+      checkMemoryFilter("memories", options.memories ?? {}),
+    );
     const k = checkWholeNumber("k", options.k ?? 10, 1, 1_000);
     if (typeof question !== "string") throw createArgumentError("question", question, "a text");
     const waitMs = checkWholeNumber("waitMs", options.waitMs ?? WAIT_MS, 0);
@@ -115,8 +121,9 @@ export class Memory implements Closable {
     for (const one of ranked) {
       if (hits.length === k || one.score < (options.threshold ?? 0) * (ranked[0]?.score ?? 0)) break;
       const hit = await toHit(one, this.#texts, similarityOf.get(one.chunk.number) ?? null);
-      if (!hit) continue;
-      hits.push(hit);
+      const memory = hit?.kind === "session" ? await memories.find(hit.session, hit.seq) : undefined;
+      if (!hit || memory === "hidden") continue;
+      hits.push(memory && hit.kind === "session" ? { ...hit, memory } : hit);
       shown.push(one);
     }
     const similarity = hits[0]?.similarity ?? null;
@@ -147,7 +154,10 @@ export class Memory implements Closable {
     return findRelated(this.#search, this.#texts, question, sessions, options);
   }
 
-  /** The entries around a hit of a session, in order, with the hit's own entry in the middle. */
+  /**
+   * The entries around a hit of a session, in order, with the hit's own entry in the middle. Around a memory, only
+   * memories that recall may return are shown.
+   */
   async expand(entry: EntryId, options: ExpandOptions = {}): Promise<readonly Entry[]> {
     const { around = 2 } = checkFields("options", options);
     const { session, seq } = parseEntryId(entry);
@@ -158,8 +168,12 @@ export class Memory implements Closable {
     const own = await entries.get(session, seq);
     const to = Number.POSITIVE_INFINITY;
     const after = await entries.read(session, { from: seq + 1, to, limit, order: "ascending", kinds });
-    const stored = [...[...before].reverse(), ...(own ? [own] : []), ...after];
-    return stored.map((one) => toEntry(session, one));
+    const memories = new RecallableMemories(this.#deps.log);
+    const shown: Entry[] = [];
+    for (const one of [...[...before].reverse(), ...(own ? [own] : []), ...after])
+      if (one.seq === seq || (await memories.find(session, one.seq)) !== "hidden")
+        shown.push(toEntry(session, one));
+    return shown;
   }
 
   /** Indexes everything committed. A recall does so by itself, but would have to wait after a large import. */

@@ -35,12 +35,13 @@ export async function retrieveContext(
   const { texts } = options.shown ?? {};
   const wanted = shouldRetrieve(userText, { ...(texts && { texts }) });
   if (!wanted) return undefined;
-  const { scope, k, signal, waitMs } = options;
+  const { scope, k, signal, waitMs, memories } = options;
   const isAsked = wanted.reason === "command";
   const { hits, isSure } = await memory.recall(wanted.question, {
     k: k ?? 8,
     ...(!isAsked && { threshold: THRESHOLD }),
     ...(scope && { scope }),
+    ...(memories && { memories }),
     ...(signal && { signal }),
     ...(waitMs !== undefined && { waitMs }),
   });
