@@ -7,6 +7,7 @@ import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { formatQuantity } from "../format-count.ts";
 import { catchUpIndexFor } from "../memory/catch-up-index.ts";
+import { buildMemoryFilter } from "../memory/parse-memory-options.ts";
 import { buildRecallScope } from "../memory/recall-scope.ts";
 import { type RecalledHit, type RecallResult, renderHit } from "../memory/render-hit.ts";
 import { openExistingStore } from "../open-store.ts";
@@ -40,6 +41,12 @@ const OPTIONS = {
     value: "PATH",
     help: "search only this file or folder; repeatable",
   },
+  trust: {
+    type: "string",
+    value: "LEVEL",
+    help: "find only memories with this trust or more: user, agent, quoted, rejected (default: quoted)",
+  },
+  outdated: { type: "boolean", help: "find memories outside their dates too" },
   wait: {
     type: "string",
     value: "SECONDS",
@@ -69,6 +76,7 @@ export const recallCommand = defineCommand({
     const question = operands.join(" ").trim();
     if (question === "") throw new UsageError("the question is missing: longhaul recall <question>");
     const k = parseCountOption("limit", options.limit, LIMIT);
+    const memories = buildMemoryFilter(options.trust, options.outdated === true);
     const warnings: string[] = [];
     const onWarning = (warning: string) => void warnings.push(warning);
     await using kernel = await openExistingStore(context, options, { onWarning });
@@ -76,7 +84,8 @@ export const recallCommand = defineCommand({
     const waitMs = 1_000 * parseCountOption("wait", options.wait, WAIT);
     await catchUpIndexFor(waitMs, kernel, context, options);
     const { signal } = context;
-    const recalled = await kernel.memory.recall(question, { k, signal, waitMs: 0, ...(scope && { scope }) });
+    const search = { k, signal, waitMs: 0, memories, ...(scope && { scope }) };
+    const recalled = await kernel.memory.recall(question, search);
     const around = options.expand ? await readSurroundings(kernel, recalled.hits) : [];
     for (const warning of warnings) context.stderr.write(`longhaul: ${escapeLine(warning)}\n`);
     if (options.json) {

@@ -15,11 +15,9 @@ const BULLET = /^\s*[-*•]\s+/u;
 
 /** One spelling for equal values: case, accents, spaces and punctuation around words do not count. */
 export function normalizeValue(text: string): string {
-  return foldText(text.replace(BULLET, ""))
-    .split(/\s+/u)
-    .map((word) => word.replace(OUTER_SIGNS, ""))
-    .filter((word) => word !== "")
-    .join(" ");
+  const folded = foldText(text.replace(BULLET, "")).trim();
+  const words = folded.split(/\s+/u).map((word) => word.replace(OUTER_SIGNS, ""));
+  return words.filter((word) => word !== "").join(" ") || folded;
 }
 
 /** The key of a value. */

@@ -8,6 +8,7 @@ import type { SessionRecord } from "../../store/session-store.ts";
 import type { FileHit, Hit, Recall } from "../hit.ts";
 import type { Memories } from "../memories/memories.ts";
 import { MAX_MEMORY_BYTES } from "../memories/remembered-fact.ts";
+import { normalizeValue } from "../memories/value-key.ts";
 import type { Memory } from "../memory.ts";
 import type { MemoryScope } from "../memory-scope.ts";
 import type { RecallOptions } from "../recall-options.ts";
@@ -113,7 +114,7 @@ export class AgentMemory {
   /** Remembers a text as a note of the agent, or as a quote. A value that was forgotten or rejected is refused. */
   async save(text: string, { isQuoted = false, source }: AgentSaveOptions = {}): Promise<string> {
     const { memories } = this.#deps;
-    const same = (await memories.pins()).find((pin) => pin.text === text.trim());
+    const same = (await memories.pins()).find((pin) => normalizeValue(pin.text) === normalizeValue(text));
     if (same) return `Remembered already, as ${same.id}.`;
     try {
       const by = isQuoted ? "quoted" : "agent";

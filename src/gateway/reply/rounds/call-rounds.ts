@@ -74,8 +74,7 @@ export class CallRounds {
     });
     const answers = trimRecallResults(found, (call.roomTokens ?? 0) - this.#recall.countTokens(sent));
     trace.recalls = (trace.recalls ?? 0) + answers.length;
-    for (const { call, text } of answers)
-      this.#notes.push(describeCall(call, text));
+    for (const { call, text } of answers) this.#notes.push(describeCall(call, text));
     this.#elements = [...sent, ...this.format.encodeResults(answers)];
     const { healed } = call;
     const result = await sendRound(this.#exchange, this.#elements);
