@@ -92,7 +92,9 @@ describe("an agent's tools", () => {
     expect(await kernel.memories("support").pinSection()).toContain(
       "\nagent| The staging database is db-3.\n",
     );
-    expect(await call("recall", { question: "staging database" })).toContain("memory:support#1, note of an agent");
+    expect(await call("recall", { question: "staging database" })).toContain(
+      "memory:support#1, note of an agent",
+    );
     expect(await call("forget", { reference: "memory:support#1" })).toBe("Forgotten: memory:support#1.");
     expect(await call("forget", { reference: "memory:support#1" })).toBe(
       "There is no memory memory:support#1.",

@@ -195,37 +195,43 @@ export class Memories {
     const entry = await this.#findEntry(which);
     const memory = entry && parseRememberedFact(entry);
     if (!memory) throw createMemoryNotFound(this.agent, which);
-    return this.#erase(await listSameMemories(this.#log, this.session, memory.text), by);
+    return this.#erase(by, memory.text);
   }
 
   /** Forgets every memory of the agent. */
   async forgetAll(): Promise<FreedCounts> {
-    return this.#erase(await listSameMemories(this.#log, this.session), "user");
+    return this.#erase("user");
   }
 
-  /** Records first: if the process dies in between, the memories count as forgotten. */
-  async #erase(memories: readonly RememberedFact[], by: "user" | "agent"): Promise<FreedCounts> {
-    if (memories.length === 0) return NOTHING_FREED;
+  /**
+   * Forgets the memories with the value of a text, or all. Records it first: if the process dies in between, they count
+   * as forgotten. Reads the list again afterwards, because an agent may have saved the value before the record.
+   */
+  async #erase(by: "user" | "agent", text?: string): Promise<FreedCounts> {
+    const listSeqs = async () => {
+      const same = await listSameMemories(this.#log, this.session, text);
+      return same.map((memory) => ({ seq: this.#requireSeq(memory.id), text: memory.text }));
+    };
+    const targets = await listSeqs();
+    if (targets.length === 0) return NOTHING_FREED;
     const { ledger } = await this.#readState();
     const salt = ledger.salt ?? createSalt();
-    const targets = memories.map(({ id, text }) => ({ seq: this.#requireSeq(id), text }));
-    await this.#write(
-      targets.map(({ seq, text }) => ({
-        change: "forgotten",
-        of: seq,
-        by,
-        key: computeValueKey(text, salt),
-      })),
+    const recordSeq = await this.#write(
+      targets.map((target) => {
+        const key = computeValueKey(target.text, salt);
+        return { change: "forgotten", of: target.seq, by, key };
+      }),
     );
-    const places = targets.map(({ seq }) => ({ session: this.session, seq }));
-    return redactEntries(this.#log, this.session, places, "forgotten");
+    const places = (await listSeqs()).map(({ seq }) => ({ session: this.session, seq }));
+    const earlier = places.filter(({ seq }) => seq < recordSeq);
+    return redactEntries(this.#log, this.session, earlier, "forgotten");
   }
 
-  async #write(changes: readonly MemoryChange[]): Promise<void> {
-    await this.#log.append(
-      this.session,
-      changes.map((change) => ({ body: toChangeBody(change) })),
-    );
+  /** Appends changes and returns the seq of the first. */
+  async #write(changes: readonly MemoryChange[]): Promise<number> {
+    const bodies = changes.map((change) => ({ body: toChangeBody(change) }));
+    const [first] = await this.#log.append(this.session, bodies);
+    return (first as Entry).seq;
   }
 
   /** Erases a memory whose value was forgotten or rejected while it was being written. */

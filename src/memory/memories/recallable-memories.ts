@@ -24,6 +24,8 @@ export class RecallableMemories {
     if (findMemoryAgent(session) === undefined) return undefined;
     const ledger = await this.#readLedger(session);
     const stored = await this.#log.store.entries.get(session, seq);
+    // An erased entry has nothing to hide.
+    if (stored?.kind === "redacted") return undefined;
     if (!ledger || !stored || ledger.isForgotten(seq) || !ledger.isOnLine(seq)) return "hidden";
     const memory = ledger.findMemory(toEntry(session, stored));
     if (!memory) return undefined;
