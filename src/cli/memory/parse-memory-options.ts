@@ -4,19 +4,19 @@ import { UsageError } from "../usage-error.ts";
 
 const LEVELS: readonly MemoryTrust[] = ["user", "agent", "quoted", "rejected"];
 
+/** Builds the filter for memories. */
+export function buildMemoryFilter(trust: string | undefined, isOutdatedToo: boolean): MemoryFilter {
+  const level = parseTrust(trust);
+  return { ...(level && { trust: level }), ...(isOutdatedToo && { validAt: "ever" as const }) };
+}
+
 /** Parses --trust; undefined if it is absent. */
-export function parseTrust(text: string | undefined): MemoryTrust | undefined {
+function parseTrust(text: string | undefined): MemoryTrust | undefined {
   if (text === undefined) return undefined;
   const level = LEVELS.find((one) => one === text);
   if (level === undefined)
     throw new UsageError(`--trust is ${JSON.stringify(text)}; expected ${LEVELS.join(", ")}`);
   return level;
-}
-
-/** Builds the filter for memories. */
-export function buildMemoryFilter(trust: string | undefined, isOutdatedToo: boolean): MemoryFilter {
-  const level = parseTrust(trust);
-  return { ...(level && { trust: level }), ...(isOutdatedToo && { validAt: "ever" as const }) };
 }
 
 /** Parses --from and --until. */

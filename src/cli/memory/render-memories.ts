@@ -5,7 +5,7 @@ import type { Paint } from "../paint.ts";
 import { type Column, renderTable } from "../table.ts";
 
 /** A memory in a list. */
-export type ListedMemory = RememberedFact & { readonly isPinned: boolean };
+type ListedMemory = RememberedFact & { readonly isPinned: boolean };
 
 interface TableOptions {
   readonly now: number;
