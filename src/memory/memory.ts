@@ -7,6 +7,7 @@ import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import type { RelatedContent } from "../model/related-content.ts";
 import { Census, type Closable, Scope } from "../model/scope.ts";
 import type { StoredChunk } from "../store/memory-store.ts";
+import { ActiveLines } from "./active-lines.ts";
 import type { Embedder } from "./embed/embedder.ts";
 import { forgetFiles } from "./files/forget-files.ts";
 import { type IndexedFiles, type IndexFilesOptions, indexFiles } from "./files/index-files.ts";
@@ -95,11 +96,17 @@ export class Memory implements Closable {
    * far as it can be indexed in time; `unindexed` counts the rest.
    */
   async recall(question: string, options: RecallOptions = {}): Promise<Recall> {
-    checkFields("options", options, { threshold: "number?", signal: "signal?", scope: "object?" });
+    checkFields("options", options, {
+      threshold: "number?",
+      signal: "signal?",
+      scope: "object?",
+      activeLine: "boolean?",
+    });
     const memories = new RecallableMemories(
       this.#deps.log,
       checkMemoryFilter("memories", options.memories ?? {}),
     );
+    const lines = options.activeLine ? new ActiveLines(this.#deps.log) : undefined;
     const k = checkWholeNumber("k", options.k ?? 10, 1, 1_000);
     if (typeof question !== "string") throw createArgumentError("question", question, "a text");
     const waitMs = checkWholeNumber("waitMs", options.waitMs ?? WAIT_MS, 0);
@@ -123,6 +130,7 @@ export class Memory implements Closable {
       const hit = await toHit(one, this.#texts, similarityOf.get(one.chunk.number) ?? null);
       const memory = hit?.kind === "session" ? await memories.find(hit.session, hit.seq) : undefined;
       if (!hit || memory === "hidden") continue;
+      if (hit.kind === "session" && lines && !(await lines.has(hit.session, hit.seq))) continue;
       hits.push(memory && hit.kind === "session" ? { ...hit, memory } : hit);
       shown.push(one);
     }

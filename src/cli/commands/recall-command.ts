@@ -47,6 +47,7 @@ const OPTIONS = {
     help: "find only memories with this trust or more: user, agent, quoted, rejected (default: quoted)",
   },
   outdated: { type: "boolean", help: "find memories outside their dates too" },
+  active: { type: "boolean", help: "leave out messages that were rewound, replaced or removed" },
   wait: {
     type: "string",
     value: "SECONDS",
@@ -84,7 +85,14 @@ export const recallCommand = defineCommand({
     const waitMs = 1_000 * parseCountOption("wait", options.wait, WAIT);
     await catchUpIndexFor(waitMs, kernel, context, options);
     const { signal } = context;
-    const search = { k, signal, waitMs: 0, memories, ...(scope && { scope }) };
+    const search = {
+      k,
+      signal,
+      waitMs: 0,
+      memories,
+      activeLine: options.active === true,
+      ...(scope && { scope }),
+    };
     const recalled = await kernel.memory.recall(question, search);
     const around = options.expand ? await readSurroundings(kernel, recalled.hits) : [];
     for (const warning of warnings) context.stderr.write(`longhaul: ${escapeLine(warning)}\n`);

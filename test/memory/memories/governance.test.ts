@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Kernel, openKernel } from "../../../src/index.ts";
-import { rememberLegacy } from "../../../src/memory-entry.ts";
+import { rememberLegacy, retrieveContext } from "../../../src/memory-entry.ts";
 import { testFolder } from "../../support/folder.ts";
 
 const FACT = "The locker code is xylophone90210.";
@@ -225,6 +225,40 @@ describe("a memory that was rewound or redacted", () => {
     expect(await memories.pinSection()).not.toContain(FACT);
     expect(await recalled(kernel)).not.toContain(FACT);
     expect(JSON.stringify(await memories.history())).not.toContain("xylophone");
+  });
+});
+
+describe("a message of a conversation", () => {
+  const QUESTION = "What did we say is the locker code xylophone90210?";
+  const retrieve = (kernel: Kernel) =>
+    retrieveContext(kernel.memory, QUESTION, { tokensOf: (text) => text.length, budgetTokens: 10_000 });
+
+  test("that was rewound is in no window, no context and no recall of the active line", async () => {
+    const { kernel } = await start();
+    await using session = await kernel.session("chat");
+    await session.append({ role: "user", text: "Hello." });
+    await session.append({ role: "user", text: FACT });
+    expect((await retrieve(kernel))?.text).toContain(FACT);
+    expect(await recalled(kernel, { activeLine: true })).toContain(FACT);
+    const { previous } = await session.rewind(1);
+    const { messages } = await session.window({ model: "claude-sonnet-4-5" }).fit();
+    expect(JSON.stringify(messages)).not.toContain("xylophone");
+    expect((await retrieve(kernel))?.text ?? "").not.toContain("xylophone");
+    expect(await recalled(kernel, { activeLine: true })).not.toContain(FACT);
+    expect(await recalled(kernel)).toContain(FACT);
+    await session.choose(previous);
+    expect((await retrieve(kernel))?.text).toContain(FACT);
+  });
+
+  test("that left the scope is not returned", async () => {
+    const { kernel } = await start();
+    await using session = await kernel.session("chat", { meta: { team: "a" } });
+    await session.append({ role: "user", text: FACT });
+    const scope = { meta: { team: "a" } };
+    expect(await recalled(kernel, { scope })).toEqual([FACT]);
+    await session.update({ meta: { team: "b" } });
+    expect(await recalled(kernel, { scope })).toEqual([]);
+    expect(await recalled(kernel, { scope: { meta: { team: "b" } } })).toEqual([FACT]);
   });
 });
 
