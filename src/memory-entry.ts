@@ -10,7 +10,10 @@ export {
   rememberLegacy,
   toLegacyPins,
 } from "./memory/memories/legacy-pins.ts";
-export type { MemoryAuthor } from "./memory/memories/remembered-fact.ts";
+export type { MemoryEvent } from "./memory/memories/memory-history.ts";
+export type { MemoryFilter, MemoryTrust, Validity } from "./memory/memories/memory-trust.ts";
+export type { RecalledMemory } from "./memory/memories/recallable-memories.ts";
+export type { MemoryAuthor, RememberOptions } from "./memory/memories/remembered-fact.ts";
 export type { MemoryState } from "./memory/memory.ts";
 export type { RecallDepth } from "./memory/recall-options.ts";
 export { AgentMemory, type AgentMemoryDeps } from "./memory/retrieval/agent-memory.ts";

@@ -1,5 +1,6 @@
 import type { EntryId, SessionId } from "../model/entry.ts";
 import type { ChunkAuthor } from "../store/memory-store.ts";
+import type { RecalledMemory } from "./memories/recallable-memories.ts";
 
 /** The common fields of hits: the text, verbatim, and its score. The text is untrusted data, never an instruction. */
 export interface HitBase {
@@ -25,6 +26,8 @@ export interface SessionHit extends HitBase {
   readonly to: number;
   readonly author: ChunkAuthor;
   readonly speaker: string | null;
+  /** Provenance and state of a remembered fact; undefined for other entries. */
+  readonly memory?: RecalledMemory;
 }
 
 /** A stretch of a file. */

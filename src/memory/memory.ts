@@ -7,6 +7,7 @@ import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import type { RelatedContent } from "../model/related-content.ts";
 import { Census, type Closable, Scope } from "../model/scope.ts";
 import type { StoredChunk } from "../store/memory-store.ts";
+import { ActiveLines } from "./active-lines.ts";
 import type { CandidateReader } from "./careful/candidate-reader.ts";
 import { runSecondStage, type SecondStageDeps } from "./careful/second-stage.ts";
 import type { Embedder } from "./embed/embedder.ts";
@@ -20,6 +21,8 @@ import { ChunkVectors } from "./index/chunk-vectors.ts";
 import { type FollowOptions, LogFollower } from "./index/log-follower.ts";
 import { IndexSearch } from "./index-search.ts";
 import { estimateCertainty, type RankedChunk, toHit } from "./make-hits.ts";
+import { checkMemoryFilter } from "./memories/memory-trust.ts";
+import { RecallableMemories } from "./memories/recallable-memories.ts";
 import type { TermVectors } from "./rank/turn-candidate.ts";
 import { liftRareWords } from "./rare-words.ts";
 import { checkRecallDepth, type RecallOptions } from "./recall-options.ts";
@@ -99,7 +102,17 @@ export class Memory implements Closable {
    * far as it can be indexed in time; `unindexed` counts the rest.
    */
   async recall(question: string, options: RecallOptions = {}): Promise<Recall> {
-    checkFields("options", options, { threshold: "number?", signal: "signal?", scope: "object?" });
+    checkFields("options", options, {
+      threshold: "number?",
+      signal: "signal?",
+      scope: "object?",
+      activeLine: "boolean?",
+    });
+    const memories = new RecallableMemories(
+      this.#deps.log,
+      checkMemoryFilter("memories", options.memories ?? {}),
+    );
+    const lines = options.activeLine ? new ActiveLines(this.#deps.log) : undefined;
     const k = checkWholeNumber("k", options.k ?? 10, 1, 1_000);
     if (typeof question !== "string") throw createArgumentError("question", question, "a text");
     const waitMs = checkWholeNumber("waitMs", options.waitMs ?? WAIT_MS, 0);
@@ -126,8 +139,10 @@ export class Memory implements Closable {
     for (const one of ranked) {
       if (hits.length === k || one.score < (options.threshold ?? 0) * (ranked[0]?.score ?? 0)) break;
       const hit = await toHit(one, this.#texts, similarityOf.get(one.chunk.number) ?? null);
-      if (!hit) continue;
-      hits.push(hit);
+      const memory = hit?.kind === "session" ? await memories.find(hit.session, hit.seq) : undefined;
+      if (!hit || memory === "hidden") continue;
+      if (hit.kind === "session" && lines && !(await lines.has(hit.session, hit.seq))) continue;
+      hits.push(memory && hit.kind === "session" ? { ...hit, memory } : hit);
       shown.push(one);
     }
     const similarity = hits[0]?.similarity ?? null;
@@ -159,7 +174,10 @@ export class Memory implements Closable {
     return findRelated(this.#search, this.#texts, question, sessions, options);
   }
 
-  /** The entries around a hit of a session, in order, with the hit's own entry in the middle. */
+  /**
+   * The entries around a hit of a session, in order, with the hit's own entry in the middle. Around a memory, only
+   * memories that recall may return are shown.
+   */
   async expand(entry: EntryId, options: ExpandOptions = {}): Promise<readonly Entry[]> {
     const { around = 2 } = checkFields("options", options);
     const { session, seq } = parseEntryId(entry);
@@ -170,8 +188,12 @@ export class Memory implements Closable {
     const own = await entries.get(session, seq);
     const to = Number.POSITIVE_INFINITY;
     const after = await entries.read(session, { from: seq + 1, to, limit, order: "ascending", kinds });
-    const stored = [...[...before].reverse(), ...(own ? [own] : []), ...after];
-    return stored.map((one) => toEntry(session, one));
+    const memories = new RecallableMemories(this.#deps.log);
+    const shown: Entry[] = [];
+    for (const one of [...[...before].reverse(), ...(own ? [own] : []), ...after])
+      if (one.seq === seq || (await memories.find(session, one.seq)) !== "hidden")
+        shown.push(toEntry(session, one));
+    return shown;
   }
 
   /** Indexes everything committed. A recall does so by itself, but would have to wait after a large import. */

@@ -94,7 +94,9 @@ describe("an agent's tools", () => {
     expect(await kernel.memories("support").pinSection()).toContain(
       "\nagent| The staging database is db-3.\n",
     );
-    expect(await call("recall", { question: "staging database" })).toContain("memory:support#1, assistant");
+    expect(await call("recall", { question: "staging database" })).toContain(
+      "memory:support#1, note of an agent",
+    );
     expect(await call("forget", { reference: "memory:support#1" })).toBe("Forgotten: memory:support#1.");
     expect(await call("forget", { reference: "memory:support#1" })).toBe(
       "There is no memory memory:support#1.",
@@ -103,6 +105,40 @@ describe("an agent's tools", () => {
     expect(await call("expand", { reference: "memory:support#1" })).toBe(
       "memory:support#1 was removed on request.",
     );
+  });
+
+  test("cannot save again what was forgotten, nor show what the user rejected or ended", async () => {
+    const { kernel, call } = await agentTools();
+    const memories = kernel.memories();
+    await call("save_memory", { text: "The staging database is db-3." });
+    await call("forget", { reference: "memory:default#1" });
+    expect(await call("save_memory", { text: "the staging database is db-3" })).toMatch(
+      /^Not remembered: a memory with this value was forgotten, and only the user/,
+    );
+    await call("save_memory", { text: "The backup database is db-4." });
+    await call("save_memory", { text: "The old database is db-5." });
+    const [ended, rejected] = await memories.list();
+    await memories.review(rejected?.id ?? "", "rejected");
+    await memories.setValidity(ended?.id ?? "", { until: 1 });
+    await memories.remember("The new database is db-6.", { by: "user" });
+    const found = await call("recall", { question: "database db-3 db-4 db-5 db-6" });
+    expect(found).toContain("memory of the user");
+    for (const gone of ["db-4", "db-5"]) {
+      expect(found.slice(found.indexOf("<"))).not.toContain(gone);
+      for (const { id } of [ended, rejected] as { id: string }[])
+        expect(await call("expand", { reference: id })).toBe(`There is no entry ${id}.`);
+      expect(await call("expand", { reference: (await memories.list())[0]?.id ?? "" })).not.toContain(gone);
+    }
+  });
+
+  test("save quotes apart from notes, and leave accepted notes to the user", async () => {
+    const { kernel, call } = await agentTools();
+    await call("save_memory", { text: "Visitors sign in at the desk.", quoted: true });
+    expect(await kernel.memories().pinSection()).toBeUndefined();
+    expect(await call("recall", { question: "visitors desk" })).toContain("quote noted by an agent");
+    await kernel.memories().review("memory:default#1", "accepted");
+    expect(await kernel.memories().pinSection()).toContain("user| Visitors sign in");
+    expect(await call("forget", { reference: "memory:default#1" })).toMatch(/only the user can/);
   });
 
   test("leave alone what the user had remembered, and conversations", async () => {

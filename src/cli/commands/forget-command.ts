@@ -27,7 +27,7 @@ export const forgetCommand = defineCommand({
   summary: "delete a memory, an entry or a conversation, and everything derived from it",
   usage: ["forget <memory|entry|session>… [options]", "forget --path PATH"],
   about:
-    'Name a memory by its id, as "longhaul memories" lists it; an entry as <session>#<number>; a session by its id. Summaries and extracts that repeat an entry are deleted with it, and so are its chunks in the index. There is no undo, so the command asks before it deletes entries and sessions.',
+    'Name a memory by its id, as "longhaul memories" lists it; an entry as <session>#<number>; a session by its id. Summaries and extracts that repeat an entry are deleted with it, and so are its chunks in the index. Agents cannot save a forgotten memory again. There is no undo, so the command asks before it deletes entries and sessions.',
   options: {
     yes: { type: "boolean", short: "y", help: "forget entries and sessions without asking" },
     path: {
@@ -68,7 +68,11 @@ export const forgetCommand = defineCommand({
 async function findTarget(kernel: Kernel, name: string, scope: SessionScope): Promise<ForgetTarget> {
   if (!/#\d+$/.test(name)) {
     const id = await findSession(kernel, name, scope);
-    return { name: id, kind: "session", forget: () => kernel.deleteSession(id) };
+    // The session stays, with the changes by which its values stay forgotten.
+    const forget = id.startsWith(MEMORY_PREFIX)
+      ? () => kernel.memories(id.slice(MEMORY_PREFIX.length)).forgetAll()
+      : () => kernel.deleteSession(id);
+    return { name: id, kind: "session", forget };
   }
   const place = parseEntryId(name);
   if (place.session.startsWith(MEMORY_PREFIX)) {

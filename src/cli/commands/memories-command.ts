@@ -1,58 +1,149 @@
+import type { Kernel, RememberedFact } from "../../index.ts";
+import { parseEntryId } from "../../index.ts";
 import { choosePaint } from "../choose-paint.ts";
-import { defineCommand } from "../cli-command.ts";
+import { defineCommand, type ParsedArguments } from "../cli-command.ts";
+import type { CliContext } from "../cli-context.ts";
 import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { formatAgo } from "../format-time.ts";
+import { buildMemoryFilter, parseValidity } from "../memory/parse-memory-options.ts";
+import { renderHistory, renderMemories } from "../memory/render-memories.ts";
 import { openExistingStore } from "../open-store.ts";
 import { parseCountOption } from "../parse-arguments.ts";
 import { printLines } from "../print-lines.ts";
 import { printTo } from "../printer.ts";
-import { type Column, renderTable } from "../table.ts";
+import { UsageError } from "../usage-error.ts";
+import { fitText } from "../width.ts";
 
 const LIMIT = { otherwise: 50, max: 10_000 };
-const COLUMNS: readonly Column[] = [
-  { title: "memory", look: "cyan" },
-  { title: "by" },
-  { title: "when" },
-  { title: "pin" },
-  { title: "text", shrinks: "first" },
-];
+const MEMORY_PREFIX = "memory:";
 
-/** Lists an agent's memories. */
+const OPTIONS = {
+  agent: { type: "string", value: "NAME", help: 'agent that owns the memories (default: "default")' },
+  limit: { type: "string", value: "N", help: `maximum memories to list (default: ${LIMIT.otherwise})` },
+  all: { type: "boolean", help: "include rejected memories and those outside their dates" },
+  trust: {
+    type: "string",
+    value: "LEVEL",
+    help: "list only memories with this trust or more: user, agent, quoted, rejected (default: quoted)",
+  },
+  review: { type: "boolean", help: "list only notes of agents that you have not accepted or rejected" },
+  history: { type: "boolean", help: "list every change to the memories, newest first" },
+  accept: { type: "boolean", help: "accept the named memories: they count as yours" },
+  reject: { type: "boolean", help: "reject the named memories: they are not shown and not recalled" },
+  from: { type: "string", value: "DATE", help: "the named memories hold from this date on" },
+  until: { type: "string", value: "DATE", help: "the named memories hold until this date" },
+} as const;
+
+type MemoriesValues = ParsedArguments<typeof OPTIONS>["options"];
+
+/** Lists and reviews an agent's memories. */
 export const memoriesCommand = defineCommand({
   name: "memories",
-  summary: "list the memories of an agent, newest first",
-  usage: ["memories [options]"],
-  options: {
-    agent: { type: "string", value: "NAME", help: 'agent that owns the memories (default: "default")' },
-    limit: { type: "string", value: "N", help: `maximum memories to list (default: ${LIMIT.otherwise})` },
-  },
-  maxOperands: 0,
-  examples: ["longhaul memories", "longhaul memories --agent support --json"],
-  async run(context, { options }) {
+  summary: "list and review the memories of an agent, newest first",
+  usage: [
+    "memories [options]",
+    "memories --review",
+    "memories <memory>… --accept | --reject",
+    "memories <memory>… [--from DATE] [--until DATE]",
+  ],
+  about:
+    "Notes of agents are used at once; --review lists those that you have not judged. Agents cannot save a rejected or forgotten value again; you can, with longhaul remember. --from and --until set the dates of a memory; the one that is absent is removed.",
+  options: OPTIONS,
+  maxOperands: Number.POSITIVE_INFINITY,
+  examples: [
+    "longhaul memories",
+    "longhaul memories --review",
+    "longhaul memories memory:default#3 --reject",
+    "longhaul memories --agent support --history --json",
+  ],
+  async run(context, { operands, options }) {
     const limit = parseCountOption("limit", options.limit, LIMIT);
+    const change = chooseChange(options);
+    if (operands.length > 0 && !change)
+      throw new UsageError("say what to do with the memories: --accept, --reject, --from or --until");
+    if (operands.length === 0 && change) throw new UsageError("name a memory, as memory:default#3");
+    if (options.all && options.trust !== undefined)
+      throw new UsageError("--all and --trust cannot be combined");
+    const filter = buildMemoryFilter(options.all ? "rejected" : options.trust, options.all === true);
     await using kernel = await openExistingStore(context, options);
+    if (change) return await changeMemories(context, options, kernel, operands, change);
     const memories = kernel.memories(options.agent);
-    const pins = new Set((await memories.pins()).map(({ id }) => id));
-    const listed = (await memories.list({ limit })).map((one) => ({ ...one, isPinned: pins.has(one.id) }));
-    if (options.json) {
-      await printTo(context.stdout, `${toSafeJson({ agent: memories.agent, memories: listed })}\n`);
+    const shape = { now: Date.now(), width: context.columns.stdout, paint: choosePaint(context, options) };
+    if (options.history) {
+      const history = await memories.history({ limit });
+      const none = `${escapeLine(memories.agent)} has never had a memory.`;
+      await print(context, options, { agent: memories.agent, history }, () =>
+        history.length > 0 ? renderHistory(history, shape) : [none],
+      );
       return EXIT.fine;
     }
-    const now = Date.now();
-    const rows = listed.map(({ id, by, at, text, isPinned }) => [
-      id,
-      by,
-      formatAgo(at, now),
-      isPinned ? "pin" : "",
-      text,
-    ]);
-    const width = context.columns.stdout;
-    const lines =
-      rows.length > 0
-        ? renderTable(COLUMNS, rows, { width, paint: choosePaint(context, options) })
-        : [`${escapeLine(memories.agent)} has no memories.`];
-    await printLines(context, lines);
+    const pins = new Set((await memories.pins()).map(({ id }) => id));
+    const query = {
+      limit,
+      ...filter,
+      ...(options.review && { isUnreviewed: true, validAt: "ever" as const }),
+    };
+    const listed = (await memories.list(query)).map((one) => ({ ...one, isPinned: pins.has(one.id) }));
+    const none = options.review ? "has no memories to review" : "has no memories";
+    await print(context, options, { agent: memories.agent, memories: listed }, () =>
+      listed.length > 0 ? renderMemories(listed, shape) : [`${escapeLine(memories.agent)} ${none}.`],
+    );
     return EXIT.fine;
   },
 });
+
+interface MemoryEdit {
+  readonly words: string;
+  readonly apply: (memories: ReturnType<Kernel["memories"]>, id: string) => Promise<RememberedFact>;
+}
+
+function chooseChange(options: MemoriesValues): MemoryEdit | undefined {
+  const { accept, reject, from, until } = options;
+  const hasDates = from !== undefined || until !== undefined;
+  if ([accept === true, reject === true, hasDates].filter(Boolean).length > 1)
+    throw new UsageError("--accept, --reject and dates cannot be combined");
+  if (accept) return { words: "Accepted", apply: (memories, id) => memories.review(id, "accepted") };
+  if (reject) return { words: "Rejected", apply: (memories, id) => memories.review(id, "rejected") };
+  if (!hasDates) return undefined;
+  const dates = parseValidity({
+    ...(from !== undefined && { from }),
+    ...(until !== undefined && { until }),
+  });
+  return { words: "Dated", apply: (memories, id) => memories.setValidity(id, dates) };
+}
+
+async function changeMemories(
+  context: CliContext,
+  options: MemoriesValues,
+  kernel: Kernel,
+  operands: readonly string[],
+  { words, apply }: MemoryEdit,
+): Promise<number> {
+  const changed: RememberedFact[] = [];
+  for (const operand of operands) {
+    const number = /^#?(\d+)$/.exec(operand)?.[1];
+    const id = number === undefined ? operand : `${kernel.memories(options.agent).session}#${number}`;
+    const { session } = parseEntryId(id);
+    if (!session.startsWith(MEMORY_PREFIX))
+      throw new UsageError(`${id} is no memory; "longhaul memories" lists them`);
+    changed.push(await apply(kernel.memories(session.slice(MEMORY_PREFIX.length)), id));
+  }
+  if (options.json) await printTo(context.stdout, `${toSafeJson({ changed })}\n`);
+  else if (!options.quiet) {
+    const lines = changed.map(
+      ({ id, text }) => `${words} ${escapeLine(id)}: ${fitText(escapeLine(text), 60)}\n`,
+    );
+    await printTo(context.stdout, lines.join(""));
+  }
+  return EXIT.fine;
+}
+
+async function print(
+  context: CliContext,
+  options: MemoriesValues,
+  value: Readonly<Record<string, unknown>>,
+  render: () => readonly string[],
+): Promise<void> {
+  if (options.json) await printTo(context.stdout, `${toSafeJson(value)}\n`);
+  else await printLines(context, render());
+}

@@ -7,6 +7,7 @@ import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { formatQuantity } from "../format-count.ts";
 import { catchUpIndexFor } from "../memory/catch-up-index.ts";
+import { buildMemoryFilter } from "../memory/parse-memory-options.ts";
 import { buildRecallScope } from "../memory/recall-scope.ts";
 import { type RecalledHit, type RecallResult, renderHit } from "../memory/render-hit.ts";
 import { openExistingStore } from "../open-store.ts";
@@ -40,6 +41,13 @@ const OPTIONS = {
     value: "PATH",
     help: "search only this file or folder; repeatable",
   },
+  trust: {
+    type: "string",
+    value: "LEVEL",
+    help: "find only memories with this trust or more: user, agent, quoted, rejected (default: quoted)",
+  },
+  outdated: { type: "boolean", help: "find memories outside their dates too" },
+  active: { type: "boolean", help: "leave out messages that were rewound, replaced or removed" },
   wait: {
     type: "string",
     value: "SECONDS",
@@ -70,6 +78,7 @@ export const recallCommand = defineCommand({
     const question = operands.join(" ").trim();
     if (question === "") throw new UsageError("the question is missing: longhaul recall <question>");
     const k = parseCountOption("limit", options.limit, LIMIT);
+    const memories = buildMemoryFilter(options.trust, options.outdated === true);
     const warnings: string[] = [];
     const onWarning = (warning: string) => void warnings.push(warning);
     await using kernel = await openExistingStore(context, options, { onWarning });
@@ -77,14 +86,16 @@ export const recallCommand = defineCommand({
     const waitMs = 1_000 * parseCountOption("wait", options.wait, WAIT);
     await catchUpIndexFor(waitMs, kernel, context, options);
     const { signal } = context;
-    const depth = options.careful ? "careful" : "quick";
-    const recalled = await kernel.memory.recall(question, {
+    const search = {
       k,
       signal,
-      depth,
+      depth: options.careful ? ("careful" as const) : ("quick" as const),
       waitMs: 0,
+      memories,
+      activeLine: options.active === true,
       ...(scope && { scope }),
-    });
+    };
+    const recalled = await kernel.memory.recall(question, search);
     const around = options.expand ? await readSurroundings(kernel, recalled.hits) : [];
     for (const warning of warnings) context.stderr.write(`longhaul: ${escapeLine(warning)}\n`);
     if (options.json) {

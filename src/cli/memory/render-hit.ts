@@ -34,9 +34,16 @@ export function renderHit(
     readonly lines?: number;
   },
 ): readonly string[] {
-  const who = hit.kind === "session" ? (hit.speaker ?? hit.author) : "file";
+  const who = hit.kind === "session" ? describeAuthor(hit) : "file";
   const facts = [who, formatAgo(hit.at, now), `score ${hit.score.toFixed(2)}`];
   const head = `${String(number).padStart(2)}  ${paint("cyan", escapeLine(citeHit(hit)))}  ${paint("dim", escapeLine(facts.join(", ")))}`;
   const room = { columns: columns - INDENT.length, ...(lines !== undefined && { lines }) };
   return [head, ...renderExcerpt(hit.text.trimEnd(), room).map((line) => INDENT + line)];
+}
+
+function describeAuthor({ memory, speaker, author }: Extract<RecalledHit, { kind: "session" }>): string {
+  if (!memory) return speaker ?? author;
+  const { by, trust } = memory;
+  if (trust === by) return `memory, ${by}`;
+  return `memory, ${by}, ${trust === "rejected" ? "rejected" : "accepted"}`;
 }

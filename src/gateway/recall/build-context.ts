@@ -1,4 +1,4 @@
-import { buildContextBlock, shouldRetrieve } from "../../memory-entry.ts";
+import { buildContextBlock, type ContextBlock, shouldRetrieve } from "../../memory-entry.ts";
 import { estimateText } from "../../window-entry.ts";
 import type { ThreadCall } from "../call/thread-call.ts";
 import type { MemorySearch } from "../exchange/memory-search.ts";
@@ -16,12 +16,12 @@ export async function buildContext(
   { query: words, hits }: MemorySearch,
   call: ThreadCall,
   roomTokens: number,
-): Promise<string | undefined> {
+): Promise<ContextBlock | undefined> {
   if (hits.length === 0) return undefined;
   const shown = await findShownContent(call);
   // A file that the message names and the window contains need not be recalled.
   if (!shouldRetrieve(words, { texts: shown.texts })) return undefined;
   const budgetTokens = Math.floor(Math.min(MAX_TOKENS, call.request.limits.window * MAX_SHARE, roomTokens));
   if (budgetTokens < 1) return undefined;
-  return buildContextBlock(hits, { tokensOf: estimateText, budgetTokens, shown })?.text;
+  return buildContextBlock(hits, { tokensOf: estimateText, budgetTokens, shown });
 }

@@ -61,7 +61,10 @@ const RECALL_TOOLS: readonly RecallTool[] = [
     description: "Remembers a fact for all later conversations with this user.",
     schema: {
       type: "object",
-      properties: { text: { type: "string" } },
+      properties: {
+        text: { type: "string" },
+        quoted: { type: "boolean", description: "true for words of a file, page or tool result" },
+      },
       required: ["text"],
       additionalProperties: false,
     },

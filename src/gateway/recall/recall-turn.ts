@@ -119,10 +119,14 @@ export async function keepRecallTools(
 }
 
 /** Chooses the context for the newest message; earlier context stays as long as there is room for it, newest first. */
-async function chooseContext({ thread, call, memorySearch }: Exchange): Promise<void> {
+async function chooseContext({ thread, call, memorySearch, services }: Exchange): Promise<void> {
   const { request: callRequest, pieces, roomTokens = 0 } = call;
   const { list } = callRequest.messages;
   const { contextTexts } = thread.recall;
+  await contextTexts.dropErased(async (entry) => {
+    const [now] = await services.kernel.memory.expand(entry, { around: 0 });
+    return now === undefined || now.kind === "redacted";
+  });
   const earlier = findSentTexts(callRequest.messages, pieces, contextTexts.find(list));
   let leftTokens = roomTokens;
   const tooMany: number[] = [];
@@ -133,8 +137,10 @@ async function chooseContext({ thread, call, memorySearch }: Exchange): Promise<
   }
   contextTexts.forget(list, tooMany);
   const sought = memorySearch && list[memorySearch.messageIndex];
-  if (memorySearch && sought)
-    contextTexts.set(list, sought, await buildContext(memorySearch, call, leftTokens));
+  if (!memorySearch || !sought) return;
+  const block = await buildContext(memorySearch, call, leftTokens);
+  const entries = block?.hits.flatMap((hit) => (hit.kind === "session" ? [hit.entry] : []));
+  contextTexts.set(list, sought, block?.text, entries);
 }
 
 function sumTextTokens(texts: ReadonlyMap<number, string>): number {

@@ -1,4 +1,5 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
+import type { EntryId } from "../../index.ts";
 import type { RequestMessage } from "../request/request-messages.ts";
 
 /**
@@ -8,12 +9,19 @@ import type { RequestMessage } from "../request/request-messages.ts";
 const MAX_TEXTS = 12;
 const KEPT_TEXTS = 6;
 
+/** Context for one message. */
+interface ContextText {
+  readonly text: string;
+  /** The entries that it quotes. */
+  readonly entries: readonly EntryId[];
+}
+
 /**
  * Context added to user messages, by message. It is repeated in every later request, so that everything before the
  * newest message stays in the provider's cache.
  */
 export class ContextTexts {
-  readonly #texts = new Map<string, string>();
+  readonly #texts = new Map<string, ContextText>();
   /** Messages without results, which are not searched for again. */
   readonly #withoutResult = new BoundedMap<string, true>({ max: MAX_TEXTS });
 
@@ -22,7 +30,7 @@ export class ContextTexts {
     const found = new Map<number, string>();
     if (this.#texts.size === 0) return found;
     for (const [index, name] of nameMessages(messages)) {
-      const text = this.#texts.get(name);
+      const text = this.#texts.get(name)?.text;
       if (text !== undefined) found.set(index, text);
     }
     return found;
@@ -34,17 +42,34 @@ export class ContextTexts {
     return this.#texts.has(name) || this.#withoutResult.has(name);
   }
 
-  /** Stores the text added to a message; undefined for none. */
-  set(messages: readonly RequestMessage[], { index }: RequestMessage, text: string | undefined): void {
+  /** Stores the text added to a message, and the entries that it quotes; undefined for none. */
+  set(
+    messages: readonly RequestMessage[],
+    { index }: RequestMessage,
+    text: string | undefined,
+    entries: readonly EntryId[] = [],
+  ): void {
     const name = nameMessages(messages).get(index);
     if (name === undefined) return;
     if (text === undefined) {
       this.#withoutResult.set(name, true);
       return;
     }
-    this.#texts.set(name, text);
+    this.#texts.set(name, { text, entries });
     if (this.#texts.size <= MAX_TEXTS) return;
     for (const old of [...this.#texts.keys()].slice(0, -KEPT_TEXTS)) this.#texts.delete(old);
+  }
+
+  /** Removes texts that quote an erased entry; their messages are not searched for again. */
+  async dropErased(isErased: (entry: EntryId) => Promise<boolean>): Promise<void> {
+    for (const [name, { entries }] of [...this.#texts]) {
+      for (const entry of entries) {
+        if (!(await isErased(entry))) continue;
+        this.#texts.delete(name);
+        this.#withoutResult.set(name, true);
+        break;
+      }
+    }
   }
 
   /** Removes the texts of some messages, given by index; these messages are not searched for again. */

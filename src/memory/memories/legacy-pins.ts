@@ -1,5 +1,5 @@
-import { checkList } from "../../model/argument-checks.ts";
-import { createArgumentError } from "../../model/errors.ts";
+import { checkFields, checkList } from "../../model/argument-checks.ts";
+import { createArgumentError, isLonghaulError } from "../../model/errors.ts";
 import type { Memories } from "./memories.ts";
 import { joinPinTexts } from "./pin-section.ts";
 import { MAX_MEMORY_BYTES, type RememberedFact } from "./remembered-fact.ts";
@@ -10,6 +10,11 @@ export interface LegacyPins {
   readonly recentMemories: readonly string[];
   /** Can be read; assignments have no effect. */
   pinContent: string;
+}
+
+interface RememberLegacyOptions {
+  /** Called for each text that was not remembered because its value was forgotten or rejected, with the reason. */
+  readonly onRefused?: (text: string, reason: string) => void;
 }
 
 /** Number of memories to compare with, so that data read twice is remembered once. */
@@ -43,17 +48,28 @@ export function readLegacyMemories(data: unknown): readonly string[] {
 
 /**
  * Remembers the memories in the data of an older agent that are not remembered yet, as notes of the agent, because
- * their author is unknown.
+ * their author is unknown. Values that were forgotten or rejected are left out.
  */
-export async function rememberLegacy(memories: Memories, data: unknown): Promise<readonly RememberedFact[]> {
+export async function rememberLegacy(
+  memories: Memories,
+  data: unknown,
+  options: RememberLegacyOptions = {},
+): Promise<readonly RememberedFact[]> {
   if (typeof memories?.list !== "function")
     throw createArgumentError("memories", memories, "what kernel.memories() returns");
-  const known = new Set((await memories.list({ limit: MAX_COMPARED })).map(({ text }) => text));
+  const { onRefused } = checkFields("options", options, { onRefused: "function?" });
+  const all = await memories.list({ limit: MAX_COMPARED, trust: "rejected", validAt: "ever" });
+  const known = new Set(all.map(({ text }) => text));
   const added: RememberedFact[] = [];
   for (const text of readLegacyMemories(data)) {
     if (known.has(text)) continue;
-    const memory = await memories.remember(text, { by: "agent" });
-    if (memory) added.push(memory);
+    try {
+      const memory = await memories.remember(text, { by: "agent" });
+      if (memory) added.push(memory);
+    } catch (error) {
+      if (!isLonghaulError(error, "MEMORY_REFUSED")) throw error;
+      onRefused?.(text, error.message);
+    }
   }
   return added;
 }

@@ -1,40 +1,66 @@
+import { randomBytes } from "node:crypto";
+import type { ReadyBody } from "../../log/absorb-message.ts";
 import { toEntry } from "../../log/entry-body.ts";
 import type { Log } from "../../log/log.ts";
 import { redactEntries } from "../../log/redaction.ts";
 import { checkFields } from "../../model/argument-checks.ts";
-import { type EntryId, parseEntryId, type SessionId } from "../../model/entry.ts";
-import { checkWholeNumber, createArgumentError, LonghaulError } from "../../model/errors.ts";
-import type { FreedCounts } from "../../store/freed-counts.ts";
+import { type Entry, type EntryId, parseEntryId, type SessionId } from "../../model/entry.ts";
+import { checkWholeNumber, createArgumentError } from "../../model/errors.ts";
+import { type FreedCounts, NOTHING_FREED } from "../../store/freed-counts.ts";
+import { type MemoryChange, toChangeBody } from "./memory-change.ts";
+import { createMemoryNotFound, createMemoryRefusal } from "./memory-errors.ts";
+import { type MemoryEvent, readMemoryEntries, readMemoryHistory } from "./memory-history.ts";
+import { MemoryLedger, readMemoryChanges, readMemoryLedger } from "./memory-ledger.ts";
+import {
+  checkMemoryFilter,
+  checkValidity,
+  isMemoryAdmitted,
+  type MemoryFilter,
+  type Validity,
+} from "./memory-trust.ts";
 import { type PinSectionOptions, renderPinSection } from "./pin-section.ts";
+import { RecallableMemories } from "./recallable-memories.ts";
 import {
   checkMemoryText,
   DEFAULT_AGENT,
-  type MemoryAuthor,
   parseRememberedFact,
   type RememberedFact,
+  type RememberOptions,
   toMemoryMessage,
   toMemorySession,
 } from "./remembered-fact.ts";
+import { listSameMemories } from "./same-memories.ts";
+import { computeValueKey } from "./value-key.ts";
 
 export interface MemoriesOptions {
   /** Number of most recent memories that are pinned; default 10. */
   readonly pins?: number;
 }
 
-interface MemoriesQuery {
+interface MemoriesQuery extends MemoryFilter {
   /** Maximum number of memories; default 100. */
   readonly limit?: number;
   /** Only memories older than this one. */
   readonly before?: EntryId;
+  /** Only memories of agents that no person has accepted or rejected. */
+  readonly isUnreviewed?: boolean;
+}
+
+/** Who asks for a change; default "user". */
+interface ChangeOptions {
+  readonly by?: "user" | "agent";
 }
 
 const MAX_PINS = 100;
-const PAGE_SIZE = 256;
+const MAX_PAGE = 256;
+const MIN_PAGE = 16;
+const MAX_LISTED = 10_000;
+const AUTHORS: readonly unknown[] = ["user", "agent", "quoted"];
 
 /**
  * The memories of one agent: texts that the user asked to remember, and the agent's own notes. They are stored in a
- * session of their own, so that they survive restarts and recall finds them. The most recent ones are pins. A handle
- * holds no resources; several may be open.
+ * session of their own, with every change to them, so that they survive restarts and recall finds them. The most recent
+ * ones are pins. A handle holds no resources; several may be open.
  */
 export class Memories {
   readonly agent: string;
@@ -51,28 +77,38 @@ export class Memories {
   }
 
   /**
-   * Remembers a text; undefined if it is blank. `by` is "user" only if a person explicitly asked for it, never for
-   * recalled, read or summarized text.
+   * Remembers a text; undefined if it is blank. Throws MEMORY_REFUSED if the same value was forgotten or rejected,
+   * unless the user asks for it, which makes the value welcome again.
    */
-  async remember(text: string, options: { readonly by: MemoryAuthor }): Promise<RememberedFact | undefined> {
-    const { by } = checkFields("options", options);
-    if (by !== "user" && by !== "agent") throw createArgumentError("by", by, '"user" or "agent"');
+  async remember(text: string, options: RememberOptions): Promise<RememberedFact | undefined> {
+    const { by, source, from, until } = checkFields("options", options, { source: "name?" });
+    if (!AUTHORS.includes(by)) throw createArgumentError("by", by, '"user", "agent" or "quoted"');
+    const dates = checkValidity({
+      ...(from !== undefined && { from }),
+      ...(until !== undefined && { until }),
+    });
     const trimmed = checkMemoryText(text);
     if (trimmed === undefined) return undefined;
-    const ready = await this.#log.prepare(toMemoryMessage(trimmed, by));
-    const create = {
-      id: this.session,
-      createdAt: this.#log.clock.now(),
-      title: `Memories of ${this.agent}`,
-      meta: { agent: this.agent },
-    };
-    const entry = await this.#log.appendOne(this.session, ready, { create });
-    return { id: entry.id, at: entry.at, text: trimmed, by };
+    const ready = await this.#log.prepare(
+      toMemoryMessage(trimmed, { by, ...(source !== undefined && { source }), ...dates }),
+    );
+    const { ledger, head } = await this.#readState();
+    const keys = ledger.listRefusedKeys(trimmed);
+    const refusal = ledger.findRefusal(trimmed);
+    if (refusal !== undefined && by !== "user") throw createMemoryRefusal(this.agent, refusal);
+    const lifted: readonly ReadyBody[] =
+      keys.length === 0 ? [] : [{ body: toChangeBody({ change: "restored", by: "user", keys }) }];
+    const entries = await this.#log.append(this.session, [...lifted, ready], {
+      create: this.#describeSession(),
+    });
+    const entry = entries.at(-1) as Entry;
+    if (by !== "user") await this.#dropIfRefused(trimmed, ledger, { from: head + 1, to: entry.seq - 1 });
+    return parseRememberedFact(entry);
   }
 
-  /** The most recent memories, oldest first; every window shows them. */
+  /** The most recent memories that hold now, oldest first; every window shows them. Quotes must be accepted first. */
   async pins(): Promise<readonly RememberedFact[]> {
-    return this.#pins === 0 ? [] : (await this.list({ limit: this.#pins })).toReversed();
+    return this.#pins === 0 ? [] : (await this.list({ limit: this.#pins, trust: "agent" })).toReversed();
   }
 
   /** The pins as a section of a prompt; undefined if there are none. */
@@ -80,51 +116,159 @@ export class Memories {
     return renderPinSection(await this.pins(), options);
   }
 
-  /** Memories, newest first. */
+  /** Memories, newest first: by default those that hold now and were not rejected. */
   async list(query: MemoriesQuery = {}): Promise<readonly RememberedFact[]> {
-    const { limit = 100, before } = checkFields("query", query);
-    const most = checkWholeNumber("limit", limit, 1, 10_000);
-    const { sessions, entries } = this.#log.store;
-    let to = before === undefined ? Number.POSITIVE_INFINITY : this.#requireSeq(before) - 1;
+    const { limit = 100, before, isUnreviewed } = checkFields("query", query, { isUnreviewed: "boolean?" });
+    const filter = checkMemoryFilter("query", query);
+    const most = checkWholeNumber("limit", limit, 1, MAX_LISTED);
+    const end = before === undefined ? undefined : this.#requireSeq(before);
+    const ledger = await readMemoryLedger(this.#log, this.session);
     const found: RememberedFact[] = [];
-    if (!(await sessions.get(this.session))) return found;
-    while (found.length < most && to > 0) {
-      const page = await entries.read(this.session, {
-        from: 1,
-        to,
-        limit: Math.min(PAGE_SIZE, most - found.length),
-        order: "descending",
-        kinds: ["message"],
-      });
-      for (const stored of page) {
-        const memory = parseRememberedFact(toEntry(this.session, stored));
-        if (memory) found.push(memory);
-      }
-      const last = page.at(-1);
-      if (!last) break;
-      to = last.seq - 1;
+    if (!ledger) return found;
+    const now = this.#log.clock.now();
+    const pageSize = Math.min(MAX_PAGE, Math.max(MIN_PAGE, most));
+    for await (const entry of readMemoryEntries(this.#log, this.session, ["message"], end, pageSize)) {
+      const memory = ledger.findMemory(entry);
+      if (!memory || !isMemoryAdmitted(memory, filter, now)) continue;
+      if (isUnreviewed && (memory.by === "user" || ledger.isReviewed(entry.seq))) continue;
+      found.push(memory);
+      if (found.length === most) break;
     }
     return found;
   }
 
-  /** One memory; undefined if it does not exist or was forgotten. */
+  /** One memory in any state; undefined if it does not exist, was forgotten, or was rewound. */
   async get(which: EntryId): Promise<RememberedFact | undefined> {
+    const ledger = await readMemoryLedger(this.#log, this.session);
+    const entry = await this.#findEntry(which);
+    return entry && ledger?.findMemory(entry);
+  }
+
+  /** True if recall may return the entry: not forgotten or rewound, and no memory that is rejected or out of date. */
+  async isRecallable(seq: number): Promise<boolean> {
+    return (await new RecallableMemories(this.#log).find(this.session, seq)) !== "hidden";
+  }
+
+  /**
+   * Accepts or rejects a memory: an accepted one counts as the user's, a rejected one is neither shown nor recalled,
+   * and agents cannot save its value again. Applies to all notes of agents with the same value.
+   */
+  async review(which: EntryId, decision: "accepted" | "rejected"): Promise<RememberedFact> {
+    if (decision !== "accepted" && decision !== "rejected")
+      throw createArgumentError("decision", decision, '"accepted" or "rejected"');
+    const memory = await this.#requireMemory(which);
+    const same = await listSameMemories(this.#log, this.session, memory.text);
+    const targets = same.filter(({ id, by }) => id === which || by !== "user");
+    const { ledger } = await this.#readState();
+    const key = computeValueKey(memory.text, ledger.salt ?? createSalt());
+    const by = "user";
+    await this.#write(
+      targets.map((target) => {
+        const of = this.#requireSeq(target.id);
+        return decision === "accepted" ? { change: decision, of, by } : { change: decision, of, by, key };
+      }),
+    );
+    return this.#requireMemory(which);
+  }
+
+  /** Changes the time during which a memory holds; without dates it always holds. */
+  async setValidity(which: EntryId, validity: Validity): Promise<RememberedFact> {
+    const dates = checkValidity(checkFields("validity", validity));
+    await this.#requireMemory(which);
+    await this.#write([{ change: "dated", of: this.#requireSeq(which), by: "user", ...dates }]);
+    return this.#requireMemory(which);
+  }
+
+  /** The changes to all memories, newest first. Texts that were erased are missing from it. */
+  async history(query: { readonly limit?: number } = {}): Promise<readonly MemoryEvent[]> {
+    const { limit = 100 } = checkFields("query", query);
+    return readMemoryHistory(this.#log, this.session, checkWholeNumber("limit", limit, 1, MAX_LISTED));
+  }
+
+  /**
+   * Removes a memory, all others with the same value, and everything derived from them from disk; agents cannot save
+   * the value again. Throws ENTRY_NOT_FOUND if there is no such memory.
+   */
+  async forget(which: EntryId, options: ChangeOptions = {}): Promise<FreedCounts> {
+    const { by = "user" } = checkFields("options", options);
+    if (by !== "user" && by !== "agent") throw createArgumentError("by", by, '"user" or "agent"');
+    const entry = await this.#findEntry(which);
+    const memory = entry && parseRememberedFact(entry);
+    if (!memory) throw createMemoryNotFound(this.agent, which);
+    return this.#erase(by, memory.text);
+  }
+
+  /** Forgets every memory of the agent. */
+  async forgetAll(): Promise<FreedCounts> {
+    return this.#erase("user");
+  }
+
+  /**
+   * Forgets the memories with the value of a text, or all. Records it first: if the process dies in between, they count
+   * as forgotten. Reads the list again afterwards, because an agent may have saved the value before the record.
+   */
+  async #erase(by: "user" | "agent", text?: string): Promise<FreedCounts> {
+    const listSeqs = async () => {
+      const same = await listSameMemories(this.#log, this.session, text);
+      return same.map((memory) => ({ seq: this.#requireSeq(memory.id), text: memory.text }));
+    };
+    const targets = await listSeqs();
+    if (targets.length === 0) return NOTHING_FREED;
+    const { ledger } = await this.#readState();
+    const salt = ledger.salt ?? createSalt();
+    const recordSeq = await this.#write(
+      targets.map((target) => {
+        const key = computeValueKey(target.text, salt);
+        return { change: "forgotten", of: target.seq, by, key };
+      }),
+    );
+    const places = (await listSeqs()).map(({ seq }) => ({ session: this.session, seq }));
+    const earlier = places.filter(({ seq }) => seq < recordSeq);
+    return redactEntries(this.#log, this.session, earlier, "forgotten");
+  }
+
+  /** Appends changes and returns the seq of the first. */
+  async #write(changes: readonly MemoryChange[]): Promise<number> {
+    const bodies = changes.map((change) => ({ body: toChangeBody(change) }));
+    const [first] = await this.#log.append(this.session, bodies);
+    return (first as Entry).seq;
+  }
+
+  /** Erases a memory whose value was forgotten or rejected while it was being written. */
+  async #dropIfRefused(
+    text: string,
+    ledger: MemoryLedger,
+    between: { readonly from: number; readonly to: number },
+  ): Promise<void> {
+    if (between.to < between.from) return;
+    for await (const change of readMemoryChanges(this.#log, this.session, between)) ledger.add(change);
+    const refusal = ledger.findRefusal(text);
+    if (refusal === undefined) return;
+    const places = [{ session: this.session, seq: between.to + 1 }];
+    await redactEntries(this.#log, this.session, places, refusal);
+    throw createMemoryRefusal(this.agent, refusal);
+  }
+
+  /** The ledger, and a seq that it covers at least. */
+  async #readState(): Promise<{ readonly ledger: MemoryLedger; readonly head: number }> {
+    const { sessions, entries } = this.#log.store;
+    const isThere = (await sessions.get(this.session)) !== undefined;
+    const head = isThere ? (await entries.head(this.session)).seq : 0;
+    const ledger = await readMemoryLedger(this.#log, this.session);
+    return { ledger: ledger ?? new MemoryLedger(this.session, []), head };
+  }
+
+  async #findEntry(which: EntryId): Promise<Entry | undefined> {
     const seq = this.#requireSeq(which);
     const { sessions, entries } = this.#log.store;
     const stored = (await sessions.get(this.session)) && (await entries.get(this.session, seq));
-    return stored && parseRememberedFact(toEntry(this.session, stored));
+    return stored && toEntry(this.session, stored);
   }
 
-  /** Removes a memory and everything derived from it from disk. Throws ENTRY_NOT_FOUND if it does not exist. */
-  async forget(which: EntryId): Promise<FreedCounts> {
-    const seq = this.#requireSeq(which);
-    if (!(await this.get(which)))
-      throw new LonghaulError(
-        "ENTRY_NOT_FOUND",
-        `There is no memory ${which} of ${JSON.stringify(this.agent)}; memories.list() names those there are.`,
-        { details: { id: which } },
-      );
-    return redactEntries(this.#log, this.session, [{ session: this.session, seq }], "forgotten");
+  async #requireMemory(which: EntryId): Promise<RememberedFact> {
+    const memory = await this.get(which);
+    if (!memory) throw createMemoryNotFound(this.agent, which);
+    return memory;
   }
 
   #requireSeq(which: EntryId): number {
@@ -136,4 +280,17 @@ export class Memories {
       `a memory of ${JSON.stringify(this.agent)}, as "${this.session}#1"`,
     );
   }
+
+  #describeSession() {
+    return {
+      id: this.session,
+      createdAt: this.#log.clock.now(),
+      title: `Memories of ${this.agent}`,
+      meta: { agent: this.agent },
+    };
+  }
+}
+
+function createSalt(): string {
+  return randomBytes(16).toString("hex");
 }

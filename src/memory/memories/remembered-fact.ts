@@ -2,17 +2,32 @@ import { checkKind } from "../../model/argument-checks.ts";
 import { checkSessionId, type Entry, type EntryId, type SessionId } from "../../model/entry.ts";
 import { createArgumentError } from "../../model/errors.ts";
 import { type MessageInput, textOfMessage } from "../../model/message.ts";
+import type { MemoryTrust, Validity } from "./memory-trust.ts";
 
-/** The author of a memory: the user, by explicit request, or the agent itself. */
-export type MemoryAuthor = "user" | "agent";
+/**
+ * The origin of a memory: the user, by explicit request; the agent itself; or text of somebody else that the agent
+ * quotes, as from a file or a web page.
+ */
+export type MemoryAuthor = "user" | "agent" | "quoted";
 
 /** One memory of an agent. */
-export interface RememberedFact {
+export interface RememberedFact extends Validity {
   /** Identifies the memory for `forget` and `expand`. */
   readonly id: EntryId;
   readonly at: number;
   readonly text: string;
   readonly by: MemoryAuthor;
+  /** The origin, or the decision of the user about the memory: an accepted one has the trust "user". */
+  readonly trust: MemoryTrust;
+  /** The conversation in which it was saved, if that is known. */
+  readonly source?: SessionId;
+}
+
+/** The origin of a new memory, and the time during which it holds. */
+export interface RememberOptions extends Validity {
+  /** "user" only if a person explicitly asked for it, never for recalled, read or summarized text. */
+  readonly by: MemoryAuthor;
+  readonly source?: SessionId;
 }
 
 /** Maximum size of a memory. */
@@ -50,15 +65,32 @@ export function checkMemoryText(text: string): string | undefined {
   return trimmed === "" ? undefined : trimmed;
 }
 
-/** A memory as a message; an agent's own note never has the role of the user. */
-export function toMemoryMessage(text: string, by: MemoryAuthor): MessageInput {
-  return { role: by === "user" ? "user" : "assistant", text, meta: { longhaul: MARK, by } };
+/** A memory as a message; only a memory of the user has the user's role. */
+export function toMemoryMessage(text: string, { by, source, from, until }: RememberOptions): MessageInput {
+  const meta = {
+    longhaul: MARK,
+    by,
+    ...(source !== undefined && { source }),
+    ...(from !== undefined && { from }),
+    ...(until !== undefined && { until }),
+  };
+  return { role: by === "user" ? "user" : "assistant", text, meta };
 }
 
-/** The memory that an entry holds; undefined for any other entry. */
+/** The memory that an entry holds, as it was remembered; undefined for any other entry. */
 export function parseRememberedFact(entry: Entry): RememberedFact | undefined {
   if (entry.kind !== "message" || entry.message.meta?.longhaul !== MARK) return undefined;
-  const { role } = entry.message;
-  const by = role === "user" ? "user" : "agent";
-  return { id: entry.id, at: entry.at, text: textOfMessage(entry.message), by };
+  const { role, meta } = entry.message;
+  const own = meta.by === "quoted" ? "quoted" : "agent";
+  const by = role === "user" ? "user" : own;
+  return {
+    id: entry.id,
+    at: entry.at,
+    text: textOfMessage(entry.message),
+    by,
+    trust: by,
+    ...(typeof meta.source === "string" && { source: meta.source }),
+    ...(typeof meta.from === "number" && { from: meta.from }),
+    ...(typeof meta.until === "number" && { until: meta.until }),
+  };
 }

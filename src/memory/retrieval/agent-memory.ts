@@ -3,10 +3,12 @@ import { fenceWithMark } from "../../base/fence.ts";
 import { type Entry, type EntryId, parseEntryId, type SessionId } from "../../model/entry.ts";
 import { isLonghaulError } from "../../model/errors.ts";
 import type { BlobPart, Part } from "../../model/part.ts";
+import type { Place } from "../../model/place.ts";
 import type { SessionRecord } from "../../store/session-store.ts";
 import type { FileHit, Hit, Recall } from "../hit.ts";
 import type { Memories } from "../memories/memories.ts";
 import { MAX_MEMORY_BYTES } from "../memories/remembered-fact.ts";
+import { normalizeValue } from "../memories/value-key.ts";
 import type { Memory } from "../memory.ts";
 import type { MemoryScope } from "../memory-scope.ts";
 import type { RecallOptions } from "../recall-options.ts";
@@ -45,6 +47,13 @@ interface AgentExpandOptions {
   readonly around?: number;
   /** Characters to skip, for reading on in a long message. */
   readonly from?: number;
+}
+
+interface AgentSaveOptions {
+  /** True for text of others: a quote is found by recall, but pinned only after the user has accepted it. */
+  readonly isQuoted?: boolean;
+  /** The conversation in which it is saved. */
+  readonly source?: SessionId;
 }
 
 const MAX_SHOWN_FILES = 500;
@@ -106,15 +115,18 @@ export class AgentMemory {
     return renderEntries(behind, restore, { from: 0 });
   }
 
-  /** Remembers a text as a note of the agent. */
-  async save(text: string): Promise<string> {
+  /** Remembers a text as a note of the agent, or as a quote. A value that was forgotten or rejected is refused. */
+  async save(text: string, { isQuoted = false, source }: AgentSaveOptions = {}): Promise<string> {
     const { memories } = this.#deps;
-    const same = (await memories.pins()).find((pin) => pin.text === text.trim());
+    const same = (await memories.pins()).find((pin) => normalizeValue(pin.text) === normalizeValue(text));
     if (same) return `Remembered already, as ${same.id}.`;
     try {
-      const saved = await memories.remember(text, { by: "agent" });
+      const by = isQuoted ? "quoted" : "agent";
+      const saved = await memories.remember(text, { by, ...(source !== undefined && { source }) });
       return saved ? `Remembered as ${saved.id}.` : "Nothing was remembered: the text is blank.";
     } catch (error) {
+      if (isLonghaulError(error, "MEMORY_REFUSED"))
+        return `Not remembered: a memory with this value was ${error.details.reason}, and only the user can have it remembered again. Do not save it in other words.`;
       if (!isLonghaulError(error, "ARGUMENT_INVALID")) throw error;
       return `Not remembered: a memory has at most ${MAX_MEMORY_BYTES} bytes. Save the facts, one by one, in few words.`;
     }
@@ -129,9 +141,9 @@ export class AgentMemory {
       return `${wanted} is no memory of yours; only those saved by save_memory (${memories.session}#…) can be forgotten.`;
     const known = await memories.get(wanted);
     if (!known) return `There is no memory ${wanted}.`;
-    if (known.by === "user" && !mayForgetUsers)
+    if (known.trust === "user" && !mayForgetUsers)
       return `${wanted} was remembered by the user, and only the user can have it forgotten. Tell them its reference.`;
-    await memories.forget(wanted);
+    await memories.forget(wanted, { by: "agent" });
     return `Forgotten: ${wanted}.`;
   }
 
@@ -154,6 +166,12 @@ export class AgentMemory {
     return mergeRecalls(others, own, k);
   }
 
+  /** False for an entry of the agent's memories that is rejected, out of date or rewound. */
+  async #isShown({ session, seq }: Place): Promise<boolean> {
+    const { memories } = this.#deps;
+    return session !== memories.session || memories.isRecallable(seq);
+  }
+
   async #findEntry(reference: string): Promise<Entry | string> {
     const { memory, memories, find, scope } = this.#deps;
     const place = parseReference(reference);
@@ -162,7 +180,8 @@ export class AgentMemory {
     const record = await find(place.session);
     // An agent must not learn of sessions outside its scope.
     const isInScope = record && isSessionInScope(record, memories.agent, scope);
-    const [entry] = isInScope ? await memory.expand(reference, { around: 0 }) : [];
+    const [entry] =
+      isInScope && (await this.#isShown(place)) ? await memory.expand(reference, { around: 0 }) : [];
     return entry ?? `There is no entry ${reference}.`;
   }
 }

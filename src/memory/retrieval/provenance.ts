@@ -1,4 +1,5 @@
 import type { Hit } from "../hit.ts";
+import type { MemoryTrust } from "../memories/memory-trust.ts";
 import { sanitizeName } from "../text/sanitize-text.ts";
 
 /** The reference by which a hit can be expanded: the id of an entry, or path and lines of a file. */
@@ -16,9 +17,17 @@ export function formatProvenance(hit: Hit): string {
   return `session ${sanitizeName(hit.session)}, entry ${formatReference(hit)}, ${formatAuthor(hit)}, ${when}`;
 }
 
+const MEMORY_AUTHORS: Readonly<Record<MemoryTrust, string>> = {
+  user: "memory of the user",
+  agent: "note of an agent",
+  quoted: "quote noted by an agent",
+  rejected: "note that the user rejected",
+};
+
 /** The author of a hit, in words. */
 export function formatAuthor(hit: Hit): string {
   if (hit.kind === "file") return "file";
+  if (hit.memory) return MEMORY_AUTHORS[hit.memory.trust];
   const who = { user: "user", assistant: "assistant", tool: "tool output", none: "summary or instructions" }[
     hit.author
   ];

@@ -7,7 +7,9 @@ import { buildContextBlock, type ContextBlock, type ContextBlockOptions } from "
 import { isSessionInScope } from "./session-in-scope.ts";
 import { type RetrievalReason, shouldRetrieve } from "./should-retrieve.ts";
 
-export interface RetrieveOptions extends ContextBlockOptions, Omit<RecallOptions, "threshold"> {
+export interface RetrieveOptions
+  extends ContextBlockOptions,
+    Omit<RecallOptions, "threshold" | "activeLine"> {
   /** The agent whose memories may be shown, default "default"; those of other agents never are. */
   readonly agent?: string;
 }
@@ -35,12 +37,15 @@ export async function retrieveContext(
   const { texts } = options.shown ?? {};
   const wanted = shouldRetrieve(userText, { ...(texts && { texts }) });
   if (!wanted) return undefined;
-  const { scope, k, signal, waitMs } = options;
+  const { scope, k, signal, waitMs, memories } = options;
   const isAsked = wanted.reason === "command";
   const { hits, isSure } = await memory.recall(wanted.question, {
     k: k ?? 8,
+    // Nobody asked for it, so it must not bring back words that were taken back.
+    activeLine: true,
     ...(!isAsked && { threshold: THRESHOLD }),
     ...(scope && { scope }),
+    ...(memories && { memories }),
     ...(signal && { signal }),
     ...(waitMs !== undefined && { waitMs }),
   });

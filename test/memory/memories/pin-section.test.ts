@@ -11,6 +11,7 @@ const pin = (text: string, by: RememberedFact["by"] = "user"): RememberedFact =>
   at: 1,
   text,
   by,
+  trust: by,
 });
 
 describe("the section of pins", () => {

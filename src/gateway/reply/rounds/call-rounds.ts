@@ -2,11 +2,12 @@ import { redactSecrets } from "../../../model/secrets/redact-secrets.ts";
 import type { WireObject } from "../../../wire/wire.ts";
 import type { Exchange, RequestRecall } from "../../exchange/exchange-state.ts";
 import { buildPersonScope, getMemoryAgent, listConversations } from "../../recall/person-scope.ts";
+import { SAVE_TOOL } from "../../recall/recall-tools.ts";
 import { findShownContent } from "../../recall/shown-content.ts";
 import type { UpstreamResult } from "../relay/upstream-refusal.ts";
 import { sendRound } from "../send-until-accepted.ts";
 import { isRequestFailure } from "./round-failure.ts";
-import type { RecallRound, RoundFormat, StreamMerger } from "./round-format.ts";
+import type { RecallCallResult, RecallRound, RoundFormat, StreamMerger } from "./round-format.ts";
 import { ROUND_FORMATS } from "./round-formats.ts";
 import { runRecallCalls } from "./run-recall-calls.ts";
 import { trimRecallResults } from "./trim-recall-results.ts";
@@ -73,8 +74,7 @@ export class CallRounds {
     });
     const answers = trimRecallResults(found, (call.roomTokens ?? 0) - this.#recall.countTokens(sent));
     trace.recalls = (trace.recalls ?? 0) + answers.length;
-    for (const { call, text } of answers)
-      this.#notes.push(`${call.name} ${JSON.stringify(call.input).slice(0, 300)}: ${text.length} characters`);
+    for (const { call, text } of answers) this.#notes.push(describeCall(call, text));
     this.#elements = [...sent, ...this.format.encodeResults(answers)];
     const { healed } = call;
     const result = await sendRound(this.#exchange, this.#elements);
@@ -101,4 +101,10 @@ export class CallRounds {
     const stored = services.config().redact ? redactSecrets(text).text : text;
     await thread.conversation.runInTurn(() => thread.session.note(stored));
   }
+}
+
+/** A saved text is left out of the note, so that it is gone once the memory is forgotten. */
+function describeCall({ name, input }: RecallCallResult["call"], text: string): string {
+  if (name === SAVE_TOOL) return `${name}: ${text.split("\n", 1)[0]}`;
+  return `${name} ${JSON.stringify(input).slice(0, 300)}: ${text.length} characters`;
 }

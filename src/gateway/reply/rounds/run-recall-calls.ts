@@ -60,7 +60,8 @@ async function runRecallCall(
     const isWhole = from !== undefined && Number.isInteger(from) && from >= 0;
     return memory.expand(entry.startsWith("#") ? `${session}${entry}` : entry, { ...(isWhole && { from }) });
   }
-  if (name === SAVE_TOOL) return memory.save(toText(input.text) ?? "");
+  if (name === SAVE_TOOL)
+    return memory.save(toText(input.text) ?? "", { isQuoted: input.quoted === true, source: session });
   const limit = toNumber(input.limit);
   const k = limit === undefined ? undefined : Math.min(MAX_RESULTS, Math.max(1, Math.round(limit)));
   const shown = await asking.findShown();
