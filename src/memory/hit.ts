@@ -13,6 +13,14 @@ export interface HitBase {
   readonly similarity: number | null;
 }
 
+/** Another place with the text of a hit. */
+export interface HitCopy {
+  readonly session: SessionId;
+  readonly entry: EntryId;
+  readonly author: ChunkAuthor;
+  readonly at: number;
+}
+
 /** A stretch of an entry. */
 export interface SessionHit extends HitBase {
   readonly kind: "session";
@@ -28,6 +36,8 @@ export interface SessionHit extends HitBase {
   readonly speaker: string | null;
   /** Provenance and state of a remembered fact; undefined for other entries. */
   readonly memory?: RecalledMemory;
+  /** Other places with the same text, best first, which are no hits of their own. */
+  readonly copies?: readonly HitCopy[];
 }
 
 /** A stretch of a file. */

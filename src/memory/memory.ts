@@ -16,6 +16,7 @@ import { type IndexedFiles, type IndexFilesOptions, indexFiles } from "./files/i
 import { type WatchFilesOptions, watchFiles } from "./files/watch-files.ts";
 import { findRelated, type RelatedOptions } from "./find-related.ts";
 import type { Hit, Recall } from "./hit.ts";
+import { collectHits } from "./hits/collect-hits.ts";
 import { ChunkTexts } from "./index/chunk-texts.ts";
 import { ChunkVectors } from "./index/chunk-vectors.ts";
 import { type FollowOptions, LogFollower } from "./index/log-follower.ts";
@@ -134,19 +135,21 @@ export class Memory implements Closable {
     const similarityOf = new Map(
       [...found.turns, ...found.files].flatMap(({ chunks }) => chunks.map((own) => [own.id, own.similarity])),
     );
-    const hits: Hit[] = [];
-    const shown: RankedChunk[] = [];
-    for (const one of ranked) {
-      if (hits.length === k || one.score < (options.threshold ?? 0) * (ranked[0]?.score ?? 0)) break;
+    const readHit = async (one: RankedChunk): Promise<Hit | undefined> => {
       const hit = await toHit(one, this.#texts, similarityOf.get(one.chunk.number) ?? null);
-      const memory = hit?.kind === "session" ? await memories.find(hit.session, hit.seq) : undefined;
-      if (!hit || memory === "hidden") continue;
-      if (hit.kind === "session" && lines && !(await lines.has(hit.session, hit.seq))) continue;
-      hits.push(memory && hit.kind === "session" ? { ...hit, memory } : hit);
-      shown.push(one);
-    }
+      if (hit?.kind !== "session") return hit;
+      const memory = await memories.find(hit.session, hit.seq);
+      if (memory === "hidden" || (lines && !(await lines.has(hit.session, hit.seq)))) return undefined;
+      return memory ? { ...hit, memory } : hit;
+    };
+    const { hits, chunks } = await collectHits(ranked, {
+      readHit,
+      texts: this.#texts,
+      k,
+      threshold: options.threshold ?? 0,
+    });
     const similarity = hits[0]?.similarity ?? null;
-    const certainty = estimateCertainty(terms, shown.slice(0, 3), similarity, context);
+    const certainty = estimateCertainty(terms, chunks.slice(0, 3), similarity, context);
     return {
       hits,
       certainty,

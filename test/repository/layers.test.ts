@@ -63,7 +63,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["files", "memories", "rank"],
     ["embed", "retrieval"],
     ["index"],
-    ["careful"],
+    ["careful", "hits"],
   ],
   formats: [
     ["port"],

@@ -1,0 +1,112 @@
+import type { Hit, HitCopy, SessionHit } from "../hit.ts";
+import type { ChunkTexts } from "../index/chunk-texts.ts";
+import type { RankedChunk } from "../make-hits.ts";
+import { findMemoryAgent } from "../memories/remembered-fact.ts";
+import { toComparableText } from "./comparable-text.ts";
+import { growOverCopy } from "./grow-over-copy.ts";
+
+interface CollectOptions {
+  readonly texts: ChunkTexts;
+  /** Maximum number of hits. */
+  readonly k: number;
+  /** Minimum score, relative to the best chunk. */
+  readonly threshold: number;
+  /** Reads a chunk as a hit; undefined if it is gone or must not be shown. */
+  readonly readHit: (chunk: RankedChunk) => Promise<Hit | undefined>;
+}
+
+/** A hit in the list, with the facts that identify copies of it. */
+interface CollectedHit {
+  readonly chunk: RankedChunk;
+  hit: Hit;
+  comparable: string;
+  readonly copies: HitCopy[];
+}
+
+/** A shorter text, such as "Yes, do that", says something else at each place. */
+const MIN_TERMS = 4;
+/** Number of best hits that later ones are compared with, beyond equality. */
+const MAX_COMPARED = 30;
+const MAX_COPIES = 20;
+
+/**
+ * Reads the best chunks as hits. A text that a better hit contains word for word becomes a copy of that hit: a message
+ * that was sent again, a sub-agent's copy of its task, a quotation in a summary, a file that was read twice.
+ */
+export async function collectHits(
+  ranked: readonly RankedChunk[],
+  options: CollectOptions,
+): Promise<{ readonly hits: readonly Hit[]; readonly chunks: readonly RankedChunk[] }> {
+  const { k, threshold, texts, readHit } = options;
+  const least = threshold * (ranked[0]?.score ?? 0);
+  const collected: CollectedHit[] = [];
+  let place = 0;
+  for (; place < ranked.length; place++) {
+    const one = ranked[place] as RankedChunk;
+    if (collected.length === k || one.score < least) break;
+    const hit = await readHit(one);
+    if (!hit) continue;
+    const comparable = toComparableText(hit.text, one.chunk);
+    const original = await findOriginal(collected, { chunk: one, hit, comparable }, texts);
+    if (original && hit.kind === "session") addCopy(original, hit);
+    else collected.push({ chunk: one, hit, comparable, copies: [] });
+  }
+  await addEqualChunks(collected, ranked.slice(place), readHit);
+  return {
+    hits: collected.map(({ hit, copies }) => (copies.length > 0 ? { ...hit, copies } : hit)),
+    chunks: collected.map(({ chunk }) => chunk),
+  };
+}
+
+function addCopy({ hit: original, copies }: CollectedHit, { session, entry, author, at }: SessionHit): void {
+  const isNew = original.kind === "session" && original.entry !== entry;
+  if (isNew && copies.length < MAX_COPIES) copies.push({ session, entry, author, at });
+}
+
+/** The better hit that contains a hit, or that covers it after growing by the end of it; undefined if there is none. */
+async function findOriginal(
+  collected: readonly CollectedHit[],
+  { chunk, hit, comparable }: Omit<CollectedHit, "copies">,
+  texts: ChunkTexts,
+): Promise<CollectedHit | undefined> {
+  if (!isOfConversation(hit) || chunk.chunk.terms.length < MIN_TERMS) return undefined;
+  const better = collected.filter((one) => isOfConversation(one.hit));
+  const same = better.find((one) => one.comparable === comparable);
+  if (same) return same;
+  const compared = better.slice(0, MAX_COMPARED);
+  const containing = compared.find((one) => one.comparable.includes(comparable));
+  if (containing) return containing;
+  for (const one of compared) {
+    const grown = await growOverCopy(one.hit as SessionHit, one.chunk.chunk, { hit, comparable }, texts);
+    if (!grown) continue;
+    one.hit = grown;
+    one.comparable = toComparableText(grown.text, one.chunk.chunk);
+    return one;
+  }
+  return undefined;
+}
+
+/** True for hits of conversations. Memories have a state of their own, and a reader may see only some of them. */
+function isOfConversation(hit: Hit): hit is SessionHit {
+  return hit.kind === "session" && findMemoryAgent(hit.session) === undefined;
+}
+
+/** Adds the places of chunks beyond the list that have the same text as a hit. */
+async function addEqualChunks(
+  collected: readonly CollectedHit[],
+  others: readonly RankedChunk[],
+  readHit: CollectOptions["readHit"],
+): Promise<void> {
+  const originals = collected.filter(({ hit }) => isOfConversation(hit));
+  const byHash = new Map(originals.map((one) => [toKey(one.chunk.chunk.hash), one]));
+  for (const other of others) {
+    const one = byHash.get(toKey(other.chunk.hash));
+    if (!one || other.chunk.terms.length < MIN_TERMS) continue;
+    const hit = await readHit(other);
+    if (hit && isOfConversation(hit)) addCopy(one, hit);
+  }
+}
+
+function toKey(hash: Uint8Array): string {
+  return Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString("latin1");
+}
