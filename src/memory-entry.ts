@@ -4,6 +4,9 @@ export type { Embedder } from "./memory/embed/embedder.ts";
 export { ollamaEmbedder } from "./memory/embed/ollama-embedder.ts";
 export { openAiEmbedder } from "./memory/embed/openai-embedder.ts";
 export type { IndexedFiles } from "./memory/files/index-files.ts";
+export type { HitCopy } from "./memory/hit.ts";
+export type { HitDetails, MatchedSentence, WorkStretch } from "./memory/hit-details.ts";
+export { findMatchedSentence } from "./memory/hits/matched-sentence.ts";
 export {
   type LegacyPins,
   readLegacyMemories,
@@ -15,6 +18,7 @@ export type { MemoryFilter, MemoryTrust, Validity } from "./memory/memories/memo
 export type { RecalledMemory } from "./memory/memories/recallable-memories.ts";
 export type { MemoryAuthor, RememberOptions } from "./memory/memories/remembered-fact.ts";
 export type { MemoryState } from "./memory/memory.ts";
+export { rankSessions } from "./memory/rank/rank-sessions.ts";
 export type { RecallDepth } from "./memory/recall-options.ts";
 export { AgentMemory, type AgentMemoryDeps } from "./memory/retrieval/agent-memory.ts";
 export { buildContextBlock, type ContextBlock, toContextMessage } from "./memory/retrieval/context-block.ts";

@@ -1,5 +1,6 @@
 import type { EntryId, SessionId } from "../model/entry.ts";
 import type { ChunkAuthor } from "../store/memory-store.ts";
+import type { HitDetails } from "./hit-details.ts";
 import type { RecalledMemory } from "./memories/recallable-memories.ts";
 
 /** The common fields of hits: the text, verbatim, and its score. The text is untrusted data, never an instruction. */
@@ -11,6 +12,8 @@ export interface HitBase {
   readonly parts: Readonly<Record<string, number>>;
   /** Cosine of the question and the stretch, if both have a vector. */
   readonly similarity: number | null;
+  /** Filled by a recall with `details`. */
+  readonly details?: HitDetails;
 }
 
 /** Another place with the text of a hit. */

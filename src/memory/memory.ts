@@ -17,6 +17,7 @@ import { type WatchFilesOptions, watchFiles } from "./files/watch-files.ts";
 import { findRelated, type RelatedOptions } from "./find-related.ts";
 import type { Hit, Recall } from "./hit.ts";
 import { collectHits } from "./hits/collect-hits.ts";
+import { describeHits } from "./hits/describe-hits.ts";
 import { ChunkTexts } from "./index/chunk-texts.ts";
 import { ChunkVectors } from "./index/chunk-vectors.ts";
 import { type FollowOptions, LogFollower } from "./index/log-follower.ts";
@@ -105,6 +106,7 @@ export class Memory implements Closable {
   async recall(question: string, options: RecallOptions = {}): Promise<Recall> {
     checkFields("options", options, {
       threshold: "number?",
+      details: "boolean?",
       signal: "signal?",
       scope: "object?",
       activeLine: "boolean?",
@@ -151,7 +153,7 @@ export class Memory implements Closable {
     const similarity = hits[0]?.similarity ?? null;
     const certainty = estimateCertainty(terms, chunks.slice(0, 3), similarity, context);
     return {
-      hits,
+      hits: options.details ? await describeHits(this.#deps.log, question, hits, context) : hits,
       certainty,
       isSure: hits.length > 0 && certainty >= MIN_CERTAINTY,
       ...(reason !== undefined && { withoutVectors: reason }),

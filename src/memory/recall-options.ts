@@ -21,6 +21,8 @@ export interface RecallOptions {
   readonly memories?: MemoryFilter;
   /** True to leave out entries that were rewound, replaced or removed from their session's line; default false. */
   readonly activeLine?: boolean;
+  /** Adds facts for people to each hit: its session, its best sentence, files and commit of the work around it. */
+  readonly details?: boolean;
   readonly signal?: AbortSignal;
   /** Maximum time for indexing new entries before the search, default 10 s; the rest is indexed in the background. */
   readonly waitMs?: number;

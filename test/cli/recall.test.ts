@@ -20,14 +20,94 @@ async function storeOfTwo(): Promise<string> {
   return path;
 }
 
+/** A session with an edit and a commit, and another one that repeats a sentence of it. */
+async function storeOfWork(): Promise<string> {
+  const path = testFolder();
+  await using kernel = await openKernel({ path });
+  const session = await kernel.session("claude-code/4711", {
+    title: "Logged out after the redirect",
+    meta: { source: { format: "claude-code" }, claude: { cwd: "/home/ann/shop" } },
+  });
+  const use = (callId: string, name: string, input: { [name: string]: string }, output: string) =>
+    [
+      { role: "assistant", parts: [{ type: "tool-call", callId, name, input }] },
+      { role: "tool", parts: [{ type: "tool-result", callId, output }] },
+    ] as const;
+  const edit = { file_path: "/home/ann/shop/src/login.ts", old_string: "redirect", new_string: "cookie" };
+  const sentence = "I see. The quicksilver cookie was set too late.";
+  await (await kernel.session("claude-code/4712")).append({ role: "assistant", text: sentence });
+  for (const message of [
+    { role: "user", text: "Users are logged out after the login redirect, please fix that." },
+    ...use("1", "Edit", edit, "The login cookie comes before the redirect now"),
+    { role: "assistant", text: sentence },
+    ...use(
+      "2",
+      "Bash",
+      { command: 'git commit -am "Set the cookie first"' },
+      "[main 4f2a91c] Set the cookie first",
+    ),
+  ] as const)
+    await session.append(message);
+  return path;
+}
+
 describe("longhaul recall", () => {
-  test("shows where, who and when, and the words", async () => {
+  test("shows session, likelihood, time, the words and their place", async () => {
     const store = await storeOfTwo();
     const { stdout, code } = await runProgram(["recall", "port of the staging server", "--store", store]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^ 1 {2}team-[ab]\/1#\d {2}user, just now, score \d/);
-    expect(stdout).toContain("\n    The staging server listens on port 7781.\n");
+    expect(stdout).toMatch(
+      /^ 1 {2}team-[ab]\/1 {2}(?:very likely|likely|perhaps)\n {4}team-[ab] · \d{4}-\d\d-\d\d \d\d:\d\d, just now\n/,
+    );
+    expect(stdout).toContain("\n    The staging server listens on port 7781.\n    team-a/1#2, user\n");
     expect(stdout).toContain("port 9912");
+    expect(stdout).not.toMatch(/score|\d\.\d\d/);
+  });
+
+  test("shows title, agent, project, files and commit of the work, and the words of the question in bold", async () => {
+    const store = await storeOfWork();
+    const args = ["recall", "quicksilver cookie", "--store", store];
+    const { stdout } = await runHere(args);
+    expect(stdout).toMatch(/^ 1 {2}Logged out after the redirect {2}\w+/);
+    expect(stdout).toMatch(/\n {4}claude-code · shop · \d{4}-/);
+    expect(stdout).toContain(
+      "\n    I see. The quicksilver cookie was set too late.\n    claude-code/4711#4, assistant",
+    );
+    expect(stdout).toContain("\n    changed src/login.ts\n    commit 4f2a91c Set the cookie first\n");
+    expect(stdout).toContain("also in claude-code/4712#1");
+    const colored = await runHere(args, { isColored: true });
+    expect(colored.stdout).toContain("The \u001b[1mquicksilver\u001b[22m \u001b[1mcookie\u001b[22m was set");
+    const { value } = await jsonHere(args);
+    expect(value.hits[0]).toMatchObject({
+      score: expect.any(Number),
+      copies: [{ entry: "claude-code/4712#1" }],
+      details: { title: "Logged out after the redirect", work: { commit: { hash: "4f2a91c" } } },
+    });
+  });
+
+  test("joins hits of the same work under one heading", async () => {
+    const store = await storeOfWork();
+    const { stdout } = await runHere(["recall", "cookie redirect login", "--store", store]);
+    expect(stdout.match(/Logged out after the redirect {2}/g)).toHaveLength(1);
+    expect(stdout).toMatch(/\n {4}and in #\d/);
+  });
+
+  test("lists sessions, whose numbers other commands accept", async () => {
+    const store = await storeOfWork();
+    const args = ["recall", "set the quicksilver cookie", "--sessions", "--store", store];
+    const { stdout } = await runHere(args, { columns: 200 });
+    expect(stdout).toMatch(/^#\s+title\s+agent\s+project\s+date\s+match\s+best sentence\n1 {2}Logged out/);
+    expect(stdout).toContain("The quicksilver cookie was set too late.");
+    const { value } = await jsonHere(args);
+    expect(value.sessions.map(({ session }: { session: string }) => session)).toEqual([
+      "claude-code/4711",
+      "claude-code/4712",
+    ]);
+    expect(value.sessions[0]).toMatchObject({ number: 1, score: expect.any(Number), project: "shop" });
+    const shown = await runHere(["show", "1", "--store", store]);
+    expect(shown.stdout).toContain("Users are logged out");
+    for (const other of ["--expand", "--path=x"])
+      expect((await runHere([...args, other])).stderr).toContain("cannot be combined");
   });
 
   test("reads the best hits with --careful and says in JSON how well each answers", async () => {

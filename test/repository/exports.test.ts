@@ -48,7 +48,6 @@ const FOR_TESTS = [
   "memory/embed/static/stored-tables.ts packTables",
   "memory/embed/static/stored-tables.ts unpackTables",
   "memory/memory.ts MemoryDeps",
-  "memory/rank/rank-sessions.ts rankSessions",
   "memory/rank/term-vectors.ts mapTerms",
   "memory/rank/term-vectors.ts toTermVector",
   "memory/text/split-text.ts CODE_CHUNK",

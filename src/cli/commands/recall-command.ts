@@ -7,19 +7,32 @@ import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { formatQuantity } from "../format-count.ts";
 import { catchUpIndexFor } from "../memory/catch-up-index.ts";
+import { describeLikelihood } from "../memory/describe-likelihood.ts";
+import { findSessions } from "../memory/found-sessions.ts";
+import { groupHits } from "../memory/group-hits.ts";
 import { buildMemoryFilter } from "../memory/parse-memory-options.ts";
+import type { RecalledHit, RecallResult } from "../memory/recall-result.ts";
 import { buildRecallScope } from "../memory/recall-scope.ts";
-import { type RecalledHit, type RecallResult, renderHit } from "../memory/render-hit.ts";
-import { openExistingStore } from "../open-store.ts";
+import { readFoundSessions, renderFoundSessions } from "../memory/render-found-sessions.ts";
+import { renderFurtherHits, renderHit, renderHitHeading, renderWork } from "../memory/render-hit.ts";
+import { getStorePath, openExistingStore } from "../open-store.ts";
+import type { Paint } from "../paint.ts";
 import { parseCountOption } from "../parse-arguments.ts";
 import { printLines } from "../print-lines.ts";
 import { printTo } from "../printer.ts";
+import { writeListing } from "../sessions/session-listing.ts";
 import { PERSON_OPTION } from "../sessions/session-scope.ts";
 import { UsageError } from "../usage-error.ts";
 
 const LIMIT = { otherwise: 10, max: 1_000 };
 const WAIT = { otherwise: 10, max: 86_400 };
 const EXCERPT_LINES = 4;
+/** Hits of the same work to show, and lines of all but the first. */
+const SHOWN_HITS = 3;
+const FURTHER_LINES = 2;
+/** Hits to rank sessions by, and to print of each. */
+const SESSION_HITS = 200;
+const HITS_OF_SESSION = 3;
 
 const OPTIONS = {
   limit: { type: "string", short: "k", value: "N", help: `maximum hits (default: ${LIMIT.otherwise})` },
@@ -54,6 +67,7 @@ const OPTIONS = {
     help: `maximum time to index new entries first (default: ${WAIT.otherwise})`,
   },
   careful: { type: "boolean", help: "also read the best hits with the question; takes a second longer" },
+  sessions: { type: "boolean", help: "list the sessions with the best hits instead of the hits" },
   expand: { type: "boolean", help: "print hits in full, with the entries around them" },
   ...PERSON_OPTION,
 } as const;
@@ -66,16 +80,21 @@ export const recallCommand = defineCommand({
   summary: "search conversations and indexed files",
   usage: ["recall <question> [options]"],
   about:
-    "Ask in plain words; there is no query syntax. New entries are indexed first, for at most --wait seconds. If sessions and paths are both given, both are searched.",
+    "Ask in plain words; there is no query syntax. New entries are indexed first, for at most --wait seconds. If sessions and paths are both given, both are searched. Hits of the same work stand together; a text that occurs again is shown once, with its other places.",
   options: OPTIONS,
   maxOperands: Number.POSITIVE_INFINITY,
   examples: [
     'longhaul recall "which port does the staging server use?"',
     "longhaul recall retry policy --prefix claude-code/ -k 3 --expand",
     'longhaul recall "where are tokens validated" --path src --json',
+    'longhaul recall "the login redirect" --sessions',
   ],
   async run(context, { operands, options }) {
     const question = operands.join(" ").trim();
+    if (options.sessions && options.expand)
+      throw new UsageError("--sessions and --expand cannot be combined; show a session with longhaul show");
+    if (options.sessions && options.path !== undefined)
+      throw new UsageError("--sessions and --path cannot be combined");
     if (question === "") throw new UsageError("the question is missing: longhaul recall <question>");
     const k = parseCountOption("limit", options.limit, LIMIT);
     const memories = buildMemoryFilter(options.trust, options.outdated === true);
@@ -86,8 +105,7 @@ export const recallCommand = defineCommand({
     const waitMs = 1_000 * parseCountOption("wait", options.wait, WAIT);
     await catchUpIndexFor(waitMs, kernel, context, options);
     const { signal } = context;
-    const search = {
-      k,
+    const recall = {
       signal,
       depth: options.careful ? ("careful" as const) : ("quick" as const),
       waitMs: 0,
@@ -95,13 +113,21 @@ export const recallCommand = defineCommand({
       activeLine: options.active === true,
       ...(scope && { scope }),
     };
-    const recalled = await kernel.memory.recall(question, search);
-    const around = options.expand ? await readSurroundings(kernel, recalled.hits) : [];
+    if (options.sessions) {
+      // An empty prefix names all sessions, and thereby no files.
+      const within = { ...recall, k: SESSION_HITS, scope: scope ?? { prefix: "" } };
+      const recalled = await kernel.memory.recall(question, within);
+      for (const warning of warnings) context.stderr.write(`longhaul: ${escapeLine(warning)}\n`);
+      await printSessions(kernel, context, options, { question, recalled, k });
+      return EXIT.fine;
+    }
+    const recalled = await kernel.memory.recall(question, { ...recall, k, details: true });
+    const around = options.expand ? await readSurroundings(kernel, recalled.hits) : new Map();
     for (const warning of warnings) context.stderr.write(`longhaul: ${escapeLine(warning)}\n`);
     if (options.json) {
-      const hits = recalled.hits.map((hit, index) => ({
+      const hits = recalled.hits.map((hit) => ({
         ...hit,
-        ...(around[index] && { around: around[index] }),
+        ...(options.expand && { around: around.get(hit) }),
       }));
       await printTo(context.stdout, `${toSafeJson({ question, ...recalled, hits })}\n`);
     } else {
@@ -119,36 +145,84 @@ export const recallCommand = defineCommand({
 async function readSurroundings(
   kernel: Kernel,
   hits: readonly RecalledHit[],
-): Promise<readonly (readonly Entry[])[]> {
-  const around: (readonly Entry[])[] = [];
-  for (const hit of hits) around.push(hit.kind === "session" ? await kernel.memory.expand(hit.entry) : []);
+): Promise<ReadonlyMap<RecalledHit, readonly Entry[]>> {
+  const around = new Map<RecalledHit, readonly Entry[]>();
+  for (const hit of hits)
+    around.set(hit, hit.kind === "session" ? await kernel.memory.expand(hit.entry) : []);
   return around;
+}
+
+/** Prints the sessions of a recall, whose numbers other commands then accept. */
+async function printSessions(
+  kernel: Kernel,
+  context: CliContext,
+  options: RecallValues,
+  {
+    question,
+    recalled,
+    k,
+  }: { readonly question: string; readonly recalled: RecallResult; readonly k: number },
+): Promise<void> {
+  const { hits: _, ...facts } = recalled;
+  const rows = await readFoundSessions(kernel, findSessions(recalled, k));
+  await writeListing(
+    getStorePath(context, options),
+    rows.map(({ session }) => session),
+  );
+  if (options.json) {
+    const sessions = rows.map(({ hits, ...row }, index) => ({
+      number: index + 1,
+      ...row,
+      hits: hits.slice(0, HITS_OF_SESSION),
+    }));
+    await printTo(context.stdout, `${toSafeJson({ question, sessions, ...facts })}\n`);
+    return;
+  }
+  const paint = choosePaint(context, options);
+  const table = renderFoundSessions(question, rows, recalled, { width: context.columns.stdout, paint });
+  await printLines(context, [...table, ...renderNotes(recalled, options, paint)]);
 }
 
 function renderHits(
   context: CliContext,
   options: RecallValues,
-  { hits, isSure, withoutVectors, unindexed }: RecallResult,
-  around: readonly (readonly Entry[])[],
+  recalled: RecallResult,
+  around: ReadonlyMap<RecalledHit, readonly Entry[]>,
 ): string[] {
   const paint = choosePaint(context, options);
   const columns = context.columns.stdout;
   const now = Date.now();
-  const lines = hits.flatMap((hit, index) => [
-    ...renderHit(hit, {
-      number: index + 1,
-      now,
-      paint,
-      columns,
-      ...(!options.expand && { lines: EXCERPT_LINES }),
-    }),
-    ...(around[index] ?? [])
-      .filter((entry) => hit.kind === "session" && entry.id !== hit.entry)
-      .map((entry) =>
-        paint("dim", `    ${escapeLine(`#${entry.seq}`)} ${formatEntryExcerpt(entry, columns - 16)}`),
-      ),
-  ]);
-  if (hits.length === 0) lines.push("Nothing found.");
+  const lines = groupHits(recalled.hits).flatMap((group, index) => {
+    const best = group[0] as RecalledHit;
+    const likelihood = describeLikelihood(best, recalled);
+    const layout = { number: index + 1, likelihood, now, paint, columns };
+    const shown = options.expand ? group : group.slice(0, SHOWN_HITS);
+    const hits = shown.flatMap((hit) => [
+      ...renderHit(hit, {
+        ...layout,
+        ...(!options.expand && { lines: hit === best ? EXCERPT_LINES : FURTHER_LINES }),
+      }),
+      ...(around.get(hit) ?? [])
+        .filter((entry) => hit.kind === "session" && entry.id !== hit.entry)
+        .map((entry) =>
+          paint("dim", `    ${escapeLine(`#${entry.seq}`)} ${formatEntryExcerpt(entry, columns - 16)}`),
+        ),
+    ]);
+    const gap = index > 0 ? [""] : [];
+    const more = renderFurtherHits(group.slice(shown.length), layout);
+    return [...gap, ...renderHitHeading(best, layout), ...hits, ...more, ...renderWork(best, layout)];
+  });
+  if (lines.length === 0) lines.push("Nothing found.");
+  return [...lines, ...renderNotes(recalled, options, paint)];
+}
+
+/** Formats the limits of a recall: entries that were not searched, doubt, and search by words alone. */
+function renderNotes(
+  { hits, isSure, withoutVectors, unindexed }: RecallResult,
+  options: RecallValues,
+  paint: Paint,
+): readonly string[] {
+  const lines: string[] = [];
   if (unindexed !== undefined)
     lines.push(
       paint(

@@ -1,5 +1,5 @@
 import type { Kernel, SessionRecord } from "../../index.ts";
-import { findOrigin } from "../session-origin.ts";
+import { findOrigin } from "../../model/session-origin.ts";
 
 /** Conditions for sessions; all must hold. */
 export interface SessionFilter {

@@ -1,6 +1,6 @@
 import type { Kernel, SessionRecord } from "../../index.ts";
+import { findOrigin, type SessionOrigin } from "../../model/session-origin.ts";
 import type { ModelFactsLookup, Totals } from "../../window-entry.ts";
-import { findOrigin, type SessionOrigin } from "../session-origin.ts";
 import { readRequestUsage } from "../spending/request-usage.ts";
 import { UsageSums } from "../spending/usage-sums.ts";
 

@@ -1,5 +1,5 @@
 import type { SessionRecord } from "../../index.ts";
-import { findOrigin } from "../session-origin.ts";
+import { findOrigin } from "../../model/session-origin.ts";
 import type { NamedTotals, UsageSums } from "./usage-sums.ts";
 
 /** Ways to group usage. */

@@ -2,7 +2,7 @@ import type { Hit, HitCopy, SessionHit } from "../hit.ts";
 import type { ChunkTexts } from "../index/chunk-texts.ts";
 import type { RankedChunk } from "../make-hits.ts";
 import { findMemoryAgent } from "../memories/remembered-fact.ts";
-import { toComparableText } from "./comparable-text.ts";
+import { findMiddleStatement, toComparableText } from "./comparable-text.ts";
 import { growOverCopy } from "./grow-over-copy.ts";
 
 interface CollectOptions {
@@ -76,7 +76,9 @@ async function findOriginal(
   const compared = better.slice(0, MAX_COMPARED);
   const containing = compared.find((one) => one.comparable.includes(comparable));
   if (containing) return containing;
+  const middle = findMiddleStatement(comparable);
   for (const one of compared) {
+    if (!one.comparable.includes(middle)) continue;
     const grown = await growOverCopy(one.hit as SessionHit, one.chunk.chunk, { hit, comparable }, texts);
     if (!grown) continue;
     one.hit = grown;

@@ -51,3 +51,10 @@ function removeLineNumbers(text: string): string {
   if (numbers.length < MIN_NUMBERED || numbers.some(Number.isNaN) || !isConsecutive) return text;
   return [NUMBERED.exec(first)?.[2] ?? first, ...numbered.map((match) => match?.[2] ?? "")].join("\n");
 }
+
+/** The statement in the middle of a comparable text, which any other text with more than half of it contains. */
+export function findMiddleStatement(comparable: string): string {
+  const middle = Math.floor(comparable.length / 2);
+  const from = comparable.lastIndexOf(EDGE, middle - 1);
+  return comparable.slice(from, comparable.indexOf(EDGE, Math.max(middle, from + 1)) + 1);
+}

@@ -1,9 +1,7 @@
 import type { Part } from "../../model/part.ts";
+import { isCommitCommand } from "../../touch/commit.ts";
 import { findTouches } from "../../touch/find-touches.ts";
 import { EVIDENCE } from "../text/evidence.ts";
-
-/** A commit; an amended one repeats the message of another. */
-const COMMIT = /\bgit\s+(?:-C\s+\S+\s+)?commit\b(?!.*--amend)/;
 
 /** The evidence bits of a part; 0 for prose and tool results. */
 export function detectEvidence(part: Part): number {
@@ -12,7 +10,7 @@ export function detectEvidence(part: Part): number {
   let bits: number = EVIDENCE.call;
   for (const { kind, command } of findTouches(part)) {
     if (kind === "edit" || kind === "write") bits |= EVIDENCE.edit;
-    if (command !== undefined && COMMIT.test(command)) bits |= EVIDENCE.commit;
+    if (command !== undefined && isCommitCommand(command)) bits |= EVIDENCE.commit;
   }
   return bits;
 }

@@ -31,7 +31,9 @@ export function formatAuthor(hit: Hit): string {
   const who = { user: "user", assistant: "assistant", tool: "tool output", none: "summary or instructions" }[
     hit.author
   ];
-  return hit.speaker === null ? who : `${sanitizeName(hit.speaker, 60)} (${who})`;
+  const isAlsoUser = hit.author !== "user" && hit.copies?.some(({ author }) => author === "user");
+  const all = isAlsoUser ? `${who}, also user` : who;
+  return hit.speaker === null ? all : `${sanitizeName(hit.speaker, 60)} (${all})`;
 }
 
 /** Date and time in UTC, the same for every reader. */

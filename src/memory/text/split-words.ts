@@ -8,6 +8,11 @@ export function splitWords(text: string): string[] {
   return text.match(WORD) ?? [];
 }
 
+/** The ranges of the words of a text; `to` is exclusive. */
+export function findWords(text: string): { readonly from: number; readonly to: number }[] {
+  return Array.from(text.matchAll(WORD), ({ index, 0: word }) => ({ from: index, to: index + word.length }));
+}
+
 const CASE_EDGE =
   /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|_+|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/u;
 const MAY_BE_IDENTIFIER = /_|\p{Ll}\p{Lu}|\p{Lu}{2}\p{Ll}|\p{L}\p{N}|\p{N}\p{L}/u;

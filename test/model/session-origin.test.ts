@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findOrigin } from "../../src/cli/session-origin.ts";
+import { findOrigin } from "../../src/model/session-origin.ts";
 
 test.each([
   ["claude-code/4711", {}, "claude-code"],

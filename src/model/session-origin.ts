@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { SessionRecord } from "../index.ts";
+import type { Json } from "./json.ts";
 
 /** The agent and the project that a conversation belongs to. */
 export interface SessionOrigin {
@@ -8,8 +8,14 @@ export interface SessionOrigin {
   readonly project?: string;
 }
 
+/** The facts of a session that tell its origin. */
+interface SessionFacts {
+  readonly id: string;
+  readonly meta?: { readonly [key: string]: Json };
+}
+
 /** Reads the origin from the metadata that import and gateway store, and from the id. */
-export function findOrigin({ id, meta = {} }: Pick<SessionRecord, "id" | "meta">): SessionOrigin {
+export function findOrigin({ id, meta = {} }: SessionFacts): SessionOrigin {
   const places = [meta, ...Object.values(meta)].map(toFields);
   const [source = {}, gateway = {}] = [toFields(meta.source), toFields(meta.gateway)];
   const agent = toName(source.format) ?? toName(gateway.client) ?? findAgentInId(id);

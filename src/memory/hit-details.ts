@@ -1,0 +1,36 @@
+import type { SessionOrigin } from "../model/session-origin.ts";
+import type { Commit } from "../touch/commit.ts";
+
+/** Facts about a hit that a recall with `details` adds, for people. */
+export interface HitDetails extends SessionOrigin {
+  /** Title of the session. */
+  readonly title?: string;
+  /** The best sentence; absent if the hit has no word of the question. */
+  readonly sentence?: MatchedSentence;
+  /** Absent for files and summaries. */
+  readonly work?: WorkStretch;
+}
+
+/** The sentence of a hit that has most of the question: a range of the hit's text, and the question's words in it. */
+export interface MatchedSentence extends TextRange {
+  readonly words: readonly TextRange[];
+}
+
+/** A range of characters; `to` is exclusive. */
+export interface TextRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The stretch of work that a hit is part of: from a request, or a commit before it, to the next request or commit. */
+export interface WorkStretch {
+  /** The first and last seq. */
+  readonly from: number;
+  readonly to: number;
+  /** Paths of files that were written or edited, in order. */
+  readonly changedFiles: readonly string[];
+  /** Paths of files that were only read, in order. */
+  readonly readFiles: readonly string[];
+  /** The commit with which the work ended, perhaps after further requests. */
+  readonly commit?: Commit & { readonly seq: number };
+}

@@ -1,0 +1,56 @@
+import type { Log } from "../../log/log.ts";
+import type { SessionId } from "../../model/entry.ts";
+import { findOrigin } from "../../model/session-origin.ts";
+import type { Hit, SessionHit } from "../hit.ts";
+import type { HitDetails, WorkStretch } from "../hit-details.ts";
+import type { RankContext } from "../rank/turn-candidate.ts";
+import { findMatchedSentence } from "./matched-sentence.ts";
+import { readWork } from "./read-work.ts";
+
+/** Adds details to hits. Reads each session once, and the messages around each hit, unless another hit is among them. */
+export async function describeHits(
+  log: Log,
+  question: string,
+  hits: readonly Hit[],
+  { statistics }: Pick<RankContext, "statistics">,
+): Promise<readonly Hit[]> {
+  const weightOf = (term: string) => Math.log(2 + statistics.chunks / (1 + statistics.frequencyOf(term)));
+  const sessions = new Map<SessionId, HitDetails>();
+  const stretches = new Map<SessionId, WorkStretch[]>();
+  const described: Hit[] = [];
+  for (const hit of hits) {
+    const found = findMatchedSentence(question, hit.text, weightOf);
+    const sentence = found && { sentence: found };
+    if (hit.kind === "file") {
+      described.push({ ...hit, details: { ...sentence } });
+      continue;
+    }
+    const { session, author } = hit;
+    const about = sessions.get(session) ?? (await describeSession(log, session));
+    sessions.set(session, about);
+    const work = author === "none" ? undefined : await readWorkOnce(log, hit, stretches);
+    described.push({ ...hit, details: { ...about, ...sentence, ...(work && { work }) } });
+  }
+  return described;
+}
+
+/** Reads the work around a hit, unless it is the same as that of an earlier one. */
+async function readWorkOnce(
+  log: Log,
+  { session, seq }: SessionHit,
+  stretches: Map<SessionId, WorkStretch[]>,
+): Promise<WorkStretch> {
+  const known = stretches.get(session) ?? [];
+  const same = known.find(({ from, to }) => from <= seq && seq <= to);
+  if (same) return same;
+  const work = await readWork(log, session, seq);
+  stretches.set(session, [...known, work]);
+  return work;
+}
+
+async function describeSession(log: Log, session: SessionId): Promise<HitDetails> {
+  const record = await log.store.sessions.get(session);
+  if (!record) return {};
+  const { title } = record;
+  return { ...(title !== undefined && { title }), ...findOrigin(record) };
+}
