@@ -94,12 +94,17 @@ async function encodeTurn(turn: RequestTurn, source: PartSource): Promise<readon
  */
 function isAccepted(part: Part, message: Message): boolean {
   if (part.type === "text") return part.text.trim() !== "";
-  if (part.type === "raw") return BLOCK_FORMATS.has(part.format);
+  if (part.type === "raw" && !BLOCK_FORMATS.has(part.format)) return false;
   // Messages imported from an Anthropic request are exported unchanged; other tools also use providers that do not sign.
-  if (part.type !== "reasoning" || message.meta?.[ANTHROPIC_NAME] !== undefined) return true;
+  if (message.meta?.[ANTHROPIC_NAME] !== undefined) return true;
+  if (part.type === "raw") return !THOUGHTS.has(toObject(part.value)?.type);
+  if (part.type !== "reasoning") return true;
   if (typeof toObject(part.opaque)?.redacted === "string") return true;
   return typeof part.opaque === "string" && isSignature(part.opaque);
 }
+
+/** Types of blocks with thoughts; such a block stays raw only if it lacks its text or data. */
+const THOUGHTS: ReadonlySet<unknown> = new Set(["thinking", "redacted_thinking", "reasoning"]);
 
 /** Other tools store field names or JSON in place of Anthropic's signature. */
 function isSignature(text: string): boolean {

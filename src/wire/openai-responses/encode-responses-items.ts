@@ -85,7 +85,8 @@ function encodeReasoningItem(
   const { summary, content, ...fields } = { ...toObject(opaque), ...extra };
   // Items of this API, also in Codex's files, have an id or hold the reasoning itself.
   const isItem = isOwn || typeof fields.id === "string" || Array.isArray(content);
-  if (typeof fields.encrypted_content !== "string" && (text === "" || !isItem)) return undefined;
+  // An item without words and ciphertext says nothing, and the API refuses it.
+  if ((toText(fields.encrypted_content) ?? "") === "" && (text.trim() === "" || !isItem)) return undefined;
   const plain = text === "" || content !== undefined ? [] : [{ type: "summary_text", text }];
   return {
     type: "reasoning",
