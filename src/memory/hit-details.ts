@@ -17,7 +17,7 @@ export interface MatchedSentence extends TextRange {
 }
 
 /** A range of characters; `to` is exclusive. */
-export interface TextRange {
+interface TextRange {
   readonly from: number;
   readonly to: number;
 }

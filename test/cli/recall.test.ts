@@ -26,14 +26,14 @@ async function storeOfWork(): Promise<string> {
   await using kernel = await openKernel({ path });
   const session = await kernel.session("claude-code/4711", {
     title: "Logged out after the redirect",
-    meta: { source: { format: "claude-code" }, claude: { cwd: "/home/ann/shop" } },
+    meta: { source: { format: "claude-code" }, claude: { cwd: "/repo/shop" } },
   });
   const use = (callId: string, name: string, input: { [name: string]: string }, output: string) =>
     [
       { role: "assistant", parts: [{ type: "tool-call", callId, name, input }] },
       { role: "tool", parts: [{ type: "tool-result", callId, output }] },
     ] as const;
-  const edit = { file_path: "/home/ann/shop/src/login.ts", old_string: "redirect", new_string: "cookie" };
+  const edit = { file_path: "/repo/shop/src/login.ts", old_string: "redirect", new_string: "cookie" };
   const sentence = "I see. The quicksilver cookie was set too late.";
   await (await kernel.session("claude-code/4712")).append({ role: "assistant", text: sentence });
   for (const message of [

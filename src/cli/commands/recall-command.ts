@@ -74,6 +74,12 @@ const OPTIONS = {
 
 type RecallValues = ParsedArguments<typeof OPTIONS>["options"];
 
+/** The result of a recall, and the warnings that were printed. */
+interface Outcome {
+  readonly recalled: RecallResult;
+  readonly warnings: readonly string[];
+}
+
 /** Searches sessions, memories and indexed files. */
 export const recallCommand = defineCommand({
   name: "recall",
@@ -118,7 +124,7 @@ export const recallCommand = defineCommand({
       const within = { ...recall, k: SESSION_HITS, scope: scope ?? { prefix: "" } };
       const recalled = await kernel.memory.recall(question, within);
       for (const warning of warnings) context.stderr.write(`longhaul: ${escapeLine(warning)}\n`);
-      await printSessions(kernel, context, options, { question, recalled, k });
+      await printSessions(kernel, context, options, { question, recalled, k, warnings });
       return EXIT.fine;
     }
     const recalled = await kernel.memory.recall(question, { ...recall, k, details: true });
@@ -130,14 +136,7 @@ export const recallCommand = defineCommand({
         ...(options.expand && { around: around.get(hit) }),
       }));
       await printTo(context.stdout, `${toSafeJson({ question, ...recalled, hits })}\n`);
-    } else {
-      const lines = renderHits(context, options, recalled, around);
-      const { withoutReading } = recalled;
-      const isTold = warnings.some((warning) => warning.endsWith(withoutReading ?? ""));
-      if (withoutReading !== undefined && !isTold && !options.quiet)
-        lines.push(`Not read carefully: ${escapeLine(withoutReading)}.`);
-      await printLines(context, lines);
-    }
+    } else await printLines(context, renderHits(context, options, { recalled, around, warnings }));
     return EXIT.fine;
   },
 });
@@ -157,11 +156,7 @@ async function printSessions(
   kernel: Kernel,
   context: CliContext,
   options: RecallValues,
-  {
-    question,
-    recalled,
-    k,
-  }: { readonly question: string; readonly recalled: RecallResult; readonly k: number },
+  { question, recalled, k, warnings }: Outcome & { readonly question: string; readonly k: number },
 ): Promise<void> {
   const { hits: _, ...facts } = recalled;
   const rows = await readFoundSessions(kernel, findSessions(recalled, k));
@@ -180,15 +175,14 @@ async function printSessions(
   }
   const paint = choosePaint(context, options);
   const table = renderFoundSessions(question, rows, recalled, { width: context.columns.stdout, paint });
-  await printLines(context, [...table, ...renderNotes(recalled, options, paint)]);
+  await printLines(context, [...table, ...renderNotes({ recalled, warnings }, options, paint)]);
 }
 
 function renderHits(
   context: CliContext,
   options: RecallValues,
-  recalled: RecallResult,
-  around: ReadonlyMap<RecalledHit, readonly Entry[]>,
-): string[] {
+  { recalled, around, warnings }: Outcome & { readonly around: ReadonlyMap<RecalledHit, readonly Entry[]> },
+): readonly string[] {
   const paint = choosePaint(context, options);
   const columns = context.columns.stdout;
   const now = Date.now();
@@ -213,15 +207,16 @@ function renderHits(
     return [...gap, ...renderHitHeading(best, layout), ...hits, ...more, ...renderWork(best, layout)];
   });
   if (lines.length === 0) lines.push("Nothing found.");
-  return [...lines, ...renderNotes(recalled, options, paint)];
+  return [...lines, ...renderNotes({ recalled, warnings }, options, paint)];
 }
 
 /** Formats the limits of a recall: entries that were not searched, doubt, and search by words alone. */
 function renderNotes(
-  { hits, isSure, withoutVectors, unindexed }: RecallResult,
+  { recalled, warnings }: Outcome,
   options: RecallValues,
   paint: Paint,
 ): readonly string[] {
+  const { hits, isSure, withoutVectors, withoutReading, unindexed } = recalled;
   const lines: string[] = [];
   if (unindexed !== undefined)
     lines.push(
@@ -235,5 +230,8 @@ function renderNotes(
     lines.push(paint("yellow", "Low confidence: the hits match little of the question."));
   if (withoutVectors !== undefined)
     lines.push(paint("dim", escapeLine(`Keyword search only: ${withoutVectors}`)));
+  const isTold = warnings.some((warning) => warning.endsWith(withoutReading ?? ""));
+  if (withoutReading !== undefined && !isTold)
+    lines.push(`Not read carefully: ${escapeLine(withoutReading)}.`);
   return lines;
 }

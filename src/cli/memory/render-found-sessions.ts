@@ -8,7 +8,7 @@ import type { FoundSession } from "./found-sessions.ts";
 import type { RecalledHit, RecallResult } from "./recall-result.ts";
 
 /** A found session with its record's facts. */
-export interface FoundSessionRow extends FoundSession, SessionOrigin {
+interface FoundSessionRow extends FoundSession, SessionOrigin {
   readonly title?: string;
   /** Time of its best hit. */
   readonly at: number;

@@ -2,7 +2,7 @@ import { toEntry } from "../../log/entry-body.ts";
 import type { Log } from "../../log/log.ts";
 import type { SessionId } from "../../model/entry.ts";
 import type { WorkStretch } from "../hit-details.ts";
-import { findCommits, findWorkStretch, isRequest, type PlacedMessage } from "./work-stretch.ts";
+import { findCommits, findWorkStretch, isRequest, type WorkMessage } from "./work-stretch.ts";
 
 /** Messages to read at a time, and at most in each direction. */
 const PAGE = 40;
@@ -28,9 +28,9 @@ async function readUntil(
   log: Log,
   session: SessionId,
   { seq, order }: { readonly seq: number; readonly order: "ascending" | "descending" },
-  isEnough: (messages: readonly PlacedMessage[]) => boolean,
-): Promise<readonly PlacedMessage[]> {
-  const messages: PlacedMessage[] = [];
+  isEnough: (messages: readonly WorkMessage[]) => boolean,
+): Promise<readonly WorkMessage[]> {
+  const messages: WorkMessage[] = [];
   let next = seq;
   while (messages.length < MAX_MESSAGES) {
     const range =

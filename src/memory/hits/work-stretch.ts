@@ -7,7 +7,7 @@ import type { WorkStretch } from "../hit-details.ts";
 import { RECALLED_META } from "../retrieval/context-block.ts";
 
 /** A message at its place in a session. */
-export interface PlacedMessage {
+export interface WorkMessage {
   readonly seq: number;
   readonly message: Message;
 }
@@ -22,7 +22,7 @@ export function isRequest({ role, meta, ...message }: Message): boolean {
 }
 
 /** Finds the commits that were made in messages, by the seq of their calls, in order. */
-export function findCommits(messages: readonly PlacedMessage[]): ReadonlyMap<number, Commit> {
+export function findCommits(messages: readonly WorkMessage[]): ReadonlyMap<number, Commit> {
   const results = new Map(listParts(messages, "tool-result").map(({ part }) => [part.callId, part]));
   const commits = new Map<number, Commit>();
   for (const { seq, part } of listParts(messages, "tool-call")) {
@@ -36,7 +36,7 @@ export function findCommits(messages: readonly PlacedMessage[]): ReadonlyMap<num
 }
 
 /** Finds the stretch around a seq in messages, which are in order and begin at or before it. */
-export function findWorkStretch(messages: readonly PlacedMessage[], seq: number): WorkStretch {
+export function findWorkStretch(messages: readonly WorkMessage[], seq: number): WorkStretch {
   const commits = findCommits(messages);
   const starts = listStarts(messages, commits);
   const first = starts.findLast((start) => (messages[start]?.seq ?? 0) <= seq) ?? 0;
@@ -67,7 +67,7 @@ export function findWorkStretch(messages: readonly PlacedMessage[], seq: number)
 
 /** Indexes of messages with which a stretch begins: requests, and the next step after the output of a commit. */
 function listStarts(
-  messages: readonly PlacedMessage[],
+  messages: readonly WorkMessage[],
   commits: ReadonlyMap<number, Commit>,
 ): readonly number[] {
   const starts: number[] = [0];
@@ -81,7 +81,7 @@ function listStarts(
 
 /** The parts of a type, each with its place. */
 function listParts<Type extends Part["type"]>(
-  messages: readonly PlacedMessage[],
+  messages: readonly WorkMessage[],
   type: Type,
 ): readonly { readonly seq: number; readonly part: Extract<Part, { readonly type: Type }> }[] {
   const isOfType = (part: Part): part is Extract<Part, { readonly type: Type }> => part.type === type;

@@ -17,10 +17,10 @@ function use(
 test("a recall with details names session, sentence, files and commit of each hit", async () => {
   const { memory, say, store } = await testMemory();
   const session = "claude-code/4711";
-  const meta = { source: { format: "claude-code" }, claude: { cwd: "/home/ann/shop" } };
+  const meta = { source: { format: "claude-code" }, claude: { cwd: "/repo/shop" } };
   await say(session, "Users are logged out after the redirect, please fix that.", meta);
   await store.sessions.update(session, { title: "Logged out after the redirect" });
-  const edit = { file_path: "/home/ann/shop/login.ts", old_string: "a", new_string: "b" };
+  const edit = { file_path: "/repo/shop/login.ts", old_string: "a", new_string: "b" };
   for (const message of [
     ...use("1", "Edit", edit, "done"),
     { role: "assistant" as const, text: "I see. The quicksilver cookie was set too late." },
@@ -41,7 +41,7 @@ test("a recall with details names session, sentence, files and commit of each hi
     work: {
       from: 1,
       to: 6,
-      changedFiles: ["/home/ann/shop/login.ts"],
+      changedFiles: ["/repo/shop/login.ts"],
       commit: { seq: 5, subject: "Set the cookie first", hash: "4f2a91c" },
     },
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findWorkStretch, type PlacedMessage } from "../../../src/memory/hits/work-stretch.ts";
+import { findWorkStretch, type WorkMessage } from "../../../src/memory/hits/work-stretch.ts";
 import type { Json } from "../../../src/model/json.ts";
 import type { Message } from "../../../src/model/message.ts";
 
@@ -24,7 +24,7 @@ const read = (path: string) => use("Read", { file_path: path });
 const commit = (subject: string, output = `[main 4f2a91c] ${subject}`, isError = false) =>
   use("Bash", { command: `git commit -m "${subject}"` }, output, isError);
 
-function place(...messages: (Message | Message[])[]): PlacedMessage[] {
+function place(...messages: (Message | Message[])[]): WorkMessage[] {
   return messages.flat().map((message, index) => ({ seq: index + 1, message }));
 }
 
