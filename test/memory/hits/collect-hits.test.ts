@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { SessionHit } from "../../../src/memory/hit.ts";
 import type { MessageInput } from "../../../src/model/message.ts";
+import { testKernel } from "../../support/kernel.ts";
 import { testMemory } from "../test-memory.ts";
 
 const FACT = "The staging server of the shop listens on port 7781.";
@@ -155,4 +156,23 @@ test("copies do not take the place of other hits", async () => {
   const { hits } = await memory.recall(QUESTION, { k: 2 });
   expect(hits.map(({ text }) => text)).toContain("The staging server moved to another data center in March.");
   expect((hits.find(({ text }) => text === FACT) as SessionHit).copies).toHaveLength(19);
+});
+
+test("a place that must not be shown is no copy: redacted, rewound where only the line counts, or out of scope", async () => {
+  const kernel = await testKernel();
+  for (const id of ["a", "b", "c", "d"]) {
+    const session = await kernel.session(id);
+    await session.append({ role: "user", text: "Lunch is at noon." });
+    await session.append({ role: "user", text: FACT });
+    if (id === "b") await session.rewind(1);
+    if (id === "c") await session.redact(2, "test");
+  }
+  const placesFor = async (options: Parameters<typeof kernel.memory.recall>[1]) => {
+    const { hits } = await kernel.memory.recall(QUESTION, options);
+    return hits.flatMap((hit) => (hit.kind === "session" && hit.text === FACT ? placesOf(hit) : []));
+  };
+  expect(await placesFor({})).toEqual(["a#2", "b#2", "d#2"]);
+  expect(await placesFor({ activeLine: true })).toEqual(["a#2", "d#2"]);
+  expect(await placesFor({ activeLine: true, k: 1 })).toEqual(["a#2", "d#2"]);
+  expect(await placesFor({ scope: { sessions: ["a"] } })).toEqual(["a#2"]);
 });
