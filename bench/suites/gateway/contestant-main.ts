@@ -53,7 +53,8 @@ async function loadOurs(): Promise<Ours> {
   const load = (path: string) => import(new URL(`../../../dist/${path}`, import.meta.url).href);
   const { loadConfig, openGateway } = await load("gateway/index.js");
   const { openKernel } = await load("index.js");
-  const { tendHeap } = await load("cli/serving/tend-heap.js");
+  // Inside the bundle of the program; the file imports nothing else.
+  const { tendHeap } = await import("../../../src/cli/serving/tend-heap.ts");
   return { loadConfig, openGateway, openKernel, tendHeap };
 }
 
