@@ -1,7 +1,7 @@
 import { escapeLine, escapeText } from "../../../src/cli/escape.ts";
 import { renderExcerpt } from "../../../src/cli/transcript/render-excerpt.ts";
 import { fitText } from "../../../src/cli/width.ts";
-import { splitSentences } from "../../../src/compact/extractive/split-sentences.ts";
+import { splitOuterSentences, splitSentences } from "../../../src/compact/extractive/split-sentences.ts";
 import { Redactor } from "../../../src/gateway/redact/redactor.ts";
 import { buildTitle } from "../../../src/gateway/thread/thread-title.ts";
 import { buildTurnChunks } from "../../../src/memory/index/turn-chunks.ts";
@@ -29,7 +29,8 @@ export const SUBJECTS: Readonly<Record<string, (text: string) => unknown>> = {
   tokens: estimateText,
   identifiers: (text) => scanIdentifiers(text, true, () => {}),
   titles: (text) => buildTitle([{ role: "user", text }]),
-  extraction: splitSentences,
+  extraction: splitOuterSentences,
+  "extraction, all sentences": splitSentences,
   // The work of indexing a message: chunks with their terms, traits and digests.
   "recall, indexing": (text) =>
     buildTurnChunks({ seq: 1, turn: 1, at: 0, texts: [{ part: 0, text, author: "user" }] }),

@@ -5,7 +5,7 @@ import { COMMAND_TOKENS, toFileCandidate } from "./action-sections.ts";
 import { clipLine } from "./clip-line.ts";
 import type { FileState } from "./file-state.ts";
 import { isQuestion } from "./sentence-cues.ts";
-import { splitSentences } from "./split-sentences.ts";
+import { splitOuterSentences } from "./split-sentences.ts";
 import { dropRepeats, type SectionCandidates, type SummaryCandidate } from "./summary-candidate.ts";
 
 /** Activity since an earlier summary, which determines the items that remain valid. */
@@ -27,7 +27,7 @@ export function carryOverSections(
   const kept = (items: readonly SummaryItem[], rank: number) =>
     items.filter(isPlain).map((item) => toCarriedCandidate(item, rank));
   const files = mergeFiles(earlier.files, since.actions.states);
-  const settled = since.reply !== undefined && !isQuestion(splitSentences(since.reply).at(-1) ?? "");
+  const settled = since.reply !== undefined && !isQuestion(splitOuterSentences(since.reply).at(-1) ?? "");
   const asks = settled ? [] : kept(earlier.asks, 20);
   const orElse = (later: readonly SummaryCandidate[], items: readonly SummaryItem[]) =>
     later.length > 0 ? later : kept(items, 0);

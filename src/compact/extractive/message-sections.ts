@@ -5,7 +5,7 @@ import { findTouches } from "../../touch/find-touches.ts";
 import { clipLine, quoteLine, toInlineCode } from "./clip-line.ts";
 import { detectCues, isQuestion, isRule, type SentenceCue } from "./sentence-cues.ts";
 import { citeOf, type SourceMessage } from "./source-message.ts";
-import { splitSentences } from "./split-sentences.ts";
+import { splitOuterSentences } from "./split-sentences.ts";
 import type { SummaryCandidate } from "./summary-candidate.ts";
 import { collectRequests, filterPending, getUserText, type UserRequest } from "./user-request.ts";
 
@@ -159,7 +159,7 @@ function collectSentences(messages: readonly SourceMessage[]): readonly Sentence
     if (!isUsers && message.role !== "assistant") continue;
     const words = isUsers ? getUserText(message) : textOfMessage(message);
     const found: Sentence[] = [];
-    for (const text of takeEdges(splitSentences(words))) {
+    for (const text of takeEdges(splitOuterSentences(words))) {
       const cues = detectCues(text);
       if (cues.length > 0) found.push({ text, source: told, isUsers, cues, age });
     }
@@ -176,5 +176,5 @@ function takeEdges(sentences: readonly string[]): readonly string[] {
 
 /** The first sentences of a reply describe the work; its headings do not. */
 function takeFirstSentences(text: string): string {
-  return splitSentences(text).slice(0, 4).join(" ");
+  return splitOuterSentences(text).slice(0, 4).join(" ");
 }

@@ -4,41 +4,41 @@ const [HASH, RIGHT_BRACKET, ASTERISK, HYPHEN, DOT, GREATER] = [0x23, 0x29, 0x2a,
 const [BULLET, COMMA] = [0x2022, 0x3001] as const;
 const CHECKBOX = /\[[ xX]\]/y;
 
-/** Where a line goes on after the marks of headings, quotes, lists and boxes to check that it begins with. */
-export function skipMarks(line: string): number {
-  let at = 0;
-  for (let next = skipMark(line, at); next > at; next = skipMark(line, at)) at = next;
+/** Where the line between two places goes on after the marks of headings, quotes, lists and boxes to check. */
+export function skipMarks(text: string, from: number, end: number): number {
+  let at = from;
+  for (let next = skipMark(text, at, end); next > at; next = skipMark(text, at, end)) at = next;
   return at;
 }
 
 /** The place after the mark at a place and its spaces; the same place if there is none. */
-function skipMark(line: string, at: number): number {
-  const code = codeAt(line, at);
-  if (code === GREATER) return skipSpaces(line, at + 1);
+function skipMark(text: string, at: number, end: number): number {
+  const code = codeAt(text, at, end);
+  if (code === GREATER) return skipSpaces(text, at + 1, end);
   if (code === HYPHEN || code === ASTERISK || code === BULLET) {
-    const after = skipSpaces(line, at + 1);
-    return after === at + 1 ? at : skipCheckbox(line, after);
+    const after = skipSpaces(text, at + 1, end);
+    return after === at + 1 ? at : skipCheckbox(text, after, end);
   }
-  let end = at;
-  if (code === HASH) while (codeAt(line, end) === HASH && end - at < 6) end++;
+  let place = at;
+  if (code === HASH) while (codeAt(text, place, end) === HASH && place - at < 6) place++;
   else if (isDigit(code)) {
-    while (isDigit(codeAt(line, end)) && end - at < 3) end++;
-    if (!isAfterNumber(codeAt(line, end))) return at;
-    end++;
+    while (isDigit(codeAt(text, place, end)) && place - at < 3) place++;
+    if (!isAfterNumber(codeAt(text, place, end))) return at;
+    place++;
   } else return at;
-  const after = skipSpaces(line, end);
-  return after === end ? at : after;
+  const after = skipSpaces(text, place, end);
+  return after === place ? at : after;
 }
 
-function skipCheckbox(line: string, at: number): number {
-  if (line[at] !== "[") return at;
+function skipCheckbox(text: string, at: number, end: number): number {
+  if (at + 3 > end || text[at] !== "[") return at;
   CHECKBOX.lastIndex = at;
-  return CHECKBOX.test(line) ? skipSpaces(line, CHECKBOX.lastIndex) : at;
+  return CHECKBOX.test(text) ? skipSpaces(text, at + 3, end) : at;
 }
 
-function skipSpaces(line: string, from: number): number {
+function skipSpaces(text: string, from: number, end: number): number {
   let at = from;
-  while (isWhiteSpace(codeAt(line, at))) at++;
+  while (isWhiteSpace(codeAt(text, at, end))) at++;
   return at;
 }
 
@@ -51,6 +51,6 @@ function isDigit(code: number): boolean {
 }
 
 /** The code at a place; 0 after the end. */
-function codeAt(line: string, at: number): number {
-  return at < line.length ? line.charCodeAt(at) : 0;
+function codeAt(text: string, at: number, end: number): number {
+  return at < end ? text.charCodeAt(at) : 0;
 }

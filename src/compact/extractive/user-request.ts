@@ -3,7 +3,7 @@ import { listCallIds } from "../../model/tool-call-ids.ts";
 import { extractOwnText } from "./extract-own-text.ts";
 import { isQuestion } from "./sentence-cues.ts";
 import type { SourceMessage } from "./source-message.ts";
-import { splitSentences } from "./split-sentences.ts";
+import { splitOuterSentences } from "./split-sentences.ts";
 
 /** A user request and the assistant's final reply to it. */
 export interface UserRequest {
@@ -40,7 +40,7 @@ export function filterPending(requests: readonly UserRequest[]): readonly UserRe
   const last = requests.at(-1);
   return requests.filter((request) => {
     if (!request.outcome) return true;
-    return request === last && isQuestion(splitSentences(request.outcome.text).at(-1) ?? "");
+    return request === last && isQuestion(splitOuterSentences(request.outcome.text).at(-1) ?? "");
   });
 }
 

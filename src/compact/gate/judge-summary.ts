@@ -7,7 +7,7 @@ import { headingOf, SECTION_KEYS, type SectionKey } from "../contract/sections.t
 import { findKeyIdentifiers, hasIdentifier } from "../extractive/key-identifiers.ts";
 import { isQuestion } from "../extractive/sentence-cues.ts";
 import type { SourceMessage } from "../extractive/source-message.ts";
-import { splitSentences } from "../extractive/split-sentences.ts";
+import { splitOuterSentences } from "../extractive/split-sentences.ts";
 import { collectRequests, filterPending } from "../extractive/user-request.ts";
 import { findInventedAddresses, findInventedCommands, findInventedFiles } from "./inventions.ts";
 import { findObeyedLines } from "./obeyed-lines.ts";
@@ -111,7 +111,7 @@ function findPending(source: readonly SourceMessage[], previous: string) {
   const requests = collectRequests(source);
   const pending = filterPending(requests).slice(-MAX_PENDING);
   const reply = requests.findLast(({ outcome }) => outcome)?.outcome?.text;
-  const isSettled = reply !== undefined && !isQuestion(splitSentences(reply).at(-1) ?? "");
+  const isSettled = reply !== undefined && !isQuestion(splitOuterSentences(reply).at(-1) ?? "");
   const before = isSettled || previous === "" ? [] : listEarlierAsks(parseSummary(previous).sections);
   return { pending, asks: [...before.map((text) => ({ text })), ...pending] };
 }
