@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, matchesGlob } from "node:path";
 import { defineConfig } from "vitest/config";
-import { APART } from "./test/support/apart.ts";
+import { APART, REAL_CLIENTS } from "./test/support/apart.ts";
 import { ClosingLine } from "./test/support/closing-line.ts";
 import { COMPILE_CACHE } from "./test/support/compile-cache.ts";
 import { LongFirst } from "./test/support/long-first.ts";
@@ -10,6 +10,7 @@ import { LongFirst } from "./test/support/long-first.ts";
 const files = readdirSync("test", { recursive: true })
   .map((path) => join("test", String(path)))
   .filter((path) => path.endsWith(".test.ts") && !path.startsWith(join("test", "soak")))
+  .filter((path) => !REAL_CLIENTS.includes(path.replaceAll("\\", "/")))
   .filter((path) => /\b(?:proof|sized)Test/.test(readFileSync(path, "utf8")));
 
 /** Whether a file gets a process of its own, as in the everyday suite. */

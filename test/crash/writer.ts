@@ -1,6 +1,6 @@
 // Appends in every possible way until it is killed, and synchronously prints each acknowledged commit.
 import { writeSync } from "node:fs";
-import { openKernel } from "../../src/index.ts";
+import { openKernel } from "longhaul";
 
 const [path = "", round = ""] = process.argv.slice(2);
 const kernel = await openKernel({ path, limits: { draftIntervalMs: 1 } });

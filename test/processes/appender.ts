@@ -1,5 +1,5 @@
 // One of several processes that append to one session concurrently; prints the assigned seqs.
-import { openKernel } from "../../src/index.ts";
+import { openKernel } from "longhaul";
 
 const [path = "", name = "", count = "0"] = process.argv.slice(2);
 const kernel = await openKernel({ path });

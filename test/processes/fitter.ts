@@ -1,5 +1,5 @@
 // One of several processes that append to one session and fit or compact its window; prints each finished step.
-import { openKernel } from "../../src/index.ts";
+import { openKernel } from "longhaul";
 import { SMALL, step } from "../window/live/history.ts";
 
 const [path = "", name = "", steps = "0"] = process.argv.slice(2);

@@ -1,3 +1,8 @@
+/** Tests that run real agents, which `npm run test:clients` runs where `npm run clients` has installed them. */
+export const REAL_CLIENTS = ["one-memory", "real-clients"].map(
+  (name) => `test/cli/connecting/${name}.test.ts`,
+);
+
 /**
  * Tests that start processes, take much memory or measure their own process get a process of their own. All other files
  * share the modules of their worker: loading them again for each file takes longer than most tests.

@@ -1,5 +1,5 @@
 // Waits for one entry of another process, with nothing else to keep it alive.
-import { openKernel, textOfMessage } from "../../src/index.ts";
+import { openKernel, textOfMessage } from "longhaul";
 
 const [path = ""] = process.argv.slice(2);
 await using kernel = await openKernel({ path });

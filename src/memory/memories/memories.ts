@@ -146,6 +146,7 @@ export class Memories {
 
   /** True if recall may return the entry: not forgotten or rewound, and no memory that is rejected or out of date. */
   async isRecallable(seq: number): Promise<boolean> {
+    checkWholeNumber("seq", seq, 1);
     return (await new RecallableMemories(this.#log).find(this.session, seq)) !== "hidden";
   }
 
