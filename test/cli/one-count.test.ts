@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { output, startLimitedUpstream } from "../gateway/limited.ts";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway } from "../support/gateway.ts";
+import { proofTest } from "../support/proof.ts";
 import { jsonHere, runHere } from "./support/here.ts";
 
 const WINDOW = 24_000;
@@ -65,37 +66,41 @@ describe("one window", () => {
     expect(context.window.tokens).toBeLessThan(sent + 200);
   });
 
-  test("shows the memories that go with every call as a part of its own, with their lines, and counts them once", async () => {
-    const memory = "Answer in German, and name the ship in every sentence.";
-    const { gateway, thread, upstream, session } = await workThroughGateway(memory);
-    const command = ["context", thread.session, "--store", gateway.path];
-    const { value } = await jsonHere(command);
-    const { tokens, parts } = value.window;
-    expect(parts.memories).toBeGreaterThan(30);
-    expect(parts.pins).toBe(0);
-    expect(value.memories).toMatchObject({
-      agent: "default",
-      tokens: parts.memories,
-      facts: [{ text: memory, by: "user" }],
-    });
-    expect(session.memories).toEqual(value.memories);
-    expect(session.window.parts).toEqual(parts);
-    const sent = upstream.counts.at(-1) ?? 0;
-    expect(tokens).toBeGreaterThan(sent);
-    expect(tokens).toBeLessThan(sent + 200);
-    const compact = (await jsonHere(["compact", thread.session, "--dry-run", "--store", gateway.path])).value;
-    expect(compact.tokens.without).toBe(tokens);
-    const { stdout } = await runHere(command);
-    expect(stdout).toMatch(/^E memories +\d+ +\d+%$/m);
-    expect(stdout).toMatch(
-      /^Memories of default, with every call \(\d+ tokens\)\n {2}user, .+ {2}Answer in German/m,
-    );
-    // A memory that comes later is part of the next call.
-    await gateway.kernel.memories().remember("Ships have no doors.", { by: "agent" });
-    const later = (await jsonHere(command)).value;
-    expect(later.window.parts.memories).toBeGreaterThan(parts.memories);
-    expect(later.memories.facts).toHaveLength(2);
-  });
+  proofTest(
+    "shows the memories that go with every call as a part of its own, with their lines, and counts them once",
+    async () => {
+      const memory = "Answer in German, and name the ship in every sentence.";
+      const { gateway, thread, upstream, session } = await workThroughGateway(memory);
+      const command = ["context", thread.session, "--store", gateway.path];
+      const { value } = await jsonHere(command);
+      const { tokens, parts } = value.window;
+      expect(parts.memories).toBeGreaterThan(30);
+      expect(parts.pins).toBe(0);
+      expect(value.memories).toMatchObject({
+        agent: "default",
+        tokens: parts.memories,
+        facts: [{ text: memory, by: "user" }],
+      });
+      expect(session.memories).toEqual(value.memories);
+      expect(session.window.parts).toEqual(parts);
+      const sent = upstream.counts.at(-1) ?? 0;
+      expect(tokens).toBeGreaterThan(sent);
+      expect(tokens).toBeLessThan(sent + 200);
+      const compact = (await jsonHere(["compact", thread.session, "--dry-run", "--store", gateway.path]))
+        .value;
+      expect(compact.tokens.without).toBe(tokens);
+      const { stdout } = await runHere(command);
+      expect(stdout).toMatch(/^E memories +\d+ +\d+%$/m);
+      expect(stdout).toMatch(
+        /^Memories of default, with every call \(\d+ tokens\)\n {2}user, .+ {2}Answer in German/m,
+      );
+      // A memory that comes later is part of the next call.
+      await gateway.kernel.memories().remember("Ships have no doors.", { by: "agent" });
+      const later = (await jsonHere(command)).value;
+      expect(later.window.parts.memories).toBeGreaterThan(parts.memories);
+      expect(later.memories.facts).toHaveLength(2);
+    },
+  );
 
   test("shows the first memory of a person although no call carries it yet", async () => {
     const { gateway, thread, session } = await workThroughGateway();
@@ -106,16 +111,19 @@ describe("one window", () => {
     expect(value.window.parts.memories).toBeGreaterThan(10);
   });
 
-  test("saves money on every call that its edits make smaller, not only on the call that was edited", async () => {
-    const { gateway, thread } = await workThroughGateway();
-    const requests = gateway.logged.filter(({ event }) => event === "request");
-    const later = requests.filter(({ isEdited }) => !isEdited);
-    expect(later.length).toBeGreaterThan(0);
-    for (const { savedDollars, tokensBefore, tokensAfter } of later) {
-      expect(Number(tokensBefore)).toBeGreaterThan(2 * Number(tokensAfter));
-      expect(Number(savedDollars)).toBeGreaterThan(0);
-    }
-    const sum = requests.reduce((total, { savedDollars = 0 }) => total + Number(savedDollars), 0);
-    expect(thread.savedCost).toBeCloseTo(sum, 5);
-  });
+  proofTest(
+    "saves money on every call that its edits make smaller, not only on the call that was edited",
+    async () => {
+      const { gateway, thread } = await workThroughGateway();
+      const requests = gateway.logged.filter(({ event }) => event === "request");
+      const later = requests.filter(({ isEdited }) => !isEdited);
+      expect(later.length).toBeGreaterThan(0);
+      for (const { savedDollars, tokensBefore, tokensAfter } of later) {
+        expect(Number(tokensBefore)).toBeGreaterThan(2 * Number(tokensAfter));
+        expect(Number(savedDollars)).toBeGreaterThan(0);
+      }
+      const sum = requests.reduce((total, { savedDollars = 0 }) => total + Number(savedDollars), 0);
+      expect(thread.savedCost).toBeCloseTo(sum, 5);
+    },
+  );
 });

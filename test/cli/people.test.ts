@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { buildPersonId } from "../../src/gateway/identity/person-ids.ts";
 import { openKernel } from "../../src/index.ts";
 import { TestAgent } from "../support/agent.ts";
@@ -9,7 +9,7 @@ import { testFolder } from "../support/folder.ts";
 import { ask, startGateway } from "../support/gateway.ts";
 import { NAMES, peopleIn, startGatewayOfPeople } from "../support/many-people.ts";
 import { ALICE_TOKEN, BOB_TOKEN, TWO_PEOPLE } from "../support/people.ts";
-import { proofCases, sizedTest } from "../support/proof.ts";
+import { proofCases, proofTest, sizedTest } from "../support/proof.ts";
 import { says, startUpstream } from "../support/upstream.ts";
 import { jsonHere, runHere } from "./support/here.ts";
 
@@ -111,7 +111,7 @@ describe("--as", () => {
     },
   );
 
-  test("finds what a person said before people had names", async () => {
+  proofTest("finds what a person said before people had names", async () => {
     const path = testFolder();
     const packed = readFileSync(new URL("../fixtures/store-by-credential.db.gz", import.meta.url));
     writeFileSync(join(path, "log.db"), gunzipSync(packed), { mode: 0o600 });

@@ -38,21 +38,24 @@ describe("longhaul replay", () => {
     expect(stdout).toMatch(/cline +32k/);
   });
 
-  test("compares all conversations of a store in dollars, marks the cheapest policy and says so in a sentence", async () => {
-    const store = await storeWith("one", (session) => talk(session, 60));
-    const run = ["replay", "--all", "--policy", "longhaul,cline", "--window", "32k", "--store", store];
-    const { stdout } = await runHere(run, { columns: 100 });
-    expect(stdout).toMatch(/^policy +window +dollars +cost/m);
-    expect(stdout.match(/ ✓ /g)).toHaveLength(1);
-    const sentence = stdout.replaceAll("\n", " ");
-    expect(sentence).toMatch(
-      /In a window of 32k, (longhaul|cline) costs least: \$[\d.]+ instead of \$[\d.]+, \d+% less than an unlimited window/,
-    );
-    const { value } = await jsonHere(run);
-    expect(value.replays[0]).toMatchObject({ sessions: 1, unpricedSessions: 0 });
-    expect(value.replays[0].dollars).toBeLessThan(value.replays[0].unboundedDollars);
-    expect((await runHere(["replay", "one", "--all", "--store", store])).code).toBe(2);
-  });
+  proofTest(
+    "compares all conversations of a store in dollars, marks the cheapest policy and says so in a sentence",
+    async () => {
+      const store = await storeWith("one", (session) => talk(session, 60));
+      const run = ["replay", "--all", "--policy", "longhaul,cline", "--window", "32k", "--store", store];
+      const { stdout } = await runHere(run, { columns: 100 });
+      expect(stdout).toMatch(/^policy +window +dollars +cost/m);
+      expect(stdout.match(/ ✓ /g)).toHaveLength(1);
+      const sentence = stdout.replaceAll("\n", " ");
+      expect(sentence).toMatch(
+        /In a window of 32k, (longhaul|cline) costs least: \$[\d.]+ instead of \$[\d.]+, \d+% less than an unlimited window/,
+      );
+      const { value } = await jsonHere(run);
+      expect(value.replays[0]).toMatchObject({ sessions: 1, unpricedSessions: 0 });
+      expect(value.replays[0].dollars).toBeLessThan(value.replays[0].unboundedDollars);
+      expect((await runHere(["replay", "one", "--all", "--store", store])).code).toBe(2);
+    },
+  );
 
   proofTest("writes windows and pictures for others to look at", async () => {
     const [dump, picture] = [join(testFolder(), "dump"), join(testFolder(), "pictures")];

@@ -3,7 +3,7 @@ import { risenObjects } from "../soak/live-objects-verdict.ts";
 import { soak } from "../soak/soak.ts";
 import { proofRounds, sizedTest } from "../support/proof.ts";
 
-const REQUESTS = proofRounds(400, 120);
+const REQUESTS = proofRounds(400, 80);
 /** Small enough to be reached within the first quarter of the requests. */
 const LIMITS = { maxThreads: 10, maxThreadBytes: 4_000_000 };
 /** Tolerated rise in live objects, because connections come and go; a leak of one per request would be three quarters of the requests. */

@@ -31,7 +31,7 @@ function collect(repository: TestRepository, options: Partial<CollectStaleOption
 }
 
 describe("the collection of stale worktrees", () => {
-  test("takes those without changes that nobody holds, and keeps all others", async () => {
+  proofTest("takes those without changes that nobody holds, and keeps all others", async () => {
     const repository = makeRepository();
     const make = (task: string) => repository.worktree(task);
     const [stale, changed, held, leased, young] = [

@@ -88,21 +88,24 @@ describe("a worktree for a task", () => {
     expect(repository.git("branch", "--list", "longhaul/*")).toBe("");
   });
 
-  test("can be made of a bare repository, of a worktree, and with configuration of its own", async () => {
-    const repository = makeRepository();
-    const bare = join(testFolder(), "app.git");
-    gitAt(repository.path, "clone", "-q", "--bare", ".", bare);
-    gitAt(bare, "config", "extensions.worktreeConfig", "true");
-    const { worktree } = await createWorktree({ repository: bare, task: "t" });
-    expect(worktree.path).toBe(`${realpathSync(bare)}.worktrees/t`);
-    gitAt(worktree.path, "config", "--worktree", "status.showUntrackedFiles", "no");
-    expect(await judgeWorktree(worktree)).toEqual({ state: "unchanged" });
-    const { worktree: inner } = await createWorktree({ repository: worktree.path, task: "u" });
-    expect(inner.path).toBe(`${realpathSync(bare)}.worktrees/u`);
-    writeAt(worktree.path, "new.txt", "new");
-    expect(await judgeWorktree(worktree)).toEqual({ state: "changed", changes: ["untracked"] });
-    expect(await removeIfUnchanged(inner)).toMatchObject({ isRemoved: true });
-  });
+  proofTest(
+    "can be made of a bare repository, of a worktree, and with configuration of its own",
+    async () => {
+      const repository = makeRepository();
+      const bare = join(testFolder(), "app.git");
+      gitAt(repository.path, "clone", "-q", "--bare", ".", bare);
+      gitAt(bare, "config", "extensions.worktreeConfig", "true");
+      const { worktree } = await createWorktree({ repository: bare, task: "t" });
+      expect(worktree.path).toBe(`${realpathSync(bare)}.worktrees/t`);
+      gitAt(worktree.path, "config", "--worktree", "status.showUntrackedFiles", "no");
+      expect(await judgeWorktree(worktree)).toEqual({ state: "unchanged" });
+      const { worktree: inner } = await createWorktree({ repository: worktree.path, task: "u" });
+      expect(inner.path).toBe(`${realpathSync(bare)}.worktrees/u`);
+      writeAt(worktree.path, "new.txt", "new");
+      expect(await judgeWorktree(worktree)).toEqual({ state: "changed", changes: ["untracked"] });
+      expect(await removeIfUnchanged(inner)).toMatchObject({ isRemoved: true });
+    },
+  );
 });
 
 describe("a worktree is refused", () => {

@@ -39,27 +39,30 @@ describe("the verdict on a worktree", () => {
     }
   });
 
-  test("finds commits on no branch, and stashes made there on none, but not those of others", async () => {
-    const repository = makeRepository();
-    repository.write("a.txt", "old stash");
-    repository.git("stash", "push", "-q");
-    const worktree = await repository.worktree();
-    repository.write("a.txt", "a stash of the parent");
-    repository.git("stash", "push", "-q");
-    expect(await judgeWorktree(worktree)).toEqual({ state: "unchanged" });
-    gitAt(worktree.path, "checkout", "-q", "--detach");
-    expect(await judgeWorktree(worktree)).toEqual({ state: "unchanged" });
-    writeAt(worktree.path, "a.txt", "here");
-    gitAt(worktree.path, "stash", "push", "-q");
-    expect(await judgeWorktree(worktree)).toEqual(changed("stash"));
-    gitAt(worktree.path, "stash", "drop", "-q");
-    gitAt(worktree.path, "commit", "-q", "--allow-empty", "-m", "x");
-    expect(await judgeWorktree(worktree)).toEqual(changed("commits"));
-    gitAt(worktree.path, "checkout", "-q", "longhaul/t");
-    expect(await judgeWorktree(worktree)).toEqual(changed("commits"));
-  });
+  proofTest(
+    "finds commits on no branch, and stashes made there on none, but not those of others",
+    async () => {
+      const repository = makeRepository();
+      repository.write("a.txt", "old stash");
+      repository.git("stash", "push", "-q");
+      const worktree = await repository.worktree();
+      repository.write("a.txt", "a stash of the parent");
+      repository.git("stash", "push", "-q");
+      expect(await judgeWorktree(worktree)).toEqual({ state: "unchanged" });
+      gitAt(worktree.path, "checkout", "-q", "--detach");
+      expect(await judgeWorktree(worktree)).toEqual({ state: "unchanged" });
+      writeAt(worktree.path, "a.txt", "here");
+      gitAt(worktree.path, "stash", "push", "-q");
+      expect(await judgeWorktree(worktree)).toEqual(changed("stash"));
+      gitAt(worktree.path, "stash", "drop", "-q");
+      gitAt(worktree.path, "commit", "-q", "--allow-empty", "-m", "x");
+      expect(await judgeWorktree(worktree)).toEqual(changed("commits"));
+      gitAt(worktree.path, "checkout", "-q", "longhaul/t");
+      expect(await judgeWorktree(worktree)).toEqual(changed("commits"));
+    },
+  );
 
-  test("does not believe a configuration or a flag that hides changes", async () => {
+  proofTest("does not believe a configuration or a flag that hides changes", async () => {
     const repository = makeRepository();
     repository.git("config", "status.showUntrackedFiles", "no");
     repository.git("config", "diff.ignoreSubmodules", "all");
@@ -89,7 +92,7 @@ describe("the verdict on a worktree", () => {
     expect(await judgeWorktree(worktree)).toEqual(changed("unfinished"));
   });
 
-  test("sees changes in submodules, also commits that were left there", async () => {
+  proofTest("sees changes in submodules, also commits that were left there", async () => {
     const [library, repository] = [makeRepository("lib"), makeRepository("app")];
     repository.git("submodule", "add", "-q", library.path, "deep/lib");
     repository.git("commit", "-qm", "lib");

@@ -5,6 +5,7 @@ import { createWorktree } from "../../src/worktree/create-worktree.ts";
 import { removeIfUnchanged } from "../../src/worktree/remove-worktree.ts";
 import type { Worktree } from "../../src/worktree/worktree.ts";
 import { readMark, writeMark } from "../../src/worktree/worktree-mark.ts";
+import { proofTest } from "../support/proof.ts";
 import { gitAt, makeRepository, writeAt } from "./repository.ts";
 
 describe("the end of a worktree", () => {
@@ -64,19 +65,22 @@ describe("the end of a worktree", () => {
     expect(repository.git("status", "--porcelain")).toBe("");
   });
 
-  test("whose folder somebody has deleted is that the rest goes too, unless it has commits", async () => {
-    const repository = makeRepository();
-    const [first, second] = [await repository.worktree("first"), await repository.worktree("second")];
-    gitAt(second.path, "commit", "-q", "--allow-empty", "-m", "work");
-    for (const { path } of [first, second]) rmSync(path, { recursive: true });
-    expect(await removeIfUnchanged(first)).toMatchObject({ isRemoved: true, isBranchRemoved: true });
-    expect(await removeIfUnchanged(second)).toMatchObject({
-      isRemoved: false,
-      verdict: { changes: ["commits"] },
-    });
-  });
+  proofTest(
+    "whose folder somebody has deleted is that the rest goes too, unless it has commits",
+    async () => {
+      const repository = makeRepository();
+      const [first, second] = [await repository.worktree("first"), await repository.worktree("second")];
+      gitAt(second.path, "commit", "-q", "--allow-empty", "-m", "work");
+      for (const { path } of [first, second]) rmSync(path, { recursive: true });
+      expect(await removeIfUnchanged(first)).toMatchObject({ isRemoved: true, isBranchRemoved: true });
+      expect(await removeIfUnchanged(second)).toMatchObject({
+        isRemoved: false,
+        verdict: { changes: ["commits"] },
+      });
+    },
+  );
 
-  test("takes fetched submodules with it", async () => {
+  proofTest("takes fetched submodules with it", async () => {
     const [library, repository] = [makeRepository("lib"), makeRepository("app")];
     repository.git("submodule", "add", "-q", library.path, "lib");
     repository.git("commit", "-qm", "lib");
@@ -121,7 +125,7 @@ describe("the end of a worktree", () => {
     expect(await removeIfUnchanged(worktree)).toMatchObject({ verdict: { changes: ["untracked"] } });
   });
 
-  test("that was broken off goes on later, but not over what was written since", async () => {
+  proofTest("that was broken off goes on later, but not over what was written since", async () => {
     const repository = makeRepository();
     const breakOff = async (worktree: Worktree) => {
       const mark = await readMark(worktree.admin);

@@ -1,3 +1,4 @@
+import { createArgumentError } from "../../model/errors.ts";
 import type { MatchedSentence } from "../hit-details.ts";
 import { analyzeText, analyzeWord } from "../text/analyze-text.ts";
 import type { Chunk } from "../text/split-text.ts";
@@ -10,6 +11,9 @@ export function findMatchedSentence(
   text: string,
   weightOf: (term: string) => number = () => 1,
 ): MatchedSentence | undefined {
+  for (const [name, value] of Object.entries({ question, text }))
+    if (typeof value !== "string") throw createArgumentError(name, value, "a text");
+  if (typeof weightOf !== "function") throw createArgumentError("weightOf", weightOf, "a function");
   const asked = new Map(analyzeText(question).map((term) => [term, weightOf(term)]));
   let best: MatchedSentence | undefined;
   let most = 0;

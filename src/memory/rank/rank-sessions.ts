@@ -1,3 +1,5 @@
+import { createArgumentError } from "../../model/errors.ts";
+
 /** A session with its score. */
 interface RankedSession<Name> {
   readonly session: Name;
@@ -26,6 +28,7 @@ const SESSION_LESS = 0.6;
 export function rankSessions<Name extends string | number>(
   ranked: readonly SessionEvidence<Name>[],
 ): RankedSession<Name>[] {
+  checkEvidence(ranked);
   const hits = ranked.flatMap(({ session, score, parts, copies = [] }) => {
     const own = score + MEANING_MORE * (parts.meaning ?? 0) - SESSION_LESS * (parts.session ?? 0);
     const sessions = new Set([session, ...copies.map((copy) => copy.session)]);
@@ -43,4 +46,15 @@ export function rankSessions<Name extends string | number>(
     return { session, score: FURTHER.reduce((sum, share, place) => sum + share * (best[place] ?? 0), 0) };
   });
   return sessions.sort((left, right) => right.score - left.score || (left.session < right.session ? -1 : 1));
+}
+
+function checkEvidence(ranked: unknown): void {
+  if (!Array.isArray(ranked) || !ranked.every(isEvidence))
+    throw createArgumentError("ranked", ranked, "hits, each with a session, a score and its parts");
+}
+
+function isEvidence(hit: Partial<SessionEvidence<string | number>> | undefined): boolean {
+  const { session, score, parts, copies = [] } = hit ?? {};
+  const isNamed = typeof session === "string" || typeof session === "number";
+  return isNamed && typeof score === "number" && typeof parts === "object" && Array.isArray(copies);
 }

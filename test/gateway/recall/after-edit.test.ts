@@ -4,6 +4,7 @@ import { loadTokenizer } from "../../../src/window-entry.ts";
 import type { WireName } from "../../../src/wire/wire.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { startGateway, type TestGateway, threadsOf } from "../../support/gateway.ts";
+import { proofTest } from "../../support/proof.ts";
 import type { Heard } from "../../support/upstream.ts";
 import { output, startLimitedUpstream } from "../limited.ts";
 import { working } from "../long-session.ts";
@@ -117,7 +118,7 @@ describe("recall tools", () => {
       expect(tokenizer.count(JSON.stringify(encodeRecallTools(api)))).toBeLessThanOrEqual(400);
   });
 
-  test("never join when they are off, and none join for a client without tools", async () => {
+  proofTest("never join when they are off, and none join for a client without tools", async () => {
     for (const [config, tools] of [
       [{ recall: "off" }, undefined],
       [{}, []],

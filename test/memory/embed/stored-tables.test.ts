@@ -13,6 +13,7 @@ import {
 } from "../../../src/memory/embed/static/stored-tables.ts";
 import { buildWordTable } from "../../../src/memory/embed/static/word-table.ts";
 import { createTermVectors, mapTerms } from "../../../src/memory/rank/term-vectors.ts";
+import { proofTest } from "../../support/proof.ts";
 import { smallWeights } from "./small-weights.ts";
 
 /** Packs the tables as the build does. */
@@ -22,7 +23,7 @@ function packAll(weights: Weights, id = weights.id): Uint8Array {
 }
 
 describe("the stored tables of an embedder", () => {
-  test("give the same token for every term of the packaged vocabulary, and the same vectors", () => {
+  proofTest("give the same token for every term of the packaged vocabulary, and the same vectors", () => {
     const weights = readWeights();
     const computed = createStaticEmbedder(weights);
     const tables = unpackTables(Buffer.from(packAll(weights)), weights.id);
