@@ -1,9 +1,9 @@
 import { expect } from "vitest";
 import { risenObjects } from "../soak/live-objects-verdict.ts";
 import { soak } from "../soak/soak.ts";
-import { proofRounds, sizedTest } from "../support/proof.ts";
+import { proofTest } from "../support/proof.ts";
 
-const REQUESTS = proofRounds(400, 80);
+const REQUESTS = 400;
 /** Small enough to be reached within the first quarter of the requests. */
 const LIMITS = { maxThreads: 10, maxThreadBytes: 4_000_000 };
 /** Tolerated rise in live objects, because connections come and go; a leak of one per request would be three quarters of the requests. */
@@ -12,7 +12,7 @@ const MAX_RISE = 15;
 const MAX_HEAP_RISE = 8e6;
 const TIMEOUT_MS = 600_000;
 
-sizedTest(
+proofTest(
   `${REQUESTS} requests and the work around them leave no object, file, timer, session or heap behind`,
   async () => {
     const { samples, objects, counts } = await soak({
