@@ -42,7 +42,7 @@ export function splitSentences(text: string): readonly string[] {
   return sentences;
 }
 
-/** The same for text of which only the beginning and the end matter: the middle of a very long one is passed over. */
+/** The sentences at the beginning and the end of a text; skips the middle of a very long one. */
 export function splitOuterSentences(text: string): readonly string[] {
   if (text.length <= 2 * OUTER_CHARACTERS) return splitSentences(text);
   const [head, tail] = [text.slice(0, OUTER_CHARACTERS), text.slice(-OUTER_CHARACTERS)];

@@ -24,6 +24,14 @@ export async function findShownContent({
   return { entries: new Set(entries), texts };
 }
 
+/** Entries that the model sees whole. A client that trims its history sends only some messages of its conversation. */
+export async function findShownEntries(call: ThreadCall): Promise<ReadonlySet<EntryId>> {
+  if (call.fitted) return (await findShownContent(call)).entries;
+  const sent = new Set(call.request.messages.list.map(({ key }) => key));
+  const line = await call.thread.line();
+  return new Set(line.filter(({ key }) => sent.has(key)).map(({ id }) => id));
+}
+
 function collectTexts({ text, parts = [] }: MessageInput): readonly string[] {
   return [
     ...(text === undefined ? [] : [text]),

@@ -17,7 +17,7 @@ interface Kernel {
   /** Address of the weights. */
   base(): number;
   open(words: number, layers: number): void;
-  /** The score of the tokens, of which the first `asked` are the question with its marks. */
+  /** The score of the tokens. The first `asked` tokens are the question with its marks. */
   read(count: number, asked: number): number;
 }
 

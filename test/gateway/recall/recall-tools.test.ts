@@ -1,4 +1,4 @@
-import { describe, expect } from "vitest";
+import { describe, expect, test } from "vitest";
 import { EXPAND_TOOL, RECALL_TOOL, SAVE_TOOL } from "../../../src/gateway/recall/recall-tools.ts";
 import { lineOf, startGateway, threadsOf } from "../../support/gateway.ts";
 import { proofCases, proofTest, sizedTest } from "../../support/proof.ts";
@@ -31,6 +31,30 @@ function scripted(...script: readonly (Reply | Behaviour)[]) {
 
 const named = (tools: readonly { name?: string; function?: { name: string } }[]) =>
   tools.map((tool) => tool.name ?? tool.function?.name);
+
+test("a client that trims its history finds the messages that it no longer sends", async () => {
+  const upstream = await scripted({ text: "Noted." }, { text: "Fine." }, recalls("staging server port"), {
+    text: "It is 7781.",
+  });
+  const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
+  const talker = { gateway, api: "anthropic", isStreamed: false } as const;
+  const headers = { "x-api-key": "key-of-alice", "x-longhaul-session": "trimmed" };
+  const noted = { role: "assistant", content: "Noted." };
+  const begun = [userSays(FACT), noted, userSays("Read the log.")];
+  await askRaw(talker, begun.slice(0, 1), {}, { headers });
+  await askRaw(talker, begun, {}, { headers });
+  const trimmed = [
+    userSays("Read the log."),
+    { role: "assistant", content: "Fine." },
+    userSays("Which port?"),
+  ];
+  await askRaw(talker, trimmed, {}, { headers });
+  expect(await threadsOf(gateway, "main")).toHaveLength(1);
+  const [last] = upstream.heard.slice(-1);
+  const result = JSON.stringify(last && elementsOf(last).slice(trimmed.length));
+  expect(result).toContain("port 7781");
+  expect(result).not.toContain("Which port?");
+});
 
 describe.each(proofCases(WAYS))("recall as a tool, %s, streamed: %s", (api, isStreamed) => {
   sizedTest(

@@ -3,7 +3,7 @@ import type { WireObject } from "../../../wire/wire.ts";
 import type { Exchange, RequestRecall } from "../../exchange/exchange-state.ts";
 import { buildPersonScope, getMemoryAgent, listConversations } from "../../recall/person-scope.ts";
 import { SAVE_TOOL } from "../../recall/recall-tools.ts";
-import { findShownContent } from "../../recall/shown-content.ts";
+import { findShownEntries } from "../../recall/shown-content.ts";
 import type { UpstreamResult } from "../relay/upstream-refusal.ts";
 import { sendRound } from "../send-until-accepted.ts";
 import { isRequestFailure } from "./round-failure.ts";
@@ -68,7 +68,7 @@ export class CallRounds {
       memory,
       findInProject,
       session: thread.session.id,
-      findShown: async () => (await findShownContent(call)).entries,
+      findShown: () => findShownEntries(call),
       signal,
       isLast,
     });
