@@ -6,6 +6,7 @@ export { openAiEmbedder } from "./memory/embed/openai-embedder.ts";
 export type { IndexedFiles } from "./memory/files/index-files.ts";
 export type { HitCopy } from "./memory/hit.ts";
 export type { HitDetails, MatchedSentence, WorkStretch } from "./memory/hit-details.ts";
+export { describeLikelihood, type Likelihood } from "./memory/hits/likelihood.ts";
 export { findMatchedSentence } from "./memory/hits/matched-sentence.ts";
 export {
   type LegacyPins,

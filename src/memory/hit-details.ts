@@ -1,8 +1,11 @@
 import type { SessionOrigin } from "../model/session-origin.ts";
 import type { Commit } from "../touch/commit.ts";
+import type { Likelihood } from "./hits/likelihood.ts";
 
 /** Facts about a hit that a recall with `details` adds, for people. */
 export interface HitDetails extends SessionOrigin {
+  /** How likely the hit answers the question, in words. */
+  readonly likelihood: Likelihood;
   /** Title of the session. */
   readonly title?: string;
   /** The best sentence; absent if the hit has no word of the question. */

@@ -6,6 +6,7 @@ import type { Json } from "../model/json.ts";
 import type { SourceRecord } from "../store/memory-store.ts";
 import type { Store } from "../store/store.ts";
 import { buildPathFilter } from "./files/path-filter.ts";
+import { toMemorySession } from "./memories/remembered-fact.ts";
 import type { SourceFilter } from "./scored-chunk.ts";
 
 /**
@@ -20,6 +21,8 @@ export interface MemoryScope {
   readonly prefixes?: readonly string[];
   /** Sessions whose metadata has all of these values. */
   readonly meta?: { readonly [key: string]: Json };
+  /** Agents whose memories are searched too, whatever the other conditions. */
+  readonly agents?: readonly string[];
   /** Files, and folders with all files below them. */
   readonly files?: readonly string[];
 }
@@ -33,14 +36,19 @@ export async function resolveScope(store: Store, scope: MemoryScope | undefined)
   if (scope.sessions !== undefined) checkTexts("scope.sessions", scope.sessions);
   if (scope.files !== undefined) checkTexts("scope.files", scope.files);
   if (scope.prefixes !== undefined) checkTexts("scope.prefixes", scope.prefixes);
+  if (scope.agents !== undefined) checkTexts("scope.agents", scope.agents);
   const hasSessions = namesSessions(scope);
   const sessions = hasSessions ? await listSessionNumbers(store, scope) : [];
+  for (const agent of scope.agents ?? []) {
+    const source = await store.memory.source({ kind: "session", name: toMemorySession(agent) });
+    if (source) sessions.push(source.number);
+  }
   const files = scope.files ? await listFileNumbers(store, scope.files) : [];
-  if (!hasSessions && !scope.files)
+  if (!hasSessions && !scope.agents && !scope.files)
     throw createArgumentError(
       "scope",
       scope,
-      "sessions, prefix, prefixes, meta or files; leave it out for everything",
+      "sessions, prefix, prefixes, meta, agents or files; leave it out for everything",
     );
   let last = 0;
   for (const number of sessions) last = Math.max(last, number);

@@ -153,7 +153,9 @@ export class Memory implements Closable {
     const similarity = hits[0]?.similarity ?? null;
     const certainty = estimateCertainty(terms, chunks.slice(0, 3), similarity, context);
     return {
-      hits: options.details ? await describeHits(this.#deps.log, question, hits, context) : hits,
+      hits: options.details
+        ? await describeHits(this.#deps.log, question, { hits, certainty }, context)
+        : hits,
       certainty,
       isSure: hits.length > 0 && certainty >= MIN_CERTAINTY,
       ...(reason !== undefined && { withoutVectors: reason }),

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { describe, expect } from "vitest";
+import { describe, expect, test } from "vitest";
 import { buildPersonId } from "../../src/gateway/identity/person-ids.ts";
 import { openKernel } from "../../src/index.ts";
 import { TestAgent } from "../support/agent.ts";
@@ -110,6 +110,27 @@ describe("--as", () => {
       expect(peopleIn(written.join())).toEqual(["alice"]);
     },
   );
+
+  test("recalls the memories of this person and of nobody with a similar name, unless conversations are named", async () => {
+    const path = testFolder();
+    {
+      await using kernel = await openKernel({ path });
+      for (const name of ["alice", "alice2"])
+        await kernel
+          .memories(`gateway:@${name}`)
+          .remember(`The vault of ${name} opens by ${name}.`, { by: "user" });
+      await kernel.memories().remember("The vault of local opens by local.", { by: "user" });
+      for (const id of ["@alice/1", "local/1"])
+        await (await kernel.session(id)).append({ role: "user", text: `The vault is in ${id}.` });
+    }
+    const recalled = async (...options: readonly string[]) =>
+      (await jsonHere(["recall", "who opens the vault", ...options, "--store", path])).value.hits
+        .map(({ session }: { readonly session: string }) => session)
+        .sort();
+    expect(await recalled("--as", "alice")).toEqual(["@alice/1", "memory:gateway:@alice"]);
+    expect(await recalled("--as", "local")).toEqual(["local/1", "memory:default"]);
+    expect(await recalled("--as", "alice", "--session", "@alice/1")).toEqual(["@alice/1"]);
+  });
 
   proofTest("finds what a person said before people had names", async () => {
     const path = testFolder();

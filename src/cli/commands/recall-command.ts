@@ -1,4 +1,5 @@
 import type { Entry, Kernel } from "../../index.ts";
+import { describeLikelihood } from "../../memory-entry.ts";
 import { choosePaint } from "../choose-paint.ts";
 import { defineCommand, type ParsedArguments } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -7,7 +8,6 @@ import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { formatQuantity } from "../format-count.ts";
 import { catchUpIndexFor } from "../memory/catch-up-index.ts";
-import { describeLikelihood } from "../memory/describe-likelihood.ts";
 import { findSessions } from "../memory/found-sessions.ts";
 import { groupHits } from "../memory/group-hits.ts";
 import { buildMemoryFilter } from "../memory/parse-memory-options.ts";

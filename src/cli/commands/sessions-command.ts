@@ -1,4 +1,4 @@
-import { listOwnSessions } from "../../gateway/identity/index.ts";
+import { listOwnSessions, pickPublicMeta } from "../../gateway/identity/index.ts";
 import type { Kernel, SessionId, SessionRecord } from "../../index.ts";
 import { choosePaint } from "../choose-paint.ts";
 import { defineCommand } from "../cli-command.ts";
@@ -156,6 +156,6 @@ function toSessionJson(
     createdAt,
     entries,
     lastEntryAt: entries > 0 ? usedAt : undefined,
-    meta,
+    meta: pickPublicMeta(meta),
   };
 }

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { getMemoryAgent } from "../../gateway/identity/index.ts";
 import type { Kernel } from "../../index.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -33,11 +34,14 @@ export async function buildRecallScope(
   const sessions: string[] = [];
   for (const wanted of session ?? []) sessions.push(await findSession(kernel, wanted, within));
   if (agent !== undefined) sessions.push(kernel.memories(agent).session);
+  // A narrower question about some sessions is none about memories.
+  const hasMemories = within.person !== undefined && session === undefined && prefix === "";
   const scope: Scope = {
     ...(sessions.length > 0 && { sessions }),
     ...(within.prefixes
       ? { prefixes: within.prefixes.map((own) => own + prefix) }
       : prefix !== "" && { prefix }),
+    ...(hasMemories && { agents: [getMemoryAgent({ id: within.person as string })] }),
     ...(path && { files: path.map((one) => resolve(context.cwd, one)) }),
   };
   return Object.keys(scope).length === 0 ? undefined : scope;

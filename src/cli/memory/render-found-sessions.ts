@@ -1,9 +1,8 @@
 import type { Kernel, SessionRecord } from "../../index.ts";
-import { findMatchedSentence } from "../../memory-entry.ts";
+import { describeLikelihood, findMatchedSentence } from "../../memory-entry.ts";
 import { findOrigin, type SessionOrigin } from "../../model/session-origin.ts";
 import { formatTime } from "../format-time.ts";
 import { type Column, renderTable } from "../table.ts";
-import { describeLikelihood } from "./describe-likelihood.ts";
 import type { FoundSession } from "./found-sessions.ts";
 import type { RecalledHit, RecallResult } from "./recall-result.ts";
 

@@ -1,10 +1,10 @@
+import { shortenPath } from "../../model/shorten-path.ts";
 import { escapeLine } from "../escape.ts";
 import { formatAgo, formatTime } from "../format-time.ts";
 import type { Paint } from "../paint.ts";
 import { fitText } from "../width.ts";
 import type { RecalledHit } from "./recall-result.ts";
 import { renderMatchedText } from "./render-matched-text.ts";
-import { shortenPath } from "./shorten-path.ts";
 
 interface HitLayout {
   readonly number: number;

@@ -25,6 +25,8 @@ export interface SessionScope {
   readonly store: string;
   /** All ids begin with one of these; undefined for the whole store. */
   readonly prefixes?: readonly string[];
+  /** The id of the person that --as names. */
+  readonly person?: string;
 }
 
 /** The id of a person, as session ids begin with it. */
@@ -42,24 +44,28 @@ export async function findSessionScope(
   options: CommonValues & { readonly as?: string },
 ): Promise<SessionScope> {
   const scope = getSessionScope(context, options);
-  return options.as === undefined ? scope : { ...scope, prefixes: await findPrefixes(kernel, options.as) };
+  return options.as === undefined ? scope : { ...scope, ...(await findPerson(kernel, options.as)) };
 }
 
 /**
- * The prefixes of a person's sessions, those of earlier versions included. The text is the name of a token; if that
- * person has no sessions, an id as listings show it, such as `@alice`, is accepted too. Two people are never joined.
+ * The id of a person and the prefixes of the person's sessions, those of earlier versions included. The text is the name
+ * of a token; if that person has no sessions, an id as listings show it, such as `@alice`, is accepted too. Two people
+ * are never joined.
  */
-async function findPrefixes(kernel: Kernel, person: string): Promise<readonly string[]> {
-  if (person.replace(/^@/, "") === "")
+async function findPerson(
+  kernel: Kernel,
+  name: string,
+): Promise<Required<Pick<SessionScope, "person" | "prefixes">>> {
+  if (name.replace(/^@/, "") === "")
     throw new UsageError('--as is empty; expected the name of a person, as "longhaul sessions" shows it');
-  const ids = person === LOCAL_PERSON ? [LOCAL_PERSON] : [buildPersonId(person)];
-  if (PERSON_ID.test(person)) ids.push(person);
-  let prefixes: readonly string[] = [];
+  const ids = name === LOCAL_PERSON ? [LOCAL_PERSON] : [buildPersonId(name)];
+  if (PERSON_ID.test(name)) ids.push(name);
+  let found = { person: "", prefixes: [] as readonly string[] };
   for (const id of ids) {
-    prefixes = listSessionPrefixes({ id, formerIds: await readFormerIds(kernel, id) });
-    if ((await listOwnSessions(kernel, prefixes, { limit: 1 })).length > 0) break;
+    found = { person: id, prefixes: listSessionPrefixes({ id, formerIds: await readFormerIds(kernel, id) }) };
+    if ((await listOwnSessions(kernel, found.prefixes, { limit: 1 })).length > 0) break;
   }
-  return prefixes;
+  return found;
 }
 
 /** True if a command may name a session. */

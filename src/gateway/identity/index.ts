@@ -1,3 +1,4 @@
 export { readFormerIds } from "./former-people.ts";
 export { listOwnSessions } from "./list-own-sessions.ts";
-export { buildPersonId, LOCAL_PERSON, listSessionPrefixes } from "./person-ids.ts";
+export { buildPersonId, getMemoryAgent, LOCAL_PERSON, listSessionPrefixes } from "./person-ids.ts";
+export { pickPublicMeta } from "./public-meta.ts";

@@ -40,6 +40,11 @@ export function isOwnSession(person: PersonIds, session: string): boolean {
   return listSessionPrefixes(person).some((prefix) => session.startsWith(prefix));
 }
 
+/** The name under which a person's memories are stored; `longhaul remember` writes those of the local user. */
+export function getMemoryAgent({ id }: Pick<PersonIds, "id">): string {
+  return id === LOCAL_PERSON ? "default" : `gateway:${id}`;
+}
+
 /** The former id that a session was stored under; undefined if its id has another form. */
 export function findFormerId(session: string): string | undefined {
   return /^([0-9a-f]{16})\/[^/]+:/.exec(session)?.[1];

@@ -29,6 +29,7 @@ export async function buildRecallPage(kernel: Kernel, callRequest: PageRequest):
   const isScoped = Object.keys(scope).length > 0;
   const recall = await kernel.memory.recall(question, {
     k,
+    details: true,
     signal,
     waitMs: WAIT_MS,
     ...(isScoped && { scope }),

@@ -1,5 +1,6 @@
 import type { Kernel, Receipt, Session, SessionRecord } from "../../index.ts";
 import { listOwnSessions } from "../identity/list-own-sessions.ts";
+import { pickPublicMeta } from "../identity/public-meta.ts";
 import { formatAnnouncement } from "../observe/edit-announcement.ts";
 import type { PageReply } from "./page-reply.ts";
 import {
@@ -92,5 +93,14 @@ async function describeSession(session: Session, record: SessionRecord): Promise
   const { id, title, parent, relation, createdAt, meta } = record;
   const head = await session.head();
   const lastEntryAt = head.seq > 0 ? head.at : undefined;
-  return { id, title, parent, relation, createdAt, entries: head.seq, lastEntryAt, meta };
+  return {
+    id,
+    title,
+    parent,
+    relation,
+    createdAt,
+    entries: head.seq,
+    lastEntryAt,
+    meta: pickPublicMeta(meta),
+  };
 }

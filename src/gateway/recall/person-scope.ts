@@ -24,11 +24,6 @@ export function buildPersonScope(person: PersonIds): MemoryScope | undefined {
   return person.id === LOCAL_PERSON ? undefined : { prefixes: listSessionPrefixes(person) };
 }
 
-/** The name under which a person's memories are stored; `longhaul remember` writes those of the local user. */
-export function getMemoryAgent({ id }: PersonIds): string {
-  return id === LOCAL_PERSON ? "default" : `gateway:${id}`;
-}
-
 /**
  * The conversations of a person, without those of other projects, and without requests that clients made for
  * themselves: a request for a title repeats the very words of the query and would be found instead of the content that

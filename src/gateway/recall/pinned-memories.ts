@@ -2,7 +2,7 @@ import { estimateText } from "../../window-entry.ts";
 import type { WireName, WireObject } from "../../wire/wire.ts";
 import type { Incoming } from "../door/incoming.ts";
 import type { Services } from "../exchange/services.ts";
-import type { PersonIds } from "../identity/person-ids.ts";
+import { getMemoryAgent, type PersonIds } from "../identity/person-ids.ts";
 import type { BodyChanges } from "../outgoing/outgoing-body.ts";
 import { type CutBody, parseRange } from "../request/cut-body.ts";
 import type { OutgoingPiece } from "../request/outgoing-piece.ts";
@@ -10,7 +10,6 @@ import { parseElement, type RequestMessages } from "../request/request-messages.
 import type { CallRequest } from "../thread/call-request.ts";
 import type { Thread } from "../thread/thread.ts";
 import { appendText, appendTextToElement } from "./context-pieces.ts";
-import { getMemoryAgent } from "./person-scope.ts";
 
 /** Maximum share of a window for memories; a smaller window gets none. */
 const MAX_SHARE = 0.1;

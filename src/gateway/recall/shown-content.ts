@@ -4,32 +4,30 @@ import type { ThreadCall } from "../call/thread-call.ts";
 import { getSlotEntry } from "../outgoing/plan-outgoing.ts";
 
 /** The content of the window that the model sees whole. */
-export async function findShownContent({
+export async function findShownContent(call: ThreadCall): Promise<Required<WindowContent>> {
+  const { fitted, request: callRequest } = call;
+  const texts = fitted
+    ? fitted.messages.flatMap((message) =>
+        flattenParts(message).flatMap((part) => (part.type === "text" ? [part.text] : [])),
+      )
+    : callRequest.messages.list.flatMap((message) => collectTexts(message.input()));
+  return { entries: await findShownEntries(call), texts };
+}
+
+/** Entries that the model sees whole. A client that trims its history sends only some messages of its conversation. */
+export async function findShownEntries({
   fitted,
   thread,
   request: callRequest,
-}: ThreadCall): Promise<Required<WindowContent>> {
+}: ThreadCall): Promise<ReadonlySet<EntryId>> {
   if (!fitted) {
-    const line = await thread.line();
-    const texts = callRequest.messages.list.flatMap((message) => collectTexts(message.input()));
-    return { entries: new Set(line.map(({ id }) => id)), texts };
+    const sent = new Set(callRequest.messages.list.map(({ key }) => key));
+    return new Set((await thread.line()).filter(({ key }) => sent.has(key)).map(({ id }) => id));
   }
   const whole = fitted.slots.filter(
     ({ isNote, original, message }) => !isNote && (!original || original === message),
   );
-  const entries = whole.map((slot): EntryId => getSlotEntry(slot, thread.session.id));
-  const texts = fitted.messages.flatMap((message) =>
-    flattenParts(message).flatMap((part) => (part.type === "text" ? [part.text] : [])),
-  );
-  return { entries: new Set(entries), texts };
-}
-
-/** Entries that the model sees whole. A client that trims its history sends only some messages of its conversation. */
-export async function findShownEntries(call: ThreadCall): Promise<ReadonlySet<EntryId>> {
-  if (call.fitted) return (await findShownContent(call)).entries;
-  const sent = new Set(call.request.messages.list.map(({ key }) => key));
-  const line = await call.thread.line();
-  return new Set(line.filter(({ key }) => sent.has(key)).map(({ id }) => id));
+  return new Set(whole.map((slot): EntryId => getSlotEntry(slot, thread.session.id)));
 }
 
 function collectTexts({ text, parts = [] }: MessageInput): readonly string[] {

@@ -1,35 +1,38 @@
 import type { Log } from "../../log/log.ts";
 import type { SessionId } from "../../model/entry.ts";
 import { findOrigin } from "../../model/session-origin.ts";
-import type { Hit, SessionHit } from "../hit.ts";
+import type { Hit, Recall, SessionHit } from "../hit.ts";
 import type { HitDetails, WorkStretch } from "../hit-details.ts";
 import type { RankContext } from "../rank/turn-candidate.ts";
+import { describeLikelihood } from "./likelihood.ts";
 import { findMatchedSentence } from "./matched-sentence.ts";
 import { readWork } from "./read-work.ts";
+
+type SessionDetails = Pick<HitDetails, "title" | "agent" | "project">;
 
 /** Adds details to hits. Reads each session once, and the messages around each hit, unless another hit is among them. */
 export async function describeHits(
   log: Log,
   question: string,
-  hits: readonly Hit[],
+  recall: Pick<Recall, "hits" | "certainty">,
   { statistics }: Pick<RankContext, "statistics">,
 ): Promise<readonly Hit[]> {
   const weightOf = (term: string) => Math.log(2 + statistics.chunks / (1 + statistics.frequencyOf(term)));
-  const sessions = new Map<SessionId, HitDetails>();
+  const sessions = new Map<SessionId, SessionDetails>();
   const stretches = new Map<SessionId, WorkStretch[]>();
   const described: Hit[] = [];
-  for (const hit of hits) {
+  for (const hit of recall.hits) {
     const found = findMatchedSentence(question, hit.text, weightOf);
-    const sentence = found && { sentence: found };
+    const facts = { likelihood: describeLikelihood(hit, recall), ...(found && { sentence: found }) };
     if (hit.kind === "file") {
-      described.push({ ...hit, details: { ...sentence } });
+      described.push({ ...hit, details: facts });
       continue;
     }
     const { session, author } = hit;
     const about = sessions.get(session) ?? (await describeSession(log, session));
     sessions.set(session, about);
     const work = author === "none" ? undefined : await readWorkOnce(log, hit, stretches);
-    described.push({ ...hit, details: { ...about, ...sentence, ...(work && { work }) } });
+    described.push({ ...hit, details: { ...about, ...facts, ...(work && { work }) } });
   }
   return described;
 }
@@ -48,7 +51,7 @@ async function readWorkOnce(
   return work;
 }
 
-async function describeSession(log: Log, session: SessionId): Promise<HitDetails> {
+async function describeSession(log: Log, session: SessionId): Promise<SessionDetails> {
   const record = await log.store.sessions.get(session);
   if (!record) return {};
   const { title } = record;

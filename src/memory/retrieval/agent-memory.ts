@@ -74,13 +74,14 @@ export class AgentMemory {
     this.#deps = parts;
   }
 
-  /** Answers a question, one line per hit. */
+  /** Answers a question: a line per hit, and a line with the facts about its work. */
   async recall(
     question: string,
     { k = 6, signal, waitMs, depth, within, shown }: AgentRecallOptions = {},
   ): Promise<string> {
     if (question.trim() === "") return "Nothing was asked; say what you look for.";
     const options = {
+      details: true,
       ...(signal && { signal }),
       ...(waitMs !== undefined && { waitMs }),
       ...(depth && { depth }),
@@ -150,7 +151,7 @@ export class AgentMemory {
   async #search(
     question: string,
     k: number,
-    options: Pick<RecallOptions, "signal" | "waitMs" | "depth">,
+    options: Pick<RecallOptions, "signal" | "waitMs" | "depth" | "details">,
     within: MemoryScope | undefined,
   ): Promise<Recall> {
     const { memory, memories, scope = within } = this.#deps;

@@ -4,7 +4,8 @@ import { findMemoryAgent } from "../memories/remembered-fact.ts";
 import { hasScopePrefix, type MemoryScope, namesSessions } from "../memory-scope.ts";
 
 /**
- * True if an agent may see a session: always for its own memories, never for those of others, otherwise by the scope.
+ * True if an agent may see a session: always for its own memories, for those of others only if the scope names them,
+ * otherwise by the scope.
  */
 export function isSessionInScope(
   { id, meta }: Pick<SessionRecord, "id" | "meta">,
@@ -12,7 +13,7 @@ export function isSessionInScope(
   scope: MemoryScope | undefined,
 ): boolean {
   const owner = findMemoryAgent(id);
-  if (owner !== undefined) return owner === agent;
+  if (owner !== undefined) return owner === agent || (scope?.agents?.includes(owner) ?? false);
   if (scope === undefined) return true;
   if (!namesSessions(scope)) return false;
   return (

@@ -93,6 +93,10 @@ describe("/api/recall", () => {
     expect(body.hits.length).toBeLessThanOrEqual(2);
     expect(body.hits[0]).toMatchObject({ session: "ticket", text: expect.stringContaining("port is 77") });
     expect(body.hits[0].entry).toMatch(/^ticket#\d+$/);
+    const { likelihood, sentence, work } = body.hits[0].details;
+    expect(likelihood).toMatch(/likely|perhaps/);
+    expect(body.hits[0].text.slice(sentence.from, sentence.to)).toContain("port");
+    expect(work).toMatchObject({ changedFiles: [], readFiles: [] });
   });
 });
 

@@ -5,7 +5,7 @@ import { ALICE_TOKEN, BOB_TOKEN, TWO_PEOPLE } from "../../support/people.ts";
 import { proofCases, proofTest, sizedTest } from "../../support/proof.ts";
 import { says, startUpstream } from "../../support/upstream.ts";
 import { textsIn } from "../said.ts";
-import { elementsOf, talk, toolSays, userSays, WAYS } from "./talk.ts";
+import { askRaw, elementsOf, talk, toolSays, userSays, WAYS } from "./talk.ts";
 
 const CONTEXT = { recall: { context: true } };
 const FACT = "The staging server listens on port 7781.";
@@ -27,6 +27,20 @@ const blocks = (api: WireName, text: string): WireObject => ({
     },
     { type: api === "openai-responses" ? "input_text" : "text", text },
   ],
+});
+
+test("a message that the client no longer sends is context for a question about it", async () => {
+  const upstream = await startUpstream(says((_, index) => ({ text: `Fine ${index}.` })));
+  const gateway = await startGateway({ upstream: upstream.url, config: { ...CONTEXT, policy: "none" } });
+  const talker = { gateway, api: "anthropic", isStreamed: false } as const;
+  const headers = { "x-api-key": "key-of-alice", "x-longhaul-session": "trimmed" };
+  const replied = (index: number) => ({ role: "assistant", content: `Fine ${index}.` });
+  const all = [userSays(FACT), replied(0), userSays("Read the log."), replied(1), userSays(QUESTION)];
+  await askRaw(talker, all.slice(0, 1), {}, { headers });
+  await askRaw(talker, all.slice(0, 3), {}, { headers });
+  await askRaw(talker, all.slice(2), {}, { headers });
+  expect(await threadsOf(gateway, "main")).toHaveLength(1);
+  expect(wordsOf(elementsOf(upstream.heard[2] as never).at(-1))).toContain(`| ${FACT}`);
 });
 
 const FENCE = /\n\n<context mark="([0-9a-f]{12})">\n[\s\S]*\n<\/context mark="\1">$/;

@@ -35,6 +35,7 @@ test("a recall with details names session, sentence, files and commit of each hi
   const { hits } = await memory.recall("quicksilver cookie", { details: true });
   const { details, text } = hits[0] ?? {};
   expect(details).toMatchObject({
+    likelihood: "very likely",
     title: "Logged out after the redirect",
     agent: "claude-code",
     project: "shop",

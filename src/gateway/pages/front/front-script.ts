@@ -138,6 +138,28 @@ export const FRONT_SCRIPT = `
     else if (state !== "idle") ask("/api/sessions?limit=10").then(showSessions, tell);
   }
 
+  /** The text of a hit with its best sentence and the question's words in it marked. */
+  function buildHitText({ text, details: { sentence } }) {
+    if (!sentence) return el("div", "hit", text);
+    const { from, to, words } = sentence;
+    const parts = [];
+    let at = from;
+    for (const word of words) {
+      parts.push(text.slice(at, word.from), el("mark", "", text.slice(word.from, word.to)));
+      at = word.to;
+    }
+    return el("div", "hit", text.slice(0, from), el("b", "", ...parts, text.slice(at, to)), text.slice(to));
+  }
+  function buildHit(hit) {
+    const { likelihood, title, agent, project, work } = hit.details;
+    const files = work ? (work.changedFiles.length ? ["changed ", work.changedFiles] : ["read ", work.readFiles]) : ["", []];
+    const names = files[1].slice(0, 4).map((path) => path.split("/").slice(-2).join("/")).join(", ") + (files[1].length > 4 ? " and " + (files[1].length - 4) + " more" : "");
+    const commit = work && work.commit ? "commit " + ([work.commit.hash, work.commit.subject].filter(Boolean).join(" ") || "#" + work.commit.seq) : "";
+    const who = hit.memory ? "memory, " + hit.memory.by : hit.speaker || hit.author;
+    const facts = [agent, project, new Date(hit.at).toLocaleString(), hit.entry || hit.path + ":" + hit.lines.first, who, names && files[0] + names, commit];
+    return el("div", "row", el("span", "wide", el("b", "", title || hit.session || hit.path), " ", el("span", "dim", likelihood),
+      buildHitText(hit), el("div", "dim", facts.filter(Boolean).join(" · "))));
+  }
   async function refresh() {
     const status = await ask("/api/status");
     $("problem").hidden = true;
@@ -173,7 +195,7 @@ export const FRONT_SCRIPT = `
     fill("hits", [], "Searching…");
     try {
       const { hits, isSure } = await ask("/api/recall?q=" + encodeURIComponent(question));
-      const rows = hits.map((hit) => el("div", "row", el("span", "wide hit", hit.text), el("span", "dim", hit.entry || hit.path, " · ", ago(hit.at))));
+      const rows = hits.map(buildHit);
       if (hits.length && !isSure) rows.unshift(el("div", "row warm", "Low confidence: the hits match little of the question."));
       fill("hits", rows, "Nothing found.");
     } catch (error) {

@@ -1,7 +1,8 @@
 import { redactSecrets } from "../../../model/secrets/redact-secrets.ts";
 import type { WireObject } from "../../../wire/wire.ts";
 import type { Exchange, RequestRecall } from "../../exchange/exchange-state.ts";
-import { buildPersonScope, getMemoryAgent, listConversations } from "../../recall/person-scope.ts";
+import { getMemoryAgent } from "../../identity/person-ids.ts";
+import { buildPersonScope, listConversations } from "../../recall/person-scope.ts";
 import { SAVE_TOOL } from "../../recall/recall-tools.ts";
 import { findShownEntries } from "../../recall/shown-content.ts";
 import type { UpstreamResult } from "../relay/upstream-refusal.ts";

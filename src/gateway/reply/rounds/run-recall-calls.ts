@@ -1,6 +1,6 @@
 import type { EntryId, SessionId } from "../../../index.ts";
 import type { AgentMemory } from "../../../memory-entry.ts";
-import { toNumber, toText } from "../../../wire/fields.ts";
+import { dropUndefined, toNumber, toText } from "../../../wire/fields.ts";
 import type { ConversationScope } from "../../recall/person-scope.ts";
 import { EXPAND_TOOL, MAX_RESULTS, SAVE_TOOL } from "../../recall/recall-tools.ts";
 import { runWithTimeout } from "../../recall/run-with-timeout.ts";
@@ -65,7 +65,8 @@ async function runRecallCall(
   const limit = toNumber(input.limit);
   const k = limit === undefined ? undefined : Math.min(MAX_RESULTS, Math.max(1, Math.round(limit)));
   const shown = await asking.findShown();
-  const options = { signal, waitMs: WAIT_MS, shown, ...(k !== undefined && { k }) };
+  const depth = input.careful === true ? ("careful" as const) : undefined;
+  const options = { signal, waitMs: WAIT_MS, shown, ...dropUndefined({ k, depth }) };
   const own = input.where === "everywhere" ? undefined : await asking.findInProject();
   if (!own) return memory.recall(toText(input.query) ?? "", options);
   const found = await memory.recall(toText(input.query) ?? "", { ...options, within: own.scope });
