@@ -15,6 +15,7 @@ export type { Clock, Ids } from "./model/clock.ts";
 export type {
   DamagedBody,
   LineBody,
+  LineDeparture,
   NoticeBody,
   OverlayBody,
   PinBody,

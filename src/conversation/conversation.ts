@@ -8,6 +8,7 @@ import {
   parseEntryId,
   type Session,
 } from "../index.ts";
+import type { LineDeparture } from "../log-entry.ts";
 import {
   type Alignment,
   alignTrimmedMessages,
@@ -55,6 +56,7 @@ export class Conversation<G extends CallerMessage> {
   readonly #lineCache: LineCache;
   readonly #dropped = new DroppedMessages();
   #abandonedLines: CachedLine[] = [];
+  #isCompacted = false;
   readonly #queue = new SerialQueue();
 
   constructor(session: Session, keyOf: KeyFunction) {
@@ -100,19 +102,20 @@ export class Conversation<G extends CallerMessage> {
     }
     if (alignment.type === "rewind") {
       this.#rememberAbandoned(line);
-      await this.#rewind(line, alignment.keep - 1);
+      await this.#rewind(line, alignment.keep - 1, this.#findDeparture(line, given, alignment.keep));
       line = await this.#lineCache.refresh();
     } else if (alignment.type === "replace") {
       this.#rememberAbandoned(line);
       for (const place of alignment.places) {
         const { id } = line.messages[place] as LineMessage;
-        await this.#session.replace(id, (given[place] as G).input());
+        await this.#session.replace(id, (given[place] as G).input(), { departure: "branched" });
       }
       line = await this.#lineCache.refresh();
     }
     const fresh = given.slice(line.messages.length);
     // `line` grows in place unless somebody else has written in between; then it has to be read again.
     const isWhole = await this.#append(fresh);
+    this.#isCompacted = false;
     return pairMessages(isWhole ? line : await this.#lineCache.refresh(), given);
   }
 
@@ -173,7 +176,7 @@ export class Conversation<G extends CallerMessage> {
       const place = line.placeOf(entry.id);
       if (place !== undefined && line.messages[place - 1]?.id === last) return true;
       if (!(await this.ensureOnLine(last))) return true;
-      const { ranges } = await this.#session.rewind(last);
+      const { ranges } = await this.#session.rewind(last, { departure: "branched" });
       await this.#session.setLine(
         [...ranges, { session, from: seq, to: seq }],
         "a reply to where it belongs",
@@ -181,6 +184,11 @@ export class Conversation<G extends CallerMessage> {
       return undefined;
     });
     return entry;
+  }
+
+  /** Records that the caller goes on with a summary of its own, so that the messages it omits were not taken back. */
+  recordCompaction(): void {
+    this.#isCompacted = true;
   }
 
   /** Records entries that were just appended to the line, so that they need not be read again. */
@@ -200,7 +208,7 @@ export class Conversation<G extends CallerMessage> {
     const place = line.placeOf(id);
     if (place !== undefined) {
       this.#rememberAbandoned(line);
-      await this.#rewind(line, place);
+      await this.#rewind(line, place, "branched");
       return true;
     }
     const ranges = findRangesThrough(await this.#session.lines(MAX_SEARCHED_LINES), parseEntryId(id));
@@ -224,15 +232,30 @@ export class Conversation<G extends CallerMessage> {
     const closest = this.#abandonedLines.find((seen) => same(seen) > own);
     if (!closest) return line;
     this.#rememberAbandoned(line);
-    await this.#session.choose(closest.lineSeq);
+    await this.#session.choose(closest.lineSeq, { departure: "branched" });
     return this.#lineCache.refresh();
   }
 
   /** Makes the line end with its message at `place`; a place before the first message empties it. */
-  async #rewind(line: CachedLine, place: number): Promise<void> {
+  async #rewind(line: CachedLine, place: number, departure: LineDeparture): Promise<void> {
     const last = line.messages[place];
-    if (last) this.#lineCache.recordRewind(line, place, await this.#session.rewind(last.id));
-    else await this.#session.setLine([], "the caller begins anew");
+    if (last) this.#lineCache.recordRewind(line, place, await this.#session.rewind(last.id, { departure }));
+    else
+      await this.#session.setLine([], "the caller begins again", {
+        departure: departure === "trimmed" ? departure : "branched",
+      });
+  }
+
+  /**
+   * Why messages after the first `keep` leave the line. A person who goes back goes on with new words; a caller that
+   * rewrites its history also repeats replies or later messages, and one that compacted it begins with a summary.
+   */
+  #findDeparture(line: CachedLine, given: readonly G[], keep: number): LineDeparture {
+    if (this.#isCompacted) return "trimmed";
+    const later = new Set(line.keys.slice(keep));
+    const isRepeated = ({ key, input }: G) =>
+      later.has(key) || input().role === "assistant" || input().role === "tool";
+    return given.slice(keep).some(isRepeated) ? "branched" : "taken-back";
   }
 
   /** Removes messages from the line in one step. If the line would have too many ranges, restarts it empty. */
@@ -240,12 +263,13 @@ export class Conversation<G extends CallerMessage> {
     const ids = places.map((place) => (line.messages[place] as LineMessage).id);
     const count = ids.length === 1 ? "a message" : `${ids.length} messages`;
     try {
-      const chosen = await this.#session.remove(ids, { reason: `the caller left out ${count}` });
+      const reason = `the caller left out ${count}`;
+      const chosen = await this.#session.remove(ids, { reason, departure: "trimmed" });
       this.#dropped.add(places.map((place) => line.messages[place] as LineMessage));
       this.#lineCache.recordDrop(line, places, chosen);
     } catch (error) {
       if (!isLonghaulError(error, "LINE_LIMIT")) throw error;
-      await this.#session.setLine([], "the caller begins anew");
+      await this.#session.setLine([], "the caller begins again", { departure: "trimmed" });
     }
   }
 

@@ -3,6 +3,7 @@ import {
   type Entry,
   type EntryId,
   type LineBody,
+  type LineDeparture,
   type MessageBody,
   type Place,
   parseEntryId,
@@ -43,10 +44,22 @@ export interface LineStep {
   readonly isActive: boolean;
 }
 
+/** The reason for a change of the line, and why entries leave it. */
+export interface LineChange {
+  readonly reason?: string;
+  readonly departure?: LineDeparture;
+}
+
 /** Maximum retries of a change while others keep appending. */
 const MAX_TRIES = 200;
 /** Longest walk through the history of lines. */
 const MAX_HISTORY = 10_000;
+
+const TAKING_BACK = { departure: "taken-back" } as const satisfies LineChange;
+
+function toLineFields({ reason, departure }: Required<LineChange>): Pick<LineBody, "reason" | "departure"> {
+  return { reason, ...(departure !== "branched" && { departure }) };
+}
 
 /** The lines of one session: the active one, earlier ones, and changes to it. Entries are never deleted. */
 export class Lines {
@@ -124,34 +137,42 @@ export class Lines {
   }
 
   /** Rewinds to just after an entry: later entries leave the line but stay in the log. */
-  rewind(place: Place, reason = "rewind"): Promise<Entry<LineBody>> {
-    return this.#change(reason, (line) => keepThrough(line, place));
+  rewind(place: Place, change: LineChange = {}): Promise<Entry<LineBody>> {
+    return this.#change({ ...TAKING_BACK, reason: "rewind", ...change }, (line) => keepThrough(line, place));
   }
 
   /** Removes entries from the line in one step. */
-  remove(places: readonly Place[], reason = "remove"): Promise<Entry<LineBody>> {
-    return this.#change(reason, (line, head) => removePlaces(closeLine(line, head), places));
+  remove(places: readonly Place[], change: LineChange = {}): Promise<Entry<LineBody>> {
+    return this.#change({ ...TAKING_BACK, reason: "remove", ...change }, (line, head) =>
+      removePlaces(closeLine(line, head), places),
+    );
   }
 
   /** Returns to an earlier line, up to its former end. */
-  async choose(seq: number, reason = "choose"): Promise<Entry<LineBody>> {
+  async choose(seq: number, change: LineChange = {}): Promise<Entry<LineBody>> {
     const { line } = await this.at(seq);
-    return this.#change(reason, (_, head) => closeLine(line, head));
+    return this.#change({ ...TAKING_BACK, reason: "choose", ...change }, (_, head) => closeLine(line, head));
   }
 
   /** Sets arbitrary ranges as the line; for importers that know the branches of a foreign log. */
-  async set(ranges: readonly SeqRange[], reason: string, at?: number): Promise<Entry<LineBody>> {
+  async set(
+    ranges: readonly SeqRange[],
+    change: LineChange & Pick<LineBody, "reason">,
+    at?: number,
+  ): Promise<Entry<LineBody>> {
     checkRanges(ranges);
-    return this.#change(reason, (_, head) => checkWithin(ranges, { session: this.#session, seq: head }), at);
+    const next = (_: Line, head: number) => checkWithin(ranges, { session: this.#session, seq: head });
+    return this.#change({ departure: "branched", ...change }, next, at);
   }
 
   /** Replaces an entry and drops everything after it, to continue from there. */
-  async edit(place: Place, message: MessageInput, reason = "edit"): Promise<Entry<MessageBody>> {
+  async edit(place: Place, message: MessageInput, change: LineChange = {}): Promise<Entry<MessageBody>> {
+    const why = toLineFields({ ...TAKING_BACK, reason: "edit", ...change });
     const ready = await this.#log.prepare(message);
     const [, edited] = await this.#withMessage(ready, async (head, { seq: previous, line }) => {
       const ranges = keepBefore(line, place);
       const choice: ReadyBody<LineBody> = {
-        body: { kind: "line", ranges, reason, previous, previousEnd: head },
+        body: { kind: "line", ranges, ...why, previous, previousEnd: head },
       };
       return this.#log.append<LineBody | MessageBody>(this.#session, [choice, ready], {
         expectedHead: head,
@@ -162,13 +183,14 @@ export class Lines {
   }
 
   /** Replaces an entry and keeps everything after it. */
-  async replace(place: Place, message: MessageInput, reason = "replace"): Promise<Entry<MessageBody>> {
+  async replace(place: Place, message: MessageInput, change: LineChange = {}): Promise<Entry<MessageBody>> {
+    const why = toLineFields({ ...TAKING_BACK, reason: "replace", ...change });
     const ready = await this.#log.prepare(message);
     const [replaced] = await this.#withMessage(ready, async (head, { seq: previous, line }) => {
       const inserted = [{ session: this.#session, from: head + 1, to: head + 1 }];
       const ranges = replacePlace(closeLine(line, head), place, inserted);
       const choice: ReadyBody<LineBody> = {
-        body: { kind: "line", ranges, reason, previous, previousEnd: head },
+        body: { kind: "line", ranges, ...why, previous, previousEnd: head },
       };
       return this.#log.append<LineBody | MessageBody>(this.#session, [ready, choice], {
         expectedHead: head,
@@ -195,14 +217,15 @@ export class Lines {
   }
 
   async #change(
-    reason: string,
+    change: Required<LineChange>,
     next: (line: Line, head: number) => Line,
     at?: number,
   ): Promise<Entry<LineBody>> {
+    const why = toLineFields(change);
     const [entry] = await this.#retryAtHead((head, { seq: previous, line }) =>
       this.#log.append<LineBody>(
         this.#session,
-        [{ body: { kind: "line", ranges: next(line, head), reason, previous, previousEnd: head } }],
+        [{ body: { kind: "line", ranges: next(line, head), ...why, previous, previousEnd: head } }],
         at === undefined ? { expectedHead: head } : { expectedHead: head, at },
       ),
     );

@@ -7,9 +7,9 @@ import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import type { RelatedContent } from "../model/related-content.ts";
 import { Census, type Closable, Scope } from "../model/scope.ts";
 import type { StoredChunk } from "../store/memory-store.ts";
-import { ActiveLines } from "./active-lines.ts";
 import type { CandidateReader } from "./careful/candidate-reader.ts";
 import { runSecondStage, type SecondStageDeps } from "./careful/second-stage.ts";
+import { DepartedEntries } from "./departed-entries.ts";
 import type { Embedder } from "./embed/embedder.ts";
 import { forgetFiles } from "./files/forget-files.ts";
 import { type IndexedFiles, type IndexFilesOptions, indexFiles } from "./files/index-files.ts";
@@ -68,6 +68,8 @@ export interface MemoryState {
 interface ExpandOptions {
   /** Messages before and after the entry; default 2. */
   readonly around?: number;
+  /** False to return nothing for an entry that was taken back; default true. */
+  readonly rewound?: boolean;
 }
 
 const WAIT_MS = 10_000;
@@ -83,6 +85,7 @@ export class Memory implements Closable {
   readonly #vectors: ChunkVectors;
   readonly #search: IndexSearch;
   readonly #secondStage: SecondStageDeps;
+  readonly #departed: DepartedEntries;
   /** Owns the watchers. */
   readonly #scope: Scope;
 
@@ -96,6 +99,7 @@ export class Memory implements Closable {
     this.#texts = texts;
     this.#vectors = new ChunkVectors({ store, texts, embedder, maxVectorBytes, onWarning });
     this.#search = new IndexSearch({ log, texts, vectors: this.#vectors, termVectors });
+    this.#departed = new DepartedEntries(log);
     this.#secondStage = { reader, store, texts, onWarning };
   }
 
@@ -110,12 +114,16 @@ export class Memory implements Closable {
       signal: "signal?",
       scope: "object?",
       activeLine: "boolean?",
+      rewound: "boolean?",
     });
+    if (options.rewound && options.activeLine)
+      throw createArgumentError("rewound", true, "false together with activeLine");
     const memories = new RecallableMemories(
       this.#deps.log,
       checkMemoryFilter("memories", options.memories ?? {}),
     );
-    const lines = options.activeLine ? new ActiveLines(this.#deps.log) : undefined;
+    const departed = this.#departed.look();
+    const isLeftOut = options.activeLine ? departed.isOffLine : departed.isTakenBack;
     const k = checkWholeNumber("k", options.k ?? 10, 1, 1_000);
     if (typeof question !== "string") throw createArgumentError("question", question, "a text");
     const waitMs = checkWholeNumber("waitMs", options.waitMs ?? WAIT_MS, 0);
@@ -141,7 +149,8 @@ export class Memory implements Closable {
       const hit = await toHit(one, this.#texts, similarityOf.get(one.chunk.number) ?? null);
       if (hit?.kind !== "session") return hit;
       const memory = await memories.find(hit.session, hit.seq);
-      if (memory === "hidden" || (lines && !(await lines.has(hit.session, hit.seq)))) return undefined;
+      if (memory === "hidden" || (!options.rewound && (await isLeftOut(hit.session, hit.seq))))
+        return undefined;
       return memory ? { ...hit, memory } : hit;
     };
     const { hits, chunks } = await collectHits(ranked, {
@@ -183,11 +192,14 @@ export class Memory implements Closable {
 
   /**
    * The entries around a hit of a session, in order, with the hit's own entry in the middle. Around a memory, only
-   * memories that recall may return are shown.
+   * memories that recall may return are shown; around an entry that was not taken back, no entries that were.
    */
   async expand(entry: EntryId, options: ExpandOptions = {}): Promise<readonly Entry[]> {
-    const { around = 2 } = checkFields("options", options);
+    const { around = 2, rewound = true } = checkFields("options", options, { rewound: "boolean?" });
     const { session, seq } = parseEntryId(entry);
+    const departed = this.#departed.look();
+    const isTakenBack = await departed.isTakenBack(session, seq);
+    if (isTakenBack && !rewound) return [];
     const { entries } = this.#deps.log.store;
     const limit = checkWholeNumber("around", around, 0, 100);
     const kinds = ["message"] as const;
@@ -196,10 +208,12 @@ export class Memory implements Closable {
     const to = Number.POSITIVE_INFINITY;
     const after = await entries.read(session, { from: seq + 1, to, limit, order: "ascending", kinds });
     const memories = new RecallableMemories(this.#deps.log);
+    const isShown = async (other: number): Promise<boolean> =>
+      (await memories.find(session, other)) !== "hidden" &&
+      (isTakenBack || !(await departed.isTakenBack(session, other)));
     const shown: Entry[] = [];
     for (const one of [...[...before].reverse(), ...(own ? [own] : []), ...after])
-      if (one.seq === seq || (await memories.find(session, one.seq)) !== "hidden")
-        shown.push(toEntry(session, one));
+      if (one.seq === seq || (await isShown(one.seq))) shown.push(toEntry(session, one));
     return shown;
   }
 

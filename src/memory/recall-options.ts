@@ -19,8 +19,13 @@ export interface RecallOptions {
   readonly threshold?: number;
   /** The remembered facts to search; default: those that hold now and were not rejected. Other hits are not affected. */
   readonly memories?: MemoryFilter;
-  /** True to leave out entries that were rewound, replaced or removed from their session's line; default false. */
+  /**
+   * True to leave out all entries that are not on their session's line, those of other branches too, except messages that
+   * a client only trimmed; default false.
+   */
   readonly activeLine?: boolean;
+  /** True to find messages that were taken back too: rewound, replaced or removed in a live session; default false. */
+  readonly rewound?: boolean;
   /** Adds facts for people to each hit: its session, its best sentence, files and commit of the work around it. */
   readonly details?: boolean;
   readonly signal?: AbortSignal;

@@ -28,6 +28,11 @@ export interface MessageBody {
   readonly message: Message;
 }
 
+/**
+ * Why entries leave a line: a person took them back, a caller trimmed them to save room, or they are on another branch.
+ */
+export type LineDeparture = "taken-back" | "trimmed" | "branched";
+
 /** Sets the session's active line to `ranges` followed by everything after this entry. */
 export interface LineBody {
   readonly kind: "line";
@@ -37,6 +42,16 @@ export interface LineBody {
   readonly previous: number;
   /** Last seq of the previously active line, which now ends there. */
   readonly previousEnd: number;
+  /** Why entries left the line here; absent: "branched". Recall leaves out entries that were taken back. */
+  readonly departure?: Exclude<LineDeparture, "branched">;
+}
+
+const DEPARTURES: readonly unknown[] = ["taken-back", "trimmed", "branched"] satisfies LineDeparture[];
+
+/** Returns the departure; throws ARGUMENT_INVALID for anything else. */
+export function checkDeparture(departure: LineDeparture): LineDeparture {
+  if (DEPARTURES.includes(departure)) return departure;
+  throw createArgumentError("departure", departure, '"taken-back", "trimmed" or "branched"');
 }
 
 /** The remainder of an entry whose content was removed on request. */

@@ -28,6 +28,7 @@ import { Overlays } from "../window/overlays.ts";
 import type { PageSource } from "../window/paging/page-source.ts";
 import { checkCompactOptions } from "./check-compact-options.ts";
 import { type DescendantOptions, Family, type OpenSession } from "./family.ts";
+import { checkLineOptions, type LineOptions } from "./line-options.ts";
 import { ReadableSession } from "./readable-session.ts";
 import { redactWithTraces } from "./redact-with-traces.ts";
 import { requirePlace } from "./require-place.ts";
@@ -141,46 +142,58 @@ export class Session extends ReadableSession implements AsyncDisposable {
   }
 
   /** Rewinds to just after an entry: later entries leave the line but stay in the log. */
-  async rewind(which: EntryRef): Promise<Entry<LineBody>> {
-    return this.#lines.rewind(await this.#requirePlace(which));
+  async rewind(which: EntryRef, options: LineOptions = {}): Promise<Entry<LineBody>> {
+    const change = checkLineOptions(options);
+    return this.#lines.rewind(await this.#requirePlace(which), change);
   }
 
   /** Removes one or more entries from the line in one step; they stay in the log. `lines()` shows `reason`. */
   async remove(
     which: EntryRef | readonly EntryRef[],
-    options: { readonly reason?: string } = {},
+    options: LineOptions & { readonly reason?: string } = {},
   ): Promise<Entry<LineBody>> {
-    checkFields("options", options, { reason: "text?" });
+    const { reason } = checkFields("options", options, { reason: "text?" });
+    const change = { ...checkLineOptions(options), ...(reason !== undefined && { reason }) };
     const all: readonly EntryRef[] = Array.isArray(which) ? which : [which as EntryRef];
     if (all.length === 0) throw createArgumentError("entries", all, "at least one entry");
-    return this.#lines.remove(await Promise.all(all.map((one) => this.#requirePlace(one))), options.reason);
+    return this.#lines.remove(await Promise.all(all.map((one) => this.#requirePlace(one))), change);
   }
 
   /** Replaces an entry and removes everything after it from the line. */
-  async edit(which: EntryRef, message: MessageInput): Promise<Entry<MessageBody>> {
-    return this.#lines.edit(await this.#requirePlace(which), message);
+  async edit(which: EntryRef, message: MessageInput, options: LineOptions = {}): Promise<Entry<MessageBody>> {
+    const change = checkLineOptions(options);
+    return this.#lines.edit(await this.#requirePlace(which), message, change);
   }
 
   /** Replaces an entry and keeps everything after it. */
-  async replace(which: EntryRef, message: MessageInput): Promise<Entry<MessageBody>> {
-    return this.#lines.replace(await this.#requirePlace(which), message);
+  async replace(
+    which: EntryRef,
+    message: MessageInput,
+    options: LineOptions = {},
+  ): Promise<Entry<MessageBody>> {
+    const change = checkLineOptions(options);
+    return this.#lines.replace(await this.#requirePlace(which), message, change);
   }
 
   /** Returns to a line of `lines()`, which undoes rewind, edit, replace and remove. */
-  async choose(lineSeq: number): Promise<Entry<LineBody>> {
+  async choose(lineSeq: number, options: LineOptions = {}): Promise<Entry<LineBody>> {
     this.#scope.assertOpen();
-    return this.#lines.choose(checkWholeNumber("lineSeq", lineSeq, 0));
+    return this.#lines.choose(checkWholeNumber("lineSeq", lineSeq, 0), checkLineOptions(options));
   }
 
-  /** Sets the line to the given ranges, for importers that know the branches of a foreign log. */
+  /**
+   * Sets the line to the given ranges, for importers that know the branches of a foreign log. Entries that leave the line
+   * count as another branch, which recall still finds.
+   */
   async setLine(
     ranges: readonly SeqRange[],
     reason: string,
-    options: { readonly at?: number } = {},
+    options: LineOptions & { readonly at?: number } = {},
   ): Promise<Entry<LineBody>> {
     this.#scope.assertOpen();
     checkFields("options", options, { at: "number?" });
-    return this.#lines.set(ranges, checkKind("reason", reason, "text"), options.at);
+    const change = { ...checkLineOptions(options), reason: checkKind("reason", reason, "text") };
+    return this.#lines.set(ranges, change, options.at);
   }
 
   /** Opens the intake for records of a foreign source, creating it for this session if needed. */

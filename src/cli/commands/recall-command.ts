@@ -60,7 +60,8 @@ const OPTIONS = {
     help: "find only memories with this trust or more: user, agent, quoted, rejected (default: quoted)",
   },
   outdated: { type: "boolean", help: "find memories outside their dates too" },
-  active: { type: "boolean", help: "leave out messages that were rewound, replaced or removed" },
+  active: { type: "boolean", help: "leave out other branches too, such as those of imported conversations" },
+  rewound: { type: "boolean", help: "find messages that were rewound, replaced or removed too" },
   wait: {
     type: "string",
     value: "SECONDS",
@@ -101,6 +102,7 @@ export const recallCommand = defineCommand({
       throw new UsageError("--sessions and --expand cannot be combined; show a session with longhaul show");
     if (options.sessions && options.path !== undefined)
       throw new UsageError("--sessions and --path cannot be combined");
+    if (options.active && options.rewound) throw new UsageError("--active and --rewound cannot be combined");
     if (question === "") throw new UsageError("the question is missing: longhaul recall <question>");
     const k = parseCountOption("limit", options.limit, LIMIT);
     const memories = buildMemoryFilter(options.trust, options.outdated === true);
@@ -117,6 +119,7 @@ export const recallCommand = defineCommand({
       waitMs: 0,
       memories,
       activeLine: options.active === true,
+      rewound: options.rewound === true,
       ...(scope && { scope }),
     };
     if (options.sessions) {

@@ -30,6 +30,7 @@ export async function buildRecallPage(kernel: Kernel, callRequest: PageRequest):
   const recall = await kernel.memory.recall(question, {
     k,
     details: true,
+    rewound: query.get("rewound") === "true",
     signal,
     waitMs: WAIT_MS,
     ...(isScoped && { scope }),

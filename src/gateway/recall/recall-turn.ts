@@ -124,7 +124,7 @@ async function chooseContext({ thread, call, memorySearch, services }: Exchange)
   const { list } = callRequest.messages;
   const { contextTexts } = thread.recall;
   await contextTexts.dropErased(async (entry) => {
-    const [now] = await services.kernel.memory.expand(entry, { around: 0 });
+    const [now] = await services.kernel.memory.expand(entry, { around: 0, rewound: false });
     return now === undefined || now.kind === "redacted";
   });
   const earlier = findSentTexts(callRequest.messages, pieces, contextTexts.find(list));

@@ -29,6 +29,7 @@ export async function linkSummary({ text, thread }: ClientSummary, client: strin
   );
   await session.overlays.revert(seq);
   await noteSummary(session, client, line.length, seq);
+  thread.conversation.recordCompaction();
 }
 
 async function noteSummary(

@@ -182,7 +182,9 @@ export class AgentMemory {
     // An agent must not learn of sessions outside its scope.
     const isInScope = record && isSessionInScope(record, memories.agent, scope);
     const [entry] =
-      isInScope && (await this.#isShown(place)) ? await memory.expand(reference, { around: 0 }) : [];
+      isInScope && (await this.#isShown(place))
+        ? await memory.expand(reference, { around: 0, rewound: false })
+        : [];
     return entry ?? `There is no entry ${reference}.`;
   }
 }

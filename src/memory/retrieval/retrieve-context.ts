@@ -9,7 +9,7 @@ import { type RetrievalReason, shouldRetrieve } from "./should-retrieve.ts";
 
 export interface RetrieveOptions
   extends ContextBlockOptions,
-    Omit<RecallOptions, "threshold" | "activeLine" | "details"> {
+    Omit<RecallOptions, "threshold" | "activeLine" | "rewound" | "details"> {
   /** The agent whose memories may be shown, default "default"; those of other agents never are. */
   readonly agent?: string;
 }

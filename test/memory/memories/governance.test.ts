@@ -233,7 +233,7 @@ describe("a message of a conversation", () => {
   const retrieve = (kernel: Kernel) =>
     retrieveContext(kernel.memory, QUESTION, { tokensOf: (text) => text.length, budgetTokens: 10_000 });
 
-  test("that was rewound is in no window, no context and no recall of the active line", async () => {
+  test("that was rewound is in no window, no context and no recall, except on request", async () => {
     const { kernel } = await start();
     await using session = await kernel.session("chat");
     await session.append({ role: "user", text: "Hello." });
@@ -245,8 +245,10 @@ describe("a message of a conversation", () => {
     expect(JSON.stringify(messages)).not.toContain("xylophone");
     expect((await retrieve(kernel))?.text ?? "").not.toContain("xylophone");
     expect(await recalled(kernel, { activeLine: true })).not.toContain(FACT);
-    expect(await recalled(kernel)).toContain(FACT);
+    expect(await recalled(kernel)).not.toContain(FACT);
+    expect(await recalled(kernel, { rewound: true })).toContain(FACT);
     await session.choose(previous);
+    expect(await recalled(kernel)).toContain(FACT);
     expect((await retrieve(kernel))?.text).toContain(FACT);
   });
 
