@@ -1,6 +1,7 @@
 import type { Log } from "../log/log.ts";
 import { throwIfAborted } from "../model/errors.ts";
 import type { Place } from "../model/place.ts";
+import { chooseSpeakers } from "./choose-speakers.ts";
 import type { ChunkTexts } from "./index/chunk-texts.ts";
 import type { ChunkVectors } from "./index/chunk-vectors.ts";
 import { type CandidateLimits, type CandidateSet, findCandidates } from "./index/find-candidates.ts";
@@ -79,7 +80,8 @@ export class IndexSearch {
       { terms, wholeTerms, filter, ...(vector && { vector }) },
       options.limits,
     );
-    const found = options.before ? filterBefore(all, options.before) : all;
+    const within = options.before ? filterBefore(all, options.before) : all;
+    const found = { ...within, turns: chooseSpeakers(asked, within.turns) };
     const context = {
       statistics: found.statistics,
       nowMs: log.clock.now(),

@@ -42,6 +42,21 @@ describe("chat completions", () => {
     ]);
   });
 
+  test("the name of a participant is the speaker; names of tools and instructions are not", async () => {
+    const said = [
+      { role: "system", name: "example_user", content: "Be brief." },
+      { role: "user", name: "alice", content: "hello" },
+      { role: "assistant", name: "planner", content: "hi" },
+      { role: "function", name: "run", content: "done" },
+    ];
+    const { items } = await readText(openaiChatFormat, JSON.stringify(said));
+    const metas = items.flatMap((item) =>
+      item.type === "record" && item.body.kind === "message" ? [item.body.message.meta] : [],
+    );
+    expect(metas.map((meta) => meta?.speaker)).toEqual([undefined, "alice", "planner", undefined]);
+    expect(metas[1]?.["openai-chat"]).toEqual({ name: "alice" });
+  });
+
   test("functions of the first version of the API are calls too", async () => {
     const { messages } = await readText(
       openaiChatFormat,

@@ -5,7 +5,7 @@ import { type Asked, askAll, userTurnsOnly } from "./ask.ts";
 import { readBeam } from "./beam.ts";
 import { beamSizes, findDataSet } from "./data-folder.ts";
 import { loadEmbedding } from "./load-embedding.ts";
-import { readLocomo } from "./locomo.ts";
+import { readLocomo, withNamesInText } from "./locomo.ts";
 import { readLongMemEval } from "./longmemeval.ts";
 import { toRows } from "./rows.ts";
 
@@ -34,9 +34,14 @@ export const askLongMemEval: ChildTask<Input, Output> = async function askLongMe
   };
 };
 
-/** LoCoMo by its protocol. */
+/** LoCoMo by its protocol, and with the names in the text only. */
 export const askLocomo: ChildTask<Input, Output> = async function askLocomo({ folder, every }) {
-  return { asked: await askAll(sample(readLocomo(folder), every), "", false), notes: withoutVectors() };
+  const questions = sample(readLocomo(folder), every);
+  const asked = [
+    ...(await askAll(questions, "", false)),
+    ...(await askAll(withNamesInText(questions), ".names-in-text", false)),
+  ];
+  return { asked, notes: withoutVectors() };
 };
 
 /** One size of BEAM by its protocol. */

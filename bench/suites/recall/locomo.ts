@@ -22,6 +22,18 @@ export function readLocomo(folder: string): Question[] {
   return readJson<readonly RawConversation[]>(join(folder, "locomo.json")).flatMap(toQuestions);
 }
 
+/** The same questions over turns that name their speaker only in the text, as pasted or exported transcripts do. */
+export function withNamesInText(questions: readonly Question[]): Question[] {
+  const scopes = new Map<Question["items"], Question["items"]>();
+  return questions.map((question) => {
+    const items =
+      scopes.get(question.items) ??
+      question.items.map((item) => ({ ...item, speaker: null, text: `${item.speaker}: ${item.text}` }));
+    scopes.set(question.items, items);
+    return { ...question, items };
+  });
+}
+
 function toQuestions(raw: RawConversation): Question[] {
   const items: Item[] = [];
   const places = new Map<string, number>();

@@ -2,13 +2,13 @@ import { basename, dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import * as zlib from "node:zlib";
 import { LonghaulError } from "../../index.ts";
-import { createPiDecoder } from "../pi/pi-decoder.ts";
 import type { ImportSource } from "../port/format.ts";
 import type { Item, ProblemItem } from "../port/item.ts";
 import type { Input } from "../reading/input.ts";
 import { type JsonLine, readJsonLines } from "../reading/json-lines.ts";
 import type { ReadLimits } from "../reading/read-limits.ts";
 import type { DatabaseRow, SourceDatabase } from "../reading/source-database.ts";
+import { createOpenclawDecoder } from "./openclaw-decoder.ts";
 
 /** A transcript that was archived after a reset or deletion, or because it was no longer used. */
 interface Archive {
@@ -86,7 +86,7 @@ export async function* readArchive(
   input: Input,
   database: SourceDatabase,
 ): AsyncGenerator<Item> {
-  const decoder = createPiDecoder("openclaw");
+  const decoder = createOpenclawDecoder();
   const problem = (reason: string, line?: number): ProblemItem => ({
     type: "problem",
     path: source.path,

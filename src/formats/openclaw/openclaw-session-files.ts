@@ -2,13 +2,13 @@ import { dirname } from "node:path";
 import type { Json } from "../../index.ts";
 import { dropUndefined, toObject } from "../../wire/fields.ts";
 import { splitLeftovers } from "../content/leftovers.ts";
-import { createPiDecoder } from "../pi/pi-decoder.ts";
 import { parsePiHeader } from "../pi/pi-header.ts";
 import type { ImportSource } from "../port/format.ts";
 import type { Item } from "../port/item.ts";
 import { decodeLines } from "../reading/decode-lines.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
 import { Input } from "../reading/input.ts";
+import { createOpenclawDecoder } from "./openclaw-decoder.ts";
 import { indexSessions, type RegisteredSession } from "./registered-sessions.ts";
 
 /** Live transcripts, and those that a reset or deletion has renamed. */
@@ -75,7 +75,7 @@ export async function* readSessionFile(source: ImportSource, input: Input): Asyn
   const listed = registry === undefined ? undefined : await input.json(registry);
   const entries = listed && "value" in listed ? toObject(listed.value) : undefined;
   const session = entries && indexSessions(Object.entries(entries)).get(headerId(source));
-  for await (const item of decodeLines(input, path, (state) => createPiDecoder("openclaw", state)))
+  for await (const item of decodeLines(input, path, (state) => createOpenclawDecoder(state)))
     yield item.type === "session" && item.meta
       ? { ...item, meta: addSessionFacts(item.meta, session) }
       : item;

@@ -1,12 +1,12 @@
 import { computeFingerprint } from "../../base/digest.ts";
 import type { Json } from "../../index.ts";
 import { toNumber, toObject, toText } from "../../wire/fields.ts";
-import { createPiDecoder } from "../pi/pi-decoder.ts";
 import type { ImportSource } from "../port/format.ts";
 import type { Item } from "../port/item.ts";
 import type { Input } from "../reading/input.ts";
 import type { SourceDatabase } from "../reading/source-database.ts";
 import { MAX_PACKED_BYTES, parseEventPayload } from "./event-payload.ts";
+import { createOpenclawDecoder } from "./openclaw-decoder.ts";
 
 /** Events between two checkpoints. */
 const CHECKPOINT_EVENTS = 500;
@@ -28,7 +28,7 @@ export async function* readEvents(
   const { id, path } = source;
   const generation = readGeneration(database, id);
   const saved = findResumeState(input, database, id, generation);
-  const decoder = createPiDecoder("openclaw", saved?.decoder);
+  const decoder = createOpenclawDecoder(saved?.decoder);
   let last = { seq: saved?.seq ?? -1, check: saved?.check ?? "", event: undefined as string | undefined };
   let count = 0;
   const checkpoint = (): Item => ({

@@ -2,19 +2,20 @@ import { setImmediate } from "node:timers/promises";
 import { waitAtMost } from "../../base/time-limit.ts";
 import { toEntry } from "../../log/entry-body.ts";
 import type { Log } from "../../log/log.ts";
-import type { SessionId } from "../../model/entry.ts";
+import type { Entry, SessionId } from "../../model/entry.ts";
 import { isLonghaulError, throwIfAborted } from "../../model/errors.ts";
 import type { SessionHead, StoredEntry } from "../../store/entry-store.ts";
 import type { NewChunk, SourceRecord } from "../../store/memory-store.ts";
-import { findSpeaker, INDEXED_KINDS, readEntryTexts } from "./entry-texts.ts";
+import { type EntryText, INDEXED_KINDS, readEntryTexts } from "./entry-texts.ts";
 import { SessionPlan } from "./session-plan.ts";
+import { SessionSpeakers } from "./session-speakers.ts";
+import { settleErasures } from "./settle-erasures.ts";
 import { buildTurnChunks } from "./turn-chunks.ts";
 
 /** Entries read, and chunks written, per batch. */
 const ENTRIES_PER_BATCH = 64;
 const CHUNKS_PER_BATCH = 1_024;
 const HEADS_PER_PAGE = 1_000;
-const MAX_ERASURES = 1_000;
 /** Maximum number of sessions whose last indexed seq is cached: two numbers each. */
 const MAX_REMEMBERED = 100_000;
 
@@ -22,6 +23,12 @@ const MAX_REMEMBERED = 100_000;
 const MAX_COUNT_MS = 100;
 /** Failures to write the index, which can still be read. */
 const UNWRITABLE = ["ABORTED", "DISK_FULL", "STORE_BUSY", "STORE_IO", "STORE_READ_ONLY"] as const;
+
+/** What a session's entries are read with. */
+interface SessionReading {
+  readonly plan: SessionPlan;
+  readonly nameSpeaker: (entry: Entry, texts: readonly EntryText[]) => ReturnType<SessionSpeakers["name"]>;
+}
 
 /** Progress of a catch-up. */
 interface FollowProgress {
@@ -146,7 +153,7 @@ export class LogFollower {
     const { store } = this.#log;
     const version = await store.entries.version();
     if (version === this.#seenVersion) return;
-    await this.#settleErasures();
+    await settleErasures(store);
     const { stamp } = await store.memory.state();
     if (stamp !== this.#stamp) this.#cursors.clear();
     this.#stamp = stamp;
@@ -181,7 +188,11 @@ export class LogFollower {
     const version = String(createdAt);
     const name = { kind: "session", name: session } as const;
     let source = await memory.source(name);
-    if (source && (source.version !== version || source.cursor > head)) {
+    const speakers = await SessionSpeakers.read(this.#log.store.entries, session);
+    const isTranscript = speakers.isTranscriptUpTo(head);
+    // The first turns of a session may show only later that their texts begin with names.
+    const isOther = source && speakers.isTranscriptUpTo(source.cursor) !== isTranscript;
+    if (source && (isOther || source.version !== version || source.cursor > head)) {
       await memory.forget(name);
       source = undefined;
     }
@@ -189,10 +200,12 @@ export class LogFollower {
     let turn = source?.turns ?? 0;
     let entries = 0;
     const plan = new SessionPlan(this.#log.store.entries, session, cursor ?? 0);
+    const nameSpeaker = (entry: Entry, texts: readonly EntryText[]) =>
+      speakers.name(entry, texts, isTranscript);
     while ((cursor ?? 0) < head) {
       throwIfAborted(options.signal);
       const { stamp } = await memory.state();
-      const batch = await this.#readBatch(session, cursor ?? 0, head, turn, plan);
+      const batch = await this.#readBatch(session, cursor ?? 0, head, turn, { plan, nameSpeaker });
       const state = { ...name, version, cursor: batch.cursor };
       if (!(await memory.add({ source: state, expected: cursor, stamp, chunks: batch.chunks }))) {
         const now: SourceRecord | undefined = await memory.source(name);
@@ -210,7 +223,13 @@ export class LogFollower {
     return true;
   }
 
-  async #readBatch(session: SessionId, after: number, head: number, lastTurn: number, plan: SessionPlan) {
+  async #readBatch(
+    session: SessionId,
+    after: number,
+    head: number,
+    lastTurn: number,
+    reading: SessionReading,
+  ) {
     const { store, blobs } = this.#log;
     const to = Math.min(head, after + ENTRIES_PER_BATCH * 8);
     const kinds = INDEXED_KINDS;
@@ -228,7 +247,7 @@ export class LogFollower {
     for (const one of stored) {
       if (chunks.length >= CHUNKS_PER_BATCH) break;
       entries++;
-      const made = await this.#buildChunks(session, one, turn + 1, plan, (part) => blobs.restore(part));
+      const made = await this.#buildChunks(session, one, turn + 1, reading, (part) => blobs.restore(part));
       if (made.length > 0) turn++;
       for (const one of made) chunks.push(one);
     }
@@ -241,14 +260,13 @@ export class LogFollower {
     session: SessionId,
     stored: StoredEntry,
     turn: number,
-    plan: SessionPlan,
+    { plan, nameSpeaker }: SessionReading,
     restore: Parameters<typeof readEntryTexts>[1],
   ): Promise<NewChunk[]> {
     try {
       const entry = toEntry(session, stored);
-      const speaker = findSpeaker(entry);
       if (entry.kind === "message") plan.note(entry.message);
-      const texts = await readEntryTexts(entry, restore);
+      const { texts, speaker } = nameSpeaker(entry, await readEntryTexts(entry, restore));
       return await buildTurnChunks({
         seq: entry.seq,
         turn,
@@ -260,24 +278,6 @@ export class LogFollower {
       // A damaged entry must not prevent later ones from being indexed.
       if (isLonghaulError(error, "STORE_CORRUPT")) return [];
       throw error;
-    }
-  }
-
-  /** Completes erasures whose process died, if the entry or session is indeed gone. */
-  async #settleErasures(): Promise<void> {
-    const { entries, sessions, memory } = this.#log.store;
-    for (const { session, seq } of await memory.expectedErasures(MAX_ERASURES)) {
-      const seqs = seq === undefined ? undefined : [seq];
-      const isGone = seq === undefined ? !(await sessions.get(session)) : await isErased(session, seq);
-      // Content that still exists may be about to be erased.
-      if (!isGone) continue;
-      await memory.forget({ kind: "session", name: session }, seqs);
-      await memory.settleErasure(session, seqs);
-    }
-
-    async function isErased(session: SessionId, seq: number): Promise<boolean> {
-      const entry = await entries.get(session, seq);
-      return entry === undefined || entry.kind === "redacted";
     }
   }
 

@@ -27,6 +27,8 @@ export interface IndexedText {
   readonly active?: readonly string[];
   /** Text elsewhere that this text refers to; its terms lead here too. */
   readonly about?: string;
+  /** The range to index, default all; `to` is exclusive. */
+  readonly body?: { readonly from: number; readonly to: number };
 }
 
 /** The chunks of a turn; pieces without a term are omitted. */
@@ -34,8 +36,10 @@ export async function buildTurnChunks({ seq, turn, at, speaker, texts }: Indexed
   const found: Omit<NewChunk, "turnLength">[] = [];
   let turnLength = 0;
   let held = 0;
-  for (const { part, text, author, evidence = 0, active = [], about } of texts) {
-    for (const { from, to, isActive } of splitAtItems(text, active)) {
+  for (const { part, text, author, evidence = 0, active = [], about, body } of texts) {
+    const start = body?.from ?? 0;
+    for (const piece of splitAtItems(text.slice(start, body?.to), active)) {
+      const [from, to] = [start + piece.from, start + piece.to];
       held += to - from;
       if (held > MAX_HELD_CHARACTERS) {
         await setImmediate();
@@ -54,7 +58,7 @@ export async function buildTurnChunks({ seq, turn, at, speaker, texts }: Indexed
         at,
         author,
         ...(speaker !== undefined && { speaker }),
-        traits: detectTraits(own) | evidence | (isActive || about !== undefined ? EVIDENCE.active : 0),
+        traits: detectTraits(own) | evidence | (piece.isActive || about !== undefined ? EVIDENCE.active : 0),
         hash: hashChunkText(own),
         terms,
       });

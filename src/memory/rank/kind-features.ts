@@ -15,7 +15,8 @@ export function fillKindFeatures(
   const traits = candidate.chunks.reduce((bits, chunk) => bits | chunk.traits, 0);
   const has = (bit: number, when = true) => (when && (traits & bit) !== 0 ? 1 : 0);
   const isNamed = candidate.speaker !== null;
-  const isUser = candidate.author === "user" && !isNamed;
+  // A question that names a person is not about the user.
+  const isUser = candidate.author === "user" && !isNamed && speakers.length === 0;
   const wantsUser = isUser && !intent.aboutAssistant;
   features.speaker[index] = scoreSpeaker(candidate.speaker, speakers);
   features.userTurn[index] = wantsUser && !intent.recap ? 1 : 0;

@@ -51,8 +51,14 @@ export function decodeChatMessage(message: WireObject, functionCall: string): Me
     role: role === "system" || role === "developer" ? "system" : role === "assistant" ? "assistant" : "user",
     parts: all,
     ...(model !== undefined && { model }),
-    ...(Object.keys(meta).length > 0 && { meta: { [NAME]: meta } }),
+    ...(Object.keys(meta).length > 0 && { meta: { ...findSpeakerName(message), [NAME]: meta } }),
   };
+}
+
+/** The name of a participant, as recall reads it. */
+function findSpeakerName({ role, name }: WireObject): { readonly speaker?: string } {
+  const isSpoken = role === "user" || role === "assistant";
+  return isSpoken && typeof name === "string" && name !== "" ? { speaker: name } : {};
 }
 
 function decodeContentAndCalls(message: WireObject, functionCall: string) {

@@ -75,6 +75,19 @@ function problemsOf(read: ReadSource | undefined): string[] {
   return read?.items.flatMap((item) => (item.type === "problem" ? [item.reason] : [])) ?? [];
 }
 
+test("the sender of a channel's message is its speaker", async () => {
+  const folder = testFolder();
+  const fence = "`".repeat(3);
+  const sender = `Sender (untrusted metadata):\n${fence}json\n{"id":"7","name":"Ann B"}\n${fence}\n\nWater the roses.`;
+  const lines = [header("s1"), user("a", null, sender), user("b", "a", "And the herbs.")];
+  write(join(folder, "agents/main/sessions/s1.jsonl"), jsonl(lines));
+  const [found] = await readAll([folder], [openclawFormat]);
+  const metas = found?.items.flatMap((item) =>
+    item.type === "record" && item.body.kind === "message" ? [item.body.message.meta?.speaker] : [],
+  );
+  expect(metas).toEqual(["Ann B", undefined]);
+});
+
 describe("OpenClaw", () => {
   test("reads sessions in files, with what the list of sessions says of them", async () => {
     const folder = join(testFolder(), "agents/main/sessions");
