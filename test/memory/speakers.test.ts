@@ -67,18 +67,26 @@ test("labels in a conversation with an assistant are no names", async () => {
   expect(hits.some(({ text }) => text.startsWith("Error: "))).toBe(true);
 });
 
-test("a few named messages do not change the order of others, unless the question names the person", async () => {
-  const build = async (meta?: { speaker: string }) => {
+test("a few named messages do not change the order of others, unless the question names a person", async () => {
+  const build = async (isNamed: boolean) => {
     const { memory, say } = await testMemory();
-    for (const text of ["My port is 7781.", "Which port?", "The port of the server is 9000."])
-      await say(text, { role: "user", text });
-    await say("named", { role: "user", text: "My port is 4747.", ...(meta && { meta }) });
-    return memory;
+    for (const [text, speaker] of [
+      ["My port is 4747.", "Zoe"],
+      ["My port is 4848.", "Yan"],
+      ["My port is 7781.", undefined],
+      ["Which port?", undefined],
+      ["The port of the server is 9000.", undefined],
+      ["Use another port.", undefined],
+    ] as const)
+      await say(text, { role: "user", text, ...(isNamed && speaker && { meta: { speaker } }) });
+    return async (question: string) =>
+      (await memory.recall(question)).hits.map(({ text, score }) => [text, score]);
   };
-  const [named, plain] = [await build({ speaker: "Zoe" }), await build()];
-  const order = async (memory: typeof named, question: string) =>
-    (await memory.recall(question)).hits.map(({ text, score }) => [text, score]);
-  expect(await order(named, "what is my port?")).toEqual(await order(plain, "what is my port?"));
-  expect((await order(named, "what is the port of Zoe?"))[0]?.[0]).toBe("My port is 4747.");
-  expect((await order(plain, "what is the port of Zoe?"))[0]?.[0]).not.toBe("My port is 4747.");
+  const [named, plain] = [await build(true), await build(false)];
+  // Messages with the same score are ordered by the time of their writing.
+  const scores = async (recall: typeof named) =>
+    new Map((await recall("what is my port?")) as [string, number][]);
+  expect(await scores(named)).toEqual(await scores(plain));
+  expect((await named("what is the port of Zoe?"))[0]?.[0]).toBe("My port is 4747.");
+  expect((await named("what is the port of Yan?"))[0]?.[0]).toBe("My port is 4848.");
 });
