@@ -17,6 +17,7 @@ import {
   findOmittedPlaces,
 } from "./align-messages.ts";
 import { DroppedMessages } from "./dropped-messages.ts";
+import { findDeparture } from "./find-departure.ts";
 import { findRangesThrough } from "./find-ranges-through.ts";
 import { type CachedLine, type KeyFunction, LineCache, type LineMessage } from "./line-cache.ts";
 import {
@@ -102,7 +103,10 @@ export class Conversation<G extends CallerMessage> {
     }
     if (alignment.type === "rewind") {
       this.#rememberAbandoned(line);
-      await this.#rewind(line, alignment.keep - 1, this.#findDeparture(line, given, alignment.keep));
+      const departure = this.#isCompacted
+        ? "trimmed"
+        : await findDeparture(this.#session, line, given, alignment.keep);
+      await this.#rewind(line, alignment.keep - 1, departure);
       line = await this.#lineCache.refresh();
     } else if (alignment.type === "replace") {
       this.#rememberAbandoned(line);
@@ -244,18 +248,6 @@ export class Conversation<G extends CallerMessage> {
       await this.#session.setLine([], "the caller begins again", {
         departure: departure === "trimmed" ? departure : "branched",
       });
-  }
-
-  /**
-   * Why messages after the first `keep` leave the line. A person who goes back goes on with new words; a caller that
-   * rewrites its history also repeats replies or later messages, and one that compacted it begins with a summary.
-   */
-  #findDeparture(line: CachedLine, given: readonly G[], keep: number): LineDeparture {
-    if (this.#isCompacted) return "trimmed";
-    const later = new Set(line.keys.slice(keep));
-    const isRepeated = ({ key, input }: G) =>
-      later.has(key) || input().role === "assistant" || input().role === "tool";
-    return given.slice(keep).some(isRepeated) ? "branched" : "taken-back";
   }
 
   /** Removes messages from the line in one step. If the line would have too many ranges, restarts it empty. */

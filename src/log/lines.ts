@@ -45,7 +45,7 @@ export interface LineStep {
 }
 
 /** The reason for a change of the line, and why entries leave it. */
-export interface LineChange {
+interface LineChange {
   readonly reason?: string;
   readonly departure?: LineDeparture;
 }

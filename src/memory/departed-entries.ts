@@ -105,7 +105,7 @@ export class DepartedEntries {
 }
 
 /** The lines as one recall sees them. */
-export interface DepartureView {
+interface DepartureView {
   /** True if an entry was taken back and no fork has it on its line. */
   readonly isTakenBack: (session: SessionId, seq: number) => Promise<boolean>;
   /** True if an entry left its line for another reason than to save room. */

@@ -1,5 +1,4 @@
 import { checkFields } from "../../model/argument-checks.ts";
-import type { Recall } from "../hit.ts";
 
 /** How likely a hit answers the question, in words. */
 export type Likelihood = "very likely" | "likely" | "perhaps";
@@ -14,7 +13,7 @@ const MIN_LIKELY = 0.65;
  */
 export function describeLikelihood(
   hit: { readonly score: number },
-  recall: Pick<Recall, "certainty"> & { readonly hits: readonly { readonly score: number }[] },
+  recall: { readonly certainty: number; readonly hits: readonly { readonly score: number }[] },
 ): Likelihood {
   checkFields("hit", hit, { score: "number" });
   const { hits, certainty } = checkFields("recall", recall, { hits: "array", certainty: "number" });

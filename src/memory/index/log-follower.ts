@@ -24,7 +24,7 @@ const MAX_COUNT_MS = 100;
 /** Failures to write the index, which can still be read. */
 const UNWRITABLE = ["ABORTED", "DISK_FULL", "STORE_BUSY", "STORE_IO", "STORE_READ_ONLY"] as const;
 
-/** What a session's entries are read with. */
+/** Context for reading the entries of a session. */
 interface SessionReading {
   readonly plan: SessionPlan;
   readonly nameSpeaker: (entry: Entry, texts: readonly EntryText[]) => ReturnType<SessionSpeakers["name"]>;

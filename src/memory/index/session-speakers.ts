@@ -9,8 +9,14 @@ import { isTranscript, MAX_TRANSCRIPT_TURNS, parseTranscriptLine } from "./trans
 const MAX_MESSAGES = 2 * MAX_TRANSCRIPT_TURNS;
 
 /** A text of an entry, and the range of it to index. */
-export interface SpokenText extends EntryText {
+interface SpokenText extends EntryText {
   readonly body?: { readonly from: number; readonly to: number };
+}
+
+/** One of the first turns of a session. */
+interface FirstTurn {
+  readonly seq: number;
+  readonly text: string;
 }
 
 /** The texts of an entry and their speaker, if one is known. */
@@ -24,14 +30,10 @@ interface SpokenTexts {
  * Its first turns decide.
  */
 export class SessionSpeakers {
-  readonly #turns: readonly { readonly seq: number; readonly text: string }[];
+  readonly #turns: readonly FirstTurn[];
 
-  private constructor(turns: SessionSpeakers["turns"]) {
+  private constructor(turns: readonly FirstTurn[]) {
     this.#turns = turns;
-  }
-
-  get turns(): readonly { readonly seq: number; readonly text: string }[] {
-    return this.#turns;
   }
 
   static async read(entries: EntryStore, session: SessionId): Promise<SessionSpeakers> {

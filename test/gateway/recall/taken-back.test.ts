@@ -8,13 +8,17 @@ import { askRaw, recalls, userSays } from "./talk.ts";
 
 const FACT = "The vault of the cellar opens with 7171 turns.";
 const TURNS = "7171";
+/** A reply with which a client restarts its conversation. */
+const SUMMARY = "We talked about the house, its cellar and a vault. ".repeat(6).trim();
 const QUERY = "how many turns open the vault of the cellar";
 
 /** A gateway whose model recalls in reply to "Look." and says "Fine." otherwise. */
 async function start(config: object = {}, path = testFolder()) {
   const upstream = await startUpstream(
     says(({ json }) =>
-      JSON.stringify(json.messages.at(-1)).includes("Look.") ? recalls(QUERY) : { text: "Fine." },
+      JSON.stringify(json.messages.at(-1)).includes("Look.")
+        ? recalls(QUERY)
+        : { text: JSON.stringify(json.messages.at(-1)).includes("Sum up.") ? SUMMARY : "Fine." },
     ),
   );
   const gateway = await startGateway({
@@ -86,6 +90,17 @@ describe("a message that left a conversation of the gateway", () => {
     ];
     await say("chat", rewritten);
     expect(await finds()).toMatchObject({ tool: true, page: true });
+  });
+
+  proofTest.each([
+    ["all messages", 0],
+    ["all but the first", 2],
+  ])("because its client replaced %s by a summary is still returned", async (_, kept) => {
+    const { say, finds } = await start();
+    const said = [userSays("Hello."), replied, userSays(FACT), replied, userSays("Sum up.")];
+    for (const end of [1, 3, 5]) await say("chat", said.slice(0, end));
+    await say("chat", [...said.slice(0, kept), userSays(`So far:\n${SUMMARY}\nGo on.`)]);
+    expect(await finds()).toEqual(ALL);
   });
 
   test("because it was redacted, or its session deleted, is not returned", async () => {
