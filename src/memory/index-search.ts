@@ -2,6 +2,7 @@ import type { Log } from "../log/log.ts";
 import { throwIfAborted } from "../model/errors.ts";
 import type { Place } from "../model/place.ts";
 import { chooseSpeakers } from "./choose-speakers.ts";
+import { RecentTouches } from "./files/recent-touches.ts";
 import type { ChunkTexts } from "./index/chunk-texts.ts";
 import type { ChunkVectors } from "./index/chunk-vectors.ts";
 import { type CandidateLimits, type CandidateSet, findCandidates } from "./index/find-candidates.ts";
@@ -53,9 +54,11 @@ export interface SearchResult {
 export class IndexSearch {
   readonly #deps: IndexSearchDeps;
   readonly #text: TextIndex;
+  readonly #touches: RecentTouches;
 
   constructor(deps: IndexSearchDeps) {
     this.#deps = deps;
+    this.#touches = new RecentTouches(deps.log);
     this.#text = new TextIndex(deps.log.store.memory);
   }
 
@@ -82,6 +85,7 @@ export class IndexSearch {
     );
     const within = options.before ? filterBefore(all, options.before) : all;
     const found = { ...within, turns: chooseSpeakers(asked, within.turns) };
+    const touches = found.files.length > 1 ? await this.#touches.list(filter, state.stamp) : [];
     const context = {
       statistics: found.statistics,
       nowMs: log.clock.now(),
@@ -91,7 +95,7 @@ export class IndexSearch {
     return {
       question: asked,
       found,
-      ranked: rankAll(asked, found, context),
+      ranked: rankAll(asked, found, { ...context, touches }),
       terms,
       wholeTerms,
       context,

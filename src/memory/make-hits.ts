@@ -4,7 +4,8 @@ import { findLineNumbers } from "./files/file-chunks.ts";
 import type { Hit, HitBase } from "./hit.ts";
 import type { ChunkTexts } from "./index/chunk-texts.ts";
 import type { CandidateSet } from "./index/find-candidates.ts";
-import { rankFiles } from "./rank/rank-files.ts";
+import type { FileContext } from "./rank/file-features.ts";
+import { type FileCandidate, rankFiles } from "./rank/rank-files.ts";
 import { rankTurns } from "./rank/rank-turns.ts";
 import type { RankContext } from "./rank/turn-candidate.ts";
 
@@ -21,8 +22,16 @@ export interface RankedChunk {
  * Ranks turns and files in one list. Their scores are not comparable, so each list is scaled by the text score of its
  * best chunk.
  */
-export function rankAll(question: string, found: CandidateSet, context: RankContext): RankedChunk[] {
-  const { turns, files, chunks, sources, byText } = found;
+export function rankAll(
+  question: string,
+  found: CandidateSet,
+  context: RankContext & Pick<FileContext, "touches">,
+): RankedChunk[] {
+  const { turns, chunks, sources, byText } = found;
+  const files = found.files.map((file): FileCandidate => {
+    const root = sources.get(chunks.get(file.id)?.source ?? 0)?.root;
+    return root === undefined ? file : { ...file, root };
+  });
   const strength = (kind: "session" | "file") =>
     byText.find(({ chunk }) => sources.get(chunks.get(chunk)?.source ?? 0)?.kind === kind)?.score ?? 0;
   const [ofTurns, ofFiles] = [strength("session"), strength("file")];

@@ -7,7 +7,7 @@ export interface CodeQuery {
   readonly identifiers: ReadonlySet<string>;
   /** Ends of paths that tracebacks and module names point to, without extension, with the strength of the evidence. */
   readonly paths: ReadonlyMap<string, number>;
-  readonly isAboutTests: boolean;
+  readonly mentionsTests: boolean;
 }
 
 const TITLE_WEIGHT = 2;
@@ -59,9 +59,7 @@ export function parseCodeQuery(question: string): CodeQuery {
     weights: saturateWeights(weights),
     identifiers,
     paths,
-    isAboutTests: /\btest(?:s|ing)? (?:fail|suite|file|case)|\bfailing tests?\b|\bpytest fixture/i.test(
-      title,
-    ),
+    mentionsTests: /\b(?:tests?|testing|specs?)\b|测试|テスト/i.test(report),
   };
 }
 

@@ -1,6 +1,6 @@
 import { toEntry } from "../../../../src/log/entry-body.ts";
 import type { Log } from "../../../../src/log/log.ts";
-import type { Role } from "../../../../src/model/message.ts";
+import type { Message, Role } from "../../../../src/model/message.ts";
 import type { Part } from "../../../../src/model/part.ts";
 
 /** One message of a history, with large parts restored. */
@@ -9,6 +9,8 @@ export interface HistoryEntry {
   readonly atMs: number;
   readonly role: Role;
   readonly parts: readonly Part[];
+  /** Fields of the agent's own format. */
+  readonly meta?: Message["meta"];
 }
 
 const PAGE = 200;
@@ -35,11 +37,11 @@ async function* readSession(log: Log, session: string, head: number): AsyncGener
     for (const stored of page) {
       const entry = toEntry(session, stored);
       if (entry.kind !== "message") continue;
-      const { role, parts } = entry.message;
+      const { role, parts, meta } = entry.message;
       const restored: Part[] = [];
       for (const part of parts)
         restored.push(part.type === "blob" && part.of ? await log.blobs.restore(part) : part);
-      yield { session, atMs: entry.at, role, parts: restored };
+      yield { session, atMs: entry.at, role, parts: restored, ...(meta && { meta }) };
     }
     if (page.length < PAGE) return;
     from = (page.at(-1)?.seq ?? head) + 1;

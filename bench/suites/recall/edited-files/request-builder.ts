@@ -1,0 +1,56 @@
+import { isRequest } from "../../../../src/memory/hits/work-stretch.ts";
+import type { Message } from "../../../../src/model/message.ts";
+import type { HistoryEntry } from "../history/history-entries.ts";
+import { normalizeText, rootOf } from "../history/history-question.ts";
+
+/** Fewer words refer to what was said before ("yes, go on"). */
+const MIN_WORDS = 6;
+
+/** A request of a person and the time up to the next one. */
+export interface Request {
+  readonly kind: "requests";
+  readonly text: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** Collects the requests of one session; the same words count once. */
+export class RequestBuilder {
+  readonly #requests: Request[] = [];
+  readonly #seen = new Set<string>();
+  #current: { readonly text: string; readonly fromMs: number } | undefined;
+
+  add({ session, role, atMs, parts, meta }: HistoryEntry): void {
+    if (session !== rootOf(session) || role !== "user") return;
+    const message = { role, parts, ...(meta && { meta }) } as Message;
+    if (!isRequest(message) || isWrittenByTool(meta)) return;
+    this.#close(atMs);
+    const text = parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+    this.#current = { text: text.trim(), fromMs: atMs };
+  }
+
+  end(): readonly Request[] {
+    this.#close(Number.POSITIVE_INFINITY);
+    return this.#requests;
+  }
+
+  #close(toMs: number): void {
+    if (!this.#current) return;
+    const key = normalizeText(this.#current.text);
+    if (key.split(" ").length >= MIN_WORDS && !this.#seen.has(key)) {
+      this.#seen.add(key);
+      this.#requests.push({ kind: "requests", ...this.#current, toMs });
+    }
+    this.#current = undefined;
+  }
+}
+
+/** True for messages that an agent adds in the name of the person: instructions of skills, summaries. */
+function isWrittenByTool(meta: Message["meta"]): boolean {
+  return Object.values(meta ?? {}).some(
+    (fields) =>
+      typeof fields === "object" &&
+      fields !== null &&
+      ("isMeta" in fields || "isCompactSummary" in fields || "synthetic" in fields),
+  );
+}
