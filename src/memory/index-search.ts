@@ -2,6 +2,7 @@ import type { Log } from "../log/log.ts";
 import { throwIfAborted } from "../model/errors.ts";
 import type { Place } from "../model/place.ts";
 import { chooseSpeakers } from "./choose-speakers.ts";
+import { addTouchedFiles } from "./files/add-touched-files.ts";
 import { RecentTouches } from "./files/recent-touches.ts";
 import type { ChunkTexts } from "./index/chunk-texts.ts";
 import type { ChunkVectors } from "./index/chunk-vectors.ts";
@@ -84,8 +85,9 @@ export class IndexSearch {
       options.limits,
     );
     const within = options.before ? filterBefore(all, options.before) : all;
-    const found = { ...within, turns: chooseSpeakers(asked, within.turns) };
-    const touches = found.files.length > 1 ? await this.#touches.list(filter, state.stamp) : [];
+    const chosen = { ...within, turns: chooseSpeakers(asked, within.turns) };
+    const touches = chosen.files.length > 0 ? await this.#touches.list(filter, state.stamp) : [];
+    const found = touches.length > 0 ? await addTouchedFiles(store.memory, chosen, touches, filter) : chosen;
     const context = {
       statistics: found.statistics,
       nowMs: log.clock.now(),

@@ -28,10 +28,12 @@ export class FileVersions {
     if (touch.kind === "write" || touch.kind === "edit") this.#addChange(path, call, atMs);
   }
 
-  /** The files at a time, with their texts. */
+  /** The files at a time, with their texts; folders that were listed by a read are none. */
   listAt(atMs: number): Map<string, string> {
     const found = new Map<string, string>();
+    const folders = new Set([...this.#files.keys()].flatMap(listFolders));
     for (const [path, { versions }] of this.#files) {
+      if (folders.has(path)) continue;
       const version = versions.findLast(({ fromMs }) => fromMs <= atMs);
       if (version) found.set(path, version.text);
     }
@@ -74,4 +76,9 @@ export class FileVersions {
       });
     } else if (file && last) file.versions.push({ fromMs: atMs, text: applyEdit(last.text, call, path) });
   }
+}
+
+function listFolders(path: string): string[] {
+  const steps = path.split("/");
+  return steps.slice(1).map((_, count) => steps.slice(0, count + 1).join("/"));
 }
