@@ -24,7 +24,9 @@ export async function addTouchedFiles(
   const sources = new Map(found.sources);
   const chunks = new Map(found.chunks);
   const known = new Set(found.files.map(({ id }) => chunks.get(id)?.source));
-  const roots = [...new Set([...sources.values()].flatMap(({ kind, root }) => (kind === "file" ? (root ?? []) : [])))];
+  const roots = [
+    ...new Set([...sources.values()].flatMap(({ kind, root }) => (kind === "file" ? (root ?? []) : []))),
+  ];
   const added: SourceRecord[] = [];
   for (const path of listRecentPaths(touches)) {
     if (added.length >= MAX_FILES) break;

@@ -62,8 +62,7 @@ export function rankFirst({ rows, values, isGold }: FileExample, weights: FileWe
     vector.reduce((sum, weight, axis) => sum + weight * (values[row * vector.length + axis] as number), 0),
   );
   let best = Number.NEGATIVE_INFINITY;
-  for (let row = 0; row < rows; row++)
-    if (isGold[row] === 1) best = Math.max(best, scores[row] as number);
+  for (let row = 0; row < rows; row++) if (isGold[row] === 1) best = Math.max(best, scores[row] as number);
   return 1 + scores.filter((score) => score > best).length;
 }
 

@@ -3,7 +3,7 @@ import { findTouches } from "../../../../src/touch/find-touches.ts";
 import type { Touch } from "../../../../src/touch/touch.ts";
 import { QuestionBuilder } from "../history/build-questions.ts";
 import type { HistoryEntry } from "../history/history-entries.ts";
-import { rootOf } from "../history/history-question.ts";
+import { type HistoryQuestion, rootOf } from "../history/history-question.ts";
 import { FileVersions } from "./file-versions.ts";
 import { findProjectPath } from "./project-path.ts";
 import { RequestBuilder } from "./request-builder.ts";
@@ -115,7 +115,7 @@ export class ProjectHistory {
     const found: EditQuestion[] = [];
     for (const [session, { requests, work, startMs }] of this.#builders) {
       const changes = touches.filter((touch) => touch.session === session && touch.isChange);
-      const tasks = [...requests.end(), ...work.end().filter(({ kind }) => kind !== "reports")];
+      const tasks = [...requests.end(), ...work.end().filter(isTask)];
       for (const { kind, text, fromMs, toMs } of tasks) {
         const askedAtMs = Math.max(fromMs, startMs);
         const edited = changes.filter(({ atMs }) => atMs > fromMs && atMs <= toMs).map(({ path }) => path);
@@ -134,4 +134,9 @@ export class ProjectHistory {
     }
     return found.sort((left, right) => left.askedAtMs - right.askedAtMs);
   }
+}
+
+/** Closing reports tell of work that is done, and errors of tests name files themselves. */
+function isTask({ kind }: HistoryQuestion): boolean {
+  return kind === "commits" || kind === "plans";
 }

@@ -1,8 +1,9 @@
-import type { ToolCallPart } from "../../../../src/model/part.ts";
+import type { ToolCallPart, ToolResultPart } from "../../../../src/model/part.ts";
 import { findTouches } from "../../../../src/touch/find-touches.ts";
 import type { HistoryEntry } from "./history-entries.ts";
 import { type HistoryKind, type HistoryQuestion, normalizeText, rootOf } from "./history-question.ts";
 import { PlanState } from "./plan-state.ts";
+import { RepairState } from "./repair-state.ts";
 
 /** Fewer words name no piece of work. */
 const MIN_WORDS = 4;
@@ -21,6 +22,9 @@ export class QuestionBuilder {
   #turnMs = 0;
   #turnEdits = 0;
   #plan = new PlanState();
+  #repairs = new RepairState();
+  /** Calls that run commands. */
+  readonly #commands = new Set<string>();
   #closing: { readonly text: string; readonly atMs: number } | undefined;
 
   add(entry: HistoryEntry): void {
@@ -31,6 +35,7 @@ export class QuestionBuilder {
       this.#endTurn();
       this.#turnMs = entry.atMs;
     }
+    for (const part of entry.parts) if (part.type === "tool-result") this.#addResult(part, entry.atMs);
     if (entry.role !== "assistant") return;
     let closing = "";
     for (const part of entry.parts) {
@@ -54,6 +59,15 @@ export class QuestionBuilder {
     this.#session = session;
     this.#commitMs = this.#edits = this.#turnMs = this.#turnEdits = 0;
     this.#plan = new PlanState();
+    this.#repairs = new RepairState();
+    this.#commands.clear();
+  }
+
+  #addResult({ callId, output }: ToolResultPart, atMs: number): void {
+    if (!this.#commands.delete(callId)) return;
+    const text = output.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+    for (const { name, error, fromMs } of this.#repairs.noteOutput(text, atMs))
+      this.#ask("repairs", `${name} ${error}`, fromMs, atMs, MIN_WORDS, [name, error]);
   }
 
   #addCall(call: ToolCallPart, atMs: number): void {
@@ -61,7 +75,9 @@ export class QuestionBuilder {
     if (touches.some(({ kind }) => kind === "edit" || kind === "write")) {
       this.#edits++;
       this.#turnEdits++;
+      this.#repairs.noteEdit();
     }
+    if (touches.some(({ kind }) => kind === "run")) this.#commands.add(call.callId);
     for (const { text, fromMs } of this.#plan.update(call, atMs))
       if (atMs - fromMs > MIN_PLAN_MS) this.#ask("plans", text, fromMs, atMs, MIN_WORDS);
     const subject = touches.flatMap(({ command }) => parseSubject(command ?? "") ?? [])[0];
@@ -85,11 +101,18 @@ export class QuestionBuilder {
     this.#turnEdits = 0;
   }
 
-  #ask(kind: HistoryKind, text: string, fromMs: number, toMs: number, minWords: number): void {
+  #ask(
+    kind: HistoryKind,
+    text: string,
+    fromMs: number,
+    toMs: number,
+    minWords: number,
+    quoted?: readonly string[],
+  ): void {
     const key = normalizeText(text);
     if (key.split(" ").length < minWords || this.#seen.has(`${kind} ${key}`)) return;
     this.#seen.add(`${kind} ${key}`);
-    this.questions.push({ kind, text, session: this.#session, fromMs, toMs });
+    this.questions.push({ kind, text, session: this.#session, fromMs, toMs, ...(quoted && { quoted }) });
   }
 }
 

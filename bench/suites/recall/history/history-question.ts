@@ -7,10 +7,24 @@ export interface HistoryQuestion {
   /** The answer: entries after `fromMs`, up to `toMs`. */
   readonly fromMs: number;
   readonly toMs: number;
+  /** Texts that a quotation of the question has together; default: the question. */
+  readonly quoted?: readonly string[];
 }
 
-/** Kinds of self-labelled questions: the subject of a commit, an item of a plan, a line of a closing report. */
-export type HistoryKind = "commits" | "plans" | "reports";
+/**
+ * Kinds of self-labelled questions: the subject of a commit, an item of a plan, a line of a closing report, a failed
+ * test.
+ */
+export type HistoryKind = "commits" | "plans" | "reports" | "repairs";
+
+/** Recognizes texts that quote a question. */
+export function buildQuoteTest({ text, quoted = [text] }: HistoryQuestion): (text: string) => boolean {
+  const keys = quoted.map(normalizeText);
+  return (found) => {
+    const normal = normalizeText(found);
+    return keys.every((key) => normal.includes(key));
+  };
+}
 
 /** Letters and digits only, so that quotations are recognized. */
 export function normalizeText(text: string): string {

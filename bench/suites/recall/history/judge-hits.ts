@@ -1,4 +1,4 @@
-import { type HistoryQuestion, normalizeText, rootOf } from "./history-question.ts";
+import { buildQuoteTest, type HistoryQuestion, rootOf } from "./history-question.ts";
 
 /** A hit as far as it is judged. */
 export interface HistoryHit {
@@ -15,8 +15,8 @@ export interface HistoryRanks {
 
 /** Judges hits, best first; hits that quote the question are left out, since they need no search. */
 export function judgeHits(question: HistoryQuestion, hits: readonly HistoryHit[]): HistoryRanks {
-  const key = normalizeText(question.text);
-  const left = hits.filter(({ text }) => !normalizeText(text).includes(key));
+  const isQuote = buildQuoteTest(question);
+  const left = hits.filter(({ text }) => !isQuote(text));
   const place = left.findIndex(
     ({ session, atMs }) =>
       rootOf(session) === question.session && atMs > question.fromMs && atMs <= question.toMs,

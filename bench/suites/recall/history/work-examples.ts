@@ -12,7 +12,7 @@ import { VectorIndex } from "../../../../src/memory/vectors/vector-index.ts";
 import type { StoredChunk } from "../../../../src/store/memory-store.ts";
 import { loadEmbedding } from "../load-embedding.ts";
 import type { OpenRecall } from "../open-recall.ts";
-import { type HistoryQuestion, normalizeText, rootOf } from "./history-question.ts";
+import { buildQuoteTest, type HistoryQuestion, rootOf } from "./history-question.ts";
 
 /** A question about work for fitting: a row of features for each candidate that counts. */
 export interface WorkExample {
@@ -52,7 +52,7 @@ export async function buildWorkExamples(
   const deps = { store, text, vectors };
   const examples: WorkExample[] = [];
   for (const question of questions) {
-    const key = normalizeText(question.text);
+    const isQuoteOf = buildQuoteTest(question);
     const vector = embedding?.embed([question.text])[0];
     const found = await findCandidates(deps, {
       terms: [...new Set(analyzeText(question.text))],
@@ -61,7 +61,7 @@ export async function buildWorkExamples(
       ...(vector && { vector }),
     });
     const quotes = async (id: number): Promise<boolean> =>
-      normalizeText((await texts.read(found.chunks.get(id) as StoredChunk)) ?? "").includes(key);
+      isQuoteOf((await texts.read(found.chunks.get(id) as StoredChunk)) ?? "");
     const turns: TurnCandidate[] = [];
     for (const turn of found.turns) {
       const isQuote = isStrict && (isMarkOf(turn, question.text) || (await hasQuote(turn, quotes)));
