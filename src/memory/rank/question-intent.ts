@@ -18,17 +18,21 @@ export interface QuestionIntent {
   readonly past: boolean;
 }
 
+/** "you" with a verb in the past: regular ones by their ending, except for the few verbs in "-eed". */
 const ABOUT_ASSISTANT =
-  /\byou (?:\w+ )?(?:told|said|gave|made|wrote|showed|(?:mention|recommend|suggest|provid|explain|list|describ|advis|shar|propos|outlin|shortlist|creat|us)ed)\b|\bremind me\b|\bdid you (?:say|tell|mention|recommend|suggest|give|provide|explain|list|describe|advise|propose|use|make|write)\b|\bour (?:previous|last|earlier|past|prior) \w+|\bwe (?:\w+ )?(?:talked|discussed|spoke|chatted)\b/i;
+  /\byou (?:\w+ )?(?:told|said|gave|made|wrote|showed|sent|found|chose|taught|did|(?!\w*[cx]eed\b)\w{3,}ed)\b|\bremind me\b|\bdid you \w+|\bour (?:previous|last|earlier|past|prior) \w+|\bwe (?:\w+ )?(?:talked|discussed|spoke|chatted)\b|[你您](?:之前|上次|曾经?|当时|刚才)|[你您][^，。？]{0,6}(?:说|讲|提|建议|推荐|告诉|写|给)过/i;
+/** Requests for a summary, and questions how something went on over a span of time. */
+const RECAP =
+  /\b(?:summar(?:y|ies|i[sz]e\w*|i[sz]ing)|recap\w*|overview|over time|from (?:start|beginning) to (?:finish|end)|catch me up)\b|\bhow\b[^?\n]{0,120}\b(?:has|have|had) (?:\w+ ){0,3}(?:changed|evolved|developed|progressed|grown|improved|shifted|come along)\b|总结|概括|概述|汇总|回顾|来龙去脉|要約|まとめ/i;
+/** Questions for an order of events. */
+const ORDER =
+  /\b(?:chronolog\w+|timeline|(?:order|sequence) (?:in|of)|in (?:\w+ )?order(?! to)|one after (?:the other|another))\b|顺序|先后|依次|时间线|順番|時系列/i;
 
 /** Determines the intent of a question. */
 export function parseIntent(question: string): QuestionIntent {
   const mentions = (pattern: RegExp) => pattern.test(question);
-  const recap = mentions(
-    /\b(?:summar\w+|recap|overview|over time|(?:has|have) (?:progressed|developed|evolved))\b/i,
-  );
-  const survey =
-    recap || mentions(/\b(?:chronolog\w+|timeline|(?:order|sequence) (?:in|of)|in (?:\w+ )?order(?! to))\b/i);
+  const recap = mentions(RECAP);
+  const survey = recap || mentions(ORDER);
   const has = (pattern: RegExp) => !survey && mentions(pattern);
   const request = has(
     /\b(?:suggest|recommend|should I|tips?|advice|ideas?|what do you think|help me|show me|how (?:can|do|would|should) (?:I|you|we)|can you|could you|what are|which \w+ (?:are|should))\b/i,

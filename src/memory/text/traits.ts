@@ -67,7 +67,7 @@ const PATTERNS: readonly (readonly [Trait, RegExp, kinds: number, others?: numbe
   ],
   [
     "rule",
-    /(?:^|[.!?\n]\s{0,8})(?:please )?(?:always|never|from now on|remember to|make sure (?:to|you)|don't ever)\b|\b(?:whenever|(?:every|each|any) ?time) (?:I|we|you)\b|\b(?:from now on|going forward)\b|以后|请记住|今後は/i,
+    /(?:^|[.!?\n]\s{0,8})(?:please )?(?:always|never|from now on|remember to|make sure (?:to|you)|don't ever)\b|\b(?:whenever|(?:every|each|any) ?time) (?:I|we|you)\b|\b(?:from now on|going forward)\b|以后|请记住|从现在起|今后|每次都|务必|别再|不要再|今後は|これからは|必ず/i,
     letter | wide,
   ],
   [

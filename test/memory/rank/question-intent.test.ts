@@ -37,8 +37,26 @@ describe("readIntent", () => {
       request: false,
       past: false,
     });
+    for (const question of [
+      "How have my habits changed since spring?",
+      "Give me an overview of the move.",
+      "请总结一下我们的搬家计划",
+    ])
+      expect(parseIntent(question), question).toMatchObject({ survey: true, recap: true });
+    expect(parseIntent("How many times has Ann gone to the sea?")).toMatchObject({ survey: false });
     for (const question of ["In which order did we visit the towns?", "Give me a timeline of the move."])
       expect(parseIntent(question)).toMatchObject({ survey: true, recap: false });
     expect(parseIntent("What did I buy in order to fix the lamp?")).toMatchObject({ survey: false });
+  });
+
+  test("takes any past deed of the assistant as one, and no other verb", () => {
+    for (const question of [
+      "Which lamp had you praised?",
+      "What did you paint for me?",
+      "你上次推荐的灯是哪个？",
+    ])
+      expect(parseIntent(question).aboutAssistant, question).toBe(true);
+    for (const question of ["How would you proceed?", "你推荐哪个灯？"])
+      expect(parseIntent(question).aboutAssistant, question).toBe(false);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { FileTouch } from "../../../src/memory/rank/file-touches.ts";
 import { type FileCandidate, rankFiles } from "../../../src/memory/rank/rank-files.ts";
 import { analyzeText } from "../../../src/memory/text/analyze-text.ts";
 import { listDefinitions } from "../../../src/memory/text/definitions.ts";
@@ -12,7 +13,11 @@ const SOURCES: Readonly<Record<string, string>> = {
   "docs/conf.py": "project = 'shop basket price item'\n",
 };
 
-function first(question: string, sources = SOURCES): string | undefined {
+function first(question: string, sources = SOURCES, touches: readonly FileTouch[] = []): string | undefined {
+  return order(question, sources, touches)[0];
+}
+
+function order(question: string, sources = SOURCES, touches: readonly FileTouch[] = []): string[] {
   const paths = Object.keys(sources);
   const files = paths.map((path, id): FileCandidate => {
     const source = sources[path] ?? "";
@@ -32,7 +37,7 @@ function first(question: string, sources = SOURCES): string | undefined {
     averageLength: lengths,
     frequencyOf: (term: string) => files.filter(({ chunks }) => chunks[0]?.terms.includes(term)).length,
   };
-  return paths[rankFiles(question, files, { statistics })[0]?.id ?? -1];
+  return rankFiles(question, files, { statistics, touches }).map(({ id }) => paths[id] ?? "");
 }
 
 describe("rankFiles", () => {
@@ -67,6 +72,30 @@ TypeError: bad operand`;
       const issue = "The basket loses an item\n\nA basket with a second item keeps one.";
       expect(first(issue, Object.fromEntries(sources)), folder).toBe(`${folder}/basket.py`);
     }
+  });
+
+  test("ranks a project the same wherever it lies: in a package, a tool or a folder of tests", () => {
+    const issues = [
+      "`Basket.add_item` loses the second item\n\nAdding twice keeps one.",
+      "The price of a basket is wrong\n\nround_price drops cents.",
+      "Receipts are not sent: send_receipt fails in shop.mail",
+    ];
+    for (const folder of ["packages/core", "src/tools", "apps/web/benchmarks-app", "a/b/c"]) {
+      const moved = Object.fromEntries(
+        Object.entries(SOURCES).map(([path, source]) => [`${folder}/${path}`, source]),
+      );
+      for (const issue of issues)
+        expect(order(issue, moved), folder).toEqual(order(issue).map((path) => `${folder}/${path}`));
+    }
+  });
+
+  test("prefers the file that was worked on last, unless the question names another", () => {
+    const touches = [
+      { path: "src/shop/price.py", isEdit: true },
+      { path: "src/shop/mail.py", isEdit: false },
+    ];
+    expect(first("That is still wrong, please try again", SOURCES, touches)).toBe("src/shop/price.py");
+    expect(first("Fix `Basket.add_item` in src/shop/basket.py", SOURCES, touches)).toBe("src/shop/basket.py");
   });
 
   test("takes an empty question", () => {
