@@ -31,6 +31,8 @@ export class RecentTouches {
   readonly #log: Log;
   readonly #sessions = new Map<SessionId, SessionTouches>();
   #stamp = -1;
+  /** The last result over all sessions, which holds until the log has another version. */
+  #all: { readonly version: string; readonly touches: readonly FileTouch[] } | undefined;
 
   constructor(log: Log) {
     this.#log = log;
@@ -38,8 +40,19 @@ export class RecentTouches {
 
   /** Accesses in the sessions of a scope, newest first; `stamp` is that of the index, which changes with erasures. */
   async list(filter: SourceFilter, stamp: number): Promise<readonly FileTouch[]> {
-    if (stamp !== this.#stamp) this.#sessions.clear();
+    if (stamp !== this.#stamp) {
+      this.#sessions.clear();
+      this.#all = undefined;
+    }
     this.#stamp = stamp;
+    const version = await this.#log.store.entries.version();
+    if (!filter && this.#all?.version === version) return this.#all.touches;
+    const touches = await this.#collect(filter);
+    if (!filter) this.#all = { version, touches };
+    return touches;
+  }
+
+  async #collect(filter: SourceFilter): Promise<readonly FileTouch[]> {
     const touches: TimedTouch[] = [];
     const active = await this.#findActive(filter);
     for (const { session, seq } of active) touches.push(...(await this.#read(session, seq)));

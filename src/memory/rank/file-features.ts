@@ -25,7 +25,10 @@ export interface FileContext {
   readonly touches?: readonly FileTouch[];
 }
 
-/** The features of files; all but `similarity` and `touched` are between 0 and 1. */
+/**
+ * The features of files; all but `similarity` are between 0 and 1. Accesses are two sets of features, of which the
+ * question decides: those that end in `Named` count if it names a file, or something that a file defines.
+ */
 export const FILE_FEATURES = [
   "whole",
   "chunk",
@@ -42,6 +45,8 @@ export const FILE_FEATURES = [
   "lastTouched",
   "lastEdited",
   "touched",
+  "lastTouchedNamed",
+  "touchedNamed",
 ] as const;
 
 export type FileFeature = (typeof FILE_FEATURES)[number];
@@ -57,6 +62,8 @@ export interface FileFeatures {
 const SCALED: readonly FileFeature[] = ["whole", "chunk", "definitions", "name", "folder"];
 const WHOLE = { saturation: 1.2, lengthShare: 0.6 };
 const CHUNK = { saturation: 1.2, lengthShare: 0.5 };
+/** Logarithm of one more than the accesses that count fully: three and a half. */
+const FULLY_TOUCHED = 1.5;
 
 /** The features of each file, in order. */
 export function computeFileFeatures(
@@ -88,10 +95,13 @@ export function computeFileFeatures(
       document: isKind("document"),
       vendored: isKind("vendored"),
       setup: isKind("setup"),
-      ...scoreTouches(touches.get(index)),
+      ...NO_TOUCHES,
     };
     return { values, chunk: found.chunk };
   });
+  const isNamed = all.some(({ values }) => values.pointed > 0 || values.definitions > 0);
+  for (const [index, { values }] of all.entries())
+    Object.assign(values, scoreTouches(touches.get(index), isNamed));
   for (const feature of SCALED) {
     const most = Math.max(1e-9, ...all.map(({ values }) => values[feature]));
     for (const { values } of all) values[feature] /= most;
@@ -110,12 +120,15 @@ function relateSimilarities(all: readonly FileFeatures[]): void {
   }
 }
 
-function scoreTouches(record: TouchRecord | undefined) {
-  return {
-    lastTouched: record ? 1 / (1 + record.touchedSince) : 0,
-    lastEdited: record ? 1 / (1 + record.editedSince) : 0,
-    touched: record ? Math.log1p(record.decayedCount) : 0,
-  };
+const NO_TOUCHES = { lastTouched: 0, lastEdited: 0, touched: 0, lastTouchedNamed: 0, touchedNamed: 0 };
+
+/** Many accesses count no more than some, so that history alone does not outweigh the words of a question. */
+function scoreTouches(record: TouchRecord | undefined, isNamed: boolean): typeof NO_TOUCHES {
+  if (!record) return NO_TOUCHES;
+  const last = 1 / (1 + record.touchedSince);
+  const touched = Math.min(1, Math.log1p(record.decayedCount) / FULLY_TOUCHED);
+  if (isNamed) return { ...NO_TOUCHES, lastTouchedNamed: last, touchedNamed: touched };
+  return { ...NO_TOUCHES, lastTouched: last, lastEdited: 1 / (1 + record.editedSince), touched };
 }
 
 function computeRarities({ weights }: CodeQuery, { statistics }: FileContext): Map<string, number> {

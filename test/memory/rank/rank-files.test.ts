@@ -96,6 +96,8 @@ TypeError: bad operand`;
     ];
     expect(first("That is still wrong, please try again", SOURCES, touches)).toBe("src/shop/price.py");
     expect(first("Fix `Basket.add_item` in src/shop/basket.py", SOURCES, touches)).toBe("src/shop/basket.py");
+    const often = Array.from({ length: 200 }, () => ({ path: "src/shop/price.py", isEdit: true }));
+    expect(first("Where is `add_item`?", SOURCES, often)).toBe("src/shop/basket.py");
   });
 
   test("takes an empty question", () => {

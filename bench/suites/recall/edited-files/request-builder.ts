@@ -22,10 +22,10 @@ export class RequestBuilder {
 
   add({ session, role, atMs, parts, meta }: HistoryEntry): void {
     if (session !== rootOf(session) || role !== "user") return;
-    const message = { role, parts, ...(meta && { meta }) } as Message;
-    if (!isRequest(message) || isWrittenByTool(meta)) return;
+    const text = unwrap(parts.map((part) => (part.type === "text" ? part.text : "")).join("\n"));
+    if (!isRequest({ role, parts: [{ type: "text", text }], ...(meta && { meta }) })) return;
+    if (isWrittenByTool(meta)) return;
     this.#close(atMs);
-    const text = parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
     this.#current = { text: text.trim(), fromMs: atMs };
   }
 
@@ -43,6 +43,11 @@ export class RequestBuilder {
     }
     this.#current = undefined;
   }
+}
+
+/** Cline writes the words of a person as an element, before the state of the editor. */
+function unwrap(text: string): string {
+  return /^\s*<(task|feedback|user_message)>([\s\S]*?)<\/\1>/.exec(text)?.[2] ?? text;
 }
 
 /** True for messages that an agent adds in the name of the person: instructions of skills, summaries. */
