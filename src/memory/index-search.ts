@@ -1,9 +1,8 @@
 import type { Log } from "../log/log.ts";
 import { throwIfAborted } from "../model/errors.ts";
 import type { Place } from "../model/place.ts";
+import { addTouchedFiles } from "./add-touched-files.ts";
 import { chooseSpeakers } from "./choose-speakers.ts";
-import { addTouchedFiles } from "./files/add-touched-files.ts";
-import { RecentTouches } from "./files/recent-touches.ts";
 import type { ChunkTexts } from "./index/chunk-texts.ts";
 import type { ChunkVectors } from "./index/chunk-vectors.ts";
 import { type CandidateLimits, type CandidateSet, findCandidates } from "./index/find-candidates.ts";
@@ -13,6 +12,7 @@ import { type MemoryScope, resolveScope } from "./memory-scope.ts";
 import { withoutSpeakers } from "./rank/query.ts";
 import type { RankContext, TermVectors } from "./rank/turn-candidate.ts";
 import { listWholeTerms } from "./rare-words.ts";
+import { RecentTouches } from "./recent-touches.ts";
 import { listSearchTerms } from "./text/search-terms.ts";
 
 const MAX_SPEAKERS = 64;

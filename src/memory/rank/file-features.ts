@@ -52,7 +52,7 @@ export const FILE_FEATURES = [
 export type FileFeature = (typeof FILE_FEATURES)[number];
 
 /** The features of one file, and its best chunk. */
-export interface FileFeatures {
+interface FileFeatures {
   readonly values: Record<FileFeature, number>;
   /** Null if only the path or a definition matched. */
   readonly chunk: number | null;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { countTouches, findRelativePath } from "../../../src/memory/rank/file-touches.ts";
 
-const ROOT = "/home/ann/shop";
+const ROOT = "/repos/shop";
 const FILES = ["src/basket.ts", "src/price.ts", "readme.md"].map((path) => ({
   path: `${ROOT}/${path}`,
   root: ROOT,
@@ -12,7 +12,7 @@ describe("countTouches", () => {
   test("counts the other files touched and edited since", () => {
     const records = countTouches(FILES, [
       touch(`${ROOT}/src/price.ts`),
-      touch("/home/ann/notes.md", true),
+      touch("/repos/notes.md", true),
       touch(`${ROOT}/src/basket.ts`, true),
     ]);
     expect(records.get(1)).toMatchObject({ touchedSince: 0, editedSince: Number.POSITIVE_INFINITY });

@@ -58,7 +58,7 @@ export class FileVersions {
     const text = all.map(([, line]) => line).join("\n");
     if (!last) file.versions.push({ fromMs: 0, text });
     else if (text !== last.text) {
-      // Before the first change, later reads complete what is known of the file's beginning.
+      // Before the first change, later reads complete the first version.
       const isCompletion = file.versions.length === 1 && last.fromMs === 0;
       if (isCompletion) file.versions.pop();
       file.versions.push({ fromMs: isCompletion ? 0 : atMs, text });

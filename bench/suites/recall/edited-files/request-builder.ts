@@ -3,7 +3,7 @@ import type { Message } from "../../../../src/model/message.ts";
 import type { HistoryEntry } from "../history/history-entries.ts";
 import { normalizeText, rootOf } from "../history/history-question.ts";
 
-/** Fewer words refer to what was said before ("yes, go on"). */
+/** Fewer words refer to an earlier message ("yes, go on"). */
 const MIN_WORDS = 6;
 
 /** A request of a person and the time up to the next one. */

@@ -1,11 +1,11 @@
-import { toEntry } from "../../log/entry-body.ts";
-import type { Log } from "../../log/log.ts";
-import type { SessionId } from "../../model/entry.ts";
-import { isLonghaulError } from "../../model/errors.ts";
-import type { StoredEntry } from "../../store/entry-store.ts";
-import { findTouches } from "../../touch/find-touches.ts";
-import type { FileTouch } from "../rank/file-touches.ts";
-import type { SourceFilter } from "../scored-chunk.ts";
+import { toEntry } from "../log/entry-body.ts";
+import type { Log } from "../log/log.ts";
+import type { SessionId } from "../model/entry.ts";
+import { isLonghaulError } from "../model/errors.ts";
+import type { StoredEntry } from "../store/entry-store.ts";
+import { findTouches } from "../touch/find-touches.ts";
+import type { FileTouch } from "./rank/file-touches.ts";
+import type { SourceFilter } from "./scored-chunk.ts";
 
 /** An access with its time. */
 interface TimedTouch extends FileTouch {

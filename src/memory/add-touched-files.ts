@@ -1,8 +1,8 @@
-import type { MemoryStore, SourceRecord, StoredChunk } from "../../store/memory-store.ts";
-import type { CandidateSet } from "../index/find-candidates.ts";
-import type { FileCandidate } from "../rank/file-features.ts";
-import type { FileTouch } from "../rank/file-touches.ts";
-import type { SourceFilter } from "../scored-chunk.ts";
+import type { MemoryStore, SourceRecord, StoredChunk } from "../store/memory-store.ts";
+import type { CandidateSet } from "./index/find-candidates.ts";
+import type { FileCandidate } from "./rank/file-features.ts";
+import type { FileTouch } from "./rank/file-touches.ts";
+import type { SourceFilter } from "./scored-chunk.ts";
 
 /** Files to add, paths to look at, folders to look in, and chunks to read of each file. */
 const MAX_FILES = 24;

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { testFolder } from "../../support/folder.ts";
-import { testMemory } from "../test-memory.ts";
+import { testFolder } from "../support/folder.ts";
+import { testMemory } from "./test-memory.ts";
 
 const NAMES = ["anchor", "basket", "candle", "dragon", "engine", "falcon"];
 
