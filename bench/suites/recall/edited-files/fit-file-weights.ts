@@ -20,7 +20,7 @@ const MAY_BE_NEGATIVE: ReadonlySet<FileFeature> = new Set(["test", "document", "
 /** Issues are long and have no history, so that they count more than their number. */
 const SET_WEIGHTS: Readonly<Record<string, number>> = { "swe-bench": 4 };
 
-const STEPS = 120;
+const STEPS = 100;
 const RATE = 0.1;
 const DECAY = 1e-3;
 const START = 0.5;

@@ -59,7 +59,7 @@ for (const format of HISTORY_FORMATS) {
   await recall.close();
 }
 rmSync(place, { recursive: true, force: true });
-// Failed tests are scored, but few: with them, the folds of the other sets fall.
+// Failed tests are scored, but too few to fit on; `--with-repairs` shows the folds with them.
 const isFitted = ({ set }: WorkExample) => !set.includes("repairs");
 const groups = [...new Set(examples.map(({ group }) => group))].sort();
 const foldOf = ({ group }: WorkExample) => groups.indexOf(group) % FOLDS;
