@@ -14,7 +14,7 @@ test("every route answers as the document says", async () => {
   const created = await api.post("/sessions", {
     id: "ticket/4711",
     title: "Harbor",
-    meta: { cwd: "/work/harbor" },
+    meta: { cwd: "/tmp/harbor" },
   });
   expect(created).toMatchObject({
     status: 201,

@@ -3,7 +3,7 @@ import { API_ERRORS, ApiError, type ErrorRule } from "./api-error.ts";
 import { KERNEL_ERRORS } from "./kernel-error-rules.ts";
 
 /** The JSON form of every error. */
-export interface ErrorBody {
+interface ErrorBody {
   readonly error: {
     readonly code: string;
     readonly message: string;

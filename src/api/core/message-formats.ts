@@ -12,12 +12,12 @@ import {
 /** Formats of messages that sessions read and write. */
 export const SESSION_FORMATS = ["longhaul", "anthropic", "openai-chat", "openai-responses"] as const;
 
-export type SessionFormat = (typeof SESSION_FORMATS)[number];
+type SessionFormat = (typeof SESSION_FORMATS)[number];
 
 type Elements = readonly { readonly [field: string]: unknown }[];
 
 /** Messages in a format, and the lead that the format keeps apart from them. */
-export interface EncodedMessages {
+interface MessageEncoding {
   readonly messages: readonly unknown[];
   readonly system?: unknown;
 }
@@ -41,7 +41,7 @@ export async function encodeMessages(
   kernel: Kernel,
   format: SessionFormat,
   messages: readonly Message[],
-): Promise<EncodedMessages> {
+): Promise<MessageEncoding> {
   const source = createPartSource(kernel);
   switch (format) {
     case "longhaul": {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** Texts about schemas: the name under which the document lists a schema, and its description. */
-export interface SchemaNote {
+interface SchemaNote {
   readonly id?: string;
   readonly description?: string;
 }
@@ -10,7 +10,7 @@ export interface SchemaNote {
 export const schemaNotes = z.registry<SchemaNote>();
 
 /** Gives a schema a name in the document, so that it is listed once. */
-export function nameSchema<Schema extends z.ZodType>(
+export function defineSchema<Schema extends z.ZodType>(
   id: string,
   schema: Schema,
   description?: string,

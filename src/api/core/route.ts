@@ -4,10 +4,10 @@ import type { ApiCaller } from "./api-caller.ts";
 import type { ApiErrorCode } from "./api-error.ts";
 import type { ByteReply, StreamEvent } from "./send-reply.ts";
 
-export type ApiMethod = "GET" | "POST" | "PATCH" | "DELETE";
+type ApiMethod = "GET" | "POST" | "PATCH" | "DELETE";
 
 /** A value of any depth that a handler may return without copying it; fields that a schema leaves open may be any. */
-export type Frozen<T> = T extends readonly (infer Item)[]
+type Frozen<T> = T extends readonly (infer Item)[]
   ? readonly Frozen<Item>[]
   : T extends object
     ? { readonly [Key in keyof T as string extends Key ? never : Key]: Frozen<T[Key]> }
@@ -45,21 +45,21 @@ export interface RouteHead {
 }
 
 /** A route with a JSON reply. */
-export interface JsonRoute extends RouteHead {
+interface JsonRoute extends RouteHead {
   readonly kind: "json";
   readonly reply: z.ZodType;
   handle(call: RouteCall): Promise<unknown>;
 }
 
 /** A route with a stream of events; `events` gives the data of each event by its name. */
-export interface StreamRoute extends RouteHead {
+interface StreamRoute extends RouteHead {
   readonly kind: "stream";
   readonly events: Readonly<Record<string, z.ZodType>>;
   handle(call: RouteCall): Promise<AsyncIterable<StreamEvent>>;
 }
 
 /** A route with bytes. */
-export interface ByteRoute extends RouteHead {
+interface ByteRoute extends RouteHead {
   readonly kind: "bytes";
   handle(call: RouteCall): Promise<ByteReply>;
 }

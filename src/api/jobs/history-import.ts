@@ -10,7 +10,7 @@ import type { Kernel } from "../../index.ts";
 import { ApiError } from "../core/api-error.ts";
 
 /** The progress of an import of local histories; the imported entries are indexed at its end. */
-export interface ImportState {
+interface ImportState {
   readonly state: "idle" | "running" | "indexing" | "done" | "stopped" | "failed";
   readonly startedAt?: number;
   readonly endedAt?: number;

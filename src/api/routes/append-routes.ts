@@ -4,7 +4,7 @@ import { ApiError } from "../core/api-error.ts";
 import { decodeMessages, encodeMessages, SESSION_FORMATS } from "../core/message-formats.ts";
 import { about } from "../core/named-schema.ts";
 import { openForChange, openOwn } from "../core/own-sessions.ts";
-import { defineRoute } from "../core/route.ts";
+import { type ApiRoute, defineRoute } from "../core/route.ts";
 import { limitQuery, sessionParams } from "../schemas/common-schemas.ts";
 import { entrySchema, usageCountsSchema } from "../schemas/entry-schemas.ts";
 import { foreignMessageSchema, formatSchema, messageInputSchema } from "../schemas/message-input-schemas.ts";
@@ -163,4 +163,4 @@ const readMessages = defineRoute(
   },
 );
 
-export const APPEND_ROUTES = [appendMessages, reportUsage, readMessages];
+export const APPEND_ROUTES: readonly ApiRoute[] = [appendMessages, reportUsage, readMessages];

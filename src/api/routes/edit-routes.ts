@@ -6,7 +6,7 @@ import { ApiError } from "../core/api-error.ts";
 import { computeConfirmation, isConfirmed } from "../core/confirmation.ts";
 import { about } from "../core/named-schema.ts";
 import { checkEntryRef, openForChange } from "../core/own-sessions.ts";
-import { defineRoute } from "../core/route.ts";
+import { type ApiRoute, defineRoute } from "../core/route.ts";
 import {
   confirmSchema,
   entryRefSchema,
@@ -169,4 +169,4 @@ const redactEntries = defineRoute(
   },
 );
 
-export const EDIT_ROUTES = [compactSession, revertEdit, redactEntries];
+export const EDIT_ROUTES: readonly ApiRoute[] = [compactSession, revertEdit, redactEntries];

@@ -3,7 +3,7 @@ import { type Entry, flattenParts, LonghaulError, type PageOptions, type Session
 import { ApiError } from "../core/api-error.ts";
 import { about } from "../core/named-schema.ts";
 import { checkEntryRef, openOwn } from "../core/own-sessions.ts";
-import { defineDownload, defineRoute, defineStream } from "../core/route.ts";
+import { type ApiRoute, defineDownload, defineRoute, defineStream } from "../core/route.ts";
 import type { StreamEvent } from "../core/send-reply.ts";
 import { entryParams, limitQuery, sessionParams } from "../schemas/common-schemas.ts";
 import { entrySchema, KIND_NAMES } from "../schemas/entry-schemas.ts";
@@ -238,4 +238,4 @@ async function* followTail(session: Session, entries: AsyncIterable<Entry>): Asy
   }
 }
 
-export const ENTRY_ROUTES = [listEntries, getEntry, getBlob, listDrafts, tailEntries];
+export const ENTRY_ROUTES: readonly ApiRoute[] = [listEntries, getEntry, getBlob, listDrafts, tailEntries];

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { exportSession, type OutputPiece, WRITERS } from "../../formats/index.ts";
 import { about } from "../core/named-schema.ts";
 import { requireRecord } from "../core/own-sessions.ts";
-import { defineDownload } from "../core/route.ts";
+import { type ApiRoute, defineDownload } from "../core/route.ts";
 import { sessionParams } from "../schemas/common-schemas.ts";
 
 /** Writers of a folder of files need the command line. */
@@ -37,4 +37,4 @@ async function* readTexts(pieces: AsyncIterable<OutputPiece>): AsyncGenerator<st
   for await (const { text } of pieces) yield text;
 }
 
-export const EXPORT_ROUTES = [exportConversation];
+export const EXPORT_ROUTES: readonly ApiRoute[] = [exportConversation];

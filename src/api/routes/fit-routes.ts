@@ -2,8 +2,8 @@ import { z } from "zod";
 import { fitForeignMessages } from "../../ai/fit-foreign-messages.ts";
 import type { Message } from "../../index.ts";
 import { fitConversation, POLICIES, type WindowOptions } from "../../window-entry.ts";
-import { about, nameSchema } from "../core/named-schema.ts";
-import { defineRoute } from "../core/route.ts";
+import { about, defineSchema } from "../core/named-schema.ts";
+import { type ApiRoute, defineRoute } from "../core/route.ts";
 import { foreignMessageSchema } from "../schemas/message-input-schemas.ts";
 import { comparisonSchema } from "../schemas/receipt-schemas.ts";
 
@@ -12,7 +12,7 @@ const POLICY_NAMES = POLICIES.map(({ name }) => name) as [string, ...string[]];
 /** A window that every conversation fits into, to count one as it is. */
 const NO_LIMIT = 1e12;
 
-const receiptSchema = nameSchema(
+const receiptSchema = defineSchema(
   "FitReceipt",
   z.object({
     model: z.string(),
@@ -120,4 +120,4 @@ const fitMessages = defineRoute(
   },
 );
 
-export const FIT_ROUTES = [fitMessages];
+export const FIT_ROUTES: readonly ApiRoute[] = [fitMessages];

@@ -3,7 +3,7 @@ import { type ApiCaller, isLocalCaller } from "../core/api-caller.ts";
 import { ApiError } from "../core/api-error.ts";
 import { about } from "../core/named-schema.ts";
 import { requireRecord } from "../core/own-sessions.ts";
-import { defineRoute, type RouteCall } from "../core/route.ts";
+import { type ApiRoute, defineRoute, type RouteCall } from "../core/route.ts";
 import { toImportJob, toReplayJob } from "../jobs/job-json.ts";
 import { sessionIdSchema } from "../schemas/common-schemas.ts";
 import { jobSchema } from "../schemas/job-schemas.ts";
@@ -142,4 +142,4 @@ const stopJob = defineRoute(
   },
 );
 
-export const JOB_ROUTES = [startReplay, startImport, listJobs, getJob, stopJob];
+export const JOB_ROUTES: readonly ApiRoute[] = [startReplay, startImport, listJobs, getJob, stopJob];

@@ -5,7 +5,7 @@ import { LonghaulError, type Session } from "../../index.ts";
 import { ApiError } from "../core/api-error.ts";
 import { about } from "../core/named-schema.ts";
 import { checkEntryRef, openForChange, openOwn } from "../core/own-sessions.ts";
-import { defineRoute } from "../core/route.ts";
+import { type ApiRoute, defineRoute } from "../core/route.ts";
 import {
   entryParams,
   entryRefSchema,
@@ -17,7 +17,7 @@ import {
 } from "../schemas/common-schemas.ts";
 import { entrySchema, lineSchema } from "../schemas/entry-schemas.ts";
 import { sessionSchema } from "../schemas/session-schemas.ts";
-import { describeSession } from "./session-rows.ts";
+import { describeSession } from "./session-summary.ts";
 
 const tag = "Edits";
 const pinSchema = z.object({
@@ -192,7 +192,7 @@ const forkSession = defineRoute(
   },
 );
 
-export const LINE_ROUTES = [
+export const LINE_ROUTES: readonly ApiRoute[] = [
   listPins,
   pinEntry,
   unpinEntry,

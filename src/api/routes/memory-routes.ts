@@ -7,7 +7,7 @@ import { ApiError } from "../core/api-error.ts";
 import { computeConfirmation, isConfirmed } from "../core/confirmation.ts";
 import { about } from "../core/named-schema.ts";
 import { requireRecord } from "../core/own-sessions.ts";
-import { defineRoute, type RouteCall } from "../core/route.ts";
+import { type ApiRoute, defineRoute, type RouteCall } from "../core/route.ts";
 import { confirmSchema, freedSchema, limitQuery, sessionIdSchema } from "../schemas/common-schemas.ts";
 import { AUTHOR_NAMES, memoryEventSchema, memorySchema, TRUST_NAMES } from "../schemas/memory-schemas.ts";
 import { queryFlag, queryNumber } from "../schemas/query-values.ts";
@@ -236,7 +236,7 @@ const listMemoryEvents = defineRoute(
   },
 );
 
-export const MEMORY_ROUTES = [
+export const MEMORY_ROUTES: readonly ApiRoute[] = [
   listMemories,
   addMemory,
   changeMemory,

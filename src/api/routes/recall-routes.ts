@@ -4,9 +4,9 @@ import { findOrigin } from "../../model/session-origin.ts";
 import { type ApiCaller, isLocalCaller, isVisibleTo } from "../core/api-caller.ts";
 import { about } from "../core/named-schema.ts";
 import { isMemorySession, listRecords, requireRecord } from "../core/own-sessions.ts";
-import { defineRoute, type RouteCall } from "../core/route.ts";
+import { type ApiRoute, defineRoute, type RouteCall } from "../core/route.ts";
 import { limitQuery, sessionIdSchema } from "../schemas/common-schemas.ts";
-import { expansionSchema, recallSchema } from "../schemas/memory-schemas.ts";
+import { expansionSchema, recallReplySchema } from "../schemas/memory-schemas.ts";
 import { queryFlag, queryList, queryNumber } from "../schemas/query-values.ts";
 
 const tag = "Recall";
@@ -55,7 +55,7 @@ const recallByQuery = defineRoute(
         "Adds title, agent, project, best sentence and files to each hit.",
       ),
     }),
-    reply: recallSchema,
+    reply: recallReplySchema,
     errors: ["SESSION_NOT_FOUND", "READER_DAMAGED"],
   },
   async (call) => {
@@ -82,7 +82,7 @@ const recallByBody = defineRoute(
       activeLine: z.boolean().default(false),
       details: z.boolean().default(true),
     }),
-    reply: recallSchema,
+    reply: recallReplySchema,
     errors: ["SESSION_NOT_FOUND", "READER_DAMAGED"],
   },
   async (call) => recall(call, call.body),
@@ -197,4 +197,4 @@ async function findPlace<Found>(
   return undefined;
 }
 
-export const RECALL_ROUTES = [recallByQuery, recallByBody, expand];
+export const RECALL_ROUTES: readonly ApiRoute[] = [recallByQuery, recallByBody, expand];

@@ -5,7 +5,7 @@ import { runWithTimeLimit } from "../../base/time-limit.ts";
 import type { Kernel } from "../../index.ts";
 import { isLocalCaller } from "../core/api-caller.ts";
 import { about } from "../core/named-schema.ts";
-import { defineRoute, defineStream } from "../core/route.ts";
+import { type ApiRoute, defineRoute, defineStream } from "../core/route.ts";
 import { timeSchema } from "../schemas/common-schemas.ts";
 import { healthSchema } from "../schemas/health-schemas.ts";
 import { jobSchema } from "../schemas/job-schemas.ts";
@@ -96,4 +96,4 @@ const followEvents = defineStream(
   async ({ services: { feed }, caller, lastEventId, signal }) => feed.follow(caller, lastEventId, signal),
 );
 
-export const SERVER_ROUTES = [getHealth, followEvents];
+export const SERVER_ROUTES: readonly ApiRoute[] = [getHealth, followEvents];

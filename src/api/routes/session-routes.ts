@@ -6,7 +6,7 @@ import { ApiError } from "../core/api-error.ts";
 import { computeConfirmation, isConfirmed } from "../core/confirmation.ts";
 import { about } from "../core/named-schema.ts";
 import { isMemorySession, listRecords, openForChange, openOwn, requireRecord } from "../core/own-sessions.ts";
-import { defineRoute } from "../core/route.ts";
+import { type ApiRoute, defineRoute } from "../core/route.ts";
 import {
   confirmSchema,
   freedSchema,
@@ -17,7 +17,12 @@ import {
 } from "../schemas/common-schemas.ts";
 import { queryFlag, queryList, queryNumber } from "../schemas/query-values.ts";
 import { sessionPageSchema, sessionSchema } from "../schemas/session-schemas.ts";
-import { describeSession, findSessionKind, readSessionRow, type SessionRow } from "./session-rows.ts";
+import {
+  describeSession,
+  findSessionKind,
+  readSessionSummary,
+  type SessionSummary,
+} from "./session-summary.ts";
 
 const tag = "Sessions";
 const titleSchema = z.string().max(1_000);
@@ -55,11 +60,11 @@ const listSessions = defineRoute(
       query.before === undefined ? undefined : (await requireRecord(kernel, caller, query.before)).id;
     const parent =
       query.parent === undefined ? undefined : (await requireRecord(kernel, caller, query.parent)).id;
-    const sessions: SessionRow[] = [];
+    const sessions: SessionSummary[] = [];
     for await (const record of listRecords(kernel, caller, before)) {
       signal.throwIfAborted();
       if (!(await matchesFilter(kernel, record, { ...query, parent }))) continue;
-      const row = await readSessionRow(kernel, usage, record);
+      const row = await readSessionSummary(kernel, usage, record);
       if (query.writing !== undefined && row.isWriting !== query.writing) continue;
       if (sessions.length === query.limit) {
         const last = sessions.at(-1)?.id;
@@ -136,7 +141,7 @@ const getSession = defineRoute(
     errors: ["SESSION_NOT_FOUND"],
   },
   async ({ services: { kernel, usage }, caller, params }) =>
-    readSessionRow(kernel, usage, await requireRecord(kernel, caller, params.session)),
+    readSessionSummary(kernel, usage, await requireRecord(kernel, caller, params.session)),
 );
 
 const updateSession = defineRoute(
@@ -247,14 +252,14 @@ const listChildren = defineRoute(
       query.before === undefined ? undefined : (await requireRecord(kernel, caller, query.before)).id;
     const found = await session.children({ limit: limit + 1, ...(before !== undefined && { before }) });
     const shown = found.slice(0, limit);
-    const sessions: SessionRow[] = [];
-    for (const record of shown) sessions.push(await readSessionRow(kernel, usage, record));
+    const sessions: SessionSummary[] = [];
+    for (const record of shown) sessions.push(await readSessionSummary(kernel, usage, record));
     const last = shown.at(-1)?.id;
     return { sessions, ...(found.length > limit && last !== undefined && { before: last }) };
   },
 );
 
-export const SESSION_ROUTES = [
+export const SESSION_ROUTES: readonly ApiRoute[] = [
   listSessions,
   createSession,
   getSession,

@@ -5,7 +5,7 @@ import type { TaskRecord, TaskSketch } from "../../task-entry.ts";
 import { type ApiCaller, isVisibleTo } from "../core/api-caller.ts";
 import { about } from "../core/named-schema.ts";
 import { requireRecord } from "../core/own-sessions.ts";
-import { defineRoute, defineStream, type RouteCall } from "../core/route.ts";
+import { type ApiRoute, defineRoute, defineStream, type RouteCall } from "../core/route.ts";
 import type { StreamEvent } from "../core/send-reply.ts";
 import { limitQuery, sessionIdSchema } from "../schemas/common-schemas.ts";
 import { entrySchema } from "../schemas/entry-schemas.ts";
@@ -221,4 +221,11 @@ const detachTask = defineRoute(
   },
 );
 
-export const TASK_ROUTES = [listTasks, getTask, readTaskOutput, followTask, killTask, detachTask];
+export const TASK_ROUTES: readonly ApiRoute[] = [
+  listTasks,
+  getTask,
+  readTaskOutput,
+  followTask,
+  killTask,
+  detachTask,
+];

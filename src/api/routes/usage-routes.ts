@@ -4,7 +4,7 @@ import { addReport, EMPTY_LEDGER } from "../../window-entry.ts";
 import { isLocalCaller } from "../core/api-caller.ts";
 import { about } from "../core/named-schema.ts";
 import { listRecords, openOwn, requireRecord } from "../core/own-sessions.ts";
-import { defineRoute } from "../core/route.ts";
+import { type ApiRoute, defineRoute } from "../core/route.ts";
 import { limitQuery, sessionIdSchema, sessionParams } from "../schemas/common-schemas.ts";
 import { queryNumber } from "../schemas/query-values.ts";
 import { GROUPING_NAMES, requestUsageSchema, usageReportSchema } from "../schemas/usage-schemas.ts";
@@ -112,4 +112,4 @@ const listRequests = defineRoute(
   },
 );
 
-export const USAGE_ROUTES = [getUsage, listRequests];
+export const USAGE_ROUTES: readonly ApiRoute[] = [getUsage, listRequests];

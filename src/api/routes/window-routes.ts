@@ -12,7 +12,7 @@ import { ApiError } from "../core/api-error.ts";
 import { encodeMessages } from "../core/message-formats.ts";
 import { about } from "../core/named-schema.ts";
 import { openForChange, openOwn } from "../core/own-sessions.ts";
-import { defineRoute } from "../core/route.ts";
+import { type ApiRoute, defineRoute } from "../core/route.ts";
 import { limitQuery, sessionIdSchema, sessionParams } from "../schemas/common-schemas.ts";
 import { formatSchema } from "../schemas/message-input-schemas.ts";
 import { queryFlag, queryNumber } from "../schemas/query-values.ts";
@@ -24,7 +24,7 @@ const MAX_EXCERPT = 300;
 const POLICY_NAMES = POLICIES.map(({ name }) => name);
 const policySchema = z.enum(POLICY_NAMES as [string, ...string[]]);
 
-/** What a caller says about the call that a window is for. */
+/** Facts about a call that its caller states. */
 interface CallFacts {
   readonly model?: string | undefined;
   readonly policy?: string | undefined;
@@ -223,4 +223,4 @@ function toOverlayJson({ entry, isHolding, holdingEdits }: ListedOverlay, isFull
   };
 }
 
-export const WINDOW_ROUTES = [getWindow, fitWindow, listReceipts, getReceipt];
+export const WINDOW_ROUTES: readonly ApiRoute[] = [getWindow, fitWindow, listReceipts, getReceipt];

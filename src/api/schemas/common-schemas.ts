@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { about, nameSchema } from "../core/named-schema.ts";
+import { about, defineSchema } from "../core/named-schema.ts";
 import { queryNumber } from "./query-values.ts";
 
 const MAX_ID = 512;
@@ -34,7 +34,7 @@ export const entryParams = z.strictObject({
   entry: about(z.string().min(1).max(MAX_ID), "Seq of the entry in this session, or its id."),
 });
 
-export const errorSchema = nameSchema(
+export const errorSchema = defineSchema(
   "Error",
   z.object({
     error: z.object({
@@ -47,7 +47,7 @@ export const errorSchema = nameSchema(
   "Every error has this form.",
 );
 
-export const freedSchema = nameSchema(
+export const freedSchema = defineSchema(
   "Freed",
   z.object({
     sessions: z.number().int(),

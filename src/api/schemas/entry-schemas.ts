@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { about, nameSchema } from "../core/named-schema.ts";
+import { about, defineSchema } from "../core/named-schema.ts";
 import { metaSchema, seqSchema, timeSchema } from "./common-schemas.ts";
 import { editSchema, receiptSchema, summaryReceiptSchema } from "./receipt-schemas.ts";
 
@@ -53,12 +53,12 @@ const resultPart = z.object({
   output: z.array(z.discriminatedUnion("type", [textPart, blobPart, rawPart])),
 });
 
-export const partSchema = nameSchema(
+const partSchema = defineSchema(
   "Part",
   z.discriminatedUnion("type", [textPart, reasoningPart, callPart, resultPart, blobPart, rawPart]),
 );
 
-export const messageSchema = nameSchema(
+export const messageSchema = defineSchema(
   "Message",
   z.object({
     role: z.enum(ROLE_NAMES),
@@ -69,7 +69,7 @@ export const messageSchema = nameSchema(
   }),
 );
 
-export const usageCountsSchema = nameSchema(
+export const usageCountsSchema = defineSchema(
   "UsageCounts",
   z.object({
     inputTokens: z.number().optional(),
@@ -96,7 +96,7 @@ export const overlayFields = {
   summary: summaryReceiptSchema.optional(),
 };
 
-export const entrySchema = nameSchema(
+export const entrySchema = defineSchema(
   "Entry",
   z.discriminatedUnion("kind", [
     z.object({ ...base, kind: z.literal("message"), message: messageSchema }),
@@ -154,7 +154,7 @@ export const entrySchema = nameSchema(
   "One immutable record of a session's log.",
 );
 
-export const lineSchema = nameSchema(
+export const lineSchema = defineSchema(
   "Line",
   z.object({
     seq: about(z.number().int(), "Names the line; 0 is the session's first one."),

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { about, nameSchema } from "../core/named-schema.ts";
+import { about, defineSchema } from "../core/named-schema.ts";
 import { timeSchema } from "./common-schemas.ts";
 
-export const healthSchema = nameSchema(
+export const healthSchema = defineSchema(
   "Health",
   z.object({
     status: about(z.enum(["ok", "draining", "store"]), '"store" if the store cannot be written.'),

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { about, nameSchema } from "../core/named-schema.ts";
+import { about, defineSchema } from "../core/named-schema.ts";
 import { timeSchema } from "./common-schemas.ts";
 
-const countsSchema = nameSchema("ImportTotals", z.looseObject({}), "Counts of an import.");
+const countsSchema = defineSchema("ImportTotals", z.looseObject({}), "Counts of an import.");
 
 const replayScore = z.object({
   requests: z.number().int(),
@@ -14,7 +14,7 @@ const replayScore = z.object({
 const retention = z.object({ used: z.number(), kept: z.number() });
 const pointSchema = z.object({ at: timeSchema, tokens: z.number(), isEdited: z.boolean() });
 
-export const replaySchema = nameSchema(
+const replaySchema = defineSchema(
   "Replay",
   z.object({
     session: z.string(),
@@ -37,7 +37,7 @@ export const replaySchema = nameSchema(
   "A conversation under other policies.",
 );
 
-export const importSchema = nameSchema(
+const importSchema = defineSchema(
   "Import",
   z.object({
     stage: about(
@@ -62,7 +62,7 @@ export const importSchema = nameSchema(
   }),
 );
 
-export const jobSchema = nameSchema(
+export const jobSchema = defineSchema(
   "Job",
   z.object({
     id: z.string(),

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { about, nameSchema } from "../core/named-schema.ts";
+import { about, defineSchema } from "../core/named-schema.ts";
 import { timeSchema } from "./common-schemas.ts";
 import { entrySchema } from "./entry-schemas.ts";
 
 export const TRUST_NAMES = ["user", "agent", "quoted", "rejected"] as const;
 export const AUTHOR_NAMES = ["user", "agent", "quoted"] as const;
 
-export const memorySchema = nameSchema(
+export const memorySchema = defineSchema(
   "Memory",
   z.object({
     id: z.string(),
@@ -22,7 +22,7 @@ export const memorySchema = nameSchema(
   "A fact that an agent was told to remember.",
 );
 
-export const memoryEventSchema = nameSchema(
+export const memoryEventSchema = defineSchema(
   "MemoryEvent",
   z.object({
     at: timeSchema,
@@ -61,7 +61,7 @@ const hitBase = {
 };
 const copySchema = z.object({ session: z.string(), entry: z.string(), author: z.string(), at: timeSchema });
 
-export const hitSchema = nameSchema(
+const hitSchema = defineSchema(
   "Hit",
   z.discriminatedUnion("kind", [
     z.object({
@@ -90,7 +90,7 @@ export const hitSchema = nameSchema(
   "A result of a recall.",
 );
 
-export const recallSchema = nameSchema(
+export const recallReplySchema = defineSchema(
   "Recall",
   z.object({
     question: z.string(),
@@ -106,7 +106,7 @@ export const recallSchema = nameSchema(
   }),
 );
 
-export const expansionSchema = nameSchema(
+export const expansionSchema = defineSchema(
   "Expansion",
   z.object({
     entry: z.string(),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { SESSION_FORMATS } from "../core/message-formats.ts";
-import { about, nameSchema } from "../core/named-schema.ts";
+import { about, defineSchema } from "../core/named-schema.ts";
 import { metaSchema } from "./common-schemas.ts";
 import { ROLE_NAMES } from "./entry-schemas.ts";
 
@@ -13,7 +13,7 @@ const dataInput = z.strictObject({
 });
 const rawInput = z.strictObject({ type: z.literal("raw"), format: z.string(), value: z.unknown() });
 
-export const messageInputSchema = nameSchema(
+export const messageInputSchema = defineSchema(
   "MessageInput",
   z.strictObject({
     role: z.enum(ROLE_NAMES),

@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { about, nameSchema } from "../core/named-schema.ts";
+import { about, defineSchema } from "../core/named-schema.ts";
 
-const comparison = nameSchema(
+const comparison = defineSchema(
   "Comparison",
   z.object({ without: z.number(), with: z.number() }),
   "A figure for the window without and with the edit.",
 );
 
-const removedSchema = nameSchema(
+const removedSchema = defineSchema(
   "RemovedContent",
   z.object({
     entries: about(z.number().int(), "Messages that left the window."),
@@ -16,7 +16,7 @@ const removedSchema = nameSchema(
   }),
 );
 
-export const receiptSchema = nameSchema(
+export const receiptSchema = defineSchema(
   "Receipt",
   z.object({
     model: z.string(),
@@ -38,7 +38,7 @@ export const receiptSchema = nameSchema(
   "Cost and savings of an edit of the window, and the content that it removed.",
 );
 
-export const summaryReceiptSchema = nameSchema(
+export const summaryReceiptSchema = defineSchema(
   "SummaryReceipt",
   z.object({
     by: about(z.string(), '"model", "fallback", "extractive" or "truncation".'),
@@ -51,7 +51,7 @@ export const removedContentSchema = removedSchema;
 export const comparisonSchema = comparison;
 
 /** Edits are the kernel's own JSON; the document names their types and leaves their content open. */
-export const editSchema = nameSchema(
+export const editSchema = defineSchema(
   "Edit",
   z.looseObject({ type: z.enum(["replace", "hide", "summarize", "plan", "revert"]) }),
   "One difference between the window and the log.",

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { about, nameSchema } from "../core/named-schema.ts";
+import { about, defineSchema } from "../core/named-schema.ts";
 import { metaSchema, timeSchema } from "./common-schemas.ts";
 import { entrySchema, messageSchema } from "./entry-schemas.ts";
 import { totalsSchema } from "./usage-schemas.ts";
 
-export const sessionSchema = nameSchema(
+export const sessionSchema = defineSchema(
   "Session",
   z.object({
     id: z.string(),
@@ -28,7 +28,7 @@ export const sessionSchema = nameSchema(
   "One conversation.",
 );
 
-export const sessionPageSchema = nameSchema(
+export const sessionPageSchema = defineSchema(
   "SessionPage",
   z.object({
     sessions: z.array(sessionSchema),
@@ -36,7 +36,7 @@ export const sessionPageSchema = nameSchema(
   }),
 );
 
-export const entryPageSchema = nameSchema(
+export const entryPageSchema = defineSchema(
   "EntryPage",
   z.object({
     entries: about(z.array(entrySchema), "Oldest first."),
@@ -48,7 +48,7 @@ export const entryPageSchema = nameSchema(
   }),
 );
 
-export const draftSchema = nameSchema(
+export const draftSchema = defineSchema(
   "Draft",
   z.object({ id: z.string(), at: timeSchema, message: messageSchema }),
   "A message that is being written.",

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { about, nameSchema } from "../core/named-schema.ts";
+import { about, defineSchema } from "../core/named-schema.ts";
 import { timeSchema } from "./common-schemas.ts";
 import { entrySchema } from "./entry-schemas.ts";
 
 export const STATE_NAMES = ["queued", "running", "detaching", "completed", "failed", "killed"] as const;
 
-const outcomeSchema = nameSchema(
+const outcomeSchema = defineSchema(
   "TaskOutcome",
   z.object({
     state: z.enum(["completed", "failed", "killed"]),
@@ -16,7 +16,7 @@ const outcomeSchema = nameSchema(
   }),
 );
 
-export const taskSchema = nameSchema(
+export const taskSchema = defineSchema(
   "Task",
   z.object({
     id: z.string(),
@@ -38,7 +38,7 @@ export const taskSchema = nameSchema(
   "One run of an agent.",
 );
 
-export const taskDetailsSchema = nameSchema(
+export const taskDetailsSchema = defineSchema(
   "TaskDetails",
   z.object({
     ...taskSchema.shape,
@@ -53,7 +53,7 @@ export const taskDetailsSchema = nameSchema(
   }),
 );
 
-export const taskOutputSchema = nameSchema(
+export const taskOutputSchema = defineSchema(
   "TaskOutput",
   z.object({
     task: z.string(),

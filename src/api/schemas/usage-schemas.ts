@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { about, nameSchema } from "../core/named-schema.ts";
+import { about, defineSchema } from "../core/named-schema.ts";
 import { timeSchema } from "./common-schemas.ts";
 
-export const totalsSchema = nameSchema(
+export const totalsSchema = defineSchema(
   "UsageTotals",
   z.object({
     requests: z.number().int(),
@@ -19,7 +19,7 @@ export const totalsSchema = nameSchema(
 
 export const GROUPING_NAMES = ["day", "model", "session", "project", "agent"] as const;
 
-export const usageReportSchema = nameSchema(
+export const usageReportSchema = defineSchema(
   "UsageReport",
   z.object({
     by: z.enum(GROUPING_NAMES),
@@ -51,7 +51,7 @@ export const usageReportSchema = nameSchema(
   }),
 );
 
-export const requestUsageSchema = nameSchema(
+export const requestUsageSchema = defineSchema(
   "RequestUsage",
   z.object({
     seq: z.number().int(),

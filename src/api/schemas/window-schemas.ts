@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { about, nameSchema } from "../core/named-schema.ts";
+import { about, defineSchema } from "../core/named-schema.ts";
 import { seqSchema, timeSchema } from "./common-schemas.ts";
 import { messageSchema, overlayFields } from "./entry-schemas.ts";
 import { comparisonSchema, editSchema, receiptSchema, removedContentSchema } from "./receipt-schemas.ts";
 
-const breakdownSchema = nameSchema(
+const breakdownSchema = defineSchema(
   "WindowParts",
   z.object({
     system: z.number(),
@@ -20,7 +20,7 @@ const breakdownSchema = nameSchema(
   "Tokens of a window by purpose.",
 );
 
-const limitsSchema = nameSchema(
+const limitsSchema = defineSchema(
   "WindowLimits",
   z.object({
     window: z.number(),
@@ -31,7 +31,7 @@ const limitsSchema = nameSchema(
   }),
 );
 
-export const plannedEditSchema = nameSchema(
+const plannedEditSchema = defineSchema(
   "PlannedEdit",
   z.object({
     overlay: about(seqSchema.optional(), "Seq of the overlay; absent for a dry run."),
@@ -40,7 +40,7 @@ export const plannedEditSchema = nameSchema(
   }),
 );
 
-export const slotSchema = nameSchema(
+const slotSchema = defineSchema(
   "Slot",
   z.object({
     entry: about(z.string().nullable(), "Id of the entry; null for a summary or an extract."),
@@ -53,7 +53,7 @@ export const slotSchema = nameSchema(
   "One message of a window.",
 );
 
-export const windowSchema = nameSchema(
+export const windowSchema = defineSchema(
   "Window",
   z.object({
     session: z.string(),
@@ -75,7 +75,7 @@ export const windowSchema = nameSchema(
   "The window of the next call.",
 );
 
-export const fittedSchema = nameSchema(
+export const fittedSchema = defineSchema(
   "FittedWindow",
   z.object({
     session: z.string(),
@@ -94,7 +94,7 @@ export const fittedSchema = nameSchema(
   }),
 );
 
-export const overlaySchema = nameSchema(
+export const overlaySchema = defineSchema(
   "Overlay",
   z.object({
     overlay: z.string(),
@@ -111,7 +111,7 @@ export const overlaySchema = nameSchema(
   "An edit of the window, with its receipt.",
 );
 
-export const changeSchema = nameSchema(
+const changeSchema = defineSchema(
   "WindowChange",
   z.object({
     type: z.enum(["stays", "leaves", "changes", "comes"]),
@@ -121,7 +121,7 @@ export const changeSchema = nameSchema(
   }),
 );
 
-export const compactionSchema = nameSchema(
+export const compactionSchema = defineSchema(
   "Compaction",
   z.object({
     session: z.string(),
@@ -145,7 +145,7 @@ export const compactionSchema = nameSchema(
   "A summary of older messages; `result` is null if nothing was added since the last one.",
 );
 
-export const revertSchema = nameSchema(
+export const revertSchema = defineSchema(
   "Revert",
   z.object({
     session: z.string(),

@@ -10,10 +10,10 @@ import {
   UNKNOWN_NAME,
 } from "./session-usage.ts";
 
-export type UsageGrouping = "day" | "model" | "session" | "project" | "agent";
+type UsageGrouping = "day" | "model" | "session" | "project" | "agent";
 
 /** A question about usage. */
-export interface UsageQuestion {
+interface UsageQuestion {
   readonly by: UsageGrouping;
   /** The first and last day, in UTC, as in "2026-11-15". */
   readonly from: string | undefined;

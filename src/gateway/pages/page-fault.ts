@@ -39,7 +39,8 @@ export function toFaultReply(error: unknown): PageFaultReply {
   if (error instanceof ApiError) {
     const { status, headers, json } = toErrorReply(error);
     const { code, message, remedy } = json.error;
-    return { status, headers, error: { code, message: `${message} ${remedy}`, details: {} } };
+    const own = code === "REQUEST_INVALID" ? "ARGUMENT_INVALID" : code;
+    return { status, headers, error: { code: own, message: `${message} ${remedy}`, details: {} } };
   }
   if (isLonghaulError(error)) {
     const { code, message, details } = error;

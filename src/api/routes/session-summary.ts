@@ -5,7 +5,7 @@ import { isMemorySession } from "../core/own-sessions.ts";
 import type { StoreUsage } from "../spending/store-usage.ts";
 
 /** A session as the API shows it. */
-export interface SessionRow
+export interface SessionSummary
   extends Pick<SessionRecord, "id" | "title" | "parent" | "relation" | "createdAt" | "meta"> {
   readonly agent?: string;
   readonly project?: string;
@@ -27,11 +27,11 @@ export function findSessionKind({ id, meta }: SessionRecord): string {
 }
 
 /** Reads a session's facts. */
-export async function readSessionRow(
+export async function readSessionSummary(
   kernel: Kernel,
   usage: StoreUsage,
   record: SessionRecord,
-): Promise<SessionRow> {
+): Promise<SessionSummary> {
   await using session = await kernel.session(record.id);
   return await describeSession(session, usage, record);
 }
@@ -41,7 +41,7 @@ export async function describeSession(
   session: Session,
   usage: StoreUsage,
   record: SessionRecord,
-): Promise<SessionRow> {
+): Promise<SessionSummary> {
   const { lineSeq: _, ...facts } = record;
   const { seq, at } = await session.head();
   const { model } = await session.lastCall();
