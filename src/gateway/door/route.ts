@@ -20,7 +20,7 @@ export type Route =
   | {
       readonly type: "api";
       readonly api: WireName;
-      readonly action: "create" | "count";
+      readonly action: "create" | "count" | "compact";
       readonly path: string;
     }
   | { readonly type: "models"; readonly api: WireName; readonly path: string }
@@ -36,11 +36,14 @@ const V1_METHODS = ["GET", "HEAD", "POST", "PATCH", "DELETE"];
 const ALL_METHODS = ["GET", "HEAD", "POST", "DELETE"];
 
 /** Endpoints that the gateway processes. */
-const PROCESSED_ENDPOINTS: Readonly<Record<string, { api: WireName; action: "create" | "count" }>> = {
+const PROCESSED_ENDPOINTS: Readonly<
+  Record<string, { api: WireName; action: "create" | "count" | "compact" }>
+> = {
   "/messages": { api: "anthropic", action: "create" },
   "/messages/count_tokens": { api: "anthropic", action: "count" },
   "/chat/completions": { api: "openai-chat", action: "create" },
   "/responses": { api: "openai-responses", action: "create" },
+  "/responses/compact": { api: "openai-responses", action: "compact" },
   "/responses/input_tokens": { api: "openai-responses", action: "count" },
 };
 
