@@ -3,6 +3,7 @@ import { APPEND_ROUTES } from "./routes/append-routes.ts";
 import { EDIT_ROUTES } from "./routes/edit-routes.ts";
 import { ENTRY_ROUTES } from "./routes/entry-routes.ts";
 import { EXPORT_ROUTES } from "./routes/export-routes.ts";
+import { FACT_ROUTES } from "./routes/fact-routes.ts";
 import { FIT_ROUTES } from "./routes/fit-routes.ts";
 import { JOB_ROUTES } from "./routes/job-routes.ts";
 import { LINE_ROUTES } from "./routes/line-routes.ts";
@@ -23,6 +24,7 @@ export const API_ROUTES: readonly ApiRoute[] = [
   ...WINDOW_ROUTES,
   ...EDIT_ROUTES,
   ...LINE_ROUTES,
+  ...FACT_ROUTES,
   ...RECALL_ROUTES,
   ...MEMORY_ROUTES,
   ...TASK_ROUTES,

@@ -112,6 +112,14 @@ test("every route answers as the document says", async () => {
   expect((await api.get(`${at}/lines`)).body.lines[0]).toMatchObject({ seq: rewound.line, isActive: true });
   await api.post(`${at}/lines`, { line: rewound.previous });
   expect((await api.get(`${at}/entries?limit=1`)).body.entries[0].seq).toBe(25);
+  const removed = (await api.post(`${at}/remove`, { entries: [24, 25], reason: "test" })).body;
+  expect((await api.get(`${at}/entries?limit=1`)).body.entries[0].seq).toBe(23);
+  await api.post(`${at}/lines`, { line: removed.previous });
+  expect((await api.get(`${at}/facts/stage`)).body.value).toBeNull();
+  await api.post(`${at}/facts/stage`, { value: { done: 3 } });
+  expect((await api.get(`${at}/facts/stage`)).body.value).toEqual({ done: 3 });
+  expect((await api.get("/sessions?prefix=ticket%2F")).body.sessions).toHaveLength(1);
+  expect((await api.get("/sessions?prefix=tickets")).body.sessions).toEqual([]);
   const fork = (await api.post(`${at}/fork`, { at: 6, title: "Other way" })).body;
   expect(fork).toMatchObject({ parent: "ticket/4711", relation: "fork" });
   expect((await api.get(`${at}/children`)).body.sessions).toMatchObject([{ id: fork.id }]);

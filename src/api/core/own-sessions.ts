@@ -59,7 +59,7 @@ export function checkEntryRef(caller: ApiCaller, session: Session, which: number
 /** Yields the sessions of a person, newest first. */
 export async function* listRecords(
   kernel: Pick<Kernel, "sessions" | "find">,
-  { prefixes }: ApiCaller,
+  { prefixes }: Pick<ApiCaller, "prefixes">,
   start?: string,
 ): AsyncGenerator<SessionRecord> {
   for (let before = start; ; ) {

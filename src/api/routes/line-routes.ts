@@ -117,6 +117,29 @@ const rewindSession = defineRoute(
   },
 );
 
+const removeEntries = defineRoute(
+  {
+    id: "removeEntries",
+    method: "POST",
+    path: "/sessions/{session}/remove",
+    tag,
+    summary: "Take entries off the line; they stay in the log, and an earlier line brings them back",
+    params: sessionParams,
+    body: z.strictObject({
+      entries: z.array(entryRefSchema).min(1).max(1_000),
+      reason: z.string().min(1).max(200).optional(),
+    }),
+    reply: z.object({ session: z.string(), line: seqSchema, previous: z.number().int() }),
+    errors: ["SESSION_NOT_FOUND", "ENTRY_NOT_FOUND", "NOT_ON_LINE", "LINE_LIMIT", "FORBIDDEN"],
+  },
+  async ({ services: { kernel }, caller, params, body: { entries, reason } }) => {
+    await using session = await openForChange(kernel, caller, params.session);
+    const refs = entries.map((entry) => checkEntryRef(caller, session, entry));
+    const { seq, previous } = await session.remove(refs, reason === undefined ? {} : { reason });
+    return { session: session.id, line: seq, previous };
+  },
+);
+
 const listLines = defineRoute(
   {
     id: "listLines",
@@ -197,6 +220,7 @@ export const LINE_ROUTES: readonly ApiRoute[] = [
   pinEntry,
   unpinEntry,
   rewindSession,
+  removeEntries,
   listLines,
   chooseLine,
   forkSession,

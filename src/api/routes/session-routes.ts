@@ -30,6 +30,7 @@ const titleSchema = z.string().max(1_000);
 const listQuery = z.strictObject({
   limit: limitQuery(50, 200),
   before: about(sessionIdSchema.optional(), "Only sessions that are older than this one."),
+  prefix: about(z.string().min(1).optional(), "Beginning of the id; with a token, after the person's prefix."),
   agent: about(z.string().optional(), "Beginning of the agent's name."),
   project: about(z.string().optional(), "A piece of the project's name."),
   title: about(z.string().optional(), "A piece of the title."),
@@ -61,7 +62,9 @@ const listSessions = defineRoute(
     const parent =
       query.parent === undefined ? undefined : (await requireRecord(kernel, caller, query.parent)).id;
     const sessions: SessionSummary[] = [];
-    for await (const record of listRecords(kernel, caller, before)) {
+    const { prefix } = query;
+    const prefixes = prefix === undefined ? caller.prefixes : (caller.prefixes ?? [""]).map((own) => `${own}${prefix}`);
+    for await (const record of listRecords(kernel, { prefixes }, before)) {
       signal.throwIfAborted();
       if (!(await matchesFilter(kernel, record, { ...query, parent }))) continue;
       const row = await readSessionSummary(kernel, usage, record);
