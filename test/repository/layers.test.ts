@@ -39,6 +39,8 @@ const HEIGHT: Readonly<Record<string, number>> = {
   formats: 10,
   conversation: 10,
   ai: 11,
+  // Adapters for other libraries, one file each.
+  peers: 11,
   // The HTTP API; the gateway opens its door to it and loads it at the first request.
   api: 11.5,
   gateway: 11.7,
@@ -121,7 +123,7 @@ const ADAPTERS = ["ai/index.ts", "ai/model-call.ts", "memory/embed/ai-sdk-embedd
 
 /** The public entries, through which the layers above them see those below, apart from `base` and `model`. */
 const ENTRIES = ["index.ts", "log-entry.ts", "memory-entry.ts", "task-entry.ts", "window-entry.ts"];
-const ABOVE_ENTRIES = ["formats", "conversation", "ai", "api", "gateway", "cli"];
+const ABOVE_ENTRIES = ["formats", "conversation", "ai", "peers", "api", "gateway", "cli"];
 /** Not public: both keep a model's text from posing as ours. */
 const SHARED_INSIDE = ["memory/text/sanitize-text.ts"];
 

@@ -11,16 +11,20 @@ MAX_META_CHARACTERS = 65_536
 Roles = {"system", "user", "assistant", "tool"}
 
 
-def to_message(name: str, role: str, texts: list[str], item: Mapping[str, Any]) -> dict[str, Any]:
-    """A message with the texts of an item, and the item itself under `name`."""
-    plain = [text for text in texts if text]
-    message: dict[str, Any] = {"role": role if role in Roles else "user"}
+def to_message(name: str, role: str, parts: list[dict[str, Any]], item: Mapping[str, Any]) -> dict[str, Any]:
+    """A message with the readable parts of an item, and the item itself under `name`."""
+    message: dict[str, Any] = {"role": role if role in Roles else "user", "parts": list(parts)}
     if len(json.dumps(item, ensure_ascii=False)) > MAX_META_CHARACTERS:
-        message["parts"] = [{"type": "raw", "format": name, "value": dict(item)}]
+        message["parts"].append({"type": "raw", "format": name, "value": dict(item)})
     else:
-        message["parts"] = [{"type": "text", "text": text} for text in plain or [""]]
         message["meta"] = {name: dict(item)}
+    if not message["parts"]:
+        message["parts"] = [{"type": "text", "text": ""}]
     return message
+
+
+def text_parts(texts: list[str]) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": text} for text in texts if text]
 
 
 def from_entry(name: str, entry: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -26,7 +26,7 @@ from langgraph.store.base import (
 from .calls import Call, call, session_path
 from .client import AsyncLonghaul, Longhaul
 from .errors import LonghaulError
-from .items import from_entry, to_message
+from .items import from_entry, text_parts, to_message
 
 NAME = "langgraph"
 PAGE = 200
@@ -99,7 +99,7 @@ class LonghaulStore(BaseStore):
         known = yield from self._fact(op.namespace, op.key)
         stored = {"key": op.key, "value": op.value}
         texts = [] if op.index is False else _searchable(op.value, op.index)
-        request = call("POST", session_path(session, "entries"), body={"messages": [to_message(NAME, "user", texts, stored)]})
+        request = call("POST", session_path(session, "entries"), body={"messages": [to_message(NAME, "user", text_parts(texts), stored)]})
         try:
             reply = yield request
         except LonghaulError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Generator, Mapping
 
 from agents.memory import SessionABC
@@ -9,7 +10,7 @@ from agents.memory import SessionABC
 from .calls import Call, call, session_path
 from .client import AsyncLonghaul
 from .errors import LonghaulError
-from .items import from_entry, to_message
+from .items import from_entry, text_parts, to_message
 
 NAME = "openai-agents"
 PAGE = 200
@@ -64,7 +65,7 @@ class LonghaulSession(SessionABC):
         return found if limit is None else found[:limit]
 
     def _append(self, items: list[Mapping[str, Any]]) -> Generator[Call, Any, None]:
-        messages = [to_message(NAME, _role(item), _texts(item), item) for item in items]
+        messages = [to_message(NAME, _role(item), _parts(item), item) for item in items]
         request = call("POST", session_path(self.session_id, "entries"), body={"messages": messages})
         try:
             yield request
@@ -91,18 +92,30 @@ def _role(item: Mapping[str, Any]) -> str:
     return "tool" if kind.endswith("_output") else "assistant"
 
 
-def _texts(item: Mapping[str, Any]) -> list[str]:
-    """The words of an item, for people and for recall."""
-    content = item.get("content", item.get("summary"))
+def _parts(item: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The readable parts of an item, for people, recall and windows."""
+    kind = item.get("type")
+    if kind == "function_call":
+        part = {"type": "tool-call", "callId": str(item.get("call_id")), "name": str(item.get("name"))}
+        return [{**part, "input": _json(item.get("arguments"))}]
+    if kind == "function_call_output":
+        output = "\n".join(_texts(item.get("output")))
+        return [{"type": "tool-result", "callId": str(item.get("call_id")), "output": output}]
+    if kind == "reasoning":
+        return [{"type": "reasoning", "text": text} for text in _texts(item.get("summary")) if text]
+    return text_parts(_texts(item.get("content")))
+
+
+def _json(text: Any) -> Any:
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError):
+        return str(text)
+
+
+def _texts(content: Any) -> list[str]:
     if isinstance(content, str):
         return [content]
-    if isinstance(content, list):
-        return [str(part["text"]) for part in content if isinstance(part, Mapping) and isinstance(part.get("text"), str)]
-    if item.get("type") == "function_call":
-        return [f"{item.get('name')}({item.get('arguments')})"]
-    output = item.get("output")
-    if isinstance(output, str):
-        return [output]
-    if isinstance(output, list):
-        return [str(part["text"]) for part in output if isinstance(part, Mapping) and isinstance(part.get("text"), str)]
-    return []
+    if not isinstance(content, list):
+        return []
+    return [part["text"] for part in content if isinstance(part, Mapping) and isinstance(part.get("text"), str)]
