@@ -76,6 +76,7 @@ test("every route answers as the document says", async () => {
     { promptTokens: 4_000, cacheShare: 0.75 },
   ]);
   expect((await api.get(at)).body).toMatchObject({ model: "claude-sonnet-4-5", usage: { requests: 1 } });
+  expect((await api.get(`${at}?usage=false`)).body.usage).toBeUndefined();
   expect((await api.ask("PATCH", at, { title: "Port", meta: { cwd: null, tag: "x" } })).body).toMatchObject({
     title: "Port",
     meta: { tag: "x" },

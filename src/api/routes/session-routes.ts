@@ -27,10 +27,18 @@ import {
 const tag = "Sessions";
 const titleSchema = z.string().max(1_000);
 
+const usageQuery = about(
+  queryFlag().default(true),
+  "False: leaves the sums of usage out, whose first reading takes a while for a very long conversation.",
+);
+
 const listQuery = z.strictObject({
   limit: limitQuery(50, 200),
   before: about(sessionIdSchema.optional(), "Only sessions that are older than this one."),
-  prefix: about(z.string().min(1).optional(), "Beginning of the id; with a token, after the person's prefix."),
+  prefix: about(
+    z.string().min(1).optional(),
+    "Beginning of the id; with a token, after the person's prefix.",
+  ),
   agent: about(z.string().optional(), "Beginning of the agent's name."),
   project: about(z.string().optional(), "A piece of the project's name."),
   title: about(z.string().optional(), "A piece of the title."),
@@ -40,6 +48,7 @@ const listQuery = z.strictObject({
     queryNumber(0).optional(),
     "Only sessions with an entry since this time, in milliseconds since 1970.",
   ),
+  usage: usageQuery,
   writing: about(queryFlag().optional(), "True: only sessions in which a message is being written."),
 });
 
@@ -63,11 +72,12 @@ const listSessions = defineRoute(
       query.parent === undefined ? undefined : (await requireRecord(kernel, caller, query.parent)).id;
     const sessions: SessionSummary[] = [];
     const { prefix } = query;
-    const prefixes = prefix === undefined ? caller.prefixes : (caller.prefixes ?? [""]).map((own) => `${own}${prefix}`);
+    const prefixes =
+      prefix === undefined ? caller.prefixes : (caller.prefixes ?? [""]).map((own) => `${own}${prefix}`);
     for await (const record of listRecords(kernel, { prefixes }, before)) {
       signal.throwIfAborted();
       if (!(await matchesFilter(kernel, record, { ...query, parent }))) continue;
-      const row = await readSessionSummary(kernel, usage, record);
+      const row = await readSessionSummary(kernel, query.usage ? usage : undefined, record);
       if (query.writing !== undefined && row.isWriting !== query.writing) continue;
       if (sessions.length === query.limit) {
         const last = sessions.at(-1)?.id;
@@ -140,11 +150,16 @@ const getSession = defineRoute(
     tag,
     summary: "Show one conversation",
     params: sessionParams,
+    query: z.strictObject({ usage: usageQuery }),
     reply: sessionSchema,
     errors: ["SESSION_NOT_FOUND"],
   },
-  async ({ services: { kernel, usage }, caller, params }) =>
-    readSessionSummary(kernel, usage, await requireRecord(kernel, caller, params.session)),
+  async ({ services: { kernel, usage }, caller, params, query }) =>
+    readSessionSummary(
+      kernel,
+      query.usage ? usage : undefined,
+      await requireRecord(kernel, caller, params.session),
+    ),
 );
 
 const updateSession = defineRoute(

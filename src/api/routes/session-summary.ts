@@ -14,7 +14,7 @@ export interface SessionSummary
   readonly lastEntryAt?: number;
   readonly isWriting: boolean;
   readonly model?: string;
-  readonly usage: Totals;
+  readonly usage?: Totals;
 }
 
 /** The purpose of a session: "main" for a conversation. */
@@ -26,10 +26,10 @@ export function findSessionKind({ id, meta }: SessionRecord): string {
   return typeof kind === "string" ? kind : "main";
 }
 
-/** Reads a session's facts. */
+/** Reads a session's facts; without `usage`, its reports are not summed, which is fast for a session of any length. */
 export async function readSessionSummary(
   kernel: Kernel,
-  usage: StoreUsage,
+  usage: StoreUsage | undefined,
   record: SessionRecord,
 ): Promise<SessionSummary> {
   await using session = await kernel.session(record.id);
@@ -39,7 +39,7 @@ export async function readSessionSummary(
 /** Describes an open session. */
 export async function describeSession(
   session: Session,
-  usage: StoreUsage,
+  usage: StoreUsage | undefined,
   record: SessionRecord,
 ): Promise<SessionSummary> {
   const { lineSeq: _, ...facts } = record;
@@ -53,6 +53,6 @@ export async function describeSession(
     ...(seq > 0 && { lastEntryAt: at }),
     isWriting: (await session.drafts()).length > 0,
     ...(model !== undefined && { model }),
-    usage: await usage.readTotals(session),
+    ...(usage && { usage: await usage.readTotals(session) }),
   };
 }

@@ -22,7 +22,7 @@ export const sessionSchema = defineSchema(
     lastEntryAt: timeSchema.optional(),
     isWriting: about(z.boolean(), "True while a message is being written."),
     model: about(z.string().optional(), "The model of the last call."),
-    usage: totalsSchema,
+    usage: about(totalsSchema.optional(), "Absent if the request has usage=false."),
     meta: metaSchema.optional(),
   }),
   "One conversation.",
