@@ -7,11 +7,12 @@ import { openKernel } from "longhaul";
 import { loadConfig, openGateway } from "longhaul/gateway";
 
 const folder = process.env.LONGHAUL_HOME ?? (await mkdtemp(join(tmpdir(), "longhaul-")));
-const { config } = loadConfig({ cwd: folder, env: {}, flags: { port: 0 } });
+const { config } = loadConfig({ cwd: folder, env: {}, flags: { port: "0" } });
 const kernel = await openKernel({ path: join(folder, "store"), embedder: null });
 const gateway = await openGateway({ kernel, config: () => config, log: () => undefined });
 
-async function ask(path: string, body?: object) {
+// biome-ignore lint/suspicious/noExplicitAny: /openapi.json describes the answers.
+async function ask(path: string, body?: object): Promise<any> {
   const response = await fetch(`${gateway.url}/api/v1${path}`, {
     ...(body && {
       method: "POST",

@@ -9,9 +9,8 @@ import type { Principal } from "./door/principal.ts";
 import { readRequestBody } from "./door/read-body.ts";
 import { findRoute } from "./door/route.ts";
 import type { FormerPeople } from "./identity/former-people.ts";
-import { listSessionPrefixes } from "./identity/person-ids.ts";
+import { getMemoryAgent, listSessionPrefixes } from "./identity/person-ids.ts";
 import type { LazyApi } from "./lazy-api.ts";
-import { getMemoryAgent } from "./recall/person-scope.ts";
 
 const BASE = "/api/v1";
 

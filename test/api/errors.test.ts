@@ -15,6 +15,7 @@ describe("an error", () => {
       ["GET", "/sessions/none", undefined, 404, "SESSION_NOT_FOUND"],
       ["POST", "/sessions", { id: "s" }, 409, "SESSION_EXISTS"],
       ["POST", "/sessions", { id: "a\u0000b" }, 400, "ARGUMENT_INVALID"],
+      ["POST", "/sessions", { meta: { gateway: {} } }, 400, "REQUEST_INVALID"],
       ["POST", "/sessions", { id: "memory:default" }, 403, "FORBIDDEN"],
       ["POST", "/sessions/s/entries", { messages: [] }, 400, "REQUEST_INVALID"],
       ["POST", "/sessions/s/entries", { messages: [{ role: "robot", text: "x" }] }, 400, "REQUEST_INVALID"],

@@ -77,6 +77,11 @@ test("a token sees and changes its own conversations only, and cannot tell other
 
   expect((await alice.get("/recall?q=vault+code")).body.hits).toHaveLength(1);
   expect((await bob.get("/recall?q=vault+code")).body.hits).toEqual([]);
+  await alice.post("/memories", { text: "The vault is behind the harbor office." });
+  expect((await alice.get("/recall?q=vault+behind+office")).body.hits[0].session).toBe(
+    "memory:gateway:@alice",
+  );
+  expect((await bob.get("/recall?q=vault+behind+office")).body.hits).toEqual([]);
   expect((await bob.get("/recall?q=vault+code&exclude=none")).body.hits).toEqual([]);
 });
 

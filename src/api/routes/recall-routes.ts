@@ -24,6 +24,7 @@ interface RecallRequest {
   readonly agent?: string | undefined;
   readonly project?: string | undefined;
   readonly activeLine: boolean;
+  readonly rewound: boolean;
   readonly details: boolean;
 }
 
@@ -49,7 +50,8 @@ const recallByQuery = defineRoute(
       ),
       agent: about(z.string().optional(), "Only conversations of this agent."),
       project: about(z.string().optional(), "Only conversations of this project."),
-      activeLine: about(queryFlag().default(false), "True: leaves out entries that were rewound or removed."),
+      activeLine: about(queryFlag().default(false), "True: leaves out entries of other branches too."),
+      rewound: about(queryFlag().default(false), "True: finds messages that were taken back too."),
       details: about(
         queryFlag().default(true),
         "Adds title, agent, project, best sentence and files to each hit.",
@@ -80,6 +82,7 @@ const recallByBody = defineRoute(
       agent: z.string().optional(),
       project: z.string().optional(),
       activeLine: z.boolean().default(false),
+      rewound: z.boolean().default(false),
       details: z.boolean().default(true),
     }),
     reply: recallReplySchema,
@@ -90,13 +93,14 @@ const recallByBody = defineRoute(
 
 async function recall(call: RouteCall, request: RecallRequest) {
   const { services, caller, signal } = call;
-  const { question, k, depth, activeLine, details } = request;
+  const { question, k, depth, activeLine, rewound, details } = request;
   const scope = await buildScope(call, request);
   if (scope?.sessions?.length === 0) return { question, hits: [], certainty: 0, isSure: false };
   const found = await services.kernel.memory.recall(question, {
     k,
     depth,
     activeLine,
+    rewound,
     details,
     signal,
     waitMs: WAIT_MS,
@@ -127,7 +131,7 @@ async function buildScope(
     for (const id of sessions) ids.push((await requireRecord(kernel, caller, id)).id);
     return { sessions: ids };
   }
-  if (!isFiltered) return prefixes && { prefixes };
+  if (!isFiltered) return prefixes && { prefixes, agents: [caller.memoryAgent] };
   const ids: string[] = [];
   for await (const record of listRecords(kernel, caller)) {
     const origin = findOrigin(record);

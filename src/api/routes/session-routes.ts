@@ -11,7 +11,7 @@ import {
   confirmSchema,
   freedSchema,
   limitQuery,
-  metaSchema,
+  metaInputSchema,
   sessionIdSchema,
   sessionParams,
 } from "../schemas/common-schemas.ts";
@@ -116,7 +116,7 @@ const createSession = defineRoute(
     body: z.strictObject({
       id: about(sessionIdSchema.optional(), "A new id if absent."),
       title: titleSchema.optional(),
-      meta: metaSchema.optional(),
+      meta: metaInputSchema.optional(),
     }),
     reply: sessionSchema,
     status: 201,
@@ -172,7 +172,7 @@ const updateSession = defineRoute(
     params: sessionParams,
     body: z.strictObject({
       title: titleSchema.optional(),
-      meta: about(metaSchema.optional(), "Replaces the fields that it names; null removes a field."),
+      meta: about(metaInputSchema.optional(), "Replaces the fields that it names; null removes a field."),
     }),
     reply: sessionSchema,
     errors: ["SESSION_NOT_FOUND", "FORBIDDEN"],

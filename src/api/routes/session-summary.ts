@@ -1,3 +1,4 @@
+import { pickPublicMeta } from "../../conversation/public-meta.ts";
 import type { Kernel, Session, SessionRecord } from "../../index.ts";
 import { findOrigin } from "../../model/session-origin.ts";
 import type { Totals } from "../../window-entry.ts";
@@ -42,11 +43,13 @@ export async function describeSession(
   usage: StoreUsage | undefined,
   record: SessionRecord,
 ): Promise<SessionSummary> {
-  const { lineSeq: _, ...facts } = record;
+  const { lineSeq: _, meta: whole, ...facts } = record;
+  const meta = pickPublicMeta(whole);
   const { seq, at } = await session.head();
   const { model } = await session.lastCall();
   return {
     ...facts,
+    ...(meta && { meta }),
     ...findOrigin(record),
     kind: findSessionKind(record),
     entries: seq,

@@ -13,6 +13,13 @@ export const metaSchema = about(
   z.record(z.string(), z.unknown()),
   "Facts for the caller's use, stored verbatim.",
 );
+/** Meta in a request: the gateway recognizes conversations by its own field. */
+export const metaInputSchema = about(
+  z
+    .record(z.string(), z.unknown())
+    .refine((meta) => !Object.hasOwn(meta, "gateway"), "the field gateway is reserved"),
+  "Facts for the caller's use, stored verbatim.",
+);
 export const sessionIdSchema = about(
   z.string().min(1).max(MAX_ID),
   "Id of a session. With a token, the prefix of the person may be left out.",

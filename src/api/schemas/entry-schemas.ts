@@ -108,6 +108,7 @@ export const entrySchema = defineSchema(
       reason: z.string(),
       previous: z.number().int(),
       previousEnd: z.number().int(),
+      departure: about(z.enum(["taken-back", "trimmed"]).optional(), "Why entries left the line here."),
     }),
     z.object({
       ...base,

@@ -37,6 +37,7 @@ export const memoryEventSchema = defineSchema(
 
 const rangeSchema = z.object({ from: z.number().int(), to: z.number().int() });
 const detailsSchema = z.object({
+  likelihood: about(z.enum(["very likely", "likely", "perhaps"]), "How likely the hit answers the question."),
   title: z.string().optional(),
   agent: z.string().optional(),
   project: z.string().optional(),
