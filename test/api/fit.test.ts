@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { startGateway } from "../support/gateway.ts";
+import { proofCases, proofTest, sizedTest } from "../support/proof.ts";
 import { ApiClient } from "./support/api-client.ts";
 
 const TEXT = "export const berth = 4; // The crane lifts forty tons. ".repeat(40);
@@ -72,33 +73,36 @@ const CONVERSATIONS = {
 };
 
 describe("POST /fit", () => {
-  test.each(Object.entries(CONVERSATIONS))("detects and fits messages of %s", async (format, messages) => {
-    const api = await ApiClient.open(
-      await startGateway({ upstream: "http://127.0.0.1:9", withoutEmbedder: true }),
-    );
-    const request = { model: "claude-sonnet-4-5", window: 10_000, messages };
-    const { body } = await api.post("/fit", request);
-    expect(body.format).toBe(format);
-    const { receipt } = body;
-    expect(receipt.isChanged).toBe(true);
-    expect(receipt.tokens.with).toBeLessThan(10_000);
-    expect(receipt.tokens.without).toBeGreaterThan(10_000);
-    expect(receipt.left.length + receipt.edited.length).toBeGreaterThan(0);
-    expect(receipt.promptCost.with).toBeLessThan(receipt.promptCost.without);
-    const sent = body.messages.map((message: object) => JSON.stringify(message));
-    expect(sent.at(-1)).toBe(JSON.stringify(messages.at(-1)));
-    expect(sent.join()).toContain("Read all files.");
-    // Each result has its call, and sealed reasoning stays with the call that it led to.
-    const idsOf = (pattern: RegExp) => [...new Set([...sent.join().matchAll(pattern)].map(([, id]) => id))];
-    const calls = idsOf(/"(?:id|call_id|toolCallId|tool_use_id|tool_call_id)":"(c\d+)"/g);
-    expect(calls).toContain("c29");
-    for (const id of idsOf(/"encrypted_content":"sealed-(\d+)"/g))
-      expect(sent.join()).toContain(`"fc_${id}"`);
-    const small = await api.post("/fit", { ...request, window: 1_000_000, format });
-    expect(small.body).toMatchObject({ messages, receipt: { isChanged: false, left: [], edited: [] } });
-  });
+  sizedTest.each(proofCases(Object.entries(CONVERSATIONS).reverse(), 2))(
+    "detects and fits messages of %s",
+    async (format, messages) => {
+      const api = await ApiClient.open(
+        await startGateway({ upstream: "http://127.0.0.1:9", withoutEmbedder: true }),
+      );
+      const request = { model: "claude-sonnet-4-5", window: 10_000, messages };
+      const { body } = await api.post("/fit", request);
+      expect(body.format).toBe(format);
+      const { receipt } = body;
+      expect(receipt.isChanged).toBe(true);
+      expect(receipt.tokens.with).toBeLessThan(10_000);
+      expect(receipt.tokens.without).toBeGreaterThan(10_000);
+      expect(receipt.left.length + receipt.edited.length).toBeGreaterThan(0);
+      expect(receipt.promptCost.with).toBeLessThan(receipt.promptCost.without);
+      const sent = body.messages.map((message: object) => JSON.stringify(message));
+      expect(sent.at(-1)).toBe(JSON.stringify(messages.at(-1)));
+      expect(sent.join()).toContain("Read all files.");
+      // Each result has its call, and sealed reasoning stays with the call that it led to.
+      const idsOf = (pattern: RegExp) => [...new Set([...sent.join().matchAll(pattern)].map(([, id]) => id))];
+      const calls = idsOf(/"(?:id|call_id|toolCallId|tool_use_id|tool_call_id)":"(c\d+)"/g);
+      expect(calls).toContain("c29");
+      for (const id of idsOf(/"encrypted_content":"sealed-(\d+)"/g))
+        expect(sent.join()).toContain(`"fc_${id}"`);
+      const small = await api.post("/fit", { ...request, window: 1_000_000, format });
+      expect(small.body).toMatchObject({ messages, receipt: { isChanged: false, left: [], edited: [] } });
+    },
+  );
 
-  test("goes on with the same beginning when the conversation grows", async () => {
+  proofTest("goes on with the same beginning when the conversation grows", async () => {
     const api = await ApiClient.open(
       await startGateway({ upstream: "http://127.0.0.1:9", withoutEmbedder: true }),
     );
