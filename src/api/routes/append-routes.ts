@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type Entry, isLonghaulError, LonghaulError, type MessageInput, type Session } from "../../index.ts";
 import { ApiError } from "../core/api-error.ts";
+import { toDecodeFailure } from "../core/decode-failure.ts";
 import { decodeMessages, encodeMessages, SESSION_FORMATS } from "../core/message-formats.ts";
 import { about } from "../core/named-schema.ts";
 import { openForChange, openOwn } from "../core/own-sessions.ts";
@@ -37,8 +38,7 @@ const appendMessages = defineRoute(
   },
   async ({ services: { kernel }, caller, params, body, signal }) => {
     const { format, expectedHead, key } = body;
-    const inputs =
-      format === "longhaul" ? body.messages.map(checkInput) : decodeMessages(format, body.messages);
+    const inputs = readInputs(format, body.messages);
     if (inputs.length === 0) throw new ApiError("REQUEST_INVALID", "body: messages hold no content.");
     await using session = await openForChange(kernel, caller, params.session);
     if (key !== undefined) return await appendOnce(session, inputs, key, expectedHead);
@@ -49,6 +49,18 @@ const appendMessages = defineRoute(
     return { entries, isRepeated: false };
   },
 );
+
+function readInputs(
+  format: (typeof SESSION_FORMATS)[number],
+  messages: readonly { readonly [field: string]: unknown }[],
+): readonly MessageInput[] {
+  if (format === "longhaul") return messages.map(checkInput);
+  try {
+    return decodeMessages(format, messages);
+  } catch (error) {
+    throw toDecodeFailure(error, format);
+  }
+}
 
 function checkInput(message: unknown, index: number): MessageInput {
   const checked = messageInputSchema.safeParse(message);

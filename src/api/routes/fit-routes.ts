@@ -2,9 +2,12 @@ import { z } from "zod";
 import { fitForeignMessages } from "../../ai/fit-foreign-messages.ts";
 import type { Message } from "../../index.ts";
 import { fitConversation, POLICIES, type WindowOptions } from "../../window-entry.ts";
+import { ApiError } from "../core/api-error.ts";
+import { toDecodeFailure } from "../core/decode-failure.ts";
 import { about, defineSchema } from "../core/named-schema.ts";
 import { type ApiRoute, defineRoute } from "../core/route.ts";
-import { foreignMessageSchema } from "../schemas/message-input-schemas.ts";
+import { messageSchema } from "../schemas/entry-schemas.ts";
+import { foreignMessageSchema, messageInputSchema } from "../schemas/message-input-schemas.ts";
 import { comparisonSchema } from "../schemas/receipt-schemas.ts";
 
 const FORMATS = ["longhaul", "anthropic", "openai-chat", "openai-responses", "ai-sdk"] as const;
@@ -81,7 +84,10 @@ const fitMessages = defineRoute(
       ...(Object.fromEntries(present) as unknown as WindowOptions),
       ...(window !== undefined && { models: { "*": { window } } }),
     };
-    const fit = await fitForeignMessages(given, options, format);
+    if (format === "longhaul" || given.some(({ parts }) => parts !== undefined)) checkOwnMessages(given);
+    const fit = await fitForeignMessages(given, options, format).catch((error: unknown) => {
+      throw toDecodeFailure(error, format ?? "that they seem to have");
+    });
     const { plain, slots, system } = fit;
     const count = (list: readonly Message[]) =>
       fitConversation(list, { ...options, system, policy: "none", models: { "*": { window: NO_LIMIT } } })
@@ -119,5 +125,18 @@ const fitMessages = defineRoute(
     };
   },
 );
+
+const ownMessageSchema = z.union([messageInputSchema, messageSchema]);
+
+function checkOwnMessages(messages: readonly unknown[]): void {
+  for (const [index, message] of messages.entries()) {
+    const checked = ownMessageSchema.safeParse(message);
+    if (checked.success) continue;
+    const [issue] = checked.error.issues;
+    throw new ApiError("REQUEST_INVALID", `body: messages.${index}: ${issue?.message ?? "invalid"}.`, {
+      details: { place: "body" },
+    });
+  }
+}
 
 export const FIT_ROUTES: readonly ApiRoute[] = [fitMessages];
