@@ -19,11 +19,13 @@ import { Census, type CensusCount, Scope } from "./model/scope.ts";
 import { SESSION_FIELDS, type SessionSpec } from "./session/family.ts";
 import type { Session } from "./session/session.ts";
 import type { SessionModels } from "./session/session-windows.ts";
+import type { Head } from "./store/entry-store.ts";
 import { addFreed, type FreedCounts, NOTHING_FREED } from "./store/freed-counts.ts";
 import type { SessionRecord } from "./store/session-store.ts";
 import type { Store, StoreSize } from "./store/store.ts";
 import { withTaskDefaults } from "./task/defaults.ts";
 import { type Fence, FencedLog } from "./task/fenced-log.ts";
+import { safeListener } from "./task/safe-listener.ts";
 import type { TaskOptions } from "./task/task-options.ts";
 import { Tasks } from "./task/tasks.ts";
 import type { ModelFacts } from "./window/models/model-data.ts";
@@ -101,6 +103,22 @@ export class Kernel implements AsyncDisposable {
   async find(id: SessionId): Promise<SessionRecord | undefined> {
     this.#scope.assertOpen();
     return this.#store.sessions.get(checkSessionId(id));
+  }
+
+  /** Seq and time of a session's last entry; both 0 if it has none. Throws SESSION_NOT_FOUND. */
+  async head(id: SessionId): Promise<Head> {
+    this.#scope.assertOpen();
+    return this.#store.entries.head(checkSessionId(id));
+  }
+
+  /**
+   * Calls `listener` after this or another process has committed entries, possibly late or once for several commits.
+   * Returns a function that removes it; until then it keeps the process alive.
+   */
+  onCommit(listener: () => void): () => void {
+    this.#scope.assertOpen();
+    const safe = safeListener<void>(checkKind("listener", listener, "function"));
+    return this.#store.onCommit(() => safe());
   }
 
   /** The intake with a name, for any session; undefined if it does not exist. Never creates one. */

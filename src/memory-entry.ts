@@ -8,6 +8,7 @@ export type { HitCopy } from "./memory/hit.ts";
 export type { HitDetails, MatchedSentence, WorkStretch } from "./memory/hit-details.ts";
 export { describeLikelihood, type Likelihood } from "./memory/hits/likelihood.ts";
 export { findMatchedSentence } from "./memory/hits/matched-sentence.ts";
+export { editMemory, type MemoryEdit } from "./memory/memories/edit-memory.ts";
 export {
   type LegacyPins,
   readLegacyMemories,

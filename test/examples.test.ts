@@ -48,6 +48,13 @@ const KEY_LINES: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     "no pin any more, and still found: Answer in German.",
     "after forgetting it: 0 found",
   ],
+  "http-api.ts": [
+    "80 entries appended, then 0",
+    /\d+ messages of \d{4} tokens fit a window of 8000/,
+    /receipt: \d+ messages left the window, none left the log/,
+    "recalled: ticket/4711#7",
+    "SESSION_NOT_FOUND: GET /api/v1/sessions lists the sessions.",
+  ],
   "ai-chat.ts": ["> And the second?\nK2, 8,611 m.", "the log holds 4 messages"],
   "ai-agent.ts": [
     "41 steps: I have read them all.",

@@ -12,6 +12,7 @@ import { matchToken } from "./door/match-token.ts";
 import { buildServerOptions } from "./door/server-options.ts";
 import { FormerPeople } from "./identity/former-people.ts";
 import { addMessageKey } from "./identity/message-key.ts";
+import { LazyApi } from "./lazy-api.ts";
 import { LoopStates } from "./loops/loop-states.ts";
 import { toWallClock } from "./loops/wall-clock.ts";
 import { createGatewayLog } from "./observe/gateway-log.ts";
@@ -102,6 +103,13 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const onError = (error: unknown) => log.error("unexpected", { message: formatError(error) });
   const pages = new Pages({ kernel, config, status, env, version, onError });
+  const api = new LazyApi({
+    kernel,
+    server: () => ({ version, ...status() }),
+    imports: pages.imports,
+    replayRunner: pages.replays,
+    onError,
+  });
   const reception = new Reception({
     services: {
       kernel,
@@ -128,6 +136,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     },
     formerPeople: new FormerPeople(kernel, onError),
     pages,
+    api,
     metrics,
     observer,
     onError,
@@ -141,9 +150,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     isOpen = false;
     const ended = new Promise<void>((resolve) => server.close(() => resolve()));
     server.closeIdleConnections();
+    await api.endStreams();
     await reception.drain(config().limits.drainMs);
     server.closeAllConnections();
     await ended;
+    await api.close();
     await pages.close();
     await threads.close();
     closeAgents(agents);

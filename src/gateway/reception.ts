@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { sendJson, toErrorReply } from "../api/jobs/index.ts";
 import { isLonghaulError } from "../index.ts";
 import type { WireFault, WireName } from "../wire/wire.ts";
 import { getWire } from "../wire/wires.ts";
+import { answerApi, isApiRequest, toApiError } from "./answer-api.ts";
 import { type Admission, admit } from "./door/admit.ts";
 import { ByteBudget } from "./door/byte-budget.ts";
 import { createClientSignal } from "./door/client-signal.ts";
@@ -18,6 +20,7 @@ import { runExchange } from "./exchange.ts";
 import { FaultError } from "./fault-error.ts";
 import type { FormerPeople } from "./identity/former-people.ts";
 import { listSessionPrefixes } from "./identity/person-ids.ts";
+import type { LazyApi } from "./lazy-api.ts";
 import { METRICS_TYPE, type Metrics } from "./observe/metrics.ts";
 import type { Observer } from "./observe/observer.ts";
 import type { Trace } from "./observe/trace.ts";
@@ -32,6 +35,7 @@ interface ReceptionDeps {
   readonly services: Services;
   readonly formerPeople: FormerPeople;
   readonly pages: Pages;
+  readonly api: LazyApi;
   readonly metrics: Metrics;
   readonly observer: Observer;
   readonly onError: (error: unknown) => void;
@@ -129,7 +133,10 @@ export class Reception {
   ): Promise<void> {
     const { route } = admission.target;
     if (route.type === "page") {
-      await this.#page(request, response, admission, route.name);
+      const isApi = route.name === "v1" || route.name === "openapi";
+      await (isApi
+        ? this.#api(request, response, admission)
+        : this.#page(request, response, admission, route.name));
       return;
     }
     const trace: Trace = { id: randomUUID(), startedMs, api: route.api, principal: admission.principal.id };
@@ -185,6 +192,28 @@ export class Reception {
     else await forwardRequest(incoming, services);
   }
 
+  async #api(
+    request: IncomingMessage,
+    response: ServerResponse,
+    admission: AdmittedAdmission,
+  ): Promise<void> {
+    const { api, formerPeople, services } = this.#deps;
+    const controller = new AbortController();
+    this.#controllers.add(controller);
+    const { limits } = services.config();
+    try {
+      await answerApi(request, response, admission, {
+        api,
+        formerPeople,
+        limits,
+        budget: this.#budget,
+        controller,
+      });
+    } finally {
+      this.#controllers.delete(controller);
+    }
+  }
+
   async #page(
     request: IncomingMessage,
     response: ServerResponse,
@@ -228,6 +257,13 @@ export class Reception {
   }
 
   #refuse(request: IncomingMessage, response: ServerResponse, fault: WireFault, api?: WireName): void {
+    if (isApiRequest(request)) {
+      if (!request.complete) response.setHeader("connection", "close");
+      const { status, json } = toErrorReply(toApiError(fault));
+      sendJson(response, { status, json }, request.method === "HEAD");
+      discardBody(request);
+      return;
+    }
     const body = JSON.stringify(getWire(api ?? "openai-chat").encodeFault(fault));
     response.writeHead(fault.status, {
       "content-type": "application/json",

@@ -15,6 +15,8 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "docs/ai-sdk.md 1": "calls a model",
   "docs/ai-sdk.md 2": "needs the AI SDK and calls a model",
   "docs/ai-sdk.md 3": "needs the AI SDK and calls a model",
+  "docs/javascript-peers.md 1": "needs LangChain; test/peers runs the same",
+  "docs/javascript-peers.md 2": "needs the Agents SDK; test/peers runs the same",
   "docs/memory.md 2": "needs the AI SDK and calls a model",
   "docs/providers.md 2": "calls a model",
 };

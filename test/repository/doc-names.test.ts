@@ -8,6 +8,8 @@ import * as gateway from "../../src/gateway/index.ts";
 import * as api from "../../src/index.ts";
 import * as log from "../../src/log-entry.ts";
 import * as memory from "../../src/memory-entry.ts";
+import * as langchain from "../../src/peers/langchain.ts";
+import * as openaiAgents from "../../src/peers/openai-agents.ts";
 import * as sqlite from "../../src/store/sqlite/index.ts";
 import * as task from "../../src/task-entry.ts";
 import * as testing from "../../src/testing/index.ts";
@@ -33,6 +35,8 @@ const entries: Readonly<Record<string, object>> = {
   "./fit": fit,
   "./gateway": gateway,
   "./wire": wire,
+  "./langchain": langchain,
+  "./openai-agents": openaiAgents,
 };
 
 /** Methods and function-typed fields that the declarations of the package have. */

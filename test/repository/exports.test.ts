@@ -21,7 +21,6 @@ const FOR_TESTS = [
   "formats/reading/input.ts InputOptions",
   "formats/reading/read-bytes.ts BytesOptions",
   "gateway/call/call-state.ts CallTransition",
-  "gateway/door/door-config.ts DoorLimits",
   "gateway/door/guard-server.ts ServerGuard",
   "gateway/door/peer-user.ts findUid",
   "gateway/door/peer-user.ts toTableForms",

@@ -39,7 +39,11 @@ const HEIGHT: Readonly<Record<string, number>> = {
   formats: 10,
   conversation: 10,
   ai: 11,
-  gateway: 11,
+  // Adapters for other libraries, one file each.
+  peers: 11,
+  // The HTTP API; the gateway opens its door to it and loads it at the first request.
+  api: 11.5,
+  gateway: 11.7,
   mcp: 11,
   web: 11,
   // The program starts the servers, so it is above them.
@@ -73,6 +77,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["ai-sdk", "claude-code", "cline", "codex", "opencode", "pi", "swe-agent"],
     ["cline-sdk", "openclaw", "roo"],
   ],
+  api: [["core"], ["schemas", "jobs"], ["events", "spending"], ["routes"]],
   gateway: [
     ["config", "identity", "loops"],
     ["observe"],
@@ -95,7 +100,10 @@ const MUTUAL = ["formats/port", "formats/reading"];
 
 /** Layers that others import through these files only. */
 const FACES: Readonly<Record<string, readonly string[]>> = {
-  ai: ["ai/index.ts"],
+  // The API fits messages of any format without loading the AI SDK's adapters.
+  ai: ["ai/index.ts", "ai/fit-foreign-messages.ts"],
+  // The gateway's pages share its jobs and its form of errors without loading the routes.
+  api: ["api/index.ts", "api/jobs/index.ts"],
   formats: ["formats/index.ts"],
   // The program reads the configuration and the ids of people without loading the gateway, and makes a token without
   // any of them.
@@ -115,7 +123,7 @@ const ADAPTERS = ["ai/index.ts", "ai/model-call.ts", "memory/embed/ai-sdk-embedd
 
 /** The public entries, through which the layers above them see those below, apart from `base` and `model`. */
 const ENTRIES = ["index.ts", "log-entry.ts", "memory-entry.ts", "task-entry.ts", "window-entry.ts"];
-const ABOVE_ENTRIES = ["formats", "conversation", "ai", "gateway", "cli"];
+const ABOVE_ENTRIES = ["formats", "conversation", "ai", "peers", "api", "gateway", "cli"];
 /** Not public: both keep a model's text from posing as ours. */
 const SHARED_INSIDE = ["memory/text/sanitize-text.ts"];
 

@@ -18,6 +18,8 @@ export interface TestGatewayOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** How long the store waits for a lock. */
   readonly busyTimeoutMs?: number;
+  /** True to search by words alone: loading the embedder takes seconds. */
+  readonly withoutEmbedder?: boolean;
 }
 
 /** A gateway that listens in this process, on a store on disk. */
@@ -44,7 +46,12 @@ export async function startGateway(options: TestGatewayOptions): Promise<TestGat
   const limits = { drainMs: 2_000, ...options.config?.limits };
   writeFileSync(file, JSON.stringify({ port: 0, upstreams, ...options.config, limits }), { mode: 0o600 });
   const config: GatewayConfig = loadConfig({ path: file, cwd: path, env, flags: {} }).config;
-  const kernel = await openKernel({ path, models: config.models, busyTimeoutMs });
+  const kernel = await openKernel({
+    path,
+    models: config.models,
+    busyTimeoutMs,
+    ...(options.withoutEmbedder && { embedder: null }),
+  });
   const logged: { event: string }[] = [];
   const log = (line: string) => void logged.push(JSON.parse(line));
   const gateway = await openGateway({ kernel, config: () => config, log, env });

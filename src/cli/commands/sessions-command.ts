@@ -1,4 +1,5 @@
-import { listOwnSessions, pickPublicMeta } from "../../gateway/identity/index.ts";
+import { pickPublicMeta } from "../../conversation/public-meta.ts";
+import { listOwnSessions } from "../../gateway/identity/index.ts";
 import type { Kernel, SessionId, SessionRecord } from "../../index.ts";
 import { choosePaint } from "../choose-paint.ts";
 import { defineCommand } from "../cli-command.ts";

@@ -1,10 +1,10 @@
+import { readPinnedEntries } from "../../conversation/read-pinned-entries.ts";
 import type { Entry, FittedWindow, Kernel, RememberedFact, Session } from "../../index.ts";
 import type { OverlayBody } from "../../log-entry.ts";
 import { diffWindows } from "../../window-entry.ts";
 import { readRequestUsage } from "../spending/request-usage.ts";
 import { UsageSums } from "../spending/usage-sums.ts";
 import { compareWithLog, type LogDiff } from "./log-diff.ts";
-import { readPinnedEntries } from "./read-pinned-entries.ts";
 import type { DescribedWindow } from "./window-options.ts";
 
 /**

@@ -42,9 +42,9 @@ export type Admission =
       readonly api: WireName | undefined;
     };
 
-const METHODS = ["GET", "HEAD", "POST", "DELETE"];
+const METHODS = ["GET", "HEAD", "POST", "PATCH", "DELETE"];
 /** Pages that need no token, because they reveal only that the gateway is running. */
-const OPEN_PAGES: readonly string[] = ["front", "healthz", "readyz"];
+const OPEN_PAGES: readonly string[] = ["front", "healthz", "readyz", "openapi"];
 
 /**
  * Decides about a request by its head, before any byte of the body is read. Host and origin are checked first, so that
@@ -147,6 +147,6 @@ function refuseBrowser(): DoorRefusal {
 }
 
 function refuseUnknownPath(path: string): DoorRefusal {
-  const message = `There is nothing at ${quoteSafely(path)}; the gateway serves /v1/messages, /v1/chat/completions, /v1/responses and /v1/models.`;
+  const message = `There is nothing at ${quoteSafely(path)}; the gateway serves /v1/messages, /v1/chat/completions, /v1/responses, /v1/models and /api/v1.`;
   return { fault: { status: 404, kind: "not_found", message } };
 }

@@ -8,7 +8,7 @@ type RequestOrigin =
   | { readonly type: "allowed"; readonly origin: string }
   | { readonly type: "refused"; readonly refusal: DoorRefusal };
 
-const METHODS = "GET, HEAD, POST, DELETE";
+const METHODS = "GET, HEAD, POST, PATCH, DELETE";
 const EXPOSED = "x-request-id, request-id, x-longhaul-session";
 const PREFLIGHT_SECONDS = "600";
 const MAX_HEADERS = 64;

@@ -10,14 +10,17 @@ type PageName =
   | "import"
   | "recall"
   | "replay"
-  | "sessions";
+  | "sessions"
+  /** The HTTP API below /api/v1, and its document. */
+  | "v1"
+  | "openapi";
 
 /** The purpose of a path. For a provider's endpoint, `path` is the part after the version, such as "/messages". */
 export type Route =
   | {
       readonly type: "api";
       readonly api: WireName;
-      readonly action: "create" | "count";
+      readonly action: "create" | "count" | "compact";
       readonly path: string;
     }
   | { readonly type: "models"; readonly api: WireName; readonly path: string }
@@ -29,14 +32,18 @@ export type Route =
   | { readonly type: "unknown"; readonly allow?: readonly string[] };
 
 const READ_METHODS = ["GET", "HEAD"];
+const V1_METHODS = ["GET", "HEAD", "POST", "PATCH", "DELETE"];
 const ALL_METHODS = ["GET", "HEAD", "POST", "DELETE"];
 
 /** Endpoints that the gateway processes. */
-const PROCESSED_ENDPOINTS: Readonly<Record<string, { api: WireName; action: "create" | "count" }>> = {
+const PROCESSED_ENDPOINTS: Readonly<
+  Record<string, { api: WireName; action: "create" | "count" | "compact" }>
+> = {
   "/messages": { api: "anthropic", action: "create" },
   "/messages/count_tokens": { api: "anthropic", action: "count" },
   "/chat/completions": { api: "openai-chat", action: "create" },
   "/responses": { api: "openai-responses", action: "create" },
+  "/responses/compact": { api: "openai-responses", action: "compact" },
   "/responses/input_tokens": { api: "openai-responses", action: "count" },
 };
 
@@ -45,6 +52,7 @@ const PAGES: Readonly<Record<string, { name: PageName; methods: readonly string[
   "/healthz": { name: "healthz", methods: READ_METHODS },
   "/readyz": { name: "readyz", methods: READ_METHODS },
   "/metrics": { name: "metrics", methods: READ_METHODS },
+  "/openapi.json": { name: "openapi", methods: READ_METHODS },
 };
 const API_PAGES: readonly PageName[] = ["status", "import", "recall", "replay", "sessions"];
 
@@ -95,11 +103,20 @@ function findPage(method: string, path: string): Route | undefined {
     return { type: "page", name: page.name, rest: [] };
   }
   const [, api, segment, ...rest] = path.split("/");
+  if (api === "api" && segment === "v1" && isOwnEndpoint(rest[0]))
+    return V1_METHODS.includes(method)
+      ? { type: "page", name: "v1", rest }
+      : { type: "unknown", allow: V1_METHODS };
   const name = api === "api" ? API_PAGES.find((one) => one === segment) : undefined;
   if (!name) return undefined;
   return ALL_METHODS.includes(method)
     ? { type: "page", name, rest }
     : { type: "unknown", allow: ALL_METHODS };
+}
+
+/** True for our own API: some providers have theirs below /api/v1 too, with names that we do not use. */
+function isOwnEndpoint(name: string | undefined): boolean {
+  return name === undefined || !Object.hasOwn(PASSED_ENDPOINTS, name);
 }
 
 function findEndpoint(method: string, path: string, hint: WireName | undefined): Route {

@@ -1,3 +1,4 @@
+import { ApiError, toErrorReply } from "../../api/jobs/index.ts";
 import { type ErrorDetails, isLonghaulError } from "../../index.ts";
 
 /** An error reply of a page; the message gives the reason and a remedy. */
@@ -34,6 +35,12 @@ export function toFaultReply(error: unknown): PageFaultReply {
   if (error instanceof PageFault) {
     const { status, code, message, headers } = error;
     return { status, headers, error: { code, message, details: {} } };
+  }
+  if (error instanceof ApiError) {
+    const { status, headers, json } = toErrorReply(error);
+    const { code, message, remedy } = json.error;
+    const own = code === "REQUEST_INVALID" ? "ARGUMENT_INVALID" : code;
+    return { status, headers, error: { code: own, message: `${message} ${remedy}`, details: {} } };
   }
   if (isLonghaulError(error)) {
     const { code, message, details } = error;

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { HistoryImport, ReplayRunner } from "../../api/jobs/index.ts";
 import type { System } from "../../formats/index.ts";
 import type { Kernel } from "../../index.ts";
 import type { GatewayConfig } from "../config/config.ts";
@@ -6,14 +7,14 @@ import type { Environment } from "../config/config-flags.ts";
 import type { GatewayStatus } from "../observe/gateway-status.ts";
 import { buildFrontPage } from "./front/front-page.ts";
 import { buildHealthPage, buildReadyPage } from "./health-page.ts";
-import { HistoryImport } from "./history-import.ts";
+import { buildImportPage } from "./import-page.ts";
 import { IndexProgress } from "./index-progress.ts";
 import { buildOverviewPage } from "./overview-page.ts";
 import { PageFault, toFaultReply } from "./page-fault.ts";
 import { type PageReply, sendPage } from "./page-reply.ts";
 import { checkMethod, type PageRequest } from "./page-request.ts";
 import { buildRecallPage } from "./recall-page.ts";
-import { ReplayPage } from "./replay-page.ts";
+import { buildReplayPage } from "./replay-page.ts";
 import { buildSessionsPage } from "./sessions-page.ts";
 
 export interface PagesOptions {
@@ -42,12 +43,14 @@ type Handler = (asked: PageRequest) => PageReply | Promise<PageReply>;
  */
 export class Pages {
   readonly #options: PagesOptions;
-  readonly #imports: HistoryImport;
+  /** The import and the replays of this gateway, which the API runs too. */
+  readonly imports: HistoryImport;
+  readonly replays: ReplayRunner;
   readonly #handlers: Readonly<Record<string, Handler>>;
 
   constructor(options: PagesOptions) {
     const { kernel, config, status, env, version, system } = options;
-    const replays = new ReplayPage(kernel);
+    const replays = new ReplayRunner(kernel);
     const imports = new HistoryImport(kernel, system);
     const index = new IndexProgress(kernel);
     const readOnly =
@@ -57,7 +60,8 @@ export class Pages {
         return handler(callRequest);
       };
     this.#options = options;
-    this.#imports = imports;
+    this.imports = imports;
+    this.replays = replays;
     this.#handlers = {
       "/": readOnly(buildFrontPage),
       "/healthz": readOnly(buildHealthPage),
@@ -67,8 +71,8 @@ export class Pages {
       ),
       "/api/sessions": (callRequest) => buildSessionsPage(kernel, callRequest),
       "/api/recall": (callRequest) => buildRecallPage(kernel, callRequest),
-      "/api/replay": (callRequest) => replays.page(callRequest),
-      "/api/import": (callRequest) => imports.page(callRequest),
+      "/api/replay": (callRequest) => buildReplayPage(kernel, replays, callRequest),
+      "/api/import": (callRequest) => buildImportPage(imports, callRequest),
     };
   }
 
@@ -105,7 +109,7 @@ export class Pages {
 
   /** Stops imports that pages have started. */
   close(): Promise<void> {
-    return this.#imports.close();
+    return this.imports.close();
   }
 
   #nameOf(path: string): string | undefined {

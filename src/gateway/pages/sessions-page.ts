@@ -1,6 +1,6 @@
+import { pickPublicMeta } from "../../conversation/public-meta.ts";
 import type { Kernel, Receipt, Session, SessionRecord } from "../../index.ts";
 import { listOwnSessions } from "../identity/list-own-sessions.ts";
-import { pickPublicMeta } from "../identity/public-meta.ts";
 import { formatAnnouncement } from "../observe/edit-announcement.ts";
 import type { PageReply } from "./page-reply.ts";
 import {

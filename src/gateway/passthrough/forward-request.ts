@@ -2,21 +2,24 @@ import { Turns } from "../../base/turns.ts";
 import type { Incoming } from "../door/incoming.ts";
 import type { Services } from "../exchange/services.ts";
 import { FaultError } from "../fault-error.ts";
-import { buildOutgoingBody } from "../outgoing/outgoing-body.ts";
-import { BodyError, cutBody, oddFieldSteps, parseRange } from "../request/cut-body.ts";
+import { oddFieldSteps, parseRange } from "../request/cut-body.ts";
 import { LIFT_FROM_BYTES } from "../request/lift.ts";
 import { checkBodyReadable, checkEndpointAccess, checkReferenceAccess } from "../upstream/check-ownership.ts";
 import { chooseUpstream } from "../upstream/choose-upstream.ts";
 import { chooseModelTarget } from "../upstream/target.ts";
+import { compactResponses } from "./compact-responses.ts";
 import { countTokens } from "./count-tokens.ts";
 import { listModels } from "./list-models.ts";
 import { passThrough } from "./pass-through.ts";
+import { replaceModel } from "./replace-model.ts";
 
 /** Handles endpoints without a conversation; the model that a request names, if any, decides the upstream. */
 export async function forwardRequest(incoming: Incoming, services: Services): Promise<void> {
   const { route, body } = incoming;
   if (route.type === "models") return listModels(incoming, services);
-  if (route.type === "api") {
+  if (route.type === "api" && route.action === "compact") {
+    if (await compactResponses(incoming, services)) return;
+  } else if (route.type === "api") {
     const target = chooseModelTarget(await readModel(body), incoming, services);
     await checkReferenceAccess(incoming, services, target.upstream);
     return countTokens(incoming, services, target);
@@ -39,19 +42,6 @@ export async function forwardUnchanged(incoming: Incoming, services: Services): 
     upstream,
     model === clientModel ? undefined : replaceModel(body, model),
   );
-}
-
-/** A body with another model name and no other change; undefined if the field cannot be located. */
-function replaceModel(body: Buffer, model: string | undefined): readonly Uint8Array[] | undefined {
-  try {
-    return buildOutgoingBody(
-      { cut: cutBody(body, "") },
-      { pieces: undefined, fields: new Map([["model", model]]) },
-    );
-  } catch (error) {
-    if (error instanceof BodyError) return undefined;
-    throw error;
-  }
 }
 
 /** The model that a body names; only that field of a large body is parsed. */

@@ -169,7 +169,10 @@ describe("the body that is announced", () => {
 
 test("methods that nobody needs are refused with those that are allowed", () => {
   const refused = admit(messageRequest({}, { method: "TRACE" }), doorConfig());
-  expect(refused).toMatchObject({ fault: { status: 405 }, headers: { allow: "GET, HEAD, POST, DELETE" } });
+  expect(refused).toMatchObject({
+    fault: { status: 405 },
+    headers: { allow: "GET, HEAD, POST, PATCH, DELETE" },
+  });
   const got = messageRequest({ "content-type": undefined, "content-length": undefined }, { method: "GET" });
   expect(admit(got, doorConfig())).toMatchObject({
     fault: { status: 405 },

@@ -18,6 +18,7 @@ describe("a path", () => {
     ["/v1/responses", "openai-responses", "create"],
     ["/openai/responses", "openai-responses", "create"],
     ["/v1/responses/input_tokens", "openai-responses", "count"],
+    ["/v1/responses/compact", "openai-responses", "compact"],
   ])("%s belongs to %s: %s", (path, api, action) => {
     expect(findRoute("POST", path)).toMatchObject({ type: "api", api, action });
   });
@@ -30,12 +31,17 @@ describe("a path", () => {
     ["POST", "/v1/messages/batches", "anthropic", "/messages/batches"],
     ["GET", "/v1/messages/batches/b1/results", "anthropic", "/messages/batches/b1/results"],
     ["POST", "/v1/files", "openai-chat", "/files"],
-    ["POST", "/v1/responses/compact", "openai-responses", "/responses/compact"],
     ["GET", "/v1/responses/resp_1", "openai-responses", "/responses/resp_1"],
     ["DELETE", "/v1/responses/resp_1", "openai-responses", "/responses/resp_1"],
     ["GET", "/v1/chat/completions", "openai-chat", "/chat/completions"],
   ])("%s %s passes through to %s", (method, path, api, rest) => {
     expect(findRoute(method, path)).toEqual({ type: "pass", api, path: rest });
+  });
+
+  test("below /api/v1 that a provider has too goes to the provider", () => {
+    expect(findRoute("POST", "/api/v1/chat/completions")).toMatchObject({ type: "api", api: "openai-chat" });
+    expect(findRoute("GET", "/api/v1/models")).toMatchObject({ type: "models" });
+    expect(findRoute("PATCH", "/v1/files")).toMatchObject({ type: "unknown" });
   });
 
   test("that several providers have goes where the client speaks to", () => {
@@ -53,6 +59,10 @@ describe("a path", () => {
     ["/api/sessions", "sessions", []],
     ["/api/sessions/a/b", "sessions", ["a", "b"]],
     ["/api/recall", "recall", []],
+    ["/openapi.json", "openapi", []],
+    ["/api/v1", "v1", []],
+    ["/api/v1/sessions/a%2Fb/entries", "v1", ["sessions", "a%2Fb", "entries"]],
+    ["/api/v1/nothing", "v1", ["nothing"]],
   ])("%s is the page %s", (path, name, rest) => {
     expect(findRoute("GET", path)).toEqual({ type: "page", name, rest });
   });

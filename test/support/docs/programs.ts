@@ -28,11 +28,20 @@ export function programsOf(page: DocPage): readonly DocProgram[] {
   return programs.map((program, index) => ({ name: `${page.path} ${index + 1}`, page, ...program }));
 }
 
-/** Optional packages that a program imports; `longhaul/ai` needs `ai`. */
+/** Packages that an entry of longhaul needs. */
+const ENTRY_PEERS: Readonly<Record<string, string>> = {
+  ai: "ai",
+  langchain: "@langchain/core",
+  "openai-agents": "@openai/agents-core",
+};
+const OPTIONAL = /^(?:ai$|@ai-sdk\/|@langchain\/|@openai\/)/;
+
+/** Optional packages that a program imports, or that its entry of longhaul needs. */
 export function peersOf({ code }: DocProgram): readonly string[] {
-  const packages = [...code.matchAll(/from "((?:@ai-sdk\/)?[\w-]+)[/"]/g)].map(([, name = ""]) => name);
-  if (/from "longhaul\/ai"/.test(code)) packages.push("ai");
-  return [...new Set(packages)].filter((name) => name === "ai" || name.startsWith("@ai-sdk/"));
+  const packages = [...code.matchAll(/from "((?:@[\w-]+\/)?[\w-]+)[/"]/g)].map(([, name = ""]) => name);
+  for (const [entry, name] of Object.entries(ENTRY_PEERS))
+    if (code.includes(`from "longhaul/${entry}"`)) packages.push(name);
+  return [...new Set(packages)].filter((name) => OPTIONAL.test(name));
 }
 
 /** A file name for a program. */

@@ -1,5 +1,5 @@
-import type { Session } from "../../index.ts";
-import type { Place } from "../../log-entry.ts";
+import type { Session } from "../index.ts";
+import type { Place } from "../log-entry.ts";
 
 /** Checks whether a place is on the active line of a session. */
 export async function isOnLine(session: Session, { session: owner, seq }: Place): Promise<boolean> {

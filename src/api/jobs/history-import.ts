@@ -7,9 +7,7 @@ import {
   type System,
 } from "../../formats/index.ts";
 import type { Kernel } from "../../index.ts";
-import { createArgumentFault, PageFault } from "./page-fault.ts";
-import type { PageReply } from "./page-reply.ts";
-import { checkMethod, type PageRequest } from "./page-request.ts";
+import { ApiError } from "../core/api-error.ts";
 
 /** The progress of an import of local histories; the imported entries are indexed at its end. */
 interface ImportState {
@@ -27,6 +25,8 @@ interface ImportState {
   readonly error?: string;
 }
 
+type Format = (typeof FORMATS)[number];
+
 /**
  * Imports the histories of agents on this computer, one run at a time. Only their well-known folders are read: a caller
  * that could name a path could have any file read.
@@ -34,7 +34,9 @@ interface ImportState {
 export class HistoryImport {
   readonly #kernel: Kernel;
   readonly #system: System | undefined;
+  readonly #listeners = new Set<() => void>();
   #state: ImportState = { state: "idle" };
+  #runs = 0;
   #stop = new AbortController();
   #running: Promise<void> = Promise.resolve();
 
@@ -43,18 +45,43 @@ export class HistoryImport {
     this.#system = system;
   }
 
-  /** GET returns the state, POST starts a run, DELETE stops it. */
-  async page(callRequest: PageRequest): Promise<PageReply> {
-    checkMethod(callRequest, "GET", "HEAD", "POST", "DELETE");
-    if (callRequest.prefixes !== undefined)
-      throw new PageFault(
-        403,
-        "FORBIDDEN",
-        "Only a user who sees all sessions may import; ask the gateway's owner.",
+  /** The state of the current run, or of the last one. */
+  get state(): ImportState {
+    return this.#state;
+  }
+
+  /** Number of runs so far. */
+  get runs(): number {
+    return this.#runs;
+  }
+
+  get isRunning(): boolean {
+    return this.#state.state === "running" || this.#state.state === "indexing";
+  }
+
+  /** Calls `listener` after each change of the state; returns a function that removes it. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Starts a run, unless one is in progress. Throws REQUEST_INVALID for a format that does not exist. */
+  start(names?: readonly string[]): void {
+    const formats = names?.map(findFormat);
+    if (this.isRunning) return;
+    const startedAt = Date.now();
+    this.#runs++;
+    this.#setState({ state: "running", startedAt });
+    this.#stop = new AbortController();
+    this.#running = this.#run(startedAt, formats).catch((error: unknown) => {
+      const endedAt = Date.now();
+      const why = error instanceof Error ? error.message : String(error);
+      this.#setState(
+        this.#stop.signal.aborted
+          ? { state: "stopped", startedAt, endedAt }
+          : { state: "failed", startedAt, endedAt, error: why },
       );
-    if (callRequest.method === "POST") this.#start(callRequest.query.get("format"));
-    if (callRequest.method === "DELETE") await this.close();
-    return { status: callRequest.method === "POST" ? 202 : 200, json: this.#state };
+    });
   }
 
   /** Stops the run; imported sessions are kept. */
@@ -63,41 +90,19 @@ export class HistoryImport {
     await this.#running;
   }
 
-  /** Does nothing if a run is already in progress. */
-  #start(names: string | null): void {
-    const formats = names?.split(",").map((name) => {
-      const format = FORMATS.find((one) => one.name === name.trim());
-      if (format) return format;
-      throw createArgumentFault("format", name, `one of ${FORMATS.map((one) => one.name).join(", ")}`);
-    });
-    if (this.#state.state === "running" || this.#state.state === "indexing") return;
-    const startedAt = Date.now();
-    this.#state = { state: "running", startedAt };
-    this.#stop = new AbortController();
-    this.#running = this.#run(startedAt, formats).catch((error: unknown) => {
-      const endedAt = Date.now();
-      const why = error instanceof Error ? error.message : String(error);
-      this.#state = this.#stop.signal.aborted
-        ? { state: "stopped", startedAt, endedAt }
-        : { state: "failed", startedAt, endedAt, error: why };
-    });
-  }
-
-  async #run(startedAt: number, formats: (typeof FORMATS)[number][] | undefined): Promise<void> {
+  async #run(startedAt: number, formats: readonly Format[] | undefined): Promise<void> {
     const { signal } = this.#stop;
     const places = await findSourcePlaces(this.#system);
     const wanted = places.filter(({ format }) => !formats || formats.includes(format));
     const report = await importSources(this.#kernel, [...new Set(wanted.map(({ path }) => path))], {
       ...(formats && { formats }),
       signal,
-      onProgress: (progress) => {
-        this.#state = { state: "running", startedAt, progress };
-      },
+      onProgress: (progress) => this.#setState({ state: "running", startedAt, progress }),
     });
     const { totals, formats: counts, problems } = report;
     const result = { startedAt, totals, formats: counts, problems: problems.length };
     if (!signal.aborted) await this.#index(result, signal);
-    this.#state = { ...result, state: signal.aborted ? "stopped" : "done", endedAt: Date.now() };
+    this.#setState({ ...result, state: signal.aborted ? "stopped" : "done", endedAt: Date.now() });
   }
 
   /** Indexes the imported entries, so that the first recall finds them. Stopped, a later recall goes on with it. */
@@ -106,7 +111,7 @@ export class HistoryImport {
     const { unindexed } = await memory.state();
     let covered = 0;
     const show = (shares: Pick<ImportState, "indexed" | "embedded">) => {
-      this.#state = { ...result, state: "indexing", ...shares };
+      this.#setState({ ...result, state: "indexing", ...shares });
     };
     show({ indexed: 0, embedded: 0 });
     await memory
@@ -122,4 +127,19 @@ export class HistoryImport {
         if (!signal.aborted) throw error;
       });
   }
+
+  #setState(state: ImportState): void {
+    this.#state = state;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+function findFormat(name: string): Format {
+  const format = FORMATS.find((one) => one.name === name.trim());
+  if (format) return format;
+  const known = FORMATS.map((one) => one.name).join(", ");
+  throw new ApiError(
+    "REQUEST_INVALID",
+    `format is ${JSON.stringify(name.slice(0, 80))}; expected one of ${known}.`,
+  );
 }

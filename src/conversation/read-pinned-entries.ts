@@ -1,5 +1,5 @@
-import { type Entry, type EntryId, formatEntryId, type Session } from "../../index.ts";
-import type { PinBody } from "../../log-entry.ts";
+import { type Entry, type EntryId, formatEntryId, type Session } from "../index.ts";
+import type { PinBody } from "../log-entry.ts";
 import { isOnLine } from "./is-on-line.ts";
 
 /** Returns the pinned entries of the active line, oldest pin first. */

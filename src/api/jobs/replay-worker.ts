@@ -3,11 +3,12 @@ import { POLICIES } from "../../window-entry.ts";
 import { type ReplayTask, scorePolicies } from "./replay-scores.ts";
 
 /** Replays in a worker thread, so that the main thread, which relays requests, does not wait. */
-const { conversation, window, policies } = workerData as ReplayTask;
+const { conversation, window, policies, hasCurves } = workerData as ReplayTask;
 parentPort?.postMessage(
   scorePolicies(
     conversation,
     window,
     POLICIES.filter(({ name }) => policies.includes(name)),
+    hasCurves,
   ),
 );

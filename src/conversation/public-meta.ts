@@ -1,5 +1,5 @@
-import type { SessionRecord } from "../../index.ts";
-import { toObject } from "../../wire/fields.ts";
+import type { SessionRecord } from "../index.ts";
+import { toObject } from "../wire/fields.ts";
 
 type SessionMeta = NonNullable<SessionRecord["meta"]>;
 

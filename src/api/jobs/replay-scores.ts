@@ -13,6 +13,8 @@ export interface ReplayTask {
   readonly window: number;
   /** Names of policies. */
   readonly policies: readonly string[];
+  /** True to return the size of the window at each request. */
+  readonly hasCurves: boolean;
 }
 
 /** One policy's score. */
@@ -23,7 +25,19 @@ interface PolicyScore extends Omit<ReplayScore, "identifiers" | "lines"> {
   /** Shares of the used identifiers and lines that were still in the window; 1 if none were used. */
   readonly identifiers: number;
   readonly lines: number;
+  /** Sizes of the window over time; empty unless the task asks for them. */
+  readonly curve: readonly CurvePoint[];
 }
+
+/** The size of a window at one request. */
+interface CurvePoint {
+  readonly at: number;
+  readonly tokens: number;
+  readonly isEdited: boolean;
+}
+
+/** Maximum number of points of a curve; edits are kept where points are left out. */
+const MAX_POINTS = 2_000;
 
 /** The result of a replay. */
 export interface ReplayScores {
@@ -37,20 +51,41 @@ export function scorePolicies(
   conversation: readonly RecordedMessage[],
   window: number,
   policies: readonly Policy[],
+  hasCurves = false,
 ): ReplayScores {
   const none = POLICIES.find(({ name }) => name === "none");
   const unbounded = none && replay(conversation, none, Number.POSITIVE_INFINITY);
   const scores = policies.map((policy): PolicyScore => {
-    const { identifiers, lines, ...rest } = replay(conversation, policy, window);
+    const curve: CurvePoint[] = [];
+    const onRequest = ({ at, tokens, isEdited }: CurvePoint) => void curve.push({ at, tokens, isEdited });
+    const { identifiers, lines, ...rest } = replay(
+      conversation,
+      policy,
+      window,
+      hasCurves ? { onRequest } : {},
+    );
     return {
       policy: policy.name,
       ...rest,
       costShare: rest.cost / Math.max(1, unbounded?.cost ?? 1),
       identifiers: getShare(identifiers),
       lines: getShare(lines),
+      curve: thinCurve(curve),
     };
   });
   return { unbounded, policies: scores };
+}
+
+/** Keeps every n-th point, marked as edited if one of its stretch was. */
+function thinCurve(points: readonly CurvePoint[]): readonly CurvePoint[] {
+  const step = Math.ceil(points.length / MAX_POINTS);
+  if (step <= 1) return points;
+  const thinned: CurvePoint[] = [];
+  for (let from = 0; from < points.length; from += step) {
+    const stretch = points.slice(from, from + step);
+    thinned.push({ ...(stretch.at(-1) as CurvePoint), isEdited: stretch.some(({ isEdited }) => isEdited) });
+  }
+  return thinned;
 }
 
 function getShare({ used, kept }: Retention): number {

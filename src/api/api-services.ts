@@ -1,0 +1,33 @@
+import type { Kernel } from "../index.ts";
+import type { ChangeFeed } from "./events/change-feed.ts";
+import type { HistoryImport } from "./jobs/history-import.ts";
+import type { ReplayJobs } from "./jobs/replay-jobs.ts";
+import type { StoreUsage } from "./spending/store-usage.ts";
+
+/** Facts about the server that the API runs in. */
+export interface ServerFacts {
+  readonly version: string;
+  readonly startedAt: number;
+  /** False while the server drains. */
+  readonly isOpen: boolean;
+  readonly inFlight: number;
+  /** Totals since the start, over all people. */
+  readonly totals: {
+    readonly requests: number;
+    readonly failures: number;
+    readonly edits: number;
+    readonly healed: number;
+    readonly savedTokens: number;
+    readonly savedCost: number;
+  };
+}
+
+/** Services that the routes share. */
+export interface ApiServices {
+  readonly kernel: Kernel;
+  readonly server: () => ServerFacts;
+  readonly imports: HistoryImport;
+  readonly replays: ReplayJobs;
+  readonly usage: StoreUsage;
+  readonly feed: ChangeFeed;
+}

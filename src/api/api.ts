@@ -1,0 +1,128 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Kernel } from "../index.ts";
+import type { ApiServices, ServerFacts } from "./api-services.ts";
+import type { ApiCaller } from "./core/api-caller.ts";
+import { checkRequest } from "./core/check-request.ts";
+import { toErrorReply } from "./core/error-reply.ts";
+import { matchRoute } from "./core/match-route.ts";
+import type { ApiRoute, RouteCall } from "./core/route.ts";
+import { sendBytes, sendEvents, sendJson } from "./core/send-reply.ts";
+import { ChangeFeed, type FeedSource } from "./events/change-feed.ts";
+import type { HistoryImport } from "./jobs/history-import.ts";
+import { toImportJob, toReplayJob } from "./jobs/job-json.ts";
+import { ReplayJobs } from "./jobs/replay-jobs.ts";
+import type { ReplayRunner } from "./jobs/replay-runner.ts";
+import { buildOpenApi } from "./openapi.ts";
+import { API_ROUTES } from "./routes.ts";
+import { StoreUsage } from "./spending/store-usage.ts";
+
+/** Dependencies of the API. */
+export interface ApiDeps {
+  readonly kernel: Kernel;
+  readonly server: () => ServerFacts;
+  readonly imports: HistoryImport;
+  readonly replayRunner: ReplayRunner;
+  /** Called for unexpected errors. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** An admitted request. */
+export interface ApiRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly caller: ApiCaller;
+  /** The path after /api/v1, still encoded, and the query. */
+  readonly path: string;
+  readonly query: string;
+  readonly body: Uint8Array;
+  /** Aborts when the client disconnects or the server closes. */
+  readonly signal: AbortSignal;
+}
+
+/** Answers the requests to /api/v1. */
+export class Api {
+  readonly #services: ApiServices;
+  readonly #onError: (error: unknown) => void;
+  readonly #closing = new AbortController();
+  #document: object | undefined;
+
+  constructor({ kernel, server, imports, replayRunner, onError }: ApiDeps) {
+    const replays = new ReplayJobs(replayRunner);
+    const feed = new ChangeFeed(kernel, createFeedSource(imports, replays));
+    this.#services = { kernel, server, imports, replays, usage: new StoreUsage(kernel), feed };
+    this.#onError = onError;
+  }
+
+  /** Sends the OpenAPI document. */
+  sendDocument(response: ServerResponse, isHeadOnly = false): void {
+    this.#document ??= buildOpenApi(API_ROUTES, this.#services.server().version);
+    sendJson(response, { status: 200, json: this.#document }, isHeadOnly);
+  }
+
+  /** Answers one request. Never throws. */
+  async handle(incoming: ApiRequest): Promise<void> {
+    const { request, response, path } = incoming;
+    const method = request.method ?? "GET";
+    try {
+      const { route, params } = matchRoute(API_ROUTES, method, path);
+      const query = new URLSearchParams(incoming.query);
+      const checked = checkRequest(route, { params, query, body: incoming.body });
+      const signal = AbortSignal.any([incoming.signal, this.#closing.signal]);
+      const lastEventId = request.headers["last-event-id"]?.toString();
+      const call = { services: this.#services, caller: incoming.caller, ...checked, lastEventId, signal };
+      await this.#answer(route, call, response, method === "HEAD");
+    } catch (error) {
+      if (response.destroyed || incoming.signal.aborted) return;
+      this.sendError(response, error, method === "HEAD");
+    }
+  }
+
+  /** Sends an error in the form of the API. */
+  sendError(response: ServerResponse, error: unknown, isHeadOnly = false): void {
+    const { status, headers, json, isUnexpected } = toErrorReply(error);
+    if (isUnexpected) this.#onError(error);
+    if (response.headersSent) response.destroy();
+    else sendJson(response, { status, headers, json }, isHeadOnly);
+  }
+
+  /** Ends all streams, so that the server can close. */
+  endStreams(): void {
+    this.#closing.abort();
+  }
+
+  async close(): Promise<void> {
+    this.endStreams();
+    await this.#services.replays.close();
+  }
+
+  async #answer(
+    route: ApiRoute,
+    call: RouteCall,
+    response: ServerResponse,
+    isHeadOnly: boolean,
+  ): Promise<void> {
+    const { signal } = call;
+    if (route.kind === "json") {
+      const json = await route.handle(call);
+      sendJson(response, { status: route.status ?? 200, json }, isHeadOnly);
+    } else if (isHeadOnly) response.writeHead(200).end();
+    else if (route.kind === "stream") await sendEvents(response, await route.handle(call), signal);
+    else await sendBytes(response, await route.handle(call), signal);
+  }
+}
+
+function createFeedSource(imports: HistoryImport, replays: ReplayJobs): FeedSource {
+  return {
+    onChange: (listener) => {
+      const endReplays = replays.onChange((job) => listener(toReplayJob(job), job.owner));
+      const endImports = imports.onChange(() => {
+        const job = toImportJob(imports);
+        if (job) listener(job, undefined);
+      });
+      return () => {
+        endReplays();
+        endImports();
+      };
+    },
+  };
+}

@@ -1,0 +1,3 @@
+export { Api, type ApiDeps, type ApiRequest } from "./api.ts";
+export type { ServerFacts } from "./api-services.ts";
+export type { ApiCaller } from "./core/api-caller.ts";

@@ -1,0 +1,36 @@
+import type { HistoryImport } from "./history-import.ts";
+import type { ReplayJob } from "./replay-jobs.ts";
+
+/** A replay as the API shows it. */
+export function toReplayJob({ id, state, startedAt, endedAt, result, error }: ReplayJob) {
+  return {
+    id,
+    type: "replay" as const,
+    state,
+    startedAt,
+    ...(endedAt !== undefined && { endedAt }),
+    ...(result && { replay: result }),
+    ...(error && { error }),
+  };
+}
+
+/** The current or last import as the API shows it; undefined before the first. */
+export function toImportJob({ state: run, runs }: HistoryImport) {
+  const { state, startedAt = 0, endedAt, error, ...rest } = run;
+  if (state === "idle") return undefined;
+  return {
+    id: `import-${runs}`,
+    type: "import" as const,
+    state: state === "indexing" ? ("running" as const) : state,
+    startedAt,
+    ...(endedAt !== undefined && { endedAt }),
+    import: { stage: state, ...rest },
+    ...(error !== undefined && {
+      error: {
+        code: "IMPORT_FAILED",
+        message: error,
+        remedy: "Repair the cause and start the import again.",
+      },
+    }),
+  };
+}

@@ -1,0 +1,35 @@
+import type { ApiRoute } from "./core/route.ts";
+import { APPEND_ROUTES } from "./routes/append-routes.ts";
+import { EDIT_ROUTES } from "./routes/edit-routes.ts";
+import { ENTRY_ROUTES } from "./routes/entry-routes.ts";
+import { EXPORT_ROUTES } from "./routes/export-routes.ts";
+import { FACT_ROUTES } from "./routes/fact-routes.ts";
+import { FIT_ROUTES } from "./routes/fit-routes.ts";
+import { JOB_ROUTES } from "./routes/job-routes.ts";
+import { LINE_ROUTES } from "./routes/line-routes.ts";
+import { MEMORY_ROUTES } from "./routes/memory-routes.ts";
+import { RECALL_ROUTES } from "./routes/recall-routes.ts";
+import { SERVER_ROUTES } from "./routes/server-routes.ts";
+import { SESSION_ROUTES } from "./routes/session-routes.ts";
+import { TASK_ROUTES } from "./routes/task-routes.ts";
+import { USAGE_ROUTES } from "./routes/usage-routes.ts";
+import { WINDOW_ROUTES } from "./routes/window-routes.ts";
+
+/** Every route of the API; the document and the tests are made from this list. */
+export const API_ROUTES: readonly ApiRoute[] = [
+  ...SESSION_ROUTES,
+  ...EXPORT_ROUTES,
+  ...ENTRY_ROUTES,
+  ...APPEND_ROUTES,
+  ...WINDOW_ROUTES,
+  ...EDIT_ROUTES,
+  ...LINE_ROUTES,
+  ...FACT_ROUTES,
+  ...RECALL_ROUTES,
+  ...MEMORY_ROUTES,
+  ...TASK_ROUTES,
+  ...USAGE_ROUTES,
+  ...JOB_ROUTES,
+  ...FIT_ROUTES,
+  ...SERVER_ROUTES,
+];

@@ -1,0 +1,40 @@
+import { z } from "zod";
+import { exportSession, type OutputPiece, WRITERS } from "../../formats/index.ts";
+import { about } from "../core/named-schema.ts";
+import { requireRecord } from "../core/own-sessions.ts";
+import { type ApiRoute, defineDownload } from "../core/route.ts";
+import { sessionParams } from "../schemas/common-schemas.ts";
+
+/** Writers of a folder of files need the command line. */
+const ONE_FILE = WRITERS.filter(({ isFolder }) => !isFolder);
+const NAMES = ONE_FILE.map(({ name }) => name) as [string, ...string[]];
+
+const exportConversation = defineDownload(
+  {
+    id: "exportSession",
+    method: "GET",
+    path: "/sessions/{session}/export",
+    tag: "Sessions",
+    summary: "Download a conversation in another format",
+    params: sessionParams,
+    query: z.strictObject({ to: about(z.enum(NAMES).default("markdown"), "The format.") }),
+    errors: ["SESSION_NOT_FOUND"],
+  },
+  async ({ services: { kernel }, caller, params, query }) => {
+    const { id } = await requireRecord(kernel, caller, params.session);
+    const writer =
+      ONE_FILE.find(({ name }) => name === query.to) ?? (ONE_FILE[0] as (typeof ONE_FILE)[number]);
+    const isText = writer.name === "markdown";
+    return {
+      mime: isText ? "text/markdown; charset=utf-8" : "application/json; charset=utf-8",
+      fileName: `${id.replace(/[^\w.-]+/g, "-").slice(-80)}.${isText ? "md" : "json"}`,
+      bytes: readTexts(exportSession(kernel, id, writer)),
+    };
+  },
+);
+
+async function* readTexts(pieces: AsyncIterable<OutputPiece>): AsyncGenerator<string> {
+  for await (const { text } of pieces) yield text;
+}
+
+export const EXPORT_ROUTES: readonly ApiRoute[] = [exportConversation];

@@ -1,0 +1,145 @@
+import { z } from "zod";
+import { type ApiCaller, isLocalCaller } from "../core/api-caller.ts";
+import { ApiError } from "../core/api-error.ts";
+import { about } from "../core/named-schema.ts";
+import { requireRecord } from "../core/own-sessions.ts";
+import { type ApiRoute, defineRoute, type RouteCall } from "../core/route.ts";
+import { toImportJob, toReplayJob } from "../jobs/job-json.ts";
+import { sessionIdSchema } from "../schemas/common-schemas.ts";
+import { jobSchema } from "../schemas/job-schemas.ts";
+
+const tag = "Jobs";
+/** A conversation is held in memory while it is replayed. */
+const MAX_ENTRIES = 20_000;
+const jobParams = z.strictObject({ job: z.string().min(1).max(100) });
+
+const startReplay = defineRoute(
+  {
+    id: "startReplay",
+    method: "POST",
+    path: "/replays",
+    tag,
+    summary: "Replay a conversation under other policies",
+    description: "Runs in a thread of its own, one replay at a time. GET /jobs/{job} returns the scores.",
+    body: z.strictObject({
+      session: sessionIdSchema,
+      window: about(
+        z.number().int().min(1_000).max(10_000_000).default(64_000),
+        "Window of the model, in tokens.",
+      ),
+      policies: about(z.array(z.string()).min(1).optional(), "Names of policies; default: all."),
+      curves: about(z.boolean().default(false), "True: adds the size of the window at each request."),
+    }),
+    reply: jobSchema,
+    status: 202,
+    errors: ["SESSION_NOT_FOUND", "REPLAY_TOO_LONG", "JOB_BUSY"],
+  },
+  async ({ services: { kernel, replays }, caller, body }) => {
+    const { id: session } = await requireRecord(kernel, caller, body.session);
+    const { window, policies, curves } = body;
+    const job = await replays.start(caller.id, {
+      session,
+      window,
+      ...(policies && { policies }),
+      hasCurves: curves,
+      maxEntries: MAX_ENTRIES,
+    });
+    return toReplayJob(job);
+  },
+);
+
+const startImport = defineRoute(
+  {
+    id: "startImport",
+    method: "POST",
+    path: "/imports",
+    tag,
+    summary: "Import the histories of agents on the gateway's machine",
+    description:
+      "Only for the person who runs the gateway. Reads the well-known folders of agents, one run at a time; if one is running, its job is returned.",
+    body: z.strictObject({
+      formats: about(
+        z.array(z.string()).min(1).optional(),
+        "Names of agents, such as claude-code; default: all.",
+      ),
+    }),
+    reply: jobSchema,
+    status: 202,
+    errors: ["FORBIDDEN"],
+  },
+  async ({ services: { imports }, caller, body }) => {
+    if (!isLocalCaller(caller))
+      throw new ApiError(
+        "FORBIDDEN",
+        "Only the person who runs the gateway may import files of its machine.",
+      );
+    imports.start(body.formats);
+    return requireJob(toImportJob(imports), "import");
+  },
+);
+
+const listJobs = defineRoute(
+  {
+    id: "listJobs",
+    method: "GET",
+    path: "/jobs",
+    tag,
+    summary: "List jobs, newest first",
+    reply: z.object({ jobs: z.array(jobSchema) }),
+  },
+  async ({ services, caller }) => ({ jobs: collectJobs(services, caller) }),
+);
+
+function collectJobs({ replays, imports }: RouteCall["services"], caller: ApiCaller) {
+  const imported = isLocalCaller(caller) ? toImportJob(imports) : undefined;
+  const jobs = [...replays.list(caller.id).map(toReplayJob), ...(imported ? [imported] : [])];
+  return jobs.sort((one, other) => other.startedAt - one.startedAt);
+}
+
+function requireJob<Job>(job: Job | undefined, id: string): Job {
+  if (job !== undefined) return job;
+  throw new ApiError("JOB_NOT_FOUND", `There is no job ${JSON.stringify(id)}.`, { details: { job: id } });
+}
+
+const getJob = defineRoute(
+  {
+    id: "getJob",
+    method: "GET",
+    path: "/jobs/{job}",
+    tag,
+    summary: "Show one job",
+    params: jobParams,
+    reply: jobSchema,
+    errors: ["JOB_NOT_FOUND"],
+  },
+  async ({ services, caller, params: { job } }) =>
+    requireJob(
+      collectJobs(services, caller).find(({ id }) => id === job),
+      job,
+    ),
+);
+
+const stopJob = defineRoute(
+  {
+    id: "stopJob",
+    method: "DELETE",
+    path: "/jobs/{job}",
+    tag,
+    summary: "Stop a job; imported conversations are kept",
+    params: jobParams,
+    reply: jobSchema,
+    errors: ["JOB_NOT_FOUND"],
+  },
+  async ({ services, caller, params: { job } }) => {
+    const find = () =>
+      requireJob(
+        collectJobs(services, caller).find(({ id }) => id === job),
+        job,
+      );
+    if (find().type === "import") await services.imports.close();
+    else await services.replays.stop(job);
+    return find();
+  },
+);
+
+export const JOB_ROUTES: readonly ApiRoute[] = [startReplay, startImport, listJobs, getJob, stopJob];

@@ -1,0 +1,99 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { getHeapStatistics } from "node:v8";
+import { z } from "zod";
+import { runWithTimeLimit } from "../../base/time-limit.ts";
+import type { Kernel } from "../../index.ts";
+import { isLocalCaller } from "../core/api-caller.ts";
+import { about } from "../core/named-schema.ts";
+import { type ApiRoute, defineRoute, defineStream } from "../core/route.ts";
+import { timeSchema } from "../schemas/common-schemas.ts";
+import { healthSchema } from "../schemas/health-schemas.ts";
+import { jobSchema } from "../schemas/job-schemas.ts";
+import { STATE_NAMES } from "../schemas/task-schemas.ts";
+
+const tag = "Server";
+const MAX_PROBE_MS = 2_000;
+
+const getHealth = defineRoute(
+  {
+    id: "getHealth",
+    method: "GET",
+    path: "/health",
+    tag,
+    summary: "Show the state of the gateway, its store and its index",
+    reply: healthSchema,
+  },
+  async ({ services: { kernel, server }, caller }) => {
+    const { version, startedAt, isOpen, inFlight, totals } = server();
+    const canWrite = await runWithTimeLimit({ limitMs: MAX_PROBE_MS }, () => kernel.probe()).then(
+      () => true,
+      () => false,
+    );
+    const status = isOpen ? (canWrite ? "ok" : "store") : "draining";
+    const base = { status, version, now: Date.now(), startedAt, person: caller.id, inFlight } as const;
+    if (!isLocalCaller(caller))
+      return { ...base, process: null, store: null, index: null, totals: null, handles: null };
+    return {
+      ...base,
+      process: measureProcess(),
+      store: await kernel.size().catch(() => null),
+      index: await kernel.memory.state().catch(() => null),
+      totals,
+      handles: listHandles(kernel),
+    };
+  },
+);
+
+function listHandles(kernel: Kernel) {
+  return Object.fromEntries(
+    Object.entries(kernel.counts()).map(([kind, { opened, closed }]) => [kind, { opened, closed }]),
+  );
+}
+
+let loopDelay: ReturnType<typeof monitorEventLoopDelay> | undefined;
+
+/** Memory of the process; the first call starts the measurement of the event loop. */
+function measureProcess() {
+  const { rss, heapUsed, external } = process.memoryUsage();
+  const mean = loopDelay && loopDelay.count > 0 ? loopDelay.mean / 1e6 : null;
+  if (!loopDelay) {
+    loopDelay = monitorEventLoopDelay({ resolution: 20 });
+    loopDelay.enable();
+  }
+  loopDelay.reset();
+  return {
+    pid: process.pid,
+    node: process.version,
+    rssBytes: rss,
+    heapBytes: heapUsed,
+    heapLimitBytes: getHeapStatistics().heap_size_limit,
+    externalBytes: external,
+    eventLoopDelayMs: mean,
+  };
+}
+
+const followEvents = defineStream(
+  {
+    id: "followEvents",
+    method: "GET",
+    path: "/events",
+    tag,
+    summary: "Follow changes of conversations, tasks and jobs as server-sent events",
+    description:
+      "Changes by all processes that share the store. After `reset`, the client reads again what it shows: it has missed events.",
+    events: {
+      session: z.object({
+        session: z.string(),
+        entries: z.number().int(),
+        at: timeSchema,
+        isNew: about(z.boolean(), "True if the stream names the session for the first time."),
+      }),
+      task: z.object({ id: z.string(), session: z.string(), state: z.enum(STATE_NAMES) }),
+      job: jobSchema,
+      reset: z.object({}),
+    },
+  },
+  async ({ services: { feed }, caller, lastEventId, signal }) => feed.follow(caller, lastEventId, signal),
+);
+
+export const SERVER_ROUTES: readonly ApiRoute[] = [getHealth, followEvents];

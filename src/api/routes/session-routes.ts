@@ -1,0 +1,287 @@
+import { z } from "zod";
+import { type Kernel, LonghaulError, type SessionRecord } from "../../index.ts";
+import { findOrigin } from "../../model/session-origin.ts";
+import { type ApiCaller, isLocalCaller } from "../core/api-caller.ts";
+import { ApiError } from "../core/api-error.ts";
+import { computeConfirmation, isConfirmed } from "../core/confirmation.ts";
+import { about } from "../core/named-schema.ts";
+import { isMemorySession, listRecords, openForChange, openOwn, requireRecord } from "../core/own-sessions.ts";
+import { type ApiRoute, defineRoute } from "../core/route.ts";
+import {
+  confirmSchema,
+  freedSchema,
+  limitQuery,
+  metaInputSchema,
+  sessionIdSchema,
+  sessionParams,
+} from "../schemas/common-schemas.ts";
+import { queryFlag, queryList, queryNumber } from "../schemas/query-values.ts";
+import { sessionPageSchema, sessionSchema } from "../schemas/session-schemas.ts";
+import {
+  describeSession,
+  findSessionKind,
+  readSessionSummary,
+  type SessionSummary,
+} from "./session-summary.ts";
+
+const tag = "Sessions";
+const titleSchema = z.string().max(1_000);
+
+const usageQuery = about(
+  queryFlag().default(true),
+  "False: leaves the sums of usage out, whose first reading takes a while for a very long conversation.",
+);
+
+const listQuery = z.strictObject({
+  limit: limitQuery(50, 200),
+  before: about(sessionIdSchema.optional(), "Only sessions that are older than this one."),
+  prefix: about(
+    z.string().min(1).optional(),
+    "Beginning of the id; with a token, after the person's prefix.",
+  ),
+  agent: about(z.string().optional(), "Beginning of the agent's name."),
+  project: about(z.string().optional(), "A piece of the project's name."),
+  title: about(z.string().optional(), "A piece of the title."),
+  kind: about(queryList(z.string()).optional(), 'Kinds of sessions; default all except "memory".'),
+  parent: about(sessionIdSchema.optional(), "Only children and forks of this session."),
+  since: about(
+    queryNumber(0).optional(),
+    "Only sessions with an entry since this time, in milliseconds since 1970.",
+  ),
+  usage: usageQuery,
+  writing: about(queryFlag().optional(), "True: only sessions in which a message is being written."),
+});
+
+type SessionFilter = z.output<typeof listQuery>;
+
+const listSessions = defineRoute(
+  {
+    id: "listSessions",
+    method: "GET",
+    path: "/sessions",
+    tag,
+    summary: "List conversations, newest first",
+    query: listQuery,
+    reply: sessionPageSchema,
+    errors: ["SESSION_NOT_FOUND"],
+  },
+  async ({ services: { kernel, usage }, caller, query, signal }) => {
+    const before =
+      query.before === undefined ? undefined : (await requireRecord(kernel, caller, query.before)).id;
+    const parent =
+      query.parent === undefined ? undefined : (await requireRecord(kernel, caller, query.parent)).id;
+    const sessions: SessionSummary[] = [];
+    const { prefix } = query;
+    const prefixes =
+      prefix === undefined ? caller.prefixes : (caller.prefixes ?? [""]).map((own) => `${own}${prefix}`);
+    for await (const record of listRecords(kernel, { prefixes }, before)) {
+      signal.throwIfAborted();
+      if (!(await matchesFilter(kernel, record, { ...query, parent }))) continue;
+      const row = await readSessionSummary(kernel, query.usage ? usage : undefined, record);
+      if (query.writing !== undefined && row.isWriting !== query.writing) continue;
+      if (sessions.length === query.limit) {
+        const last = sessions.at(-1)?.id;
+        return { sessions, ...(last !== undefined && { before: last }) };
+      }
+      sessions.push(row);
+    }
+    return { sessions };
+  },
+);
+
+async function matchesFilter(kernel: Kernel, record: SessionRecord, filter: SessionFilter): Promise<boolean> {
+  const { agent, project, title, kind, parent, since } = filter;
+  const own = findSessionKind(record);
+  if (kind ? !kind.includes(own) : own === "memory") return false;
+  if (parent !== undefined && record.parent !== parent) return false;
+  const origin = findOrigin(record);
+  const includes = (text: string | undefined, piece: string) =>
+    text?.toLowerCase().includes(piece.toLowerCase());
+  if (agent !== undefined && !origin.agent?.toLowerCase().startsWith(agent.toLowerCase())) return false;
+  if (project !== undefined && !includes(origin.project, project)) return false;
+  if (title !== undefined && !includes(record.title, title)) return false;
+  if (since === undefined) return true;
+  const { seq, at } = await kernel.head(record.id);
+  return (seq > 0 ? at : record.createdAt) >= since;
+}
+
+const createSession = defineRoute(
+  {
+    id: "createSession",
+    method: "POST",
+    path: "/sessions",
+    tag,
+    summary: "Create a conversation",
+    description: "With a token, the id gets the prefix of the person if it lacks it.",
+    body: z.strictObject({
+      id: about(sessionIdSchema.optional(), "A new id if absent."),
+      title: titleSchema.optional(),
+      meta: metaInputSchema.optional(),
+    }),
+    reply: sessionSchema,
+    status: 201,
+    errors: ["SESSION_EXISTS", "ARGUMENT_INVALID"],
+  },
+  async ({ services: { kernel, usage }, caller, body }) => {
+    const { title, meta } = body;
+    const id = toOwnId(caller, body.id ?? crypto.randomUUID());
+    if (isMemorySession(id))
+      throw new ApiError("FORBIDDEN", "Sessions of memories are made by /api/v1/memories.");
+    if (await kernel.find(id))
+      throw new ApiError("SESSION_EXISTS", `Session ${JSON.stringify(id)} exists already.`);
+    await using session = await kernel.session(id, {
+      ...(title !== undefined && { title }),
+      ...(meta !== undefined && { meta: meta as NonNullable<SessionRecord["meta"]> }),
+    });
+    return await describeSession(session, usage, await session.record());
+  },
+);
+
+function toOwnId(caller: ApiCaller, id: string): string {
+  const [prefix = ""] = caller.prefixes ?? [];
+  return isLocalCaller(caller) || id.startsWith(prefix) ? id : `${prefix}${id}`;
+}
+
+const getSession = defineRoute(
+  {
+    id: "getSession",
+    method: "GET",
+    path: "/sessions/{session}",
+    tag,
+    summary: "Show one conversation",
+    params: sessionParams,
+    query: z.strictObject({ usage: usageQuery }),
+    reply: sessionSchema,
+    errors: ["SESSION_NOT_FOUND"],
+  },
+  async ({ services: { kernel, usage }, caller, params, query }) =>
+    readSessionSummary(
+      kernel,
+      query.usage ? usage : undefined,
+      await requireRecord(kernel, caller, params.session),
+    ),
+);
+
+const updateSession = defineRoute(
+  {
+    id: "updateSession",
+    method: "PATCH",
+    path: "/sessions/{session}",
+    tag,
+    summary: "Change the title or the meta of a conversation",
+    params: sessionParams,
+    body: z.strictObject({
+      title: titleSchema.optional(),
+      meta: about(metaInputSchema.optional(), "Replaces the fields that it names; null removes a field."),
+    }),
+    reply: sessionSchema,
+    errors: ["SESSION_NOT_FOUND", "FORBIDDEN"],
+  },
+  async ({ services: { kernel, usage }, caller, params, body }) => {
+    await using session = await openForChange(kernel, caller, params.session);
+    const { title, meta } = body;
+    const known = (await session.record()).meta ?? {};
+    const merged = Object.entries({ ...known, ...meta }).filter(([, value]) => value !== null);
+    await session.update({
+      ...(title !== undefined && { title }),
+      ...(meta !== undefined && { meta: Object.fromEntries(merged) as NonNullable<SessionRecord["meta"]> }),
+    });
+    return await describeSession(session, usage, await session.record());
+  },
+);
+
+const forgetSession = defineRoute(
+  {
+    id: "forgetSession",
+    method: "POST",
+    path: "/sessions/{session}/forget",
+    tag,
+    summary: "Erase a conversation from disk, after a preview",
+    description:
+      "The first call is a preview and returns `confirm`; the second call, with it, erases the entries, their blobs and their chunks in the index. There is no undo.",
+    params: sessionParams,
+    body: z.strictObject({
+      confirm: confirmSchema.optional(),
+      recursive: about(z.boolean().default(false), "Erases children and forks too."),
+    }),
+    reply: z.object({
+      session: z.string(),
+      isForgotten: z.boolean(),
+      entries: z.number().int(),
+      descendants: about(
+        z.array(z.string()),
+        "Children and forks; without `recursive` they prevent the call.",
+      ),
+      confirm: z.string(),
+      freed: freedSchema.nullable(),
+    }),
+    errors: ["SESSION_NOT_FOUND", "SESSION_HAS_CHILDREN", "PREVIEW_CHANGED", "FORBIDDEN"],
+  },
+  async ({ services: { kernel }, caller, params, body }) => {
+    await using session = await openForChange(kernel, caller, params.session);
+    const { id } = session;
+    const { seq: entries } = await session.head();
+    const descendants = await listDescendants(kernel, id);
+    const preview = { session: id, entries, descendants, recursive: body.recursive };
+    const confirm = computeConfirmation("forget", preview);
+    const result = { session: id, entries, descendants, confirm };
+    if (!isConfirmed(confirm, body.confirm)) return { ...result, isForgotten: false, freed: null };
+    if (descendants.length > 0 && !body.recursive)
+      throw new LonghaulError(
+        "SESSION_HAS_CHILDREN",
+        `Session ${JSON.stringify(id)} has children or forks.`,
+        {
+          details: { session: id },
+        },
+      );
+    await session.close();
+    return {
+      ...result,
+      isForgotten: true,
+      freed: await kernel.deleteSession(id, { recursive: body.recursive }),
+    };
+  },
+);
+
+async function listDescendants(kernel: Kernel, id: string): Promise<readonly string[]> {
+  await using session = await kernel.session(id);
+  const ids: string[] = [];
+  for (const child of await session.children({ limit: 1_000 }))
+    ids.push(child.id, ...(await listDescendants(kernel, child.id)));
+  return ids;
+}
+
+const listChildren = defineRoute(
+  {
+    id: "listChildren",
+    method: "GET",
+    path: "/sessions/{session}/children",
+    tag,
+    summary: "List children and forks of a conversation, newest first",
+    params: sessionParams,
+    query: z.strictObject({ limit: limitQuery(50, 200), before: sessionIdSchema.optional() }),
+    reply: sessionPageSchema,
+    errors: ["SESSION_NOT_FOUND"],
+  },
+  async ({ services: { kernel, usage }, caller, params, query }) => {
+    await using session = await openOwn(kernel, caller, params.session);
+    const { limit } = query;
+    const before =
+      query.before === undefined ? undefined : (await requireRecord(kernel, caller, query.before)).id;
+    const found = await session.children({ limit: limit + 1, ...(before !== undefined && { before }) });
+    const shown = found.slice(0, limit);
+    const sessions: SessionSummary[] = [];
+    for (const record of shown) sessions.push(await readSessionSummary(kernel, usage, record));
+    const last = shown.at(-1)?.id;
+    return { sessions, ...(found.length > limit && last !== undefined && { before: last }) };
+  },
+);
+
+export const SESSION_ROUTES: readonly ApiRoute[] = [
+  listSessions,
+  createSession,
+  getSession,
+  updateSession,
+  forgetSession,
+  listChildren,
+];

@@ -1,0 +1,61 @@
+import { pickPublicMeta } from "../../conversation/public-meta.ts";
+import type { Kernel, Session, SessionRecord } from "../../index.ts";
+import { findOrigin } from "../../model/session-origin.ts";
+import type { Totals } from "../../window-entry.ts";
+import { isMemorySession } from "../core/own-sessions.ts";
+import type { StoreUsage } from "../spending/store-usage.ts";
+
+/** A session as the API shows it. */
+export interface SessionSummary
+  extends Pick<SessionRecord, "id" | "title" | "parent" | "relation" | "createdAt" | "meta"> {
+  readonly agent?: string;
+  readonly project?: string;
+  readonly kind: string;
+  readonly entries: number;
+  readonly lastEntryAt?: number;
+  readonly isWriting: boolean;
+  readonly model?: string;
+  readonly usage?: Totals;
+}
+
+/** The purpose of a session: "main" for a conversation. */
+export function findSessionKind({ id, meta }: SessionRecord): string {
+  if (isMemorySession(id)) return "memory";
+  const gateway = meta?.gateway;
+  const kind =
+    typeof gateway === "object" && gateway !== null && "kind" in gateway ? gateway.kind : undefined;
+  return typeof kind === "string" ? kind : "main";
+}
+
+/** Reads a session's facts; without `usage`, its reports are not summed, which is fast for a session of any length. */
+export async function readSessionSummary(
+  kernel: Kernel,
+  usage: StoreUsage | undefined,
+  record: SessionRecord,
+): Promise<SessionSummary> {
+  await using session = await kernel.session(record.id);
+  return await describeSession(session, usage, record);
+}
+
+/** Describes an open session. */
+export async function describeSession(
+  session: Session,
+  usage: StoreUsage | undefined,
+  record: SessionRecord,
+): Promise<SessionSummary> {
+  const { lineSeq: _, meta: whole, ...facts } = record;
+  const meta = pickPublicMeta(whole);
+  const { seq, at } = await session.head();
+  const { model } = await session.lastCall();
+  return {
+    ...facts,
+    ...(meta && { meta }),
+    ...findOrigin(record),
+    kind: findSessionKind(record),
+    entries: seq,
+    ...(seq > 0 && { lastEntryAt: at }),
+    isWriting: (await session.drafts()).length > 0,
+    ...(model !== undefined && { model }),
+    ...(usage && { usage: await usage.readTotals(session) }),
+  };
+}

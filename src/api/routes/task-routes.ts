@@ -1,0 +1,231 @@
+import { z } from "zod";
+import type { Entry, TaskState } from "../../index.ts";
+import { LonghaulError } from "../../index.ts";
+import type { TaskRecord, TaskSketch } from "../../task-entry.ts";
+import { type ApiCaller, isVisibleTo } from "../core/api-caller.ts";
+import { about } from "../core/named-schema.ts";
+import { requireRecord } from "../core/own-sessions.ts";
+import { type ApiRoute, defineRoute, defineStream, type RouteCall } from "../core/route.ts";
+import type { StreamEvent } from "../core/send-reply.ts";
+import { limitQuery, sessionIdSchema } from "../schemas/common-schemas.ts";
+import { entrySchema } from "../schemas/entry-schemas.ts";
+import { queryList, queryNumber } from "../schemas/query-values.ts";
+import { STATE_NAMES, taskDetailsSchema, taskOutputSchema, taskSchema } from "../schemas/task-schemas.ts";
+
+const tag = "Tasks";
+const PAGE_TASKS = 200;
+const taskParams = z.strictObject({ task: z.string().min(1).max(256) });
+
+/** The status of a person's task; throws TASK_NOT_FOUND for a task of somebody else too. */
+async function requireTask({ services: { kernel }, caller }: RouteCall, id: string) {
+  const status = await kernel.tasks.status(id);
+  if (isOwnTask(caller, status)) return status;
+  throw new LonghaulError("TASK_NOT_FOUND", `There is no task ${JSON.stringify(id)}.`, {
+    details: { task: id },
+  });
+}
+
+function isOwnTask(caller: ApiCaller, { session, parentSession }: TaskRecord): boolean {
+  return isVisibleTo(caller, session) || (parentSession !== undefined && isVisibleTo(caller, parentSession));
+}
+
+function toTaskJson({ status, plan, isOwned }: TaskSketch) {
+  const { id, session, parent, parentSession, agent, state, mode, canResume, resumes } = status;
+  const { createdAt, settledAt, deadlineAt, outcome } = status;
+  return {
+    id,
+    session,
+    ...(parent !== undefined && { parent }),
+    ...(parentSession !== undefined && { parentSession }),
+    agent,
+    ...(plan?.title !== undefined && { title: plan.title }),
+    state,
+    mode,
+    isOwned,
+    canResume,
+    resumes,
+    createdAt,
+    ...(settledAt !== undefined && { settledAt }),
+    ...(deadlineAt !== undefined && { deadlineAt }),
+    ...(outcome && { outcome }),
+  };
+}
+
+const listTasks = defineRoute(
+  {
+    id: "listTasks",
+    method: "GET",
+    path: "/tasks",
+    tag,
+    summary: "List tasks, newest first",
+    query: z.strictObject({
+      limit: limitQuery(50, 200),
+      before: about(z.string().optional(), "Only tasks older than this one."),
+      state: about(queryList(z.enum(STATE_NAMES)).optional(), "States, separated by commas."),
+      session: about(sessionIdSchema.optional(), "Only tasks that work in this session."),
+      parent: about(z.string().optional(), "Only children of this task."),
+    }),
+    reply: z.object({ tasks: z.array(taskSchema), before: z.string().optional() }),
+    errors: ["TASK_NOT_FOUND", "SESSION_NOT_FOUND"],
+  },
+  async (call) => {
+    const { services, caller, query } = call;
+    const { kernel } = services;
+    if (query.before !== undefined) await requireTask(call, query.before);
+    if (query.parent !== undefined) await requireTask(call, query.parent);
+    const session =
+      query.session === undefined ? undefined : (await requireRecord(kernel, caller, query.session)).id;
+    const found: TaskRecord[] = [];
+    for (let before = query.before; found.length <= query.limit; ) {
+      const page = await kernel.tasks.list({
+        limit: PAGE_TASKS,
+        ...(before !== undefined && { before }),
+        ...(query.state && { states: query.state as readonly TaskState[] }),
+        ...(session !== undefined && { session }),
+        ...(query.parent !== undefined && { parent: query.parent }),
+      });
+      found.push(...page.filter((task) => isOwnTask(caller, task)));
+      before = page.at(-1)?.id;
+      if (page.length < PAGE_TASKS) break;
+    }
+    const shown = found.slice(0, query.limit);
+    const tasks: ReturnType<typeof toTaskJson>[] = [];
+    for (const { id } of shown) tasks.push(toTaskJson(await kernel.tasks.sketch(id)));
+    const last = shown.at(-1)?.id;
+    return { tasks, ...(found.length > query.limit && last !== undefined && { before: last }) };
+  },
+);
+
+const getTask = defineRoute(
+  {
+    id: "getTask",
+    method: "GET",
+    path: "/tasks/{task}",
+    tag,
+    summary: "Show one task with its input, place, usage and notice",
+    params: taskParams,
+    reply: taskDetailsSchema,
+    errors: ["TASK_NOT_FOUND"],
+  },
+  async (call) => {
+    await requireTask(call, call.params.task);
+    const { place, spent, notice, ...sketch } = await call.services.kernel.tasks.describe(call.params.task);
+    const { input, isolation } = sketch.plan ?? {};
+    return {
+      ...toTaskJson(sketch),
+      ...(input !== undefined && { input }),
+      ...(isolation !== undefined && { isolation }),
+      ...(place !== undefined && { place }),
+      spent,
+      ...(notice && { notice: { ...notice } }),
+    };
+  },
+);
+
+const readTaskOutput = defineRoute(
+  {
+    id: "readTaskOutput",
+    method: "GET",
+    path: "/tasks/{task}/output",
+    tag,
+    summary: "Read the entries of a task",
+    params: taskParams,
+    query: z.strictObject({
+      since: about(queryNumber(0).default(0), "Only entries after this seq."),
+      limit: limitQuery(100, 1_000),
+    }),
+    reply: taskOutputSchema,
+    errors: ["TASK_NOT_FOUND"],
+  },
+  async (call) => {
+    const { since, limit } = call.query;
+    const status = await requireTask(call, call.params.task);
+    const entries: Entry[] = [];
+    let hasMore = false;
+    for await (const entry of call.services.kernel.tasks.output(status.id, { since, signal: call.signal })) {
+      hasMore = entries.length === limit;
+      if (hasMore) break;
+      entries.push(entry);
+    }
+    return { task: status.id, state: status.state, entries, since: entries.at(-1)?.seq ?? since, hasMore };
+  },
+);
+
+const followTask = defineStream(
+  {
+    id: "followTask",
+    method: "GET",
+    path: "/tasks/{task}/tail",
+    tag,
+    summary: "Follow the entries of a task as server-sent events until it ends",
+    params: taskParams,
+    query: z.strictObject({ since: about(queryNumber(0).optional(), "Only entries after this seq.") }),
+    events: { entry: entrySchema, end: z.object({ state: z.enum(STATE_NAMES) }) },
+    errors: ["TASK_NOT_FOUND"],
+  },
+  async (call) => {
+    const { id } = await requireTask(call, call.params.task);
+    const { lastEventId, signal } = call;
+    const last =
+      lastEventId !== undefined && /^\d{1,10}$/.test(lastEventId) ? Number(lastEventId) : undefined;
+    return followOutput(call, id, last ?? call.query.since ?? 0, signal);
+  },
+);
+
+async function* followOutput(
+  { services: { kernel } }: RouteCall,
+  id: string,
+  since: number,
+  signal: AbortSignal,
+): AsyncGenerator<StreamEvent> {
+  for await (const entry of kernel.tasks.output(id, { block: true, since, signal }))
+    yield { id: String(entry.seq), event: "entry", data: entry };
+  if (!signal.aborted) yield { event: "end", data: { state: (await kernel.tasks.status(id)).state } };
+}
+
+const killTask = defineRoute(
+  {
+    id: "killTask",
+    method: "POST",
+    path: "/tasks/{task}/kill",
+    tag,
+    summary: "End a task and its children; output and results are kept",
+    params: taskParams,
+    body: z.strictObject({ reason: z.string().min(1).max(200).default("asked") }),
+    reply: taskSchema,
+    errors: ["TASK_NOT_FOUND", "TASK_CONFLICT"],
+  },
+  async (call) => {
+    const { id } = await requireTask(call, call.params.task);
+    await call.services.kernel.tasks.kill(id, call.body.reason);
+    return toTaskJson(await call.services.kernel.tasks.sketch(id));
+  },
+);
+
+const detachTask = defineRoute(
+  {
+    id: "detachTask",
+    method: "POST",
+    path: "/tasks/{task}/detach",
+    tag,
+    summary: "Move a running task to the background",
+    params: taskParams,
+    body: z.strictObject({}),
+    reply: taskSchema,
+    errors: ["TASK_NOT_FOUND", "TASK_CONFLICT"],
+  },
+  async (call) => {
+    const { id } = await requireTask(call, call.params.task);
+    await call.services.kernel.tasks.detach(id);
+    return toTaskJson(await call.services.kernel.tasks.sketch(id));
+  },
+);
+
+export const TASK_ROUTES: readonly ApiRoute[] = [
+  listTasks,
+  getTask,
+  readTaskOutput,
+  followTask,
+  killTask,
+  detachTask,
+];

@@ -1,0 +1,115 @@
+import { z } from "zod";
+import type { SessionRecord } from "../../index.ts";
+import { addReport, EMPTY_LEDGER } from "../../window-entry.ts";
+import { isLocalCaller } from "../core/api-caller.ts";
+import { about } from "../core/named-schema.ts";
+import { listRecords, openOwn, requireRecord } from "../core/own-sessions.ts";
+import { type ApiRoute, defineRoute } from "../core/route.ts";
+import { limitQuery, sessionIdSchema, sessionParams } from "../schemas/common-schemas.ts";
+import { queryNumber } from "../schemas/query-values.ts";
+import { GROUPING_NAMES, requestUsageSchema, usageReportSchema } from "../schemas/usage-schemas.ts";
+import { computeCacheShare, readUsageEntries } from "../spending/session-usage.ts";
+
+const tag = "Usage";
+const daySchema = z.string().regex(/^\d{4}-\d{2}-\d{2}$/, "expected a day as 2026-11-15");
+
+const getUsage = defineRoute(
+  {
+    id: "getUsage",
+    method: "GET",
+    path: "/usage",
+    tag,
+    summary: "Sum tokens and money over conversations",
+    description:
+      "Counts the usage that providers reported, also on abandoned lines. If a report names no cost, the prices of its model apply. Days are in UTC.",
+    query: z.strictObject({
+      by: about(z.enum(GROUPING_NAMES).default("day"), "One row per day, model, session, project or agent."),
+      from: about(daySchema.optional(), "First day."),
+      to: about(daySchema.optional(), "Last day."),
+      session: about(sessionIdSchema.optional(), "Only this session."),
+    }),
+    reply: usageReportSchema,
+    errors: ["SESSION_NOT_FOUND"],
+  },
+  async ({ services: { kernel, usage, server }, caller, query, signal }) => {
+    const { by, from, to } = query;
+    const records =
+      query.session === undefined
+        ? listRecords(kernel, caller)
+        : yieldOne(await requireRecord(kernel, caller, query.session));
+    const { rows, total, sessions } = await usage.report(records, { by, from, to, signal });
+    const { startedAt, totals } = server();
+    return {
+      by,
+      rows: rows.map(({ name, title, totals: own }) => ({
+        name,
+        ...(title !== undefined && { title }),
+        totals: own,
+        cacheShare: computeCacheShare(own),
+      })),
+      total,
+      cacheShare: computeCacheShare(total),
+      sessions,
+      // Totals over all people would reveal the activity of one to another.
+      saved: isLocalCaller(caller)
+        ? {
+            since: startedAt,
+            tokens: totals.savedTokens,
+            cost: totals.savedCost,
+            basis: "estimated" as const,
+          }
+        : null,
+    };
+  },
+);
+
+async function* yieldOne(record: SessionRecord): AsyncGenerator<SessionRecord> {
+  yield record;
+}
+
+const listRequests = defineRoute(
+  {
+    id: "listRequests",
+    method: "GET",
+    path: "/sessions/{session}/usage",
+    tag,
+    summary: "List the usage reports of a conversation, oldest first",
+    description: "The sizes of the window and its cached share over the conversation, for a chart.",
+    params: sessionParams,
+    query: z.strictObject({
+      after: about(queryNumber(0).default(0), "Only reports after this seq."),
+      limit: limitQuery(1_000, 10_000),
+    }),
+    reply: z.object({
+      session: z.string(),
+      requests: z.array(requestUsageSchema),
+      after: about(z.number().int().nullable(), "Value of `after` for the next page; null on the last one."),
+    }),
+    errors: ["SESSION_NOT_FOUND"],
+  },
+  async ({ services: { kernel }, caller, params, query: { after, limit }, signal }) => {
+    await using session = await openOwn(kernel, caller, params.session);
+    const requests: z.output<typeof requestUsageSchema>[] = [];
+    for await (const entry of readUsageEntries(session, after + 1)) {
+      signal.throwIfAborted();
+      const last = requests.at(-1)?.seq;
+      if (requests.length === limit && last !== undefined)
+        return { session: session.id, requests, after: last };
+      const { seq, at, model, request } = entry;
+      const report = addReport(EMPTY_LEDGER, { at, body: entry }, (id) => kernel.modelFacts(id));
+      const totals = report.session;
+      requests.push({
+        seq,
+        at,
+        ...(model !== undefined && { model }),
+        ...(request !== undefined && { request }),
+        promptTokens: totals.inputTokens + totals.cacheReadTokens + totals.cacheWriteTokens,
+        cacheShare: computeCacheShare(totals),
+        totals,
+      });
+    }
+    return { session: session.id, requests, after: null };
+  },
+);
+
+export const USAGE_ROUTES: readonly ApiRoute[] = [getUsage, listRequests];

@@ -1,0 +1,78 @@
+import { z } from "zod";
+import { about, defineSchema } from "../core/named-schema.ts";
+import { timeSchema } from "./common-schemas.ts";
+
+const countsSchema = defineSchema("ImportTotals", z.looseObject({}), "Counts of an import.");
+
+const replayScore = z.object({
+  requests: z.number().int(),
+  cost: about(z.number(), "In input tokens: cache writes and reads at their prices."),
+  sentTokens: z.number(),
+  peakTokens: z.number(),
+  edits: z.number().int(),
+});
+const retention = z.object({ used: z.number(), kept: z.number() });
+const pointSchema = z.object({ at: timeSchema, tokens: z.number(), isEdited: z.boolean() });
+
+const replaySchema = defineSchema(
+  "Replay",
+  z.object({
+    session: z.string(),
+    window: z.number().int(),
+    messages: z.number().int(),
+    unbounded: replayScore.extend({ identifiers: retention, lines: retention }).optional(),
+    policies: z.array(
+      replayScore.extend({
+        policy: z.string(),
+        costShare: about(z.number(), "Cost relative to that of an unlimited window."),
+        identifiers: about(z.number(), "Share of the used identifiers that were still in the window."),
+        lines: z.number(),
+        curve: about(
+          z.array(pointSchema),
+          "Size of the window at each request, thinned to at most 2,000 points.",
+        ),
+      }),
+    ),
+  }),
+  "A conversation under other policies.",
+);
+
+const importSchema = defineSchema(
+  "Import",
+  z.object({
+    stage: about(
+      z.enum(["running", "indexing", "done", "stopped", "failed"]),
+      "Entries are indexed at the end.",
+    ),
+    progress: z
+      .object({
+        index: z.number().int(),
+        count: z.number().int(),
+        path: z.string(),
+        bytesRead: z.number(),
+        totalBytes: z.number(),
+        messages: z.number().int(),
+      })
+      .optional(),
+    indexed: about(z.number().optional(), "Share of the new entries that are indexed."),
+    embedded: about(z.number().optional(), "Share of the new chunks that have vectors."),
+    totals: countsSchema.optional(),
+    formats: z.record(z.string(), countsSchema).optional(),
+    problems: z.number().int().optional(),
+  }),
+);
+
+export const jobSchema = defineSchema(
+  "Job",
+  z.object({
+    id: z.string(),
+    type: z.enum(["replay", "import"]),
+    state: z.enum(["running", "done", "stopped", "failed"]),
+    startedAt: timeSchema,
+    endedAt: timeSchema.optional(),
+    replay: replaySchema.optional(),
+    import: importSchema.optional(),
+    error: z.object({ code: z.string(), message: z.string(), remedy: z.string() }).optional(),
+  }),
+  "Work that outlives its request.",
+);

@@ -1,0 +1,55 @@
+import { z } from "zod";
+import { about, defineSchema } from "../core/named-schema.ts";
+import { metaSchema, timeSchema } from "./common-schemas.ts";
+import { entrySchema, messageSchema } from "./entry-schemas.ts";
+import { totalsSchema } from "./usage-schemas.ts";
+
+export const sessionSchema = defineSchema(
+  "Session",
+  z.object({
+    id: z.string(),
+    title: z.string().optional(),
+    agent: about(z.string().optional(), "The agent of the conversation, such as codex."),
+    project: about(z.string().optional(), "Name of the working folder."),
+    kind: about(
+      z.string(),
+      '"main" for a conversation; "agent" for a sub-agent; "memory" for memories; other words for requests that a client makes for itself, such as "title".',
+    ),
+    parent: z.string().optional(),
+    relation: z.enum(["child", "fork"]).optional(),
+    createdAt: timeSchema,
+    entries: about(z.number().int(), "Number of entries in the log."),
+    lastEntryAt: timeSchema.optional(),
+    isWriting: about(z.boolean(), "True while a message is being written."),
+    model: about(z.string().optional(), "The model of the last call."),
+    usage: about(totalsSchema.optional(), "Absent if the request has usage=false."),
+    meta: metaSchema.optional(),
+  }),
+  "One conversation.",
+);
+
+export const sessionPageSchema = defineSchema(
+  "SessionPage",
+  z.object({
+    sessions: z.array(sessionSchema),
+    before: about(z.string().optional(), "Value of `before` for the next page; absent on the last page."),
+  }),
+);
+
+export const entryPageSchema = defineSchema(
+  "EntryPage",
+  z.object({
+    entries: about(z.array(entrySchema), "Oldest first."),
+    before: about(z.string().optional(), "Cursor of the page with older entries; absent on the oldest page."),
+    after: about(
+      z.string().optional(),
+      "Cursor of the page with newer entries, including those appended later.",
+    ),
+  }),
+);
+
+export const draftSchema = defineSchema(
+  "Draft",
+  z.object({ id: z.string(), at: timeSchema, message: messageSchema }),
+  "A message that is being written.",
+);

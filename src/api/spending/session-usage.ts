@@ -1,0 +1,70 @@
+import type { Entry, Session } from "../../index.ts";
+import type { UsageBody } from "../../log-entry.ts";
+import {
+  addReport,
+  addTotals,
+  EMPTY_LEDGER,
+  type Ledger,
+  type ModelFactsLookup,
+  NO_TOTALS,
+  type Totals,
+} from "../../window-entry.ts";
+
+const PAGE_ENTRIES = 500;
+/** Later reports of a request are expected no longer than this after its session's last entry. */
+const SETTLED_MS = 3_600_000;
+
+/** The usage of a session up to a seq, by model and day. Every report counts, also on abandoned lines. */
+export interface SessionUsage {
+  readonly through: number;
+  readonly models: ReadonlyMap<string, Ledger>;
+}
+
+export const NO_USAGE: SessionUsage = { through: 0, models: new Map() };
+
+/** The name of usage without a model. */
+export const UNKNOWN_NAME = "(unknown)";
+
+/** Continues the sums of a session with the reports after `known`. */
+export async function readSessionUsage(
+  session: Session,
+  known: SessionUsage,
+  factsOf: ModelFactsLookup,
+): Promise<SessionUsage> {
+  const { seq: head, at } = await session.head();
+  if (head <= known.through) return known;
+  const models = new Map(known.models);
+  for await (const entry of readUsageEntries(session, known.through + 1)) {
+    const model = entry.model ?? UNKNOWN_NAME;
+    models.set(model, addReport(models.get(model) ?? EMPTY_LEDGER, { at: entry.at, body: entry }, factsOf));
+  }
+  // The latest requests are only needed while a report may still be replaced; they are most of a ledger's size.
+  if (at < Date.now() - SETTLED_MS)
+    for (const [model, ledger] of models) models.set(model, { ...ledger, recent: [] });
+  return { through: head, models };
+}
+
+/** Reads the usage reports of a session from a seq on. */
+export async function* readUsageEntries(session: Session, first: number): AsyncGenerator<Entry<UsageBody>> {
+  for (let from = first; ; ) {
+    const entries = await session.read({ from, limit: PAGE_ENTRIES, kinds: ["usage"] });
+    yield* entries as readonly Entry<UsageBody>[];
+    const last = entries.at(-1);
+    if (!last || entries.length < PAGE_ENTRIES) return;
+    from = last.seq + 1;
+  }
+}
+
+/** The totals of a session. */
+export function sumSessionUsage({ models }: SessionUsage): Totals {
+  return [...models.values()].reduce((sum, { session }) => addTotals(sum, session), NO_TOTALS);
+}
+
+/** Share of the prompt tokens that were read from a cache; null without prompt tokens. */
+export function computeCacheShare(
+  totals: Pick<Totals, "inputTokens" | "cacheReadTokens" | "cacheWriteTokens">,
+): number | null {
+  const { inputTokens, cacheReadTokens, cacheWriteTokens } = totals;
+  const prompt = inputTokens + cacheReadTokens + cacheWriteTokens;
+  return prompt > 0 ? cacheReadTokens / prompt : null;
+}

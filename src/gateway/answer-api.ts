@@ -1,0 +1,74 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { type ApiError, createDoorError } from "../api/jobs/index.ts";
+import type { WireFault } from "../wire/wire.ts";
+import type { Admission } from "./door/admit.ts";
+import type { ByteBudget } from "./door/byte-budget.ts";
+import { createClientSignal } from "./door/client-signal.ts";
+import type { DoorLimits } from "./door/door-config.ts";
+import type { Principal } from "./door/principal.ts";
+import { readRequestBody } from "./door/read-body.ts";
+import { findRoute } from "./door/route.ts";
+import type { FormerPeople } from "./identity/former-people.ts";
+import { getMemoryAgent, listSessionPrefixes } from "./identity/person-ids.ts";
+import type { LazyApi } from "./lazy-api.ts";
+
+const BASE = "/api/v1";
+
+/** Dependencies of the way from the door to the API. */
+interface ApiDoorDeps {
+  readonly api: LazyApi;
+  readonly formerPeople: FormerPeople;
+  readonly limits: DoorLimits;
+  readonly budget: ByteBudget;
+  /** Aborted when the gateway closes. */
+  readonly controller: AbortController;
+}
+
+/** True for a request whose errors have the form of the API. */
+export function isApiRequest({ method = "GET", url = "/" }: IncomingMessage): boolean {
+  const [path = "/"] = url.split("?", 1);
+  if (path === BASE || path.startsWith(`${BASE}/`)) {
+    const route = findRoute("GET", path);
+    return route.type === "page" && route.name === "v1";
+  }
+  return path === "/openapi.json" && method !== "OPTIONS";
+}
+
+/** Reads the body of an admitted request to the API and answers it. */
+export async function answerApi(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { principal, target, encoding }: Extract<Admission, { readonly type: "admitted" }>,
+  deps: ApiDoorDeps,
+): Promise<void> {
+  const { api: lazy, limits, budget, controller } = deps;
+  const api = await lazy.load();
+  if (target.route.type === "page" && target.route.name === "openapi") {
+    request.resume();
+    return api.sendDocument(response, request.method === "HEAD");
+  }
+  const signal = createClientSignal(response, controller);
+  const share = budget.openShare();
+  try {
+    const read = await readRequestBody(request, limits, { encoding, signal, response, share });
+    if (read.type === "gone") return;
+    if (read.type === "refused") return api.sendError(response, toApiError(read.fault));
+    const caller = await identifyCaller(principal, deps.formerPeople);
+    const path = target.path.slice(BASE.length).replace(/\/$/, "");
+    await api.handle({ request, response, caller, path, query: target.query, body: read.body, signal });
+  } finally {
+    share.release();
+  }
+}
+
+async function identifyCaller(principal: Principal, formerPeople: FormerPeople) {
+  const memoryAgent = getMemoryAgent(principal);
+  if (principal.token === undefined) return { id: principal.id, prefixes: undefined, memoryAgent };
+  const prefixes = listSessionPrefixes(await formerPeople.complete(principal));
+  return { id: principal.id, prefixes, memoryAgent };
+}
+
+/** A refusal of the door as an error of the API. */
+export function toApiError({ status, message }: WireFault): ApiError {
+  return createDoorError(status, message);
+}

@@ -1,0 +1,71 @@
+import { checkFields, checkKind } from "../../model/argument-checks.ts";
+import type { EntryId } from "../../model/entry.ts";
+import { LonghaulError } from "../../model/errors.ts";
+import type { Memories } from "./memories.ts";
+import { checkValidity, type Validity } from "./memory-trust.ts";
+import type { RememberedFact } from "./remembered-fact.ts";
+import { normalizeValue } from "./value-key.ts";
+
+/** New content of a memory. `null` removes a date; an absent field stays. */
+export interface MemoryEdit {
+  readonly text?: string;
+  readonly from?: number | null;
+  readonly until?: number | null;
+}
+
+/**
+ * Changes a memory on behalf of a person. New dates keep the memory; a new text makes a new memory of the person and
+ * forgets the old one, whose value agents cannot save again.
+ */
+export async function editMemory(
+  memories: Memories,
+  which: EntryId,
+  edit: MemoryEdit,
+): Promise<RememberedFact> {
+  checkFields("memories", memories, { remember: "function", forget: "function", get: "function" });
+  const { text, from, until } = checkFields("edit", edit, { text: "text?" });
+  const known = await memories.get(checkKind("memory", which, "text"));
+  if (!known)
+    throw new LonghaulError("ENTRY_NOT_FOUND", `There is no memory ${which}; memories.list() names them.`, {
+      details: { id: which },
+    });
+  const dates = checkValidity({
+    ...pickDate("from", from, known.from),
+    ...pickDate("until", until, known.until),
+  });
+  if (text === undefined || text.trim() === known.text) return memories.setValidity(which, dates);
+  const { source } = known;
+  const save = async () => {
+    const saved = await memories.remember(text, {
+      by: "user",
+      ...(source !== undefined && { source }),
+      ...dates,
+    });
+    if (saved) return saved;
+    throw new LonghaulError(
+      "ARGUMENT_INVALID",
+      "text is blank; expected the new text, or forget the memory.",
+      {
+        details: { option: "text" },
+      },
+    );
+  };
+  // Forgetting erases every memory with the same value, so the new one must not have it yet.
+  if (normalizeValue(text) === normalizeValue(known.text)) {
+    if (text.trim() === "") return save();
+    await memories.forget(which);
+    return save();
+  }
+  const saved = await save();
+  await memories.forget(which);
+  return saved;
+}
+
+function pickDate(
+  name: "from" | "until",
+  given: number | null | undefined,
+  known: number | undefined,
+): Partial<Validity> {
+  const date = given === undefined ? known : given;
+  return date === undefined || date === null ? {} : { [name]: date };
+}
