@@ -27,6 +27,15 @@ export type {
 } from "./model/entry.ts";
 export type { Line, SeqRange } from "./model/line.ts";
 export type { DataSource } from "./model/part.ts";
+export {
+  type BackupManifest,
+  type BackupOptions,
+  backupStore,
+  type RestoreOptions,
+  type RestoreReport,
+  restoreStore,
+  verifyBackup,
+} from "./open-kernel.ts";
 export type { Head } from "./store/entry-store.ts";
 export type { FreedCounts } from "./store/freed-counts.ts";
 export type { NewRecord, TakenRecord } from "./store/intake-store.ts";

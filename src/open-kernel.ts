@@ -11,7 +11,18 @@ import { type Clock, type Ids, randomIds, systemClock } from "./model/clock.ts";
 import { createArgumentError } from "./model/errors.ts";
 import type { Configuration } from "./provider/ai-sdk/provider-settings.ts";
 import type { SessionModels } from "./session/session-windows.ts";
-import { openSqliteStore, type RepairReport, repairSqliteStore } from "./store/sqlite/index.ts";
+import {
+  type BackupManifest,
+  type BackupOptions,
+  backupSqliteStore,
+  openSqliteStore,
+  type RepairReport,
+  type RestoreOptions,
+  type RestoreReport,
+  repairSqliteStore,
+  restoreSqliteStore,
+  verifyBackupFolder,
+} from "./store/sqlite/index.ts";
 import type { Store } from "./store/store.ts";
 import type { TaskOptions } from "./task/task-options.ts";
 import { genaiPrices } from "./window/models/genai-prices.ts";
@@ -20,7 +31,13 @@ import type { Catalog } from "./window/models/model-facts.ts";
 import type { ModelTable } from "./window/models/model-settings.ts";
 
 export type { ProviderSettings } from "./provider/ai-sdk/provider-settings.ts";
-export type { RepairReport } from "./store/sqlite/index.ts";
+export type {
+  BackupManifest,
+  BackupOptions,
+  RepairReport,
+  RestoreOptions,
+  RestoreReport,
+} from "./store/sqlite/index.ts";
 
 /** Options of a kernel; all have defaults. */
 export interface KernelOptions {
@@ -124,11 +141,47 @@ export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
 
 /** Copies everything readable of a damaged store into a new folder; the damaged store is not changed. */
 export async function repairStore(from: string, to: string): Promise<RepairReport> {
-  for (const [option, path] of Object.entries({ from, to })) {
-    checkKind(option, path, "name");
-    if (path.includes("\0")) throw createArgumentError(option, path, "a folder, without a null byte");
-  }
-  return repairSqliteStore({ from: resolve(from), to: resolve(to), mend: mendEntry });
+  return repairSqliteStore({
+    from: resolveFolder("from", from),
+    to: resolveFolder("to", to),
+    mend: mendEntry,
+  });
+}
+
+/** Copies a store into a new folder while others write to it; every file of the copy has a digest. */
+export async function backupStore(
+  from: string,
+  to: string,
+  options: BackupOptions = {},
+): Promise<BackupManifest> {
+  checkFields("options", options, { signal: "signal?" });
+  return backupSqliteStore({
+    from: resolveFolder("from", from),
+    to: resolveFolder("to", to),
+    ...(options.signal && { signal: options.signal }),
+  });
+}
+
+/** Checks every digest of a backup and copies it into a new store; `replace` moves an existing store aside. */
+export async function restoreStore(
+  from: string,
+  to: string,
+  options: RestoreOptions = {},
+): Promise<RestoreReport> {
+  checkFields("options", options, { signal: "signal?", replace: "boolean?" });
+  return restoreSqliteStore(resolveFolder("from", from), resolveFolder("to", to), options);
+}
+
+/** Checks every digest of a backup and changes nothing; rejects with BACKUP_INVALID. */
+export async function verifyBackup(from: string, options: BackupOptions = {}): Promise<BackupManifest> {
+  checkFields("options", options, { signal: "signal?" });
+  return verifyBackupFolder(resolveFolder("from", from), options.signal);
+}
+
+function resolveFolder(option: string, path: string): string {
+  checkKind(option, path, "name");
+  if (path.includes("\0")) throw createArgumentError(option, path, "a folder, without a null byte");
+  return resolve(path);
 }
 
 function pickMemoryOptions(
