@@ -1,6 +1,7 @@
 import { claimOwner, releaseOwner } from "./base/owner.ts";
 import { Blobs } from "./log/blobs.ts";
 import { type CheckOptions, checkStore, type StoreCheck } from "./log/check-store.ts";
+import { type CollectedGarbage, collectGarbage } from "./log/collect-garbage.ts";
 import { CommitQueue } from "./log/commit-queue.ts";
 import { type ClaimedFact, findClaim } from "./log/facts.ts";
 import { Intake } from "./log/intake.ts";
@@ -19,9 +20,10 @@ import { Census, type CensusCount, Scope } from "./model/scope.ts";
 import { SESSION_FIELDS, type SessionSpec } from "./session/family.ts";
 import type { Session } from "./session/session.ts";
 import type { SessionModels } from "./session/session-windows.ts";
+import type { CollectOptions } from "./store/blob-store.ts";
 import { addFreed, type FreedCounts, NOTHING_FREED } from "./store/freed-counts.ts";
-import type { SessionRecord } from "./store/session-store.ts";
-import type { Store, StoreSize } from "./store/store.ts";
+import type { SessionRecord, SessionSize } from "./store/session-store.ts";
+import type { Store, StoreInspection, StoreSize } from "./store/store.ts";
 import { withTaskDefaults } from "./task/defaults.ts";
 import { type Fence, FencedLog } from "./task/fenced-log.ts";
 import type { TaskOptions } from "./task/task-options.ts";
@@ -151,12 +153,23 @@ export class Kernel implements AsyncDisposable {
     return freed;
   }
 
-  /** Removes unreferenced blobs and files of crashed writers. */
-  async collectGarbage(): Promise<FreedCounts> {
+  /**
+   * Removes unreferenced blobs and files of crashed writers, and turns abandoned drafts into interrupted messages;
+   * `minAgeMs` spares younger ones, and a dry run only counts.
+   */
+  async collectGarbage(options: CollectOptions = {}): Promise<CollectedGarbage> {
     this.#scope.assertOpen();
-    const freed = await this.#store.blobs.collect();
-    this.blobs.dropCache();
-    return freed;
+    checkFields("options", options, { dryRun: "boolean?" });
+    const minAgeMs = checkWholeNumber("minAgeMs", options.minAgeMs ?? 0, 0);
+    const collected = await collectGarbage(this.#log, { ...options, minAgeMs });
+    if (!options.dryRun) this.blobs.dropCache();
+    return collected;
+  }
+
+  /** Yields the size and last use of every session, in the order of creation. */
+  async *sessionSizes(): AsyncGenerator<SessionSize> {
+    this.#scope.assertOpen();
+    yield* this.#store.sessions.sizes();
   }
 
   /** Returns space of deleted content to the file system; may take long. */
@@ -164,6 +177,12 @@ export class Kernel implements AsyncDisposable {
     this.#scope.assertOpen();
     await this.#log.flush();
     return this.#store.vacuum();
+  }
+
+  /** Moves the write-ahead log into the database and empties it; false if a reader prevented that. */
+  async checkpoint(): Promise<boolean> {
+    this.#scope.assertOpen();
+    return (await this.#store.checkpoint?.()) ?? true;
   }
 
   /** Rejects if the store cannot be written: it is full, locked or read-only, or its files were removed. */
@@ -175,7 +194,11 @@ export class Kernel implements AsyncDisposable {
 
   /** Reads every entry and blob of the store and reports damage; changes nothing. May take long. */
   async check(options: CheckOptions = {}): Promise<StoreCheck> {
-    checkFields("options", options, { signal: "signal?", onProgress: "function?" });
+    checkFields("options", options, {
+      signal: "signal?",
+      onProgress: "function?",
+      isStructureOnly: "boolean?",
+    });
     this.#scope.assertOpen();
     await this.#log.flush();
     return checkStore(this.#log, options);
@@ -197,6 +220,19 @@ export class Kernel implements AsyncDisposable {
   /** Context window, output limit and prices of a model. */
   modelFacts(id: string): ModelFacts {
     return this.#models.catalogue.getFacts(checkKind("model", id, "text"));
+  }
+
+  /** The state of the store's files, for a diagnosis; undefined for a store that has none. */
+  async inspect(): Promise<StoreInspection | undefined> {
+    this.#scope.assertOpen();
+    await this.#log.flush();
+    return this.#store.inspect?.();
+  }
+
+  /** Removes leases that ended before now; their owners died without returning them. */
+  async dropExpiredLeases(): Promise<number> {
+    this.#scope.assertOpen();
+    return this.#store.leases.dropExpired(this.#log.clock.now());
   }
 
   async size(): Promise<StoreSize> {

@@ -2,6 +2,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 export type { Blobs } from "./log/blobs.ts";
 export type { StoreCheck, StoreDamage } from "./log/check-store.ts";
+export type { CollectedGarbage } from "./log/collect-garbage.ts";
 export type { ClaimedFact, Facts } from "./log/facts.ts";
 export type { Intake, IntakeItem } from "./log/intake.ts";
 export type { LiveDraft } from "./log/interrupted-drafts.ts";
@@ -36,8 +37,10 @@ export {
   restoreStore,
   verifyBackup,
 } from "./open-kernel.ts";
+export type { CollectOptions } from "./store/blob-store.ts";
 export type { Head } from "./store/entry-store.ts";
 export type { FreedCounts } from "./store/freed-counts.ts";
 export type { NewRecord, TakenRecord } from "./store/intake-store.ts";
-export type { StoreSize } from "./store/store.ts";
+export type { SessionSize } from "./store/session-store.ts";
+export type { StoreInspection, StoreSize } from "./store/store.ts";
 export type { RangeOptions } from "./view/range.ts";

@@ -5,7 +5,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Remember and forget": ["remember", "memories", "forget"],
   "Context and cost": ["context", "usage", "compact", "revert", "pin", "unpin", "replay"],
   "Run programs": ["task"],
-  "Look after the store": ["check", "repair", "trust"],
+  "Look after the store": ["doctor", "backup", "restore", "gc", "retention", "check", "repair", "trust"],
 };
 
 /** Words that people type for a command. */
@@ -50,7 +50,12 @@ export const SYNONYMS: Readonly<Record<string, string>> = {
   note: "remember",
   verify: "check",
   fsck: "check",
-  doctor: "check",
+  diagnose: "doctor",
+  prune: "retention",
+  expire: "retention",
+  clean: "gc",
+  cleanup: "gc",
+  snapshot: "backup",
   setup: "connect",
   install: "service",
   info: "status",

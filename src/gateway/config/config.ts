@@ -2,6 +2,7 @@ import { z } from "zod";
 import { DEFAULT_THRESHOLD } from "../../model/default-threshold.ts";
 import { limitsSchema } from "./limits-schema.ts";
 import { modelsSchema } from "./models-schema.ts";
+import { monitorSchema, retentionSchema } from "./operations-schema.ts";
 import { recallSchema, routeRecallSchema } from "./recall-schema.ts";
 import {
   API_NAMES,
@@ -89,6 +90,8 @@ export const configSchema = z.strictObject(
     redact: flagSchema().default(false).describe("remove secrets from stored content"),
     models: modelsSchema,
     limits: limitsSchema,
+    monitor: monitorSchema,
+    retention: retentionSchema,
     breaker: z
       .strictObject(
         {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, normalize } from "node:path";
 import type { Digest } from "../../../model/blob.ts";
 import { createArgumentError, LonghaulError } from "../../../model/errors.ts";
@@ -8,6 +8,8 @@ import { toStoreError } from "../store-error.ts";
 import { type BackupManifest, createBackupError, readManifest } from "./backup-manifest.ts";
 import { digestFile, syncPath } from "./copy-verified.ts";
 import { isStoreInUse } from "./is-store-in-use.ts";
+
+const LOCAL_FILES = ["trusted.json", "connections"];
 
 /** Options of a restore. */
 export interface RestoreOptions {
@@ -48,6 +50,9 @@ export async function restoreSqliteStore(
     }
     if (isStoreInUse(to)) throw createInUseError(to);
     const movedTo = chooseFreeName(`${to}.before-restore`);
+    // Records of this computer, which a backup does not hold: trusted files and connected agents.
+    for (const name of LOCAL_FILES)
+      if (existsSync(join(to, name))) cpSync(join(to, name), join(staged, name), { recursive: true });
     renameSync(to, movedTo);
     renameSync(staged, to);
     return { manifest, movedTo };

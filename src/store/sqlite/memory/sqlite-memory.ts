@@ -75,6 +75,10 @@ export class SqliteMemory implements MemoryStore {
     return this.#opening !== undefined || (this.#path !== ":memory:" && existsSync(this.#path));
   }
 
+  get isOpen(): boolean {
+    return this.#opening !== undefined;
+  }
+
   source(name: SourceName) {
     return this.#use(({ db, sources }) => db.read(() => sources.find(name)));
   }
@@ -166,6 +170,11 @@ export class SqliteMemory implements MemoryStore {
   async sizeBytes(): Promise<number> {
     const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
     return this.#path === ":memory:" ? 0 : sizeOf(this.#path) + sizeOf(`${this.#path}-wal`);
+  }
+
+  /** Checks the structure of an existing index and returns the problems found. */
+  async verify(): Promise<readonly string[]> {
+    return this.exists ? this.#use(({ db }) => db.verify("quick_check", 10)) : [];
   }
 
   /** Truncates the journal, which still contains forgotten content; returns false if a reader prevented that. */
