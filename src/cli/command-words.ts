@@ -5,7 +5,18 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Remember and forget": ["remember", "memories", "forget"],
   "Context and cost": ["context", "usage", "compact", "revert", "pin", "unpin", "replay"],
   "Run programs": ["task"],
-  "Look after the store": ["doctor", "backup", "restore", "gc", "retention", "check", "repair", "trust"],
+  "Look after the store": [
+    "doctor",
+    "backup",
+    "restore",
+    "gc",
+    "retention",
+    "check",
+    "repair",
+    "config",
+    "completion",
+    "trust",
+  ],
 };
 
 /** Words that people type for a command. */
@@ -50,6 +61,9 @@ export const SYNONYMS: Readonly<Record<string, string>> = {
   note: "remember",
   verify: "check",
   fsck: "check",
+  settings: "config",
+  configure: "config",
+  set: "config set",
   diagnose: "doctor",
   prune: "retention",
   expire: "retention",

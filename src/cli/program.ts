@@ -43,6 +43,9 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | Comman
   disconnect: async () => (await import("./commands/connect-command.ts")).disconnectCommand,
   service: async () => (await import("./commands/service-commands.ts")).serviceCommands,
   status: async () => (await import("./commands/status-command.ts")).statusCommand,
+  config: async () => (await import("./commands/config-commands.ts")).configCommands,
+  completion: async () =>
+    (await import("./commands/completion-command.ts")).createCompletionCommand(COMMANDS),
   trust: async () => (await import("./commands/trust-command.ts")).trustCommand,
 };
 

@@ -137,19 +137,23 @@ describe("a backup while others write", () => {
     await writing;
   });
 
-  proofTest("in eight processes, and restores to a store without damage, three times", async () => {
-    const { kernel, path } = await diskKernel();
-    await kernel.close();
-    const writers = Array.from({ length: 8 }, (_, index) =>
-      startChild(new URL("./backup-writer.ts", import.meta.url), [path, `${index}`]),
-    );
-    const acknowledged = writers.map(() => [] as string[]);
-    const reading = writers.map((child, index) => readIds(child, acknowledged[index] as string[]));
-    while (acknowledged.some((ids) => ids.length < 40)) await sleep(10);
-    for (let round = 0; round < 3; round++) await expectWhole(path, acknowledged.flat());
-    for (const child of writers) child.process.kill("SIGKILL");
-    await Promise.all(reading);
-  }, 300_000);
+  proofTest(
+    "in eight processes, and restores to a store without damage, three times",
+    async () => {
+      const { kernel, path } = await diskKernel();
+      await kernel.close();
+      const writers = Array.from({ length: 8 }, (_, index) =>
+        startChild(new URL("./backup-writer.ts", import.meta.url), [path, `${index}`]),
+      );
+      const acknowledged = writers.map(() => [] as string[]);
+      const reading = writers.map((child, index) => readIds(child, acknowledged[index] as string[]));
+      while (acknowledged.some((ids) => ids.length < 40)) await sleep(10);
+      for (let round = 0; round < 3; round++) await expectWhole(path, acknowledged.flat());
+      for (const child of writers) child.process.kill("SIGKILL");
+      await Promise.all(reading);
+    },
+    300_000,
+  );
 });
 
 /** Takes a backup, restores it, and looks for the entries. */
