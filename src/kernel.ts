@@ -1,4 +1,6 @@
+import { CacheRegistry } from "./base/cache-registry.ts";
 import { claimOwner, releaseOwner } from "./base/owner.ts";
+import { WorkMeter } from "./base/work-meter.ts";
 import { Blobs } from "./log/blobs.ts";
 import { type CheckOptions, checkStore, type StoreCheck } from "./log/check-store.ts";
 import { type CollectedGarbage, collectGarbage } from "./log/collect-garbage.ts";
@@ -8,6 +10,7 @@ import { Intake } from "./log/intake.ts";
 import { adoptInterrupted } from "./log/interrupted-drafts.ts";
 import type { Limits } from "./log/limits.ts";
 import { Log, type LogDeps } from "./log/log.ts";
+import { Maintenance } from "./log/maintenance.ts";
 import { Memories, type MemoriesOptions } from "./memory/memories/memories.ts";
 import type { Memory } from "./memory/memory.ts";
 import { type MemoryOptions, openMemory } from "./memory/open-memory.ts";
@@ -17,13 +20,15 @@ import { checkSessionId, type SessionId } from "./model/entry.ts";
 import { checkWholeNumber } from "./model/errors.ts";
 import type { Json } from "./model/json.ts";
 import { Census, type CensusCount, Scope } from "./model/scope.ts";
+import { Monitor } from "./monitor/monitor.ts";
+import { type MonitorOptions, resolveMonitorOptions } from "./monitor/monitor-options.ts";
 import { SESSION_FIELDS, type SessionSpec } from "./session/family.ts";
 import type { Session } from "./session/session.ts";
 import type { SessionModels } from "./session/session-windows.ts";
 import type { CollectOptions } from "./store/blob-store.ts";
 import { addFreed, type FreedCounts, NOTHING_FREED } from "./store/freed-counts.ts";
-import type { SessionRecord, SessionSize } from "./store/session-store.ts";
-import type { Store, StoreInspection, StoreSize } from "./store/store.ts";
+import type { SessionRecord } from "./store/session-store.ts";
+import type { Store, StoreSize } from "./store/store.ts";
 import { withTaskDefaults } from "./task/defaults.ts";
 import { type Fence, FencedLog } from "./task/fenced-log.ts";
 import type { TaskOptions } from "./task/task-options.ts";
@@ -46,11 +51,17 @@ interface KernelDeps {
   readonly models: SessionModels;
   readonly memory: MemoryOptions;
   readonly tasks: TaskOptions;
+  /** False if the monitor measures only on request. */
+  readonly monitor: MonitorOptions | false;
 }
 
 /** Owns a store and everything opened from it. */
 export class Kernel implements AsyncDisposable {
   readonly blobs: Blobs;
+  /** Measures memory and work, and relieves memory pressure. */
+  readonly monitor: Monitor;
+  /** Sizes, files, leases, write-ahead log and caches of the store. */
+  readonly maintenance: Maintenance;
   readonly #store: Store;
   readonly #log: Log;
   readonly #logDeps: LogDeps;
@@ -62,7 +73,8 @@ export class Kernel implements AsyncDisposable {
   #memory: Memory | undefined;
   #tasks: Tasks<Session> | undefined;
 
-  constructor(store: Store, { limits, clock, ids, models, memory, tasks }: KernelDeps) {
+  constructor(store: Store, { limits, clock, ids, models, memory, tasks, monitor }: KernelDeps) {
+    const settings = resolveMonitorOptions(monitor || {});
     this.#taskOptions = tasks;
     this.#memoryOptions = memory;
     this.#store = store;
@@ -70,11 +82,16 @@ export class Kernel implements AsyncDisposable {
     this.#scope = new Scope("kernel", new Census());
     this.#scope.own(store);
     this.#scope.own({ close: () => releaseOwner(this.#owner) });
-    const queue = this.#scope.own(new CommitQueue(store.entries, limits.maxQueuedBytes));
-    this.blobs = new Blobs(store.blobs, limits, clock);
+    const [meter, caches] = [new WorkMeter(), new CacheRegistry()];
+    const queue = this.#scope.own(new CommitQueue(store.entries, limits.maxQueuedBytes, meter));
+    this.blobs = new Blobs(store.blobs, limits, clock, () => caches.share);
     this.#scope.own({ close: () => this.blobs.dropCache() });
-    this.#logDeps = { store, blobs: this.blobs, limits, clock, ids, queue };
+    caches.add("blobs", { sizeBytes: () => this.blobs.cachedBytes, drop: () => this.blobs.dropCache() });
+    caches.add("store", { sizeBytes: () => store.cacheBytes?.() ?? 0, drop: () => store.dropCaches?.() });
+    this.#logDeps = { store, blobs: this.blobs, limits, clock, ids, queue, meter, caches };
     this.#log = new Log(this.#logDeps);
+    this.maintenance = new Maintenance(this.#log, () => this.#scope.assertOpen());
+    this.monitor = this.#scope.own(new Monitor(this.#log, settings, monitor !== false));
   }
 
   /** Runs agents as tasks; also reads tasks of other processes. */
@@ -166,23 +183,11 @@ export class Kernel implements AsyncDisposable {
     return collected;
   }
 
-  /** Yields the size and last use of every session, in the order of creation. */
-  async *sessionSizes(): AsyncGenerator<SessionSize> {
-    this.#scope.assertOpen();
-    yield* this.#store.sessions.sizes();
-  }
-
   /** Returns space of deleted content to the file system; may take long. */
   async vacuum(): Promise<{ readonly freedBytes: number }> {
     this.#scope.assertOpen();
     await this.#log.flush();
     return this.#store.vacuum();
-  }
-
-  /** Moves the write-ahead log into the database and empties it; false if a reader prevented that. */
-  async checkpoint(): Promise<boolean> {
-    this.#scope.assertOpen();
-    return (await this.#store.checkpoint?.()) ?? true;
   }
 
   /** Rejects if the store cannot be written: it is full, locked or read-only, or its files were removed. */
@@ -220,19 +225,6 @@ export class Kernel implements AsyncDisposable {
   /** Context window, output limit and prices of a model. */
   modelFacts(id: string): ModelFacts {
     return this.#models.catalogue.getFacts(checkKind("model", id, "text"));
-  }
-
-  /** The state of the store's files, for a diagnosis; undefined for a store that has none. */
-  async inspect(): Promise<StoreInspection | undefined> {
-    this.#scope.assertOpen();
-    await this.#log.flush();
-    return this.#store.inspect?.();
-  }
-
-  /** Removes leases that ended before now; their owners died without returning them. */
-  async dropExpiredLeases(): Promise<number> {
-    this.#scope.assertOpen();
-    return this.#store.leases.dropExpired(this.#log.clock.now());
   }
 
   async size(): Promise<StoreSize> {

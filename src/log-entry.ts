@@ -1,5 +1,7 @@
 /// <reference types="node" preserve="true" />
 /// <reference lib="esnext.disposable" preserve="true" />
+export type { CacheSize, DroppableCache } from "./base/cache-registry.ts";
+export type { SizedCount } from "./base/work-meter.ts";
 export type { Blobs } from "./log/blobs.ts";
 export type { StoreCheck, StoreDamage } from "./log/check-store.ts";
 export type { CollectedGarbage } from "./log/collect-garbage.ts";
@@ -8,6 +10,7 @@ export type { Intake, IntakeItem } from "./log/intake.ts";
 export type { LiveDraft } from "./log/interrupted-drafts.ts";
 export type { Limits } from "./log/limits.ts";
 export type { LineStep } from "./log/lines.ts";
+export type { Maintenance } from "./log/maintenance.ts";
 export type { PendingEdit, PendingEdits } from "./log/pending-edits.ts";
 export type { BodyInput } from "./log/prepare-body.ts";
 export type { RestorePart } from "./log/restore-parts.ts";
@@ -28,6 +31,9 @@ export type {
 } from "./model/entry.ts";
 export type { Line, SeqRange } from "./model/line.ts";
 export type { DataSource } from "./model/part.ts";
+export type { Monitor } from "./monitor/monitor.ts";
+export type { MonitorOptions } from "./monitor/monitor-options.ts";
+export type { MonitorEvent, MonitorSample, PressureLevel, ReliefReport } from "./monitor/monitor-sample.ts";
 export {
   type BackupManifest,
   type BackupOptions,

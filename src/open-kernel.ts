@@ -9,6 +9,7 @@ import { checkFields, checkKind } from "./model/argument-checks.ts";
 import { checkNames } from "./model/check-names.ts";
 import { type Clock, type Ids, randomIds, systemClock } from "./model/clock.ts";
 import { createArgumentError } from "./model/errors.ts";
+import { type MonitorOptions, resolveMonitorOptions } from "./monitor/monitor-options.ts";
 import type { Configuration } from "./provider/ai-sdk/provider-settings.ts";
 import type { SessionModels } from "./session/session-windows.ts";
 import {
@@ -64,6 +65,8 @@ export interface KernelOptions {
   readonly embedder?: Embedder | null;
   /** Configuration of providers that are referred to by id; from the environment by default. */
   readonly providers?: Configuration["providers"];
+  /** Limits and interval of the memory monitor; false: it measures only on request. */
+  readonly monitor?: MonitorOptions | false;
   /** Called with a sentence for people, for example when a model is unknown. */
   readonly onWarning?: (warning: string) => void;
 }
@@ -82,6 +85,7 @@ const KERNEL_OPTIONS: Readonly<Record<keyof KernelOptions, true>> = {
   models: true,
   embedder: true,
   providers: true,
+  monitor: true,
   onWarning: true,
 };
 
@@ -118,6 +122,7 @@ export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
   if (options.embedder) checkFields("embedder", options.embedder, { embed: "function" });
   else if (options.embedder !== undefined && options.embedder !== null)
     throw createArgumentError("embedder", options.embedder, "an embedder, or null for none");
+  if (options.monitor) resolveMonitorOptions(options.monitor);
   const clock = options.clock ?? systemClock;
   const limits = resolveLimits(options.limits);
   const store =
@@ -135,6 +140,7 @@ export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
     ids: options.ids ?? randomIds,
     models: buildModels(options),
     memory: pickMemoryOptions(options, limits),
+    monitor: options.monitor ?? {},
     tasks: { ...(options.onWarning && { onWarning: options.onWarning }), ...options.tasks },
   });
 }

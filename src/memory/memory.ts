@@ -97,9 +97,21 @@ export class Memory implements Closable {
     const texts = new ChunkTexts(log);
     this.#follower = new LogFollower(log);
     this.#texts = texts;
-    this.#vectors = new ChunkVectors({ store, texts, embedder, maxVectorBytes, onWarning });
+    this.#vectors = new ChunkVectors({
+      store,
+      texts,
+      embedder,
+      maxVectorBytes,
+      onWarning,
+      getShare: () => log.caches.share,
+    });
     this.#search = new IndexSearch({ log, texts, vectors: this.#vectors, termVectors });
     this.#departed = new DepartedEntries(log);
+    const forgetCache = log.caches.add("recall", {
+      sizeBytes: () => this.cachedBytes,
+      drop: () => this.dropCaches(),
+    });
+    this.#scope.own({ close: forgetCache });
     this.#secondStage = { reader, store, texts, onWarning };
   }
 
@@ -108,6 +120,13 @@ export class Memory implements Closable {
    * far as it can be indexed in time; `unindexed` counts the rest.
    */
   async recall(question: string, options: RecallOptions = {}): Promise<Recall> {
+    const startedMs = performance.now();
+    const recalled = await this.#recall(question, options);
+    this.#deps.log.meter.addSearch(performance.now() - startedMs);
+    return recalled;
+  }
+
+  async #recall(question: string, options: RecallOptions): Promise<Recall> {
     checkFields("options", options, {
       threshold: "number?",
       details: "boolean?",
@@ -273,9 +292,15 @@ export class Memory implements Closable {
     return forgetFiles(this.#deps.log.store.memory, paths);
   }
 
+  /** Approximate bytes of cached index data. */
+  get cachedBytes(): number {
+    return this.#search.cachedBytes + this.#texts.cachedBytes;
+  }
+
   /** Releases cached index data; the next recall reads it again. */
   dropCaches(): void {
     this.#search.dropCaches();
+    this.#texts.drop();
   }
 
   /** Idempotent. Interrupts embedding in progress, which continues the next time. */

@@ -34,6 +34,12 @@ export interface Store {
   verify?(): Promise<readonly string[]>;
   /** Moves the write-ahead log into the database and empties it; false if a reader prevented that. */
   checkpoint?(): Promise<boolean>;
+  /** Size of the write-ahead logs. */
+  journalBytes?(): Promise<number>;
+  /** Approximate bytes of caches in memory. */
+  cacheBytes?(): number;
+  /** Empties the caches in memory. */
+  dropCaches?(): void;
   /** Describes the store's files; reads no content. */
   inspect?(): Promise<StoreInspection>;
   /** Returns space of deleted content to the file system; may take long on a large store. */

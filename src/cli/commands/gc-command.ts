@@ -33,7 +33,7 @@ export const gcCommand = defineCommand({
   async run(context, { options }) {
     await using kernel = await openExistingStore(context, options);
     const planned = await kernel.collectGarbage({ dryRun: true, minAgeMs: MIN_AGE_MS });
-    const reclaimableBytes = (await kernel.inspect())?.freeBytes ?? 0;
+    const reclaimableBytes = (await kernel.maintenance.inspect())?.freeBytes ?? 0;
     const isWanted =
       !options["dry-run"] &&
       (hasGarbage(planned) || options.vacuum === true) &&

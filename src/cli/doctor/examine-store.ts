@@ -47,7 +47,7 @@ async function examineDatabase(kernel: Kernel, options: ExamineOptions): Promise
       text: `${formatQuantity(checked.damages, "damage")} found: ${checked.listed.slice(0, 3).map(describeDamage).join("; ")}`,
       remedy: REPAIR,
     });
-  const inspection = await kernel.inspect();
+  const inspection = await kernel.maintenance.inspect();
   if (inspection && inspection.journalBytes > MAX_JOURNAL_BYTES)
     findings.push({
       area: "database",
@@ -55,7 +55,7 @@ async function examineDatabase(kernel: Kernel, options: ExamineOptions): Promise
       text: `the write-ahead log has grown to ${formatBytes(inspection.journalBytes)}; some process reads for very long`,
       remedy: "end programs that hang",
       fix: async () => {
-        await kernel.checkpoint();
+        await kernel.maintenance.checkpoint();
         return "moved the write-ahead log into the database";
       },
     });
@@ -77,7 +77,7 @@ function describeDamage({ entry, problem }: StoreDamage): string {
 }
 
 async function examineBlobs(kernel: Kernel): Promise<readonly Finding[]> {
-  const inspection = await kernel.inspect();
+  const inspection = await kernel.maintenance.inspect();
   const missing = inspection?.missingBlobs ?? [];
   if (missing.length > 0)
     return [
@@ -113,7 +113,7 @@ async function examineBlobs(kernel: Kernel): Promise<readonly Finding[]> {
 }
 
 async function examineIndex(kernel: Kernel, path: string): Promise<readonly Finding[]> {
-  const problems = (await kernel.inspect())?.indexProblems ?? [];
+  const problems = (await kernel.maintenance.inspect())?.indexProblems ?? [];
   if (problems.length > 0)
     return [
       {
@@ -161,7 +161,7 @@ async function examineIndex(kernel: Kernel, path: string): Promise<readonly Find
 }
 
 async function examineLeases(kernel: Kernel): Promise<readonly Finding[]> {
-  const inspection = await kernel.inspect();
+  const inspection = await kernel.maintenance.inspect();
   const expired = inspection?.expiredLeases ?? [];
   if (expired.length === 0)
     return [
@@ -180,7 +180,7 @@ async function examineLeases(kernel: Kernel): Promise<readonly Finding[]> {
         .map(({ name }) => name)
         .join(", ")}`,
       remedy: "none needed: an ended lease blocks nobody",
-      fix: async () => `removed ${formatQuantity(await kernel.dropExpiredLeases(), "lease")}`,
+      fix: async () => `removed ${formatQuantity(await kernel.maintenance.dropExpiredLeases(), "lease")}`,
     },
   ];
 }

@@ -19,7 +19,7 @@ export async function readFamilies(
   const records = new Map<SessionId, SessionRecord>();
   for await (const record of listSessions(kernel)) records.set(record.id, record);
   const members = new Map<SessionId, { ids: SessionId[]; usedAt: number; sizeBytes: number }>();
-  for await (const { session, usedAt, payloadBytes, blobBytes } of kernel.sessionSizes()) {
+  for await (const { session, usedAt, payloadBytes, blobBytes } of kernel.maintenance.sessionSizes()) {
     if (session.startsWith(MEMORY_PREFIX)) continue;
     const root = findRoot(session, records);
     const family = members.get(root) ?? { ids: [], usedAt: 0, sizeBytes: 0 };

@@ -94,6 +94,11 @@ export class Database {
     return found.length === 1 && found[0] === "ok" ? [] : found;
   }
 
+  /** Makes SQLite return the memory of its page cache. */
+  shrink(): void {
+    if (!this.#closed) this.#connection.exec("PRAGMA shrink_memory");
+  }
+
   async exec(sql: string): Promise<void> {
     await this.#retryWhileBusy(() => this.#connection.exec(sql));
   }

@@ -202,14 +202,25 @@ class SqliteStore implements Store {
     return (this.memory.isOpen ? await this.memory.scrub() : true) && isEmpty;
   }
 
-  async inspect(): Promise<StoreInspection> {
+  async journalBytes(): Promise<number> {
+    if (this.#inMemory) return 0;
     const journals = ["log.db-wal", "memory.db-wal"].map((name) => join(this.#folder, name));
+    return journals.reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
+  }
+
+  cacheBytes(): number {
+    return this.memory.cacheBytes();
+  }
+
+  dropCaches(): void {
+    this.memory.dropCaches();
+    this.#db.shrink();
+  }
+
+  async inspect(): Promise<StoreInspection> {
     return {
       ...(await inspectLog(this.#db, this.#files, this.#clock.now())),
-      journalBytes: journals.reduce(
-        (sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0),
-        0,
-      ),
+      journalBytes: await this.journalBytes(),
       indexProblems: await this.memory.verify(),
     };
   }
