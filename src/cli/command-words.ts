@@ -1,6 +1,6 @@
 /** Commands by the wish of a person; the help lists them in this order. */
 export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
-  Start: ["import", "serve", "connect", "disconnect", "service", "status"],
+  Start: ["import", "serve", "connect", "disconnect", "service", "status", "top"],
   "Find and read": ["sessions", "show", "recall", "index", "export"],
   "Remember and forget": ["remember", "memories", "forget"],
   "Context and cost": ["context", "usage", "compact", "revert", "pin", "unpin", "replay"],
@@ -64,6 +64,8 @@ export const SYNONYMS: Readonly<Record<string, string>> = {
   settings: "config",
   configure: "config",
   set: "config set",
+  monitor: "top",
+  watch: "top",
   diagnose: "doctor",
   prune: "retention",
   expire: "retention",

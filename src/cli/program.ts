@@ -42,6 +42,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | Comman
   connect: async () => (await import("./commands/connect-command.ts")).connectCommand,
   disconnect: async () => (await import("./commands/connect-command.ts")).disconnectCommand,
   service: async () => (await import("./commands/service-commands.ts")).serviceCommands,
+  top: async () => (await import("./commands/top-command.ts")).topCommand,
   status: async () => (await import("./commands/status-command.ts")).statusCommand,
   config: async () => (await import("./commands/config-commands.ts")).configCommands,
   completion: async () =>

@@ -17,6 +17,8 @@ import { toWallClock } from "./loops/wall-clock.ts";
 import { createGatewayLog } from "./observe/gateway-log.ts";
 import type { GatewayStatus } from "./observe/gateway-status.ts";
 import { logReload } from "./observe/log-reload.ts";
+import { openMemoryExport } from "./observe/memory-export.ts";
+import { MemoryNotices } from "./observe/memory-notices.ts";
 import { createMetrics } from "./observe/metrics.ts";
 import { Observer } from "./observe/observer.ts";
 import { openSpans } from "./observe/spans.ts";
@@ -77,7 +79,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const threads = new Threads({ kernel, stored, prepareStored }, () => {
     const { maxThreads, maxThreadBytes } = config().limits;
     const { leftThreads } = names();
-    return { maxThreads, maxThreadBytes: maxThreadBytes * (1 - BODIES_SHARE), leftThreads };
+    const share = (1 - BODIES_SHARE) * kernel.maintenance.cacheShare;
+    return { maxThreads, maxThreadBytes: maxThreadBytes * share, leftThreads };
   });
   const agents = createAgents({ keepAliveMs: config().limits.keepAliveMs });
   const metrics = createMetrics({
@@ -85,10 +88,21 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     activeStreams: () => reception.inFlight,
     openThreads: () => threads.count,
     connections: () => guard.connections,
+    memory: () => kernel.monitor.last,
   });
   const observer = new Observer({ log, metrics, getClientWindow: (model) => rooms.getWindow(model) });
   const { telemetry } = config();
   const spans = await openSpans({ ...telemetry, version, environment: env });
+  const memoryExport = telemetry.metrics
+    ? await openMemoryExport({
+        endpoint: telemetry.endpoint,
+        version,
+        environment: env,
+        intervalMs: config().monitor.intervalMs,
+        read: () => kernel.monitor.last,
+      })
+    : undefined;
+  const notices = new MemoryNotices(kernel.monitor, log);
   let url = "";
   let isOpen = true;
   const status = (): GatewayStatus => ({
@@ -98,17 +112,29 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     inFlight: reception.inFlight,
     totals: observer.totals,
     upstreams: observer.upstreams,
+    memory: { sample: kernel.monitor.last, relief: kernel.monitor.lastRelief, notices: notices.newest },
     threads: observer.threads,
   });
   const onError = (error: unknown) => log.error("unexpected", { message: formatError(error) });
   const pages = new Pages({ kernel, config, status, env, version, onError });
+  const bodies = new RecentBodies(
+    () => config().limits.maxThreadBytes * BODIES_SHARE * threads.share * kernel.maintenance.cacheShare,
+  );
+  const removeCaches = [
+    kernel.maintenance.addCache("threads", {
+      sizeBytes: () => threads.sizeBytes,
+      itemCount: () => threads.count,
+      drop: () => threads.dropIdle(),
+    }),
+    kernel.maintenance.addCache("bodies", { sizeBytes: () => bodies.sizeBytes, drop: () => bodies.drop() }),
+  ];
   const reception = new Reception({
     services: {
       kernel,
       config,
       env,
       threads,
-      bodies: new RecentBodies(() => config().limits.maxThreadBytes * BODIES_SHARE * threads.share),
+      bodies,
       modelLimits: rooms,
       loops: new LoopStates({
         limits: () => config().breaker,
@@ -136,6 +162,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const guard = guardServer(server, config, (request, response) => void reception.handle(request, response));
   url = await listen(server, config());
 
+  // The first numbers, before the monitor's interval has passed.
+  void kernel.monitor.check().catch(() => undefined);
+
   let closing: Promise<void> | undefined;
   const close = async () => {
     isOpen = false;
@@ -149,6 +178,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     closeAgents(agents);
     await redactor.close();
     await spans.close();
+    notices.close();
+    for (const remove of removeCaches) remove();
+    await memoryExport?.close();
   };
   const closeOnce = () => {
     closing ??= close();

@@ -130,6 +130,9 @@ export const configSchema = z.strictObject(
             .describe("address that receives spans (OTLP over HTTP); without it, none are sent")
             .exactOptional(),
           content: flagSchema().default(false).describe("include the content of messages"),
+          metrics: flagSchema()
+            .default(false)
+            .describe("send the numbers of the memory monitor to the same address too"),
         },
         { error: "an object" },
       )

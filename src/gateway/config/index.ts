@@ -5,6 +5,7 @@ export { type Environment, SETTING_VARIABLES } from "./config-flags.ts";
 export { getConfigValue, parseConfigKey } from "./config-key.ts";
 export { toListenError } from "./listen-failure.ts";
 export { type ConfigRequest, checkFileContent, type LoadedConfig, loadConfig } from "./load-config.ts";
+export { toMonitorOptions } from "./monitor-settings.ts";
 export { isProjectKey, readTrustableFile } from "./project-file.ts";
 export { getTrustState, isTrusted, listTrusted, removeTrust, trustContent } from "./trusted-files.ts";
 export { type ReloadResult, watchConfig } from "./watch-config.ts";
