@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { readKernelOptions } from "../../src/gateway/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { jsonHere, runHere } from "./support/here.ts";
 
@@ -135,5 +136,40 @@ describe("longhaul config get, path and schema", () => {
     expect(Object.keys(JSON.parse(stdout).properties)).toEqual(
       expect.arrayContaining(["port", "upstreams", "monitor", "retention"]),
     );
+  });
+});
+
+describe("one configuration", () => {
+  test("gives commands the prices of models, and programs the options of a kernel", async () => {
+    const place = home();
+    const store = join(place.home, ".longhaul");
+    const prices = { input: 1_000, output: 0 };
+    write(
+      place.file,
+      JSON.stringify({ models: { "box/*": { window: 9_000, prices } }, monitor: { intervalMs: 5_000 } }),
+    );
+    const { openKernel } = await import("../../src/index.ts");
+    const options = readKernelOptions({ home: place.home, cwd: testFolder(), env: {} });
+    expect(options).toMatchObject({
+      path: store,
+      monitor: { intervalMs: 5_000, criticalBytes: 1_000_000_000 },
+    });
+    await using kernel = await openKernel(options);
+    expect(kernel.modelFacts("box/a").window).toBe(9_000);
+    const session = await kernel.session("talk");
+    const window = session.window({ model: "box/a" });
+    await session.append({ role: "user", text: "Hello." });
+    await window.fit();
+    await window.report({ inputTokens: 1_000_000, outputTokens: 1 });
+    const { value } = await jsonHere(["usage", "--store", store], place);
+    expect(value.total.cost).toBe(1_000);
+  });
+
+  test("that is invalid is reported by commands that only read, and has no effect", async () => {
+    const place = home();
+    await runHere(["remember", "The harbor has cranes."], place);
+    write(place.file, '{ "port": "x" }');
+    const { code, stderr } = await runHere(["sessions"], place);
+    expect([code, stderr]).toEqual([0, expect.stringContaining("port is")]);
   });
 });

@@ -21,9 +21,12 @@ const kernel = await openKernel({ path, limits, embedder: null, monitor: { inter
 const work = new KernelWork(kernel);
 let operations = 0;
 let backups = 0;
+/** Since the last sample: settling empties the journal. */
+let peakJournalBytes = 0;
 let nextMs = performance.now() + everyMs;
 for (let round = 0; performance.now() < endMs; round++) {
   await work.round(round);
+  peakJournalBytes = Math.max(peakJournalBytes, journalBytes(path));
   if (round % BACKUP_EVERY === BACKUP_EVERY - 1) {
     const to = join(folder, "backup");
     await backupStore(path, to);
@@ -37,7 +40,8 @@ for (let round = 0; performance.now() < endMs; round++) {
   if (performance.now() < nextMs) continue;
   nextMs += everyMs;
   await work.settle();
-  const sample = await takeSample(kernel, { walBytes: journalBytes(path), collection: "usual" });
+  const sample = await takeSample(kernel, { walBytes: peakJournalBytes, collection: "usual" });
+  peakJournalBytes = 0;
   process.stdout.write(`${JSON.stringify({ requests: operations, ...sample })}\n`);
 }
 const { damages } = await kernel.check();
