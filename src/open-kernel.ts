@@ -12,18 +12,15 @@ import { createArgumentError } from "./model/errors.ts";
 import { type MonitorOptions, resolveMonitorOptions } from "./monitor/monitor-options.ts";
 import type { Configuration } from "./provider/ai-sdk/provider-settings.ts";
 import type { SessionModels } from "./session/session-windows.ts";
+import type { BackupManifest } from "./store/sqlite/backup/backup-manifest.ts";
+import { type BackupOptions, backupSqliteStore } from "./store/sqlite/backup/backup-store.ts";
 import {
-  type BackupManifest,
-  type BackupOptions,
-  backupSqliteStore,
-  openSqliteStore,
-  type RepairReport,
   type RestoreOptions,
   type RestoreReport,
-  repairSqliteStore,
   restoreSqliteStore,
   verifyBackupFolder,
-} from "./store/sqlite/index.ts";
+} from "./store/sqlite/backup/restore-store.ts";
+import { openSqliteStore, type RepairReport, repairSqliteStore } from "./store/sqlite/index.ts";
 import type { Store } from "./store/store.ts";
 import type { TaskOptions } from "./task/task-options.ts";
 import { genaiPrices } from "./window/models/genai-prices.ts";
@@ -32,13 +29,10 @@ import type { Catalog } from "./window/models/model-facts.ts";
 import type { ModelTable } from "./window/models/model-settings.ts";
 
 export type { ProviderSettings } from "./provider/ai-sdk/provider-settings.ts";
-export type {
-  BackupManifest,
-  BackupOptions,
-  RepairReport,
-  RestoreOptions,
-  RestoreReport,
-} from "./store/sqlite/index.ts";
+export type { BackupManifest } from "./store/sqlite/backup/backup-manifest.ts";
+export type { BackupOptions } from "./store/sqlite/backup/backup-store.ts";
+export type { RestoreOptions, RestoreReport } from "./store/sqlite/backup/restore-store.ts";
+export type { RepairReport } from "./store/sqlite/index.ts";
 
 /** Options of a kernel; all have defaults. */
 export interface KernelOptions {

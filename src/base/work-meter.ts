@@ -1,5 +1,5 @@
 /** A number of events and their total time. */
-export interface TimedCount {
+interface TimedCount {
   readonly count: number;
   readonly totalMs: number;
   /** End of the last one, in milliseconds since 1970; 0 before the first. */

@@ -5,7 +5,7 @@ export interface GrowthPoint {
 }
 
 /** The growth of a quantity. */
-export interface Growth {
+interface Growth {
   /** Per hour, by least squares; 0 for too few points. */
   readonly perHour: number;
   /** True if the points rise steadily and by a share that cannot be noise. */

@@ -5,7 +5,7 @@ import type { SizedCount } from "../base/work-meter.ts";
 export type PressureLevel = "normal" | "warning" | "critical";
 
 /** A number of events and their average time. */
-export interface AverageTime {
+interface AverageTime {
   readonly count: number;
   readonly averageMs: number;
 }

@@ -73,7 +73,7 @@ export async function changeSetting(
   throw failure;
 }
 
-/** The values that a typed text may mean: what it is as JSON, else the text itself. */
+/** The values that a typed text may mean: its JSON value, then the text itself. */
 function listReadings(value: string): readonly string[] {
   const asText = JSON.stringify(value);
   try {

@@ -4,7 +4,7 @@ import type { CliContext } from "../cli-context.ts";
 import { getStorePath } from "../open-store.ts";
 
 /** A file that may hold settings. */
-export interface SettingsFile {
+interface SettingsFile {
   readonly level: "project" | "user";
   readonly path: string;
   readonly exists: boolean;
@@ -13,7 +13,7 @@ export interface SettingsFile {
 }
 
 /** One setting in force. */
-export interface EffectiveSetting {
+interface EffectiveSetting {
   readonly key: string;
   readonly value: unknown;
   readonly source: string;

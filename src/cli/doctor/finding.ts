@@ -21,7 +21,7 @@ export interface Finding {
   /** A problem makes something fail or lose content; a warning may become one. */
   readonly level: "ok" | "warning" | "problem";
   readonly text: string;
-  /** What the user can do about it. */
+  /** A step that the user can take. */
   readonly remedy?: string;
   /** Repairs the problem and returns a sentence about the repair. */
   readonly fix?: () => Promise<string>;

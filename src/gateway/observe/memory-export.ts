@@ -4,7 +4,7 @@ import type { MonitorSample } from "../../log-entry.ts";
 import { MEMORY_GAUGES } from "./memory-metrics.ts";
 
 /** Sends the numbers of the monitor to OpenTelemetry. */
-export interface MemoryExport {
+interface MemoryExport {
   /** Sends the present numbers. */
   flush(): Promise<void>;
   close(): Promise<void>;

@@ -2,7 +2,7 @@ import type { MonitorSample } from "../../log-entry.ts";
 import { createGaugeMetric, type Metric } from "./metric.ts";
 
 /** A number of the monitor under its name in metrics. */
-export interface MemoryGauge {
+interface MemoryGauge {
   readonly name: string;
   readonly help: string;
   readonly unit: "By" | "ms" | "1";

@@ -4,7 +4,7 @@ import { computeDigest } from "../../../base/digest.ts";
 import { LonghaulError } from "../../../model/errors.ts";
 
 /** Name of the file that describes a backup; it is written last. */
-export const MANIFEST_NAME = "backup.json";
+const MANIFEST_NAME = "backup.json";
 const FORMAT = "longhaul-backup";
 const VERSION = 1;
 

@@ -7,7 +7,7 @@ import { throwIfAborted } from "../../../model/errors.ts";
 const CHUNK_BYTES = 1024 * 1024;
 
 /** A file with the SHA-256 of its bytes. */
-export interface FileDigest {
+interface FileDigest {
   readonly sha256: string;
   readonly sizeBytes: number;
 }
