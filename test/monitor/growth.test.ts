@@ -3,8 +3,8 @@ import { measureGrowth } from "../../src/monitor/growth.ts";
 import { judgePressure } from "../../src/monitor/pressure.ts";
 
 const HOUR = 3_600_000;
-const points = (count: number, valueOf: (n: number) => number) =>
-  Array.from({ length: count }, (_, n) => ({ at: n * 30_000, value: valueOf(n) }));
+const points = (count: number, getValue: (n: number) => number) =>
+  Array.from({ length: count }, (_, n) => ({ at: n * 30_000, value: getValue(n) }));
 
 describe("growth", () => {
   test("is the slope per hour, and steady if the points rise on a line", () => {

@@ -7,14 +7,14 @@ const HOME = "\u001b[H";
 const CLEAR_LINE = "\u001b[K";
 const CLEAR_BELOW = "\u001b[J";
 /** q, Q, Escape, Ctrl-C and Ctrl-D. */
-const QUIT = /^[qQ\u001b\u0003\u0004]$/;
+const QUIT: readonly string[] = ["q", "Q", "\u001b", "\u0003", "\u0004"];
 
 /** A screen of its own on the terminal, which gives the former content back; q or Ctrl-C ends it. */
 export class LiveScreen {
   readonly #context: CliContext;
   readonly #controller = new AbortController();
   readonly #onKey = (key: Buffer) => {
-    if (QUIT.test(key.toString("latin1"))) this.#controller.abort();
+    if (QUIT.includes(key.toString("latin1"))) this.#controller.abort();
   };
 
   constructor(context: CliContext) {

@@ -17,10 +17,10 @@ describe("the memory of a gateway", () => {
     await quiet(gateway);
     await gateway.kernel.monitor.check();
     const text = await (await fetch(`${gateway.url}/metrics`)).text();
-    const valueOf = (name: string) => Number(new RegExp(`^${name} (.*)$`, "m").exec(text)?.[1]);
-    expect(valueOf("longhaul_memory_level")).toBe(0);
-    expect(valueOf("longhaul_memory_used_bytes")).toBeGreaterThan(1e6);
-    expect(valueOf("longhaul_messages_stored_total")).toBeGreaterThanOrEqual(2);
+    const readValue = (name: string) => Number(new RegExp(`^${name} (.*)$`, "m").exec(text)?.[1]);
+    expect(readValue("longhaul_memory_level")).toBe(0);
+    expect(readValue("longhaul_memory_used_bytes")).toBeGreaterThan(1e6);
+    expect(readValue("longhaul_messages_stored_total")).toBeGreaterThanOrEqual(2);
     expect(text).toMatch(/longhaul_cache_size_bytes\{cache="threads"\} [1-9]/);
 
     const relief = await gateway.kernel.monitor.relieve();
