@@ -1,12 +1,16 @@
+import { CacheRegistry } from "./base/cache-registry.ts";
 import { claimOwner, releaseOwner } from "./base/owner.ts";
+import { WorkMeter } from "./base/work-meter.ts";
 import { Blobs } from "./log/blobs.ts";
 import { type CheckOptions, checkStore, type StoreCheck } from "./log/check-store.ts";
+import { type CollectedGarbage, collectGarbage } from "./log/collect-garbage.ts";
 import { CommitQueue } from "./log/commit-queue.ts";
 import { type ClaimedFact, findClaim } from "./log/facts.ts";
 import { Intake } from "./log/intake.ts";
 import { adoptInterrupted } from "./log/interrupted-drafts.ts";
 import type { Limits } from "./log/limits.ts";
 import { Log, type LogDeps } from "./log/log.ts";
+import { Maintenance } from "./log/maintenance.ts";
 import { Memories, type MemoriesOptions } from "./memory/memories/memories.ts";
 import type { Memory } from "./memory/memory.ts";
 import { type MemoryOptions, openMemory } from "./memory/open-memory.ts";
@@ -16,9 +20,12 @@ import { checkSessionId, type SessionId } from "./model/entry.ts";
 import { checkWholeNumber } from "./model/errors.ts";
 import type { Json } from "./model/json.ts";
 import { Census, type CensusCount, Scope } from "./model/scope.ts";
+import { Monitor } from "./monitor/monitor.ts";
+import { type MonitorOptions, resolveMonitorOptions } from "./monitor/monitor-options.ts";
 import { SESSION_FIELDS, type SessionSpec } from "./session/family.ts";
 import type { Session } from "./session/session.ts";
 import type { SessionModels } from "./session/session-windows.ts";
+import type { CollectOptions } from "./store/blob-store.ts";
 import type { Head } from "./store/entry-store.ts";
 import { addFreed, type FreedCounts, NOTHING_FREED } from "./store/freed-counts.ts";
 import type { SessionRecord } from "./store/session-store.ts";
@@ -46,11 +53,17 @@ interface KernelDeps {
   readonly models: SessionModels;
   readonly memory: MemoryOptions;
   readonly tasks: TaskOptions;
+  /** False if the monitor measures only on request. */
+  readonly monitor: MonitorOptions | false;
 }
 
 /** Owns a store and everything opened from it. */
 export class Kernel implements AsyncDisposable {
   readonly blobs: Blobs;
+  /** Measures memory and work, and relieves memory pressure. */
+  readonly monitor: Monitor;
+  /** Sizes, files, leases, write-ahead log and caches of the store. */
+  readonly maintenance: Maintenance;
   readonly #store: Store;
   readonly #log: Log;
   readonly #logDeps: LogDeps;
@@ -62,7 +75,8 @@ export class Kernel implements AsyncDisposable {
   #memory: Memory | undefined;
   #tasks: Tasks<Session> | undefined;
 
-  constructor(store: Store, { limits, clock, ids, models, memory, tasks }: KernelDeps) {
+  constructor(store: Store, { limits, clock, ids, models, memory, tasks, monitor }: KernelDeps) {
+    const settings = resolveMonitorOptions(monitor || {});
     this.#taskOptions = tasks;
     this.#memoryOptions = memory;
     this.#store = store;
@@ -70,11 +84,16 @@ export class Kernel implements AsyncDisposable {
     this.#scope = new Scope("kernel", new Census());
     this.#scope.own(store);
     this.#scope.own({ close: () => releaseOwner(this.#owner) });
-    const queue = this.#scope.own(new CommitQueue(store.entries, limits.maxQueuedBytes));
-    this.blobs = new Blobs(store.blobs, limits, clock);
+    const [meter, caches] = [new WorkMeter(), new CacheRegistry()];
+    const queue = this.#scope.own(new CommitQueue(store.entries, limits.maxQueuedBytes, meter));
+    this.blobs = new Blobs(store.blobs, limits, clock, () => caches.share);
     this.#scope.own({ close: () => this.blobs.dropCache() });
-    this.#logDeps = { store, blobs: this.blobs, limits, clock, ids, queue };
+    caches.add("blobs", { sizeBytes: () => this.blobs.cachedBytes, drop: () => this.blobs.dropCache() });
+    caches.add("store", { sizeBytes: () => store.cacheBytes?.() ?? 0, drop: () => store.dropCaches?.() });
+    this.#logDeps = { store, blobs: this.blobs, limits, clock, ids, queue, meter, caches };
     this.#log = new Log(this.#logDeps);
+    this.maintenance = new Maintenance(this.#log, () => this.#scope.assertOpen());
+    this.monitor = this.#scope.own(new Monitor(this.#log, settings, monitor !== false));
   }
 
   /** Runs agents as tasks; also reads tasks of other processes. */
@@ -169,12 +188,17 @@ export class Kernel implements AsyncDisposable {
     return freed;
   }
 
-  /** Removes unreferenced blobs and files of crashed writers. */
-  async collectGarbage(): Promise<FreedCounts> {
+  /**
+   * Removes unreferenced blobs and files of crashed writers, and turns abandoned drafts into interrupted messages;
+   * `minAgeMs` spares younger ones, and a dry run only counts.
+   */
+  async collectGarbage(options: CollectOptions = {}): Promise<CollectedGarbage> {
     this.#scope.assertOpen();
-    const freed = await this.#store.blobs.collect();
-    this.blobs.dropCache();
-    return freed;
+    checkFields("options", options, { dryRun: "boolean?" });
+    const minAgeMs = checkWholeNumber("minAgeMs", options.minAgeMs ?? 0, 0);
+    const collected = await collectGarbage(this.#log, { ...options, minAgeMs });
+    if (!options.dryRun) this.blobs.dropCache();
+    return collected;
   }
 
   /** Returns space of deleted content to the file system; may take long. */
@@ -193,7 +217,11 @@ export class Kernel implements AsyncDisposable {
 
   /** Reads every entry and blob of the store and reports damage; changes nothing. May take long. */
   async check(options: CheckOptions = {}): Promise<StoreCheck> {
-    checkFields("options", options, { signal: "signal?", onProgress: "function?" });
+    checkFields("options", options, {
+      signal: "signal?",
+      onProgress: "function?",
+      isStructureOnly: "boolean?",
+    });
     this.#scope.assertOpen();
     await this.#log.flush();
     return checkStore(this.#log, options);

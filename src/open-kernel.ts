@@ -9,8 +9,17 @@ import { checkFields, checkKind } from "./model/argument-checks.ts";
 import { checkNames } from "./model/check-names.ts";
 import { type Clock, type Ids, randomIds, systemClock } from "./model/clock.ts";
 import { createArgumentError } from "./model/errors.ts";
+import { type MonitorOptions, resolveMonitorOptions } from "./monitor/monitor-options.ts";
 import type { Configuration } from "./provider/ai-sdk/provider-settings.ts";
 import type { SessionModels } from "./session/session-windows.ts";
+import type { BackupManifest } from "./store/sqlite/backup/backup-manifest.ts";
+import { type BackupOptions, backupSqliteStore } from "./store/sqlite/backup/backup-store.ts";
+import {
+  type RestoreOptions,
+  type RestoreReport,
+  restoreSqliteStore,
+  verifyBackupFolder,
+} from "./store/sqlite/backup/restore-store.ts";
 import { openSqliteStore, type RepairReport, repairSqliteStore } from "./store/sqlite/index.ts";
 import type { Store } from "./store/store.ts";
 import type { TaskOptions } from "./task/task-options.ts";
@@ -20,6 +29,9 @@ import type { Catalog } from "./window/models/model-facts.ts";
 import type { ModelTable } from "./window/models/model-settings.ts";
 
 export type { ProviderSettings } from "./provider/ai-sdk/provider-settings.ts";
+export type { BackupManifest } from "./store/sqlite/backup/backup-manifest.ts";
+export type { BackupOptions } from "./store/sqlite/backup/backup-store.ts";
+export type { RestoreOptions, RestoreReport } from "./store/sqlite/backup/restore-store.ts";
 export type { RepairReport } from "./store/sqlite/index.ts";
 
 /** Options of a kernel; all have defaults. */
@@ -47,6 +59,8 @@ export interface KernelOptions {
   readonly embedder?: Embedder | null;
   /** Configuration of providers that are referred to by id; from the environment by default. */
   readonly providers?: Configuration["providers"];
+  /** Limits and interval of the memory monitor; false: it measures only on request. */
+  readonly monitor?: MonitorOptions | false;
   /** Called with a sentence for people, for example when a model is unknown. */
   readonly onWarning?: (warning: string) => void;
 }
@@ -65,6 +79,7 @@ const KERNEL_OPTIONS: Readonly<Record<keyof KernelOptions, true>> = {
   models: true,
   embedder: true,
   providers: true,
+  monitor: true,
   onWarning: true,
 };
 
@@ -101,6 +116,7 @@ export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
   if (options.embedder) checkFields("embedder", options.embedder, { embed: "function" });
   else if (options.embedder !== undefined && options.embedder !== null)
     throw createArgumentError("embedder", options.embedder, "an embedder, or null for none");
+  if (options.monitor) resolveMonitorOptions(options.monitor);
   const clock = options.clock ?? systemClock;
   const limits = resolveLimits(options.limits);
   const store =
@@ -118,17 +134,54 @@ export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
     ids: options.ids ?? randomIds,
     models: buildModels(options),
     memory: pickMemoryOptions(options, limits),
+    monitor: options.monitor ?? {},
     tasks: { ...(options.onWarning && { onWarning: options.onWarning }), ...options.tasks },
   });
 }
 
 /** Copies everything readable of a damaged store into a new folder; the damaged store is not changed. */
 export async function repairStore(from: string, to: string): Promise<RepairReport> {
-  for (const [option, path] of Object.entries({ from, to })) {
-    checkKind(option, path, "name");
-    if (path.includes("\0")) throw createArgumentError(option, path, "a folder, without a null byte");
-  }
-  return repairSqliteStore({ from: resolve(from), to: resolve(to), mend: mendEntry });
+  return repairSqliteStore({
+    from: resolveFolder("from", from),
+    to: resolveFolder("to", to),
+    mend: mendEntry,
+  });
+}
+
+/** Copies a store into a new folder while others write to it; every file of the copy has a digest. */
+export async function backupStore(
+  from: string,
+  to: string,
+  options: BackupOptions = {},
+): Promise<BackupManifest> {
+  checkFields("options", options, { signal: "signal?" });
+  return backupSqliteStore({
+    from: resolveFolder("from", from),
+    to: resolveFolder("to", to),
+    ...(options.signal && { signal: options.signal }),
+  });
+}
+
+/** Checks every digest of a backup and copies it into a new store; `replace` moves an existing store aside. */
+export async function restoreStore(
+  from: string,
+  to: string,
+  options: RestoreOptions = {},
+): Promise<RestoreReport> {
+  checkFields("options", options, { signal: "signal?", replace: "boolean?" });
+  return restoreSqliteStore(resolveFolder("from", from), resolveFolder("to", to), options);
+}
+
+/** Checks every digest of a backup and changes nothing; rejects with BACKUP_INVALID. */
+export async function verifyBackup(from: string, options: BackupOptions = {}): Promise<BackupManifest> {
+  checkFields("options", options, { signal: "signal?" });
+  return verifyBackupFolder(resolveFolder("from", from), options.signal);
+}
+
+function resolveFolder(option: string, path: string): string {
+  checkKind(option, path, "name");
+  if (path.includes("\0")) throw createArgumentError(option, path, "a folder, without a null byte");
+  return resolve(path);
 }
 
 function pickMemoryOptions(

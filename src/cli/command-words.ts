@@ -1,11 +1,22 @@
 /** Commands by the wish of a person; the help lists them in this order. */
 export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
-  Start: ["import", "serve", "connect", "disconnect", "service", "status"],
+  Start: ["import", "serve", "connect", "disconnect", "service", "status", "top"],
   "Find and read": ["sessions", "show", "recall", "index", "export"],
   "Remember and forget": ["remember", "memories", "forget"],
   "Context and cost": ["context", "usage", "compact", "revert", "pin", "unpin", "replay"],
   "Run programs": ["task"],
-  "Look after the store": ["check", "repair", "trust"],
+  "Look after the store": [
+    "doctor",
+    "backup",
+    "restore",
+    "gc",
+    "retention",
+    "check",
+    "repair",
+    "config",
+    "completion",
+    "trust",
+  ],
 };
 
 /** Words that people type for a command. */
@@ -50,7 +61,17 @@ export const SYNONYMS: Readonly<Record<string, string>> = {
   note: "remember",
   verify: "check",
   fsck: "check",
-  doctor: "check",
+  settings: "config",
+  configure: "config",
+  set: "config set",
+  monitor: "top",
+  watch: "top",
+  diagnose: "doctor",
+  prune: "retention",
+  expire: "retention",
+  clean: "gc",
+  cleanup: "gc",
+  snapshot: "backup",
   setup: "connect",
   install: "service",
   info: "status",

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { isLonghaulError, type Kernel, type KernelOptions, LonghaulError, openKernel } from "../index.ts";
 import type { CommonValues } from "./cli-command.ts";
 import type { CliContext } from "./cli-context.ts";
+import { escapeLine } from "./escape.ts";
 
 /** File name of the database, as docs/internals/log-format.md defines it. */
 const DATABASE = "log.db";
@@ -17,8 +18,33 @@ export function hasStore(path: string): boolean {
 }
 
 /** Opens the store for a command that writes, creating it if there is none. */
-export function openStore(context: CliContext, options: CommonValues): Promise<Kernel> {
-  return openKernel({ path: getStorePath(context, options) });
+export async function openStore(context: CliContext, options: CommonValues): Promise<Kernel> {
+  const path = getStorePath(context, options);
+  return openKernel({ path, ...(await readSettings(context, options, path)) });
+}
+
+/** Settings of the configuration file that every command follows; an invalid file is reported and has no effect. */
+async function readSettings(
+  context: CliContext,
+  options: CommonValues,
+  store: string,
+): Promise<Pick<KernelOptions, "models" | "monitor">> {
+  const { env, cwd, home } = context;
+  const names = ["longhaul.json", "longhaul.gateway.json"];
+  // Without a file there is nothing to load, and loading the configuration costs time.
+  const hasFile =
+    env.LONGHAUL_CONFIG ||
+    [store, join(home, ".longhaul")].some((folder) => names.some((name) => existsSync(join(folder, name))));
+  if (!hasFile) return {};
+  const { readKernelOptions } = await import("../gateway/config/index.ts");
+  try {
+    const { models, monitor } = readKernelOptions({ cwd, home, env, store });
+    return { ...(models && { models }), ...(monitor !== undefined && { monitor }) };
+  } catch (error) {
+    if (!isLonghaulError(error, "CONFIG_INVALID")) throw error;
+    if (!options.quiet) context.stderr.write(`longhaul: ${escapeLine(error.message)}\n`);
+    return {};
+  }
 }
 
 /** Opens the store for a command that only reads: a wrong path must not create an empty store. */
@@ -27,7 +53,9 @@ export async function openExistingStore(
   options: CommonValues,
   settings: Pick<KernelOptions, "onWarning"> = {},
 ): Promise<Kernel> {
-  return openReadable(context, { ...settings, path: requireStore(context, options) }, options);
+  const path = requireStore(context, options);
+  const configured = await readSettings(context, options, path);
+  return openReadable(context, { ...configured, ...settings, path }, options);
 }
 
 /** Returns the folder of an existing store; throws STORE_IO if there is none. */

@@ -31,13 +31,22 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | Comman
   task: async () => (await import("./commands/task-commands.ts")).taskCommands,
   export: async () => (await import("./commands/export-command.ts")).exportCommand,
   replay: async () => (await import("./commands/replay-command.ts")).replayCommand,
+  backup: async () => (await import("./commands/backup-command.ts")).backupCommand,
+  restore: async () => (await import("./commands/restore-command.ts")).restoreCommand,
+  doctor: async () => (await import("./commands/doctor-command.ts")).doctorCommand,
+  gc: async () => (await import("./commands/gc-command.ts")).gcCommand,
+  retention: async () => (await import("./commands/retention-command.ts")).retentionCommand,
   check: async () => (await import("./commands/check-command.ts")).checkCommand,
   repair: async () => (await import("./commands/repair-command.ts")).repairCommand,
   serve: async () => (await import("./commands/serve-command.ts")).serveCommand,
   connect: async () => (await import("./commands/connect-command.ts")).connectCommand,
   disconnect: async () => (await import("./commands/connect-command.ts")).disconnectCommand,
   service: async () => (await import("./commands/service-commands.ts")).serviceCommands,
+  top: async () => (await import("./commands/top-command.ts")).topCommand,
   status: async () => (await import("./commands/status-command.ts")).statusCommand,
+  config: async () => (await import("./commands/config-commands.ts")).configCommands,
+  completion: async () =>
+    (await import("./commands/completion-command.ts")).createCompletionCommand(COMMANDS),
   trust: async () => (await import("./commands/trust-command.ts")).trustCommand,
 };
 

@@ -106,8 +106,10 @@ export async function prepareSummary(
 ): Promise<PreparedSummary | undefined> {
   await parts.flush();
   return withLease(parts.log, parts.session, options.signal, async (signal) => {
+    const startedMs = performance.now();
     const prepared = await makeSummary(parts, { ...options, signal });
     throwIfAborted(signal);
+    if (prepared && !options.dryRun) parts.log.meter.addCompaction(performance.now() - startedMs);
     return prepared;
   });
 }

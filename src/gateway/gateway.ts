@@ -18,6 +18,8 @@ import { toWallClock } from "./loops/wall-clock.ts";
 import { createGatewayLog } from "./observe/gateway-log.ts";
 import type { GatewayStatus } from "./observe/gateway-status.ts";
 import { logReload } from "./observe/log-reload.ts";
+import { openMemoryExport } from "./observe/memory-export.ts";
+import { MemoryNotices } from "./observe/memory-notices.ts";
 import { createMetrics } from "./observe/metrics.ts";
 import { Observer } from "./observe/observer.ts";
 import { openSpans } from "./observe/spans.ts";
@@ -78,7 +80,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const threads = new Threads({ kernel, stored, prepareStored }, () => {
     const { maxThreads, maxThreadBytes } = config().limits;
     const { leftThreads } = names();
-    return { maxThreads, maxThreadBytes: maxThreadBytes * (1 - BODIES_SHARE), leftThreads };
+    const share = (1 - BODIES_SHARE) * kernel.maintenance.cacheShare;
+    return { maxThreads, maxThreadBytes: maxThreadBytes * share, leftThreads };
   });
   const agents = createAgents({ keepAliveMs: config().limits.keepAliveMs });
   const metrics = createMetrics({
@@ -86,10 +89,21 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     activeStreams: () => reception.inFlight,
     openThreads: () => threads.count,
     connections: () => guard.connections,
+    memory: () => kernel.monitor.last,
   });
   const observer = new Observer({ log, metrics, getClientWindow: (model) => rooms.getWindow(model) });
   const { telemetry } = config();
   const spans = await openSpans({ ...telemetry, version, environment: env });
+  const memoryExport = telemetry.metrics
+    ? await openMemoryExport({
+        endpoint: telemetry.endpoint,
+        version,
+        environment: env,
+        intervalMs: config().monitor.intervalMs,
+        read: () => kernel.monitor.last,
+      })
+    : undefined;
+  const notices = new MemoryNotices(kernel.monitor, log);
   let url = "";
   let isOpen = true;
   const status = (): GatewayStatus => ({
@@ -99,6 +113,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     inFlight: reception.inFlight,
     totals: observer.totals,
     upstreams: observer.upstreams,
+    memory: { sample: kernel.monitor.last, relief: kernel.monitor.lastRelief, notices: notices.newest },
     threads: observer.threads,
   });
   const onError = (error: unknown) => log.error("unexpected", { message: formatError(error) });
@@ -110,13 +125,24 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     replayRunner: pages.replays,
     onError,
   });
+  const bodies = new RecentBodies(
+    () => config().limits.maxThreadBytes * BODIES_SHARE * threads.share * kernel.maintenance.cacheShare,
+  );
+  const removeCaches = [
+    kernel.maintenance.addCache("threads", {
+      sizeBytes: () => threads.sizeBytes,
+      itemCount: () => threads.count,
+      drop: () => threads.dropIdle(),
+    }),
+    kernel.maintenance.addCache("bodies", { sizeBytes: () => bodies.sizeBytes, drop: () => bodies.drop() }),
+  ];
   const reception = new Reception({
     services: {
       kernel,
       config,
       env,
       threads,
-      bodies: new RecentBodies(() => config().limits.maxThreadBytes * BODIES_SHARE * threads.share),
+      bodies,
       modelLimits: rooms,
       loops: new LoopStates({
         limits: () => config().breaker,
@@ -145,6 +171,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const guard = guardServer(server, config, (request, response) => void reception.handle(request, response));
   url = await listen(server, config());
 
+  // The first numbers, before the monitor's interval has passed.
+  void kernel.monitor.check().catch(() => undefined);
+
   let closing: Promise<void> | undefined;
   const close = async () => {
     isOpen = false;
@@ -160,6 +189,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     closeAgents(agents);
     await redactor.close();
     await spans.close();
+    notices.close();
+    for (const remove of removeCaches) remove();
+    await memoryExport?.close();
   };
   const closeOnce = () => {
     closing ??= close();

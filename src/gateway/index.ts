@@ -6,6 +6,7 @@ export {
   type UpstreamConfig,
 } from "./config/config.ts";
 export type { ConfigFlags } from "./config/config-flags.ts";
+export { readKernelOptions } from "./config/kernel-settings.ts";
 export { type ConfigRequest, type LoadedConfig, loadConfig } from "./config/load-config.ts";
 export { type LiveConfig, type ReloadResult, watchConfig } from "./config/watch-config.ts";
 export { type Gateway, type GatewayOptions, openGateway } from "./gateway.ts";

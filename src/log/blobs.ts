@@ -29,11 +29,12 @@ export class Blobs {
   readonly #cache: BoundedMap<Digest, Uint8Array>;
   #aging: NodeJS.Timeout | undefined;
 
-  constructor(store: BlobStore, limits: Limits, clock: Clock) {
+  /** `getShare` is the share of its limit that the cache may use. */
+  constructor(store: BlobStore, limits: Limits, clock: Clock, getShare: () => number = () => 1) {
     this.#store = store;
     this.#limits = limits;
     this.#cache = new BoundedMap({
-      max: limits.blobCacheBytes,
+      max: () => limits.blobCacheBytes * getShare(),
       weigh: ({ byteLength }) => byteLength,
       maxAgeMs: limits.blobCacheAgeMs,
       now: () => clock.now(),

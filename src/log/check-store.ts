@@ -34,6 +34,8 @@ export interface StoreCheck {
 /** Options of a store check. */
 export interface CheckOptions {
   readonly signal?: AbortSignal;
+  /** Checks the database alone and reads no entry and no blob. */
+  readonly isStructureOnly?: boolean;
   /** Called with the number of entries read so far. */
   readonly onProgress?: (entries: number) => void;
 }
@@ -47,6 +49,7 @@ const ENTRIES_PER_PAGE = 256;
 export async function checkStore(log: Log, options: CheckOptions = {}): Promise<StoreCheck> {
   const checking = new StoreChecker(log, options);
   for (const problem of (await log.store.verify?.()) ?? []) checking.add({ kind: "structure", problem });
+  if (options.isStructureOnly) return checking.report();
   for (let after = 0; ; ) {
     const heads = await log.store.entries.heads({ after, limit: HEADS_PER_PAGE });
     for (const head of heads) await checking.checkSession(head);

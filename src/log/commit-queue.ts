@@ -1,3 +1,4 @@
+import type { WorkMeter } from "../base/work-meter.ts";
 import { LonghaulError } from "../model/errors.ts";
 import type { Closable } from "../model/scope.ts";
 import type { AppendOutcome, AppendRequest, AppendResult, EntryStore } from "../store/entry-store.ts";
@@ -31,6 +32,7 @@ type WaitingRequest = Caller & SizedRequest;
 export class CommitQueue implements Closable {
   readonly #entries: EntryStore;
   readonly #maxQueuedBytes: number;
+  readonly #meter: WorkMeter | undefined;
   readonly #parked: (Caller & { readonly make: () => SizedRequest })[] = [];
   #waiting: WaitingRequest[] = [];
   #queuedBytes = 0;
@@ -38,8 +40,10 @@ export class CommitQueue implements Closable {
   #turnStartedMs = performance.now();
   #closed = false;
 
-  constructor(entries: EntryStore, maxQueuedBytes: number) {
+  /** The meter counts messages and commits. */
+  constructor(entries: EntryStore, maxQueuedBytes: number, meter?: WorkMeter) {
     this.#entries = entries;
+    this.#meter = meter;
     this.#maxQueuedBytes = maxQueuedBytes;
   }
 
@@ -76,8 +80,11 @@ export class CommitQueue implements Closable {
     while (this.#waiting.length > 0) {
       await this.#endOfTick();
       const group = this.#takeGroup();
+      const startedMs = performance.now();
       await this.#commit(group);
+      if (this.#meter) this.#measure(group, performance.now() - startedMs);
       for (const { sizeBytes } of group) this.#queuedBytes -= sizeBytes;
+      this.#meter?.setWaiting(this.#queuedBytes);
       this.#admitParked();
     }
     this.#running = undefined;
@@ -118,6 +125,13 @@ export class CommitQueue implements Closable {
     } catch (error) {
       for (const { reject } of group) reject(error);
     }
+  }
+
+  #measure(group: readonly WaitingRequest[], ms: number): void {
+    this.#meter?.addSave(ms);
+    for (const { request } of group)
+      for (const { kind, payload } of request.entries)
+        if (kind === "message") this.#meter?.addMessage(payload.byteLength);
   }
 
   #admitParked(): void {

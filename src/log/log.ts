@@ -1,3 +1,5 @@
+import { CacheRegistry } from "../base/cache-registry.ts";
+import { WorkMeter } from "../base/work-meter.ts";
 import type { Clock, Ids } from "../model/clock.ts";
 import type { Entry, EntryBody, MessageBody, SessionId } from "../model/entry.ts";
 import { LonghaulError } from "../model/errors.ts";
@@ -28,6 +30,9 @@ export interface LogDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly queue: CommitQueue;
+  /** Counts of the work, for the monitor; new ones by default. */
+  readonly meter?: WorkMeter;
+  readonly caches?: CacheRegistry;
 }
 
 /** The write path to the store, shared by all sessions of a kernel. */
@@ -37,6 +42,8 @@ export class Log {
   readonly limits: Limits;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly meter: WorkMeter;
+  readonly caches: CacheRegistry;
   readonly #queue: CommitQueue;
 
   constructor(parts: LogDeps) {
@@ -45,6 +52,8 @@ export class Log {
     this.limits = parts.limits;
     this.clock = parts.clock;
     this.ids = parts.ids;
+    this.meter = parts.meter ?? new WorkMeter();
+    this.caches = parts.caches ?? new CacheRegistry();
     this.#queue = parts.queue;
   }
 
@@ -82,6 +91,7 @@ export class Log {
     const put: PutBlob = async (data, mime) => {
       const { hold, digest, sizeBytes, mime: decided } = await this.blobs.put(data, mime, signal);
       holds.push(hold);
+      if (decided.startsWith("image/")) this.meter.addImage(sizeBytes);
       return { digest, sizeBytes, mime: decided };
     };
     try {

@@ -105,6 +105,11 @@ export class IndexSearch {
     };
   }
 
+  /** Approximate bytes of cached index data. */
+  get cachedBytes(): number {
+    return this.#text.sizeBytes + (this.#deps.vectors.loaded?.sizeBytes ?? 0);
+  }
+
   /** Releases cached index data; the next search reads it again. */
   dropCaches(): void {
     this.#text.drop();

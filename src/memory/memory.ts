@@ -1,8 +1,6 @@
-import { toEntry } from "../log/entry-body.ts";
 import type { Log } from "../log/log.ts";
 import { checkFields, checkKind, checkTexts } from "../model/argument-checks.ts";
 import type { Entry, EntryId, SessionId } from "../model/entry.ts";
-import { parseEntryId } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import type { RelatedContent } from "../model/related-content.ts";
 import { Census, type Closable, Scope } from "../model/scope.ts";
@@ -11,6 +9,7 @@ import type { CandidateReader } from "./careful/candidate-reader.ts";
 import { runSecondStage, type SecondStageDeps } from "./careful/second-stage.ts";
 import { DepartedEntries } from "./departed-entries.ts";
 import type { Embedder } from "./embed/embedder.ts";
+import { type ExpandOptions, readAroundEntry } from "./expand-hit.ts";
 import { forgetFiles } from "./files/forget-files.ts";
 import { type IndexedFiles, type IndexFilesOptions, indexFiles } from "./files/index-files.ts";
 import { type WatchFilesOptions, watchFiles } from "./files/watch-files.ts";
@@ -64,14 +63,6 @@ export interface MemoryState {
   readonly unembedded: number;
 }
 
-/** Options for expanding a hit. */
-interface ExpandOptions {
-  /** Messages before and after the entry; default 2. */
-  readonly around?: number;
-  /** False to return nothing for an entry that was taken back; default true. */
-  readonly rewound?: boolean;
-}
-
 const WAIT_MS = 10_000;
 /** Recall is sure from this probability on; see docs/internals/ranking.md for its cost. */
 const MIN_CERTAINTY = 0.4;
@@ -97,9 +88,21 @@ export class Memory implements Closable {
     const texts = new ChunkTexts(log);
     this.#follower = new LogFollower(log);
     this.#texts = texts;
-    this.#vectors = new ChunkVectors({ store, texts, embedder, maxVectorBytes, onWarning });
+    this.#vectors = new ChunkVectors({
+      store,
+      texts,
+      embedder,
+      maxVectorBytes,
+      onWarning,
+      getShare: () => log.caches.share,
+    });
     this.#search = new IndexSearch({ log, texts, vectors: this.#vectors, termVectors });
     this.#departed = new DepartedEntries(log);
+    const forgetCache = log.caches.add("recall", {
+      sizeBytes: () => this.cachedBytes,
+      drop: () => this.dropCaches(),
+    });
+    this.#scope.own({ close: forgetCache });
     this.#secondStage = { reader, store, texts, onWarning };
   }
 
@@ -108,6 +111,13 @@ export class Memory implements Closable {
    * far as it can be indexed in time; `unindexed` counts the rest.
    */
   async recall(question: string, options: RecallOptions = {}): Promise<Recall> {
+    const startedMs = performance.now();
+    const recalled = await this.#recall(question, options);
+    this.#deps.log.meter.addSearch(performance.now() - startedMs);
+    return recalled;
+  }
+
+  async #recall(question: string, options: RecallOptions): Promise<Recall> {
     checkFields("options", options, {
       threshold: "number?",
       details: "boolean?",
@@ -195,26 +205,7 @@ export class Memory implements Closable {
    * memories that recall may return are shown; around an entry that was not taken back, no entries that were.
    */
   async expand(entry: EntryId, options: ExpandOptions = {}): Promise<readonly Entry[]> {
-    const { around = 2, rewound = true } = checkFields("options", options, { rewound: "boolean?" });
-    const { session, seq } = parseEntryId(entry);
-    const departed = this.#departed.look();
-    const isTakenBack = await departed.isTakenBack(session, seq);
-    if (isTakenBack && !rewound) return [];
-    const { entries } = this.#deps.log.store;
-    const limit = checkWholeNumber("around", around, 0, 100);
-    const kinds = ["message"] as const;
-    const before = await entries.read(session, { from: 1, to: seq - 1, limit, order: "descending", kinds });
-    const own = await entries.get(session, seq);
-    const to = Number.POSITIVE_INFINITY;
-    const after = await entries.read(session, { from: seq + 1, to, limit, order: "ascending", kinds });
-    const memories = new RecallableMemories(this.#deps.log);
-    const isShown = async (other: number): Promise<boolean> =>
-      (await memories.find(session, other)) !== "hidden" &&
-      (isTakenBack || !(await departed.isTakenBack(session, other)));
-    const shown: Entry[] = [];
-    for (const one of [...[...before].reverse(), ...(own ? [own] : []), ...after])
-      if (one.seq === seq || (await isShown(one.seq))) shown.push(toEntry(session, one));
-    return shown;
+    return readAroundEntry(this.#deps.log, this.#departed, entry, options);
   }
 
   /** Indexes everything committed. A recall does so by itself, but would have to wait after a large import. */
@@ -273,9 +264,15 @@ export class Memory implements Closable {
     return forgetFiles(this.#deps.log.store.memory, paths);
   }
 
+  /** Approximate bytes of cached index data. */
+  get cachedBytes(): number {
+    return this.#search.cachedBytes + this.#texts.cachedBytes;
+  }
+
   /** Releases cached index data; the next recall reads it again. */
   dropCaches(): void {
     this.#search.dropCaches();
+    this.#texts.drop();
   }
 
   /** Idempotent. Interrupts embedding in progress, which continues the next time. */

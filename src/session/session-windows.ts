@@ -93,6 +93,7 @@ export class SessionWindows {
       options,
     );
     this.#windows.add(window);
+    log.caches.addWeakly("windows", window);
     return window;
   }
 

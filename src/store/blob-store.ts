@@ -18,6 +18,21 @@ export interface BlobWriteOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Options of a collection. */
+export interface CollectOptions {
+  /** Counts and removes nothing. */
+  readonly dryRun?: boolean;
+  /** Blobs written less than this long ago stay; 0 by default. Temporary files stay for an hour at least. */
+  readonly minAgeMs?: number;
+}
+
+/** Counts of a collection. */
+export interface CollectedBlobs extends FreedCounts {
+  /** Files that writers left behind when they crashed. */
+  readonly temporaryFiles: number;
+  readonly temporaryBytes: number;
+}
+
 /** Bytes by digest. Identical bytes are stored once; unreferenced blobs can be collected. */
 export interface BlobStore {
   write(
@@ -31,5 +46,5 @@ export interface BlobStore {
   /** Size of a blob, or undefined if it does not exist. */
   sizeOf(digest: Digest): Promise<number | undefined>;
   /** Removes blobs without references or holds, and files of crashed writers; concurrent appends are safe. */
-  collect(): Promise<FreedCounts>;
+  collect(options?: CollectOptions): Promise<CollectedBlobs>;
 }

@@ -23,6 +23,8 @@ export interface DraftStore {
   /** Adds or replaces the draft. Throws SESSION_NOT_FOUND if the session does not exist. */
   write(draft: DraftWrite): Promise<void>;
   list(session: SessionId): Promise<readonly DraftRecord[]>;
+  /** The sessions that have drafts. */
+  sessions(): Promise<readonly SessionId[]>;
   /** Returns false if the draft did not exist. */
   delete(id: string): Promise<boolean>;
 }

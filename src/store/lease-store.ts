@@ -14,4 +14,6 @@ export interface LeaseStore {
   release(name: string, owner: string): Promise<void>;
   /** The lease of a name, even if expired. */
   get(name: string): Promise<Lease | undefined>;
+  /** Removes the leases that ended before a time and returns their number. */
+  dropExpired(before: number): Promise<number>;
 }

@@ -30,6 +30,17 @@ export interface SessionQuery {
   readonly prefix?: string;
 }
 
+/** Size and last use of a session. */
+export interface SessionSize {
+  readonly session: SessionId;
+  readonly entries: number;
+  readonly payloadBytes: number;
+  /** Blobs that only this session refers to. */
+  readonly blobBytes: number;
+  /** Time of the last entry, else of the creation. */
+  readonly usedAt: number;
+}
+
 /** The sessions of a store. */
 export interface SessionStore {
   /**
@@ -46,4 +57,6 @@ export interface SessionStore {
    * once. Throws SESSION_HAS_CHILDREN while children or forks exist, SESSION_NOT_FOUND if the session does not exist.
    */
   delete(id: SessionId): Promise<FreedCounts>;
+  /** Sizes of all sessions, in the order of creation. */
+  sizes(): AsyncIterable<SessionSize>;
 }

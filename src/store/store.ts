@@ -1,8 +1,9 @@
+import type { Digest } from "../model/blob.ts";
 import type { BlobStore } from "./blob-store.ts";
 import type { DraftStore } from "./draft-store.ts";
 import type { EntryStore } from "./entry-store.ts";
 import type { IntakeStore } from "./intake-store.ts";
-import type { LeaseStore } from "./lease-store.ts";
+import type { Lease, LeaseStore } from "./lease-store.ts";
 import type { MemoryStore } from "./memory-store.ts";
 import type { SessionStore } from "./session-store.ts";
 import type { TaskStore } from "./task-store.ts";
@@ -31,10 +32,38 @@ export interface Store {
   probe?(): Promise<void>;
   /** Checks the store's internal structure and returns the problems found; may take long. */
   verify?(): Promise<readonly string[]>;
+  /** Moves the write-ahead log into the database and empties it; false if a reader prevented that. */
+  checkpoint?(): Promise<boolean>;
+  /** Size of the write-ahead logs. */
+  journalBytes?(): Promise<number>;
+  /** Approximate bytes of caches in memory. */
+  cacheBytes?(): number;
+  /** Empties the caches in memory. */
+  dropCaches?(): void;
+  /** Describes the store's files; reads no content. */
+  inspect?(): Promise<StoreInspection>;
   /** Returns space of deleted content to the file system; may take long on a large store. */
   vacuum(): Promise<{ readonly freedBytes: number }>;
   /** Idempotent; waits for open calls. */
   close(): Promise<void>;
+}
+
+/** The state of a store's files. */
+export interface StoreInspection {
+  readonly schemaVersion: number;
+  /** Size of the write-ahead logs of log and index. */
+  readonly journalBytes: number;
+  /** Space in the database that deleted content has left; a vacuum returns it. */
+  readonly freeBytes: number;
+  readonly blobs: number;
+  /** Blobs without a file, or with a file of another size; at most 1,000. */
+  readonly missingBlobs: readonly Digest[];
+  /** Leases that ended, whose owners have not returned them. */
+  readonly expiredLeases: readonly Lease[];
+  /** Unfinished messages, those of living writers included. */
+  readonly drafts: number;
+  /** Problems of the index database; the index is derived and can be rebuilt. */
+  readonly indexProblems: readonly string[];
 }
 
 /** Bytes on disk, by content. */

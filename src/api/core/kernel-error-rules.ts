@@ -11,6 +11,7 @@ export const KERNEL_ERRORS: Readonly<Record<ErrorCode, ErrorRule>> = {
   ABORTED: { status: 503, remedy: RETRY },
   AGENT_FILE_REFUSED: { status: 409, remedy: "Repair the file that the message names." },
   ARGUMENT_INVALID: { status: 400, remedy: CALL },
+  BACKUP_INVALID: { status: 409, remedy: "Take another backup." },
   BASE64_INVALID: { status: 400, remedy: "Send the complete data again." },
   BLOB_CORRUPT: { status: 500, remedy: STORE },
   BLOB_NOT_FOUND: { status: 404, remedy: "Append the bytes as a data part." },

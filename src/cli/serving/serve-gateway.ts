@@ -3,6 +3,7 @@ import {
   loadConfig,
   type ReloadResult,
   toListenError,
+  toMonitorOptions,
   watchConfig,
 } from "../../gateway/config/index.ts";
 import { openGateway } from "../../gateway/index.ts";
@@ -37,7 +38,12 @@ export async function serveGateway(
   const say = (line: string) => printTo(stdout, `${line}\n`);
   for (const warning of [...loaded.project.notices, ...loaded.warnings]) warn(warning);
 
-  await using kernel = await openKernel({ path: store, models: loaded.config.models, onWarning: warn });
+  await using kernel = await openKernel({
+    path: store,
+    models: loaded.config.models,
+    monitor: toMonitorOptions(loaded.config.monitor, store),
+    onWarning: warn,
+  });
   const early: ReloadResult[] = [];
   let tell = (reloaded: ReloadResult): void => {
     early.push(reloaded);

@@ -15,6 +15,12 @@ export function checkConfig(config: GatewayConfig, env: Environment): readonly C
     ...findRepeated(upstreams, "name", "upstreams"),
     ...findRepeated(upstreams, "prefix", "upstreams"),
   ];
+  const { warningBytes, criticalBytes } = config.monitor;
+  if (warningBytes > criticalBytes)
+    problems.push({
+      key: "monitor.warningBytes",
+      message: `monitor.warningBytes is ${warningBytes}; expected at most monitor.criticalBytes (${criticalBytes}).`,
+    });
   if (!isLoopback(host) && tokens.length === 0) {
     problems.push({
       key: "host",

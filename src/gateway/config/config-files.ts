@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { parseCommentedJson } from "../../base/parse-commented-json.ts";
 import type { Environment } from "./config-flags.ts";
 import { createConfigInvalidError } from "./config-problem.ts";
 import { readOwnedFile } from "./owned-file.ts";
@@ -47,6 +48,11 @@ export function listUserFiles(places: FilePlaces): readonly string[] {
   return folder === undefined ? [] : FILE_NAMES.map((name) => join(folder, name));
 }
 
+/** The file that a change of the user's settings goes to; it may not exist yet. */
+export function chooseUserFile(places: FilePlaces): string | undefined {
+  return findUserFile(places) ?? listUserFiles(places)[0];
+}
+
 /** The user's configuration file; undefined if there is none. */
 export function findUserFile(places: FilePlaces): string | undefined {
   const isNamed = findNamedFile(places) !== undefined;
@@ -81,9 +87,9 @@ export function readUserFile(path: string): unknown {
   }
 }
 
-/** Parses the bytes of a configuration file. */
+/** Parses the bytes of a configuration file: JSON with comments and trailing commas. */
 export function parseConfig(bytes: Buffer): unknown {
-  return JSON.parse(bytes.toString("utf8").replace(/^\uFEFF/, ""));
+  return parseCommentedJson(bytes.toString("utf8"));
 }
 
 function isInside(folder: string, path: string): boolean {

@@ -69,6 +69,9 @@ const SETTINGS: readonly Setting[] = [
   { path: ["log", "level"], flag: "log", option: "--log", variable: "LONGHAUL_LOG", read: keepValue },
 ];
 
+/** Names of the variables that set a single setting. */
+export const SETTING_VARIABLES: readonly string[] = SETTINGS.map(({ variable }) => variable);
+
 /** A value set by an option or a variable. */
 interface GivenValue {
   readonly path: readonly [string, ...string[]];

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { DEFAULT_THRESHOLD } from "../../model/default-threshold.ts";
 import { limitsSchema } from "./limits-schema.ts";
 import { modelsSchema } from "./models-schema.ts";
+import { monitorSchema, retentionSchema } from "./operations-schema.ts";
 import { recallSchema, routeRecallSchema } from "./recall-schema.ts";
 import {
   API_NAMES,
@@ -89,6 +90,8 @@ export const configSchema = z.strictObject(
     redact: flagSchema().default(false).describe("remove secrets from stored content"),
     models: modelsSchema,
     limits: limitsSchema,
+    monitor: monitorSchema,
+    retention: retentionSchema,
     breaker: z
       .strictObject(
         {
@@ -127,6 +130,9 @@ export const configSchema = z.strictObject(
             .describe("address that receives spans (OTLP over HTTP); without it, none are sent")
             .exactOptional(),
           content: flagSchema().default(false).describe("include the content of messages"),
+          metrics: flagSchema()
+            .default(false)
+            .describe("send the numbers of the memory monitor to the same address too"),
         },
         { error: "an object" },
       )

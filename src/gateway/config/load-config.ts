@@ -2,7 +2,7 @@ import { checkConfig, findConfigWarnings } from "./check-config.ts";
 import { chooseUpstreams } from "./choose-upstreams.ts";
 import { configSchema, type GatewayConfig, type UpstreamConfig } from "./config.ts";
 import { type FilePlaces, findUserFile, readUserFile } from "./config-files.ts";
-import { type ConfigFlags, collectGivenValues } from "./config-flags.ts";
+import { type ConfigFlags, collectGivenValues, SETTING_VARIABLES } from "./config-flags.ts";
 import { createConfigInvalidError } from "./config-problem.ts";
 import { type ProjectConfig, readProject } from "./project-file.ts";
 import { toConfigProblems, type ValueOrigin } from "./schema-problems.ts";
@@ -32,6 +32,15 @@ export interface LoadedConfig {
 
 const TOKEN_VARIABLE = "LONGHAUL_TOKEN";
 
+/** Throws CONFIG_INVALID unless a file with this content could be used; variables that replace settings do not hide them. */
+export function checkFileContent(content: unknown, request: FilePlaces, path: string): void {
+  const env = Object.fromEntries(
+    Object.entries(request.env).filter(([name]) => !SETTING_VARIABLES.includes(name)),
+  );
+  const project: ProjectConfig = { settings: {}, path: undefined, notices: [] };
+  loadContent(content, { ...request, env, flags: {} }, project, path);
+}
+
 /**
  * Loads the configuration; throws CONFIG_INVALID with all problems. The working folder's file is read again unless
  * `project` holds its earlier content.
@@ -40,9 +49,16 @@ export function loadConfig(
   request: ConfigRequest,
   project: ProjectConfig = readProject(request),
 ): LoadedConfig {
-  const { env, flags } = request;
   const path = findUserFile(request);
-  const file = path === undefined ? {} : readUserFile(path);
+  return loadContent(path === undefined ? {} : readUserFile(path), request, project, path);
+}
+
+function loadContent(
+  file: unknown,
+  { env, flags }: ConfigRequest,
+  project: ProjectConfig,
+  path: string | undefined,
+): LoadedConfig {
   if (typeof file !== "object" || file === null || Array.isArray(file))
     throw createConfigInvalidError(
       [{ key: "the file", message: "the file is no JSON object; expected { … }." }],

@@ -62,6 +62,11 @@ export function readProject(places: FilePlaces): ProjectConfig {
   return { settings, path: usable.length > 0 ? path : undefined, notices };
 }
 
+/** True if a project may decide a setting. */
+export function isProjectKey(name: string): boolean {
+  return PROJECT_KEYS.some((key) => key === name);
+}
+
 /** Reads a project file that the user wants to trust; CONFIG_INVALID if its settings cannot be used. */
 export function readTrustableFile(path: string): ProjectSettings & { readonly content: Buffer } {
   const refuse = (key: string, message: string) => createConfigInvalidError([{ key, message }], path);

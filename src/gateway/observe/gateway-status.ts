@@ -1,3 +1,6 @@
+import type { MonitorSample, ReliefReport } from "../../log-entry.ts";
+import type { MemoryNotice } from "./memory-notices.ts";
+
 /** An edit of a window, as people are told of it. */
 interface EditNews {
   readonly at: number;
@@ -50,6 +53,15 @@ export interface GatewayTotals {
   readonly savedCost: number;
 }
 
+/** The memory of the gateway's process. */
+interface GatewayMemory {
+  /** The last sample of the monitor; undefined before the first. */
+  readonly sample: MonitorSample | undefined;
+  readonly relief: ReliefReport | undefined;
+  /** Newest first. */
+  readonly notices: readonly MemoryNotice[];
+}
+
 /** The status of the gateway. */
 export interface GatewayStatus {
   readonly url: string;
@@ -60,6 +72,7 @@ export interface GatewayStatus {
   readonly inFlight: number;
   readonly totals: GatewayTotals;
   readonly upstreams: readonly UpstreamStatus[];
+  readonly memory: GatewayMemory;
   /** Most recently used first; the source limits their number. */
   readonly threads: readonly ThreadStatus[];
 }

@@ -1,3 +1,5 @@
+import type { MonitorSample } from "../../log-entry.ts";
+import { createMemoryMetrics } from "./memory-metrics.ts";
 import {
   type Counter,
   createCounterMetric,
@@ -13,6 +15,8 @@ interface MetricsOptions {
   readonly activeStreams: () => number;
   readonly openThreads: () => number;
   readonly connections: () => number;
+  /** The last sample of the monitor. */
+  readonly memory?: () => MonitorSample | undefined;
 }
 
 /** All metrics of the gateway. */
@@ -118,6 +122,7 @@ function createProcessMetrics(options: MetricsOptions): readonly Metric[] {
     createGaugeMetric("longhaul_connections", "Open client connections.", options.connections),
     createGaugeMetric("process_resident_memory_bytes", "Resident memory.", () => process.memoryUsage.rss()),
     createGaugeMetric("nodejs_heap_size_used_bytes", "Heap in use.", () => process.memoryUsage().heapUsed),
+    ...createMemoryMetrics(options.memory ?? (() => undefined)),
     createGaugeMetric("process_cpu_seconds_total", "CPU time.", readCpuSeconds, "counter"),
     createGaugeMetric(
       "process_start_time_seconds",

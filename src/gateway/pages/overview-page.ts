@@ -7,6 +7,14 @@ import type { IndexProgress } from "./index-progress.ts";
 import type { PageReply } from "./page-reply.ts";
 import { isVisible, type PageRequest } from "./page-request.ts";
 
+/** The memory of the process for the page: the level, the main numbers and the newest notices. */
+function summarizeMemory({ memory: { sample, relief, notices } }: GatewayStatus) {
+  if (!sample) return { level: "normal", notices };
+  const { level, usedBytes, heapUsedBytes, rssBytes, cacheBytes, caches, growthPerHour, disk } = sample;
+  const sizes = { level, usedBytes, heapUsedBytes, rssBytes, cacheBytes, growthPerHour };
+  return { ...sizes, caches, disk, relief, notices };
+}
+
 /** All data of the status page. */
 export async function buildOverviewPage(
   {
@@ -46,6 +54,8 @@ export async function buildOverviewPage(
         hasKey: keyEnv !== undefined && Boolean(env[keyEnv]),
       })),
       missing: findMissingUpstreams(config, env),
+      // The process serves everyone; its numbers tell nothing about a person.
+      memory: summarizeMemory(status),
       // Totals over all principals would reveal one reader's activity to another.
       totals: reader.prefixes === undefined ? status.totals : undefined,
       index: reader.prefixes === undefined ? await index.read() : undefined,

@@ -41,6 +41,12 @@ export class RecentBodies {
     return this.#sizeBytes;
   }
 
+  /** Forgets all bodies. */
+  drop(): void {
+    this.#byHead.clear();
+    this.#sizeBytes = 0;
+  }
+
   /** The body with the longest common beginning; `owner` separates the bodies of different principals. */
   find(owner: string, bytes: Buffer, listFrom: number): KnownBody | undefined {
     const alike = this.#byHead.get(buildHeadKey(owner, bytes, listFrom)) ?? [];

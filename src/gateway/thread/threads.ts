@@ -101,6 +101,11 @@ export class Threads {
     return isRenewed;
   }
 
+  /** Closes all conversations without a request in progress; they are found again in the store. */
+  dropIdle(): Promise<void> {
+    return this.#evict(0);
+  }
+
   async close(): Promise<void> {
     await Promise.allSettled([...this.#families.values()].map(({ family }) => family.close()));
     this.#families.clear();
@@ -179,9 +184,9 @@ export class Threads {
     return families.flatMap(([, { family }]) => family.threads.filter(({ kind }) => kind === wanted));
   }
 
-  async #evict(): Promise<void> {
+  async #evict(share = this.#retention.share): Promise<void> {
     const { maxThreads, maxThreadBytes } = this.#limits();
-    const limits = maxThreadBytes * this.#retention.share;
+    const limits = maxThreadBytes * share;
     for (const [key, held] of this.#families) {
       if (this.#count <= maxThreads && this.#sizeBytes <= limits) return;
       const { family } = held;

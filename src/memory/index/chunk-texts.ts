@@ -10,13 +10,15 @@ import { readEntryTexts } from "./entry-texts.ts";
 export type ChunkPlace = Pick<UnembeddedChunk, "source" | "seq" | "part" | "from" | "to" | "hash">;
 
 const CACHE_CHARACTERS = 4_000_000;
+const BYTES_PER_CHARACTER = 2;
+const BYTES_PER_SOURCE = 300;
 
 /** Reads the texts of chunks from their sources; the index does not store them. */
 export class ChunkTexts {
   readonly #log: Log;
   readonly #sources = new BoundedMap<number, SourceRecord>({ max: 10_000 });
   readonly #texts = new BoundedMap<string, ReadonlyMap<number, string>>({
-    max: CACHE_CHARACTERS,
+    max: () => CACHE_CHARACTERS * this.#log.caches.share,
     weigh: countCharacters,
   });
   #stamp = "";
@@ -30,6 +32,16 @@ export class ChunkTexts {
     const now = `${stamp} ${await this.#log.store.entries.version()}`;
     if (now === this.#stamp) return;
     this.#stamp = now;
+    this.#texts.clear();
+    this.#sources.clear();
+  }
+
+  /** Approximate bytes of cached texts and sources. */
+  get cachedBytes(): number {
+    return this.#texts.weight * BYTES_PER_CHARACTER + this.#sources.size * BYTES_PER_SOURCE;
+  }
+
+  drop(): void {
     this.#texts.clear();
     this.#sources.clear();
   }

@@ -17,6 +17,8 @@ interface ChunkVectorsDeps {
   /** Maximum bytes of vectors held in memory, default 256 MB; others are read for each recall. */
   readonly maxVectorBytes: number | undefined;
   readonly onWarning: ((warning: string) => void) | undefined;
+  /** The share of `maxVectorBytes` that may be used now. */
+  readonly getShare: () => number;
 }
 
 /** A question's vector, or the reason why there is none. */
@@ -66,7 +68,7 @@ export class ChunkVectors {
       const missing = await this.#filler.countMissing(embeddedFirst);
       if (missing > embeddedFirst)
         return { reason: `about ${missing} chunks have no vector yet; they are added in the background` };
-      this.#loaded ??= new VectorIndex(store, space, maxVectorBytes);
+      this.#loaded ??= new VectorIndex(store, space, maxVectorBytes * this.#deps.getShare());
       await this.#loaded.refresh();
       const [vector] = await embedder.embed([question], { ...(signal && { signal }) });
       return vector ? { vector } : { reason: `${embedder.id} sent no vector` };

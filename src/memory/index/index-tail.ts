@@ -2,6 +2,7 @@ import { SEGMENT_CHUNKS, type TailChunk } from "../../store/memory-store.ts";
 import { encodeWeight } from "../../store/postings.ts";
 
 const TERMS_PER_CHUNK = 16;
+const BYTES_PER_POSTING = 24;
 /** Terms to search for before postings pay: the words of a few recalls. */
 const MAX_SCANS = 150;
 
@@ -28,6 +29,13 @@ export class IndexTail {
   constructor(from: number) {
     this.from = from;
     this.next = from;
+  }
+
+  /** Approximate bytes; a pair of postings takes about as much as a term. */
+  get sizeBytes(): number {
+    if (this.#places.length === 0) return 0;
+    const postings = this.#postings ? this.#termCount * BYTES_PER_POSTING : 0;
+    return this.#terms.byteLength + this.#sources.byteLength + this.#places.length * 16 + postings;
   }
 
   /** Adds a chunk with a higher number than all before it. */

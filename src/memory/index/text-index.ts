@@ -60,6 +60,12 @@ export class TextIndex {
     this.#store = store;
   }
 
+  /** Approximate bytes of the part in memory. */
+  get sizeBytes(): number {
+    const { sources, tail } = this.#loaded;
+    return sources.reduce((sum, { byteLength }) => sum + byteLength, tail.sizeBytes);
+  }
+
   /** Releases the part of the index in memory. */
   drop(): void {
     this.#loaded = createEmptyIndex(-1);

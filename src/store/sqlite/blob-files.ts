@@ -109,6 +109,11 @@ export class BlobFiles {
     return statSync(this.pathOf(digest), { throwIfNoEntry: false })?.size;
   }
 
+  /** When the blob's file was written; undefined if it has none. */
+  writtenAt(digest: Digest): number | undefined {
+    return statSync(this.pathOf(digest), { throwIfNoEntry: false })?.mtimeMs;
+  }
+
   /** Makes a new name survive a power loss; ignored where folders cannot be synced. */
   async syncFolder(digest: Digest): Promise<void> {
     const folder = await open(join(this.folder, digest.slice(0, 2)), "r").catch(() => undefined);
@@ -129,17 +134,22 @@ export class BlobFiles {
     }
   }
 
-  /** Removes temporary files of crashed writers. */
-  async sweepIncoming(now: number): Promise<number> {
-    let swept = 0;
+  /** Removes temporary files of crashed writers, or only counts them. */
+  async sweepIncoming(
+    now: number,
+    isDryRun: boolean,
+  ): Promise<{ readonly temporaryFiles: number; readonly temporaryBytes: number }> {
+    let temporaryFiles = 0;
+    let temporaryBytes = 0;
     for (const name of await readdir(this.#incoming)) {
       const path = join(this.#incoming, name);
-      const modifiedMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now;
-      if (now - modifiedMs < ABANDONED_AFTER_MS || isOwnedByRunningProcess(name)) continue;
-      rmSync(path, { force: true });
-      swept++;
+      const found = statSync(path, { throwIfNoEntry: false });
+      if (!found || now - found.mtimeMs < ABANDONED_AFTER_MS || isOwnedByRunningProcess(name)) continue;
+      if (!isDryRun) rmSync(path, { force: true });
+      temporaryFiles++;
+      temporaryBytes += found.size;
     }
-    return swept;
+    return { temporaryFiles, temporaryBytes };
   }
 }
 

@@ -87,6 +87,18 @@ export class Database {
     }
   }
 
+  /** Runs a check of the file's structure and returns the problems found. */
+  async verify(pragma: "integrity_check" | "quick_check", limit: number): Promise<readonly string[]> {
+    const rows = await this.read(() => this.#connection.prepare(`PRAGMA ${pragma}(${limit})`).all());
+    const found = rows.map((row) => String(row[pragma]));
+    return found.length === 1 && found[0] === "ok" ? [] : found;
+  }
+
+  /** Makes SQLite return the memory of its page cache. */
+  shrink(): void {
+    if (!this.#closed) this.#connection.exec("PRAGMA shrink_memory");
+  }
+
   async exec(sql: string): Promise<void> {
     await this.#retryWhileBusy(() => this.#connection.exec(sql));
   }

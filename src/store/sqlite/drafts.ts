@@ -31,6 +31,9 @@ export class Drafts implements DraftStore {
         ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, at = excluded.at, payload = excluded.payload
         RETURNING number`),
       list: db.prepare("SELECT id, owner, at, payload FROM drafts WHERE session = ? ORDER BY number"),
+      sessions: db.prepare(
+        "SELECT DISTINCT s.id FROM drafts d JOIN sessions s ON s.number = d.session WHERE s.id IS NOT NULL",
+      ),
       find: db.prepare("SELECT number FROM drafts WHERE id = ?"),
       delete: db.prepare("DELETE FROM drafts WHERE id = ? RETURNING number"),
     };
@@ -64,6 +67,10 @@ export class Drafts implements DraftStore {
       at: row.at as number,
       payload: row.payload as Uint8Array,
     }));
+  }
+
+  sessions(): Promise<readonly SessionId[]> {
+    return this.#db.read(() => this.#statements.sessions.all().map(({ id }) => id as string));
   }
 
   async delete(id: string): Promise<boolean> {

@@ -112,14 +112,20 @@ export class Eraser {
     return { ...NOTHING_FREED, blobs, blobBytes };
   }
 
-  /** Within a transaction: deletes files that a crash left without a row. */
-  eraseStrayFiles(digests: readonly Digest[]): FreedCounts {
+  /** The counts that `eraseBlobs` would return for blobs without references and holds. */
+  countBlobs(digests: readonly Uint8Array[]): FreedCounts {
+    const sizes = digests.map((digest) => (this.#statements.blobSize.get(digest)?.size_bytes as number) ?? 0);
+    return { ...NOTHING_FREED, blobs: digests.length, blobBytes: sizes.reduce((sum, one) => sum + one, 0) };
+  }
+
+  /** Within a transaction: deletes files that a crash left without a row; a dry run only counts them. */
+  eraseStrayFiles(digests: readonly Digest[], isDryRun = false): FreedCounts {
     let blobs = 0;
     let blobBytes = 0;
     for (const digest of digests) {
       if (this.#statements.blobSize.get(toDigestBytes(digest))) continue;
       blobBytes += this.#files.sizeOf(digest) ?? 0;
-      this.#files.remove(digest);
+      if (!isDryRun) this.#files.remove(digest);
       blobs++;
     }
     return { ...NOTHING_FREED, blobs, blobBytes };

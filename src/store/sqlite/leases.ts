@@ -13,6 +13,7 @@ export class Leases implements LeaseStore {
       put: db.prepare(
         "INSERT INTO leases (name, owner, expires_at) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET owner = excluded.owner, expires_at = excluded.expires_at",
       ),
+      dropExpired: db.prepare("DELETE FROM leases WHERE expires_at < ?"),
       remove: db.prepare("DELETE FROM leases WHERE name = ? AND owner = ?"),
     };
   }
@@ -33,6 +34,10 @@ export class Leases implements LeaseStore {
     });
   }
 
+  dropExpired(before: number): Promise<number> {
+    return this.#db.transact(() => Number(this.#statements.dropExpired.run(before).changes));
+  }
+
   get(name: string): Promise<Lease | undefined> {
     return this.#db.read(() => {
       const row = this.#statements.get.get(name);
@@ -41,6 +46,7 @@ export class Leases implements LeaseStore {
   }
 }
 
-function toLease(row: Row): Lease {
+/** A lease as its row holds it. */
+export function toLease(row: Row): Lease {
   return { name: row.name as string, owner: row.owner as string, expiresAt: row.expires_at as number };
 }

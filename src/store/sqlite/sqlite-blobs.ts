@@ -1,7 +1,13 @@
 import type { Digest } from "../../model/blob.ts";
 import type { Clock } from "../../model/clock.ts";
-import type { BlobStore, BlobWriteOptions, WrittenBlob } from "../blob-store.ts";
-import { addFreed, type FreedCounts } from "../freed-counts.ts";
+import type {
+  BlobStore,
+  BlobWriteOptions,
+  CollectedBlobs,
+  CollectOptions,
+  WrittenBlob,
+} from "../blob-store.ts";
+import { addFreed, type FreedCounts, NOTHING_FREED } from "../freed-counts.ts";
 import type { BlobFiles } from "./blob-files.ts";
 import { type BlobHolds, createOwnedName } from "./blob-holds.ts";
 import { toDigestBytes } from "./blob-refs.ts";
@@ -98,15 +104,23 @@ export class SqliteBlobs implements BlobStore {
     return this.#files.sizeOf(digest);
   }
 
-  async collect(): Promise<FreedCounts> {
+  async collect({ dryRun = false, minAgeMs = 0 }: CollectOptions = {}): Promise<CollectedBlobs> {
     const now = this.#clock.now();
-    let freed = await this.dropAbandoned();
+    const isOld = (digest: Digest) => now - (this.#files.writtenAt(digest) ?? 0) >= minAgeMs;
+    const isDue = (digest: Uint8Array) => minAgeMs === 0 || isOld(toDigest(digest));
+    const work = <T>(step: () => T) => (dryRun ? this.#db.snapshot(step) : this.#db.transact(step));
+    let freed = dryRun || minAgeMs > 0 ? NOTHING_FREED : await this.dropAbandoned();
+    if (!dryRun && minAgeMs > 0)
+      freed = await this.#db.transact(() =>
+        this.#eraser.eraseBlobs(this.#holds.releaseAbandoned().filter(isDue)),
+      );
     for (let after: Uint8Array | undefined = new Uint8Array(0); after; ) {
       const cursor: Uint8Array = after;
-      const step = await this.#db.transact(() => {
+      const step = await work(() => {
         const idle = digestsOf(this.#statements.idle.all(cursor));
+        const due = idle.filter(isDue);
         return {
-          erased: this.#eraser.eraseBlobs(idle),
+          erased: dryRun ? this.#eraser.countBlobs(due) : this.#eraser.eraseBlobs(due),
           last: idle.length === COLLECT_BATCH ? idle.at(-1) : undefined,
         };
       });
@@ -114,11 +128,15 @@ export class SqliteBlobs implements BlobStore {
       after = step.last;
     }
     for await (const digests of this.#files.digests()) {
-      freed = addFreed(freed, await this.#db.transact(() => this.#eraser.eraseStrayFiles(digests)));
+      const due = minAgeMs === 0 ? digests : digests.filter(isOld);
+      freed = addFreed(freed, await work(() => this.#eraser.eraseStrayFiles(due, dryRun)));
     }
-    await this.#files.sweepIncoming(now);
-    return freed;
+    return { ...freed, ...(await this.#files.sweepIncoming(now, dryRun)) };
   }
+}
+
+function toDigest(bytes: Uint8Array): Digest {
+  return Buffer.from(bytes).toString("hex");
 }
 
 function digestsOf(rows: readonly Row[]): Uint8Array[] {

@@ -1,11 +1,12 @@
 import type { SessionId } from "../../model/entry.ts";
 import { LonghaulError } from "../../model/errors.ts";
 import type { FreedCounts } from "../freed-counts.ts";
-import type { NewSession, SessionQuery, SessionRecord, SessionStore } from "../session-store.ts";
+import type { NewSession, SessionQuery, SessionRecord, SessionSize, SessionStore } from "../session-store.ts";
 import type { Database, Row } from "./database.ts";
 import { checkSessionNumber } from "./entry-key.ts";
 import type { Eraser } from "./eraser.ts";
 import type { SessionCache } from "./session-cache.ts";
+import { readSessionSizes } from "./session-sizes.ts";
 
 const COLUMNS = "s.number, s.id, p.id AS parent, s.relation, s.created_at, s.title, s.meta, s.line_seq";
 const FROM = "sessions s LEFT JOIN sessions p ON p.number = s.parent";
@@ -129,6 +130,10 @@ export class SqliteSessions implements SessionStore {
     const freed = await this.#eraser.eraseSession(number);
     this.#onCommit();
     return { ...freed, sessions: 1, scrubbed: await this.#db.emptyJournal() };
+  }
+
+  sizes(): AsyncIterable<SessionSize> {
+    return readSessionSizes(this.#db);
   }
 
   #find(id: SessionId): Row | undefined {

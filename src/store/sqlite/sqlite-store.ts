@@ -6,7 +6,7 @@ import { type Clock, systemClock } from "../../model/clock.ts";
 import { checkWholeNumber, isLonghaulError, LonghaulError } from "../../model/errors.ts";
 import type { EntryStore } from "../entry-store.ts";
 import type { SessionStore } from "../session-store.ts";
-import type { Store, StoreSize } from "../store.ts";
+import type { Store, StoreInspection, StoreSize } from "../store.ts";
 import { BlobFiles } from "./blob-files.ts";
 import { BlobHolds } from "./blob-holds.ts";
 import { BlobRefs } from "./blob-refs.ts";
@@ -17,6 +17,7 @@ import type { Database } from "./database.ts";
 import { Drafts } from "./drafts.ts";
 import { EntryWriter } from "./entry-writer.ts";
 import { Eraser } from "./eraser.ts";
+import { inspectLog } from "./inspect-log.ts";
 import { Intakes } from "./intakes.ts";
 import { Leases } from "./leases.ts";
 import { withEntryForgetting, withSessionForgetting } from "./memory/forgetting-stores.ts";
@@ -108,6 +109,8 @@ class SqliteStore implements Store {
   readonly #db: Database;
   readonly #folder: string;
   readonly #inMemory: boolean;
+  readonly #files: BlobFiles;
+  readonly #clock: Clock;
   readonly #commits: Commits;
   readonly #eraser: Eraser;
   readonly #logPath: string;
@@ -125,6 +128,8 @@ class SqliteStore implements Store {
     this.#inMemory = inMemory;
     this.#commits = new Commits(db);
     const files = new BlobFiles(join(folder, "blobs"), isReadOnly);
+    this.#files = files;
+    this.#clock = clock;
     const cache = new SessionCache(db);
     const refs = new BlobRefs(db);
     const holds = new BlobHolds(db, clock);
@@ -185,15 +190,39 @@ class SqliteStore implements Store {
 
   async verify(): Promise<readonly string[]> {
     try {
-      const rows = await this.#db.read(() =>
-        this.#db.prepare(`PRAGMA integrity_check(${MAX_PROBLEMS})`).all(),
-      );
-      const found = rows.map((row) => String(row.integrity_check));
-      return found.length === 1 && found[0] === "ok" ? [] : found;
+      return await this.#db.verify("integrity_check", MAX_PROBLEMS);
     } catch (error) {
       if (!isLonghaulError(error, "STORE_CORRUPT")) throw error;
       return [error.message];
     }
+  }
+
+  async checkpoint(): Promise<boolean> {
+    const isEmpty = await this.#db.emptyJournal();
+    return (this.memory.isOpen ? await this.memory.scrub() : true) && isEmpty;
+  }
+
+  async journalBytes(): Promise<number> {
+    if (this.#inMemory) return 0;
+    const journals = ["log.db-wal", "memory.db-wal"].map((name) => join(this.#folder, name));
+    return journals.reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
+  }
+
+  cacheBytes(): number {
+    return this.memory.cacheBytes();
+  }
+
+  dropCaches(): void {
+    this.memory.dropCaches();
+    this.#db.shrink();
+  }
+
+  async inspect(): Promise<StoreInspection> {
+    return {
+      ...(await inspectLog(this.#db, this.#files, this.#clock.now())),
+      journalBytes: await this.journalBytes(),
+      indexProblems: await this.memory.verify(),
+    };
   }
 
   async vacuum(): Promise<{ freedBytes: number }> {

@@ -83,6 +83,29 @@ export const blobCases: readonly StoreProof[] = [
     },
   ],
   [
+    "blobs: a dry run of collecting counts and removes nothing, and young blobs can be spared",
+    async (store) => {
+      await makeSession(store, "s");
+      const { digest, hold } = await writeBlob(store, "loose");
+      await store.drafts.write({
+        id: "d",
+        session: "s",
+        owner: "me",
+        at: 1,
+        payload: Buffer.from("x"),
+        blobs: [digest],
+        holds: [hold],
+      });
+      await store.drafts.delete("d");
+      const planned = await store.blobs.collect({ dryRun: true });
+      assert.deepEqual([planned.blobs, planned.blobBytes], [1, 5]);
+      assert.equal((await store.blobs.collect({ minAgeMs: 86_400_000 })).blobs, 0);
+      assert.equal(await readBlob(store, digest), "loose");
+      assert.equal((await store.blobs.collect()).blobs, 1);
+      await assertRejects(readBlob(store, digest), "BLOB_NOT_FOUND");
+    },
+  ],
+  [
     "blobs: writing, appending and collecting at once never loses a referred blob",
     async (store) => {
       await makeSession(store, "s");

@@ -34,6 +34,16 @@ export const draftCases: readonly StoreProof[] = [
     },
   ],
   [
+    "drafts: the sessions that have some are listed, each once",
+    async (store) => {
+      for (const id of ["s", "t", "u"]) await makeSession(store, id);
+      await store.drafts.write(draft("one"));
+      await store.drafts.write({ ...draft("two"), id: "e" });
+      await store.drafts.write({ ...draft("three"), id: "f", session: "t" });
+      assert.deepEqual([...(await store.drafts.sessions())].sort(), ["s", "t"]);
+    },
+  ],
+  [
     "drafts: an append that finishes one removes it, once",
     async (store) => {
       await makeSession(store, "s");

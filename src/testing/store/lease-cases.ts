@@ -26,6 +26,16 @@ export const leaseCases: readonly StoreProof[] = [
     },
   ],
   [
+    "leases: those that ended can be dropped, and others stay",
+    async (store) => {
+      await store.leases.claim(lease("a", 100), 0);
+      await store.leases.claim({ ...lease("b", 300), name: "other" }, 0);
+      assert.equal(await store.leases.dropExpired(200), 1);
+      assert.equal(await store.leases.get("work"), undefined);
+      assert.deepEqual(await store.leases.get("other"), { ...lease("b", 300), name: "other" });
+    },
+  ],
+  [
     "leases: of many who claim at once one succeeds",
     async (store) => {
       const owners = Array.from({ length: 20 }, (_, index) => `owner ${index}`);

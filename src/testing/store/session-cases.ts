@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { appendRequest, assertRejects, buildMessageEntry, makeSession } from "./store-fixtures.ts";
+import { appendRequest, assertRejects, buildMessageEntry, makeSession, writeBlob } from "./store-fixtures.ts";
 import type { StoreProof } from "./store-proof.ts";
 
 export const sessionCases: readonly StoreProof[] = [
@@ -102,6 +102,24 @@ export const sessionCases: readonly StoreProof[] = [
         expectedHead: 0,
       });
       assert.equal((await store.entries.head("s")).seq, 1);
+    },
+  ],
+  [
+    "sessions: sizes count entries, payloads and the blobs of one session alone",
+    async (store) => {
+      for (const id of ["a", "b"]) await makeSession(store, id);
+      const own = await writeBlob(store, "own");
+      const shared = await writeBlob(store, "shared by two");
+      const write = (session: string, text: string, digests: readonly string[]) =>
+        appendRequest(store, { session, entries: [{ ...buildMessageEntry(text, 2_000), blobs: digests }] });
+      await write("a", "one", [own.digest, shared.digest]);
+      await write("b", "three", [shared.digest]);
+      const sizes: object[] = [];
+      for await (const size of store.sessions.sizes()) sizes.push(size);
+      assert.deepEqual(sizes, [
+        { session: "a", entries: 1, payloadBytes: 3, blobBytes: 3, usedAt: 2_000 },
+        { session: "b", entries: 1, payloadBytes: 5, blobBytes: 0, usedAt: 2_000 },
+      ]);
     },
   ],
 ];

@@ -90,6 +90,11 @@ export class Follower {
     if (this.#window) this.#window = { ...this.#window, slots };
   }
 
+  /** The messages held in memory. */
+  get held(): readonly Slot[] {
+    return this.#window?.slots ?? [];
+  }
+
   /** Makes the next `follow` load the window from scratch. */
   forget(): void {
     this.#window = undefined;

@@ -6,6 +6,7 @@ import type { Usage } from "../../model/usage.ts";
 import type { ProviderFailure } from "../../wire/provider-failure.ts";
 import { detectOutputOverflow, detectOverflow, type Overflow } from "../limits/overflow.ts";
 import { detectPoison } from "../limits/poison.ts";
+import { sumSlotTokens } from "../sum-slot-tokens.ts";
 import type { FittedWindow } from "./fitted-window.ts";
 import { checkOverflowCounts, fitSmaller, lowerOutput, removePoison } from "./heal-window.ts";
 import { buildUsageMeta, countPromptTokens } from "./meter.ts";
@@ -14,6 +15,9 @@ import { WindowFitter, type WindowFitterDeps } from "./window-fitter.ts";
 
 const FIT_OPTIONS = ["signal", "dryRun", "cache"];
 const FIT_FIELDS = { signal: "signal?", dryRun: "boolean?" } as const;
+
+/** A token is about four characters, and messages keep further fields. */
+const BYTES_PER_TOKEN = 6;
 
 /** Facts that a caller knows about a usage report in addition to its counts. */
 export interface ReportOptions {
@@ -128,6 +132,21 @@ export class SessionWindow {
       const isOut = poison && (await removePoison(this.#fitter, poison, this.#deps));
       return isOut ? this.#fitter.fit({}) : undefined;
     });
+  }
+
+  /** Number of messages held for the next call. */
+  itemCount(): number {
+    return this.#fitter.held.length;
+  }
+
+  /** Approximate bytes of the messages held for the next call. */
+  sizeBytes(): number {
+    return sumSlotTokens(this.#fitter.held) * BYTES_PER_TOKEN;
+  }
+
+  /** Drops the messages held; the next call reads them from the log again. Waits for operations in progress. */
+  drop(): Promise<void> {
+    return this.#queue.run(async () => this.#fitter.forget());
   }
 
   /** Drops all cached state; needed after changes that leave no entry, such as redaction. */

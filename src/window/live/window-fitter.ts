@@ -166,6 +166,11 @@ export class WindowFitter {
     this.#follower.forget();
   }
 
+  /** The messages held in memory. */
+  get held(): readonly Slot[] {
+    return this.#follower.held;
+  }
+
   /** Drops all state about the window, its plan and the last request. */
   forget(): void {
     this.#follower.forget();

@@ -8,6 +8,8 @@ import type { Ended } from "./program.ts";
 export interface Screen {
   readonly columns?: number;
   readonly isColored?: boolean;
+  /** The working folder; a new one by default. */
+  readonly cwd?: string;
   /** The home folder; a new one by default. */
   readonly home?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -26,7 +28,7 @@ export async function runHere(args: readonly string[], screen: Screen = {}): Pro
     stdout,
     stderr,
     env: { ...(isColored && { FORCE_COLOR: "1" }), ...screen.env },
-    cwd: testFolder(),
+    cwd: screen.cwd ?? testFolder(),
     home: screen.home ?? testFolder(),
     platform: screen.platform ?? process.platform,
     isTerminal: { stdin: answer !== undefined, stdout: answer !== undefined, stderr: false },

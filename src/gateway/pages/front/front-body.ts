@@ -12,6 +12,7 @@ export const FRONT_BODY = `
   <button>Open</button>
 </form>
 <div id="inside" hidden>
+  <p id="memory" class="warm" role="alert" hidden></p>
   <section class="cards" id="totals" aria-label="Since startup"></section>
   <h2>Upstreams</h2><section class="list" id="upstreams"></section>
   <h2>Active conversations</h2><section class="list" id="threads"></section>

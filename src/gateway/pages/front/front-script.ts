@@ -54,6 +54,12 @@ export const FRONT_SCRIPT = `
       : [["Conversations", count(threads.length)]];
     $("totals").replaceChildren(...cards.map(([name, value]) => el("div", "card", el("b", "", value), el("span", "dim", name))));
   }
+  function showMemory({ memory }) {
+    const [newest] = (memory && memory.notices) || [];
+    const isFresh = newest && (memory.level !== "normal" || Date.now() - newest.at < 600000);
+    $("memory").hidden = !isFresh;
+    if (isFresh) $("memory").textContent = newest.text + " (" + ago(newest.at) + ")";
+  }
   function showUpstreams({ upstreams, missing }) {
     const key = (one) => one.hasKey ? el("span", "pill", "key from " + one.keyEnv) : el("span", "dim", "the agent's own key");
     const rows = upstreams.map((one) => el("div", "row", el("b", "", one.name),
@@ -169,6 +175,7 @@ export const FRONT_SCRIPT = `
     $("state").textContent = status.isOpen ? "open since " + new Date(status.startedAt).toLocaleTimeString() : "closing";
     const { policy, dryRun, threshold, recall, redact } = status.settings;
     $("settings").textContent = ["policy " + policy, dryRun ? "dry run" : "edits when they save money, at the latest at " + threshold + "%", recall.tools === "off" && !recall.context ? "" : "recall " + (recall.tools === "off" ? "context" : recall.tools), redact ? "redaction on" : ""].filter(Boolean).join(" · ");
+    showMemory(status);
     showTotals(status);
     showUpstreams(status);
     showThreads(status);

@@ -16,6 +16,7 @@ const COLUMNS =
 
 /** Chunks cached in memory, about 1 KB each: questions of one conversation find the same chunks repeatedly. */
 const MAX_CACHED = 8_192;
+const BYTES_PER_CHUNK = 1_000;
 
 /** Chunks as rows. */
 export class ChunkRows {
@@ -42,6 +43,15 @@ export class ChunkRows {
       terms: db.prepare("SELECT number, source, body FROM chunks WHERE number >= ? ORDER BY number LIMIT ?"),
       last: db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'"),
     };
+  }
+
+  /** Approximate bytes of the cache. */
+  get cachedBytes(): number {
+    return this.#cache.size * BYTES_PER_CHUNK;
+  }
+
+  dropCache(): void {
+    this.#cache.clear();
   }
 
   async add({ source, expected, stamp, chunks }: ChunkBatch): Promise<boolean> {

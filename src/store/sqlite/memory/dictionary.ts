@@ -2,6 +2,8 @@ import { BoundedMap } from "../../../base/bounded-map.ts";
 import type { Database } from "../database.ts";
 
 const MAX_CACHED = 200_000;
+/** A term and its number in two maps. */
+const BYTES_PER_TERM = 150;
 
 /** Terms and their numbers. The cache is valid while nothing was removed from the index. */
 export class Dictionary {
@@ -28,6 +30,11 @@ export class Dictionary {
     if (stamp !== this.#stamp) this.clear();
     this.#stamp = stamp;
     return stamp;
+  }
+
+  /** Approximate bytes of the cache. */
+  get sizeBytes(): number {
+    return this.#numbers.size * BYTES_PER_TERM;
   }
 
   clear(): void {

@@ -28,6 +28,7 @@ export function withSessionForgetting(sessions: SessionStore, memory: SqliteMemo
     get: (id) => sessions.get(id),
     list: (query) => sessions.list(query),
     update: (id, change) => sessions.update(id, change),
+    sizes: () => sessions.sizes(),
     delete: (id) => eraseAndForget(memory, id, undefined, () => sessions.delete(id)),
   };
 }

@@ -48,6 +48,8 @@ export class SqliteMemory implements MemoryStore {
   readonly #busyTimeoutMs: number;
   #prepare: () => void;
   #opening: Promise<Tables> | undefined;
+  /** The tables, once they are open. */
+  #tables: Tables | undefined;
   #isClosed = false;
 
   /** `prepare` is called before the file is first opened. */
@@ -73,6 +75,21 @@ export class SqliteMemory implements MemoryStore {
   /** False if nothing was ever indexed, so there is nothing to forget. */
   get exists(): boolean {
     return this.#opening !== undefined || (this.#path !== ":memory:" && existsSync(this.#path));
+  }
+
+  get isOpen(): boolean {
+    return this.#opening !== undefined;
+  }
+
+  /** Approximate bytes of the caches in memory. */
+  cacheBytes(): number {
+    return this.#tables ? this.#tables.dictionary.sizeBytes + this.#tables.chunks.cachedBytes : 0;
+  }
+
+  dropCaches(): void {
+    this.#tables?.dictionary.clear();
+    this.#tables?.chunks.dropCache();
+    this.#tables?.db.shrink();
   }
 
   source(name: SourceName) {
@@ -168,6 +185,11 @@ export class SqliteMemory implements MemoryStore {
     return this.#path === ":memory:" ? 0 : sizeOf(this.#path) + sizeOf(`${this.#path}-wal`);
   }
 
+  /** Checks the structure of an existing index and returns the problems found. */
+  async verify(): Promise<readonly string[]> {
+    return this.exists ? this.#use(({ db }) => db.verify("quick_check", 10)) : [];
+  }
+
   /** Truncates the journal, which still contains forgotten content; returns false if a reader prevented that. */
   scrub(): Promise<boolean> {
     return this.#use(({ db }) => db.emptyJournal());
@@ -183,6 +205,7 @@ export class SqliteMemory implements MemoryStore {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#tables = undefined;
     const tables = await this.#opening?.catch(() => undefined);
     tables?.db.close();
   }
@@ -224,15 +247,21 @@ export class SqliteMemory implements MemoryStore {
       cacheKib: CACHE_KIB,
     } as const;
     try {
-      return createTables(await connectDatabase(this.#path, options));
+      return this.#hold(await connectDatabase(this.#path, options));
     } catch (error) {
       if (!REPLACE_CODES.some((code) => isLonghaulError(error, code))) throw error;
       this.#putAside();
-      return createTables(await connectDatabase(this.#path, options));
+      return this.#hold(await connectDatabase(this.#path, options));
     }
   }
 
+  #hold(db: Database): Tables {
+    this.#tables = createTables(db);
+    return this.#tables;
+  }
+
   #putAside(): void {
+    this.#tables = undefined;
     for (const ending of ["-wal", "-shm"]) rmSync(`${this.#path}${ending}`, { force: true });
     if (existsSync(this.#path)) renameSync(this.#path, `${this.#path}.aside`);
   }

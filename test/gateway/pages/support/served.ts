@@ -23,6 +23,7 @@ const QUIET: GatewayStatus = {
   inFlight: 0,
   totals: { requests: 3, failures: 0, edits: 1, healed: 1, savedTokens: 1_000, savedCost: 0.5 },
   upstreams: [{ name: "anthropic", requests: 3, failures: 1, lastStatus: 200 }],
+  memory: { sample: undefined, relief: undefined, notices: [] },
   threads: [],
 };
 

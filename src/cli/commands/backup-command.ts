@@ -1,0 +1,54 @@
+import { resolve } from "node:path";
+import { type BackupManifest, backupStore, verifyBackup } from "../../log-entry.ts";
+import { defineCommand } from "../cli-command.ts";
+import { escapeLine, toSafeJson } from "../escape.ts";
+import { EXIT } from "../exit-code.ts";
+import { formatBytes } from "../format-bytes.ts";
+import { formatQuantity } from "../format-count.ts";
+import { formatTime } from "../format-time.ts";
+import { requireStore } from "../open-store.ts";
+import { printLines } from "../print-lines.ts";
+import { printTo } from "../printer.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** Copies the store while it is in use, or checks an earlier copy. */
+export const backupCommand = defineCommand({
+  name: "backup",
+  summary: "copy the store to a folder while it is in use, with a digest of every file",
+  usage: ["backup <folder> [options]", "backup --verify <folder>"],
+  about:
+    "Agents and the gateway go on writing meanwhile; the backup holds every entry that was stored before it began. The folder must be new or empty, and appears when it is complete. It holds the log, the blobs, the index and your settings; tokens, trusted files and the files of connected agents stay on this computer. Exits with code 3 if the store has lost blobs.",
+  options: {
+    verify: { type: "boolean", help: "read an existing backup and check every digest; change nothing" },
+  },
+  maxOperands: 1,
+  examples: [
+    "longhaul backup ~/backups/longhaul-monday",
+    "longhaul backup --verify ~/backups/longhaul-monday",
+  ],
+  async run(context, { operands, options }) {
+    const [folder] = operands;
+    if (folder === undefined) throw new UsageError("name a folder for the backup");
+    const path = resolve(context.cwd, folder);
+    const { signal } = context;
+    const manifest = options.verify
+      ? await verifyBackup(path, { signal })
+      : await backupStore(requireStore(context, options), path, { signal });
+    if (options.json) await printTo(context.stdout, `${toSafeJson({ path, ...manifest })}\n`);
+    else if (!options.quiet)
+      await printLines(context, renderBackup(manifest, path, options.verify === true).map(escapeLine));
+    return manifest.damagedBlobs.length === 0 ? EXIT.fine : EXIT.incomplete;
+  },
+});
+
+function renderBackup(manifest: BackupManifest, path: string, isVerified: boolean): readonly string[] {
+  const { sessions, entries, blobs, blobBytes, files, damagedBlobs, createdAt } = manifest;
+  const sizeBytes = files.reduce((sum, file) => sum + file.sizeBytes, blobBytes);
+  const content = `${formatQuantity(sessions, "session")}, ${formatQuantity(entries, "entry", "entries")}, ${formatQuantity(blobs, "blob")}, ${formatBytes(sizeBytes)}`;
+  return [
+    ...damagedBlobs.map((digest) => `Blob ${digest.slice(0, 12)} is missing or damaged in the store.`),
+    isVerified
+      ? `${path} is complete: ${content}, as of ${formatTime(createdAt)}.`
+      : `Wrote ${content} to ${path}. "longhaul restore" brings it back.`,
+  ];
+}

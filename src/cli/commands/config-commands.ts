@@ -1,0 +1,189 @@
+import { choosePaint } from "../choose-paint.ts";
+import { type CommandGroup, defineCommand } from "../cli-command.ts";
+import type { CliContext } from "../cli-context.ts";
+import { changeSetting, type WrittenSetting } from "../configuring/change-setting.ts";
+import { listSettingsFiles, readSettings } from "../configuring/describe-settings.ts";
+import { renderRows } from "../context/labeled-row.ts";
+import { escapeLine, toSafeJson } from "../escape.ts";
+import { EXIT } from "../exit-code.ts";
+import { nearestWords } from "../nearest-words.ts";
+import { printLines } from "../print-lines.ts";
+import { printTo } from "../printer.ts";
+import { UsageError } from "../usage-error.ts";
+
+const FILE_OPTION = {
+  config: { type: "string", value: "FILE", help: "your configuration file (default: that of the store)" },
+} as const;
+
+const PROJECT_OPTION = {
+  project: {
+    type: "boolean",
+    help: "change the longhaul.json of the working folder: policy, threshold or dryRun",
+  },
+} as const;
+
+const getCommand = defineCommand({
+  name: "config get",
+  summary: "print a setting in force, or all, with the place that decided it",
+  usage: ["config get [key]"],
+  about:
+    "Variables take precedence over the trusted file of the working folder, that over your own file, and that over the defaults.",
+  options: FILE_OPTION,
+  maxOperands: 1,
+  examples: [
+    "longhaul config get",
+    "longhaul config get threshold",
+    "longhaul config get limits.maxThreads --json",
+  ],
+  async run(context, { operands, options }) {
+    const [key] = operands;
+    const settings = await readSettings(context, options, key);
+    if (!settings) throw await createUnknownKeyError(context, options, key ?? "");
+    if (options.json) {
+      await printTo(context.stdout, `${toSafeJson(key === undefined ? { settings } : settings[0])}\n`);
+      return EXIT.fine;
+    }
+    if (key !== undefined) {
+      const { value } = settings[0] as { readonly value: unknown };
+      await printLines(context, [escapeLine(typeof value === "string" ? value : JSON.stringify(value))]);
+      return EXIT.fine;
+    }
+    const rows = settings.map(
+      ({ key: name, value, source }) => [name, `${JSON.stringify(value)}  (${source})`] as const,
+    );
+    await printLines(context, renderRows(rows, context.columns.stdout, choosePaint(context, options)));
+    return EXIT.fine;
+  },
+});
+
+const setCommand = defineCommand({
+  name: "config set",
+  summary: "change a setting in your configuration file",
+  usage: ["config set <key> <value> [--project]"],
+  about:
+    "The value is JSON, or a plain text. The whole configuration is checked before the file is written, in one step; comments, order and indentation stay. A running gateway follows the file. Secrets never go there: name the variable that holds them.",
+  options: { ...FILE_OPTION, ...PROJECT_OPTION },
+  maxOperands: 2,
+  examples: [
+    "longhaul config set threshold 60",
+    "longhaul config set recall.tools always",
+    "longhaul config set 'models[\"box/*\"].window' 65536",
+    "longhaul config set policy none --project",
+  ],
+  async run(context, { operands, options }) {
+    const [key, value] = operands;
+    if (key === undefined || value === undefined) throw new UsageError("name a key and a value");
+    const request = { key, value, isProject: options.project === true };
+    return report(context, options, await changeSetting(context, options, request));
+  },
+});
+
+const unsetCommand = defineCommand({
+  name: "config unset",
+  summary: "take a setting out of your configuration file; its default applies again",
+  usage: ["config unset <key> [--project]"],
+  options: { ...FILE_OPTION, ...PROJECT_OPTION },
+  maxOperands: 1,
+  examples: ["longhaul config unset threshold"],
+  async run(context, { operands, options }) {
+    const [key] = operands;
+    if (key === undefined) throw new UsageError("name a key");
+    const request = { key, value: undefined, isProject: options.project === true };
+    return report(context, options, await changeSetting(context, options, request));
+  },
+});
+
+const pathCommand = defineCommand({
+  name: "config path",
+  summary: "print the files that may hold settings, in order of precedence",
+  usage: ["config path"],
+  options: FILE_OPTION,
+  maxOperands: 0,
+  examples: ["longhaul config path", "longhaul config path --json"],
+  async run(context, { options }) {
+    const files = await listSettingsFiles(context, options);
+    const { SETTING_VARIABLES } = await import("../../gateway/config/index.ts");
+    const variables = SETTING_VARIABLES.filter((name) => context.env[name]);
+    if (options.json) await printTo(context.stdout, `${toSafeJson({ variables, files })}\n`);
+    else {
+      const lines = files.map(({ level, path, exists, isInEffect }) => {
+        const state = !exists
+          ? "does not exist yet"
+          : isInEffect
+            ? "in effect"
+            : 'not trusted: see "longhaul trust"';
+        return escapeLine(`${path}  (${level}, ${state})`);
+      });
+      const set = variables.length === 0 ? [] : [`${variables.join(", ")}  (variables, in effect)`];
+      await printLines(
+        context,
+        options.quiet ? files.map(({ path }) => escapeLine(path)) : [...set, ...lines],
+      );
+    }
+    return EXIT.fine;
+  },
+});
+
+const schemaCommand = defineCommand({
+  name: "config schema",
+  summary: "print the JSON schema of the configuration, for editors",
+  usage: ["config schema"],
+  options: {},
+  maxOperands: 0,
+  examples: ["longhaul config schema > longhaul.schema.json"],
+  async run(context) {
+    const { getConfigSchemaJson } = await import("../../gateway/config/index.ts");
+    await printTo(context.stdout, `${JSON.stringify(getConfigSchemaJson(), undefined, 2)}\n`);
+    return EXIT.fine;
+  },
+});
+
+/** Commands on the configuration file of the command line, the gateway and the library. */
+export const configCommands: CommandGroup = {
+  name: "config",
+  summary: "read and change settings; print their files and schema",
+  commands: {
+    get: async () => getCommand,
+    set: async () => setCommand,
+    unset: async () => unsetCommand,
+    path: async () => pathCommand,
+    schema: async () => schemaCommand,
+  },
+  examples: ["longhaul config get", "longhaul config set threshold 60", "longhaul config path"],
+};
+
+async function report(
+  context: CliContext,
+  options: { readonly json?: boolean; readonly quiet?: boolean },
+  written: WrittenSetting,
+): Promise<number> {
+  const { key, value, path, isChanged, isTrusted } = written;
+  if (options.json) await printTo(context.stdout, `${toSafeJson(written)}\n`);
+  else if (!options.quiet) {
+    const words = value === null ? `${key} is not set` : `${key} is ${JSON.stringify(value)}`;
+    const hint = isTrusted === false ? ['It has no effect before "longhaul trust".'] : [];
+    await printLines(context, [
+      escapeLine(`${isChanged ? "Wrote" : "Unchanged:"} ${path}: ${words}.`),
+      ...hint,
+    ]);
+  }
+  return EXIT.fine;
+}
+
+async function createUnknownKeyError(
+  context: CliContext,
+  options: { readonly config?: string },
+  key: string,
+): Promise<UsageError> {
+  const all = (await readSettings(context, options, undefined)) ?? [];
+  const names = all.flatMap(({ key: name, value }) => [
+    name,
+    ...(typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.keys(value).map((inner) => `${name}.${inner}`)
+      : []),
+  ]);
+  if (names.includes(key)) return new UsageError(`${key} is not set`);
+  const [nearest] = nearestWords(key, names);
+  const hint = nearest === undefined ? '; "longhaul config get" lists all' : `; did you mean ${nearest}?`;
+  return new UsageError(`there is no setting ${JSON.stringify(key)}, or it has no value${hint}`);
+}

@@ -1,0 +1,145 @@
+import { writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { isLonghaulError } from "../../index.ts";
+import { choosePaint } from "../choose-paint.ts";
+import { type CommonValues, defineCommand } from "../cli-command.ts";
+import type { CliContext } from "../cli-context.ts";
+import { examineComputer } from "../doctor/examine-computer.ts";
+import { examineAgents, examineConfiguration } from "../doctor/examine-settings.ts";
+import { AREAS, type Finding } from "../doctor/finding.ts";
+import { escapeLine, toSafeJson } from "../escape.ts";
+import { EXIT } from "../exit-code.ts";
+import { formatQuantity } from "../format-count.ts";
+import { getStorePath, hasStore, openExistingStore } from "../open-store.ts";
+import { printLines } from "../print-lines.ts";
+import { printTo } from "../printer.ts";
+import { wrapText } from "../wrap-text.ts";
+
+const ISSUE_FILE = "longhaul-issue.md";
+const MARKS = { ok: ["green", "ok"], warning: ["yellow", "warning"], problem: ["red", "problem"] } as const;
+const MARGIN = 24;
+
+/** A finding and the repair that was made. */
+interface TreatedFinding extends Finding {
+  readonly fixed?: string;
+}
+
+/** Examines store, computer, configuration and connected agents. */
+export const doctorCommand = defineCommand({
+  name: "doctor",
+  summary: "examine store, disk, permissions, configuration and connected agents; --fix repairs",
+  usage: ["doctor [--fix] [--deep] [--issue [--out FILE]]"],
+  about:
+    "Changes nothing without --fix. --fix repairs what can be repaired without loss: permissions, unreferenced files, overdue leases, tasks of dead processes, the index. Exits with code 3 if a problem remains; warnings alone exit with 0.",
+  options: {
+    fix: { type: "boolean", help: "repair what can be repaired without loss" },
+    deep: { type: "boolean", help: "read every entry and every blob, as longhaul check does; may take long" },
+    issue: {
+      type: "boolean",
+      help: "write a report for an issue, without secrets, names, paths of yours or conversations",
+    },
+    out: { type: "string", short: "o", value: "FILE", help: `file of the report (default: ${ISSUE_FILE})` },
+  },
+  maxOperands: 0,
+  examples: [
+    "longhaul doctor",
+    "longhaul doctor --fix",
+    "longhaul doctor --deep --json",
+    "longhaul doctor --issue",
+  ],
+  async run(context, { options }) {
+    const path = getStorePath(context, options);
+    const findings: Finding[] = [...(await examineComputer(path))];
+    const treated: TreatedFinding[] = [];
+    const treat = async (found: readonly Finding[]) => {
+      for (const finding of found) {
+        const { fix } = finding;
+        treated.push(options.fix && fix ? { ...finding, fixed: await fix() } : finding);
+      }
+    };
+    await treat(findings);
+    await examineStorage(context, options, path, treat);
+    await treat(await examineConfiguration(context, options));
+    await treat(await examineAgents(context, options));
+    treated.sort((one, other) => AREAS.indexOf(one.area) - AREAS.indexOf(other.area));
+    const remaining = treated.filter(({ fixed }) => fixed === undefined);
+    const problems = remaining.filter(({ level }) => level === "problem").length;
+    const warnings = remaining.filter(({ level }) => level === "warning").length;
+    const out = options.issue ? resolve(context.cwd, options.out ?? ISSUE_FILE) : undefined;
+    if (out !== undefined) {
+      const { buildIssueReport } = await import("../doctor/issue-report.ts");
+      await writeFile(out, buildIssueReport(treated, context), { mode: 0o600 });
+    }
+    if (options.json) {
+      const listed = treated.map(({ area, level, text, remedy, fix, fixed }) => ({
+        area,
+        level,
+        text,
+        remedy: remedy ?? null,
+        isFixable: fix !== undefined,
+        fixed: fixed ?? null,
+      }));
+      const report = { path, problems, warnings, findings: listed, report: out ?? null };
+      await printTo(context.stdout, `${toSafeJson(report)}\n`);
+    } else {
+      const shown = options.quiet ? remaining.filter(({ level }) => level !== "ok") : treated;
+      const lines = renderFindings(context, options, shown);
+      if (!options.quiet) lines.push(...summarize(problems, warnings, remaining, out));
+      await printLines(context, lines);
+    }
+    return problems === 0 ? EXIT.fine : EXIT.incomplete;
+  },
+});
+
+/** Opens the store, examines it and closes it; a store that cannot be opened is a finding. */
+async function examineStorage(
+  context: CliContext,
+  options: CommonValues & { readonly deep?: boolean },
+  path: string,
+  treat: (found: readonly Finding[]) => Promise<void>,
+): Promise<void> {
+  if (!hasStore(path))
+    return treat([{ area: "database", level: "ok", text: `there is no store at ${path} yet` }]);
+  const { examineStore } = await import("../doctor/examine-store.ts");
+  try {
+    await using kernel = await openExistingStore(context, options);
+    const { signal } = context;
+    await treat(await examineStore(kernel, { path, isDeep: options.deep === true, signal }));
+  } catch (error) {
+    if (!isLonghaulError(error) || error.code === "ABORTED") throw error;
+    await treat([{ area: "database", level: "problem", text: error.message, remedy: "see the message" }]);
+  }
+}
+
+function renderFindings(
+  context: CliContext,
+  options: CommonValues,
+  findings: readonly TreatedFinding[],
+): string[] {
+  const paint = choosePaint(context, options);
+  const width = Math.max(30, Math.min(context.columns.stdout, 140) - MARGIN);
+  return findings.flatMap(({ area, level, text, remedy, fixed }) => {
+    const [look, word] = fixed === undefined ? MARKS[level] : (["green", "fixed"] as const);
+    const [first = "", ...more] = text.split("\n").flatMap((line) => wrapText(escapeLine(line), width));
+    const after = fixed ?? (level === "ok" ? undefined : remedy);
+    const hint = after === undefined ? [] : wrapText(escapeLine(`→ ${after}`), width);
+    const head = `${paint(look, word.padEnd(8))} ${paint("dim", area.padEnd(14))} ${first}`;
+    const margin = " ".repeat(MARGIN);
+    return [head, ...more.map((line) => margin + line), ...hint.map((line) => margin + paint("dim", line))];
+  });
+}
+
+function summarize(
+  problems: number,
+  warnings: number,
+  remaining: readonly TreatedFinding[],
+  out: string | undefined,
+): readonly string[] {
+  const isFixable = remaining.some(({ level, fix }) => level !== "ok" && fix !== undefined);
+  return [
+    problems + warnings === 0
+      ? "All is well."
+      : `${formatQuantity(problems, "problem")}, ${formatQuantity(warnings, "warning")}.${isFixable ? ' "longhaul doctor --fix" repairs some of them.' : ""}`,
+    ...(out === undefined ? [] : [`Wrote ${escapeLine(out)}; read it before you send it.`]),
+  ];
+}

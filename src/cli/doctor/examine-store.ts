@@ -1,0 +1,204 @@
+import { rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { isLonghaulError, type Kernel } from "../../index.ts";
+import type { StoreDamage } from "../../log-entry.ts";
+import { formatBytes } from "../format-bytes.ts";
+import { formatCount, formatQuantity } from "../format-count.ts";
+import { listDeadTasks } from "../tasks/collect-tasks.ts";
+import { listLeftovers } from "./examine-computer.ts";
+import type { Finding } from "./finding.ts";
+
+const MAX_JOURNAL_BYTES = 64e6;
+const HOUR_MS = 3_600_000;
+const REPAIR =
+  '"longhaul repair --out FOLDER" copies all readable content; "longhaul restore" brings back a backup';
+
+/** How the doctor reads a store. */
+interface ExamineOptions {
+  readonly path: string;
+  /** Reads every entry and blob instead of the structure alone. */
+  readonly isDeep: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Examines the files, the index, the leases and the tasks of an open store. */
+export async function examineStore(kernel: Kernel, options: ExamineOptions): Promise<readonly Finding[]> {
+  return [
+    ...(await examineDatabase(kernel, options)),
+    ...(await examineBlobs(kernel)),
+    ...(await examineIndex(kernel, options.path)),
+    ...(await examineLeases(kernel)),
+    ...(await examineTasks(kernel)),
+  ];
+}
+
+async function examineDatabase(kernel: Kernel, options: ExamineOptions): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  const probe = await kernel.probe().catch((error: unknown) => error);
+  if (isLonghaulError(probe))
+    findings.push({ area: "database", level: "problem", text: probe.message, remedy: "see the message" });
+  const checked = options.isDeep
+    ? await kernel.check({ signal: options.signal })
+    : await kernel.check({ signal: options.signal, isStructureOnly: true });
+  if (checked.damages > 0)
+    findings.push({
+      area: "database",
+      level: "problem",
+      text: `${formatQuantity(checked.damages, "damage")} found: ${checked.listed.slice(0, 3).map(describeDamage).join("; ")}`,
+      remedy: REPAIR,
+    });
+  const inspection = await kernel.maintenance.inspect();
+  if (inspection && inspection.journalBytes > MAX_JOURNAL_BYTES)
+    findings.push({
+      area: "database",
+      level: "warning",
+      text: `the write-ahead log has grown to ${formatBytes(inspection.journalBytes)}; some process reads for very long`,
+      remedy: "end programs that hang",
+      fix: async () => {
+        await kernel.maintenance.checkpoint();
+        return "moved the write-ahead log into the database";
+      },
+    });
+  if (findings.length === 0) {
+    const read = options.isDeep
+      ? `all ${formatCount(checked.entries)} entries and ${formatCount(checked.blobs)} blobs are readable`
+      : "structure sound; --deep reads every entry";
+    findings.push({
+      area: "database",
+      level: "ok",
+      text: `${read}, schema ${inspection?.schemaVersion ?? "?"}, ${formatBytes(inspection?.freeBytes ?? 0)} reusable`,
+    });
+  }
+  return findings;
+}
+
+function describeDamage({ entry, problem }: StoreDamage): string {
+  return entry === undefined ? problem : `${entry}: ${problem}`;
+}
+
+async function examineBlobs(kernel: Kernel): Promise<readonly Finding[]> {
+  const inspection = await kernel.maintenance.inspect();
+  const missing = inspection?.missingBlobs ?? [];
+  if (missing.length > 0)
+    return [
+      {
+        area: "blobs",
+        level: "problem",
+        text: `${formatQuantity(missing.length, "blob has", "blobs have")} no complete file, first ${missing[0]?.slice(0, 12)}`,
+        remedy: "copy the files back from a backup, or import their conversations again",
+      },
+    ];
+  const garbage = await kernel.collectGarbage({ dryRun: true, minAgeMs: HOUR_MS });
+  const count = garbage.blobs + garbage.temporaryFiles;
+  if (count > 0)
+    return [
+      {
+        area: "blobs",
+        level: "warning",
+        text: `${formatQuantity(count, "file")} that nothing refers to: ${formatBytes(garbage.blobBytes + garbage.temporaryBytes)}`,
+        remedy: '"longhaul gc" removes them',
+        fix: async () => {
+          const freed = await kernel.collectGarbage({ minAgeMs: HOUR_MS });
+          return `removed ${formatBytes(freed.blobBytes + freed.temporaryBytes)}`;
+        },
+      },
+    ];
+  return [
+    {
+      area: "blobs",
+      level: "ok",
+      text: `${formatQuantity(inspection?.blobs ?? 0, "blob")}, all with their files`,
+    },
+  ];
+}
+
+async function examineIndex(kernel: Kernel, path: string): Promise<readonly Finding[]> {
+  const problems = (await kernel.maintenance.inspect())?.indexProblems ?? [];
+  if (problems.length > 0)
+    return [
+      {
+        area: "index",
+        level: "warning",
+        text: `the index is damaged: ${problems[0]}`,
+        remedy:
+          'stop longhaul, delete memory.db, and run "longhaul index"; the index is derived from the log',
+      },
+    ];
+  const { chunks, unindexed, unembedded } = await kernel.memory.state();
+  const leftovers = await listLeftovers(path);
+  const findings: Finding[] = [];
+  if (leftovers.length > 0)
+    findings.push({
+      area: "index",
+      level: "warning",
+      text: `${formatQuantity(leftovers.length, "file")} left by a crash or a replaced index: ${leftovers.join(", ")}`,
+      remedy: "delete them",
+      fix: async () => {
+        let removed = 0;
+        for (const name of leftovers) {
+          const { mtimeMs } = await stat(join(path, name));
+          if (Date.now() - mtimeMs < HOUR_MS) continue;
+          await rm(join(path, name), { force: true });
+          removed++;
+        }
+        return `removed ${formatQuantity(removed, "file")}; younger ones than an hour stay`;
+      },
+    });
+  if (unindexed + unembedded > 0)
+    findings.push({
+      area: "index",
+      level: "warning",
+      text: `${formatQuantity(unindexed, "entry is", "entries are")} not indexed and ${formatQuantity(unembedded, "chunk is", "chunks are")} not embedded yet`,
+      remedy: '"longhaul index" completes it; recall does so by itself, a little at a time',
+      fix: async () => {
+        await kernel.memory.catchUp();
+        return "completed the index";
+      },
+    });
+  if (findings.length === 0)
+    findings.push({ area: "index", level: "ok", text: `complete, ${formatQuantity(chunks, "chunk")}` });
+  return findings;
+}
+
+async function examineLeases(kernel: Kernel): Promise<readonly Finding[]> {
+  const inspection = await kernel.maintenance.inspect();
+  const expired = inspection?.expiredLeases ?? [];
+  if (expired.length === 0)
+    return [
+      {
+        area: "leases",
+        level: "ok",
+        text: `none overdue; ${formatQuantity(inspection?.drafts ?? 0, "unfinished message")}`,
+      },
+    ];
+  return [
+    {
+      area: "leases",
+      level: "warning",
+      text: `${formatQuantity(expired.length, "lease was", "leases were")} not returned by a process that died: ${expired
+        .slice(0, 3)
+        .map(({ name }) => name)
+        .join(", ")}`,
+      remedy: "none needed: an ended lease blocks nobody",
+      fix: async () => `removed ${formatQuantity(await kernel.maintenance.dropExpiredLeases(), "lease")}`,
+    },
+  ];
+}
+
+async function examineTasks(kernel: Kernel): Promise<readonly Finding[]> {
+  const dead = await listDeadTasks(kernel);
+  if (dead.length === 0) return [{ area: "tasks", level: "ok", text: "none without a living owner" }];
+  return [
+    {
+      area: "tasks",
+      level: "warning",
+      text: `the process of ${formatQuantity(dead.length, "task")} is dead: ${dead.slice(0, 3).join(", ")}`,
+      remedy: '"longhaul task gc" ends them, with their programs and worktrees',
+      fix: async () => {
+        await kernel.tasks.recover();
+        await kernel.tasks.cleaned();
+        return 'ended them or left them to a process that can resume them; "longhaul task gc" ends their programs';
+      },
+    },
+  ];
+}

@@ -1,0 +1,54 @@
+import type { DroppableCache } from "../base/cache-registry.ts";
+import { checkFields, checkKind } from "../model/argument-checks.ts";
+import type { SessionSize } from "../store/session-store.ts";
+import type { StoreInspection } from "../store/store.ts";
+import type { Log } from "./log.ts";
+
+/** Looks after an open store: sizes, files, leases, write-ahead log and caches. */
+export class Maintenance {
+  readonly #log: Log;
+  readonly #assertOpen: () => void;
+
+  constructor(log: Log, assertOpen: () => void) {
+    this.#log = log;
+    this.#assertOpen = assertOpen;
+  }
+
+  /** Yields the size and last use of every session, in the order of creation. */
+  async *sessionSizes(): AsyncGenerator<SessionSize> {
+    this.#assertOpen();
+    yield* this.#log.store.sessions.sizes();
+  }
+
+  /** The state of the store's files, for a diagnosis; undefined for a store that has none. */
+  async inspect(): Promise<StoreInspection | undefined> {
+    this.#assertOpen();
+    await this.#log.flush();
+    return this.#log.store.inspect?.();
+  }
+
+  /** Removes leases that ended before now; their owners died without returning them. */
+  async dropExpiredLeases(): Promise<number> {
+    this.#assertOpen();
+    return this.#log.store.leases.dropExpired(this.#log.clock.now());
+  }
+
+  /** Moves the write-ahead log into the database and empties it; false if a reader prevented that. */
+  async checkpoint(): Promise<boolean> {
+    this.#assertOpen();
+    return (await this.#log.store.checkpoint?.()) ?? true;
+  }
+
+  /** Share of their limits that caches may use: 1, less after critical memory pressure. */
+  get cacheShare(): number {
+    return this.#log.caches.share;
+  }
+
+  /** Lets the monitor see and drop a cache of the program; returns a function that removes it. */
+  addCache(name: string, cache: DroppableCache): () => void {
+    this.#assertOpen();
+    checkKind("name", name, "name");
+    checkFields("cache", cache, { sizeBytes: "function", drop: "function" });
+    return this.#log.caches.add(name, cache);
+  }
+}

@@ -1,0 +1,195 @@
+import type { Log } from "../log/log.ts";
+import { checkKind } from "../model/argument-checks.ts";
+import type { Closable } from "../model/scope.ts";
+import { describeGrowth, describePressure, describeRelief } from "./describe-event.ts";
+import { type GrowthPoint, measureGrowth } from "./growth.ts";
+import { keepHeapSnapshot } from "./heap-snapshots.ts";
+import type { MonitorSettings } from "./monitor-options.ts";
+import type { MonitorEvent, MonitorSample, PressureLevel, ReliefReport } from "./monitor-sample.ts";
+import { judgePressure } from "./pressure.ts";
+import { ProcessProbe } from "./process-probe.ts";
+
+type Listener = (event: MonitorEvent) => void;
+
+/** Samples that the slope is measured over: half an hour at the default interval. */
+const MAX_POINTS = 60;
+/** Caches refill to this share of their limits after a relief. */
+const RELIEVED_SHARE = 0.25;
+/** Calm samples after which caches may use their full limits again. */
+const CALM_SAMPLES = 10;
+/** A growth is reported again after this many samples. */
+const GROWTH_SILENCE = 120;
+
+/**
+ * Measures a kernel and its process at an interval. At critical pressure it drops all caches, lowers their limits and
+ * empties the write-ahead log. Its timer does not keep the process alive.
+ */
+export class Monitor implements Closable {
+  readonly #log: Log;
+  readonly #settings: MonitorSettings;
+  readonly #probe = new ProcessProbe();
+  readonly #listeners = new Set<Listener>();
+  readonly #points: GrowthPoint[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #level: PressureLevel = "normal";
+  #calmSamples = 0;
+  #silentSamples = 0;
+  #last: MonitorSample | undefined;
+  #relief: ReliefReport | undefined;
+  #relieving: Promise<ReliefReport> | undefined;
+  #isClosed = false;
+
+  /** Without `isRunning`, it measures only when it is asked to. */
+  constructor(log: Log, settings: MonitorSettings, isRunning: boolean) {
+    this.#log = log;
+    this.#settings = settings;
+    if (isRunning)
+      this.#timer = setInterval(() => void this.check().catch(() => undefined), settings.intervalMs).unref();
+  }
+
+  /** The last sample; undefined before the first. */
+  get last(): MonitorSample | undefined {
+    return this.#last;
+  }
+
+  /** The last relief; undefined if there was none. */
+  get lastRelief(): ReliefReport | undefined {
+    return this.#relief;
+  }
+
+  /** Calls the listener with every event until the returned function is called; a failing listener harms nobody. */
+  on(listener: Listener): () => void {
+    checkKind("listener", listener, "function");
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Measures now; changes nothing and tells nobody. */
+  async sample(): Promise<MonitorSample> {
+    const { meter, caches, store, clock } = this.#log;
+    const facts = this.#probe.read();
+    const sizes = caches.list();
+    const windows = sizes.find(({ name }) => name === "windows");
+    const { logBytes, blobBytes } = await store.size();
+    const journalBytes = (await store.journalBytes?.()) ?? 0;
+    const at = clock.now();
+    return {
+      at,
+      level: judgePressure(facts, this.#settings),
+      ...facts,
+      messages: meter.messages,
+      images: meter.images,
+      apiHistory: { count: windows?.itemCount ?? 0, bytes: windows?.sizeBytes ?? 0 },
+      waitingBytes: meter.waitingBytes,
+      caches: sizes,
+      cacheBytes: sizes.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+      cacheShare: caches.share,
+      compactions: { ...toAverage(meter.compactions), lastAt: meter.compactions.lastAt },
+      saves: toAverage(meter.saves),
+      searches: toAverage(meter.searches),
+      disk: { logBytes, journalBytes, blobBytes },
+      growthPerHour: measureGrowth(this.#points).perHour,
+    };
+  }
+
+  /** Measures, tells the listeners, and relieves critical pressure. The timer calls it; programs may too. */
+  async check(): Promise<MonitorSample> {
+    const sample = await this.sample();
+    if (this.#isClosed) return sample;
+    this.#last = sample;
+    this.#points.push({ at: sample.at, value: sample.usedBytes });
+    if (this.#points.length > MAX_POINTS) this.#points.shift();
+    this.#emit({ type: "sample", sample });
+    this.#watchGrowth(sample);
+    const { level } = sample;
+    if (level !== this.#level) {
+      this.#level = level;
+      this.#emit({ type: level, sample, text: describePressure(sample, this.#settings) });
+    }
+    if (level === "critical") await this.relieve();
+    else this.#recover(level);
+    return sample;
+  }
+
+  /** Drops caches, lowers their limits and empties the write-ahead log; returns the effect. Calls share one run. */
+  relieve(): Promise<ReliefReport> {
+    this.#relieving ??= this.#relieveOnce().finally(() => {
+      this.#relieving = undefined;
+    });
+    return this.#relieving;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    this.#probe.close();
+    this.#listeners.clear();
+  }
+
+  async #relieveOnce(): Promise<ReliefReport> {
+    const { caches, store, clock } = this.#log;
+    const { heapSnapshots, heapSnapshotFolder } = this.#settings;
+    const at = clock.now();
+    const heapSnapshot =
+      heapSnapshots > 0 && heapSnapshotFolder !== undefined
+        ? keepHeapSnapshot(heapSnapshotFolder, heapSnapshots, at)
+        : undefined;
+    const before = caches.list();
+    const heapBytesBefore = process.memoryUsage().heapUsed;
+    const journalBefore = (await store.journalBytes?.()) ?? 0;
+    caches.setShare(RELIEVED_SHARE);
+    this.#calmSamples = 0;
+    await caches.dropAll();
+    await store.checkpoint?.().catch(() => false);
+    globalThis.gc?.();
+    const after = new Map(caches.list().map(({ name, sizeBytes }) => [name, sizeBytes]));
+    const sum = (sizes: Iterable<number>) => [...sizes].reduce((total, one) => total + one, 0);
+    const report: ReliefReport = {
+      at,
+      cacheBytesBefore: sum(before.map(({ sizeBytes }) => sizeBytes)),
+      cacheBytesAfter: sum(after.values()),
+      caches: before.map(({ name, sizeBytes }) => ({ name, freedBytes: sizeBytes - (after.get(name) ?? 0) })),
+      journalBytes: Math.max(0, journalBefore - ((await store.journalBytes?.()) ?? 0)),
+      heapBytesBefore,
+      heapBytesAfter: process.memoryUsage().heapUsed,
+      cacheShare: caches.share,
+      ...(heapSnapshot !== undefined && { heapSnapshot }),
+    };
+    this.#relief = report;
+    this.#emit({ type: "relief", report, text: describeRelief(report) });
+    return report;
+  }
+
+  /** Caches get their full limits back when memory has stayed low for a while. */
+  #recover(level: PressureLevel): void {
+    const { caches } = this.#log;
+    if (caches.share === 1) return;
+    this.#calmSamples = level === "normal" ? this.#calmSamples + 1 : 0;
+    if (this.#calmSamples >= CALM_SAMPLES) caches.setShare(1);
+  }
+
+  #watchGrowth(sample: MonitorSample): void {
+    if (this.#silentSamples > 0) {
+      this.#silentSamples--;
+      return;
+    }
+    const growth = measureGrowth(this.#points);
+    if (!growth.isSteady) return;
+    this.#silentSamples = GROWTH_SILENCE;
+    this.#emit({ type: "growth", sample, text: describeGrowth(growth.perHour, sample) });
+  }
+
+  #emit(event: MonitorEvent): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(event);
+      } catch {
+        // A listener of a program must not stop the relief.
+      }
+    }
+  }
+}
+
+function toAverage({ count, totalMs }: { readonly count: number; readonly totalMs: number }) {
+  return { count, averageMs: count === 0 ? 0 : totalMs / count };
+}

@@ -1,0 +1,164 @@
+import { randomUUID } from "node:crypto";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { type Clock, systemClock } from "../../../model/clock.ts";
+import { createArgumentError, isLonghaulError, LonghaulError } from "../../../model/errors.ts";
+import { BLOCKING_WAIT_MS, refuseForeignFile } from "../connect-database.ts";
+import { Database } from "../database.ts";
+import { toStoreError } from "../store-error.ts";
+import { type BackupFile, type BackupManifest, writeManifest } from "./backup-manifest.ts";
+import { copyBlobs } from "./copy-blobs.ts";
+import { digestFile, syncPath } from "./copy-verified.ts";
+import { TableCopy } from "./table-copy.ts";
+
+/** Options of a backup. */
+export interface BackupOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** Folders and services of a backup. */
+interface BackupRequest extends BackupOptions {
+  readonly from: string;
+  readonly to: string;
+  readonly clock?: Clock;
+}
+
+/** Settings of the user that live beside the store; they hold no secrets. */
+const SETTINGS = ["longhaul.json", "longhaul.gateway.json"];
+const LOG = "log.db";
+const INDEX = "memory.db";
+const BUSY_TIMEOUT_MS = 30_000;
+/** Attempts while another process deletes content that the backup has not copied yet. */
+const MAX_ATTEMPTS = 3;
+
+/**
+ * Copies a store into a new folder while others write to it. The backup holds every entry that was acknowledged before
+ * it began, and is complete or absent: it gets its name when all digests are known.
+ */
+export async function backupSqliteStore(request: BackupRequest): Promise<BackupManifest> {
+  const { from, to } = request;
+  if (existsSync(to) && readdirSync(to).length > 0)
+    throw createArgumentError("to", to, "an empty or new folder");
+  const staged = join(dirname(to), `.${basename(to)}.partial-${randomUUID().slice(0, 8)}`);
+  try {
+    refuseForeignFile(join(from, "log.db"));
+    mkdirSync(staged, { recursive: true, mode: 0o700 });
+    const manifest = await writeBackup(request, staged);
+    await syncPath(staged);
+    renameSync(staged, to);
+    await syncPath(dirname(to));
+    return manifest;
+  } catch (error) {
+    rmSync(staged, { recursive: true, force: true });
+    throw toStoreError(error, from);
+  }
+}
+
+async function writeBackup(request: BackupRequest, staged: string): Promise<BackupManifest> {
+  const { from, to, signal, clock = systemClock } = request;
+  const path = join(from, "log.db");
+  const connection = new DatabaseSync(path);
+  try {
+    connection.exec(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MS}`);
+    const live = new Database(path, connection, BUSY_TIMEOUT_MS);
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      const createdAt = clock.now();
+      const copied = await copyDatabases(live, from, staged, signal);
+      const blobs = await copyBlobs(copied.digests, join(from, "blobs"), join(staged, "blobs"), signal);
+      // A blob whose row is gone too was deleted after the copy of the log, which still refers to it.
+      const isKnown = live.prepare("SELECT 1 FROM blobs WHERE digest = ?");
+      const deleted = await live.read(() =>
+        blobs.missing.filter((digest) => !isKnown.get(Buffer.from(digest, "hex"))),
+      );
+      if (deleted.length > 0) continue;
+      const files: BackupFile[] = [];
+      for (const name of copied.names)
+        files.push({ path: name, ...(await digestFile(join(staged, name), { signal })) });
+      for (const name of SETTINGS) {
+        if (!existsSync(join(from, name))) continue;
+        copyFileSync(join(from, name), join(staged, name));
+        files.push({ path: name, ...(await digestFile(join(staged, name))) });
+      }
+      for (const { path: name } of files) await syncPath(join(staged, name));
+      const { sessions, entries } = copied;
+      const damagedBlobs = [...blobs.missing, ...blobs.damaged];
+      return writeManifest(staged, {
+        createdAt,
+        sessions,
+        entries,
+        blobs: blobs.blobs,
+        blobBytes: blobs.blobBytes,
+        damagedBlobs,
+        files,
+      });
+    }
+  } finally {
+    connection.close();
+  }
+  throw new LonghaulError(
+    "STORE_BUSY",
+    `Other processes delete content of ${from} while it is copied to ${to}; repeat the backup when they are done. Nothing was left behind.`,
+    { details: { path: from } },
+  );
+}
+
+/** The databases of a backup: the log, and the index if there is one, as of one moment. */
+async function copyDatabases(live: Database, from: string, staged: string, signal: AbortSignal | undefined) {
+  for (const name of [LOG, INDEX]) rmSync(join(staged, name), { force: true });
+  const log = new TableCopy(join(from, LOG), join(staged, LOG));
+  let index: TableCopy | undefined;
+  try {
+    // Under the write lock of the log both copies begin at the same entry, so that the index is never ahead of the log.
+    await live.transact(() => {
+      log.begin();
+      index = beginIndex(from, staged);
+    });
+    await log.run(signal);
+    const hasIndex = index !== undefined && (await isUndamaged(() => index?.run(signal)));
+    if (!hasIndex) {
+      index?.close();
+      rmSync(join(staged, INDEX), { force: true });
+    }
+    return {
+      names: hasIndex ? [LOG, INDEX] : [LOG],
+      sessions: log.read("SELECT count(*) FROM main.sessions WHERE id IS NOT NULL")[0] as number,
+      entries: log.read("SELECT count(*) FROM main.entries")[0] as number,
+      digests: log
+        .read("SELECT digest FROM main.blobs")
+        .map((digest) => Buffer.from(digest as Uint8Array).toString("hex")),
+    };
+  } finally {
+    log.close();
+    index?.close();
+  }
+}
+
+/** Begins the copy of the index; undefined if there is none, or if it is damaged: it is derived from the log. */
+function beginIndex(from: string, staged: string): TableCopy | undefined {
+  if (!existsSync(join(from, INDEX))) return undefined;
+  let copy: TableCopy | undefined;
+  try {
+    copy = new TableCopy(join(from, INDEX), join(staged, INDEX));
+    copy.begin();
+    return copy;
+  } catch (error) {
+    copy?.close();
+    if (isDamage(error)) return undefined;
+    throw error;
+  }
+}
+
+async function isUndamaged(work: () => Promise<void> | undefined): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (isDamage(error)) return false;
+    throw error;
+  }
+}
+
+function isDamage(error: unknown): boolean {
+  return isLonghaulError(toStoreError(error, INDEX), "STORE_CORRUPT");
+}
