@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { type Gateway, type GatewayConfig, loadConfig, openGateway } from "../../src/gateway/index.ts";
 import { type Entry, type Kernel, openKernel, type Session, type SessionRecord } from "../../src/index.ts";
+import { createMcpEndpoint } from "../../src/mcp/index.ts";
 import { testFolder } from "./folder.ts";
 
 /** Options of a test's gateway. */
@@ -18,6 +19,8 @@ export interface TestGatewayOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** How long the store waits for a lock. */
   readonly busyTimeoutMs?: number;
+  /** True to serve /mcp too. */
+  readonly hasMcp?: boolean;
 }
 
 /** A gateway that listens in this process, on a store on disk. */
@@ -47,7 +50,8 @@ export async function startGateway(options: TestGatewayOptions): Promise<TestGat
   const kernel = await openKernel({ path, models: config.models, busyTimeoutMs });
   const logged: { event: string }[] = [];
   const log = (line: string) => void logged.push(JSON.parse(line));
-  const gateway = await openGateway({ kernel, config: () => config, log, env });
+  const mcp = options.hasMcp ? { mcp: createMcpEndpoint({ kernel }) } : {};
+  const gateway = await openGateway({ kernel, config: () => config, log, env, ...mcp });
   const close = async () => {
     await gateway.close();
     await kernel.close();
