@@ -3,7 +3,7 @@
 // and its workers (`*-worker.ts`); everything else is reached from those.
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 
@@ -17,6 +17,17 @@ const modules = [
     .filter((path) => path.endsWith("-worker.ts"))
     .map((path) => `./dist/${path.replace(/\.ts$/, ".js")}`),
 ].filter((file) => file?.startsWith("./dist/"));
+
+// Packages stay imports, except the helper that replaces `using`, and those of the Model Context Protocol with all they
+// import: an agent starts that server with each conversation, and as one file it loads in half the time (decision 0037).
+const BUNDLED = /^@modelcontextprotocol\//;
+const isBundledBy = (importer) =>
+  /[\\/]node_modules[\\/]/.test(importer) || /[\\/]src[\\/]mcp[\\/]/.test(importer);
+function isExternal(id, importer = "") {
+  if (/^[./\0]/.test(id) || isAbsolute(id) || /^@oxc-project\/runtime/.test(id)) return false;
+  if (id.startsWith("node:")) return true;
+  return !(BUNDLED.test(id) || isBundledBy(importer));
+}
 
 rmSync(join(root, "dist"), { recursive: true, force: true });
 const compiler = join(root, "node_modules", ".bin", process.platform === "win32" ? "tsc.cmd" : "tsc");
@@ -37,13 +48,12 @@ const bundle = await rolldown({
   cwd: root,
   input,
   platform: "node",
-  // Packages stay imports, except the helper that replaces `using`.
-  external: /^(?!@oxc-project\/runtime)[^./\0]/,
+  external: isExternal,
   logLevel: "warn",
   // The oldest Node that package.json names has no `using`.
   transform: { target: "node22.13" },
 });
-await bundle.write({
+const { output } = await bundle.write({
   dir: "dist",
   format: "esm",
   chunkFileNames: "chunks/[name]-[hash].js",
@@ -56,6 +66,18 @@ await bundle.write({
   },
 });
 await bundle.close();
+
+// The licenses of the packages inside the bundle, as they demand.
+const folders = output
+  .flatMap(({ moduleIds = [] }) => moduleIds)
+  .flatMap((id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+(?=[\\/])/.exec(id)?.[0] ?? []);
+const licenses = [...new Set(folders)].sort().map((folder) => {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
+  const text = file === undefined ? "" : readFileSync(join(folder, file), "utf8").trim();
+  return `${name} ${version}, ${license}\n\n${text}\n`;
+});
+writeFileSync(join(root, "dist", "THIRD-PARTY-LICENSES.txt"), licenses.join(`\n${"-".repeat(72)}\n\n`));
 
 // The words of the embedder and their terms, which would otherwise be computed at the first recall of every process.
 const load = (path) => import(new URL(`../src/memory/${path}`, import.meta.url));

@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { sendJson, toErrorReply } from "../api/jobs/index.ts";
-import { isLonghaulError } from "../index.ts";
 import type { WireFault, WireName } from "../wire/wire.ts";
 import { getWire } from "../wire/wires.ts";
 import { answerApi, isApiRequest, toApiError } from "./answer-api.ts";
-import { type Admission, admit } from "./door/admit.ts";
+import { answerMcp } from "./answer-mcp.ts";
+import { type Admission, type AdmittedRequest, admit } from "./door/admit.ts";
 import { ByteBudget } from "./door/byte-budget.ts";
 import { createClientSignal } from "./door/client-signal.ts";
 import { discardBody } from "./door/discard-body.ts";
@@ -20,15 +20,15 @@ import { runExchange } from "./exchange.ts";
 import { FaultError } from "./fault-error.ts";
 import type { FormerPeople } from "./identity/former-people.ts";
 import { listSessionPrefixes } from "./identity/person-ids.ts";
+import { toFault } from "./internal-fault.ts";
 import type { LazyApi } from "./lazy-api.ts";
+import type { McpMount } from "./mcp-mount.ts";
 import { METRICS_TYPE, type Metrics } from "./observe/metrics.ts";
 import type { Observer } from "./observe/observer.ts";
 import type { Trace } from "./observe/trace.ts";
 import type { Pages } from "./pages/pages.ts";
 import { forwardRequest } from "./passthrough/forward-request.ts";
 import { findStoreFailure } from "./thread/store-failure.ts";
-import { UpstreamError } from "./upstream/upstream-error.ts";
-import { toUpstreamFault } from "./upstream/upstream-fault.ts";
 
 /** Dependencies of the reception. */
 interface ReceptionDeps {
@@ -38,6 +38,7 @@ interface ReceptionDeps {
   readonly api: LazyApi;
   readonly metrics: Metrics;
   readonly observer: Observer;
+  readonly mcp?: McpMount | undefined;
   readonly onError: (error: unknown) => void;
 }
 
@@ -47,8 +48,6 @@ const MAX_PREPARED = 16;
 const LARGE_BYTES = 8 * 1_024 * 1_024;
 /** A slower body gives up its place until it has arrived. */
 const SLOW_MS = 50;
-
-type AdmittedAdmission = Extract<Admission, { readonly type: "admitted" }>;
 
 /** Receives requests, admits or refuses them, and passes them to their handlers. */
 export class Reception {
@@ -128,7 +127,7 @@ export class Reception {
   async #admitted(
     request: IncomingMessage,
     response: ServerResponse,
-    admission: AdmittedAdmission,
+    admission: AdmittedRequest,
     startedMs: number,
   ): Promise<void> {
     const { route } = admission.target;
@@ -137,6 +136,10 @@ export class Reception {
       await (isApi
         ? this.#api(request, response, admission)
         : this.#page(request, response, admission, route.name));
+      return;
+    }
+    if (route.type === "mcp") {
+      await this.#mcp(request, response, admission);
       return;
     }
     const trace: Trace = { id: randomUUID(), startedMs, api: route.api, principal: admission.principal.id };
@@ -192,11 +195,7 @@ export class Reception {
     else await forwardRequest(incoming, services);
   }
 
-  async #api(
-    request: IncomingMessage,
-    response: ServerResponse,
-    admission: AdmittedAdmission,
-  ): Promise<void> {
+  async #api(request: IncomingMessage, response: ServerResponse, admission: AdmittedRequest): Promise<void> {
     const { api, formerPeople, services } = this.#deps;
     const controller = new AbortController();
     this.#controllers.add(controller);
@@ -217,7 +216,7 @@ export class Reception {
   async #page(
     request: IncomingMessage,
     response: ServerResponse,
-    { principal, target }: AdmittedAdmission,
+    { principal, target }: AdmittedRequest,
     name: string,
   ): Promise<void> {
     if (name === "metrics") {
@@ -234,6 +233,28 @@ export class Reception {
       kind: "not_found",
       message: `There is no page ${target.path}.`,
     });
+  }
+
+  async #mcp(request: IncomingMessage, response: ServerResponse, admission: AdmittedRequest): Promise<void> {
+    const { mcp, formerPeople, services } = this.#deps;
+    const controller = new AbortController();
+    this.#controllers.add(controller);
+    const { limits } = services.config();
+    try {
+      await answerMcp(request, response, admission, {
+        mcp,
+        formerPeople,
+        limits,
+        budget: this.#budget,
+        controller,
+      });
+    } catch (error) {
+      if (!(error instanceof FaultError)) this.#deps.onError(error);
+      if (response.headersSent) response.destroy();
+      else this.#refuse(request, response, error instanceof FaultError ? error.fault : toFault(error));
+    } finally {
+      this.#controllers.delete(controller);
+    }
   }
 
   #failed(error: unknown, request: IncomingMessage, response: ServerResponse, trace: Trace): void {
@@ -273,13 +294,4 @@ export class Reception {
     response.end(body);
     discardBody(request);
   }
-}
-
-/** The fault for an internal error: reveals a remedy, but no internals. */
-function toFault(error: unknown, upstream = "upstream"): WireFault {
-  if (error instanceof UpstreamError) return toUpstreamFault(error, { name: upstream });
-  const isFull = isLonghaulError(error, "DISK_FULL") || isLonghaulError(error, "STORE_BUSY");
-  return isFull
-    ? { status: 503, kind: "unavailable", message: "The gateway cannot write to its store; see its log." }
-    : { status: 500, kind: "internal", message: "The gateway failed; see its log." };
 }

@@ -1,5 +1,6 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
 import { fenceWithMark } from "../../base/fence.ts";
+import { checkFields, checkKind, checkList } from "../../model/argument-checks.ts";
 import { type Entry, type EntryId, parseEntryId, type SessionId } from "../../model/entry.ts";
 import { isLonghaulError } from "../../model/errors.ts";
 import type { BlobPart, Part } from "../../model/part.ts";
@@ -15,7 +16,7 @@ import type { RecallOptions } from "../recall-options.ts";
 import { quoteLines } from "../text/sanitize-text.ts";
 import { formatProvenance, formatReference } from "./provenance.ts";
 import { renderEntries } from "./render-entries.ts";
-import { renderHits, renderUnindexedNote } from "./render-hits.ts";
+import { renderHitLine, renderHitLines, renderHits, renderUnindexedNote } from "./render-hits.ts";
 import { isSessionInScope } from "./session-in-scope.ts";
 
 /** Dependencies of an agent's memory. */
@@ -35,11 +36,18 @@ export interface AgentMemoryDeps {
   readonly mayForgetUsers?: boolean;
 }
 
-interface AgentRecallOptions extends Pick<RecallOptions, "k" | "signal" | "waitMs" | "depth"> {
+interface AgentRecallOptions extends Pick<RecallOptions, "k" | "signal" | "waitMs" | "depth" | "details"> {
   /** A part of the agent's scope to search instead of all of it; memories are always searched. */
   readonly within?: MemoryScope;
   /** Entries that the model sees anyway, and that are left out. */
   readonly shown?: ReadonlySet<EntryId>;
+}
+
+/** Lines of hits within a budget. */
+interface HitPage {
+  readonly text: string;
+  /** Number of hits that the text shows, best first. */
+  readonly shown: number;
 }
 
 interface AgentExpandOptions {
@@ -89,9 +97,47 @@ export class AgentMemory {
     const found = await this.#search(question, shown ? k + MAX_SHOWN_HITS : k, options, within);
     const { isSure, unindexed } = found;
     const hits = found.hits.filter((hit) => hit.kind === "file" || !shown?.has(hit.entry)).slice(0, k);
-    for (const hit of hits) if (hit.kind === "file") this.#files.set(formatReference(hit), hit);
+    this.#keepFiles(hits);
     const text = renderHits(question, hits, isSure);
     return unindexed === undefined ? text : `${text}\n${renderUnindexedNote(unindexed)}`;
+  }
+
+  /** The hits for a question, for callers that choose among them before `renderPage`. */
+  async search(question: string, options: Omit<AgentRecallOptions, "shown"> = {}): Promise<Recall> {
+    const { k = 6, within, ...rest } = checkFields("options", options, { within: "object?" });
+    const { memory, memories, scope } = this.#deps;
+    if (scope !== undefined || !within?.sessions) return this.#search(question, k, rest, within);
+    // One recall over conversations and memories takes half the time of two.
+    const agents = [...(within.agents ?? []), memories.agent];
+    return memory.recall(question, { ...rest, k, scope: { ...within, agents } });
+  }
+
+  /** Renders the first of some hits, as many as fit; at least one. */
+  renderPage(
+    question: string,
+    recall: Pick<Recall, "hits" | "isSure" | "unindexed">,
+    budget: { readonly maxTokens: number; readonly tokensOf: (text: string) => number },
+  ): HitPage {
+    const { hits, isSure, unindexed } = checkFields("recall", recall, { hits: "array", isSure: "boolean" });
+    const { maxTokens, tokensOf } = checkFields("budget", budget, {
+      maxTokens: "number",
+      tokensOf: "function",
+    });
+    checkKind("question", question, "text");
+    checkList("hits", hits, { text: "text" });
+    const note = unindexed === undefined ? "" : `\n${renderUnindexedNote(unindexed)}`;
+    const lines: string[] = [];
+    const known = new Set<string>();
+    let tokens = tokensOf(`${renderHitLines([""], isSure)}${note}`);
+    for (const hit of hits) {
+      const line = renderHitLine(question, hit, known);
+      tokens += tokensOf(line) + 1;
+      if (lines.length > 0 && tokens > maxTokens) break;
+      lines.push(line);
+    }
+    const text = `${renderHitLines(lines, isSure)}${note}`;
+    this.#keepFiles(hits.slice(0, lines.length));
+    return { text, shown: lines.length };
   }
 
   /** Shows a hit in full with the messages around it, or the original entries of a summary. */
@@ -146,6 +192,10 @@ export class AgentMemory {
       return `${wanted} was remembered by the user, and only the user can have it forgotten. Tell them its reference.`;
     await memories.forget(wanted, { by: "agent" });
     return `Forgotten: ${wanted}.`;
+  }
+
+  #keepFiles(hits: readonly Hit[]): void {
+    for (const hit of hits) if (hit.kind === "file") this.#files.set(formatReference(hit), hit);
   }
 
   async #search(
