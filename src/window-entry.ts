@@ -44,6 +44,7 @@ export {
   type Retention,
   replay,
 } from "./window/replay/replay-conversation.ts";
+export type { Refetch } from "./window/replay/refetch-estimate.ts";
 export type { Slot } from "./window/slot.ts";
 export { estimateMessage, estimateText, tokensOfMessage } from "./window/tokens/estimate.ts";
 export { loadTokenizer, type Tokenizer, type TokenizerName } from "./window/tokens/tokenizer.ts";

@@ -4,7 +4,7 @@ import { type Column, renderTable } from "../table.ts";
 import { wrapText } from "../wrap-text.ts";
 import type { TotalsWithEvidence } from "./evidence-totals.ts";
 
-const FIGURE_TITLES = ["window", "cost", "ids", "lines", "sent", "peak", "edits/100", "dearest"];
+const FIGURE_TITLES = ["window", "cost", "+refetch", "ids", "lines", "sent", "peak", "edits/100", "dearest"];
 const EVIDENCE_TITLES = ["evidence", "unpaged"];
 
 /** Formats replay totals as a table; evidence columns appear only if questions were asked. */
@@ -33,6 +33,7 @@ export function renderReplayTable(
     `${one.window / 1_000}k`,
     ...(hasDollars ? [formatDollars(one.dollars)] : []),
     one.costShare.toFixed(3),
+    one.fullCostShare.toFixed(3),
     `${(100 * one.identifiers).toFixed(1)}%`,
     `${(100 * one.lines).toFixed(1)}%`,
     `${formatCount(Math.round(one.sentTokens / 1_000))}k`,
