@@ -3,7 +3,7 @@ import { loadConversation } from "../../src/conversation/load-conversation.ts";
 import { importSources } from "../../src/formats/index.ts";
 import { type Kernel, openKernel, type SessionId } from "../../src/index.ts";
 import { ReferenceReader } from "../../src/window/replay/reference-reader.ts";
-import { type RefetchTable, REFETCH_TABLE } from "../../src/window/replay/refetch-table.ts";
+import { REFETCH_TABLE, type RefetchTable } from "../../src/window/replay/refetch-table.ts";
 import { type FactKind, getFactKind, SeenFacts } from "../../src/window/replay/seen-facts.ts";
 import { countProtocolTokens, type RecordedMessage } from "../../src/window-entry.ts";
 
@@ -61,7 +61,9 @@ async function findCompactions(
     const last = Math.max(...edit.ranges.map(({ to }) => to));
     const place = conversation.findIndex(({ seq }) => seq > last);
     if (place <= 0) continue;
-    const next = conversation.findIndex(({ message }, index) => index >= place && message.role === "assistant");
+    const next = conversation.findIndex(
+      ({ message }, index) => index >= place && message.role === "assistant",
+    );
     const kept = conversation.slice(place, next < 0 ? undefined : next).map(({ message }) => message);
     const messages = [...("messages" in edit ? (edit.messages ?? []) : []), ...kept];
     found.set(place, new Set(messages.flatMap((message) => [...reader.readOffered(message)])));
@@ -91,7 +93,8 @@ function findUses(
       for (const [place, { references, characters }] of reader.readParts(message).entries()) {
         const result = message.parts[place];
         const parts = (calls?.parts ?? []).filter(
-          (part) => part.type === "tool-call" && result?.type === "tool-result" && part.callId === result.callId,
+          (part) =>
+            part.type === "tool-call" && result?.type === "tool-result" && part.callId === result.callId,
         );
         const callTokens = countProtocolTokens({ role: "assistant", parts });
         const fetch = { id: `${seq}.${place}`, tokens: Math.ceil(characters / 4), callTokens };
@@ -132,7 +135,16 @@ async function* listNeeds(kernel: Kernel, id: SessionId): AsyncGenerator<Need> {
         const { isNamed, output } = fact;
         const kind = getFactKind(reference);
         const age = requests - fact.request;
-        yield { session: id, point: `${id} ${index}`, isLost: kept !== undefined, kind, age, isNamed, output, fetch };
+        yield {
+          session: id,
+          point: `${id} ${index}`,
+          isLost: kept !== undefined,
+          kind,
+          age,
+          isNamed,
+          output,
+          fetch,
+        };
       }
     if (kept) lastCut = requests;
     facts.observe(said);
@@ -157,9 +169,7 @@ function fitTable(needs: readonly Need[]): RefetchTable {
     const rowOf = (isNamed: boolean) =>
       [...AGES, Number.POSITIVE_INFINITY].map((limit, place) => {
         const from = place === 0 ? 0 : (AGES[place - 1] as number);
-        const own = ofKind.filter(
-          (need) => need.isNamed === isNamed && need.age >= from && need.age < limit,
-        );
+        const own = ofKind.filter((need) => need.isNamed === isNamed && need.age >= from && need.age < limit);
         const lost = own.filter(({ isLost }) => isLost).length;
         return Math.round((100 * (lost * computeChance(own) + PRIOR * whole)) / (lost + PRIOR)) / 100;
       });
@@ -218,7 +228,8 @@ const { sources } = await importSources(kernel, [folder]);
 const needs: Need[] = [];
 for (const id of new Set(sources.map(({ session }) => session)))
   for await (const need of listNeeds(kernel, id)) needs.push(need);
-const pointsOf = (isLost: boolean) => new Set(needs.flatMap((one) => (one.isLost === isLost ? [one.point] : []))).size;
+const pointsOf = (isLost: boolean) =>
+  new Set(needs.flatMap((one) => (one.isLost === isLost ? [one.point] : []))).size;
 process.stderr.write(
   `${pointsOf(true)} compactions, ${pointsOf(false)} other points, ${new Set(needs.map(({ session }) => session)).size} sessions, ${needs.filter(({ isLost }) => isLost).length} lost facts that were used\n`,
 );

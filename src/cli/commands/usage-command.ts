@@ -1,3 +1,5 @@
+import { type RequestUsage, readRequestUsage } from "../../conversation/spending/request-usage.ts";
+import { type NamedTotals, UsageSums } from "../../conversation/spending/usage-sums.ts";
 import type { Kernel, SessionId, SessionRecord } from "../../index.ts";
 import { choosePaint } from "../choose-paint.ts";
 import { defineCommand } from "../cli-command.ts";
@@ -14,11 +16,11 @@ import type { Paint } from "../paint.ts";
 import { createPlainPrinter, type Printer } from "../printer.ts";
 import { getSessionScope } from "../sessions/session-scope.ts";
 import { formatRequestUsage } from "../spending/format-request-usage.ts";
+import { renderSavings } from "../spending/render-savings-note.ts";
 import { formatCost, renderSpending, renderUnpricedNote } from "../spending/render-spending.ts";
-import { type RequestUsage, readRequestUsage } from "../spending/request-usage.ts";
 import { findGroup, GROUPINGS, type Grouping, selectRows } from "../spending/usage-groups.ts";
-import { type NamedTotals, UsageSums } from "../spending/usage-sums.ts";
 import { fitText } from "../width.ts";
+import { wrapText } from "../wrap-text.ts";
 
 /** Reports the tokens and cost of requests. */
 export const usageCommand = defineCommand({
@@ -124,7 +126,8 @@ async function printText(report: UsagePrintout): Promise<void> {
   }
   const { total } = sums;
   if (total.requests === 0) return printer.print("No usage reported.\n");
-  const notes = renderUnpricedNote(total).map((line) => paint("dim", fitText(line, width)));
+  const texts = [...renderUnpricedNote(total), ...renderSavings(sums.savings)];
+  const notes = texts.flatMap((line) => wrapText(line, width)).map((line) => paint("dim", line));
   const lines =
     by === "request"
       ? [`${formatQuantity(total.requests, "request")}, ${formatCost(total)}`]
@@ -163,12 +166,13 @@ async function printJson({ printer, spent, session, by, titles }: UsagePrintout)
   for await (const { usage, group } of spent) {
     sums.add(usage, group);
     if (by !== "request") continue;
-    const { totals, ...facts } = usage;
-    await printer.print(`${separator}\n${toSafeJson({ ...facts, ...totals })}`);
+    const { totals, savings, ...facts } = usage;
+    await printer.print(`${separator}\n${toSafeJson({ ...facts, ...totals, savings })}`);
     separator = ",";
   }
   const written = selectRows(sums, by)
     .map(({ name, totals }) => `\n${toSafeJson({ [by]: name, title: titles.get(name), ...totals })}`)
     .join(",");
-  await printer.print(`${written}\n],"total":${toSafeJson(sums.total)}}\n`);
+  const { total, savings } = sums;
+  await printer.print(`${written}\n],"total":${toSafeJson(total)},"savings":${toSafeJson(savings)}}\n`);
 }

@@ -1,8 +1,18 @@
+import type { Savings } from "../../window-entry.ts";
+
 /** An edit of a window, as people are told of it. */
 interface EditNews {
   readonly at: number;
   /** One sentence: the sizes, the price, the way back. */
   readonly text: string;
+}
+
+/** Money that reported requests took, and the estimated savings of edits. */
+export interface GatewaySpending {
+  /** US dollars, of requests whose price is known. */
+  readonly spentCost: number;
+  /** Estimated; its own cost stands beside it. */
+  readonly savings: Savings;
 }
 
 /** The status of a conversation that goes through the gateway. */
@@ -18,10 +28,7 @@ export interface ThreadStatus {
   /** The client's window. */
   readonly window: number;
   readonly requests: number;
-  /** Tokens saved over all requests. */
-  readonly savedTokens: number;
-  /** US dollars saved; negative while edits have not paid off. */
-  readonly savedCost: number;
+  readonly spending: GatewaySpending;
   readonly lastAt: number;
   /** The latest edits since the gateway started, newest first. */
   readonly edits: readonly EditNews[];
@@ -46,8 +53,7 @@ export interface GatewayTotals {
   readonly edits: number;
   /** Overflows and refused blocks that were repaired without reaching the client. */
   readonly healed: number;
-  readonly savedTokens: number;
-  readonly savedCost: number;
+  readonly spending: GatewaySpending;
 }
 
 /** The status of the gateway. */

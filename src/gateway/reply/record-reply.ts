@@ -15,7 +15,7 @@ export function recordReply(exchange: Exchange): void {
     };
   if (!reply) return;
   const { reader, completedMs = performance.now() } = reply.recorder;
-  traceReply(trace, reader);
+  traceReply(trace, reader, call, (model) => services.kernel.modelFacts(model));
   if (!reader.isComplete) return;
   if (thread.kind === "main") services.loops.recordSuccess(getLoopFamily(thread.session.id));
   countForLoops(exchange, completedMs);

@@ -8,7 +8,9 @@ export interface RefetchTable {
    * Chance that an agent which needs a lost fact fetches it again, by kind and age class. Facts that the assistant had
    * named itself have a row of their own.
    */
-  readonly chances: Readonly<Record<FactKind, { readonly named: readonly number[]; readonly unnamed: readonly number[] }>>;
+  readonly chances: Readonly<
+    Record<FactKind, { readonly named: readonly number[]; readonly unnamed: readonly number[] }>
+  >;
   /** Calls for each lost tool output that is fetched again; below 1, because one call may restore several. */
   readonly callsPerOutput: number;
   /** Tokens fetched for each token of the lost tool output. */

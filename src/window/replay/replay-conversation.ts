@@ -79,8 +79,9 @@ class Replay {
   constructor(policy: Policy, window: number, protocol: Protocol) {
     this.#protocol = protocol;
     this.#refetch = new RefetchEstimate(protocol);
-    const { systemTokens: system, reserveTokens } = protocol;
-    this.#run = policy.start({ window, tokens: window - reserveTokens, system }, countProtocolTokens);
+    const { systemTokens: system, reserveTokens, readPrice: read, writePrice: write } = protocol;
+    const budget = { window, tokens: window - reserveTokens, system };
+    this.#run = policy.start(budget, countProtocolTokens, { prices: { read, write } });
   }
 
   observe(said: RecordedMessage): void {
