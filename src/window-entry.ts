@@ -57,6 +57,7 @@ export {
   type UsageReport,
 } from "./window/usage/ledger.ts";
 export { computeReportCost } from "./window/usage/report-cost.ts";
+export { RereadCounter } from "./window/usage/reread-counter.ts";
 export { addSavings, NO_SAVINGS, type Savings } from "./window/usage/savings.ts";
 export { countPromptTokens } from "./window/usage/usage-meta.ts";
 export { addTotals, NO_TOTALS, type Totals } from "./window/usage/usage-totals.ts";

@@ -75,7 +75,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     redactor.prepare(messages, signal);
   const rooms = new ModelLimits(kernel, () => config().models);
   const names = () => nameBounds(config().limits);
-  const threads = new Threads({ kernel, stored, prepareStored }, () => {
+  const threads = new Threads({ kernel, stored, prepareStored, controlShare: () => config().control }, () => {
     const { maxThreads, maxThreadBytes } = config().limits;
     const { leftThreads } = names();
     return { maxThreads, maxThreadBytes: maxThreadBytes * (1 - BODIES_SHARE), leftThreads };

@@ -69,7 +69,7 @@ const sum = (figures: readonly unknown[]) => figures.reduce<number>((total, one)
 
 describe("one session", () => {
   test("has one sum of tokens, of money spent and of money saved, whoever is asked", async () => {
-    const { upstream, page, session, usage, context, metrics, requests, replay, text } = await work({ turns: 16 });
+    const { upstream, page, session, usage, context, metrics, requests, replay, text } = await work({ turns: 22 });
     const [thread] = page.threads;
     const { total, savings } = usage;
     // Tokens of the windows, as the provider counted them.

@@ -1,3 +1,4 @@
+import { buildControlReport } from "../../conversation/control/control-report.ts";
 import { type RequestUsage, readRequestUsage } from "../../conversation/spending/request-usage.ts";
 import { type NamedTotals, UsageSums } from "../../conversation/spending/usage-sums.ts";
 import type { Kernel, SessionId, SessionRecord } from "../../index.ts";
@@ -13,12 +14,15 @@ import { parseSince } from "../importing/parse-since.ts";
 import { openExistingStore } from "../open-store.ts";
 import { createPagedPrinter } from "../paged-printer.ts";
 import type { Paint } from "../paint.ts";
-import { createPlainPrinter, type Printer } from "../printer.ts";
+import { printLines } from "../print-lines.ts";
+import { createPlainPrinter, type Printer, printTo } from "../printer.ts";
 import { getSessionScope } from "../sessions/session-scope.ts";
 import { formatRequestUsage } from "../spending/format-request-usage.ts";
+import { renderControl } from "../spending/render-control.ts";
 import { renderSavings } from "../spending/render-savings-note.ts";
 import { formatCost, renderSpending, renderUnpricedNote } from "../spending/render-spending.ts";
 import { findGroup, GROUPINGS, type Grouping, selectRows } from "../spending/usage-groups.ts";
+import { UsageError } from "../usage-error.ts";
 import { fitText } from "../width.ts";
 import { wrapText } from "../wrap-text.ts";
 
@@ -26,14 +30,21 @@ import { wrapText } from "../wrap-text.ts";
 export const usageCommand = defineCommand({
   name: "usage",
   summary: "show the tokens and cost of one conversation or of all",
-  usage: ["usage [session] [--by day|model|session|project|agent|request] [--since TIME]"],
+  usage: [
+    "usage [session] [--by day|model|session|project|agent|request] [--since TIME]",
+    "usage --control [--since TIME]",
+  ],
   about:
-    "Counts the usage that providers reported, including on abandoned lines. If a report names no cost, the prices of its model apply. Days are in UTC.",
+    "Counts the usage that providers reported, including on abandoned lines. If a report names no cost, the prices of its model apply. Savings are estimated: each request is compared with the same request without edits, at cache prices only where its provider reported a cache, and the cost of the edits themselves is included. With --control, savings are measured: conversations that were edited are compared with those that were left alone, per agent and model. Days are in UTC.",
   options: {
     by: {
       type: "string",
       value: "WAY",
       help: "one row per day, model, session, project, agent or request (default: day)",
+    },
+    control: {
+      type: "boolean",
+      help: "compare edited conversations with the control group that the gateway leaves unedited",
     },
     since: { type: "string", value: "TIME", help: "only requests since then: 12h, 30d, 6m, 2026-01-01" },
   },
@@ -43,11 +54,24 @@ export const usageCommand = defineCommand({
     "longhaul usage --by project --since 30d",
     "longhaul usage ticket-4711 --by model",
     "longhaul usage ticket-4711 --by request --json",
+    "longhaul usage --control --since 30d",
   ],
   async run(context, { operands: [wanted], options }) {
     const by = findNamed("by", options.by ?? "day", GROUPINGS).name;
     const since = options.since === undefined ? 0 : parseSince(options.since, Date.now());
+    if (options.control && (wanted !== undefined || options.by !== undefined))
+      throw new UsageError(
+        "--control compares all conversations; it cannot be combined with a session or --by",
+      );
     await using kernel = await openExistingStore(context, options);
+    if (options.control) {
+      const records = listSessions(kernel);
+      const report = await buildControlReport(kernel, { records, since, signal: context.signal });
+      const look = { width: context.columns.stdout, paint: choosePaint(context, options) };
+      if (options.json) await printTo(context.stdout, `${toSafeJson(report)}\n`);
+      else await printLines(context, renderControl(report, look));
+      return EXIT.fine;
+    }
     const session =
       wanted === undefined ? undefined : await findSession(kernel, wanted, getSessionScope(context, options));
     const titles = new Map<string, string>();

@@ -247,7 +247,7 @@ export class ThreadCall {
   async #learnStored(): Promise<void> {
     const { chain } = this.request;
     if (!this.isFromLog) this.thread.recordProviderMemory(true);
-    else if (chain?.isWhole === "perhaps") await this.thread.mark("isOurs");
+    else if (chain?.isWhole === "perhaps") await this.thread.mark({ isOurs: true });
   }
 
   /** Stores and fits a repeated request like any other, so that it can be repaired. */

@@ -12,6 +12,7 @@ export function recordReply(exchange: Exchange): void {
     keptBody.memo.additions = {
       hasMemories: call.request.memories !== undefined,
       hasTools: recall?.hasTools ?? false,
+      isControl: call.request.isControl === true,
     };
   if (!reply) return;
   const { reader, completedMs = performance.now() } = reply.recorder;

@@ -1,3 +1,4 @@
+import { recordOverflow } from "../../conversation/control/overflow-count.ts";
 import { runHealLoop } from "../../conversation/heal-loop.ts";
 import {
   detectOutputOverflow,
@@ -21,6 +22,8 @@ export async function sendUntilAccepted(exchange: Exchange): Promise<UpstreamRes
   const learned = services.modelLimits.getLearned(target);
   const result = await sendRound(exchange);
   if (result.refusal && detectOverflow(result.refusal.failure)) {
+    await recordOverflow(thread.session).catch(services.onStoreFailure);
+    if (call.request.isControl) return result;
     // It is not repaired again, and a client that repeats it is stopped.
     thread.hopeless.record(call.request);
     services.loops.recordOverflow(getLoopFamily(thread.session.id));
@@ -40,7 +43,7 @@ export async function sendRound(
     async send() {
       if (!elements) call.setExtraTokens(recall?.countTokens() ?? 0);
       const response = await sendBody(exchange, body);
-      const isWatched = call.isEditable || recall !== undefined;
+      const isWatched = call.isEditable || recall !== undefined || call.request.isControl === true;
       const refusal = isWatched ? await findRefusal(exchange, response, countBytes(body)) : undefined;
       return { answer: response, ...(refusal && { refusal }) };
     },

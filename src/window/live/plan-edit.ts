@@ -1,6 +1,6 @@
 import type { CacheState } from "../../model/receipt.ts";
-import type { Slot } from "../slot.ts";
 import { dropCachePrices } from "../models/drop-cache-prices.ts";
+import type { Slot } from "../slot.ts";
 import { buildReceipt } from "./build-receipt.ts";
 import { isUncached } from "./cache-state.ts";
 import { estimateRequest } from "./estimate-request.ts";

@@ -4,7 +4,9 @@ import type { ModelFacts, Prices } from "./model-data.ts";
 export function dropCachePrices(facts: ModelFacts): ModelFacts {
   const { longPrompt } = facts;
   const plain = { ...facts, prices: dropFrom(facts.prices) };
-  return longPrompt ? { ...plain, longPrompt: { ...longPrompt, prices: dropFrom(longPrompt.prices) } } : plain;
+  return longPrompt
+    ? { ...plain, longPrompt: { ...longPrompt, prices: dropFrom(longPrompt.prices) } }
+    : plain;
 }
 
 function dropFrom(prices: Prices): Prices {

@@ -169,8 +169,8 @@ export const FRONT_SCRIPT = `
     $("inside").hidden = false;
     $("version").textContent = status.version;
     $("state").textContent = status.isOpen ? "open since " + new Date(status.startedAt).toLocaleTimeString() : "closing";
-    const { policy, dryRun, threshold, recall, redact } = status.settings;
-    $("settings").textContent = ["policy " + policy, dryRun ? "dry run" : "edits when they save money, at the latest at " + threshold + "%", recall.tools === "off" && !recall.context ? "" : "recall " + (recall.tools === "off" ? "context" : recall.tools), redact ? "redaction on" : ""].filter(Boolean).join(" · ");
+    const { policy, dryRun, threshold, control, recall, redact } = status.settings;
+    $("settings").textContent = ["policy " + policy, dryRun ? "dry run" : "edits when they save money, at the latest at " + threshold + "%", control ? "control group " + 100 * control + "%" : "", recall.tools === "off" && !recall.context ? "" : "recall " + (recall.tools === "off" ? "context" : recall.tools), redact ? "redaction on" : ""].filter(Boolean).join(" · ");
     showTotals(status);
     showUpstreams(status);
     showThreads(status);
