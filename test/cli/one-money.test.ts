@@ -65,11 +65,14 @@ function readMetric(metrics: string, name: string): number {
   return Number(new RegExp(`^${name}\\{[^}]*\\} (\\S+)$`, "m").exec(metrics)?.[1]);
 }
 
-const sum = (figures: readonly unknown[]) => figures.reduce<number>((total, one) => total + Number(one ?? 0), 0);
+const sum = (figures: readonly unknown[]) =>
+  figures.reduce<number>((total, one) => total + Number(one ?? 0), 0);
 
 describe("one session", () => {
   test("has one sum of tokens, of money spent and of money saved, whoever is asked", async () => {
-    const { upstream, page, session, usage, context, metrics, requests, replay, text } = await work({ turns: 22 });
+    const { upstream, page, session, usage, context, metrics, requests, replay, text } = await work({
+      turns: 22,
+    });
     const [thread] = page.threads;
     const { total, savings } = usage;
     // Tokens of the windows, as the provider counted them.
@@ -102,7 +105,9 @@ describe("one session", () => {
     expect(readMetric(metrics, "longhaul_removed_tokens")).toBe(savings.removedTokens);
     expect(sum(requests.map(({ savedDollars }) => savedDollars))).toBeCloseTo(savings.savedCost, 4);
     expect(text).toMatch(/estimated: edits (saved|cost) \$\S+ of \$\S+ without them/);
-    expect(text.replaceAll(/\s+/g, " ")).toMatch(/written to caches again .+ 0 summary calls .+ ms per request/);
+    expect(text.replaceAll(/\s+/g, " ")).toMatch(
+      /written to caches again .+ 0 summary calls .+ ms per request/,
+    );
   });
 
   proofTest("saves what a session without edits costs more, within a few percent", async () => {

@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { UsageBody } from "../../../src/log-entry.ts";
-import { addSavings, computeSavings, type ModelFacts, modelFacts, NO_SAVINGS } from "../../../src/window-entry.ts";
+import {
+  addSavings,
+  computeSavings,
+  type ModelFacts,
+  modelFacts,
+  NO_SAVINGS,
+} from "../../../src/window-entry.ts";
 
 const MODEL = "claude-sonnet-4-5";
 const facts: ModelFacts = modelFacts(MODEL);
@@ -16,10 +22,19 @@ const dollars = (tokens: number, price: number) => (tokens * price) / 1_000_000;
 describe("the savings of a request", () => {
   test("are at the price of cached tokens where the provider reported cache reads", () => {
     const usage = { inputTokens: 10, cacheReadTokens: 9_000, cacheWriteTokens: 990, outputTokens: 100 };
-    const savings = computeSavings(report(usage, { estimatedTokens: 5_000, uneditedTokens: 15_000 }), factsOf);
-    expect(savings).toMatchObject({ basis: "estimated", requests: 1, removedTokens: 20_000, extraWriteTokens: 0 });
+    const savings = computeSavings(
+      report(usage, { estimatedTokens: 5_000, uneditedTokens: 15_000 }),
+      factsOf,
+    );
+    expect(savings).toMatchObject({
+      basis: "estimated",
+      requests: 1,
+      removedTokens: 20_000,
+      extraWriteTokens: 0,
+    });
     expect(savings.savedCost).toBeCloseTo(dollars(20_000, cacheRead), 9);
-    const cost = dollars(10, input) + dollars(9_000, cacheRead) + dollars(990, cacheWrite) + dollars(100, output);
+    const cost =
+      dollars(10, input) + dollars(9_000, cacheRead) + dollars(990, cacheWrite) + dollars(100, output);
     expect(savings.withoutCost).toBeCloseTo(cost + savings.savedCost, 9);
   });
 
@@ -74,6 +89,11 @@ describe("the savings of a request", () => {
     expect(computeSavings(report(usage, { ...sizes, isUnreliable: true }), factsOf)).toEqual(NO_SAVINGS);
     expect(computeSavings(report({}, sizes), factsOf)).toEqual(NO_SAVINGS);
     const unpriced = computeSavings(report(usage, sizes), () => undefined);
-    expect(unpriced).toMatchObject({ removedTokens: 20_000, savedCost: 0, withoutCost: 0, unpricedRequests: 1 });
+    expect(unpriced).toMatchObject({
+      removedTokens: 20_000,
+      savedCost: 0,
+      withoutCost: 0,
+      unpricedRequests: 1,
+    });
   });
 });
