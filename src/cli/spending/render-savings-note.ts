@@ -2,7 +2,7 @@ import type { Savings } from "../../window-entry.ts";
 import { formatCount, formatQuantity, formatShare } from "../format-count.ts";
 import { formatDollars } from "../format-dollars.ts";
 
-/** Says what edits saved, out of how much, and what they cost themselves; empty if no request was edited. */
+/** One sentence about the savings of edits, with their denominator and their own cost; empty if nothing was edited. */
 export function renderSavings(savings: Savings): readonly string[] {
   const { requests, removedTokens, savedCost, withoutCost, summaryCalls, summaryCost } = savings;
   if (requests + summaryCalls === 0 || (removedTokens === 0 && summaryCalls === 0)) return [];

@@ -8,9 +8,9 @@ import {
 } from "./conversation-outcome.ts";
 
 /** Conversations that each arm needs before a difference is worth reading. */
-export const MIN_CONVERSATIONS = 20;
+const MIN_CONVERSATIONS = 20;
 
-export const OUTCOMES = [
+const OUTCOMES = [
   "tokens",
   "cost",
   "steps",

@@ -2,7 +2,7 @@ import type { CallRequest } from "../thread/call-request.ts";
 import type { Thread } from "../thread/thread.ts";
 
 /**
- * The request of a conversation in the control arm: it is logged, and sent as it came. While control is off, such a
+ * The request of a conversation in the control arm: it is logged, and sent unchanged. While control is off, such a
  * conversation is released: it is edited like any other from then on, and counts in neither arm.
  */
 export async function applyControl(

@@ -1,7 +1,7 @@
 import { computeDigest } from "../../base/digest.ts";
 
 /**
- * The part that a conversation plays in a comparison: requests of the control arm are sent as they came. A released
+ * The part that a conversation plays in a comparison: requests of the control arm are sent unchanged. A released
  * conversation belonged to the control arm until control was switched off; it counts in neither.
  */
 export type ControlArm = "control" | "edited" | "released";

@@ -7,7 +7,7 @@ import { isVerbatim, stripLine } from "../extract/verbatim-line.ts";
 type References = ReadonlySet<string>;
 
 /** The references of one part of a message. */
-export interface PartReferences {
+interface PartReferences {
   readonly references: References;
   readonly origin: TextOrigin;
   readonly characters: number;

@@ -7,7 +7,7 @@ import { isLineReference, type ReferenceReader } from "./reference-reader.ts";
 export type FactKind = "line" | "path" | "name";
 
 /** Output of a tool that an agent can fetch again with the same call. */
-export interface ToolOutput {
+interface ToolOutput {
   readonly id: string;
   readonly tokens: number;
 }
