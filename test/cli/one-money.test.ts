@@ -71,7 +71,7 @@ const sum = (figures: readonly unknown[]) =>
 describe("one session", () => {
   test("has one sum of tokens, of money spent and of money saved, whoever is asked", async () => {
     const { upstream, page, session, usage, context, metrics, requests, replay, text } = await work({
-      turns: 22,
+      turns: 30,
     });
     const [thread] = page.threads;
     const { total, savings } = usage;
