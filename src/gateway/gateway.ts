@@ -105,7 +105,12 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const pages = new Pages({ kernel, config, status, env, version, onError });
   const api = new LazyApi({
     kernel,
-    server: () => ({ version, ...status() }),
+    server: () => {
+      const { totals, ...rest } = status();
+      const { spending, ...counts } = totals;
+      const { removedTokens: savedTokens, savedCost } = spending.savings;
+      return { version, ...rest, totals: { ...counts, savedTokens, savedCost } };
+    },
     imports: pages.imports,
     replayRunner: pages.replays,
     onError,
