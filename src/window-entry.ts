@@ -22,9 +22,7 @@ export { diffWindows, type WindowChange } from "./window/diff-windows.ts";
 export { type FittedMessages, fitConversation } from "./window/fit-conversation.ts";
 export { detectOutputOverflow, detectOverflow, type Overflow } from "./window/limits/overflow.ts";
 export type { PlannedEdit } from "./window/live/fitted-window.ts";
-export { countPromptTokens } from "./window/live/meter.ts";
 export { revertedOverlays } from "./window/live/reverts.ts";
-export { computeSavedDollars } from "./window/live/saved-dollars.ts";
 export type { WindowOptions } from "./window/live/session-window-options.ts";
 export type { WindowBreakdown } from "./window/live/window-breakdown.ts";
 export type { WindowLimits } from "./window/live/window-limits.ts";
@@ -38,6 +36,7 @@ export { LONGHAUL_OPTIONS, type LonghaulOptions, longhaul } from "./window/polic
 export type { Budget, Moment, Policy, PolicyRun, ProviderLimits } from "./window/policy.ts";
 export { countProtocolTokens, PROTOCOL, type Protocol } from "./window/replay/protocol.ts";
 export { type RecordedMessage, toConversation } from "./window/replay/recorded-message.ts";
+export type { Refetch } from "./window/replay/refetch-estimate.ts";
 export {
   type ReplayedRequest,
   type ReplayScore,
@@ -47,6 +46,7 @@ export {
 export type { Slot } from "./window/slot.ts";
 export { estimateMessage, estimateText, tokensOfMessage } from "./window/tokens/estimate.ts";
 export { loadTokenizer, type Tokenizer, type TokenizerName } from "./window/tokens/tokenizer.ts";
+export { computeSavings } from "./window/usage/compute-savings.ts";
 export {
   addReport,
   EMPTY_LEDGER,
@@ -56,6 +56,10 @@ export {
   type RequestTotals,
   type UsageReport,
 } from "./window/usage/ledger.ts";
+export { computeReportCost } from "./window/usage/report-cost.ts";
+export { RereadCounter } from "./window/usage/reread-counter.ts";
+export { addSavings, NO_SAVINGS, type Savings } from "./window/usage/savings.ts";
+export { countPromptTokens } from "./window/usage/usage-meta.ts";
 export { addTotals, NO_TOTALS, type Totals } from "./window/usage/usage-totals.ts";
 export { mergeUsage, parseUsageReport, type ReportingApi } from "./wire/parse-usage-report.ts";
 export type { ProviderFailure } from "./wire/provider-failure.ts";

@@ -1,4 +1,6 @@
 import { isLonghaulError, throwIfAborted } from "../model/errors.ts";
+import type { Message } from "../model/message.ts";
+import type { LoadedWindow } from "../window/live/load-window.ts";
 import type { CompactionState, WindowCompactor } from "../window/live/window-compactor.ts";
 import type { ModelFacts } from "../window/models/model-data.ts";
 import type { Slot } from "../window/slot.ts";
@@ -154,10 +156,25 @@ function estimateSummaryPlace(
   const from = source[0]?.seq ?? Number.POSITIVE_INFINITY;
   const removed = new Set(source);
   const later = loaded.slots.filter((slot) => slot.seq > from && !removed.has(slot));
+  const count = (slots: readonly Slot[]) => sumSlotTokens(slots) * countedPerEstimated;
   return {
-    removableTokens: sumSlotTokens(source) * countedPerEstimated,
-    laterTokens: sumSlotTokens(later) * countedPerEstimated,
+    removableTokens: count(source),
+    outputTokens: count(source.filter(({ message }) => isWork(message))),
+    sourceTokens: count(source) + estimateLeftTokens(loaded) * countedPerEstimated,
+    laterTokens: count(later),
   };
+}
+
+/** True for tool calls and their output, which policies can remove. */
+function isWork({ role, parts }: Message): boolean {
+  return role === "tool" || parts.some(({ type }) => type === "tool-call" || type === "tool-result");
+}
+
+/** Estimated tokens that left the window since the last summary, and that the next one reads again. */
+function estimateLeftTokens({ slots, past, lineTokens, lastingHidden, summaries }: LoadedWindow): number {
+  if (summaries.size === 0) return Math.max(0, lineTokens - sumSlotTokens(slots));
+  const isSummarized = ({ seq }: Slot) => lastingHidden.some(({ from, to }) => from <= seq && seq <= to);
+  return sumSlotTokens(past.filter((slot) => !isSummarized(slot)));
 }
 
 function estimateAmount(slots: readonly Slot[], countedPerEstimated: number): Amount {

@@ -12,14 +12,14 @@ import type { WindowCounter } from "../window/live/count-request.ts";
 import { findLastingOverlays } from "../window/live/find-lasting-overlays.ts";
 import { findRemovedNames } from "../window/live/find-removed-names.ts";
 import { type LoadedWindow, loadWindow } from "../window/live/load-window.ts";
-import { REFUSED_SUMMARY_META, SUMMARY_META } from "../window/live/meter.ts";
 import { toStoredEdit } from "../window/live/place-edit.ts";
 import { restoreMessages } from "../window/live/restore-messages.ts";
-import { computeUsageCost } from "../window/models/compute-usage-cost.ts";
 import type { Slot } from "../window/slot.ts";
 import { sumSlotTokens } from "../window/sum-slot-tokens.ts";
 import { estimateMessage } from "../window/tokens/estimate.ts";
 import type { ModelFactsLookup } from "../window/usage/ledger.ts";
+import { computeReportCost } from "../window/usage/report-cost.ts";
+import { REFUSED_SUMMARY_META, SUMMARY_META } from "../window/usage/usage-meta.ts";
 import {
   type FailedTry,
   type LadderOptions,
@@ -270,10 +270,7 @@ function buildResult(
     summary,
     ...said.filter((slot) => !isGone(slot) && slot.seq > start),
   ];
-  const costs = usage.map(({ model, usage: used }) => {
-    const facts = factsOf(model);
-    return used.cost ?? (facts && !facts.arePricesAssumed ? computeUsageCost(used, facts) : undefined);
-  });
+  const costs = usage.map((report) => computeReportCost(report, factsOf));
   const isKnown = costs.every((cost) => cost !== undefined);
   return {
     rung,

@@ -1,7 +1,7 @@
 import { toEntry } from "../log/entry-body.ts";
 import type { Entry, OverlayBody, SessionId, UsageBody } from "../model/entry.ts";
 import type { EntryStore } from "../store/entry-store.ts";
-import { isRefusedSummary, isSummaryUsage } from "../window/live/meter.ts";
+import { isRefusedSummary, isSummaryUsage } from "../window/usage/usage-meta.ts";
 import type { Amount } from "./plan/trigger.ts";
 
 /** An attempt to summarize, as recorded in the log. */

@@ -5,6 +5,7 @@ import { longhaul } from "../window/policies/longhaul.ts";
 import type { Budget, Course, Moment, Policy, PolicyRun } from "../window/policy.ts";
 import type { Slot } from "../window/slot.ts";
 import { extractSummary } from "./extractive/extract-summary.ts";
+import { dropShownLines } from "./plan/drop-shown-lines.ts";
 
 /** Options of the `summarizing` policy. */
 interface SummarizingOptions {
@@ -81,7 +82,7 @@ class SummarizingRun implements PolicyRun {
     this.reason = this.#inner.reason;
     const kept = new Set(slots.flatMap(({ seq, isNote }) => (isNote ? [] : [seq])));
     const left = [...this.#shown.values()].filter(({ seq }) => !kept.has(seq));
-    if (left.length > 0) this.#summarize(left);
+    if (left.length > 0) this.#summarize(left, slots);
     const summary = this.#summary;
     if (!summary) return slots;
     const first = slots.findIndex(({ message, isNote }) => message.role === "user" && !isNote);
@@ -94,10 +95,15 @@ class SummarizingRun implements PolicyRun {
     this.#shown.set(slot.seq, original ? { ...rest, message: original } : slot);
   }
 
-  #summarize(left: readonly Slot[]): void {
+  #summarize(left: readonly Slot[], window: readonly Slot[]): void {
     for (const { seq } of left) this.#shown.delete(seq);
     this.#text = extractSummary(left, { budgetTokens: this.#summaryTokens, previous: this.#text }).text;
-    const text = `${TITLE}\n${this.#text}`;
+    const news = dropShownLines(this.#text, window);
+    if (news === "") {
+      this.#summary = undefined;
+      return;
+    }
+    const text = `${TITLE}\n${news}`;
     const message: Message = { role: "user", parts: [{ type: "text", text }] };
     const { seq, at } = left[0] as Slot;
     this.#summary = {

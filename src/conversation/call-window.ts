@@ -1,4 +1,13 @@
-import type { FitOptions, FittedWindow, MessageInput, SessionWindow, Usage } from "../index.ts";
+import type {
+  Entry,
+  FitOptions,
+  FittedWindow,
+  MessageInput,
+  ReportOptions,
+  SessionWindow,
+  Usage,
+} from "../index.ts";
+import type { UsageBody } from "../log-entry.ts";
 import type { ProviderFailure } from "../window-entry.ts";
 import type { CallerMessage, Conversation } from "./conversation.ts";
 import { hasRunServerTools } from "./server-tools.ts";
@@ -11,6 +20,10 @@ interface CallUsage {
   readonly reply: MessageInput | undefined;
   /** The provider's id of the request. */
   readonly request?: string | undefined;
+  /** Estimated tokens that the caller added to the request. */
+  readonly addedTokens?: number;
+  /** Time before the request was sent. */
+  readonly overheadMs?: number | undefined;
 }
 
 /** The window of one call of a stateless caller: fitted, healed after a refusal, and given the usage of the reply. */
@@ -60,9 +73,11 @@ export class CallWindow<Given extends CallerMessage> {
     return fitted;
   }
 
-  /** Stores the usage of the reply. */
-  async report({ usage, ...rest }: CallUsage): Promise<void> {
-    this.#conversation.recordAppended([await this.#lease.window.report(usage, toReportOptions(rest))]);
+  /** Stores the usage of the reply, and returns its entry. */
+  async report({ usage, ...rest }: CallUsage): Promise<Entry<UsageBody>> {
+    const entry = await this.#lease.window.report(usage, toReportOptions(rest));
+    this.#conversation.recordAppended([entry]);
+    return entry;
   }
 
   /** The same report for a caller that stores it itself. */
@@ -76,6 +91,18 @@ export class CallWindow<Given extends CallerMessage> {
   }
 }
 
-function toReportOptions({ model, reply, request }: Omit<CallUsage, "usage">) {
-  return { model, ranServerTools: hasRunServerTools(reply), ...(request !== undefined && { request }) };
+function toReportOptions({
+  model,
+  reply,
+  request,
+  addedTokens,
+  overheadMs,
+}: Omit<CallUsage, "usage">): ReportOptions {
+  return {
+    model,
+    ranServerTools: hasRunServerTools(reply),
+    ...(request !== undefined && { request }),
+    ...(addedTokens !== undefined && { addedTokens }),
+    ...(overheadMs !== undefined && { overheadMs }),
+  };
 }

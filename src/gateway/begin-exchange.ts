@@ -1,5 +1,6 @@
 import { buildCallRequest } from "./call/build-call-request.ts";
 import { readCompactedRequest } from "./call/compacted-request.ts";
+import { applyControl } from "./call/control-request.ts";
 import { ThreadCall } from "./call/thread-call.ts";
 import { traceCall } from "./call/trace-call.ts";
 import { CHATGPT } from "./config/well-known-upstreams.ts";
@@ -78,11 +79,12 @@ async function beginCall(
   try {
     const continued = compacted?.toCallRequest(thread) ?? received;
     const { messages } = continued;
-    const own = {
+    const whole = {
       ...continued,
       chain,
       messages: chain ? messages : await thread.splitMergedReplies(messages),
     };
+    const own = await applyControl(whole, thread, services.config());
     checkLoops(thread, own.messages.list.length, services.loops);
     // ChatGPT's back-end may check the instructions, so they stay unchanged.
     const isFixed = target.upstream.name === CHATGPT;

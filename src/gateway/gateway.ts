@@ -80,7 +80,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     redactor.prepare(messages, signal);
   const rooms = new ModelLimits(kernel, () => config().models);
   const names = () => nameBounds(config().limits);
-  const threads = new Threads({ kernel, stored, prepareStored }, () => {
+  const threads = new Threads({ kernel, stored, prepareStored, controlShare: () => config().control }, () => {
     const { maxThreads, maxThreadBytes } = config().limits;
     const { leftThreads } = names();
     const share = (1 - BODIES_SHARE) * kernel.maintenance.cacheShare;
@@ -123,7 +123,12 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const pages = new Pages({ kernel, config, status, env, version, onError });
   const api = new LazyApi({
     kernel,
-    server: () => ({ version, ...status() }),
+    server: () => {
+      const { totals, ...rest } = status();
+      const { spending, ...counts } = totals;
+      const { removedTokens: savedTokens, savedCost } = spending.savings;
+      return { version, ...rest, totals: { ...counts, savedTokens, savedCost } };
+    },
     imports: pages.imports,
     replayRunner: pages.replays,
     onError,

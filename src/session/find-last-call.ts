@@ -1,6 +1,6 @@
 import type { Page, PageOptions } from "../view/page.ts";
-import { readFrameTokens } from "../window/live/meter.ts";
 import { chooseStartFactor } from "../window/tokens/start-factor.ts";
+import { readFrameTokens } from "../window/usage/usage-meta.ts";
 
 /** The latest model call of a session, as its log describes it. */
 export interface LastCall {

@@ -79,6 +79,11 @@ export interface Policy {
   readonly name: string;
   /** True if its edits are applied however few tokens they free, as when a client requested them. */
   readonly isStrict?: boolean;
+  /**
+   * Share of tool output that stays in the window, as an extract, when the policy edits it without a model; absent if
+   * the policy keeps no extract. A summary by a model is compared with it.
+   */
+  readonly extractShare?: number;
   /** Maximum number of messages that the policy sends in a window of `windowTokens`; unlimited if absent. */
   maxMessages?(windowTokens: number): number;
   start(budget: Budget, tokensOf: TokenEstimator, course?: Course): PolicyRun;

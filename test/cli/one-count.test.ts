@@ -123,7 +123,7 @@ describe("one window", () => {
         expect(Number(savedDollars)).toBeGreaterThan(0);
       }
       const sum = requests.reduce((total, { savedDollars = 0 }) => total + Number(savedDollars), 0);
-      expect(thread.savedCost).toBeCloseTo(sum, 5);
+      expect(thread.spending.savings.savedCost).toBeCloseTo(sum, 5);
     },
   );
 });

@@ -67,9 +67,9 @@ describe("an edit", () => {
   test("says its sizes and its price in few words", () => {
     const edit = { session: "local/a:b", tokensBefore: 52_300, tokensAfter: 11_200, isForced: false };
     expect(formatAnnouncement({ ...edit, breakEvenCalls: 4, overlay: 9 })).toBe(
-      "window edited: 52k → 11k tokens, pays after 4 calls, undo: longhaul revert local/a:b 9",
+      "window edited: 52k → 11k tokens, estimated to pay after 4 calls, undo: longhaul revert local/a:b 9",
     );
-    expect(formatAnnouncement({ ...edit, breakEvenCalls: 0 })).toContain("pays at once");
+    expect(formatAnnouncement({ ...edit, breakEvenCalls: 0 })).toContain("estimated to pay at once");
     expect([950, 9_700, 10_000, 200_000, 1_000_000].map(formatTokens)).toEqual([
       "950",
       "9.7k",

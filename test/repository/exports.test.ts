@@ -68,6 +68,7 @@ const FOR_TESTS = [
   "window/policies/cline-policy.ts computeMaxAllowedTokens",
   "window/policies/roo-policy.ts CondenseOptions",
   "window/policies/roo-policy.ts computeAllowedTokens",
+  "window/replay/refetch-table.ts RefetchTable",
   "window/tokens/calibration.ts Calibration",
   "window/tokens/tokenizer.ts TOKENIZERS",
   "window/usage/ledger.ts buildLedger",

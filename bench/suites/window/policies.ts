@@ -1,4 +1,10 @@
-import { POLICIES, type Policy, type ReplayScore, replay } from "../../../src/window-entry.ts";
+import {
+  POLICIES,
+  type Policy,
+  type ReplayScore,
+  replay,
+  summarizingPolicy,
+} from "../../../src/window-entry.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { findDataFolder } from "../../real-strings.ts";
 import { type Goal, toRow } from "../../result.ts";
@@ -12,38 +18,86 @@ interface Question {
   readonly policies: readonly string[];
 }
 
+/** Conversations by the tokens of their longest request in an unlimited window. */
+const LENGTHS = [
+  { name: "short", below: 80_000 },
+  { name: "medium", below: 200_000 },
+  { name: "long", below: Number.POSITIVE_INFINITY },
+] as const;
+
+type LengthName = (typeof LENGTHS)[number]["name"] | "all";
+
 interface Answer {
   readonly policy: string;
+  readonly length: LengthName;
+  readonly sessions: number;
   readonly cost: number;
+  /** Cost including the estimated cost of fetching lost content again. */
+  readonly fullCost: number;
+  /** Estimated extra calls for 100 requests. */
+  readonly refetches: number;
   readonly identifiers: number;
   readonly lines: number;
   readonly edits: number;
   readonly dearest: number;
 }
 
+interface Comparison {
+  readonly score: ReplayScore;
+  readonly free: ReplayScore;
+}
+
+const ALL_POLICIES: readonly Policy[] = [...POLICIES, summarizingPolicy()];
+
 /** Replays real conversations under policies, compared with an unlimited window. */
 export const replayAll: ChildTask<Question, readonly Answer[]> = async function replayAll(question) {
   const none = POLICIES.find(({ name }) => name === "none") as Policy;
-  const chosen = POLICIES.filter(({ name }) => question.policies.includes(name));
-  const scores = new Map(chosen.map(({ name }) => [name, [] as { score: ReplayScore; free: ReplayScore }[]]));
+  const chosen = ALL_POLICIES.filter(({ name }) => question.policies.includes(name));
+  const scores = new Map(chosen.map(({ name }) => [name, [] as Comparison[]]));
   for await (const conversation of realConversations(question.data, { least: 40, every: question.every })) {
     const free = replay(conversation, none, Number.POSITIVE_INFINITY);
     for (const policy of chosen)
       scores.get(policy.name)?.push({ score: replay(conversation, policy, question.window), free });
   }
-  return [...scores].map(([policy, all]) => {
-    const sum = (of: (one: (typeof all)[number]) => number) => all.reduce((total, one) => total + of(one), 0);
-    return {
-      policy,
-      cost: sum(({ score }) => score.cost) / sum(({ free }) => free.cost),
-      identifiers:
-        (100 * sum(({ score }) => score.identifiers.kept)) / sum(({ score }) => score.identifiers.used),
-      lines: (100 * sum(({ score }) => score.lines.kept)) / sum(({ score }) => score.lines.used),
-      edits: (100 * sum(({ score }) => score.edits)) / sum(({ score }) => score.requests),
-      dearest: Math.max(...all.map(({ score, free }) => score.cost / free.cost)),
-    };
+  return [...scores].flatMap(([policy, all]) => {
+    const groups = Map.groupBy(all, ({ free }) => findLength(free.peakTokens));
+    return [
+      sumScores(policy, "all", all),
+      ...LENGTHS.flatMap(({ name }) => {
+        const own = groups.get(name);
+        return own ? [sumScores(policy, name, own)] : [];
+      }),
+    ];
   });
 };
+
+function findLength(tokens: number): LengthName {
+  return LENGTHS.find(({ below }) => tokens < below)?.name ?? "long";
+}
+
+function sumScores(policy: string, length: LengthName, all: readonly Comparison[]): Answer {
+  const sum = (of: (one: Comparison) => number) => all.reduce((total, one) => total + of(one), 0);
+  const share = (of: (score: ReplayScore) => { readonly used: number; readonly kept: number }) =>
+    (100 * sum(({ score }) => of(score).kept)) /
+    Math.max(
+      1,
+      sum(({ score }) => of(score).used),
+    );
+  const free = sum((one) => one.free.cost);
+  const requests = sum(({ score }) => score.requests);
+  return {
+    policy,
+    length,
+    sessions: all.length,
+    cost: sum(({ score }) => score.cost) / free,
+    fullCost: sum(({ score }) => score.cost + score.refetch.cost) / free,
+    refetches: (100 * sum(({ score }) => score.refetch.calls)) / requests,
+    identifiers: share(({ identifiers }) => identifiers),
+    lines: share(({ lines }) => lines),
+    edits: (100 * sum(({ score }) => score.edits)) / requests,
+    dearest: Math.max(...all.map((one) => one.score.cost / one.free.cost)),
+  };
+}
 
 /** Goals of the default policy, by window. */
 const GOALS: Readonly<
@@ -67,29 +121,73 @@ export const policies: Measurement = {
       bench.note("Left out policies: no LONGHAUL_DATA and no shared/data beside the repository.");
       return;
     }
-    const names = POLICIES.map(({ name }) => name).filter((name) => name !== "none");
+    const names = ALL_POLICIES.map(({ name }) => name).filter((name) => name !== "none");
     for (const window of bench.isQuick ? [64_000] : [32_000, 64_000, 128_000, 200_000]) {
       const question = { data, window, every: bench.isQuick ? 12 : 1, policies: names };
       const answers = await bench.child(`${window / 1_000}k`, import.meta.url, replayAll, question);
-      for (const { policy, cost, identifiers, lines, edits, dearest } of answers) {
-        const goals = policy === "longhaul" && !bench.isQuick ? GOALS[window] : undefined;
-        const id = `policies.${window / 1_000}k.${policy}`;
-        yield toRow({
-          id: `${id}.cost`,
-          value: cost,
-          unit: "of a window without bounds",
-          goal: goals && most(goals.cost),
-        });
-        yield toRow({ id: `${id}.ids`, value: identifiers, unit: "% kept", goal: goals && least(goals.ids) });
-        yield toRow({ id: `${id}.lines`, value: lines, unit: "% kept", goal: goals && least(goals.lines) });
-        yield toRow({ id: `${id}.edits`, value: edits, unit: "for 100 requests" });
-        yield toRow({
-          id: `${id}.dearest`,
-          value: dearest,
-          unit: "of itself without bounds",
-          goal: goals && most(1.01),
-        });
-      }
+      bench.note(renderTable(window, answers));
+      for (const answer of answers) if (answer.length === "all") yield* toRows(window, answer, bench.isQuick);
     }
   },
 };
+
+function* toRows(window: number, answer: Answer, isQuick: boolean) {
+  const { policy, cost, fullCost, identifiers, lines, edits, dearest } = answer;
+  const goals = policy === "longhaul" && !isQuick ? GOALS[window] : undefined;
+  const id = `policies.${window / 1_000}k.${policy}`;
+  yield toRow({
+    id: `${id}.cost`,
+    value: cost,
+    unit: "of a window without bounds",
+    goal: goals && most(goals.cost),
+  });
+  yield toRow({ id: `${id}.full`, value: fullCost, unit: "the same with estimated re-acquisition" });
+  yield toRow({ id: `${id}.ids`, value: identifiers, unit: "% kept", goal: goals && least(goals.ids) });
+  yield toRow({ id: `${id}.lines`, value: lines, unit: "% kept", goal: goals && least(goals.lines) });
+  yield toRow({ id: `${id}.edits`, value: edits, unit: "for 100 requests" });
+  yield toRow({
+    id: `${id}.dearest`,
+    value: dearest,
+    unit: "of itself without bounds",
+    goal: goals && most(1.01),
+  });
+}
+
+/** All figures of one window, by length of session. */
+function renderTable(window: number, answers: readonly Answer[]): string {
+  const head = `${window / 1_000}k window; cost relative to a window without bounds; sessions by the tokens of their longest request`;
+  const rows = [
+    ["sessions", "n", "policy", "cost", "+refetch", "calls/100", "ids", "lines", "edits/100", "dearest"],
+    ...(["all", ...LENGTHS.map(({ name }) => name)] as const).flatMap((length) =>
+      answers
+        .filter((answer) => answer.length === length)
+        .map((answer) => [
+          describeLength(length),
+          `${answer.sessions}`,
+          answer.policy,
+          answer.cost.toFixed(3),
+          answer.fullCost.toFixed(3),
+          answer.refetches.toFixed(2),
+          answer.identifiers.toFixed(2),
+          answer.lines.toFixed(2),
+          answer.edits.toFixed(1),
+          answer.dearest.toFixed(2),
+        ]),
+    ),
+  ];
+  const widths = (rows[0] as string[]).map((_, column) =>
+    Math.max(...rows.map((row) => (row[column] as string).length)),
+  );
+  const lines = rows.map((row) =>
+    row.map((cell, column) => cell.padEnd(widths[column] as number)).join("  "),
+  );
+  return [head, ...lines.map((line) => line.trimEnd())].join("\n");
+}
+
+function describeLength(name: LengthName): string {
+  if (name === "all") return "all";
+  const place = LENGTHS.findIndex((length) => length.name === name);
+  const below = LENGTHS[place]?.below ?? Number.POSITIVE_INFINITY;
+  const from = LENGTHS[place - 1]?.below;
+  return below === Number.POSITIVE_INFINITY ? `${(from ?? 0) / 1_000}k and more` : `under ${below / 1_000}k`;
+}

@@ -22,6 +22,8 @@ interface PolicyScore extends Omit<ReplayScore, "identifiers" | "lines"> {
   readonly policy: string;
   /** Cost relative to that of an unlimited window. */
   readonly costShare: number;
+  /** The same with the estimated cost of fetching lost content again. */
+  readonly fullCostShare: number;
   /** Shares of the used identifiers and lines that were still in the window; 1 if none were used. */
   readonly identifiers: number;
   readonly lines: number;
@@ -55,6 +57,7 @@ export function scorePolicies(
 ): ReplayScores {
   const none = POLICIES.find(({ name }) => name === "none");
   const unbounded = none && replay(conversation, none, Number.POSITIVE_INFINITY);
+  const unboundedCost = Math.max(1, unbounded?.cost ?? 1);
   const scores = policies.map((policy): PolicyScore => {
     const curve: CurvePoint[] = [];
     const onRequest = ({ at, tokens, isEdited }: CurvePoint) => void curve.push({ at, tokens, isEdited });
@@ -67,7 +70,8 @@ export function scorePolicies(
     return {
       policy: policy.name,
       ...rest,
-      costShare: rest.cost / Math.max(1, unbounded?.cost ?? 1),
+      costShare: rest.cost / unboundedCost,
+      fullCostShare: (rest.cost + rest.refetch.cost) / unboundedCost,
       identifiers: getShare(identifiers),
       lines: getShare(lines),
       curve: thinCurve(curve),

@@ -1,9 +1,11 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { loadConversation } from "../../conversation/load-conversation.ts";
+import { readRequestUsage } from "../../conversation/spending/request-usage.ts";
+import { UsageSums } from "../../conversation/spending/usage-sums.ts";
 import { importSources } from "../../formats/index.ts";
 import { type Kernel, openKernel, type SessionId } from "../../index.ts";
-import { POLICIES, type Policy, summarizingPolicy } from "../../window-entry.ts";
+import { addTotals, NO_TOTALS, POLICIES, type Policy, summarizingPolicy } from "../../window-entry.ts";
 import { choosePaint } from "../choose-paint.ts";
 import { defineCommand } from "../cli-command.ts";
 import { toSafeJson } from "../escape.ts";
@@ -17,9 +19,10 @@ import { scoreEvidence } from "../replaying/evidence-score.ts";
 import { addEvidence, listEvidenceCases } from "../replaying/evidence-totals.ts";
 import { readQuestions } from "../replaying/read-questions.ts";
 import { renderReplayTable } from "../replaying/render-replay-table.ts";
+import { chooseReplayProtocol } from "../replaying/replay-protocol.ts";
 import { ReplayStudy } from "../replaying/replay-study.ts";
 import { sampleOf } from "../replaying/sample.ts";
-import { countRequests, findTokenPrice } from "../replaying/token-price.ts";
+import { countRequests, findLastModelFacts, getTokenPrice } from "../replaying/token-price.ts";
 import { getSessionScope } from "../sessions/session-scope.ts";
 import { StatusLine } from "../status-line.ts";
 import { parseTokensOption } from "../tokens.ts";
@@ -38,7 +41,7 @@ export const replayCommand = defineCommand({
   summary: "compare cost and retention of recorded conversations under each policy",
   usage: ["replay <session|path>… [options]", "replay --all [options]", "replay --questions DIR [options]"],
   about:
-    "Cost is in input tokens by the rules of Anthropic's prompt cache (reads 0.1, writes 1.25, five minutes), relative to an unlimited window. The columns ids and lines show the share of identifiers and lines in the agent's next message that were still in the window. With --questions, evidence is the share of questions whose answer was in the window verbatim, and unpaged is the same without paging removed content back in. If only --questions is given, the conversations of the questions are replayed.",
+    "All figures are estimates. Cost is in input tokens, relative to an unlimited window, with the cache prices of the session's model if its provider reported a cache, with none if it reported none, and by the rules of Anthropic's prompt cache (reads 0.1, writes 1.25, five minutes) without reports. The column +refetch adds the cost of fetching lost content again, estimated from recorded behavior of agents. The columns ids and lines show the share of identifiers and lines in the agent's next message that were still in the window. With --questions, evidence is the share of questions whose answer was in the window verbatim, and unpaged is the same without paging removed content back in. If only --questions is given, the conversations of the questions are replayed.",
   options: {
     all: { type: "boolean", help: "replay all conversations in the store" },
     policy: {
@@ -98,12 +101,23 @@ export const replayCommand = defineCommand({
       ...(options.picture !== undefined && { picture: resolve(context.cwd, options.picture) }),
     });
     const status = new StatusLine(context, options);
+    let recorded = NO_TOTALS;
     const replayOne = async (kernel: Kernel, id: SessionId, place = "") => {
       context.signal.throwIfAborted();
       const conversation = await loadConversation(kernel, id);
       if (countRequests(conversation) < least) return;
       status.update(() => `${place}${id}`);
-      await study.replay(id, conversation, findTokenPrice(kernel, conversation));
+      const facts = findLastModelFacts(kernel, conversation);
+      const own = new UsageSums();
+      await using session = await kernel.session(id);
+      for await (const usage of readRequestUsage(session, (model) => kernel.modelFacts(model)))
+        own.add(usage);
+      recorded = addTotals(recorded, own.total);
+      const tokenPrice = getTokenPrice(facts);
+      await study.replay(id, conversation, {
+        protocol: chooseReplayProtocol(own.total, facts),
+        ...(tokenPrice !== undefined && { tokenPrice }),
+      });
     };
     for (const operand of operands) {
       const path = resolve(context.cwd, operand);
@@ -123,7 +137,7 @@ export const replayCommand = defineCommand({
         await replayOne(kernel, id, `${index + 1} of ${ids.length} conversations  `);
     }
     if (operands.length === 0 && !options.all)
-      for (const one of questions) await study.replay(one.id, one.conversation, undefined);
+      for (const one of questions) await study.replay(one.id, one.conversation);
     const evidence = await scoreEvidence(questions, listEvidenceCases(policies, windows), (done) => {
       context.signal.throwIfAborted();
       status.update(() => `question ${done + 1} of ${questions.length}`);
@@ -131,8 +145,11 @@ export const replayCommand = defineCommand({
     status.clear();
     const totals = addEvidence(study.totals(), evidence);
     const text = options.json
-      ? `${toSafeJson({ replays: totals })}\n`
-      : renderReplayTable(totals, { paint: choosePaint(context, options), width: context.columns.stdout });
+      ? `${toSafeJson({ replays: totals, recorded })}\n`
+      : renderReplayTable(totals, recorded, {
+          paint: choosePaint(context, options),
+          width: context.columns.stdout,
+        });
     await printTo(context.stdout, text);
     return EXIT.fine;
   },

@@ -1,3 +1,6 @@
+import { buildControlReport } from "../../conversation/control/control-report.ts";
+import { type RequestUsage, readRequestUsage } from "../../conversation/spending/request-usage.ts";
+import { type NamedTotals, UsageSums } from "../../conversation/spending/usage-sums.ts";
 import type { Kernel, SessionId, SessionRecord } from "../../index.ts";
 import { choosePaint } from "../choose-paint.ts";
 import { defineCommand } from "../cli-command.ts";
@@ -11,27 +14,37 @@ import { parseSince } from "../importing/parse-since.ts";
 import { openExistingStore } from "../open-store.ts";
 import { createPagedPrinter } from "../paged-printer.ts";
 import type { Paint } from "../paint.ts";
-import { createPlainPrinter, type Printer } from "../printer.ts";
+import { printLines } from "../print-lines.ts";
+import { createPlainPrinter, type Printer, printTo } from "../printer.ts";
 import { getSessionScope } from "../sessions/session-scope.ts";
 import { formatRequestUsage } from "../spending/format-request-usage.ts";
+import { renderControl } from "../spending/render-control.ts";
+import { renderSavings } from "../spending/render-savings-note.ts";
 import { formatCost, renderSpending, renderUnpricedNote } from "../spending/render-spending.ts";
-import { type RequestUsage, readRequestUsage } from "../spending/request-usage.ts";
 import { findGroup, GROUPINGS, type Grouping, selectRows } from "../spending/usage-groups.ts";
-import { type NamedTotals, UsageSums } from "../spending/usage-sums.ts";
+import { UsageError } from "../usage-error.ts";
 import { fitText } from "../width.ts";
+import { wrapText } from "../wrap-text.ts";
 
 /** Reports the tokens and cost of requests. */
 export const usageCommand = defineCommand({
   name: "usage",
   summary: "show the tokens and cost of one conversation or of all",
-  usage: ["usage [session] [--by day|model|session|project|agent|request] [--since TIME]"],
+  usage: [
+    "usage [session] [--by day|model|session|project|agent|request] [--since TIME]",
+    "usage --control [--since TIME]",
+  ],
   about:
-    "Counts the usage that providers reported, including on abandoned lines. If a report names no cost, the prices of its model apply. Days are in UTC.",
+    "Counts the usage that providers reported, including on abandoned lines. If a report names no cost, the prices of its model apply. Savings are estimated: each request is compared with the same request without edits, at cache prices only where its provider reported a cache, and the cost of the edits themselves is included. With --control, savings are measured: conversations that were edited are compared with those that were left alone, per agent and model. Days are in UTC.",
   options: {
     by: {
       type: "string",
       value: "WAY",
       help: "one row per day, model, session, project, agent or request (default: day)",
+    },
+    control: {
+      type: "boolean",
+      help: "compare edited conversations with the control group that the gateway leaves unedited",
     },
     since: { type: "string", value: "TIME", help: "only requests since then: 12h, 30d, 6m, 2026-01-01" },
   },
@@ -41,11 +54,24 @@ export const usageCommand = defineCommand({
     "longhaul usage --by project --since 30d",
     "longhaul usage ticket-4711 --by model",
     "longhaul usage ticket-4711 --by request --json",
+    "longhaul usage --control --since 30d",
   ],
   async run(context, { operands: [wanted], options }) {
     const by = findNamed("by", options.by ?? "day", GROUPINGS).name;
     const since = options.since === undefined ? 0 : parseSince(options.since, Date.now());
+    if (options.control && (wanted !== undefined || options.by !== undefined))
+      throw new UsageError(
+        "--control compares all conversations; it cannot be combined with a session or --by",
+      );
     await using kernel = await openExistingStore(context, options);
+    if (options.control) {
+      const records = listSessions(kernel);
+      const report = await buildControlReport(kernel, { records, since, signal: context.signal });
+      const look = { width: context.columns.stdout, paint: choosePaint(context, options) };
+      if (options.json) await printTo(context.stdout, `${toSafeJson(report)}\n`);
+      else await printLines(context, renderControl(report, look));
+      return EXIT.fine;
+    }
     const session =
       wanted === undefined ? undefined : await findSession(kernel, wanted, getSessionScope(context, options));
     const titles = new Map<string, string>();
@@ -124,7 +150,8 @@ async function printText(report: UsagePrintout): Promise<void> {
   }
   const { total } = sums;
   if (total.requests === 0) return printer.print("No usage reported.\n");
-  const notes = renderUnpricedNote(total).map((line) => paint("dim", fitText(line, width)));
+  const texts = [...renderUnpricedNote(total), ...renderSavings(sums.savings)];
+  const notes = texts.flatMap((line) => wrapText(line, width)).map((line) => paint("dim", line));
   const lines =
     by === "request"
       ? [`${formatQuantity(total.requests, "request")}, ${formatCost(total)}`]
@@ -163,12 +190,13 @@ async function printJson({ printer, spent, session, by, titles }: UsagePrintout)
   for await (const { usage, group } of spent) {
     sums.add(usage, group);
     if (by !== "request") continue;
-    const { totals, ...facts } = usage;
-    await printer.print(`${separator}\n${toSafeJson({ ...facts, ...totals })}`);
+    const { totals, savings, ...facts } = usage;
+    await printer.print(`${separator}\n${toSafeJson({ ...facts, ...totals, savings })}`);
     separator = ",";
   }
   const written = selectRows(sums, by)
     .map(({ name, totals }) => `\n${toSafeJson({ [by]: name, title: titles.get(name), ...totals })}`)
     .join(",");
-  await printer.print(`${written}\n],"total":${toSafeJson(sums.total)}}\n`);
+  const { total, savings } = sums;
+  await printer.print(`${written}\n],"total":${toSafeJson(total)},"savings":${toSafeJson(savings)}}\n`);
 }

@@ -18,6 +18,7 @@ export function toContextJson(report: ContextReport) {
     ...(diff && { diff: diff.changes.map(toChangeJson), isDiffCut: diff.isCut }),
     usage: {
       session: books.total,
+      savings: books.savings,
       days: Object.fromEntries(books.days.map(({ name, totals }) => [name, totals])),
       lastRequest: books.last ?? null,
     },

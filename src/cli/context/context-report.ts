@@ -1,9 +1,9 @@
 import { readPinnedEntries } from "../../conversation/read-pinned-entries.ts";
+import { readRequestUsage } from "../../conversation/spending/request-usage.ts";
+import { UsageSums } from "../../conversation/spending/usage-sums.ts";
 import type { Entry, FittedWindow, Kernel, RememberedFact, Session } from "../../index.ts";
 import type { OverlayBody } from "../../log-entry.ts";
 import { diffWindows } from "../../window-entry.ts";
-import { readRequestUsage } from "../spending/request-usage.ts";
-import { UsageSums } from "../spending/usage-sums.ts";
 import { compareWithLog, type LogDiff } from "./log-diff.ts";
 import type { DescribedWindow } from "./window-options.ts";
 

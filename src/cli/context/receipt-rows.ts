@@ -14,8 +14,8 @@ export function buildReceiptRows(receipt: Receipt, isFull: boolean): readonly La
   return [
     ["size", formatTokenChange(tokens.without, tokens.with)],
     ["cached", `${formatCompared(cachedShare, (share) => `${Math.round(100 * share)}%`)} (cache ${cache})`],
-    ["this call", `${formatCompared(thisCall, formatDollars)}${assumed}`],
-    ["next calls", `${formatCompared(nextCalls, formatDollars)} each, while the cache is hot`],
+    ["this call", `${formatCompared(thisCall, formatDollars)}, estimated${assumed}`],
+    ["next calls", `${formatCompared(nextCalls, formatDollars)} each, estimated, while the cache is hot`],
     ["break-even", formatBreakEven(receipt)],
     ["removed", formatCut(receipt, isFull)],
   ];

@@ -5,6 +5,7 @@ import { escapeLine } from "../escape.ts";
 import { formatCount, formatQuantity, formatShare } from "../format-count.ts";
 import { formatAgo } from "../format-time.ts";
 import { quoteShellWord } from "../quote-shell-word.ts";
+import { renderSavings } from "../spending/render-savings-note.ts";
 import { renderSpending, renderUnpricedNote } from "../spending/render-spending.ts";
 import { explainEdit } from "../transcript/explain-edit.ts";
 import { fitText } from "../width.ts";
@@ -103,7 +104,8 @@ function renderUsage({ books, now }: ContextReport, look: ContextPrintOptions): 
     ...(isFull ? days : days.slice(-SHOWN_DAYS)).toReversed(),
     { name: "session", totals: total },
   ];
-  const notes = renderUnpricedNote(total).flatMap((line) => wrapText(line, columns));
+  const texts = [...renderUnpricedNote(total), ...renderSavings(books.savings)];
+  const notes = texts.flatMap((line) => wrapText(line, columns));
   return [...renderSpending("", rows, { width: columns, paint }), ...notes, ...state];
 }
 

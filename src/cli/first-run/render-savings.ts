@@ -12,5 +12,5 @@ export function describeSavings({ totals, estimate, replayed, sessions }: Saving
     replayed < sessions
       ? ` (from ${formatCount(replayed)} of ${formatCount(sessions)} conversations, evenly chosen)`
       : "";
-  return `${paid}; under longhaul's policy about ${formatDollars(Math.max(0, estimate))}${basis}.`;
+  return `${paid}; under longhaul's policy an estimated ${formatDollars(Math.max(0, estimate))}${basis}.`;
 }

@@ -1,10 +1,11 @@
 import { loadConversation } from "../../conversation/load-conversation.ts";
+import { readRequestUsage } from "../../conversation/spending/request-usage.ts";
+import { UsageSums } from "../../conversation/spending/usage-sums.ts";
 import type { Kernel, SessionId } from "../../index.ts";
 import { POLICIES, type Policy, replay, type Totals } from "../../window-entry.ts";
 import { listSessionIds } from "../find-session.ts";
-import { countRequests, findTokenPrice } from "../replaying/token-price.ts";
-import { readRequestUsage } from "../spending/request-usage.ts";
-import { UsageSums } from "../spending/usage-sums.ts";
+import { chooseReplayProtocol } from "../replaying/replay-protocol.ts";
+import { countRequests, findLastModelFacts, getTokenPrice } from "../replaying/token-price.ts";
 
 /** The money that conversations have cost, and an estimate of their cost under the default policy. */
 export interface SavingsEstimate {
@@ -80,13 +81,17 @@ async function replaySession(
   id: SessionId,
 ): Promise<{ readonly cost: number; readonly unboundedCost: number } | undefined> {
   const conversation = await loadConversation(kernel, id);
-  const price = findTokenPrice(kernel, conversation);
+  const facts = findLastModelFacts(kernel, conversation);
+  const price = getTokenPrice(facts);
   if (price === undefined || countRequests(conversation) === 0) return undefined;
   await using session = await kernel.session(id);
+  const own = new UsageSums();
+  for await (const usage of readRequestUsage(session, (model) => kernel.modelFacts(model))) own.add(usage);
+  const protocol = chooseReplayProtocol(own.total, facts);
   const { model } = await session.lastCall();
   const window = (model === undefined ? undefined : kernel.modelFacts(model).window) ?? DEFAULT_WINDOW;
-  const unbounded = replay(conversation, findPolicy("none"), Number.POSITIVE_INFINITY);
-  const bounded = replay(conversation, findPolicy("longhaul"), window);
+  const unbounded = replay(conversation, findPolicy("none"), Number.POSITIVE_INFINITY, { protocol });
+  const bounded = replay(conversation, findPolicy("longhaul"), window, { protocol });
   return { cost: bounded.cost * price, unboundedCost: unbounded.cost * price };
 }
 

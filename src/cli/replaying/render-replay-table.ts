@@ -1,15 +1,18 @@
+import type { Totals } from "../../window-entry.ts";
 import { formatCount, formatQuantity } from "../format-count.ts";
 import { formatDollars } from "../format-dollars.ts";
+import { formatCost } from "../spending/render-spending.ts";
 import { type Column, renderTable } from "../table.ts";
 import { wrapText } from "../wrap-text.ts";
 import type { TotalsWithEvidence } from "./evidence-totals.ts";
 
-const FIGURE_TITLES = ["window", "cost", "ids", "lines", "sent", "peak", "edits/100", "dearest"];
+const FIGURE_TITLES = ["window", "cost", "+refetch", "ids", "lines", "sent", "peak", "edits/100", "dearest"];
 const EVIDENCE_TITLES = ["evidence", "unpaged"];
 
 /** Formats replay totals as a table; evidence columns appear only if questions were asked. */
 export function renderReplayTable(
   totals: readonly TotalsWithEvidence[],
+  recorded: Totals,
   look: Parameters<typeof renderTable>[2],
 ): string {
   const [first] = totals;
@@ -33,6 +36,7 @@ export function renderReplayTable(
     `${one.window / 1_000}k`,
     ...(hasDollars ? [formatDollars(one.dollars)] : []),
     one.costShare.toFixed(3),
+    one.fullCostShare.toFixed(3),
     `${(100 * one.identifiers).toFixed(1)}%`,
     `${(100 * one.lines).toFixed(1)}%`,
     `${formatCount(Math.round(one.sentTokens / 1_000))}k`,
@@ -42,7 +46,9 @@ export function renderReplayTable(
     ...(hasEvidence ? [formatPercent(one.evidence), formatPercent(one.unpaged)] : []),
   ]);
   const head = `${formatQuantity(first.sessions, "conversation")}, ${formatQuantity(first.requests, "request")}; cost relative to an unlimited window`;
-  const verdict = wrapText(describeCheapest(totals), look.width);
+  const verdict = [describeCheapest(totals), ...describeRecorded(recorded)].flatMap((text) =>
+    wrapText(text, look.width),
+  );
   return `${[head, "", ...renderTable(columns, rows, look), "", ...verdict].join("\n")}\n`;
 }
 
@@ -70,7 +76,16 @@ function describeCheapest(totals: readonly TotalsWithEvidence[]): string {
     unpricedSessions > 0 && unboundedDollars > 0
       ? ` Dollars exclude ${formatQuantity(unpricedSessions, "conversation")} without a known price.`
       : "";
-  return `In a window of ${largest / 1_000}k, ${lead}: ${money}${saved} than an unlimited window, with ${(100 * identifiers).toFixed(0)}% of the names that the agent used next still there.${unpriced}`;
+  const refetched = `${Math.abs(Math.round(100 * (1 - best.fullCostShare)))}% ${best.fullCostShare <= 1 ? "less" : "more"}`;
+  return `In a window of ${largest / 1_000}k, ${lead}: ${money}${saved} than an unlimited window (${refetched} including the cost of fetching lost content again), with ${(100 * identifiers).toFixed(0)}% of the names that the agent used next still there.${unpriced}`;
+}
+
+/** The reported usage of the replayed conversations, to compare the estimates with. */
+function describeRecorded(recorded: Totals): readonly string[] {
+  if (recorded.requests === 0) return [];
+  return [
+    `Measured: providers reported ${formatQuantity(recorded.requests, "request")} for these conversations, ${formatCost(recorded)}. All other figures are estimated.`,
+  ];
 }
 
 function formatPercent(share: number | undefined): string {

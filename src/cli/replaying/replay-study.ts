@@ -4,6 +4,8 @@ import { type SessionId, textOfMessage } from "../../index.ts";
 import {
   POLICIES,
   type Policy,
+  PROTOCOL,
+  type Protocol,
   type RecordedMessage,
   type ReplayedRequest,
   replay,
@@ -32,10 +34,10 @@ export class ReplayStudy {
   async replay(
     id: SessionId,
     conversation: readonly RecordedMessage[],
-    tokenPrice: number | undefined,
+    { tokenPrice, protocol = PROTOCOL }: { readonly tokenPrice?: number; readonly protocol?: Protocol } = {},
   ): Promise<void> {
     const none = POLICIES.find(({ name }) => name === "none") as Policy;
-    const unbounded = replay(conversation, none, Number.POSITIVE_INFINITY);
+    const unbounded = replay(conversation, none, Number.POSITIVE_INFINITY, { protocol });
     for (const window of this.#windows) {
       const courses: PictureCurve[] = [];
       for (const policy of this.#policies) {
@@ -44,7 +46,7 @@ export class ReplayStudy {
         const onRequest = (request: ReplayedRequest) => {
           if (keeps) requests.push(request);
         };
-        const score = replay(conversation, policy, window, { onRequest });
+        const score = replay(conversation, policy, window, { protocol, onRequest });
         const key = `${policy.name}\n${window}`;
         this.#scores.set(key, [...(this.#scores.get(key) ?? []), { score, unbounded, tokenPrice }]);
         courses.push({ name: policy.name, points: requests });

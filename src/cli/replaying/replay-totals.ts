@@ -9,6 +9,10 @@ export interface ReplayTotals {
   /** Cost in input tokens; `costShare` relates it to an unbounded window. */
   readonly cost: number;
   readonly costShare: number;
+  /** Estimated extra calls and cost of fetching lost content again; `fullCostShare` is `costShare` with that cost. */
+  readonly refetchCalls: number;
+  readonly refetchCost: number;
+  readonly fullCostShare: number;
   readonly sentTokens: number;
   readonly peakTokens: number;
   readonly edits: number;
@@ -39,18 +43,21 @@ export function sumReplays(policy: string, window: number, compared: readonly Co
     return used === 0 ? 1 : sum(({ score }) => of(score).kept) / used;
   };
   const cost = sum(({ score }) => score.cost);
+  const refetchCost = sum(({ score }) => score.refetch.cost);
+  const unboundedCost = Math.max(
+    1,
+    sum(({ unbounded }) => unbounded.cost),
+  );
   return {
     policy,
     window,
     sessions: compared.length,
     requests: sum(({ score }) => score.requests),
     cost,
-    costShare:
-      cost /
-      Math.max(
-        1,
-        sum(({ unbounded }) => unbounded.cost),
-      ),
+    costShare: cost / unboundedCost,
+    refetchCalls: sum(({ score }) => score.refetch.calls),
+    refetchCost,
+    fullCostShare: (cost + refetchCost) / unboundedCost,
     sentTokens: sum(({ score }) => score.sentTokens),
     peakTokens: compared.reduce((most, { score }) => Math.max(most, score.peakTokens), 0),
     edits: sum(({ score }) => score.edits),

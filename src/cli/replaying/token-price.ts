@@ -1,10 +1,17 @@
 import type { Kernel } from "../../index.ts";
-import type { RecordedMessage } from "../../window-entry.ts";
+import type { ModelFacts, RecordedMessage } from "../../window-entry.ts";
 
-/** US dollars of an uncached input token of the conversation's last model; undefined if its prices are unknown. */
-export function findTokenPrice(kernel: Kernel, conversation: readonly RecordedMessage[]): number | undefined {
+/** The facts of the conversation's last model; undefined if no message names one. */
+export function findLastModelFacts(
+  kernel: Kernel,
+  conversation: readonly RecordedMessage[],
+): ModelFacts | undefined {
   const model = conversation.findLast(({ message }) => message.model !== undefined)?.message.model;
-  const facts = model === undefined ? undefined : kernel.modelFacts(model);
+  return model === undefined ? undefined : kernel.modelFacts(model);
+}
+
+/** US dollars of an uncached input token; undefined if unknown. */
+export function getTokenPrice(facts: ModelFacts | undefined): number | undefined {
   return facts && !facts.arePricesAssumed ? facts.prices.input / 1_000_000 : undefined;
 }
 

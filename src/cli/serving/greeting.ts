@@ -38,7 +38,7 @@ export function renderGreeting(listening: GatewayFacts, paint: Paint, isQuiet: b
 export function toGreetingJson(listening: GatewayFacts): object {
   const { url, store, loaded, env } = listening;
   const { config, path, project, warnings } = loaded;
-  const { policy, dryRun, threshold, recall, redact } = config;
+  const { policy, dryRun, threshold, control, recall, redact } = config;
   return {
     type: "listening",
     version: readVersion(),
@@ -46,7 +46,7 @@ export function toGreetingJson(listening: GatewayFacts): object {
     store,
     config: path ?? null,
     project: project.path ?? null,
-    settings: { policy, dryRun, threshold, recall, redact },
+    settings: { policy, dryRun, threshold, control, recall, redact },
     upstreams: config.upstreams.map(({ name, baseUrl, apis, keyEnv }) => ({
       name,
       baseUrl,
@@ -96,7 +96,7 @@ function renderUpstreams({ loaded: { config }, env }: GatewayFacts, paint: Paint
 const RECALL_WORDS = { off: "", "after-edit": "after the first edit", always: "always" } as const;
 
 function renderSettings({ loaded: { config, path, project } }: GatewayFacts): readonly string[] {
-  const { policy, dryRun, threshold, when, recall, redact, tokens } = config;
+  const { policy, dryRun, threshold, control, when, recall, redact, tokens } = config;
   const moment =
     when === "late" ? `at ${threshold}%` : `when that saves money, at the latest at ${threshold}%`;
   const edits =
@@ -110,6 +110,7 @@ function renderSettings({ loaded: { config, path, project } }: GatewayFacts): re
     .filter(Boolean)
     .join(" and ");
   const more = [
+    ...(control > 0 ? [`control group of ${Math.round(100 * control)}% of new conversations`] : []),
     `recall ${recalled || "off"}`,
     `redaction ${redact ? "on" : "off"}`,
     tokens.length > 0

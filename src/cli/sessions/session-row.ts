@@ -1,8 +1,8 @@
+import { readRequestUsage } from "../../conversation/spending/request-usage.ts";
+import { UsageSums } from "../../conversation/spending/usage-sums.ts";
 import type { Kernel, SessionRecord } from "../../index.ts";
 import { findOrigin, type SessionOrigin } from "../../model/session-origin.ts";
 import type { ModelFactsLookup, Totals } from "../../window-entry.ts";
-import { readRequestUsage } from "../spending/request-usage.ts";
-import { UsageSums } from "../spending/usage-sums.ts";
 
 /** A session as the listing shows it. */
 export interface SessionRow extends SessionOrigin {

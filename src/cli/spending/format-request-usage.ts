@@ -1,9 +1,9 @@
+import type { RequestUsage } from "../../conversation/spending/request-usage.ts";
 import { escapeLine } from "../escape.ts";
 import { formatCount } from "../format-count.ts";
 import { formatTime } from "../format-time.ts";
 import { fitText, padText } from "../width.ts";
 import { formatCost } from "./render-spending.ts";
-import type { RequestUsage } from "./request-usage.ts";
 
 const MODEL_WIDTH = 26;
 

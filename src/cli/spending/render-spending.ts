@@ -1,10 +1,10 @@
+import type { NamedTotals } from "../../conversation/spending/usage-sums.ts";
 import type { Totals } from "../../window-entry.ts";
 import { formatCount, formatQuantity } from "../format-count.ts";
 import { formatDollars } from "../format-dollars.ts";
 import type { Paint } from "../paint.ts";
 import { type Column, renderTable } from "../table.ts";
 import { measureWidth } from "../width.ts";
-import type { NamedTotals } from "./usage-sums.ts";
 
 type Figure = readonly [title: string, (totals: Totals) => string];
 

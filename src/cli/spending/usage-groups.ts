@@ -1,6 +1,6 @@
+import type { NamedTotals, UsageSums } from "../../conversation/spending/usage-sums.ts";
 import type { SessionRecord } from "../../index.ts";
 import { findOrigin } from "../../model/session-origin.ts";
-import type { NamedTotals, UsageSums } from "./usage-sums.ts";
 
 /** Ways to group usage. */
 export const GROUPINGS = [

@@ -10,7 +10,7 @@ export function explainEdit({ reason, receipt }: Pick<EditReason, "reason" | "re
 function explainReceipt({ isForced, cache, breakEvenCalls, policy }: Receipt): string {
   if (isForced) return "the window was over its limit";
   if (cache === "cold") return `the cache was cold, so ${policy} could edit for free`;
-  if (breakEvenCalls === 0) return `${policy} expected immediate savings`;
+  if (breakEvenCalls === 0) return `${policy} estimated immediate savings`;
   if (breakEvenCalls === null) return `${policy} freed space`;
-  return `${policy} expected savings after ${formatQuantity(breakEvenCalls, "more call")}`;
+  return `${policy} estimated savings after ${formatQuantity(breakEvenCalls, "more call")}`;
 }

@@ -1,7 +1,8 @@
 import { CallWindow } from "../../conversation/call-window.ts";
 import { compactOnCommand } from "../../conversation/compact-on-command.ts";
 import { type EntryId, type FittedWindow, isLonghaulError, parseEntryId } from "../../index.ts";
-import { detectOverflow, type Overflow, type ProviderFailure } from "../../window-entry.ts";
+import type { UsageBody } from "../../log-entry.ts";
+import { detectOverflow, estimateText, type Overflow, type ProviderFailure } from "../../window-entry.ts";
 import type { ReplyReader } from "../../wire/wire.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
 import type { Violation } from "../outgoing/violation.ts";
@@ -32,6 +33,9 @@ export class ThreadCall {
   readonly #window: CallWindow<RequestMessage>;
   #state: CallState = "open";
   #naming: Promise<void> | undefined;
+  #reported: UsageBody | undefined;
+  /** Time before the request was sent. */
+  overheadMs: number | undefined;
 
   private constructor(thread: Thread, callRequest: CallRequest, sent?: LastSentRequest) {
     this.thread = thread;
@@ -113,6 +117,11 @@ export class ThreadCall {
   /** The elements to send; undefined if the body is sent unchanged. */
   get pieces(): readonly OutgoingPiece[] | undefined {
     return this.#content.pieces;
+  }
+
+  /** The stored usage of the request; undefined until there is one. */
+  get reported(): UsageBody | undefined {
+    return this.#reported;
   }
 
   /** True if the request is sent with an edited window. */
@@ -238,7 +247,7 @@ export class ThreadCall {
   async #learnStored(): Promise<void> {
     const { chain } = this.request;
     if (!this.isFromLog) this.thread.recordProviderMemory(true);
-    else if (chain?.isWhole === "perhaps") await this.thread.mark("isOurs");
+    else if (chain?.isWhole === "perhaps") await this.thread.mark({ isOurs: true });
   }
 
   /** Stores and fits a repeated request like any other, so that it can be repaired. */
@@ -263,7 +272,18 @@ export class ThreadCall {
   async #report(reader: ReplyReader): Promise<void> {
     const { usage, responseId: request, model = this.request.frame.model } = reader;
     await this.thread.conversation.runInTurn(async () => {
-      if (usage) await this.#window.report({ usage, model, request, reply: reader.message() });
+      if (usage) {
+        const { recallTools } = this.request.frame;
+        const addedTokens = recallTools ? estimateText(JSON.stringify(recallTools)) : 0;
+        const added = { addedTokens, overheadMs: this.overheadMs };
+        this.#reported = await this.#window.report({
+          usage,
+          model,
+          request,
+          reply: reader.message(),
+          ...added,
+        });
+      }
       this.end();
     });
     await this.#naming;

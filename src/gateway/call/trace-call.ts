@@ -1,43 +1,32 @@
-import { computeSavedDollars } from "../../window-entry.ts";
+import { computeReportCost, computeSavings, type ModelFactsLookup } from "../../window-entry.ts";
 import type { ReplyReader } from "../../wire/wire.ts";
 import type { Trace } from "../observe/trace.ts";
 import type { ThreadCall } from "./thread-call.ts";
 
-/** Records the edits of a request. */
+/** Records the sizes of a request without and with edits. A dry run sends the request without them. */
 export function traceCall(trace: Trace, { fitted, healed, request: callRequest }: ThreadCall): void {
   if (callRequest.isDryRun) trace.isDryRun = true;
   if (healed > 0) trace.healed = healed;
   if (!fitted) return;
+  trace.tokensBefore = Math.round(fitted.uneditedTokens);
   trace.tokensAfter = Math.round(fitted.tokens);
-  const receipt = fitted.plan?.receipt;
-  if (!receipt) return;
-  trace.isPlanned = true;
-  if (callRequest.isDryRun) {
-    trace.tokensBefore = Math.round(receipt.tokens.without);
-    trace.tokensAfter = Math.round(receipt.tokens.with);
-  }
-  trace.savedDollars = computeSavedDollars(fitted, 0);
+  if (fitted.plan) trace.isPlanned = true;
 }
 
-/**
- * Records the sizes of a body and the savings. Estimates the original tokens by assuming the same token density
- * throughout.
- */
-export function traceBody(
+/** Records the reply, its cost, and the savings of edits. */
+export function traceReply(
   trace: Trace,
-  { fitted }: Pick<ThreadCall, "fitted">,
-  cameBytes: number,
-  sentBytes: number,
+  reader: ReplyReader,
+  { reported }: Pick<ThreadCall, "reported">,
+  factsOf: ModelFactsLookup,
 ): void {
-  trace.bytesIn = cameBytes;
-  if (trace.tokensAfter === undefined || trace.isDryRun) return;
-  trace.tokensBefore = Math.round((trace.tokensAfter * cameBytes) / Math.max(1, sentBytes));
-  if (fitted) trace.savedDollars = computeSavedDollars(fitted, trace.tokensBefore - trace.tokensAfter);
-}
-
-/** Records the reply. */
-export function traceReply(trace: Trace, reader: ReplyReader): void {
   if (reader.usage) trace.usage = reader.usage;
+  if (reported) {
+    const spentDollars = computeReportCost(reported, factsOf);
+    if (spentDollars !== undefined) trace.spentDollars = spentDollars;
+    const savings = computeSavings(reported, factsOf);
+    if (savings.requests > 0) trace.savings = savings;
+  }
   if (reader.model !== undefined) trace.responseModel = reader.model;
   if (reader.responseId !== undefined) trace.responseId = reader.responseId;
   if (reader.stopReason !== undefined) trace.stopReason = reader.stopReason;

@@ -12,6 +12,7 @@ import {
   nameSchema,
   oneOfSchema,
   policyNameSchema,
+  shareSchema,
   textListSchema,
   textSchema,
   wholeSchema,
@@ -79,6 +80,11 @@ export const configSchema = z.strictObject(
     paging: flagSchema()
       .default(true)
       .describe("return removed content to the window when the newest message asks for it"),
+    control: shareSchema()
+      .default(0)
+      .describe(
+        "share of new conversations that are logged and never edited, to measure savings; 0 for none",
+      ),
     routes: z
       .partialRecord(z.enum(API_NAMES), routeSchema, { error: `an object by ${API_NAMES.join(", ")}` })
       .default({})

@@ -26,6 +26,12 @@ export const wholeSchema = (min: number, max: number, unit = "") => {
   return z.int({ error }).min(min, { error }).max(max, { error });
 };
 
+/** A share from 0 to 1. */
+export const shareSchema = () => {
+  const error = "a number from 0 to 1, such as 0.1 for a tenth";
+  return z.number({ error }).min(0, { error }).max(1, { error });
+};
+
 /** A time in milliseconds, up to one day. */
 export const millisecondsSchema = () => wholeSchema(1, 86_400_000, "(milliseconds)");
 

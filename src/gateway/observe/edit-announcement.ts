@@ -23,6 +23,8 @@ export function formatAnnouncement(edit: AnnouncedEdit): string {
 }
 
 function describeGain(calls: number | null): string {
-  if (calls === null) return "does not pay for itself";
-  return calls === 0 ? "pays at once" : `pays after ${calls} call${calls === 1 ? "" : "s"}`;
+  if (calls === null) return "estimated not to pay for itself";
+  return calls === 0
+    ? "estimated to pay at once"
+    : `estimated to pay after ${calls} call${calls === 1 ? "" : "s"}`;
 }

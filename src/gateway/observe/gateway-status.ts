@@ -1,4 +1,5 @@
 import type { MonitorSample, ReliefReport } from "../../log-entry.ts";
+import type { Savings } from "../../window-entry.ts";
 import type { MemoryNotice } from "./memory-notices.ts";
 
 /** An edit of a window, as people are told of it. */
@@ -6,6 +7,14 @@ interface EditNews {
   readonly at: number;
   /** One sentence: the sizes, the price, the way back. */
   readonly text: string;
+}
+
+/** Money that reported requests took, and the estimated savings of edits. */
+export interface GatewaySpending {
+  /** US dollars, of requests whose price is known. */
+  readonly spentCost: number;
+  /** Estimated; its own cost stands beside it. */
+  readonly savings: Savings;
 }
 
 /** The status of a conversation that goes through the gateway. */
@@ -21,10 +30,7 @@ export interface ThreadStatus {
   /** The client's window. */
   readonly window: number;
   readonly requests: number;
-  /** Tokens saved over all requests. */
-  readonly savedTokens: number;
-  /** US dollars saved; negative while edits have not paid off. */
-  readonly savedCost: number;
+  readonly spending: GatewaySpending;
   readonly lastAt: number;
   /** The latest edits since the gateway started, newest first. */
   readonly edits: readonly EditNews[];
@@ -49,8 +55,7 @@ export interface GatewayTotals {
   readonly edits: number;
   /** Overflows and refused blocks that were repaired without reaching the client. */
   readonly healed: number;
-  readonly savedTokens: number;
-  readonly savedCost: number;
+  readonly spending: GatewaySpending;
 }
 
 /** The memory of the gateway's process. */

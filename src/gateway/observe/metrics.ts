@@ -28,10 +28,16 @@ export interface Metrics {
   readonly upstreamErrors: Counter<"upstream" | "reason">;
   /** Types are input, output, cache_read and cache_write. */
   readonly tokens: Counter<"api" | "type">;
-  /** Tokens that edits removed from requests. */
+  /** Prompt tokens without edits minus the tokens sent; negative where additions exceed them. */
   readonly removedTokens: Counter<"api">;
-  /** US dollars; decreases while an edit has not paid off yet. */
+  /** US dollars, of requests whose price is known. */
+  readonly spentDollars: Counter<"api">;
+  /** US dollars, estimated; decreases while an edit has not paid off yet. */
   readonly savedDollars: Counter<"api">;
+  /** The denominator of `savedDollars`: the estimated cost of the same requests without edits. */
+  readonly uneditedDollars: Counter<"api">;
+  /** Cost of tokens that edits made providers write to their cache again; `savedDollars` includes it. */
+  readonly extraWriteDollars: Counter<"api">;
   readonly edits: Counter<"api">;
   /** Repaired failures: overflow or block. */
   readonly healed: Counter<"api" | "what">;
@@ -65,13 +71,31 @@ export function createMetrics(options: MetricsOptions): Metrics {
     ]),
     tokens: createCounterMetric("longhaul_tokens_total", "Tokens reported by providers.", ["api", "type"]),
     removedTokens: createCounterMetric(
-      "longhaul_removed_tokens_total",
-      "Tokens that edits removed from requests.",
+      "longhaul_removed_tokens",
+      "Estimated tokens that edits removed from requests, less additions.",
+      ["api"],
+      "gauge",
+    ),
+    spentDollars: createCounterMetric(
+      "longhaul_spent_dollars_total",
+      "Cost of requests, as reported or by the model's prices, in US dollars.",
       ["api"],
     ),
     savedDollars: createCounterMetric(
       "longhaul_saved_dollars",
-      "Estimated savings of edits, in US dollars.",
+      "Estimated savings of edits after their own cost, in US dollars.",
+      ["api"],
+      "gauge",
+    ),
+    uneditedDollars: createCounterMetric(
+      "longhaul_unedited_dollars",
+      "Estimated cost of the same requests without edits, in US dollars.",
+      ["api"],
+      "gauge",
+    ),
+    extraWriteDollars: createCounterMetric(
+      "longhaul_extra_write_dollars",
+      "Estimated cost of cache writes caused by edits, in US dollars.",
       ["api"],
       "gauge",
     ),

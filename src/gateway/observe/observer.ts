@@ -1,8 +1,8 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
-import { countPromptTokens } from "../../window-entry.ts";
+import { addSavings, countPromptTokens, NO_SAVINGS } from "../../window-entry.ts";
 import { formatTokens } from "./format-tokens.ts";
 import type { GatewayLog } from "./gateway-log.ts";
-import type { GatewayTotals, ThreadStatus, UpstreamStatus } from "./gateway-status.ts";
+import type { GatewaySpending, GatewayTotals, ThreadStatus, UpstreamStatus } from "./gateway-status.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Trace } from "./trace.ts";
 
@@ -20,6 +20,7 @@ const MAX_THREADS = 100;
 /** Maximum number of edits shown with each. */
 const MAX_EDITS = 5;
 const MAX_TITLE = 60;
+const NO_SPENDING: GatewaySpending = { spentCost: 0, savings: NO_SAVINGS };
 
 /** Turns finished requests into log lines, metrics and the status page. */
 export class Observer {
@@ -29,8 +30,7 @@ export class Observer {
     failures: 0,
     edits: 0,
     healed: 0,
-    savedTokens: 0,
-    savedCost: 0,
+    spending: NO_SPENDING,
   };
   readonly #upstreams = new Map<string, Mutable<UpstreamStatus>>();
   readonly #threads = new BoundedMap<string, Mutable<ThreadStatus>>({ max: MAX_THREADS });
@@ -92,8 +92,7 @@ export class Observer {
     if (isFailed) this.#totals.failures++;
     if (trace.isPlanned && !trace.isDryRun) this.#totals.edits++;
     this.#totals.healed += trace.healed ?? 0;
-    this.#totals.savedTokens += countSavedTokens(trace);
-    this.#totals.savedCost += trace.savedDollars ?? 0;
+    this.#totals.spending = addSpending(this.#totals.spending, trace);
     if (trace.upstream === undefined) return;
     const known = this.#upstreams.get(trace.upstream) ?? { name: trace.upstream, requests: 0, failures: 0 };
     known.requests++;
@@ -116,8 +115,12 @@ export class Observer {
     metrics.tokens.add({ api, type: "output" }, usage.outputTokens ?? 0);
     metrics.tokens.add({ api, type: "cache_read" }, usage.cacheReadTokens ?? 0);
     metrics.tokens.add({ api, type: "cache_write" }, usage.cacheWriteTokens ?? 0);
-    metrics.removedTokens.add({ api }, countSavedTokens(trace));
-    metrics.savedDollars.add({ api }, trace.savedDollars ?? 0);
+    metrics.spentDollars.add({ api }, trace.spentDollars ?? 0);
+    const { savings = NO_SAVINGS } = trace;
+    metrics.removedTokens.add({ api }, savings.removedTokens);
+    metrics.savedDollars.add({ api }, savings.savedCost);
+    metrics.uneditedDollars.add({ api }, savings.withoutCost);
+    metrics.extraWriteDollars.add({ api }, savings.extraWriteCost);
     if (trace.isPlanned && !trace.isDryRun) metrics.edits.add({ api });
     if (trace.healed) metrics.healed.add({ api, what: "overflow" }, trace.healed);
     if (trace.error === "stopped") metrics.breakerTrips.add({ reason: "loop" });
@@ -139,8 +142,7 @@ export class Observer {
       tokens: countRequestTokens(trace) ?? known?.tokens ?? 0,
       window: this.#deps.getClientWindow(model),
       requests: (known?.requests ?? 0) + 1,
-      savedTokens: (known?.savedTokens ?? 0) + countSavedTokens(trace),
-      savedCost: (known?.savedCost ?? 0) + (trace.savedDollars ?? 0),
+      spending: addSpending(known?.spending ?? NO_SPENDING, trace),
       lastAt,
       edits: [...news, ...(known?.edits ?? [])].slice(0, MAX_EDITS),
       inFlight: 0,
@@ -154,8 +156,11 @@ function countRequestTokens({ usage, tokensAfter }: Trace): number | undefined {
   return counted > 0 ? counted : tokensAfter;
 }
 
-function countSavedTokens({ tokensBefore = 0, tokensAfter = 0 }: Trace): number {
-  return Math.max(0, tokensBefore - tokensAfter);
+function addSpending(
+  one: GatewaySpending,
+  { spentDollars = 0, savings = NO_SAVINGS }: Trace,
+): GatewaySpending {
+  return { spentCost: one.spentCost + spentDollars, savings: addSavings(one.savings, savings) };
 }
 
 function toLogFields(trace: Trace) {
@@ -167,6 +172,7 @@ function toLogFields(trace: Trace) {
     isPlanned,
     announcement: _,
     title: _title,
+    savings,
     ...rest
   } = trace;
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
@@ -175,6 +181,9 @@ function toLogFields(trace: Trace) {
     request: id,
     ms: Math.round(endedMs - startedMs),
     isEdited: isPlanned,
+    savedDollars: savings?.savedCost,
+    uneditedDollars: savings?.withoutCost,
+    extraWriteDollars: savings?.extraWriteCost,
     inputTokens,
     outputTokens,
     cacheReadTokens,

@@ -1,4 +1,5 @@
 import type { Usage } from "../../index.ts";
+import type { Savings } from "../../window-entry.ts";
 import type { WireName } from "../../wire/wire.ts";
 
 type SpanValues = Record<string, string | number | boolean | string[]>;
@@ -37,7 +38,8 @@ export interface CallEnd {
   readonly firstByteMs?: number | undefined;
   readonly tokensBefore?: number | undefined;
   readonly tokensAfter?: number | undefined;
-  readonly savedDollars?: number | undefined;
+  readonly spentDollars?: number | undefined;
+  readonly savings?: Savings | undefined;
   readonly healed?: number | undefined;
   readonly isEdited?: boolean | undefined;
   readonly isDryRun?: boolean | undefined;
@@ -90,6 +92,7 @@ export function buildStartAttributes(call: CallStart, hasContent: boolean): Span
 export function buildEndAttributes(end: CallEnd, hasContent: boolean): SpanValues {
   return omitUndefined({
     ...buildUsageAttributes(end.usage),
+    "longhaul.cost_dollars": end.spentDollars,
     "gen_ai.response.model": end.responseModel,
     "gen_ai.response.id": end.responseId,
     "gen_ai.response.finish_reasons": end.stopReason === undefined ? undefined : [end.stopReason],
@@ -99,7 +102,9 @@ export function buildEndAttributes(end: CallEnd, hasContent: boolean): SpanValue
     "error.type": end.error,
     "longhaul.tokens.before": end.tokensBefore,
     "longhaul.tokens.after": end.tokensAfter,
-    "longhaul.saved_dollars": end.savedDollars,
+    "longhaul.saved_dollars": end.savings?.savedCost,
+    "longhaul.unedited_dollars": end.savings?.withoutCost,
+    "longhaul.extra_write_dollars": end.savings?.extraWriteCost,
     "longhaul.healed": end.healed,
     "longhaul.edited": end.isEdited,
     "longhaul.dry_run": end.isDryRun,
@@ -119,7 +124,6 @@ function buildUsageAttributes(usage: Usage | undefined): Record<string, number |
     "gen_ai.usage.cache_read.input_tokens": cacheReadTokens,
     "gen_ai.usage.cache_creation.input_tokens": cacheWriteTokens,
     "gen_ai.usage.reasoning.output_tokens": usage.reasoningTokens,
-    "longhaul.cost_dollars": usage.cost,
   };
 }
 

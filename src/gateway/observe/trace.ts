@@ -1,4 +1,5 @@
 import type { Usage } from "../../index.ts";
+import type { Savings } from "../../window-entry.ts";
 import type { WireName } from "../../wire/wire.ts";
 
 /** Facts about one request, reported when it ends; never the content of messages. */
@@ -36,8 +37,10 @@ export interface Trace {
   /** The sentence that tells people of the edit. */
   announcement?: string;
   healed?: number;
-  /** Estimated savings of edits for this request, in US dollars. */
-  savedDollars?: number;
+  /** Cost of the request in US dollars; undefined if unknown. */
+  spentDollars?: number;
+  /** Estimated savings of edits for this request. */
+  savings?: Savings;
   usage?: Usage;
   responseModel?: string;
   responseId?: string;

@@ -32,7 +32,7 @@ export async function buildOverviewPage(
   },
   reader: Pick<PageRequest, "prefixes">,
 ): Promise<PageReply> {
-  const { policy, dryRun, threshold, recall, redact, tokens } = config;
+  const { policy, dryRun, threshold, control, recall, redact, tokens } = config;
   const known = new Map(status.upstreams.map((one) => [one.name, one]));
   return {
     json: {
@@ -42,7 +42,7 @@ export async function buildOverviewPage(
       startedAt: status.startedAt,
       isOpen: status.isOpen,
       inFlight: status.inFlight,
-      settings: { policy, dryRun, threshold, recall, redact },
+      settings: { policy, dryRun, threshold, control, recall, redact },
       upstreams: config.upstreams.map(({ name, baseUrl, apis, prefix, models, keyEnv }) => ({
         ...known.get(name),
         name,

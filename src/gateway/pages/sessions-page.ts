@@ -1,4 +1,6 @@
 import { pickPublicMeta } from "../../conversation/public-meta.ts";
+import { readRequestUsage } from "../../conversation/spending/request-usage.ts";
+import { UsageSums } from "../../conversation/spending/usage-sums.ts";
 import type { Kernel, Receipt, Session, SessionRecord } from "../../index.ts";
 import { listOwnSessions } from "../identity/list-own-sessions.ts";
 import { formatAnnouncement } from "../observe/edit-announcement.ts";
@@ -53,12 +55,15 @@ async function buildSessionPage(kernel: Kernel, callRequest: PageRequest): Promi
     .window({ ...frame, model: model ?? "unknown" })
     .look();
   const overlays = await session.overlays.list(MAX_OVERLAYS);
+  const sums = new UsageSums();
+  for await (const spent of readRequestUsage(session, (model) => kernel.modelFacts(model))) sums.add(spent);
   const { entries, before } = await session.page({ limit, ...(cursor !== null && { before: cursor }) });
   return {
     json: {
       session: await describeSession(session, record),
       model: model ?? null,
       window: { tokens, messages: messages.length, parts, limits, cache },
+      usage: { session: sums.total, savings: sums.savings },
       memories:
         memories.length === 0 ? null : { agent: frame.memories, tokens: parts.memories, facts: memories },
       overlays: overlays.map(({ entry: { seq, at, author, reason, receipt, edit }, isHolding }) => ({

@@ -31,7 +31,7 @@ export async function countTokens(incoming: Incoming, services: Services, target
   const answer = await sendRequest(incoming, services, { upstream, body: sent, isEdited: !isSame });
   const read = await readUpstreamBody(answer.body, MAX_BYTES, { idleMs: config.limits.idleMs, signal });
   const { threshold } = services.modelLimits.getLimits(target, config.threshold);
-  const maxTokens = isEdited ? threshold : Number.POSITIVE_INFINITY;
+  const maxTokens = isEdited && !counted?.isControl ? threshold : Number.POSITIVE_INFINITY;
   trace.ending = "complete";
   if (UNSUPPORTED_STATUSES.has(answer.status)) {
     const bytes = counted ? Buffer.concat(sent) : body;

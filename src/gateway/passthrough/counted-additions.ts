@@ -44,7 +44,7 @@ export function addCountedAdditions(
 
 function predictAdditions(request: ParsedRequest, config: GatewayConfig): SentAdditions {
   const { lead, toolNames } = request.facts;
-  if (lead === "" && toolNames.length === 0) return { hasMemories: false, hasTools: false };
+  if (lead === "" && toolNames.length === 0) return { hasMemories: false, hasTools: false, isControl: false };
   const { tools } = getRecallSettings(config, request.api.name, "main");
-  return { hasMemories: true, hasTools: tools === "always" && canOfferTools(request) };
+  return { hasMemories: true, hasTools: tools === "always" && canOfferTools(request), isControl: false };
 }

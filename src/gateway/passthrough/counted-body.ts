@@ -26,6 +26,8 @@ interface CountedBody {
   readonly sent: readonly Uint8Array[];
   /** True if the client asks for edits that the gateway carries out. */
   readonly isManaged: boolean;
+  /** True if it extends a conversation whose requests are sent as they come. */
+  readonly isControl?: boolean;
 }
 
 /**
@@ -67,7 +69,7 @@ export function buildCountedBody(
       facts: readBodyFacts(api, messages),
     };
     const whole = addCountedAdditions(changes, request, memories, config(), known);
-    return { sent: buildOutgoingBody({ cut }, whole), isManaged };
+    return { sent: buildOutgoingBody({ cut }, whole), isManaged, isControl: known?.isControl === true };
   } catch (error) {
     // The upstream will report the problem.
     if (error instanceof BodyError) return { sent: [body], isManaged: false };

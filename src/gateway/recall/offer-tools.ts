@@ -22,7 +22,8 @@ export function offerTools(
   config: GatewayConfig,
   thread: Pick<Thread, "kind" | "meta">,
 ): CallRequest {
-  const { api, frame, limits } = callRequest;
+  const { api, frame, limits, isControl } = callRequest;
+  if (isControl) return callRequest;
   const { tools: mode } = getRecallSettings(config, api.name, thread.kind);
   if (mode === "off" || !canOfferTools(request)) return callRequest;
   // A client without tools may use a model that refuses them.

@@ -16,6 +16,7 @@ import { getRecallSettings } from "./recall-settings.ts";
 export async function prepareRecall(exchange: Exchange): Promise<RequestRecall | undefined> {
   const { services, request, thread, call } = exchange;
   const { request: callRequest, roomTokens } = call;
+  if (callRequest.isControl) return undefined;
   const { context } = getRecallSettings(services.config(), callRequest.api.name, thread.kind);
   const previous = request.fields.all.previous_response_id;
   const { recallTools: ownTools } = callRequest.frame;
@@ -115,7 +116,7 @@ export async function keepRecallTools(
   isAccepted: boolean,
 ): Promise<void> {
   if (!isAccepted || !recall?.hasTools || thread.meta.hasRecallTools) return;
-  await thread.mark("hasRecallTools").catch(services.onStoreFailure);
+  await thread.mark({ hasRecallTools: true }).catch(services.onStoreFailure);
 }
 
 /** Chooses the context for the newest message; earlier context stays as long as there is room for it, newest first. */

@@ -26,10 +26,10 @@ const MAX_TOKENS = 20_000;
 export async function searchMemory(
   { principal, trace, signal }: Pick<Incoming, "principal" | "trace" | "signal">,
   { kernel, config }: Services,
-  { api, messages }: CallRequest,
+  { api, messages, isControl }: CallRequest,
   thread: Thread,
 ): Promise<MemorySearch | undefined> {
-  if (!getRecallSettings(config(), api.name, thread.kind).context) return undefined;
+  if (isControl || !getRecallSettings(config(), api.name, thread.kind).context) return undefined;
   const { list } = messages;
   const last = list.at(-1 - thread.countReminders(messages));
   if (last?.role !== "user" || thread.recall.contextTexts.has(list, last)) return undefined;

@@ -12,10 +12,11 @@ export function recordReply(exchange: Exchange): void {
     keptBody.memo.additions = {
       hasMemories: call.request.memories !== undefined,
       hasTools: recall?.hasTools ?? false,
+      isControl: call.request.isControl === true,
     };
   if (!reply) return;
   const { reader, completedMs = performance.now() } = reply.recorder;
-  traceReply(trace, reader);
+  traceReply(trace, reader, call, (model) => services.kernel.modelFacts(model));
   if (!reader.isComplete) return;
   if (thread.kind === "main") services.loops.recordSuccess(getLoopFamily(thread.session.id));
   countForLoops(exchange, completedMs);

@@ -21,6 +21,7 @@ export async function relayResult(exchange: Exchange, result: UpstreamResult): P
   }
   const rounds = recall?.hasTools ? new CallRounds(exchange, recall) : undefined;
   const reader = rounds && createMergedReader(request.api, services.kernel, rounds);
+  call.overheadMs = trace.overheadMs;
   const recorder = call.createRecorder(reader, createReplyNamer(exchange));
   const reply = await prepareReply(exchange, recorder);
   exchange.reply = reply;

@@ -1,3 +1,4 @@
+import { recordOverflow } from "../../conversation/control/overflow-count.ts";
 import { runHealLoop } from "../../conversation/heal-loop.ts";
 import {
   detectOutputOverflow,
@@ -6,7 +7,7 @@ import {
   type ProviderFailure,
 } from "../../window-entry.ts";
 import type { WireObject } from "../../wire/wire.ts";
-import { traceBody, traceCall } from "../call/trace-call.ts";
+import { traceCall } from "../call/trace-call.ts";
 import type { Exchange } from "../exchange/exchange-state.ts";
 import { getLoopFamily } from "../loops/loop-family.ts";
 import { countBytes, isSameBody } from "../outgoing/splice-body.ts";
@@ -21,6 +22,8 @@ export async function sendUntilAccepted(exchange: Exchange): Promise<UpstreamRes
   const learned = services.modelLimits.getLearned(target);
   const result = await sendRound(exchange);
   if (result.refusal && detectOverflow(result.refusal.failure)) {
+    await recordOverflow(thread.session).catch(services.onStoreFailure);
+    if (call.request.isControl) return result;
     // It is not repaired again, and a client that repeats it is stopped.
     thread.hopeless.record(call.request);
     services.loops.recordOverflow(getLoopFamily(thread.session.id));
@@ -39,8 +42,8 @@ export async function sendRound(
   const { answer, refusal } = await runHealLoop<UpstreamResponse, UpstreamRefusal>({
     async send() {
       if (!elements) call.setExtraTokens(recall?.countTokens() ?? 0);
-      const response = await sendBody(exchange, body, elements);
-      const isWatched = call.isEditable || recall !== undefined;
+      const response = await sendBody(exchange, body);
+      const isWatched = call.isEditable || recall !== undefined || call.request.isControl === true;
       const refusal = isWatched ? await findRefusal(exchange, response, countBytes(body)) : undefined;
       return { answer: response, ...(refusal && { refusal }) };
     },
@@ -59,12 +62,9 @@ export async function sendRound(
 function sendBody(
   { incoming, services, trace, request, target, call, span }: Exchange,
   body: readonly Uint8Array[],
-  elements: readonly WireObject[] | undefined,
 ): Promise<UpstreamResponse> {
   const isSame = body[0] === request.messages.cut.bytes;
-  const receivedBytes = incoming.body.length;
-  // Content sent in place of the provider's stored messages was never part of the client's body.
-  if (!elements) traceBody(trace, call, receivedBytes, call.isFromLog ? receivedBytes : countBytes(body));
+  trace.bytesIn = incoming.body.length;
   return sendRequest(incoming, services, {
     upstream: target.upstream,
     body: isSame && !call.isEditable ? [incoming.raw] : body,

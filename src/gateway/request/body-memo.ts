@@ -26,4 +26,6 @@ export interface SentAdditions {
   /** True if the person's memories go with it, once there are any. */
   readonly hasMemories: boolean;
   readonly hasTools: boolean;
+  /** True if the conversation belongs to the control arm. */
+  readonly isControl: boolean;
 }

@@ -79,6 +79,8 @@ export interface CallRequest {
   readonly chain?: Chain | undefined;
   /** The person's pinned memories, if there are any, and the name that they are stored under. */
   readonly memories?: { readonly agent: string; readonly text: string | undefined };
+  /** True if the conversation belongs to the control arm: the request is sent unchanged. */
+  readonly isControl?: true;
   /** True to plan without changing anything. */
   readonly isDryRun: boolean;
   readonly signal: AbortSignal;

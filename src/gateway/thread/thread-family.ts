@@ -8,6 +8,7 @@ import { detectRequestKind } from "../identity/request-kind.ts";
 import { type CallerIdentity, findFreeChildId } from "../identity/session-ids.ts";
 import { ClientSummaries } from "./client-summaries.ts";
 import type { ClientSummary } from "./client-summary.ts";
+import { addArm, findArm } from "./family-arm.ts";
 import { FamilyRoots } from "./family-roots.ts";
 import { forkThread } from "./fork-thread.ts";
 import { buildThreadMeta } from "./new-thread-meta.ts";
@@ -24,6 +25,8 @@ export interface ThreadFamilyDeps {
   readonly kernel: Kernel;
   readonly stored: (message: MessageInput, key: string) => MessageInput;
   readonly prepareStored: (messages: readonly MessageInput[]) => Promise<void>;
+  /** Share of new conversations that belong to the control arm; 0 if there is none. */
+  readonly controlShare: () => number;
   /** Called when a client has summarized a conversation; `of` is missing if the conversation is unknown. */
   readonly onSummary: (summary: Pick<ClientSummary, "text"> & Partial<ClientSummary>) => void;
   /** Finds the conversation of another family that a text quotes. */
@@ -223,16 +226,22 @@ export class ThreadFamily {
 
   async #open(request: ThreadLookup, kind: ThreadKind): Promise<Thread> {
     const { keys, firstKey, facts } = request;
-    const meta = buildThreadMeta(request, kind);
-    const stored = encodeThreadMeta(meta);
+    const plain = buildThreadMeta(request, kind);
     const whole = kind === "compaction" ? await findClosestThread(this.#threads, keys) : undefined;
     if (whole) {
+      const meta = addArm(plain, whole.thread.meta.arm);
+      const stored = encodeThreadMeta(meta);
       const { session } = whole.thread;
       const id = await findFreeChildId(this.#deps.kernel, session.id, kind, firstKey);
       return this.#add(await session.fork({ id, at: whole.last, meta: stored }), meta, whole.thread);
     }
     const isRoot = !this.#isExplicit || (kind === "main" && !this.#main);
     const root = await this.#roots.open();
+    const meta = addArm(
+      plain,
+      await findArm(root, isRoot ? undefined : this.#main, this.#deps.controlShare()),
+    );
+    const stored = encodeThreadMeta(meta);
     if (isRoot) {
       const { title = this.#storedTitle(buildTitle(facts.messages)) } = await root.record();
       await root.update({ meta: stored, ...(title !== undefined && { title }) });

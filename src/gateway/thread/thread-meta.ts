@@ -1,6 +1,7 @@
 import type { Json } from "../../index.ts";
 import type { AgentShape } from "../identity/agent-shape.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
+import { CONTROL_ARMS, type ControlArm } from "../identity/control-arm.ts";
 
 /** Facts about a thread, stored in its session's metadata. */
 export interface ThreadMeta {
@@ -17,6 +18,8 @@ export interface ThreadMeta {
   readonly isOurs?: true;
   /** True if the model was offered recall tools, and so is to the end of the conversation. */
   readonly hasRecallTools?: true;
+  /** The part that the conversation plays in a comparison; absent if it began without one. */
+  readonly arm?: ControlArm;
 }
 
 /** Metadata of a thread as session metadata. */
@@ -28,7 +31,7 @@ export function encodeThreadMeta(meta: ThreadMeta): { readonly [key: string]: Js
 export function parseThreadMeta(meta: { readonly [key: string]: Json } | undefined): ThreadMeta | undefined {
   const stored = meta?.gateway as Partial<ThreadMeta> | undefined;
   if (typeof stored !== "object" || stored === null) return undefined;
-  const { kind, shape, firstKey, client, agent, project, isOurs, hasRecallTools } = stored;
+  const { kind, shape, firstKey, client, agent, project, isOurs, hasRecallTools, arm } = stored;
   if (typeof kind !== "string" || typeof shape?.digest !== "string" || typeof firstKey !== "string")
     return undefined;
   return {
@@ -40,5 +43,6 @@ export function parseThreadMeta(meta: { readonly [key: string]: Json } | undefin
     ...(typeof project === "string" && { project }),
     ...(isOurs === true && { isOurs }),
     ...(hasRecallTools === true && { hasRecallTools }),
+    ...(arm !== undefined && CONTROL_ARMS.includes(arm) && { arm }),
   };
 }

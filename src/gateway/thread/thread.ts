@@ -107,9 +107,10 @@ export class Thread {
   }
 
   /** Marks the thread for all later requests, also after a restart. */
-  async mark(mark: "isOurs" | "hasRecallTools"): Promise<void> {
-    if (this.#meta[mark]) return;
-    this.#meta = { ...this.#meta, [mark]: true };
+  async mark(mark: Pick<ThreadMeta, "isOurs" | "hasRecallTools" | "arm">): Promise<void> {
+    if (Object.entries(mark).every(([name, value]) => this.#meta[name as keyof typeof mark] === value))
+      return;
+    this.#meta = { ...this.#meta, ...mark };
     await this.session.update({ meta: encodeThreadMeta(this.#meta) });
   }
 

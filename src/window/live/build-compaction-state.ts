@@ -20,7 +20,7 @@ export function buildCompactionState(
   { settings, meter, cache, expectedCalls, isRefused }: CompactedCall,
   loaded: LoadedWindow,
 ): CompactionState {
-  const { limits, facts, modelSettings } = settings;
+  const { limits, facts, modelSettings, policy } = settings;
   const estimated = estimateRequest(settings, loaded.slots);
   const tokens = meter.counted(estimated);
   return {
@@ -34,5 +34,6 @@ export function buildCompactionState(
     isHot: cache !== "cold",
     expectedCalls,
     facts,
+    extractShare: policy.extractShare,
   };
 }

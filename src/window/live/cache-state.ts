@@ -13,6 +13,11 @@ const LONG_MS = 60 * 60_000;
 /** No provider caches shorter prompts, so their reports say nothing about a cache. */
 const MIN_CACHED_TOKENS = 4_096;
 
+/** True for the usage of a request that is long enough to be cached, from a provider that reported no cache. */
+export function isUncached({ inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 }: Usage): boolean {
+  return cacheReadTokens + cacheWriteTokens === 0 && inputTokens >= MIN_CACHED_TOKENS;
+}
+
 /**
  * The likely state of the provider's cache, based on the time of the last request, how long its prefix is cached, and
  * whether the provider reports caching at all. Models do not share a cache.

@@ -22,6 +22,11 @@ export interface FittedWindow {
   readonly slots: readonly Slot[];
   /** Tokens of the request, as the provider is expected to count them. */
   readonly tokens: number;
+  /**
+   * Tokens of the same request without edits and memories, by the same count. Includes at most 300,000 tokens of
+   * content that had left the window before it was loaded.
+   */
+  readonly uneditedTokens: number;
   /** Estimated tokens that may be added without the provider's count exceeding the limit. */
   readonly roomTokens: number;
   readonly parts: WindowBreakdown;

@@ -5,6 +5,7 @@ import type { Entry, MessageBody, SessionId } from "../../model/entry.ts";
 import type { EntryStore } from "../../store/entry-store.ts";
 import type { TokenEstimator } from "../apply-edits.ts";
 import type { Slot } from "../slot.ts";
+import { sumSlotTokens } from "../sum-slot-tokens.ts";
 import { learnFromReports } from "./learn-from-reports.ts";
 import { type LoadedWindow, loadWindow, toSlot } from "./load-window.ts";
 import type { Meter } from "./meter.ts";
@@ -74,7 +75,8 @@ export class Follower {
     }
     if ((await lines.active()).seq !== known.lineSeq) return this.#reload();
     const line = { from: known.line.from, to: known.line.to + head - known.head };
-    this.#window = { ...known, head, line, slots: [...known.slots, ...arrived] };
+    const lineTokens = known.lineTokens + sumSlotTokens(arrived);
+    this.#window = { ...known, head, line, lineTokens, slots: [...known.slots, ...arrived] };
     return { isNew: false, window: this.#window, arrived };
   }
 

@@ -8,6 +8,7 @@ import { listAnsweredCallIds, listCallIds } from "../../model/tool-call-ids.ts";
 import type { EntryStore } from "../../store/entry-store.ts";
 import { applyEdits, type TokenEstimator } from "../apply-edits.ts";
 import type { Slot } from "../slot.ts";
+import { sumSlotTokens } from "../sum-slot-tokens.ts";
 import type { ActiveOverlay } from "./active-overlay-set.ts";
 import { findActiveOverlays, readMarks } from "./find-active-overlays.ts";
 import { findGaps, LinePlaces, type Stretch } from "./line-places.ts";
@@ -35,6 +36,8 @@ export interface LoadedWindow {
   readonly places: LinePlaces;
   readonly line: Stretch;
   readonly slots: readonly Slot[];
+  /** Estimated tokens of the line's messages without any edit, as far as they were read. */
+  readonly lineTokens: number;
   /** Messages that have left the window, oldest first. */
   readonly past: readonly Slot[];
   /** Stretch of messages that were too many to read; the next plan must remove them. */
@@ -87,6 +90,7 @@ export async function loadWindow(options: LoadOptions): Promise<LoadedWindow> {
     places,
     line: whole,
     slots,
+    lineTokens: sumSlotTokens(said) + sumSlotTokens(past),
     past: treatAsOriginal(applyEdits(past, lasting, tokensOf)).slots.filter(
       ({ seq }) => !base.summaries.has(seq),
     ),

@@ -8,10 +8,10 @@ import type { WindowSettings } from "./window-settings.ts";
 
 /** The size of a window and its breakdown by kind. */
 export function measureWindow(
-  { slots, pins, summaries }: LoadedWindow,
+  { slots, lineTokens, pins, summaries }: LoadedWindow,
   settings: WindowSettings,
   meter: Meter,
-): Pick<FittedWindow, "slots" | "tokens" | "roomTokens" | "parts" | "limits"> {
+): Pick<FittedWindow, "slots" | "tokens" | "uneditedTokens" | "roomTokens" | "parts" | "limits"> {
   const counted = (estimated: number) => meter.counted(estimated);
   const { system, tools, memories, limits } = settings;
   const { reserve: reserved, window } = limits;
@@ -19,6 +19,7 @@ export function measureWindow(
   return {
     slots,
     tokens: countRequest(settings, meter, slots),
+    uneditedTokens: counted(system + tools + lineTokens),
     roomTokens: Math.max(0, meter.estimatedWithin(limits.most) - estimated),
     parts: computeBreakdown(slots, { system, tools, memories, reserved, window, pins, summaries, counted }),
     limits,

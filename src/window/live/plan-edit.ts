@@ -1,6 +1,8 @@
 import type { CacheState } from "../../model/receipt.ts";
+import { dropCachePrices } from "../models/drop-cache-prices.ts";
 import type { Slot } from "../slot.ts";
 import { buildReceipt } from "./build-receipt.ts";
+import { isUncached } from "./cache-state.ts";
 import { estimateRequest } from "./estimate-request.ts";
 import type { PlannedEdit } from "./fitted-window.ts";
 import type { LoadedWindow } from "./load-window.ts";
@@ -24,7 +26,8 @@ export function planEdit(
   { slots: before, unread }: LoadedWindow,
   { slots: after, isForced, reason }: Omit<ProposedWindow, "isEdited">,
 ): PlannedEdit {
-  const { model, facts, policy } = settings;
+  const { model, policy } = settings;
+  const facts = meter.last && isUncached(meter.last.usage) ? dropCachePrices(settings.facts) : settings.facts;
   const receipt = buildReceipt({
     model,
     facts,

@@ -7,9 +7,9 @@ import type { ProviderFailure } from "../../wire/provider-failure.ts";
 import { detectOutputOverflow, detectOverflow, type Overflow } from "../limits/overflow.ts";
 import { detectPoison } from "../limits/poison.ts";
 import { sumSlotTokens } from "../sum-slot-tokens.ts";
+import { buildUsageMeta, countPromptTokens } from "../usage/usage-meta.ts";
 import type { FittedWindow } from "./fitted-window.ts";
 import { checkOverflowCounts, fitSmaller, lowerOutput, removePoison } from "./heal-window.ts";
-import { buildUsageMeta, countPromptTokens } from "./meter.ts";
 import type { FitOptions, WindowOptions } from "./session-window-options.ts";
 import { WindowFitter, type WindowFitterDeps } from "./window-fitter.ts";
 
@@ -26,6 +26,10 @@ export interface ReportOptions {
   readonly model?: string;
   /** True if the provider ran its own tools for the reply, so its count covers more than the request. */
   readonly ranServerTools?: boolean;
+  /** Estimated tokens of the request that the caller added to it and an agent without longhaul would not send. */
+  readonly addedTokens?: number;
+  /** Time that the caller took before it sent the request. */
+  readonly overheadMs?: number;
 }
 
 /** The window of a session's calls to one model. Operations run one at a time, in the order of the calls. */
@@ -70,7 +74,12 @@ export class SessionWindow {
   report(usage: Usage, options: ReportOptions = {}): Promise<Entry<UsageBody>> {
     return this.#queue.run(async () => {
       checkFields("usage", usage);
-      checkFields("options", options, { request: "text?", model: "text?" });
+      checkFields("options", options, {
+        request: "text?",
+        model: "text?",
+        addedTokens: "number?",
+        overheadMs: "number?",
+      });
       const body = { kind: "usage", ...this.buildReport(usage, options) } as const;
       return this.#deps.log.appendOne<UsageBody>(this.#deps.session, { body });
     });
@@ -85,23 +94,32 @@ export class SessionWindow {
       model = this.#fitter.settings.model,
       request,
       ranServerTools = false,
+      addedTokens = 0,
+      overheadMs = 0,
     } = checkFields("options", options);
     checkFields("usage", usage);
-    const { refusals, sentTokens, settings } = this.#fitter;
+    const { refusals, sentSizes, settings } = this.#fitter;
     const { memories } = this.#deps;
     refusals.reset();
-    const estimated = sentTokens > 0 ? sentTokens + this.#extraTokens : 0;
+    this.#fitter.recordReply();
+    const sizes = sentSizes && {
+      ...sentSizes,
+      estimatedTokens: sentSizes.estimatedTokens + this.#extraTokens,
+      uneditedTokens: Math.max(0, sentSizes.uneditedTokens - addedTokens),
+      overheadMs,
+    };
     const isUnreliable =
       ranServerTools || countPromptTokens(usage) > this.#fitter.estimateMaxCount(this.#extraTokens);
     return {
       usage,
       model,
       ...(request !== undefined && { request }),
-      ...buildUsageMeta(estimated, isUnreliable, {
-        system: settings.system,
-        tools: settings.tools + this.#extraTokens,
-        memories: memories && { agent: memories.agent, tokens: settings.memories },
-      }),
+      ...(sizes &&
+        buildUsageMeta(sizes, isUnreliable, {
+          system: settings.system,
+          tools: settings.tools + this.#extraTokens,
+          memories: memories && { agent: memories.agent, tokens: settings.memories },
+        })),
     };
   }
 

@@ -19,6 +19,8 @@ export interface CompactionState {
   readonly isHot: boolean;
   readonly expectedCalls: number;
   readonly facts: ModelFacts;
+  /** Share of tool output that the policy's extract keeps; undefined if it keeps none. */
+  readonly extractShare?: number | undefined;
 }
 
 /** Port through which a higher layer adds summaries to a window when they are due. */

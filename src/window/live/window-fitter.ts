@@ -8,6 +8,7 @@ import type { PageSource } from "../paging/page-source.ts";
 import type { Slot } from "../slot.ts";
 import { estimateText } from "../tokens/estimate.ts";
 import { estimateMaxCount } from "../tokens/learned-counts.ts";
+import type { RequestSizes } from "../usage/usage-meta.ts";
 import { buildCompactionState } from "./build-compaction-state.ts";
 import { estimateCacheState } from "./cache-state.ts";
 import { checkProgress } from "./check-progress.ts";
@@ -55,7 +56,9 @@ export class WindowFitter {
   #settings: WindowSettings;
   #memories: string | undefined;
   #lastSent: readonly Slot[] = [];
-  #lastSentTokens = 0;
+  #sentSizes: Omit<RequestSizes, "overheadMs"> | undefined;
+  /** True if an edit has not been paid for yet: no request since has been answered. */
+  #hasNewEdit = false;
 
   constructor(parts: WindowFitterDeps, options: WindowOptions) {
     const { session, log, lines, pageSource } = parts;
@@ -81,9 +84,19 @@ export class WindowFitter {
     return this.#settings;
   }
 
-  /** Estimated tokens of the last fitted window; 0 before the first. */
+  /** Estimated sizes of the last fitted request; undefined before the first. */
+  get sentSizes(): Omit<RequestSizes, "overheadMs"> | undefined {
+    return this.#sentSizes;
+  }
+
+  /** Estimated tokens of the last fitted request; 0 before the first. */
   get sentTokens(): number {
-    return this.#lastSentTokens;
+    return this.#sentSizes?.estimatedTokens ?? 0;
+  }
+
+  /** Records that the last fitted request was answered. */
+  recordReply(): void {
+    this.#hasNewEdit = false;
   }
 
   /** Returns the messages of the next call. Removed content is recorded as an overlay with a receipt. */
@@ -103,13 +116,15 @@ export class WindowFitter {
       this.refusals.forcedTokens,
       this.#pager?.reserveTokens(window) ?? 0,
     );
-    if (!proposed.isEdited)
-      return this.#buildResult(await this.#addPage(window, cache, options), cache, options);
+    if (!proposed.isEdited) {
+      const isSummarized = compacted !== followed;
+      return this.#buildResult(await this.#addPage(window, cache, options), cache, options, { isSummarized });
+    }
     const planned = planEdit(this.#describeCall(cache), window, proposed);
     if (options.dryRun) {
       this.planner.forget();
       this.#follower.forget();
-      return this.#buildResult({ ...window, slots: proposed.slots }, cache, options, planned);
+      return this.#buildResult({ ...window, slots: proposed.slots }, cache, options, { plan: planned });
     }
     // After a refusal, counts are in doubt and tries are limited, so every smaller window is worth a try.
     if (this.refusals.forcedTokens === undefined) checkProgress(planned.receipt.tokens, this.#settings);
@@ -122,7 +137,7 @@ export class WindowFitter {
     this.#follower.applyPlan(overlay, proposed.slots);
     const edited = { ...window, slots: proposed.slots, head: overlay };
     const paged = await this.#addPage(edited, cache, options, true);
-    return this.#buildResult(paged, cache, options, { ...planned, overlay });
+    return this.#buildResult(paged, cache, options, { plan: { ...planned, overlay } });
   }
 
   /** The window as log and overlays define it now, whether it fits or not. */
@@ -153,7 +168,7 @@ export class WindowFitter {
    */
   estimateMaxCount(extraTokens: number): number {
     const messages = this.#lastSent.map(({ message }) => message);
-    return estimateMaxCount(messages, this.#lastSentTokens + extraTokens, this.#settings.isFrameKnown);
+    return estimateMaxCount(messages, this.sentTokens + extraTokens, this.#settings.isFrameKnown);
   }
 
   /** Runs the policy's deferred work. */
@@ -262,12 +277,19 @@ export class WindowFitter {
     window: LoadedWindow & { readonly page?: PlannedEdit },
     cache: CacheState,
     { dryRun }: FitOptions,
-    plan?: PlannedEdit,
+    { plan, isSummarized = false }: { readonly plan?: PlannedEdit; readonly isSummarized?: boolean } = {},
   ): Promise<FittedWindow> {
     const messages = await restoreMessages(window.slots, this.#deps.log.blobs);
     if (!dryRun) {
       this.#lastSent = window.slots;
-      this.#lastSentTokens = this.estimate(window.slots);
+      const { system, tools } = this.#settings;
+      if (plan || window.page || isSummarized) this.#hasNewEdit = true;
+      this.#sentSizes = {
+        estimatedTokens: this.estimate(window.slots),
+        uneditedTokens: system + tools + window.lineTokens,
+        ...(this.#hasNewEdit && { priorTokens: this.meter.uneditedTokens }),
+        isHot: cache === "hot",
+      };
     }
     return {
       messages,

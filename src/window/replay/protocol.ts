@@ -15,16 +15,22 @@ export interface Protocol {
    */
   readonly readPrice: number;
   readonly writePrice: number;
+  /** Price of an output token, for calls that fetch lost content again. */
+  readonly outputPrice: number;
   /** Lifetime of the provider's cache. */
   readonly cacheMs: number;
 }
 
-/** Anthropic's cache: reads cost a tenth, writes a quarter more, and entries live for five minutes. */
+/**
+ * Anthropic's cache: reads cost a tenth, writes a quarter more, and entries live for five minutes. Output costs five
+ * times the input.
+ */
 export const PROTOCOL: Protocol = {
   systemTokens: 12_000,
   reserveTokens: 8_000,
   readPrice: 0.1,
   writePrice: 1.25,
+  outputPrice: 5,
   cacheMs: 300_000,
 };
 

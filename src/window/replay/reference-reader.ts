@@ -1,23 +1,48 @@
 import type { Message } from "../../model/message.ts";
-import { listPartTexts } from "../extract/part-text.ts";
+import { listPartTexts, type TextOrigin } from "../extract/part-text.ts";
 import { scanIdentifiers } from "../extract/scan-identifiers.ts";
 import { isVerbatim, stripLine } from "../extract/verbatim-line.ts";
 
 /** References in a message: identifiers, and verbatim lines prefixed with a line break. */
 type References = ReadonlySet<string>;
 
+/** The references of one part of a message. */
+interface PartReferences {
+  readonly references: References;
+  readonly origin: TextOrigin;
+  readonly characters: number;
+}
+
 /**
  * Finds references, independently of any policy. Caches the references of a message for as long as the message lives.
  */
 export class ReferenceReader {
   readonly #references = new WeakMap<Message, References>();
+  readonly #parts = new WeakMap<Message, readonly PartReferences[]>();
+
+  /** The references that a message contains, part by part; parts without text are left out. */
+  readParts(message: Message): readonly PartReferences[] {
+    const known = this.#parts.get(message);
+    if (known) return known;
+    const parts = listPartTexts(message, () => undefined).map(({ text, origin }) => {
+      const references = new Set<string>();
+      collectReferences(text, true, references);
+      return { references, origin, characters: text.length };
+    });
+    this.#parts.set(message, parts);
+    return parts;
+  }
 
   /** All references that a message contains. */
   readOffered(message: Message): References {
     const known = this.#references.get(message);
     if (known) return known;
-    const offered = new Set<string>();
-    for (const { text } of listPartTexts(message, () => undefined)) collectReferences(text, true, offered);
+    const parts = this.readParts(message);
+    const [first] = parts;
+    const offered =
+      first && parts.length === 1
+        ? first.references
+        : new Set(parts.flatMap(({ references }) => [...references]));
     this.#references.set(message, offered);
     return offered;
   }

@@ -5,6 +5,8 @@ import type { Slot } from "../slot.ts";
 import { countProtocolTokens, PROTOCOL, type Protocol } from "./protocol.ts";
 import type { RecordedMessage } from "./recorded-message.ts";
 import { isLineReference, ReferenceReader } from "./reference-reader.ts";
+import { type Refetch, RefetchEstimate } from "./refetch-estimate.ts";
+import { type SeenFact, SeenFacts } from "./seen-facts.ts";
 
 /** Number of references used, and how many of them were still in the window. */
 export interface Retention {
@@ -23,6 +25,8 @@ export interface ReplayScore {
   readonly edits: number;
   readonly identifiers: Retention;
   readonly lines: Retention;
+  /** Estimated cost of fetching again the content that replies needed and the window had lost; not part of `cost`. */
+  readonly refetch: Refetch;
 }
 
 /** One request of a replay, for callers that inspect or score it themselves. */
@@ -63,7 +67,8 @@ class Replay {
   readonly #references = new ReferenceReader();
   /** Number of messages in the window that contain each reference. */
   readonly #liveCounts = new Map<string, number>();
-  readonly #seenReferences = new Set<string>();
+  readonly #facts = new SeenFacts(this.#references);
+  readonly #refetch: RefetchEstimate;
   #previous: readonly Slot[] = [];
   #previousAt: number | undefined;
   #lastMessage: RecordedMessage | undefined;
@@ -73,14 +78,16 @@ class Replay {
 
   constructor(policy: Policy, window: number, protocol: Protocol) {
     this.#protocol = protocol;
-    const { systemTokens: system, reserveTokens } = protocol;
-    this.#run = policy.start({ window, tokens: window - reserveTokens, system }, countProtocolTokens);
+    this.#refetch = new RefetchEstimate(protocol);
+    const { systemTokens: system, reserveTokens, readPrice: read, writePrice: write } = protocol;
+    const budget = { window, tokens: window - reserveTokens, system };
+    this.#run = policy.start(budget, countProtocolTokens, { prices: { read, write } });
   }
 
   observe(said: RecordedMessage): void {
     const { seq, at, message } = said;
     this.#run.observe({ seq, at, message, tokens: countProtocolTokens(message) });
-    for (const reference of this.#references.readOffered(message)) this.#seenReferences.add(reference);
+    this.#facts.observe(said);
     this.#lastMessage = said;
   }
 
@@ -92,19 +99,24 @@ class Replay {
     const window = [...this.#run.fit({ isHot })];
     const { tokens, isEdited } = this.#charge(window, isHot);
     this.#updateLiveCounts(window);
+    const lost: (readonly [string, SeenFact])[] = [];
     for (const reference of this.#references.readUsed(reply.message)) {
-      if (!this.#seenReferences.has(reference)) continue;
+      const fact = this.#facts.find(reference);
+      if (!fact) continue;
       const count = isLineReference(reference) ? this.#lines : this.#identifiers;
       count.used++;
       if (this.#liveCounts.has(reference)) count.kept++;
+      else lost.push([reference, fact]);
     }
+    this.#refetch.charge(lost, tokens);
     this.#previous = window;
     this.#previousAt = at;
     return { at, isHot, tokens, isEdited, window };
   }
 
   getScore(): ReplayScore {
-    return { ...this.#score, identifiers: { ...this.#identifiers }, lines: { ...this.#lines } };
+    const retention = { identifiers: { ...this.#identifiers }, lines: { ...this.#lines } };
+    return { ...this.#score, ...retention, refetch: this.#refetch.sums };
   }
 
   /**

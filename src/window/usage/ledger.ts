@@ -1,8 +1,8 @@
 import { checkFields, checkKind } from "../../model/argument-checks.ts";
 import type { UsageBody } from "../../model/entry.ts";
 import { createArgumentError } from "../../model/errors.ts";
-import { computeUsageCost } from "../models/compute-usage-cost.ts";
 import type { ModelFacts } from "../models/model-data.ts";
+import { computeReportCost } from "./report-cost.ts";
 import { addTotals, NO_TOTALS, subtractTotals, type Totals, toTotals } from "./usage-totals.ts";
 
 /** One usage report and the time it was written. */
@@ -57,12 +57,6 @@ export function buildLedger(reports: Iterable<UsageReport>, factsOf: ModelFactsL
   let ledger = EMPTY_LEDGER;
   for (const report of reports) ledger = addReport(ledger, report, factsOf);
   return ledger;
-}
-
-function computeReportCost({ usage, model }: UsageBody, factsOf: ModelFactsLookup): number | undefined {
-  if (usage.cost !== undefined) return usage.cost;
-  const facts = model === undefined ? undefined : factsOf(model);
-  return facts && !facts.arePricesAssumed ? computeUsageCost(usage, facts) : undefined;
 }
 
 function addToDay(ledger: Ledger, day: string, totals: Totals): Ledger {

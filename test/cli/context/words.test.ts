@@ -50,7 +50,9 @@ describe("words about windows", () => {
   test("say why where only the policy is named", () => {
     const receipt = { policy: "longhaul", cache: "hot", isForced: false, breakEvenCalls: 7 } as Receipt;
     expect(explainEdit({ reason: "over the limit", receipt })).toBe("over the limit");
-    expect(explainEdit({ reason: "longhaul", receipt })).toBe("longhaul expected savings after 7 more calls");
+    expect(explainEdit({ reason: "longhaul", receipt })).toBe(
+      "longhaul estimated savings after 7 more calls",
+    );
     expect(explainEdit({ reason: "longhaul", receipt: { ...receipt, isForced: true } })).toBe(
       "the window was over its limit",
     );

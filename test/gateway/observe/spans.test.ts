@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { CallStart } from "../../../src/gateway/observe/span-attributes.ts";
 import { openSpans } from "../../../src/gateway/observe/spans.ts";
 import { formatTraceParent, parseTraceParent } from "../../../src/gateway/observe/traceparent.ts";
+import { NO_SAVINGS } from "../../../src/window-entry.ts";
 import { proofTest } from "../../support/proof.ts";
 import { startReceiver } from "./receiver.ts";
 
@@ -37,7 +38,8 @@ describe("spans", () => {
       stopReason: "end_turn",
       tokensBefore: 200,
       tokensAfter: 105,
-      savedDollars: 0.5,
+      spentDollars: 0.01,
+      savings: { ...NO_SAVINGS, savedCost: -0.5, withoutCost: 2, extraWriteCost: 0.25 },
       output: '[{"role":"assistant"}]',
     });
     span?.end({ error: "late" });
@@ -63,7 +65,10 @@ describe("spans", () => {
         "server.port": 443,
         "longhaul.tokens.before": 200,
         "longhaul.tokens.after": 105,
-        "longhaul.saved_dollars": 0.5,
+        "longhaul.cost_dollars": 0.01,
+        "longhaul.saved_dollars": -0.5,
+        "longhaul.unedited_dollars": 2,
+        "longhaul.extra_write_dollars": 0.25,
       },
       resource: { "service.name": "longhaul-gateway", "service.version": "1.2.3" },
     });

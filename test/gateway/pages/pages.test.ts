@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { servePages } from "./support/served.ts";
+import { SPENDING, servePages } from "./support/served.ts";
 
 const EVIL = `"><script>alert(1)</script>`;
 
@@ -74,7 +74,8 @@ describe("the status for programs", () => {
     expect(body.upstreams[0]).toMatchObject({ name: "anthropic", hasKey: true, requests: 3, failures: 1 });
     expect(body.upstreams[1]).toMatchObject({ name: "openai", hasKey: false });
     expect(body.missing).toContainEqual({ name: "google", variable: "GEMINI_API_KEY" });
-    expect(body.totals).toMatchObject({ savedTokens: 1_000, savedCost: 0.5 });
+    expect(body.totals.spending).toEqual(SPENDING);
+    expect(body.totals.spending.savings.basis).toBe("estimated");
     expect(body.agents[0].lines).toBe("ANTHROPIC_BASE_URL=http://127.0.0.1:4747 claude");
     expect(JSON.stringify(body)).not.toContain("sk-secret");
   });
@@ -85,8 +86,7 @@ describe("the status for programs", () => {
       tokens: 1,
       window: 2,
       requests: 1,
-      savedTokens: 0,
-      savedCost: 0,
+      spending: SPENDING,
       edits: [],
       lastAt: 1,
       inFlight: 0,

@@ -32,7 +32,7 @@ export const anthropic: WireApi = {
   matches: (path) => path.endsWith("/messages"),
   isStreaming: ({ body }) => body.stream === true,
   body: (reply, request) => ({
-    ...messageHead(modelOf(reply, request)),
+    ...messageHead(reply, modelOf(reply, request)),
     content: blocks(reply),
     stop_reason: stopReasons[finishOf(reply)],
     stop_sequence: null,
@@ -43,7 +43,7 @@ export const anthropic: WireApi = {
     return [
       event("message_start", {
         message: {
-          ...messageHead(modelOf(reply, request)),
+          ...messageHead(reply, modelOf(reply, request)),
           content: [],
           stop_reason: null,
           stop_sequence: null,
@@ -71,8 +71,8 @@ function error(kind: ErrorKind): WireError {
   };
 }
 
-function messageHead(model: string) {
-  return { id: "msg_01XFDUDYJgAACzvnptvVoYEL", type: "message", role: "assistant", model };
+function messageHead({ id = "msg_01XFDUDYJgAACzvnptvVoYEL" }: Reply, model: string) {
+  return { id, type: "message", role: "assistant", model };
 }
 
 type Block =

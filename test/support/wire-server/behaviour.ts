@@ -30,6 +30,8 @@ export interface Reply {
   readonly model?: string;
   /** Vectors, for embeddings. */
   readonly embeddings?: readonly (readonly number[])[];
+  /** Id of the reply in Anthropic's format; the same for all replies by default. */
+  readonly id?: string;
 }
 
 /** An error that providers really send; each API has its own format and wording for it. */

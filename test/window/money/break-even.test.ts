@@ -9,6 +9,12 @@ describe("an edit", () => {
     expect(calls).toBeCloseTo((40_000 * 1.15) / (50_000 * 0.1) - 1);
   });
 
+  test("has to pay for fetching removed content again too", () => {
+    const sizes = { removedTokens: 50_000, survivingTokens: 40_000, prices };
+    const further = computeBreakEvenCalls({ ...sizes, refetchCost: 10_000 });
+    expect(further - computeBreakEvenCalls(sizes)).toBeCloseTo(10_000 / (50_000 * 0.1));
+  });
+
   test("costs as much as leaving the window alone once it has paid", () => {
     const [removedTokens, survivingTokens] = [30_000, 60_000];
     const further = computeBreakEvenCalls({ removedTokens, survivingTokens, prices });

@@ -19,6 +19,8 @@ export const FRONT_SCRIPT = `
   const count = (value) => Number(value || 0).toLocaleString("en");
   const short = (value) => value >= 1e6 ? (value / 1e6).toFixed(1) + "M" : value >= 1e4 ? Math.round(value / 1e3) + "k" : count(value);
   const dollars = (value) => (value < 0 ? "−$" : "$") + Math.abs(value || 0).toFixed(2);
+  const saving = ({ savings }) => dollars(savings.savedCost) + " of " + dollars(savings.withoutCost);
+  const ownCost = ({ savings }) => dollars(savings.extraWriteCost + savings.summaryCost) + ", " + (savings.overheadMs / Math.max(1, savings.requests)).toFixed(1) + " ms a request";
   const ago = (at) => {
     const seconds = Math.max(0, (Date.now() - at) / 1000);
     if (seconds < 60) return "just now";
@@ -49,7 +51,7 @@ export const FRONT_SCRIPT = `
   function showTotals({ totals, threads }) {
     const sum = totals || {};
     const cards = totals
-      ? [["Requests", count(sum.requests)], ["Tokens saved", short(sum.savedTokens)], ["Money saved", dollars(sum.savedCost)],
+      ? [["Requests", count(sum.requests)], ["Spent", dollars(sum.spending.spentCost)], ["Saved by edits, estimated", saving(sum.spending)], ["Cost of edits, included", ownCost(sum.spending)],
          ["Context edits", count(sum.edits)], ["Errors recovered", count(sum.healed)]]
       : [["Conversations", count(threads.length)]];
     $("totals").replaceChildren(...cards.map(([name, value]) => el("div", "card", el("b", "", value), el("span", "dim", name))));
@@ -77,7 +79,7 @@ export const FRONT_SCRIPT = `
       bar.max = one.window || 1;
       bar.value = Math.min(one.tokens, one.window);
       bar.title = count(one.tokens) + " of " + count(one.window) + " tokens";
-      const saved = one.savedTokens ? short(one.savedTokens) + " tokens, " + dollars(one.savedCost) + " saved" : "";
+      const saved = one.spending.savings.removedTokens ? saving(one.spending) + " saved, estimated" : "";
       return el("div", "row", el("span", "wide", el("b", "", one.client || one.session), " ", el("span", "dim", one.kind === "main" ? "" : one.kind, " ", one.model || "")),
         el("span", "dim number", saved), el("span", "number", short(one.tokens) + " of " + short(one.window)),
         el("span", "dim", one.inFlight ? "active" : ago(one.lastAt)), bar,
@@ -173,8 +175,8 @@ export const FRONT_SCRIPT = `
     $("inside").hidden = false;
     $("version").textContent = status.version;
     $("state").textContent = status.isOpen ? "open since " + new Date(status.startedAt).toLocaleTimeString() : "closing";
-    const { policy, dryRun, threshold, recall, redact } = status.settings;
-    $("settings").textContent = ["policy " + policy, dryRun ? "dry run" : "edits when they save money, at the latest at " + threshold + "%", recall.tools === "off" && !recall.context ? "" : "recall " + (recall.tools === "off" ? "context" : recall.tools), redact ? "redaction on" : ""].filter(Boolean).join(" · ");
+    const { policy, dryRun, threshold, control, recall, redact } = status.settings;
+    $("settings").textContent = ["policy " + policy, dryRun ? "dry run" : "edits when they save money, at the latest at " + threshold + "%", control ? "control group " + 100 * control + "%" : "", recall.tools === "off" && !recall.context ? "" : "recall " + (recall.tools === "off" ? "context" : recall.tools), redact ? "redaction on" : ""].filter(Boolean).join(" · ");
     showMemory(status);
     showTotals(status);
     showUpstreams(status);

@@ -8,6 +8,7 @@ import {
   computeBreakEvenCalls,
   DEFAULT_CACHE_PRICES,
   estimateRemainingCalls,
+  REBUILD_REFETCH_COST,
 } from "../../money/break-even.ts";
 import { dropOldPages, isPage } from "../../paging/page-note.ts";
 import type { Budget, CachePrices, Course, Moment, PolicyRun } from "../../policy.ts";
@@ -152,6 +153,7 @@ export class LonghaulRun implements PolicyRun {
       removedTokens: this.#tokens - low,
       survivingTokens: low - system,
       prices: this.#prices,
+      refetchCost: REBUILD_REFETCH_COST,
     });
     const expected = estimateRemainingCalls(this.#calls);
     if (expected < needed) return undefined;

@@ -2,9 +2,10 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import { loadConfig } from "../../../../src/gateway/config/load-config.ts";
-import type { GatewayStatus } from "../../../../src/gateway/observe/gateway-status.ts";
+import type { GatewaySpending, GatewayStatus } from "../../../../src/gateway/observe/gateway-status.ts";
 import { Pages, type PagesOptions } from "../../../../src/gateway/pages/pages.ts";
 import { type Kernel, openKernel } from "../../../../src/index.ts";
+import { NO_SAVINGS } from "../../../../src/window-entry.ts";
 import { testFolder } from "../../../support/folder.ts";
 
 /** A gateway with pages only, on a real port. */
@@ -16,12 +17,24 @@ export interface Served {
   json(path: string, init?: RequestInit): Promise<{ status: number; body: ReturnType<typeof JSON.parse> }>;
 }
 
+export const SPENDING: GatewaySpending = {
+  spentCost: 1.5,
+  savings: {
+    ...NO_SAVINGS,
+    requests: 3,
+    removedTokens: 1_000,
+    savedCost: 0.5,
+    withoutCost: 2,
+    extraWriteCost: 0.25,
+  },
+};
+
 const QUIET: GatewayStatus = {
   url: "http://127.0.0.1:4747",
   startedAt: 1,
   isOpen: true,
   inFlight: 0,
-  totals: { requests: 3, failures: 0, edits: 1, healed: 1, savedTokens: 1_000, savedCost: 0.5 },
+  totals: { requests: 3, failures: 0, edits: 1, healed: 1, spending: SPENDING },
   upstreams: [{ name: "anthropic", requests: 3, failures: 1, lastStatus: 200 }],
   memory: { sample: undefined, relief: undefined, notices: [] },
   threads: [],

@@ -2,9 +2,11 @@ import type { Entry, Session, SessionId } from "../../index.ts";
 import type { UsageBody } from "../../log-entry.ts";
 import {
   addReport,
+  computeSavings,
   EMPTY_LEDGER,
   type ModelFactsLookup,
   RECENT_REQUESTS,
+  type Savings,
   type Totals,
 } from "../../window-entry.ts";
 
@@ -15,6 +17,8 @@ export interface RequestUsage {
   readonly request?: string;
   readonly model?: string;
   readonly totals: Totals;
+  /** Estimated savings of edits. */
+  readonly savings: Savings;
 }
 
 const PAGE_ENTRIES = 500;
@@ -59,5 +63,6 @@ function toRequestUsage(entry: Entry<UsageBody>, factsOf: ModelFactsLookup): Req
     ...(request !== undefined && { request }),
     ...(model !== undefined && { model }),
     totals: addReport(EMPTY_LEDGER, { at, body: entry }, factsOf).session,
+    savings: computeSavings(entry, factsOf),
   };
 }

@@ -1,4 +1,11 @@
-import { addTotals, NO_TOTALS, type Totals } from "../../window-entry.ts";
+import {
+  addSavings,
+  addTotals,
+  NO_SAVINGS,
+  NO_TOTALS,
+  type Savings,
+  type Totals,
+} from "../../window-entry.ts";
 import type { RequestUsage } from "./request-usage.ts";
 
 /** Totals of one day, model or other group. */
@@ -13,10 +20,16 @@ export class UsageSums {
   readonly #days = new Map<string, Totals>();
   readonly #models = new Map<string, Totals>();
   #total = NO_TOTALS;
+  #savings = NO_SAVINGS;
   #last: RequestUsage | undefined;
 
   get total(): Totals {
     return this.#total;
+  }
+
+  /** Estimated savings of edits over all requests. */
+  get savings(): Savings {
+    return this.#savings;
   }
 
   /** The newest request. */
@@ -41,11 +54,12 @@ export class UsageSums {
 
   /** Adds a request to its day, its model and the named group. */
   add(spent: RequestUsage, group?: string): void {
-    const { at, model = "(unknown)", totals } = spent;
+    const { at, model = "(unknown)", totals, savings } = spent;
     addToSums(this.#days, new Date(at).toISOString().slice(0, 10), totals);
     addToSums(this.#models, model, totals);
     if (group !== undefined) addToSums(this.#groups, group, totals);
     this.#total = addTotals(this.#total, totals);
+    this.#savings = addSavings(this.#savings, savings);
     if (!this.#last || at >= this.#last.at) this.#last = spent;
   }
 }

@@ -1,0 +1,19 @@
+import { checkFields, checkKind } from "../../model/argument-checks.ts";
+import type { UsageBody } from "../../model/entry.ts";
+import { computeUsageCost } from "../models/compute-usage-cost.ts";
+import type { ModelFacts } from "../models/model-data.ts";
+
+/**
+ * Money spent on a reported request, in US dollars: the cost that the provider named, else the prices of its model.
+ * Undefined if both are unknown.
+ */
+export function computeReportCost(
+  report: Pick<UsageBody, "usage" | "model">,
+  factsOf: (model: string) => ModelFacts | undefined,
+): number | undefined {
+  checkKind("factsOf", factsOf, "function");
+  const { usage, model } = checkFields("report", report, { usage: "object" });
+  if (usage.cost !== undefined) return usage.cost;
+  const facts = model === undefined ? undefined : factsOf(model);
+  return facts && !facts.arePricesAssumed ? computeUsageCost(usage, facts) : undefined;
+}
