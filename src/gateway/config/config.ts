@@ -16,6 +16,7 @@ import {
   textSchema,
   wholeSchema,
 } from "./schema-values.ts";
+import { shrinkSchema } from "./shrink-schema.ts";
 import { upstreamSchema } from "./upstream-schema.ts";
 
 const VARIABLE = "the name of an environment variable";
@@ -79,6 +80,9 @@ export const configSchema = z.strictObject(
     paging: flagSchema()
       .default(true)
       .describe("return removed content to the window when the newest message asks for it"),
+    shrink: shrinkSchema()
+      .default(true)
+      .describe("shorten tool results when they first appear; an object turns single filters off"),
     routes: z
       .partialRecord(z.enum(API_NAMES), routeSchema, { error: `an object by ${API_NAMES.join(", ")}` })
       .default({})

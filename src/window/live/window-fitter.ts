@@ -24,7 +24,7 @@ import { PolicyPlanner } from "./policy-planner.ts";
 import { Refusals } from "./refusals.ts";
 import { restoreMessages } from "./restore-messages.ts";
 import type { FitOptions, WindowOptions } from "./session-window-options.ts";
-import { storePage, storePlan } from "./store-plan.ts";
+import { storePage, storePlan, storeTouchUp } from "./store-plan.ts";
 import type { WindowCompactor } from "./window-compactor.ts";
 import { WindowPager } from "./window-pager.ts";
 import { resolveWindowSettings, type WindowSettings } from "./window-settings.ts";
@@ -106,23 +106,27 @@ export class WindowFitter {
     if (!proposed.isEdited)
       return this.#buildResult(await this.#addPage(window, cache, options), cache, options);
     const planned = planEdit(this.#describeCall(cache), window, proposed);
+    const { isTouchUp } = proposed;
     if (options.dryRun) {
       this.planner.forget();
       this.#follower.forget();
-      return this.#buildResult({ ...window, slots: proposed.slots }, cache, options, planned);
+      return this.#buildResult({ ...window, slots: proposed.slots }, cache, options, planned, isTouchUp);
     }
     // After a refusal, counts are in doubt and tries are limited, so every smaller window is worth a try.
-    if (this.refusals.forcedTokens === undefined) checkProgress(planned.receipt.tokens, this.#settings);
+    if (this.refusals.forcedTokens === undefined && !isTouchUp)
+      checkProgress(planned.receipt.tokens, this.#settings);
     const { log, session } = this.#deps;
-    const overlay = await storePlan(log, session, window, proposed.slots, planned);
+    const store = isTouchUp ? storeTouchUp : storePlan;
+    const overlay = await store(log, session, window, proposed.slots, planned);
     if (overlay === undefined) {
       this.forget();
       return this.fit(options);
     }
-    this.#follower.applyPlan(overlay, proposed.slots);
+    if (isTouchUp) this.#follower.applyChange(overlay, proposed.slots);
+    else this.#follower.applyPlan(overlay, proposed.slots);
     const edited = { ...window, slots: proposed.slots, head: overlay };
-    const paged = await this.#addPage(edited, cache, options, true);
-    return this.#buildResult(paged, cache, options, { ...planned, overlay });
+    const paged = await this.#addPage(edited, cache, options, !isTouchUp || hasLeft(window));
+    return this.#buildResult(paged, cache, options, { ...planned, overlay }, isTouchUp);
   }
 
   /** The window as log and overlays define it now, whether it fits or not. */
@@ -184,9 +188,9 @@ export class WindowFitter {
     window: LoadedWindow,
     cache: CacheState,
     { dryRun, signal }: FitOptions,
-    hasLeft = window.overlays.length > 0,
+    hasRemoved = hasLeft(window),
   ): Promise<LoadedWindow & { readonly page?: PlannedEdit }> {
-    if (!this.#pager || dryRun || !hasLeft) return window;
+    if (!this.#pager || dryRun || !hasRemoved) return window;
     const most = this.meter.estimatedWithin(this.#settings.limits.most);
     const room = Math.min(most, this.planner.budgetTokens) - this.estimate(window.slots);
     const page = await this.#pager.find(window, room, signal);
@@ -199,7 +203,7 @@ export class WindowFitter {
     const overlay = await storePage(log, session, window, page.edit, planned);
     if (overlay === undefined) return window;
     this.planner.observe(slot);
-    this.#follower.applyPage(overlay, slots);
+    this.#follower.applyChange(overlay, slots);
     return { ...window, slots, page: { ...planned, overlay } };
   }
 
@@ -262,7 +266,8 @@ export class WindowFitter {
     window: LoadedWindow & { readonly page?: PlannedEdit },
     cache: CacheState,
     { dryRun }: FitOptions,
-    plan?: PlannedEdit,
+    edit?: PlannedEdit,
+    isTouchUp = false,
   ): Promise<FittedWindow> {
     const messages = await restoreMessages(window.slots, this.#deps.log.blobs);
     if (!dryRun) {
@@ -275,8 +280,17 @@ export class WindowFitter {
       facts: this.#settings.facts,
       cache,
       ...(this.#memories !== undefined && { memories: this.#memories }),
-      ...(plan && { plan }),
+      ...(edit && (isTouchUp ? { touchUp: edit } : { plan: edit })),
       ...(window.page && { page: window.page }),
     };
   }
+}
+
+/** True if content may have left the window; shortened results leave nothing out that is not elsewhere or noise. */
+function hasLeft({ overlays }: LoadedWindow): boolean {
+  return overlays.some(({ entry: { edit } }) => {
+    const isTouchUp =
+      edit.type === "plan" && edit.isWhole !== true && edit.edits.every(({ type }) => type === "replace");
+    return !isTouchUp;
+  });
 }
