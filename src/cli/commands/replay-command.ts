@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { loadConversation } from "../../conversation/load-conversation.ts";
 import { importSources } from "../../formats/index.ts";
 import { type Kernel, openKernel, type SessionId } from "../../index.ts";
-import { POLICIES, type Policy, summarizingPolicy } from "../../window-entry.ts";
+import { longhaul, POLICIES, type Policy, SHRINK_FILTERS, summarizingPolicy } from "../../window-entry.ts";
 import { choosePaint } from "../choose-paint.ts";
 import { defineCommand } from "../cli-command.ts";
 import { toSafeJson } from "../escape.ts";
@@ -15,6 +15,7 @@ import { parseCountOption } from "../parse-arguments.ts";
 import { printTo } from "../printer.ts";
 import { scoreEvidence } from "../replaying/evidence-score.ts";
 import { addEvidence, listEvidenceCases } from "../replaying/evidence-totals.ts";
+import { parseShrinkOption } from "../replaying/parse-shrink-option.ts";
 import { readQuestions } from "../replaying/read-questions.ts";
 import { renderReplayTable } from "../replaying/render-replay-table.ts";
 import { ReplayStudy } from "../replaying/replay-study.ts";
@@ -52,6 +53,12 @@ export const replayCommand = defineCommand({
       value: "SIZES",
       help: `window sizes in tokens (default: ${DEFAULT_WINDOWS}; with --all ${ALL_WINDOWS})`,
     },
+    "shrink-off": {
+      type: "string",
+      multiple: true,
+      value: "NAME",
+      help: `replay longhaul without these filters of tool results, comma-separated: all, ${SHRINK_FILTERS.join(", ")}`,
+    },
     min: { type: "string", value: "N", help: "skip conversations with fewer requests (default: 1)" },
     questions: {
       type: "string",
@@ -75,6 +82,7 @@ export const replayCommand = defineCommand({
     "longhaul replay ticket-4711",
     "longhaul replay --all",
     "longhaul replay old-chats --policy longhaul,cline --window 64k --min 40",
+    "longhaul replay ticket-4711 --policy longhaul --shrink-off tests,runs",
     "longhaul replay ticket-4711 --picture pictures --json",
     "longhaul replay --questions longmemeval-s --sample 30",
   ],
@@ -91,8 +99,10 @@ export const replayCommand = defineCommand({
       throw new UsageError("name a session, a file or folder of conversations, --all, or --questions");
     if (operands.length > 0 && options.all) throw new UsageError("--all cannot be combined with a session");
     const names = options.policy?.flatMap((words) => words.split(",").map((word) => word.trim()));
-    const policies =
+    const shrink = parseShrinkOption(options["shrink-off"] ?? []);
+    const chosen =
       names?.map((name) => findNamed("policy", name, KNOWN_POLICIES)) ?? KNOWN_POLICIES.filter(isBounded);
+    const policies = chosen.map((policy) => (policy.name === "longhaul" ? longhaul({ shrink }) : policy));
     const study = new ReplayStudy(policies, windows, {
       ...(options.dump !== undefined && { dump: resolve(context.cwd, options.dump) }),
       ...(options.picture !== undefined && { picture: resolve(context.cwd, options.picture) }),
