@@ -1,6 +1,6 @@
+import { readPinnedEntries } from "../../conversation/read-pinned-entries.ts";
 import type { Kernel, SessionId, SessionRecord } from "../../index.ts";
 import { findOrigin } from "../../model/session-origin.ts";
-import { readPinnedEntries } from "../../conversation/read-pinned-entries.ts";
 import { listSessions } from "../find-session.ts";
 import { listActiveTasks } from "../tasks/collect-tasks.ts";
 import type { RetentionFamily } from "./retention-plan.ts";

@@ -46,8 +46,7 @@ export async function buildFittedPieces(
   const pieces = alternatePieces(api.name, messages, marked);
   // A shortened result keeps its place, its call and its blocks, so it breaks no rule.
   // A plan is checked when it is made, until it is valid; later requests only repeat and extend it.
-  const isLooked =
-    fitted.plan || fitted.page || messages.list[0]?.isLogged || thread.isSuspect;
+  const isLooked = fitted.plan || fitted.page || messages.list[0]?.isLogged || thread.isSuspect;
   if (!isLooked || isWholeBody(callRequest, pieces)) return { pieces, violations: [] };
   const violations = findBrokenRules(api.name, messages.cut, pieces);
   thread.isSuspect = violations.length > 0;
