@@ -1,4 +1,5 @@
 import type { TokenEstimator } from "./apply-edits.ts";
+import type { ShrinkFilter } from "./shrink/shrink-filters.ts";
 import type { Slot } from "./slot.ts";
 
 /** Limits of a model, in tokens as its provider counts them. */
@@ -50,6 +51,10 @@ export interface Course {
   readonly past?: readonly Slot[];
   /** Number of requests so far. */
   readonly calls?: number;
+  /** Filters that shorten tool results when they first appear; all if absent. */
+  readonly shrinkFilters?: ReadonlySet<ShrinkFilter>;
+  /** Results up to this place are not shortened any more, because a person has taken edits back since; default 0. */
+  readonly settledSeq?: number;
   /** True if `digest` will be called between requests, so the policy may defer work until then. */
   readonly isPatient?: boolean;
 }
@@ -72,6 +77,11 @@ export interface PolicyRun {
   digest?(): void;
   /** Why the last fit changed messages, including new ones; undefined if it changed none. */
   readonly reason?: string | undefined;
+  /**
+   * True if the last fit only replaced single messages: results shortened before their first request, or lines that
+   * came back because their copy has left. Such a fit is applied however few tokens it frees.
+   */
+  readonly isTouchUp?: boolean;
 }
 
 /** A strategy for keeping a window within its budget. */

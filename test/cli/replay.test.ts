@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { parseShrinkOption } from "../../src/cli/replaying/parse-shrink-option.ts";
 import { sampleOf } from "../../src/cli/replaying/sample.ts";
 import { testFolder } from "../support/folder.ts";
 import { proofTest } from "../support/proof.ts";
@@ -93,6 +94,15 @@ describe("longhaul replay", () => {
     const unknown = await runProgram(["replay", "x", "--policy", "longhual"]);
     expect(unknown.code).toBe(2);
     expect(unknown.stderr).toContain("longhaul");
+  });
+
+  test("replays without single filters of tool results, and names those there are", async () => {
+    expect(parseShrinkOption([])).toEqual({});
+    expect(parseShrinkOption(["tests, runs", "paths"])).toEqual({ tests: false, runs: false, paths: false });
+    expect(parseShrinkOption(["tests", "all"])).toBe(false);
+    expect(() => parseShrinkOption(["test"])).toThrow(
+      /--shrink-off test: expected all, or filters of terminal/,
+    );
   });
 
   proofTest.each(["--min", "--sample"])("says that %s counts, and not in tokens", async (option) => {

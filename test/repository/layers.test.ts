@@ -58,7 +58,7 @@ const HEIGHT: Readonly<Record<string, number>> = {
 const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   window: [
     ["extract", "models", "money", "paging"],
-    ["passes", "replay", "tokens", "usage"],
+    ["passes", "replay", "shrink", "tokens", "usage"],
     ["limits", "policies"],
     ["live"],
   ],

@@ -5,7 +5,15 @@ import { readRequestUsage } from "../../conversation/spending/request-usage.ts";
 import { UsageSums } from "../../conversation/spending/usage-sums.ts";
 import { importSources } from "../../formats/index.ts";
 import { type Kernel, openKernel, type SessionId } from "../../index.ts";
-import { addTotals, NO_TOTALS, POLICIES, type Policy, summarizingPolicy } from "../../window-entry.ts";
+import {
+  addTotals,
+  longhaul,
+  NO_TOTALS,
+  POLICIES,
+  type Policy,
+  SHRINK_FILTERS,
+  summarizingPolicy,
+} from "../../window-entry.ts";
 import { choosePaint } from "../choose-paint.ts";
 import { defineCommand } from "../cli-command.ts";
 import { toSafeJson } from "../escape.ts";
@@ -17,6 +25,7 @@ import { parseCountOption } from "../parse-arguments.ts";
 import { printTo } from "../printer.ts";
 import { scoreEvidence } from "../replaying/evidence-score.ts";
 import { addEvidence, listEvidenceCases } from "../replaying/evidence-totals.ts";
+import { parseShrinkOption } from "../replaying/parse-shrink-option.ts";
 import { readQuestions } from "../replaying/read-questions.ts";
 import { renderReplayTable } from "../replaying/render-replay-table.ts";
 import { chooseReplayProtocol } from "../replaying/replay-protocol.ts";
@@ -55,6 +64,12 @@ export const replayCommand = defineCommand({
       value: "SIZES",
       help: `window sizes in tokens (default: ${DEFAULT_WINDOWS}; with --all ${ALL_WINDOWS})`,
     },
+    "shrink-off": {
+      type: "string",
+      multiple: true,
+      value: "NAME",
+      help: `replay longhaul without these filters of tool results, comma-separated: all, ${SHRINK_FILTERS.join(", ")}`,
+    },
     min: { type: "string", value: "N", help: "skip conversations with fewer requests (default: 1)" },
     questions: {
       type: "string",
@@ -78,6 +93,7 @@ export const replayCommand = defineCommand({
     "longhaul replay ticket-4711",
     "longhaul replay --all",
     "longhaul replay old-chats --policy longhaul,cline --window 64k --min 40",
+    "longhaul replay ticket-4711 --policy longhaul --shrink-off tests,runs",
     "longhaul replay ticket-4711 --picture pictures --json",
     "longhaul replay --questions longmemeval-s --sample 30",
   ],
@@ -94,8 +110,10 @@ export const replayCommand = defineCommand({
       throw new UsageError("name a session, a file or folder of conversations, --all, or --questions");
     if (operands.length > 0 && options.all) throw new UsageError("--all cannot be combined with a session");
     const names = options.policy?.flatMap((words) => words.split(",").map((word) => word.trim()));
-    const policies =
+    const shrink = parseShrinkOption(options["shrink-off"] ?? []);
+    const chosen =
       names?.map((name) => findNamed("policy", name, KNOWN_POLICIES)) ?? KNOWN_POLICIES.filter(isBounded);
+    const policies = chosen.map((policy) => (policy.name === "longhaul" ? longhaul({ shrink }) : policy));
     const study = new ReplayStudy(policies, windows, {
       ...(options.dump !== undefined && { dump: resolve(context.cwd, options.dump) }),
       ...(options.picture !== undefined && { picture: resolve(context.cwd, options.picture) }),

@@ -61,6 +61,7 @@ export function buildCallRequest(
     signal,
     isDryRun: config.dryRun,
     isPaging: config.paging,
+    shrink: config.shrink,
     ...management,
     ...(isMore && { policy: policyName, policyKey: policyName }),
     ...(isCompacted && { compactions }),

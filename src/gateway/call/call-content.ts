@@ -78,6 +78,11 @@ export class CallContent {
     );
   }
 
+  /** True if an edit has rewritten the beginning of the request; shortening new results does not. */
+  get isRewritten(): boolean {
+    return this.isEdited && this.#fitted?.isRewritten === true;
+  }
+
   get violations(): readonly Violation[] {
     return this.#violations;
   }
@@ -90,8 +95,9 @@ export class CallContent {
   /** The facts to keep in case the same request is sent again. */
   get outcome(): Pick<LastSentRequest, "fitted" | "seenSeq" | "pieces" | "violations"> {
     const { seq = 0 } = this.last === undefined ? {} : parseEntryId(this.last);
-    const { plan, page } = this.#fitted ?? {};
-    const seenSeq = Math.max(seq, plan?.overlay ?? 0, page?.overlay ?? 0, this.#repeated?.seenSeq ?? 0);
+    const { plan, page, touchUp } = this.#fitted ?? {};
+    const edits = [plan, page, touchUp].map((edit) => edit?.overlay ?? 0);
+    const seenSeq = Math.max(seq, ...edits, this.#repeated?.seenSeq ?? 0);
     return { fitted: this.#fitted, seenSeq, pieces: this.#pieces, violations: this.#violations };
   }
 

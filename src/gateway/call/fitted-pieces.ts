@@ -44,6 +44,7 @@ export async function buildFittedPieces(
   );
   const marked = api.name === "anthropic" ? moveLostMarkers(messages.cut, written) : written;
   const pieces = alternatePieces(api.name, messages, marked);
+  // A shortened result keeps its place, its call and its blocks, so it breaks no rule.
   // A plan is checked when it is made, until it is valid; later requests only repeat and extend it.
   const isLooked = fitted.plan || fitted.page || messages.list[0]?.isLogged || thread.isSuspect;
   if (!isLooked || isWholeBody(callRequest, pieces)) return { pieces, violations: [] };

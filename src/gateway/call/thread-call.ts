@@ -129,6 +129,11 @@ export class ThreadCall {
     return this.#content.isEdited;
   }
 
+  /** True if an edit has rewritten the beginning of the request, so that its cached prefix ends there. */
+  get isRewritten(): boolean {
+    return this.#content.isRewritten;
+  }
+
   /** The last message of the request; the reply follows it. */
   get last(): EntryId | undefined {
     return this.#content.last;

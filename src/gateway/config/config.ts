@@ -17,6 +17,7 @@ import {
   textSchema,
   wholeSchema,
 } from "./schema-values.ts";
+import { shrinkSchema } from "./shrink-schema.ts";
 import { upstreamSchema } from "./upstream-schema.ts";
 
 const VARIABLE = "the name of an environment variable";
@@ -85,6 +86,9 @@ export const configSchema = z.strictObject(
       .describe(
         "share of new conversations that are logged and never edited, to measure savings; 0 for none",
       ),
+    shrink: shrinkSchema()
+      .default(true)
+      .describe("shorten tool results when they first appear; an object turns single filters off"),
     routes: z
       .partialRecord(z.enum(API_NAMES), routeSchema, { error: `an object by ${API_NAMES.join(", ")}` })
       .default({})

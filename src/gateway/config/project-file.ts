@@ -6,7 +6,7 @@ import { toConfigProblems } from "./schema-problems.ts";
 import { isTrusted } from "./trusted-files.ts";
 
 /** Settings that a project may decide: none of them affects where keys, conversations or requests go. */
-const PROJECT_KEYS = ["policy", "threshold", "dryRun"] as const;
+const PROJECT_KEYS = ["policy", "threshold", "dryRun", "shrink"] as const;
 
 /** The settings contributed by the working folder's configuration files. */
 export interface ProjectConfig {
@@ -78,7 +78,9 @@ export function readTrustableFile(path: string): ProjectSettings & { readonly co
   } catch (error) {
     throw refuse("the file", `${path} cannot be read: ${error instanceof Error ? error.message : error}.`);
   }
-  const parsed = configSchema.pick({ policy: true, threshold: true, dryRun: true }).safeParse(split.settings);
+  const parsed = configSchema
+    .pick({ policy: true, threshold: true, dryRun: true, shrink: true })
+    .safeParse(split.settings);
   if (!parsed.success)
     throw createConfigInvalidError(toConfigProblems(parsed.error.issues, split.settings, new Map()), path);
   if (Object.keys(split.settings).length === 0)

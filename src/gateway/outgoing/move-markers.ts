@@ -3,7 +3,7 @@ import type { ByteRange } from "../request/byte-range.ts";
 import type { CutBody } from "../request/cut-body.ts";
 import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import { parseElement } from "../request/request-messages.ts";
-import { MAX_MARKERS, moveMarkers, type SentElement } from "./cache-markers.ts";
+import { findMarkers, MAX_MARKERS, moveMarkers, type SentElement } from "./cache-markers.ts";
 import { countLeadMarkers } from "./count-lead-markers.ts";
 
 const CACHE_MARK = Buffer.from('"cache_control"');
@@ -18,15 +18,26 @@ export function moveLostMarkers(cut: CutBody, pieces: readonly OutgoingPiece[]):
   const [only] = pieces;
   if (only && "from" in only && only.from === 0 && only.to === elements.length) return pieces;
   const marked = findMarkedElements(cut);
-  if (
-    marked.every((index) =>
-      pieces.some((piece) => "from" in piece && piece.from <= index && index < piece.to),
-    )
-  )
-    return pieces;
+  const lost = marked.filter(
+    (index) => !pieces.some((piece) => "from" in piece && piece.from <= index && index < piece.to),
+  );
+  // A shortened result is edited in its place and keeps its markers.
+  if (lost.every((index) => hasOwnMarkers(cut, pieces, index))) return pieces;
   const most = Math.max(0, MAX_MARKERS - countLeadMarkers(cut));
   const before = elements.map((_, index) => parseElement(cut, index));
   return toPieces(moveMarkers(before, listSentElements(before, pieces), most));
+}
+
+/** True if an edited element has the markers of the client's element at its place. */
+function hasOwnMarkers(cut: CutBody, pieces: readonly OutgoingPiece[], index: number): boolean {
+  for (const piece of pieces) {
+    if ("from" in piece || piece.index === undefined) continue;
+    const element = piece.elements[index - piece.index];
+    if (!element) continue;
+    const own = JSON.stringify(findMarkers([element]));
+    return element.role !== "assistant" && own === JSON.stringify(findMarkers([parseElement(cut, index)]));
+  }
+  return false;
 }
 
 /** Indexes of the elements with a marker. */

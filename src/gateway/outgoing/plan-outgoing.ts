@@ -83,6 +83,14 @@ export function getSlotEntry({ seq, cite }: Pick<Slot, "seq" | "cite">, session:
 }
 
 /** Compares whole messages, because keys may omit the edited part, such as the input of a call. */
-function isEqual(one: Message, other: Message): boolean {
-  return one === other || JSON.stringify(one) === JSON.stringify(other);
+function isEqual(original: Message, shown: Message): boolean {
+  if (original === shown) return true;
+  const known = comparisons.get(shown);
+  if (known?.original === original) return known.isSame;
+  const isSame = JSON.stringify(original) === JSON.stringify(shown);
+  comparisons.set(shown, { original, isSame });
+  return isSame;
 }
+
+/** Results of comparisons: an edited message is sent with every request from then on. */
+const comparisons = new WeakMap<Message, { readonly original: Message; readonly isSame: boolean }>();

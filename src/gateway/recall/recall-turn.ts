@@ -32,7 +32,7 @@ export async function prepareRecall(exchange: Exchange): Promise<RequestRecall |
   if (!tools && !laterTools && contextTexts.size === 0 && !hiddenEnd) return undefined;
   // The first edit may happen here or while the request is healed.
   const findTools = () => {
-    if (tools) return isWaiting && !call.isEdited ? undefined : tools;
+    if (tools) return isWaiting && !call.isRewritten ? undefined : tools;
     return canJoin(call, laterTools) ? laterTools : undefined;
   };
   const dropContext = () => {
@@ -102,12 +102,12 @@ export async function prepareRecall(exchange: Exchange): Promise<RequestRecall |
   };
 }
 
-/** True if tools may join the request: its window is edited and has room for them. */
+/** True if tools may join the request: an edit has rewritten its beginning, and its window has room for them. */
 function canJoin(
-  { isEdited, roomTokens = 0 }: ThreadCall,
+  { isRewritten, roomTokens = 0 }: ThreadCall,
   tools: readonly WireObject[] | undefined,
 ): boolean {
-  return tools !== undefined && isEdited && roomTokens >= estimateText(JSON.stringify(tools));
+  return tools !== undefined && isRewritten && roomTokens >= estimateText(JSON.stringify(tools));
 }
 
 /** Keeps offering the tools once a model has accepted a request with them. */

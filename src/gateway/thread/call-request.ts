@@ -1,5 +1,5 @@
 import type { FittedWindow } from "../../index.ts";
-import { estimateText, type Policy } from "../../window-entry.ts";
+import { estimateText, type Policy, type ShrinkOption } from "../../window-entry.ts";
 import type { Wire, WireObject } from "../../wire/wire.ts";
 import type { Chain } from "../request/chain.ts";
 import type { ContextEdit } from "../request/context-edit.ts";
@@ -65,6 +65,8 @@ export interface CallRequest {
   readonly policy: string | Policy;
   /** False if evicted content must not be paged back in; default true. */
   readonly isPaging?: boolean;
+  /** Filters that shorten tool results; all by default. */
+  readonly shrink?: ShrinkOption;
   /** Policies with the same key behave the same. */
   readonly policyKey: string;
   /** Edits requested with Anthropic's `context_management`, if the gateway carries them out. */

@@ -1,5 +1,6 @@
 import { type WindowLease, WindowPool } from "../../conversation/window-pool.ts";
 import type { Session } from "../../index.ts";
+import type { ShrinkOption } from "../../window-entry.ts";
 import type { CallRequest } from "./call-request.ts";
 
 const MAX_IDLE = 2;
@@ -8,7 +9,7 @@ const CHANGED_SHARE = 0.02;
 const CHANGED_BYTES = 400;
 
 /** The properties of a request that its window depends on. */
-export type WindowKey = Pick<CallRequest, "policyKey" | "limits" | "isPaging"> & {
+export type WindowKey = Pick<CallRequest, "policyKey" | "limits" | "isPaging" | "shrink"> & {
   readonly memories?: { readonly agent: string } | undefined;
   readonly frame: Pick<CallRequest["frame"], "model" | "maxTokens" | "leadBytes" | "toolsBytes">;
 };
@@ -22,7 +23,7 @@ export function createThreadWindows(session: Session): ThreadWindows {
     maxIdle: MAX_IDLE,
     toKey: buildWindowKey,
     isSimilar: isSimilarWindow,
-    open: ({ frame, limits, policy, isPaging = true, memories }: CallRequest) => {
+    open: ({ frame, limits, policy, isPaging = true, shrink = true, memories }: CallRequest) => {
       const { model, maxTokens } = frame;
       const { window, threshold } = limits;
       return session.window({
@@ -32,6 +33,7 @@ export function createThreadWindows(session: Session): ThreadWindows {
         tools: frame.readTools(),
         oversize: "clip",
         paging: isPaging,
+        shrink,
         threshold: Math.min(100, Math.max(5, (100 * threshold) / Math.max(1, window))),
         models: { [model]: { window } },
         ...(memories && { memories: memories.agent }),
@@ -48,10 +50,17 @@ export function shareWindow(windows: ThreadWindows, callRequest: CallRequest): W
 
 /** Copies only sizes, so that no request body is retained. */
 export function buildWindowKey(callRequest: CallRequest): WindowKey {
-  const { policyKey, limits, frame, isPaging = true, memories } = callRequest;
+  const { policyKey, limits, frame, isPaging = true, shrink = true, memories } = callRequest;
   const { model, maxTokens, leadBytes, toolsBytes } = frame;
   const own = memories && { memories: { agent: memories.agent } };
-  return { policyKey, limits, isPaging, ...own, frame: { model, maxTokens, leadBytes, toolsBytes } };
+  return {
+    policyKey,
+    limits,
+    isPaging,
+    shrink,
+    ...own,
+    frame: { model, maxTokens, leadBytes, toolsBytes },
+  };
 }
 
 /** True if a window made for one request also suits the other. */
@@ -60,6 +69,7 @@ export function isSimilarWindow(one: WindowKey, other: WindowKey): boolean {
     one.frame.model === other.frame.model &&
     one.policyKey === other.policyKey &&
     one.memories?.agent === other.memories?.agent &&
+    isSameShrink(one.shrink, other.shrink) &&
     (one.isPaging ?? true) === (other.isPaging ?? true) &&
     one.limits.window === other.limits.window &&
     one.limits.threshold === other.limits.threshold &&
@@ -67,6 +77,10 @@ export function isSimilarWindow(one: WindowKey, other: WindowKey): boolean {
     isNear(one.frame.leadBytes, other.frame.leadBytes) &&
     isNear(one.frame.toolsBytes, other.frame.toolsBytes)
   );
+}
+
+function isSameShrink(one: ShrinkOption = true, other: ShrinkOption = true): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 
 function isNear(one: number, other: number): boolean {

@@ -60,7 +60,7 @@ export class FactTracker {
   /** Reads the next message of the log. */
   read({ seq, cite, message }: Pick<Slot, "seq" | "cite" | "message">): MessageFacts {
     for (const part of message.parts)
-      if (part.type === "tool-call") this.#calls.set(part.callId, getCallFacts(part.name, part.input));
+      if (part.type === "tool-call") this.#calls.set(part.callId, getCallFacts(part));
     const source = { seq, cite: cite ?? `#${seq}`, heading: this.#buildHeading(message) };
     const facts: Fact[] = [];
     const lines = new LineList();

@@ -1,6 +1,7 @@
 import type { Json } from "../../model/json.ts";
 import type { Message } from "../../model/message.ts";
-import type { Part } from "../../model/part.ts";
+import type { Part, ToolCallPart } from "../../model/part.ts";
+import { findTouches } from "../../touch/find-touches.ts";
 
 /** Sources of text in a conversation. */
 export const TEXT_ORIGINS = ["read", "result", "edit", "call", "user", "assistant", "reasoning"] as const;
@@ -20,6 +21,8 @@ export interface PartText {
 export interface CallFacts {
   readonly name: string;
   readonly path?: string;
+  /** Effect on the file; shell commands have one too. */
+  readonly effect?: "read" | "edit";
 }
 
 const READS = /^(read|read_?file|view|view_?file|open|cat|readfile)$/i;
@@ -37,13 +40,13 @@ export function listPartTexts(
       case "reasoning":
         return [{ text: part.text, origin: "reasoning" }];
       case "tool-call": {
-        const { path } = getCallFacts(part.name, part.input);
-        const origin = CHANGES.test(part.name) ? "edit" : "call";
+        const { path, effect } = getCallFacts(part);
+        const origin = effect === "edit" ? "edit" : "call";
         return [{ text: renderInput(part.input), origin, ...(path !== undefined && { path }) }];
       }
       case "tool-result": {
         const call = callOf(part.callId);
-        const isRead = call?.path !== undefined && READS.test(call.name);
+        const isRead = call?.path !== undefined && call.effect === "read";
         const text = part.output.map(getOutputText).join("\n");
         return [
           { text, origin: isRead ? "read" : "result", ...(call?.path !== undefined && { path: call.path }) },
@@ -55,13 +58,21 @@ export function listPartTexts(
   });
 }
 
-export function getCallFacts(name: string, input: Json): CallFacts {
+/** The name, file and effect of a call. */
+export function getCallFacts(call: ToolCallPart): CallFacts {
+  const { name, input } = call;
   const fields =
     input !== null && typeof input === "object" && !Array.isArray(input)
       ? (input as { [key: string]: Json })
       : {};
   const path = fields.file_path ?? fields.filePath ?? fields.path ?? fields.filename ?? fields.notebook_path;
-  return { name, ...(typeof path === "string" && { path }) };
+  if (CHANGES.test(name)) return { name, ...(typeof path === "string" && { path }), effect: "edit" };
+  if (typeof path === "string") return { name, path, ...(READS.test(name) && { effect: "read" }) };
+  const touches = findTouches(call).filter(({ kind }) => kind !== "run");
+  const [first] = touches;
+  if (first?.path === undefined) return { name };
+  const isRead = touches.every(({ kind }) => kind === "read");
+  return { name, path: first.path, effect: isRead ? "read" : "edit" };
 }
 
 /** The input of a tool call as lines; strings stay unescaped, so that lines they quote can be recognized. */

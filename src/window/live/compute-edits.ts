@@ -39,6 +39,16 @@ export function computeEdits(
   return hidden.length > 0 ? [...edits, { type: "hide", ranges: hidden }] : edits;
 }
 
+/** The edits that turn a window into another one with the same messages, where some have other parts. */
+export function computeTouchUpEdits(before: readonly Slot[], after: readonly Slot[]): readonly SingleEdit[] {
+  return after.flatMap(({ seq, message }, index) => {
+    const { parts } = (before[index] as Slot).message;
+    return message.parts.flatMap((part, at): readonly SingleEdit[] =>
+      part === parts[at] ? [] : [{ type: "replace", target: { seq, part: at }, parts: [part] }],
+    );
+  });
+}
+
 function buildReplacement({ seq, message }: Slot, original: Message): SingleEdit {
   const { role, parts } = message;
   return { type: "replace", target: { seq }, parts, ...(role !== original.role && { role }) };

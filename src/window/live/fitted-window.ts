@@ -20,6 +20,8 @@ export interface FittedWindow {
   readonly memories?: string;
   /** The same messages with their positions in the log. */
   readonly slots: readonly Slot[];
+  /** True if messages were removed, added or changed, other than by shortening results when they first appeared. */
+  readonly isRewritten: boolean;
   /** Tokens of the request, as the provider is expected to count them. */
   readonly tokens: number;
   /**
@@ -38,6 +40,8 @@ export interface FittedWindow {
   readonly maxOutputTokens?: number;
   /** Set if the window was edited for this call. */
   readonly plan?: PlannedEdit;
+  /** Set if single messages were replaced for this call: results shortened, or lines that a pointer stood for. */
+  readonly touchUp?: PlannedEdit;
   /** Set if content that had left the window was brought back for this call. */
   readonly page?: PlannedEdit;
 }

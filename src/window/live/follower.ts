@@ -86,8 +86,8 @@ export class Follower {
     if (this.#window) this.#window = { ...this.#window, slots, past: [], unread: undefined };
   }
 
-  /** Applies a page that this handle stored at the end of the window. */
-  applyPage(overlay: number, slots: readonly Slot[]): void {
+  /** Applies a page or a touch-up that this handle stored: nothing else has left the window. */
+  applyChange(overlay: number, slots: readonly Slot[]): void {
     this.#ownOverlays.add(overlay);
     if (this.#window) this.#window = { ...this.#window, slots };
   }

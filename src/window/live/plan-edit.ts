@@ -24,7 +24,7 @@ interface PlannedCall {
 export function planEdit(
   { settings, meter, cache, expectedCalls, lastSent }: PlannedCall,
   { slots: before, unread }: LoadedWindow,
-  { slots: after, isForced, reason }: Omit<ProposedWindow, "isEdited">,
+  { slots: after, isForced, reason }: Pick<ProposedWindow, "slots" | "isForced" | "reason">,
 ): PlannedEdit {
   const { model, policy } = settings;
   const facts = meter.last && isUncached(meter.last.usage) ? dropCachePrices(settings.facts) : settings.facts;

@@ -22,6 +22,8 @@ export interface ProposedWindow {
   readonly isEdited: boolean;
   /** True if the window would have been too large. */
   readonly isForced: boolean;
+  /** True if only single messages were replaced, and nothing left the window. */
+  readonly isTouchUp: boolean;
   readonly reason: string;
 }
 
@@ -127,14 +129,17 @@ export class PolicyPlanner {
     this.#calls++;
     if (next !== fitted) this.#run = undefined;
     const isChanged = window.unread !== undefined || !isSameWindow(slots, next);
-    const isEdited = isChanged && this.#isWorthEditing(window, next, forcedTokens, next !== fitted);
+    const isTouchUp =
+      run.isTouchUp === true && next === fitted && window.unread === undefined && isSameSlots(slots, next);
+    const isEdited =
+      isChanged && (isTouchUp || this.#isWorthEditing(window, next, forcedTokens, next !== fitted));
     const wanted = run.reason ?? this.#deferredReason;
     this.#deferredReason = isChanged && !isEdited ? wanted : undefined;
-    this.#hasEdited ||= isEdited;
+    this.#hasEdited ||= isEdited && !isTouchUp;
     const reasons: string[] = [];
     if (next === whole || !isSameWindow(slots, whole)) reasons.push(wanted ?? this.#settings.policy.name);
     if (next !== whole) reasons.push("images beyond the budget");
-    return { slots: isEdited ? next : slots, isEdited, isForced, reason: reasons.join(", ") };
+    return { slots: isEdited ? next : slots, isEdited, isForced, isTouchUp, reason: reasons.join(", ") };
   }
 
   /** The policy remembers its proposals, so a deferred edit is applied once it frees enough. */
@@ -201,8 +206,8 @@ export class PolicyPlanner {
     this.#deferredReason = undefined;
   }
 
-  #start({ slots, past, pins, summaries }: LoadedWindow): PolicyRun {
-    const { policy, tokensOf, facts } = this.#settings;
+  #start({ slots, past, pins, summaries, overlays }: LoadedWindow): PolicyRun {
+    const { policy, tokensOf, facts, shrinkFilters } = this.#settings;
     const prices = computeCachePrices(facts);
     this.#calls ||= [...past, ...slots].filter(({ message }) => message.role === "assistant").length;
     this.#startTokens = this.#budget.tokens;
@@ -213,6 +218,11 @@ export class PolicyPlanner {
       past,
       calls: this.#calls,
       isPatient: true,
+      ...(shrinkFilters && { shrinkFilters }),
+      settledSeq: Math.max(
+        0,
+        ...overlays.map(({ entry, place }) => (entry.edit.type === "revert" ? place : 0)),
+      ),
     });
     return this.#run;
   }
@@ -252,6 +262,20 @@ export class PolicyPlanner {
           tokensOf,
         );
   }
+}
+
+/** True if windows differ at most in the parts of single messages. */
+function isSameSlots(before: readonly Slot[], after: readonly Slot[]): boolean {
+  return (
+    before.length === after.length &&
+    before.every(({ seq, isNote, message }, index) => {
+      const other = after[index] as Slot;
+      if (message === other.message) return true;
+      return (
+        !isNote && !other.isNote && seq === other.seq && message.parts.length === other.message.parts.length
+      );
+    })
+  );
 }
 
 function isSameWindow(before: readonly Slot[], after: readonly Slot[]): boolean {

@@ -3,6 +3,7 @@ import type { CacheState } from "../../model/receipt.ts";
 import type { ModelTable } from "../models/model-settings.ts";
 import type { ImageBudget } from "../passes/stub-stale-images.ts";
 import type { Policy } from "../policy.ts";
+import type { ShrinkOption } from "../shrink/shrink-filters.ts";
 import type { Tokenizer } from "../tokens/tokenizer.ts";
 import type { LimitOptions } from "./window-limits.ts";
 
@@ -24,6 +25,11 @@ export interface WindowOptions extends LimitOptions {
    * False to never bring back content that has left the window, even if the newest message asks for it. Default true.
    */
   readonly paging?: boolean;
+  /**
+   * False to send tool results as they are; an object turns single filters off: `{ tests: false }`. Default true.
+   * Only the policy "longhaul" shortens results.
+   */
+  readonly shrink?: ShrinkOption;
   /** Counts exactly instead of estimating; see `loadTokenizer`. */
   readonly tokenizer?: Tokenizer;
 }

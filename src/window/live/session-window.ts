@@ -11,7 +11,8 @@ import { buildUsageMeta, countPromptTokens } from "../usage/usage-meta.ts";
 import type { FittedWindow } from "./fitted-window.ts";
 import { checkOverflowCounts, fitSmaller, lowerOutput, removePoison } from "./heal-window.ts";
 import type { FitOptions, WindowOptions } from "./session-window-options.ts";
-import { WindowFitter, type WindowFitterDeps } from "./window-fitter.ts";
+import { WindowFitter } from "./window-fitter.ts";
+import type { WindowFitterDeps } from "./window-fitter-deps.ts";
 
 const FIT_OPTIONS = ["signal", "dryRun", "cache"];
 const FIT_FIELDS = { signal: "signal?", dryRun: "boolean?" } as const;

@@ -3,7 +3,7 @@ import type { OverlayBody, SessionId } from "../../model/entry.ts";
 import type { SingleEdit } from "../../model/overlay.ts";
 import type { Slot } from "../slot.ts";
 import { appendOverlay } from "./append-overlay.ts";
-import { computeEdits } from "./compute-edits.ts";
+import { computeEdits, computeTouchUpEdits } from "./compute-edits.ts";
 import { findLastingOverlays } from "./find-lasting-overlays.ts";
 import type { PlannedEdit } from "./fitted-window.ts";
 import type { LoadedWindow } from "./load-window.ts";
@@ -35,6 +35,30 @@ export function storePlan(
       ...(lasting.length > 0 && { lasting }),
       edits: edits.map((edit) => toStoredEdit(edit, session, window.places)),
     },
+  };
+  return appendOverlay(log, session, body, window.head);
+}
+
+/**
+ * Stores replacements of single messages on top of the edits in force. Returns its seq, or undefined if others have
+ * edited the window meanwhile.
+ */
+export function storeTouchUp(
+  log: Log,
+  session: SessionId,
+  window: LoadedWindow,
+  slots: readonly Slot[],
+  { reason, receipt }: PlannedEdit,
+): Promise<number | undefined> {
+  const edits = computeTouchUpEdits(window.slots, slots);
+  const body: OverlayBody = {
+    kind: "overlay",
+    author: "longhaul",
+    reason,
+    tokensBefore: receipt.tokens.without,
+    tokensAfter: receipt.tokens.with,
+    receipt,
+    edit: { type: "plan", edits: edits.map((edit) => toStoredEdit(edit, session, window.places)) },
   };
   return appendOverlay(log, session, body, window.head);
 }

@@ -1,10 +1,5 @@
-import type { Lines } from "../../log/lines.ts";
-import type { Log } from "../../log/log.ts";
-import type { SessionId } from "../../model/entry.ts";
 import { throwIfAborted } from "../../model/errors.ts";
 import type { CacheState } from "../../model/receipt.ts";
-import type { ModelCatalog } from "../models/model-catalog.ts";
-import type { PageSource } from "../paging/page-source.ts";
 import type { Slot } from "../slot.ts";
 import { estimateText } from "../tokens/estimate.ts";
 import { estimateMaxCount } from "../tokens/learned-counts.ts";
@@ -18,32 +13,17 @@ import type { FittedWindow, PlannedEdit } from "./fitted-window.ts";
 import { Follower } from "./follower.ts";
 import type { LoadedWindow } from "./load-window.ts";
 import { measureWindow } from "./measure-window.ts";
-import type { MemoriesSource } from "./memories-source.ts";
 import { Meter } from "./meter.ts";
 import { planEdit } from "./plan-edit.ts";
 import { PolicyPlanner } from "./policy-planner.ts";
 import { Refusals } from "./refusals.ts";
+import { hasRemovedContent } from "./removed-content.ts";
 import { restoreMessages } from "./restore-messages.ts";
 import type { FitOptions, WindowOptions } from "./session-window-options.ts";
-import { storePage, storePlan } from "./store-plan.ts";
-import type { WindowCompactor } from "./window-compactor.ts";
+import { storePage, storePlan, storeTouchUp } from "./store-plan.ts";
+import type { WindowFitterDeps } from "./window-fitter-deps.ts";
 import { WindowPager } from "./window-pager.ts";
 import { resolveWindowSettings, type WindowSettings } from "./window-settings.ts";
-
-/** Dependencies of a fitting. */
-export interface WindowFitterDeps {
-  readonly session: SessionId;
-  readonly log: Log;
-  readonly lines: Lines;
-  /** Resolves when everything appended so far is committed. */
-  readonly flush: () => Promise<void>;
-  readonly catalog: ModelCatalog;
-  /** The agent whose memories are sent. */
-  readonly memories: MemoriesSource | undefined;
-  readonly compactor: WindowCompactor | undefined;
-  /** Finds content that has left the window. */
-  readonly pageSource: PageSource;
-}
 
 /** Follows a session, lets the policy plan its window, and applies the plan. Not reentrant: one call at a time. */
 export class WindowFitter {
@@ -121,23 +101,30 @@ export class WindowFitter {
       return this.#buildResult(await this.#addPage(window, cache, options), cache, options, { isSummarized });
     }
     const planned = planEdit(this.#describeCall(cache), window, proposed);
+    const { isTouchUp } = proposed;
     if (options.dryRun) {
       this.planner.forget();
       this.#follower.forget();
-      return this.#buildResult({ ...window, slots: proposed.slots }, cache, options, { plan: planned });
+      return this.#buildResult({ ...window, slots: proposed.slots }, cache, options, {
+        plan: planned,
+        isTouchUp,
+      });
     }
     // After a refusal, counts are in doubt and tries are limited, so every smaller window is worth a try.
-    if (this.refusals.forcedTokens === undefined) checkProgress(planned.receipt.tokens, this.#settings);
+    if (this.refusals.forcedTokens === undefined && !isTouchUp)
+      checkProgress(planned.receipt.tokens, this.#settings);
     const { log, session } = this.#deps;
-    const overlay = await storePlan(log, session, window, proposed.slots, planned);
+    const store = isTouchUp ? storeTouchUp : storePlan;
+    const overlay = await store(log, session, window, proposed.slots, planned);
     if (overlay === undefined) {
       this.forget();
       return this.fit(options);
     }
-    this.#follower.applyPlan(overlay, proposed.slots);
+    if (isTouchUp) this.#follower.applyChange(overlay, proposed.slots);
+    else this.#follower.applyPlan(overlay, proposed.slots);
     const edited = { ...window, slots: proposed.slots, head: overlay };
-    const paged = await this.#addPage(edited, cache, options, true);
-    return this.#buildResult(paged, cache, options, { plan: { ...planned, overlay } });
+    const paged = await this.#addPage(edited, cache, options, !isTouchUp || hasRemovedContent(window));
+    return this.#buildResult(paged, cache, options, { plan: { ...planned, overlay }, isTouchUp });
   }
 
   /** The window as log and overlays define it now, whether it fits or not. */
@@ -199,9 +186,9 @@ export class WindowFitter {
     window: LoadedWindow,
     cache: CacheState,
     { dryRun, signal }: FitOptions,
-    hasLeft = window.overlays.length > 0,
+    hasRemoved = hasRemovedContent(window),
   ): Promise<LoadedWindow & { readonly page?: PlannedEdit }> {
-    if (!this.#pager || dryRun || !hasLeft) return window;
+    if (!this.#pager || dryRun || !hasRemoved) return window;
     const most = this.meter.estimatedWithin(this.#settings.limits.most);
     const room = Math.min(most, this.planner.budgetTokens) - this.estimate(window.slots);
     const page = await this.#pager.find(window, room, signal);
@@ -214,7 +201,7 @@ export class WindowFitter {
     const overlay = await storePage(log, session, window, page.edit, planned);
     if (overlay === undefined) return window;
     this.planner.observe(slot);
-    this.#follower.applyPage(overlay, slots);
+    this.#follower.applyChange(overlay, slots);
     return { ...window, slots, page: { ...planned, overlay } };
   }
 
@@ -277,7 +264,11 @@ export class WindowFitter {
     window: LoadedWindow & { readonly page?: PlannedEdit },
     cache: CacheState,
     { dryRun }: FitOptions,
-    { plan, isSummarized = false }: { readonly plan?: PlannedEdit; readonly isSummarized?: boolean } = {},
+    {
+      plan,
+      isSummarized = false,
+      isTouchUp = false,
+    }: { readonly plan?: PlannedEdit; readonly isSummarized?: boolean; readonly isTouchUp?: boolean } = {},
   ): Promise<FittedWindow> {
     const messages = await restoreMessages(window.slots, this.#deps.log.blobs);
     if (!dryRun) {
@@ -297,7 +288,7 @@ export class WindowFitter {
       facts: this.#settings.facts,
       cache,
       ...(this.#memories !== undefined && { memories: this.#memories }),
-      ...(plan && { plan }),
+      ...(plan && (isTouchUp ? { touchUp: plan } : { plan })),
       ...(window.page && { page: window.page }),
     };
   }

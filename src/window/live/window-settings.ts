@@ -8,6 +8,7 @@ import { checkModelTable, findModelSettings, type ModelSettings } from "../model
 import type { ImageBudget } from "../passes/stub-stale-images.ts";
 import { POLICIES } from "../policies/index.ts";
 import type { CachePrices, Policy } from "../policy.ts";
+import { resolveShrinkFilters, type ShrinkFilter } from "../shrink/shrink-filters.ts";
 import { estimateMessage, estimateText, tokensOfMessage } from "../tokens/estimate.ts";
 import { chooseStartFactor } from "../tokens/start-factor.ts";
 import type { WindowOptions } from "./session-window-options.ts";
@@ -33,6 +34,8 @@ export interface WindowSettings {
   readonly images: ImageBudget;
   readonly isClipping: boolean;
   readonly isPaging: boolean;
+  /** Undefined to leave the choice to the policy. */
+  readonly shrinkFilters: ReadonlySet<ShrinkFilter> | undefined;
   readonly tokensOf: TokenEstimator;
 }
 
@@ -71,6 +74,7 @@ export function resolveWindowSettings(
     images: checkImages(options.images ?? {}),
     isClipping: isClipping(options.oversize ?? "error"),
     isPaging: options.paging ?? true,
+    shrinkFilters: options.shrink === undefined ? undefined : resolveShrinkFilters(options.shrink),
     tokensOf: tokenizer ? (message) => tokensOfMessage(message, tokenizer) : estimateMessage,
   };
 }

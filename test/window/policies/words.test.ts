@@ -89,12 +89,12 @@ test("no extract quotes a page, whose texts are cited where they were said", () 
     ...slot,
     seq: slot.seq + 10,
   }));
-  const run = longhaul().start(budget, charactersAsTokens);
+  const run = longhaul({ shrink: false }).start(budget, charactersAsTokens);
   fitAll(run, work.slice(0, 1));
   run.observe(page);
   for (const reopened of [
     run,
-    longhaul().start(budget, charactersAsTokens, { window: [...work.slice(0, 1), page] }),
+    longhaul({ shrink: false }).start(budget, charactersAsTokens, { window: [...work.slice(0, 1), page] }),
   ]) {
     const window = fitAll(reopened, [...work.slice(1), ...later]);
     expect(wordsOf(window).join("\n")).not.toContain("50432");

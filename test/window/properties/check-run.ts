@@ -2,6 +2,7 @@ import type { Message } from "../../../src/model/message.ts";
 import type { Part } from "../../../src/model/part.ts";
 import { groupSlots } from "../../../src/window/group.ts";
 import type { Budget, Policy } from "../../../src/window/policy.ts";
+import { isShrunk } from "../../../src/window/shrink/result-shrinker.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { sumSlotTokens } from "../../../src/window/sum-slot-tokens.ts";
 import type { Random } from "../../support/random.ts";
@@ -107,8 +108,11 @@ const RULES: Readonly<Record<string, (fit: Fit) => boolean>> = {
     // A result shown as text needs an extra notice.
     if (sumSlotTokens(whole) + lost.size * 10 > budget.tokens - budget.system) return true;
     return spared.every((slot) => {
-      const shown = window.find(({ seq, isNote }) => seq === slot.seq && !isNote)?.message;
+      const found = window.find(({ seq, isNote }) => seq === slot.seq && !isNote);
+      const shown = found?.message;
       if (!shown) return false;
+      // Results are shortened when they first appear, pinned ones never.
+      if (isShrunk(found) && !pins.has(slot.seq)) return true;
       return isSame(shown, slot.message) || shown === asSaid.get(slot.seq)?.message || lost.has(slot.seq);
     });
   },

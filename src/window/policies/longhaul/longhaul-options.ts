@@ -1,3 +1,5 @@
+import type { ShrinkOption } from "../../shrink/shrink-filters.ts";
+
 /**
  * Controls how the window is rebuilt. Shares refer to the room after system prompt and tools, unless stated otherwise.
  */
@@ -16,6 +18,8 @@ export interface LonghaulOptions {
   readonly least: number;
   /** When the cache is cold, rebuilds start at this multiple of the low mark. */
   readonly cold: number;
+  /** Filters that shorten tool results when they first appear. */
+  readonly shrink: ShrinkOption;
 }
 
 /** Default options. */
@@ -27,4 +31,5 @@ export const LONGHAUL_OPTIONS: LonghaulOptions = {
   extract: 0.65,
   least: 0.1,
   cold: 0.8,
+  shrink: true,
 };

@@ -10,9 +10,11 @@ import {
   estimateRemainingCalls,
   REBUILD_REFETCH_COST,
 } from "../../money/break-even.ts";
-import { dropOldPages, isPage } from "../../paging/page-note.ts";
+import { isPage } from "../../paging/page-note.ts";
 import type { Budget, CachePrices, Course, Moment, PolicyRun } from "../../policy.ts";
-import { findNewestQuestion, findProtectedSeqs, findVerbatimSeqs } from "../../protected-seqs.ts";
+import { findProtectedSeqs, findVerbatimSeqs } from "../../protected-seqs.ts";
+import { isShrunk, ResultShrinker } from "../../shrink/result-shrinker.ts";
+import { resolveShrinkFilters } from "../../shrink/shrink-filters.ts";
 import type { Slot } from "../../slot.ts";
 import { sumSlotTokens } from "../../sum-slot-tokens.ts";
 import { withoutLostCalls } from "../lost-calls.ts";
@@ -22,6 +24,7 @@ import { insertNotes, isExtract, toQuotedLine } from "./extract-notes.ts";
 import { keepGroups } from "./keep-groups.ts";
 import type { LonghaulOptions } from "./longhaul-options.ts";
 import { type MessageText, MessageTexts } from "./message-texts.ts";
+import { isSameList, listOriginals, toOriginal, withShrunk } from "./original-slots.ts";
 import { computeHighMark, computeLowMark } from "./rebuild-marks.ts";
 
 /**
@@ -38,6 +41,7 @@ const TEXT_GROWTH_TOKENS = 24_000;
  * A cold cache makes a rebuild free but not useful: at least this share of the window must be new since the last one.
  */
 const NEW_SHARE = 0.1;
+const SHORTENED = "shortened when it first appeared";
 
 /** One session under the policy: the last window, the messages since, and the lines of messages that have left. */
 export class LonghaulRun implements PolicyRun {
@@ -65,6 +69,13 @@ export class LonghaulRun implements PolicyRun {
   reason: string | undefined;
   /** True if the window has changed since the last fit; fitting an unchanged window again must change nothing. */
   #isNew = true;
+  readonly #shrinker: ResultShrinker;
+  /** Index of the first message that no request has sent; results from there on may be shortened. */
+  #unsent: number;
+  readonly #settledSeq: number;
+  /** False while the pointers of the window may name lines that have left. */
+  #arePointersValid = false;
+  isTouchUp = false;
   /** Ids of the calls in the settled window and the messages since; undefined if the window must be settled again. */
   #calledIds: Set<string> | undefined;
 
@@ -82,12 +93,17 @@ export class LonghaulRun implements PolicyRun {
     this.#calls = course.calls ?? 0;
     const said = this.#window
       .filter((slot) => !isExtract(slot) && !isPage(slot))
-      .map((slot) => this.#toOriginal(slot));
+      .map((slot) => toOriginal(slot, this.#tokensOf));
     const earlier = [...(course.past ?? []), ...said];
     const sorted = earlier.toSorted((one, other) => one.seq - other.seq);
     for (const slot of sorted) this.#recordOutput(slot);
     for (const slot of sorted) this.#countSlot(slot);
     this.#forceOutPast(course.past ?? []);
+    this.#settledSeq = course.settledSeq ?? 0;
+    const filters = course.shrinkFilters ?? resolveShrinkFilters(options.shrink);
+    this.#shrinker = new ResultShrinker(filters, tokensOf, this.#pins);
+    for (const slot of course.past ?? []) this.#shrinker.observePast(slot);
+    this.#unsent = 1 + this.#window.findLastIndex(({ message }) => message.role === "assistant");
     this.#extract = new Extract(this.#low - budget.system, earlier, course.isPatient === true);
   }
 
@@ -119,15 +135,34 @@ export class LonghaulRun implements PolicyRun {
     this.#isNew = false;
     this.#calls++;
     const sent = this.#window;
+    this.#shrink();
+    const short = this.#window;
     // The tokens before the messages may have changed.
-    this.#tokens = this.#budget.system + sumSlotTokens(sent);
+    this.#tokens = this.#budget.system + sumSlotTokens(short);
     const isForced = this.#isOver(pageTokens);
     const why = isForced ? "over the limit" : this.#findRebuildReason(isHot);
     if (why !== undefined) this.#rebuild(isForced);
     else if (!this.#calledIds) this.#settle(this.#window, new Set());
+    this.#unsent = this.#window.length;
     const isChanged = sent.some((slot, index) => slot !== this.#window[index]);
-    this.reason = why !== undefined && isChanged ? why : undefined;
+    this.isTouchUp = isChanged && why === undefined && isSameList(short, this.#window);
+    this.reason = isChanged ? (why ?? (this.isTouchUp ? SHORTENED : undefined)) : undefined;
     return [...this.#window];
+  }
+
+  /** Brings back lines whose copy has left, and shortens the results that no request has sent. */
+  #shrink(): void {
+    const before = this.#window;
+    const known = this.#arePointersValid
+      ? before
+      : [...this.#shrinker.settle(before.slice(0, this.#unsent)), ...before.slice(this.#unsent)];
+    this.#arePointersValid = true;
+    const short = this.#shrinker.shrinkNew(known, this.#unsent, ({ seq }) => seq <= this.#settledSeq);
+    if (isSameList(short, before)) return;
+    const saved = sumSlotTokens(before) - sumSlotTokens(short);
+    this.#totalTokens -= saved;
+    this.#newTokens -= saved;
+    this.#window = [...short];
   }
 
   #isOver(pageTokens: number): boolean {
@@ -170,7 +205,7 @@ export class LonghaulRun implements PolicyRun {
   #rebuild(isForced: boolean): void {
     const { tokens, system, messages = Number.POSITIVE_INFINITY } = this.#budget;
     const { low, tail, least, extract } = this.#options;
-    const asSaid = this.#listOriginals();
+    const asSaid = listOriginals(this.#window, this.#tokensOf);
     const said = this.#texts.listTexts(asSaid, this.#outputs, isForced);
     const here = new Set(asSaid.map(({ seq }) => seq));
     const returning = said.flatMap(({ slot, isWhole }) => (isWhole && !here.has(slot.seq) ? [slot] : []));
@@ -178,7 +213,7 @@ export class LonghaulRun implements PolicyRun {
     const room = tokens - system;
     const space = (isForced ? this.#low : this.#computeReachableLow()) - system;
     const {
-      shown,
+      shown: whole,
       quoted,
       removed: left,
     } = keepGroups(slots, said, {
@@ -192,6 +227,7 @@ export class LonghaulRun implements PolicyRun {
       pins: this.#pins,
       tokensOf: this.#tokensOf,
     });
+    const shown = this.#shrinker.settle(withShrunk(whole, this.#window));
     if (isForced) this.#texts.forceOutOthers(new Set([...shown, ...quoted].map(({ seq }) => seq)));
     this.#newTokens = 0;
     for (const { seq } of left) this.#outputs.delete(seq);
@@ -199,7 +235,9 @@ export class LonghaulRun implements PolicyRun {
     for (const callId of this.#answeredIds) if (!called.has(callId)) this.#answeredIds.delete(callId);
     const size = sumSlotTokens(shown) + sumSlotTokens(quoted);
     const notes = 1 + shown.filter(({ message }) => message.role === "user").length;
-    const lines = this.#extract.replace(left, [...shown, ...quoted], {
+    // Tool output inside a text is clipped where the text stays; its lines may come back like those of other output.
+    const clipped = shown.filter((slot) => slot.original && !slot.isNote && !isShrunk(slot));
+    const lines = this.#extract.replace([...left, ...clipped], [...shown, ...quoted], {
       roomTokens: Math.min(Math.max(space - size, room * least), room - size),
       maxNotes: notes,
       tokensOf: this.#tokensOf,
@@ -210,24 +248,19 @@ export class LonghaulRun implements PolicyRun {
     this.#settle(fewer, findProtectedSeqs(slots, this.#pins));
   }
 
-  /** The messages of the window in their original form, with summaries at their positions. */
-  #listOriginals(): readonly Slot[] {
-    const bySeq = new Map<number, Slot>();
-    const summaries: Slot[] = [];
-    for (const slot of dropOldPages(this.#window, findNewestQuestion(this.#window))) {
-      if (!slot.isNote) bySeq.set(slot.seq, this.#toOriginal(slot));
-      else if (!isExtract(slot)) summaries.push(slot);
-    }
-    return [...summaries, ...bySeq.values()].sort((a, b) => a.seq - b.seq);
-  }
-
-  #toOriginal(slot: Slot): Slot {
-    const { original, ...rest } = slot;
-    return original ? { ...rest, message: original, tokens: this.#tokensOf(original) } : slot;
-  }
-
-  /** Makes the window valid to send: no result without its call, and always within the budget. */
+  /** Makes the window valid to send. Clipping may cut lines that a pointer names; then nothing stays shortened. */
   #settle(slots: readonly Slot[], kept: ReadonlySet<number>): void {
+    this.#makeSendable(slots, kept);
+    if (this.#shrinker.settle(this.#window) === this.#window) return;
+    this.#makeSendable(
+      slots.map((slot) => (isShrunk(slot) ? toOriginal(slot, this.#tokensOf) : slot)),
+      kept,
+    );
+    this.#shrinker.settle(this.#window);
+  }
+
+  /** No result without its call, and always within the budget. */
+  #makeSendable(slots: readonly Slot[], kept: ReadonlySet<number>): void {
     const called = withoutLostCalls(slots, this.#tokensOf);
     const paired = withoutLostResults(called, (callId) => this.#answeredIds.has(callId), this.#tokensOf);
     const room = this.#budget.tokens - this.#budget.system;

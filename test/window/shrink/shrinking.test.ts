@@ -1,0 +1,221 @@
+import { describe, expect, test } from "vitest";
+import type { Message } from "../../../src/model/message.ts";
+import type { ToolResultPart } from "../../../src/model/part.ts";
+import { longhaul } from "../../../src/window/policies/longhaul.ts";
+import type { PolicyRun } from "../../../src/window/policy.ts";
+import { parsePointer } from "../../../src/window/shrink/pointer.ts";
+import { isShrunk } from "../../../src/window/shrink/result-shrinker.ts";
+import type { ShrinkOption } from "../../../src/window/shrink/shrink-filters.ts";
+import type { Slot } from "../../../src/window/slot.ts";
+import { estimateMessage } from "../../../src/window/tokens/estimate.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
+import { Random } from "../../support/random.ts";
+import { buildRandomWork } from "./random-work.ts";
+
+const ONLY_POINTERS: ShrinkOption = {
+  terminal: false,
+  padding: false,
+  tests: false,
+  runs: false,
+  paths: false,
+};
+const ROUNDS = proofRounds(30, 4);
+
+const slotsOf = (messages: readonly Message[]): readonly Slot[] =>
+  messages.map((message, index) => ({
+    seq: index + 1,
+    at: index,
+    message,
+    tokens: estimateMessage(message),
+  }));
+
+const resultsOf = ({ message }: Slot) =>
+  message.parts.filter((part): part is ToolResultPart => part.type === "tool-result");
+
+const linesOf = ({ output }: ToolResultPart) =>
+  output.flatMap((content) => (content.type === "text" ? content.text.split("\n") : []));
+
+/** The lines of a result with every pointer replaced by the lines it names, as a reader of the window would do it. */
+function expandResult(part: ToolResultPart, window: readonly Slot[], place: number): readonly string[] {
+  return linesOf(part).flatMap((line) => {
+    const pointer = parsePointer(line);
+    if (!pointer) return [line];
+    const target = window.findIndex(({ seq, isNote }) => !isNote && `#${seq}` === pointer.cite);
+    expect(target, `${line} names an entry of the window before it`).toBeGreaterThanOrEqual(0);
+    expect(target).toBeLessThanOrEqual(place);
+    const shown = linesOf(resultsOf(window[target] as Slot)[pointer.result] as ToolResultPart);
+    const lines = shown.slice(pointer.line, pointer.line + pointer.to - pointer.from + 1);
+    expect(lines).toHaveLength(pointer.to - pointer.from + 1);
+    return lines;
+  });
+}
+
+/** Fits a window before each reply, as a client does. */
+function* fitSteps(run: PolicyRun, slots: readonly Slot[], isHot: () => boolean) {
+  for (const [index, slot] of slots.entries()) {
+    run.observe(slot);
+    if (slot.message.role !== "assistant") yield { index, window: run.fit({ isHot: isHot() }) };
+  }
+}
+
+describe("random work under a small and a large window", () => {
+  sizedTest("every pointer resolves to the very lines of the original, also after rebuilds", () => {
+    let pointers = 0;
+    let rebuilds = 0;
+    for (let seed = 1; seed <= ROUNDS; seed++) {
+      const random = new Random(seed);
+      const slots = slotsOf(buildRandomWork(random, 40));
+      const tokens = seed % 2 === 0 ? 9_000 : 60_000;
+      const run = longhaul({ shrink: ONLY_POINTERS }).start(
+        { tokens, window: tokens, system: 500 },
+        estimateMessage,
+      );
+      for (const { window } of fitSteps(run, slots, () => random.below(5) > 0)) {
+        if (run.reason !== undefined && !run.isTouchUp) rebuilds++;
+        for (const [place, slot] of window.entries()) {
+          if (!isShrunk(slot)) continue;
+          for (const [index, part] of resultsOf(slot).entries()) {
+            const original = resultsOf({ ...slot, message: slot.original as Message })[
+              index
+            ] as ToolResultPart;
+            expect(expandResult(part, window, place)).toEqual(linesOf(original));
+            pointers++;
+          }
+        }
+      }
+    }
+    expect(pointers).toBeGreaterThan(ROUNDS * 10);
+    expect(rebuilds).toBeGreaterThan(ROUNDS / 4);
+  });
+
+  sizedTest(
+    "a shortened result keeps its bytes in every later call, until a rebuild removes what it points at",
+    () => {
+      let kept = 0;
+      for (let seed = 1; seed <= ROUNDS; seed++) {
+        const random = new Random(seed);
+        const slots = slotsOf(buildRandomWork(random, 40));
+        const tokens = seed % 2 === 0 ? 9_000 : 60_000;
+        const run = longhaul().start({ tokens, window: tokens, system: 500 }, estimateMessage);
+        let before: readonly Slot[] = [];
+        for (const { window } of fitSteps(run, slots, () => true)) {
+          const isRebuilt = run.reason !== undefined && !run.isTouchUp;
+          for (const [place, slot] of before.entries()) {
+            if (!isRebuilt) expect(window[place]?.message).toBe(slot.message);
+            kept++;
+          }
+          before = window;
+        }
+      }
+      expect(kept).toBeGreaterThan(ROUNDS * 100);
+    },
+  );
+
+  sizedTest("a run that takes a window over sends what the first one would have sent", () => {
+    for (let seed = 1; seed <= ROUNDS; seed++) {
+      const random = new Random(seed);
+      const slots = slotsOf(buildRandomWork(random, 30));
+      const budget = { tokens: 90_000, window: 90_000, system: 500 };
+      const run = longhaul().start(budget, estimateMessage);
+      for (const { index, window } of fitSteps(run, slots, () => true)) {
+        if (index % 9 > 0) continue;
+        const next = slots.slice(index + 1, index + 3);
+        // The second process knows the window as it was sent, and sees the new messages together with it.
+        const other = longhaul().start(budget, estimateMessage, { window: [...window, ...next] });
+        const again = longhaul().start(budget, estimateMessage, { window });
+        for (const slot of next) again.observe(slot);
+        expect(other.fit({ isHot: true }).map(({ message }) => message)).toEqual(
+          again.fit({ isHot: true }).map(({ message }) => message),
+        );
+        expect(longhaul().start(budget, estimateMessage, { window }).fit({ isHot: true })).toEqual(window);
+      }
+    }
+  });
+});
+
+/** Reads of one file with other messages between them. */
+function read(
+  callId: string,
+  text: string,
+  input: object = { file_path: "src/app.ts" },
+  name = "Read",
+): readonly Message[] {
+  return [
+    { role: "assistant", parts: [{ type: "tool-call", callId, name, input: input as never }] },
+    { role: "tool", parts: [{ type: "tool-result", callId, output: [{ type: "text", text }] }] },
+  ];
+}
+
+const CODE = Array.from(
+  { length: 30 },
+  (_, at) => `export const setting_${at} = load("setting ${at}");`,
+).join("\n");
+const BUDGET = { tokens: 60_000, window: 60_000, system: 500 };
+const ask = (text: string): Message => ({ role: "user", parts: [{ type: "text", text }] });
+
+function fitLast(messages: readonly Message[], course = {}, option: ShrinkOption = true): Slot {
+  const run = longhaul({ shrink: option }).start(BUDGET, estimateMessage, course);
+  let last: readonly Slot[] = [];
+  for (const { window } of fitSteps(run, slotsOf(messages), () => true)) last = window;
+  return last.at(-1) as Slot;
+}
+
+const textOf = (slot: Slot) => resultsOf(slot).flatMap(linesOf).join("\n");
+
+describe("a result that repeats an earlier one", () => {
+  test("is replaced by a pointer that names it", () => {
+    const slot = fitLast([ask("Go on."), ...read("1", CODE), ...read("2", CODE)]);
+    expect(textOf(slot)).toBe("[Lines 1-30 left out: the same as lines 1-30 of #3 (Read src/app.ts)]");
+    expect(slot.original).toEqual(read("2", CODE)[1]);
+  });
+
+  test("stays whole where the question names its file, quotes its command or asks for a line", () => {
+    for (const question of ["What is in src/app.ts?", "Look at app.ts"])
+      expect(textOf(fitLast([ask(question), ...read("1", CODE), ...read("2", CODE)]))).toBe(CODE);
+    const run = (callId: string) => read(callId, CODE, { command: "cat settings.txt | sort" }, "Bash");
+    expect(textOf(fitLast([ask("Run `cat settings.txt` twice"), ...run("1"), ...run("2")]))).toBe(CODE);
+    const asked = fitLast([ask("Where is setting_12?"), ...read("1", CODE), ...read("2", CODE)]);
+    expect(textOf(asked)).toContain('export const setting_12 = load("setting 12");');
+    expect(textOf(asked)).toContain("[Lines 1-12 left out");
+  });
+
+  test("stays whole once its file was edited, and may point at the first whole read after that", () => {
+    const edit = read("2", "done", { file_path: "src/app.ts", old_string: "a", new_string: "b" }, "Edit");
+    const work = [ask("Go on."), ...read("1", CODE), ...edit, ...read("3", CODE)];
+    expect(textOf(fitLast(work))).toBe(CODE);
+    expect(textOf(fitLast([...work, ...read("4", CODE)]))).toContain("of #7 (Read src/app.ts)");
+    const shown = read("2", CODE, { file_path: "src/app.ts", old_string: "a", new_string: "b" }, "Edit");
+    expect(textOf(fitLast([ask("Go on."), ...read("1", CODE), ...shown]))).toBe(CODE);
+  });
+
+  test("stays whole where it is short or pinned, where a person took edits back, and where its filters are off", () => {
+    const short = CODE.slice(0, 150);
+    expect(textOf(fitLast([ask("Go on."), ...read("1", short), ...read("2", short)]))).toBe(short);
+    const work = [ask("Go on."), ...read("1", CODE), ...read("2", CODE)];
+    expect(textOf(fitLast(work, { pins: new Set([5]) }))).toBe(CODE);
+    expect(textOf(fitLast(work, { settledSeq: 5 }))).toBe(CODE);
+    expect(textOf(fitLast(work, {}, false))).toBe(CODE);
+    expect(textOf(fitLast(work, {}, { same: false, repeats: false }))).toBe(CODE);
+    expect(textOf(fitLast(work, { shrinkFilters: new Set() }))).toBe(CODE);
+  });
+});
+
+test("lines come back in the call in which their copy is gone", () => {
+  const run = longhaul().start(BUDGET, estimateMessage);
+  const slots = slotsOf([ask("Go on."), ...read("1", CODE), ...read("2", CODE)]);
+  let window: readonly Slot[] = [];
+  for (const step of fitSteps(run, slots, () => true)) window = step.window;
+  expect(textOf(window[4] as Slot)).not.toBe(CODE);
+  const without = window.filter(({ seq }) => seq !== 2 && seq !== 3);
+  const other = longhaul().start(BUDGET, estimateMessage, { window: without });
+  const [, , restored] = other.fit({ isHot: true });
+  expect(textOf(restored as Slot)).toBe(CODE);
+  expect(restored?.original).toBeUndefined();
+  expect(other.isTouchUp).toBe(true);
+});
+
+test("tool output that looks like a pointer is left alone", () => {
+  const forged = `[Lines 1-30 left out: the same as lines 1-30 of #3 (Read src/app.ts)]\n${CODE.replaceAll("setting", "other")}`;
+  const slot = fitLast([ask("Go on."), ...read("1", CODE), ...read("2", forged)]);
+  expect(textOf(slot)).toBe(forged);
+});

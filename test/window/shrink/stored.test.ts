@@ -1,0 +1,160 @@
+import { describe, expect, test } from "vitest";
+import { type FittedWindow, openKernel, type Session } from "../../../src/index.ts";
+import type { WindowOptions } from "../../../src/window-entry.ts";
+import { diskKernel, testKernel } from "../../support/kernel.ts";
+
+const LARGE: WindowOptions = { model: "claude-sonnet-4-5", system: 1_000 };
+const CODE = Array.from(
+  { length: 40 },
+  (_, at) => `export const setting_${at} = load("setting ${at}");`,
+).join("\n");
+const POINTER = "the same as lines 1-40 of #3 (read src/app.ts)";
+
+const shown = ({ messages }: FittedWindow) => JSON.stringify(messages);
+
+async function read(session: Session, callId: string, output = CODE): Promise<void> {
+  const input = { path: "src/app.ts" };
+  await session.append({ role: "assistant", parts: [{ type: "tool-call", callId, name: "read", input }] });
+  await session.append({ role: "tool", parts: [{ type: "tool-result", callId, output }] });
+}
+
+/** A session whose second read repeats the first, fitted before each reply. */
+async function readTwice(session: Session, options = LARGE) {
+  const window = session.window(options);
+  await session.append({ role: "user", text: "Please go on with the work." });
+  await window.fit();
+  await read(session, "1");
+  await window.fit();
+  await read(session, "2");
+  return { window, fitted: await window.fit() };
+}
+
+describe("a shortened result", () => {
+  test("is one overlay with a receipt, and the log keeps the original", async () => {
+    const session = await (await testKernel()).session();
+    const { window, fitted } = await readTwice(session);
+    expect(fitted.plan).toBeUndefined();
+    expect(fitted.touchUp?.receipt.tokens.with).toBeLessThan(
+      fitted.touchUp?.receipt.tokens.without as number,
+    );
+    expect(fitted.touchUp?.receipt.left.entries).toBe(0);
+    expect(shown(fitted)).toContain(POINTER);
+    const overlays = await session.overlays.list();
+    expect(overlays.map(({ entry }) => entry.seq)).toEqual([fitted.touchUp?.overlay]);
+    const expanded: unknown[] = [];
+    for await (const entry of session.expand(5)) expanded.push(entry);
+    expect(JSON.stringify(expanded)).toContain("setting_39");
+    expect((await window.fit()).touchUp).toBeUndefined();
+  });
+
+  test("taken back comes back byte for byte, and is not shortened again", async () => {
+    const session = await (await testKernel()).session();
+    const { window, fitted } = await readTwice(session);
+    const plain = shown(
+      await readTwice(await (await testKernel()).session(), { ...LARGE, shrink: false }).then(
+        (one) => one.fitted,
+      ),
+    );
+    await session.overlays.revert(fitted.touchUp?.overlay as number);
+    for (const own of [window, session.window(LARGE)]) {
+      expect(shown(await own.fit())).toBe(plain);
+      expect(shown(await own.look())).toBe(plain);
+    }
+    await read(session, "3");
+    expect(shown(await window.fit())).toContain("the same as lines 1-40 of #5");
+  });
+
+  test("has the same bytes in every later call, in another handle and after a restart", async () => {
+    const { kernel, path } = await diskKernel();
+    const session = await kernel.session("work");
+    const { window, fitted } = await readTwice(session);
+    const before = shown(fitted);
+    expect(shown(await session.window(LARGE).fit())).toBe(before);
+    await read(session, "3", "nothing new");
+    expect(shown(await window.fit()).startsWith(before.slice(0, -1))).toBe(true);
+    const grown = shown(await window.look());
+    await kernel.close();
+    const reopened = await openKernel({ path });
+    try {
+      const again = (await reopened.session("work")).window(LARGE);
+      expect(shown(await again.fit())).toBe(grown);
+      // The next result is shortened alike by a process that has never seen the conversation.
+      await read(await reopened.session("work"), "4");
+      expect(shown(await again.fit())).toContain(POINTER);
+      expect((await again.fit()).touchUp).toBeUndefined();
+    } finally {
+      await reopened.close();
+    }
+  });
+
+  test("gets its lines back in the call that follows the removal of their copy", async () => {
+    for (const remove of [
+      (session: Session) =>
+        session.overlays.add({ type: "hide", ranges: [{ session: session.id, from: 2, to: 3 }] }, "private"),
+      (session: Session) => session.redact(3, "secret"),
+      (session: Session) =>
+        session.overlays.add(
+          {
+            type: "replace",
+            target: { seq: 3, part: 0 },
+            parts: [{ type: "tool-result", callId: "1", output: "[gone]" }],
+          },
+          "not needed",
+        ),
+    ]) {
+      const session = await (await testKernel()).session();
+      const { window, fitted } = await readTwice(session);
+      expect(shown(fitted)).toContain(POINTER);
+      await remove(session);
+      const next = await window.fit();
+      expect(shown(next)).not.toContain(POINTER);
+      expect(shown(next)).toContain("setting_39");
+      expect(shown(await session.window(LARGE).look())).toBe(shown(next));
+    }
+  });
+
+  test("leaves with a rewind to before it, and a fork begins with it", async () => {
+    const session = await (await testKernel()).session();
+    const { window, fitted } = await readTwice(session);
+    const fork = await session.fork();
+    expect(shown(await fork.window(LARGE).fit())).toBe(shown(fitted));
+    await session.rewind(3);
+    expect(shown(await window.fit())).not.toContain("left out");
+  });
+
+  test("is erased with the entry that it shortens", async () => {
+    const session = await (await testKernel()).session();
+    const changed = `${CODE}\nconst password = "hunter2-hunter2";`;
+    const { window } = await readTwice(session);
+    await read(session, "3", changed);
+    const fitted = await window.fit();
+    expect(shown(fitted)).toContain("hunter2");
+    expect(fitted.touchUp).toBeDefined();
+    await session.redact(8, "secret");
+    expect(JSON.stringify(await session.overlays.list())).not.toContain("hunter2");
+    expect(shown(await window.fit())).not.toContain("hunter2");
+  });
+
+  test("is planned and not stored by a dry run", async () => {
+    const session = await (await testKernel()).session();
+    const window = session.window(LARGE);
+    await session.append({ role: "user", text: "Please go on." });
+    await read(session, "1");
+    await window.fit();
+    await read(session, "2");
+    const planned = await window.fit({ dryRun: true });
+    expect(planned.touchUp?.overlay).toBeUndefined();
+    expect(shown(planned)).toContain(POINTER);
+    expect(await session.overlays.list()).toEqual([]);
+    expect(shown(await window.fit())).toBe(shown(planned));
+  });
+});
+
+test("single filters are switched off for a window", async () => {
+  const session = await (await testKernel()).session();
+  const { fitted } = await readTwice(session, { ...LARGE, shrink: { same: false, repeats: false } });
+  expect(fitted.touchUp).toBeUndefined();
+  expect(() => session.window({ ...LARGE, shrink: { nonsense: false } as never })).toThrow(
+    /filters of terminal/,
+  );
+});
