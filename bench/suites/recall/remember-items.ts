@@ -1,3 +1,4 @@
+import type { Log } from "../../../src/log/log.ts";
 import type { SessionHit } from "../../../src/memory/hit.ts";
 import { rankSessions } from "../../../src/memory/rank/rank-sessions.ts";
 import type { RankedHit } from "../../../src/memory/rank/rank-turns.ts";
@@ -13,6 +14,11 @@ export interface Orders {
 
 /** The items of one scope as sessions of a log, with recall over them. */
 export interface RememberedItems {
+  readonly log: Log;
+  /** Time of the last item. */
+  readonly endMs: number;
+  /** The index of the item that an entry holds. */
+  placeOf(session: string, seq: number): number | undefined;
   recall(question: string, askedAtMs: number | null): Promise<Orders>;
   close(): Promise<void>;
 }
@@ -50,6 +56,9 @@ export async function rememberItems(items: readonly Item[]): Promise<RememberedI
   await memory.catchUp();
   const end = times.reduce((latest, time) => Math.max(latest, time), 0);
   return {
+    log,
+    endMs: end,
+    placeOf: (session, seq) => places.get(`${session} ${seq}`),
     async recall(question, askedAtMs) {
       setNow(askedAtMs ?? end);
       const { hits } = await memory.recall(question, { k: ALL_HITS, depth: DEPTH });

@@ -43,7 +43,7 @@ export function computeFeatures(
   for (const name of ["whole", "chunk", "nearness", "similarity"] as const) scaleToOne(features[name]);
   fillSoft(features, candidates, query, context);
   fillSessionFeatures(features, candidates, matches, query, context);
-  fillNeighborFeatures(features, candidates);
+  fillNeighborFeatures(features, candidates, matches, query);
   fillWorkFeatures(features, candidates, matches, bestChunks);
   return { features, bestChunks };
 }

@@ -6,10 +6,20 @@ import type { RankContext, TurnCandidate } from "./turn-candidate.ts";
 /** Neighbors matter most for a short turn; at this many terms, half as much. */
 const SHORT_TURN = 18;
 const SESSION_SHAPE = { saturation: 1.5, lengthShare: 0.75 };
+/** An answer says less by itself the shorter it is; at this many terms, the question before it counts half as much. */
+const SHORT_ANSWER = 30;
+/** The turns whose words are the context of a turn: what "it" and "there" refer to. */
+const CONTEXT = [-2, -1, 1];
+/** Weights of a session's best turns, and how fast a session's share falls with its distance from the best one. */
+const BEST_TURNS = [1, 0.5, 0.25];
+const SHARE_SPREAD = 0.25;
 /** More than the turns of any session, so that session and position form one number. */
 const MAX_POSITIONS = 2 ** 26;
 
-/** Scores a session by the words of all its candidates together and by its three best candidates. */
+/**
+ * Scores a session by the words of all its candidates together, by its three best candidates, and by its share: close
+ * to 1 if no other session has candidates as good, low if many have.
+ */
 export function fillSessionFeatures(
   features: FeatureColumns,
   candidates: readonly TurnCandidate[],
@@ -24,6 +34,7 @@ export function fillSessionFeatures(
     else members.set(session, [index]);
   }
   if (members.size < 2) return;
+  const strengths = new Map<number, number>();
   for (const [session, indexes] of members) {
     const length = statistics.sessionLengthOf(session) / statistics.averageSessionLength;
     let words = 0;
@@ -34,6 +45,10 @@ export function fillSessionFeatures(
     }
     const best = indexes.map((index) => computeOwnScore(features, index)).sort((left, right) => right - left);
     const top = (best[0] ?? 0) + (best[1] ?? 0) + (best[2] ?? 0);
+    strengths.set(
+      session,
+      BEST_TURNS.reduce((sum, share, place) => sum + share * (best[place] ?? 0), 0),
+    );
     for (const index of indexes) {
       features.session[index] = words;
       features.sessionTop[index] = top;
@@ -41,24 +56,45 @@ export function fillSessionFeatures(
   }
   scaleToOne(features.session);
   scaleToOne(features.sessionTop);
+  const most = Math.max(...strengths.values());
+  const chanceOf = (strength: number) => Math.exp((strength - most) / SHARE_SPREAD);
+  const total = [...strengths.values()].reduce((sum, strength) => sum + chanceOf(strength), 0);
+  for (const [session, indexes] of members) {
+    const share = chanceOf(strengths.get(session) ?? 0) / total;
+    for (const index of indexes) features.sessionShare[index] = share;
+  }
 }
 
 /**
- * Scores neighbors: a question supports the short answer after it, and in an exchange each side counts for the other.
+ * Scores neighbors: a question supports the short answer after it, in an exchange each side counts for the other, and
+ * words of the question that only the turns around contain count as context.
  */
-export function fillNeighborFeatures(features: FeatureColumns, candidates: readonly TurnCandidate[]): void {
+export function fillNeighborFeatures(
+  features: FeatureColumns,
+  candidates: readonly TurnCandidate[],
+  matches: readonly TermMatch[],
+  { rarities }: Query,
+): void {
   const keyOf = (session: number, position: number) => session * MAX_POSITIONS + position;
   const places = new Map(candidates.map(({ session, position }, index) => [keyOf(session, position), index]));
-  const scoreAt = (session: number, position: number): number => {
-    const index = position < 0 ? undefined : places.get(keyOf(session, position));
-    return index === undefined ? 0 : computeOwnScore(features, index);
-  };
+  const weight = rarities.reduce((sum, rarity) => sum + rarity, 0) || 1;
   for (const [index, { session, position, length, author, speaker }] of candidates.entries()) {
-    const share = SHORT_TURN / (SHORT_TURN + length);
-    const before = scoreAt(session, position - 1);
-    const after = scoreAt(session, position + 1);
-    features.before[index] = share * before;
+    const findTurn = (distance: number): number | undefined =>
+      position + distance < 0 ? undefined : places.get(keyOf(session, position + distance));
+    const scoreOf = (turn: number | undefined) => (turn === undefined ? 0 : computeOwnScore(features, turn));
+    const previous = findTurn(-1);
+    const before = scoreOf(previous);
+    features.before[index] = (SHORT_TURN / (SHORT_TURN + length)) * before;
     features.partner[index] =
-      speaker !== null ? 0 : author === "user" ? after : author === "assistant" ? before : 0;
+      speaker !== null ? 0 : author === "user" ? scoreOf(findTurn(1)) : author === "assistant" ? before : 0;
+    if (previous !== undefined && features.asking[previous] === 1)
+      features.answer[index] = (SHORT_ANSWER / (SHORT_ANSWER + length)) * before;
+    const around = CONTEXT.flatMap((distance) => matches[findTurn(distance) ?? -1]?.counts ?? []);
+    const own = matches[index]?.counts;
+    if (around.length === 0 || !own) continue;
+    let added = 0;
+    for (const [place, rarity] of rarities.entries())
+      if (own[place] === 0 && around.some((counts) => (counts[place] as number) > 0)) added += rarity;
+    features.context[index] = added / weight;
   }
 }
