@@ -20,7 +20,7 @@ const COLUMNS = FITTED.map((feature) => RANK_FEATURES.indexOf(feature));
  * weights are shared where possible.
  */
 const APART_SCALE = 0.5;
-const MAY_BE_NEGATIVE: ReadonlySet<Feature> = new Set(["asking", "code", "length"]);
+const MAY_BE_NEGATIVE: ReadonlySet<Feature> = new Set(["asking", "code", "length", "earlierWork"]);
 const SIZE = 2 * FITTED.length;
 
 /** Weight of each data set, independent of its number of questions. */
@@ -99,8 +99,7 @@ function combine(weights: Float64Array, isPeople: boolean): Float64Array {
   const combined = weights.slice(0, FITTED.length);
   if (isPeople)
     for (let axis = 0; axis < combined.length; axis++)
-      combined[axis] =
-        (combined[axis] as number) + APART_SCALE * (weights[FITTED.length + axis] as number);
+      combined[axis] = (combined[axis] as number) + APART_SCALE * (weights[FITTED.length + axis] as number);
   return combined;
 }
 
@@ -127,8 +126,7 @@ function addGradient(gradient: Float64Array, weights: Float64Array, one: Prepare
     if (isGold[row] === 1) pressure += 1 / gold / ((chances[row] as number) + others);
   for (let row = 0; row < rows; row++) {
     const chance = chances[row] as number;
-    const pull =
-      share * (isGold[row] === 1 ? -(others / (chance + others)) / gold : chance * pressure);
+    const pull = share * (isGold[row] === 1 ? -(others / (chance + others)) / gold : chance * pressure);
     for (let axis = 0, at = row * width; axis < width; axis++, at++) {
       const slope = pull * (values[at] as number);
       gradient[axis] = (gradient[axis] as number) + slope;

@@ -3,6 +3,7 @@ import type { SessionHit } from "../../../src/memory/hit.ts";
 import { rankSessions } from "../../../src/memory/rank/rank-sessions.ts";
 import type { RankedHit } from "../../../src/memory/rank/rank-turns.ts";
 import { checkRecallDepth } from "../../../src/memory/recall-options.ts";
+import type { DatedText } from "./answerable.ts";
 import { openRecall } from "./open-recall.ts";
 import type { Item } from "./question.ts";
 
@@ -19,7 +20,10 @@ export interface RememberedItems {
   readonly endMs: number;
   /** The index of the item that an entry holds. */
   placeOf(session: string, seq: number): number | undefined;
-  recall(question: string, askedAtMs: number | null): Promise<Orders>;
+  recall(
+    question: string,
+    askedAtMs: number | null,
+  ): Promise<Orders & { readonly texts: readonly DatedText[] }>;
   close(): Promise<void>;
 }
 
@@ -73,6 +77,7 @@ export async function rememberItems(items: readonly Item[]): Promise<RememberedI
       return {
         turns: ranked.map(({ id }) => id),
         sessions: rankSessions(ranked).map(({ session }) => session),
+        texts: found.map(({ text, at }) => ({ text, atMs: at })),
       };
     },
     close,

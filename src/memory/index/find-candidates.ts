@@ -1,7 +1,7 @@
 import type { MemoryStore, SourceRecord, StoredChunk, TurnRange } from "../../store/memory-store.ts";
 import type { FileCandidate } from "../rank/rank-files.ts";
-import type { CandidateChunk, Statistics, TurnCandidate } from "../rank/turn-candidate.ts";
 import type { TimeWindow } from "../rank/time-window.ts";
+import type { CandidateChunk, Statistics, TurnCandidate } from "../rank/turn-candidate.ts";
 import type { ScoredChunk, SourceFilter } from "../scored-chunk.ts";
 import { EVIDENCE } from "../text/evidence.ts";
 import type { VectorIndex } from "../vectors/vector-index.ts";
@@ -37,9 +37,9 @@ export interface CandidateLimits {
 const DEFAULT_CANDIDATE_LIMITS: CandidateLimits = {
   byText: 80,
   byVector: 60,
-  wholeTurns: 20,
-  turnsWithNeighbors: 20,
-  maxTurnChunks: 4,
+  wholeTurns: 24,
+  turnsWithNeighbors: 24,
+  maxTurnChunks: 10,
 };
 
 /** A word in at most this many chunks identifies them; maximum number of such words to look up. */
@@ -93,7 +93,7 @@ export async function findCandidates(
   const sources = await readSources(store, found);
   await addTurns(store, found, sources, chunks, limits);
   await addMarkedWork(store, found, query.terms, chunks);
-  const similarityOf = computeSimilarities(query, vectors, [...chunks.keys()]);
+  const similarityOf = computeSimilarities(query, vectors, [...chunks.keys()], nearest);
   const groups = Map.groupBy([...chunks.values()], ({ source, turn }) => `${source} ${turn}`);
   const turns: TurnCandidate[] = [];
   const files: FileCandidate[] = [];
@@ -213,14 +213,17 @@ function countShared(asked: ReadonlySet<string>, terms: readonly string[]): numb
   return new Set(terms.filter((term) => asked.has(term))).size;
 }
 
+/** Vectors of large stores are not all in memory, so the results of the search fill in where they are not. */
 function computeSimilarities(
   { vector }: CandidateQuery,
   vectors: VectorIndex | undefined,
   numbers: readonly number[],
+  nearest: readonly ScoredChunk[],
 ): ReadonlyMap<number, number | null> {
   if (!vectors || !vector) return new Map();
   const values = vectors.similarities(vector, numbers);
-  return new Map(numbers.map((number, index) => [number, values[index] ?? null]));
+  const searched = new Map(nearest.map(({ chunk, score }) => [chunk, score]));
+  return new Map(numbers.map((number, index) => [number, values[index] ?? searched.get(number) ?? null]));
 }
 
 function toTurn(first: StoredChunk, chunks: readonly CandidateChunk[]): TurnCandidate {

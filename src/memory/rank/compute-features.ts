@@ -1,3 +1,4 @@
+import { fillMissingSimilarities } from "./expected-similarity.ts";
 import {
   computeOwnScore,
   createFeatureColumns,
@@ -40,6 +41,7 @@ export function computeFeatures(
     bestChunks[index] = found.chunk > 0 ? found.best : chunk;
     fillKindFeatures(features, index, candidate, query);
   }
+  fillMissingSimilarities(features.similarity, features.chunk);
   for (const name of ["whole", "chunk", "nearness", "similarity"] as const) scaleToOne(features[name]);
   fillSoft(features, candidates, query, context);
   fillSessionFeatures(features, candidates, matches, query, context);
@@ -64,14 +66,14 @@ function fillSoft(
   scaleToOne(features.soft);
 }
 
+/** The similarity is NaN if no chunk has a vector. */
 function findClosestChunk({ chunks }: TurnCandidate): { similarity: number; chunk: number } {
-  let similarity = 0;
+  let similarity = Number.NaN;
   let chunk = 0;
   for (const [index, { similarity: own }] of chunks.entries()) {
-    if (own !== null && own > similarity) {
-      similarity = own;
-      chunk = index;
-    }
+    if (own === null) continue;
+    if (Number.isNaN(similarity) || own > similarity) chunk = index;
+    similarity = Number.isNaN(similarity) ? Math.max(0, own) : Math.max(similarity, own);
   }
   return { similarity, chunk };
 }

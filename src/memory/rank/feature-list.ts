@@ -10,7 +10,6 @@ export const RANK_FEATURES = [
   "similarity",
   "session",
   "sessionTop",
-  "sessionShare",
   "before",
   "partner",
   "answer",

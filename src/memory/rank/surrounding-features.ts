@@ -10,16 +10,10 @@ const SESSION_SHAPE = { saturation: 1.5, lengthShare: 0.75 };
 const SHORT_ANSWER = 30;
 /** The turns whose words are the context of a turn: what "it" and "there" refer to. */
 const CONTEXT = [-2, -1, 1];
-/** Weights of a session's best turns, and how fast a session's share falls with its distance from the best one. */
-const BEST_TURNS = [1, 0.5, 0.25];
-const SHARE_SPREAD = 0.25;
 /** More than the turns of any session, so that session and position form one number. */
 const MAX_POSITIONS = 2 ** 26;
 
-/**
- * Scores a session by the words of all its candidates together, by its three best candidates, and by its share: close
- * to 1 if no other session has candidates as good, low if many have.
- */
+/** Scores a session by the words of all its candidates together and by its three best candidates. */
 export function fillSessionFeatures(
   features: FeatureColumns,
   candidates: readonly TurnCandidate[],
@@ -34,7 +28,6 @@ export function fillSessionFeatures(
     else members.set(session, [index]);
   }
   if (members.size < 2) return;
-  const strengths = new Map<number, number>();
   for (const [session, indexes] of members) {
     const length = statistics.sessionLengthOf(session) / statistics.averageSessionLength;
     let words = 0;
@@ -45,10 +38,6 @@ export function fillSessionFeatures(
     }
     const best = indexes.map((index) => computeOwnScore(features, index)).sort((left, right) => right - left);
     const top = (best[0] ?? 0) + (best[1] ?? 0) + (best[2] ?? 0);
-    strengths.set(
-      session,
-      BEST_TURNS.reduce((sum, share, place) => sum + share * (best[place] ?? 0), 0),
-    );
     for (const index of indexes) {
       features.session[index] = words;
       features.sessionTop[index] = top;
@@ -56,13 +45,6 @@ export function fillSessionFeatures(
   }
   scaleToOne(features.session);
   scaleToOne(features.sessionTop);
-  const most = Math.max(...strengths.values());
-  const chanceOf = (strength: number) => Math.exp((strength - most) / SHARE_SPREAD);
-  const total = [...strengths.values()].reduce((sum, strength) => sum + chanceOf(strength), 0);
-  for (const [session, indexes] of members) {
-    const share = chanceOf(strengths.get(session) ?? 0) / total;
-    for (const index of indexes) features.sessionShare[index] = share;
-  }
 }
 
 /**
