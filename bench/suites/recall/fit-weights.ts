@@ -9,6 +9,7 @@ const LEFT_OUT: ReadonlySet<Feature> = new Set([
   "thought",
   "output",
   "mark",
+  "earlierWork",
   "laterWork",
   "planned",
   "committed",
@@ -20,7 +21,7 @@ const COLUMNS = FITTED.map((feature) => RANK_FEATURES.indexOf(feature));
  * weights are shared where possible.
  */
 const APART_SCALE = 0.5;
-const MAY_BE_NEGATIVE: ReadonlySet<Feature> = new Set(["asking", "code", "length", "earlierWork"]);
+const MAY_BE_NEGATIVE: ReadonlySet<Feature> = new Set(["asking", "code", "length", "repeat"]);
 const SIZE = 2 * FITTED.length;
 
 /** Weight of each data set, independent of its number of questions. */

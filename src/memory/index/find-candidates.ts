@@ -37,9 +37,9 @@ export interface CandidateLimits {
 const DEFAULT_CANDIDATE_LIMITS: CandidateLimits = {
   byText: 80,
   byVector: 60,
-  wholeTurns: 24,
-  turnsWithNeighbors: 24,
-  maxTurnChunks: 10,
+  wholeTurns: 20,
+  turnsWithNeighbors: 20,
+  maxTurnChunks: 4,
 };
 
 /** A word in at most this many chunks identifies them; maximum number of such words to look up. */

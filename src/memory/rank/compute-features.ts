@@ -14,7 +14,7 @@ import { createTermMatcher, type TermMatch } from "./term-match.ts";
 import type { RankContext, TurnCandidate } from "./turn-candidate.ts";
 import { fillWorkFeatures } from "./work-features.ts";
 
-const SOFT_LIMIT = 100;
+const SOFT_LIMIT = 60;
 
 /** Computes every feature of every candidate, and the index of each one's best chunk. */
 export function computeFeatures(
@@ -47,6 +47,8 @@ export function computeFeatures(
   fillSessionFeatures(features, candidates, matches, query, context);
   fillNeighborFeatures(features, candidates, matches, query);
   fillWorkFeatures(features, candidates, matches, bestChunks);
+  // A reply repeats the message before it, and material for a summary repeats itself.
+  if (!query.intent.aboutAssistant && !query.intent.recap) features.repeat.set(features.earlierWork);
   return { features, bestChunks };
 }
 

@@ -14,6 +14,7 @@ export const RANK_FEATURES = [
   "partner",
   "answer",
   "context",
+  "repeat",
   "speaker",
   "userTurn",
   "userAsked",

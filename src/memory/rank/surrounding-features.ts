@@ -28,13 +28,22 @@ export function fillSessionFeatures(
     else members.set(session, [index]);
   }
   if (members.size < 2) return;
+  const size = query.rarities.length;
+  const total = new Float64Array(size);
   for (const [session, indexes] of members) {
     const length = statistics.sessionLengthOf(session) / statistics.averageSessionLength;
     let words = 0;
-    for (const [place, rarity] of query.rarities.entries()) {
-      let count = 0;
-      for (const index of indexes) count += matches[index]?.counts[place] ?? 0;
-      if (count > 0) words += rarity * computeOkapi(count, length, SESSION_SHAPE);
+    total.fill(0);
+    for (const index of indexes) {
+      const counts = matches[index]?.counts;
+      if (counts)
+        for (let place = 0; place < size; place++)
+          total[place] = (total[place] as number) + (counts[place] as number);
+    }
+    for (let place = 0; place < size; place++) {
+      const count = total[place] as number;
+      if (count > 0)
+        words += (query.rarities[place] as number) * computeOkapi(count, length, SESSION_SHAPE);
     }
     const best = indexes.map((index) => computeOwnScore(features, index)).sort((left, right) => right - left);
     const top = (best[0] ?? 0) + (best[1] ?? 0) + (best[2] ?? 0);
@@ -75,8 +84,14 @@ export function fillNeighborFeatures(
     const own = matches[index]?.counts;
     if (around.length === 0 || !own) continue;
     let added = 0;
-    for (const [place, rarity] of rarities.entries())
-      if (own[place] === 0 && around.some((counts) => (counts[place] as number) > 0)) added += rarity;
+    for (let place = 0; place < rarities.length; place++) {
+      if (own[place] !== 0) continue;
+      for (const counts of around) {
+        if (counts[place] === 0) continue;
+        added += rarities[place] as number;
+        break;
+      }
+    }
     features.context[index] = added / weight;
   }
 }
