@@ -42,8 +42,7 @@ export function fillSessionFeatures(
     }
     for (let place = 0; place < size; place++) {
       const count = total[place] as number;
-      if (count > 0)
-        words += (query.rarities[place] as number) * computeOkapi(count, length, SESSION_SHAPE);
+      if (count > 0) words += (query.rarities[place] as number) * computeOkapi(count, length, SESSION_SHAPE);
     }
     const best = indexes.map((index) => computeOwnScore(features, index)).sort((left, right) => right - left);
     const top = (best[0] ?? 0) + (best[1] ?? 0) + (best[2] ?? 0);
