@@ -14,7 +14,7 @@ import { createTermMatcher, type TermMatch } from "./term-match.ts";
 import type { RankContext, TurnCandidate } from "./turn-candidate.ts";
 import { fillWorkFeatures } from "./work-features.ts";
 
-const SOFT_LIMIT = 60;
+const SOFT_LIMIT = 100;
 
 /** Computes every feature of every candidate, and the index of each one's best chunk. */
 export function computeFeatures(

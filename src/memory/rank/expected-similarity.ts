@@ -3,8 +3,8 @@ const COMPARED = 10;
 
 /**
  * Fills in the similarity of turns without a vector, so that an incomplete index ranks them like others with the same
- * words, not after them. One zero is counted with the others, since few known similarities say little. `similarities`
- * holds NaN for turns without a vector; if no turn has one, all become 0.
+ * words, not after them. Fewer known similarities say less, so missing ones count as 0. `similarities` holds NaN for
+ * turns without a vector; if no turn has one, all become 0.
  */
 export function fillMissingSimilarities(similarities: Float64Array, wordScores: Float64Array): void {
   const known: number[] = [];
@@ -18,6 +18,6 @@ export function fillMissingSimilarities(similarities: Float64Array, wordScores: 
       .sort((left, right) => distanceOf(left) - distanceOf(right) || left - right)
       .slice(0, COMPARED);
     const sum = closest.reduce((total, other) => total + (similarities[other] as number), 0);
-    similarities[index] = sum / (closest.length + 1);
+    similarities[index] = sum / COMPARED;
   }
 }
