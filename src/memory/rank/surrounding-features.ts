@@ -8,7 +8,7 @@ const SHORT_TURN = 18;
 const SESSION_SHAPE = { saturation: 1.5, lengthShare: 0.75 };
 /** An answer says less by itself the shorter it is; at this many terms, the question before it counts half as much. */
 const SHORT_ANSWER = 30;
-/** The turns whose words are the context of a turn: what "it" and "there" refer to. */
+/** The turns whose words are the context of a turn, to which its "it" and "there" refer. */
 const CONTEXT = [-2, -1, 1];
 /** More than the turns of any session, so that session and position form one number. */
 const MAX_POSITIONS = 2 ** 26;
