@@ -1,10 +1,10 @@
 import type { SessionId } from "../model/entry.ts";
 import type { Place } from "../model/place.ts";
 import type { RelatedContent, RelatedStretch } from "../model/related-content.ts";
+import { computeCertainty, computeSpecificity } from "./certainty.ts";
 import type { ChunkTexts } from "./index/chunk-texts.ts";
 import type { CandidateLimits } from "./index/find-candidates.ts";
 import type { IndexSearch } from "./index-search.ts";
-import { computeCertainty, computeSpecificity } from "./make-hits.ts";
 import { readAround } from "./read-around.ts";
 
 /** Number of chunks of one conversation without a vector to embed before the search. */

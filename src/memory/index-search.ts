@@ -10,6 +10,7 @@ import { TextIndex } from "./index/text-index.ts";
 import { type RankedChunk, rankAll } from "./make-hits.ts";
 import { type MemoryScope, resolveScope } from "./memory-scope.ts";
 import { withoutSpeakers } from "./rank/query.ts";
+import { parseTimeWindows } from "./rank/time-window.ts";
 import type { RankContext, TermVectors } from "./rank/turn-candidate.ts";
 import { listWholeTerms } from "./rare-words.ts";
 import { RecentTouches } from "./recent-touches.ts";
@@ -86,9 +87,11 @@ export class IndexSearch {
     throwIfAborted(options.signal);
     const terms = listSearchTerms(asked);
     const wholeTerms = listWholeTerms(asked);
+    const nowMs = log.clock.now();
+    const windows = parseTimeWindows(asked, nowMs);
     const all = await findCandidates(
       { store: store.memory, text: this.#text, vectors: vectors.loaded },
-      { terms, wholeTerms, filter, ...(vector && { vector }) },
+      { terms, wholeTerms, windows, filter, ...(vector && { vector }) },
       options.limits,
     );
     const within = options.before ? filterBefore(all, options.before) : all;
@@ -97,7 +100,7 @@ export class IndexSearch {
     const found = touches.length > 0 ? await addTouchedFiles(store.memory, chosen, touches, filter) : chosen;
     const context = {
       statistics: found.statistics,
-      nowMs: log.clock.now(),
+      nowMs,
       speakers: [...new Set(found.turns.flatMap(({ speaker }) => speaker ?? []))],
       vectors: termVectors?.() ?? null,
     };

@@ -7,6 +7,7 @@ import { Census, type Closable, Scope } from "../model/scope.ts";
 import type { StoredChunk } from "../store/memory-store.ts";
 import type { CandidateReader } from "./careful/candidate-reader.ts";
 import { runSecondStage, type SecondStageDeps } from "./careful/second-stage.ts";
+import { estimateCertainty } from "./certainty.ts";
 import { DepartedEntries } from "./departed-entries.ts";
 import type { Embedder } from "./embed/embedder.ts";
 import { type ExpandOptions, readAroundEntry } from "./expand-hit.ts";
@@ -21,7 +22,7 @@ import { ChunkTexts } from "./index/chunk-texts.ts";
 import { ChunkVectors } from "./index/chunk-vectors.ts";
 import { type FollowOptions, LogFollower } from "./index/log-follower.ts";
 import { IndexSearch } from "./index-search.ts";
-import { estimateCertainty, type RankedChunk, toHit } from "./make-hits.ts";
+import { type RankedChunk, toHit } from "./make-hits.ts";
 import { checkMemoryFilter } from "./memories/memory-trust.ts";
 import { RecallableMemories } from "./memories/recallable-memories.ts";
 import { isIdInScope } from "./memory-scope.ts";
@@ -174,7 +175,7 @@ export class Memory implements Closable {
       threshold: options.threshold ?? 0,
     });
     const similarity = hits[0]?.similarity ?? null;
-    const certainty = estimateCertainty(terms, chunks.slice(0, 3), similarity, context);
+    const certainty = estimateCertainty(searched.question, terms, chunks, similarity, context);
     return {
       hits: options.details
         ? await describeHits(this.#deps.log, question, { hits, certainty }, context)

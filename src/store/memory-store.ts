@@ -207,6 +207,10 @@ export interface MemoryStore {
   ): Promise<readonly StoredChunk[]>;
   /** The first `limit` chunks of each turn in ranges of turns; `to` is inclusive. */
   turns(ranges: readonly TurnRange[], limit: number): Promise<readonly StoredChunk[]>;
+  /** Numbers of the newest chunks in which a user states a rule or a preference. */
+  standing(limit: number): Promise<readonly number[]>;
+  /** Numbers of chunks whose time is in a period; both ends are inclusive. */
+  inPeriod(fromMs: number, toMs: number, limit: number): Promise<readonly number[]>;
   /** Numbers of the known terms. */
   termNumbers(terms: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Chunks outside sealed segments, starting at a number. */

@@ -10,11 +10,13 @@ import type { ChildTask } from "../../child-job.ts";
 import { type Corpus, openCorpus } from "../../corpus.ts";
 import { settledMemory } from "../../measure/memory.ts";
 import { percentile } from "../../measure/percentile.ts";
+import { measureReadableLags } from "../../measure/readable-lag.ts";
 import { appendMessages, cpuMs, openMemory, questions } from "./open-memory.ts";
 import { PlainHybrid } from "./plain-hybrid.ts";
 
 /** Length of each candidate list. */
 const LIMIT = 60;
+const LAG_ROUNDS = 40;
 
 /** Input of the indexing measurement. */
 export interface IndexQuestion {
@@ -44,6 +46,8 @@ export interface RecallAnswer {
   readonly search: { readonly p50: number; readonly p99: number };
   readonly peer: { readonly p50: number } | null;
   readonly rssBytes: number;
+  /** Milliseconds from an acknowledged append until a recall has found it. */
+  readonly readable: { readonly p50: number; readonly p99: number };
 }
 
 /** Indexes messages, first for text search, then with vectors. */
@@ -74,7 +78,7 @@ export const measureRecall: ChildTask<RecallQuestion, RecallAnswer> = async func
   place,
 ) {
   const corpus = openCorpus(place.corpusFolder);
-  const { memory, store, embedder, close } = await openMemory(folder);
+  const { memory, store, log, embedder, close } = await openMemory(folder);
   const asked = questions(corpus, messages, recalls);
   for (const question of asked.slice(0, 20)) await memory.recall(question);
   const times: number[] = [];
@@ -108,6 +112,7 @@ export const measureRecall: ChildTask<RecallQuestion, RecallAnswer> = async func
     if (peer) peerTimes?.push(await cpuMs(() => peer.search(question, ask(question).vector, LIMIT)));
   }
   peer?.close();
+  const lags = await measureReadableLags(log, memory, LAG_ROUNDS);
   await close();
   return {
     recall: spread(times),
@@ -115,6 +120,7 @@ export const measureRecall: ChildTask<RecallQuestion, RecallAnswer> = async func
     search: spread(searches ?? []),
     peer: peer ? { p50: percentile(peerTimes ?? [], 0.5) } : null,
     rssBytes,
+    readable: spread(lags),
   };
 };
 

@@ -45,6 +45,8 @@ function* rowsOf(size: number, indexed: IndexAnswer, answer: RecallAnswer): Gene
   const ms = "ms of CPU";
   yield toRow({ id: id("p50"), value: answer.recall.p50, unit: ms, goal: limit(goals?.p50) });
   yield toRow({ id: id("p99"), value: answer.recall.p99, unit: ms, goal: limit(goals?.p99) });
+  yield toRow({ id: id("readable.p50"), value: answer.readable.p50, unit: "ms after an append" });
+  yield toRow({ id: id("readable.p99"), value: answer.readable.p99, unit: "ms after an append" });
   yield toRow({ id: id("candidates.p50"), value: answer.candidates.p50, unit: ms });
   yield toRow({
     id: id("search.p50"),

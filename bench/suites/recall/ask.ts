@@ -1,3 +1,4 @@
+import { hasAnswer, isStated, packTexts } from "./answerable.ts";
 import { createPlainRanker } from "./plain-bm25.ts";
 import type { Item, Question } from "./question.ts";
 import { type RankedItems, rankItems } from "./rank-items.ts";
@@ -14,6 +15,8 @@ export interface Asked {
   readonly recall: Score;
   readonly ranking: Score;
   readonly plain: Score;
+  /** Whether the returned texts contain the answer, for turns of questions whose answer their sources state. */
+  readonly isAnswerable?: { readonly recall: boolean; readonly plain: boolean };
 }
 
 /** Indexes shared by questions over the same items. */
@@ -50,7 +53,13 @@ export async function askAll(
       ranking: scoreOrder(ranking[kind], answers),
       plain: scoreOrder(plain[kind], answers),
     });
-    asked.push(score("turns", gold));
+    const { answer, items } = question;
+    const isAnswerable = answer !== null &&
+      isStated(answer, items, gold) && {
+        recall: hasAnswer(answer, packTexts(recall.texts)),
+        plain: hasAnswer(answer, packTexts(plain.turns.flatMap((id) => items[id] ?? []))),
+      };
+    asked.push({ ...score("turns", gold), ...(isAnswerable && { isAnswerable }) });
     if (withSessions) asked.push(score("sessions", goldSessions));
   }
   await scope?.remembered.close();

@@ -5,9 +5,15 @@ import { readJson } from "./read-lines.ts";
 
 type Sources = readonly number[] | Readonly<Record<string, readonly number[] | number>> | null | undefined;
 
+interface RawProbe {
+  readonly question: string;
+  readonly answer?: string;
+  readonly source_chat_ids?: Sources;
+}
+
 interface RawChat {
   readonly messages: readonly { id: number; role: "user" | "assistant"; content: string }[];
-  readonly questions: Readonly<Record<string, readonly { question: string; source_chat_ids?: Sources }[]>>;
+  readonly questions: Readonly<Record<string, readonly RawProbe[]>>;
 }
 
 /** BEAM's questions that name their sources, each over the whole chat; `folder` is one size. */
@@ -22,11 +28,11 @@ function toQuestions(chat: RawChat, set: string, file: string): Question[] {
   );
   const places = new Map(chat.messages.map(({ id }, place) => [id, place]));
   return Object.entries(chat.questions).flatMap(([category, questions]) =>
-    questions.flatMap(({ question, source_chat_ids: sources }): Question[] => {
+    questions.flatMap(({ question: text, answer = null, source_chat_ids: sources }): Question[] => {
       const gold = [...new Set(sourceIds(sources).flatMap((id) => places.get(id) ?? []))];
       if (gold.length === 0) return [];
       const group = `${set}/${file}`;
-      return [{ set, group, category, text: question, askedAtMs: null, items, gold, goldSessions: [0] }];
+      return [{ set, group, category, text, askedAtMs: null, answer, items, gold, goldSessions: [0] }];
     }),
   );
 }

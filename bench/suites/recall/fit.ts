@@ -5,7 +5,7 @@ import { type FittedWeights, fitWeights } from "./fit-weights.ts";
 import { loadEmbedding } from "./load-embedding.ts";
 import { readLocomo } from "./locomo.ts";
 import { readLongMemEval } from "./longmemeval.ts";
-import { average, scoreOrder } from "./scores.ts";
+import { average, type Score, scoreOrder } from "./scores.ts";
 import { buildExamples, type Example } from "./training-set.ts";
 
 /** Fits the weights of `src/memory/rank/feature-weights.ts` and prints their cross-validated scores. */
@@ -39,6 +39,12 @@ function orderOf(example: Example, { assistant, people }: FittedWeights): number
   return scores.map((_, row) => row).sort((a, b) => (scores[b] as number) - (scores[a] as number) || a - b);
 }
 
+/** Answers that are no candidates count as not found. */
+function scoreExample(example: Example, weights: FittedWeights): Score {
+  const missing = Array.from({ length: example.goldCount - example.gold.length }, (_, index) => -1 - index);
+  return scoreOrder(orderOf(example, weights), [...example.gold, ...missing]);
+}
+
 function report(
   title: string,
   examples: readonly Example[],
@@ -46,7 +52,7 @@ function report(
 ): void {
   const scored = examples.map((example, index) => ({
     set: example.set,
-    score: scoreOrder(orderOf(example, weightsOf(index)), example.gold),
+    score: scoreExample(example, weightsOf(index)),
   }));
   for (const set of new Set(scored.map((one) => one.set))) {
     const of = scored.filter((one) => one.set === set).map(({ score }) => score);
@@ -63,7 +69,7 @@ const questions = [
   ...readLocomo(join(folder, "locomo")),
   ...readBeam(join(folder, "beam/100K"), "beam-100K"),
 ];
-const examples = buildExamples(questions, loadEmbedding());
+const examples = await buildExamples(questions, loadEmbedding());
 const folds = foldsOf(examples);
 const fitted = Array.from({ length: FOLDS }, (_, fold) =>
   fitWeights(examples.filter((_, index) => folds[index] !== fold)),

@@ -11,7 +11,12 @@ interface RawTurn {
 
 interface RawConversation {
   readonly sample_id: string;
-  readonly qa: readonly { question: string; evidence?: readonly string[]; category: number }[];
+  readonly qa: readonly {
+    question: string;
+    answer?: string | number;
+    evidence?: readonly string[];
+    category: number;
+  }[];
   readonly conversation: Readonly<Record<string, string | readonly RawTurn[]>>;
 }
 
@@ -57,8 +62,19 @@ function toQuestions(raw: RawConversation): Question[] {
     const goldSessions = [...new Set(gold.map((place) => items[place]?.session ?? -1))];
     const category = CATEGORIES[qa.category] ?? String(qa.category);
     const group = raw.sample_id;
+    const answer = qa.answer === undefined ? null : String(qa.answer);
     return [
-      { set: "locomo", group, category, text: qa.question, askedAtMs: null, items, gold, goldSessions },
+      {
+        set: "locomo",
+        group,
+        category,
+        text: qa.question,
+        askedAtMs: null,
+        answer,
+        items,
+        gold,
+        goldSessions,
+      },
     ];
   });
 }

@@ -7,6 +7,7 @@ interface RawQuestion {
   readonly question_type: string;
   readonly question: string;
   readonly question_date: string;
+  readonly answer: string | number;
   readonly haystack_dates: readonly string[];
   readonly haystack_session_ids: readonly string[];
   readonly answer_session_ids: readonly string[];
@@ -50,6 +51,7 @@ function toQuestion(raw: RawQuestion, sessions: ReadonlyMap<string, RawSession>)
     category: raw.question_type,
     text: raw.question,
     askedAtMs: readDate(raw.question_date),
+    answer: String(raw.answer),
     items,
     gold,
     goldSessions,

@@ -16,6 +16,8 @@ export interface Question {
   readonly category: string;
   readonly text: string;
   readonly askedAtMs: number | null;
+  /** The expected answer in words; null if the data set has none. */
+  readonly answer: string | null;
   readonly items: readonly Item[];
   /** Indexes in `items`. */
   readonly gold: readonly number[];

@@ -1,7 +1,9 @@
+import type { Log } from "../../../src/log/log.ts";
 import type { SessionHit } from "../../../src/memory/hit.ts";
 import { rankSessions } from "../../../src/memory/rank/rank-sessions.ts";
 import type { RankedHit } from "../../../src/memory/rank/rank-turns.ts";
 import { checkRecallDepth } from "../../../src/memory/recall-options.ts";
+import type { DatedText } from "./answerable.ts";
 import { openRecall } from "./open-recall.ts";
 import type { Item } from "./question.ts";
 
@@ -13,7 +15,15 @@ export interface Orders {
 
 /** The items of one scope as sessions of a log, with recall over them. */
 export interface RememberedItems {
-  recall(question: string, askedAtMs: number | null): Promise<Orders>;
+  readonly log: Log;
+  /** Time of the last item. */
+  readonly endMs: number;
+  /** The index of the item that an entry holds. */
+  placeOf(session: string, seq: number): number | undefined;
+  recall(
+    question: string,
+    askedAtMs: number | null,
+  ): Promise<Orders & { readonly texts: readonly DatedText[] }>;
   close(): Promise<void>;
 }
 
@@ -50,6 +60,9 @@ export async function rememberItems(items: readonly Item[]): Promise<RememberedI
   await memory.catchUp();
   const end = times.reduce((latest, time) => Math.max(latest, time), 0);
   return {
+    log,
+    endMs: end,
+    placeOf: (session, seq) => places.get(`${session} ${seq}`),
     async recall(question, askedAtMs) {
       setNow(askedAtMs ?? end);
       const { hits } = await memory.recall(question, { k: ALL_HITS, depth: DEPTH });
@@ -64,6 +77,7 @@ export async function rememberItems(items: readonly Item[]): Promise<RememberedI
       return {
         turns: ranked.map(({ id }) => id),
         sessions: rankSessions(ranked).map(({ session }) => session),
+        texts: found.map(({ text, at }) => ({ text, atMs: at })),
       };
     },
     close,

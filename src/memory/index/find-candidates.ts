@@ -1,9 +1,11 @@
 import type { MemoryStore, SourceRecord, StoredChunk, TurnRange } from "../../store/memory-store.ts";
 import type { FileCandidate } from "../rank/rank-files.ts";
+import type { TimeWindow } from "../rank/time-window.ts";
 import type { CandidateChunk, Statistics, TurnCandidate } from "../rank/turn-candidate.ts";
 import type { ScoredChunk, SourceFilter } from "../scored-chunk.ts";
 import { EVIDENCE } from "../text/evidence.ts";
 import type { VectorIndex } from "../vectors/vector-index.ts";
+import { findDirectChunks } from "./direct-candidates.ts";
 import type { TextIndex } from "./text-index.ts";
 
 /** The search criteria for candidates. */
@@ -13,6 +15,8 @@ interface CandidateQuery {
   /** Those terms that are whole words of the question. */
   readonly wholeTerms?: readonly string[];
   readonly vector?: ArrayLike<number>;
+  /** Periods that the question names. */
+  readonly windows?: readonly TimeWindow[];
   readonly filter: SourceFilter;
 }
 
@@ -82,13 +86,14 @@ export async function findCandidates(
       ? await vectors.search(query.vector, (chunk) => text.sourceOf(chunk), query.filter, limits.byVector)
       : [];
   const rare = await findRareChunks(text, query, matches.frequencies, totals.chunks);
-  const numbers = [...new Set([...rare.flat(), ...interleave(matches.chunks, nearest)])];
+  const direct = await findDirectChunks({ store, text, vectors }, query);
+  const numbers = [...new Set([...rare.flat(), ...interleave(matches.chunks, nearest), ...direct])];
   const found = await store.chunks(numbers);
   const chunks = new Map(found.map((chunk) => [chunk.number, chunk]));
   const sources = await readSources(store, found);
   await addTurns(store, found, sources, chunks, limits);
   await addMarkedWork(store, found, query.terms, chunks);
-  const similarityOf = computeSimilarities(query, vectors, [...chunks.keys()]);
+  const similarityOf = computeSimilarities(query, vectors, [...chunks.keys()], nearest);
   const groups = Map.groupBy([...chunks.values()], ({ source, turn }) => `${source} ${turn}`);
   const turns: TurnCandidate[] = [];
   const files: FileCandidate[] = [];
@@ -208,14 +213,17 @@ function countShared(asked: ReadonlySet<string>, terms: readonly string[]): numb
   return new Set(terms.filter((term) => asked.has(term))).size;
 }
 
+/** Vectors of large stores are not all in memory, so the results of the search fill in where they are not. */
 function computeSimilarities(
   { vector }: CandidateQuery,
   vectors: VectorIndex | undefined,
   numbers: readonly number[],
+  nearest: readonly ScoredChunk[],
 ): ReadonlyMap<number, number | null> {
   if (!vectors || !vector) return new Map();
   const values = vectors.similarities(vector, numbers);
-  return new Map(numbers.map((number, index) => [number, values[index] ?? null]));
+  const searched = new Map(nearest.map(({ chunk, score }) => [chunk, score]));
+  return new Map(numbers.map((number, index) => [number, values[index] ?? searched.get(number) ?? null]));
 }
 
 function toTurn(first: StoredChunk, chunks: readonly CandidateChunk[]): TurnCandidate {

@@ -1,3 +1,4 @@
+import { fillMissingSimilarities } from "./expected-similarity.ts";
 import {
   computeOwnScore,
   createFeatureColumns,
@@ -40,11 +41,14 @@ export function computeFeatures(
     bestChunks[index] = found.chunk > 0 ? found.best : chunk;
     fillKindFeatures(features, index, candidate, query);
   }
+  fillMissingSimilarities(features.similarity, features.chunk);
   for (const name of ["whole", "chunk", "nearness", "similarity"] as const) scaleToOne(features[name]);
   fillSoft(features, candidates, query, context);
   fillSessionFeatures(features, candidates, matches, query, context);
-  fillNeighborFeatures(features, candidates);
+  fillNeighborFeatures(features, candidates, matches, query);
   fillWorkFeatures(features, candidates, matches, bestChunks);
+  // A reply repeats the message before it, and material for a summary repeats itself.
+  if (!query.intent.aboutAssistant && !query.intent.recap) features.repeat.set(features.earlierWork);
   return { features, bestChunks };
 }
 
@@ -64,14 +68,14 @@ function fillSoft(
   scaleToOne(features.soft);
 }
 
+/** The similarity is NaN if no chunk has a vector. */
 function findClosestChunk({ chunks }: TurnCandidate): { similarity: number; chunk: number } {
-  let similarity = 0;
+  let similarity = Number.NaN;
   let chunk = 0;
   for (const [index, { similarity: own }] of chunks.entries()) {
-    if (own !== null && own > similarity) {
-      similarity = own;
-      chunk = index;
-    }
+    if (own === null) continue;
+    if (Number.isNaN(similarity) || own > similarity) chunk = index;
+    similarity = Number.isNaN(similarity) ? Math.max(0, own) : Math.max(similarity, own);
   }
   return { similarity, chunk };
 }

@@ -34,6 +34,7 @@ export function fillKindFeatures(
   features.rule[index] = has(TRAIT.rule, isUser && !intent.survey);
   features.ruleRequested[index] = has(TRAIT.rule, isUser && intent.request);
   features.preferenceRequested[index] = has(TRAIT.preference, isUser && intent.request);
+  features.asking[index] = has(TRAIT.question);
   features.code[index] = has(TRAIT.code);
   // Long turns mention everything; but replies of an assistant, and material for a summary, are in long turns.
   features.length[index] = intent.aboutAssistant || intent.recap ? 0 : Math.log1p(candidate.length) / 5;

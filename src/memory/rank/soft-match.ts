@@ -75,7 +75,8 @@ function countBits(word: number): number {
   return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
-function computeDotProduct(left: Float32Array, right: Float32Array): number {
+/** The dot product of two vectors of the same length. */
+export function computeDotProduct(left: Float32Array, right: Float32Array): number {
   let product = 0;
   for (let axis = 0; axis < left.length; axis++) product += (left[axis] as number) * (right[axis] as number);
   return product;

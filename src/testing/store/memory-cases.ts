@@ -187,6 +187,27 @@ export const memoryCases: readonly StoreProof[] = [
     },
   ],
   [
+    "memory: rules and preferences of users, and the chunks of a period, are found without a word",
+    async (store) => {
+      await addChunks(
+        store,
+        [
+          buildChunk(1, ["a"], { traits: 128, at: 100 }),
+          buildChunk(2, ["b"], { traits: 128, author: "assistant", at: 200 }),
+          buildChunk(3, ["c"], { traits: 256 | 1, at: 300 }),
+          buildChunk(4, ["d"], { traits: 1, at: 400 }),
+        ],
+        undefined,
+        4,
+      );
+      assert.deepEqual(await store.memory.standing(10), [3, 1]);
+      assert.deepEqual(await store.memory.standing(1), [3]);
+      assert.deepEqual([...(await store.memory.inPeriod(200, 300, 10))].sort(), [2, 3]);
+      assert.equal((await store.memory.inPeriod(0, 999, 2)).length, 2);
+      assert.deepEqual(await store.memory.inPeriod(500, 999, 2), []);
+    },
+  ],
+  [
     "memory: vectors of one embedder are not those of another, and the cache has both",
     async (store) => {
       const { vectors } = store.memory;

@@ -76,6 +76,44 @@ describe("rank", () => {
     expect(ids.slice(0, 2).sort()).toEqual([0, 1]);
   });
 
+  test("counts words of the question that only the turns around contain", () => {
+    const said: Said[] = [
+      { speaker: "Ana", text: "The pottery workshop in Faro was wonderful this spring." },
+      { speaker: "Ben", text: "Lovely, tell me more." },
+      { speaker: "Ana", text: "I made a blue bowl for my grandmother." },
+      { speaker: "Ben", text: "Work was long today.", session: 1 },
+      { speaker: "Ana", text: "I made a pasta dish for the neighbours.", session: 1 },
+      { speaker: "Ben", text: "The train was late again.", session: 1 },
+    ];
+    const { candidates, context } = scopeOf(said);
+    const ids = rankTurns("What did Ana make at the pottery workshop?", candidates, context).map(
+      ({ id }) => id,
+    );
+    expect(ids.indexOf(2)).toBeLessThan(ids.indexOf(4));
+  });
+
+  test("ranks turns without a vector like others with the same words", () => {
+    const plain: Said[] = Array.from({ length: 30 }, (_, number) => ({
+      text: `The heron stood at pond ${number}.`,
+      session: number,
+    }));
+    const question = "Which heron stood at pond 7 and pond 8?";
+    const rankOf = (said: readonly Said[], id: number) => {
+      const { candidates, context } = scopeOf(said);
+      return rankTurns(question, candidates, context).findIndex((hit) => hit.id === id);
+    };
+    const half = plain.map((one, id) => (id % 2 === 0 ? { ...one, similarity: 0.3 } : one));
+    expect(rankOf(plain, 7)).toBeLessThan(2);
+    expect(rankOf(half, 7)).toBeLessThan(2);
+    expect(rankOf(half, 8)).toBeLessThan(2);
+    // Among turns that match equally well, having a vector decides nothing.
+    const others = plain.flatMap((_, id) => (id === 7 || id === 8 ? [] : [id]));
+    const meanRank = (ids: readonly number[]) =>
+      ids.reduce((sum, id) => sum + rankOf(half, id), 0) / ids.length;
+    const withVector = meanRank(others.filter((id) => id % 2 === 0));
+    expect(Math.abs(withVector - meanRank(others.filter((id) => id % 2 === 1)))).toBeLessThan(3);
+  });
+
   test("finds by meaning what shares no word", () => {
     const direction: Readonly<Record<string, readonly number[]>> = {
       physician: [1, 0.1],

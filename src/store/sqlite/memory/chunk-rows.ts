@@ -41,6 +41,11 @@ export class ChunkRows {
         `SELECT ${COLUMNS} FROM chunks WHERE source = ? AND turn = ? ORDER BY number LIMIT ?`,
       ),
       terms: db.prepare("SELECT number, source, body FROM chunks WHERE number >= ? ORDER BY number LIMIT ?"),
+      // The condition is that of the index.
+      standing: db.prepare(
+        "SELECT number FROM chunks WHERE author = 1 AND traits & 384 <> 0 ORDER BY number DESC LIMIT ?",
+      ),
+      inPeriod: db.prepare("SELECT number FROM chunks WHERE at BETWEEN ? AND ? LIMIT ?"),
       last: db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'"),
     };
   }
@@ -172,6 +177,16 @@ export class ChunkRows {
     const stamp = this.#dictionary.refresh();
     if (stamp !== this.#stamp) this.#cache.clear();
     this.#stamp = stamp;
+  }
+
+  /** Within a read: the newest chunks in which a user states a rule or a preference. */
+  standing(limit: number): number[] {
+    return this.#statements.standing.all(limit).map((row) => row.number as number);
+  }
+
+  /** Within a read: chunks by time. */
+  inPeriod(fromMs: number, toMs: number, limit: number): number[] {
+    return this.#statements.inPeriod.all(fromMs, toMs, limit).map((row) => row.number as number);
   }
 
   /** Within a read: the terms of chunks, starting at a number. */

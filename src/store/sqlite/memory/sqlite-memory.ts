@@ -150,6 +150,14 @@ export class SqliteMemory implements MemoryStore {
     return this.#use(({ chunks }) => chunks.turns(ranges, limit));
   }
 
+  standing(limit: number): Promise<readonly number[]> {
+    return this.#use(({ db, chunks }) => db.read(() => chunks.standing(limit)));
+  }
+
+  inPeriod(fromMs: number, toMs: number, limit: number): Promise<readonly number[]> {
+    return this.#use(({ db, chunks }) => db.read(() => chunks.inPeriod(fromMs, toMs, limit)));
+  }
+
   termNumbers(terms: readonly string[]): Promise<ReadonlyMap<string, number>> {
     return this.#use(({ db, dictionary }) =>
       db.snapshot(() => {

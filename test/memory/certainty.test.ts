@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { testMemory } from "./test-memory.ts";
+
+async function tell(turns: readonly (readonly [speaker: string, text: string])[]) {
+  const { memory, say } = await testMemory();
+  for (const [speaker, text] of turns) await say("talk", { role: "user", text, meta: { speaker } });
+  return memory;
+}
+
+const FILLER = Array.from({ length: 40 }, (_, number): readonly [string, string] => [
+  "Ben",
+  `Note ${number} about the weather and the train number ${number}.`,
+]);
+
+test("certainty stays below 1 even if the question is there word for word", async () => {
+  const { memory, say } = await testMemory();
+  await say("a", "The staging server listens on port 7443 behind the proxy.");
+  const { certainty, isSure } = await memory.recall(
+    "The staging server listens on port 7443 behind the proxy.",
+  );
+  expect(isSure).toBe(true);
+  expect(certainty).toBeLessThanOrEqual(0.95);
+});
+
+test("a question whose rarest word has no counterpart is less certain", async () => {
+  const { memory, say } = await testMemory();
+  for (const [, text] of FILLER) await say("b", text);
+  await say("a", "My sister gave me a silver necklace for my birthday.");
+  const known = await memory.recall("Who gave me a silver necklace for my birthday?");
+  const unknown = await memory.recall("Who gave me a silver telescope for my birthday?");
+  expect(unknown.certainty).toBeLessThan(known.certainty);
+});
+
+test("a fact that is known of another person is less certain", async () => {
+  const memory = await tell([
+    ...FILLER,
+    ["Ana", "I adopted a grey kitten from the shelter in Lisbon."],
+    ["Ben", "How nice, my week was only work."],
+  ]);
+  const right = await memory.recall("Did Ana adopt a grey kitten from the shelter in Lisbon?");
+  const wrong = await memory.recall("Did Ben adopt a grey kitten from the shelter in Lisbon?");
+  expect(wrong.certainty).toBeLessThan(right.certainty - 0.2);
+});
