@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { openKernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
+import { proofCases, sizedTest } from "../support/proof.ts";
 import { runHere } from "./support/here.ts";
 import { findShapes, type Shape } from "./support/json-shape.ts";
 import { MODEL } from "./support/long-session.ts";
@@ -13,20 +14,20 @@ const docs = readFileSync(new URL("../../docs/cli.md", import.meta.url), "utf8")
 const CASES: readonly (readonly [args: readonly string[], section: string, shape: number])[] = [
   [["sessions"], "sessions", 0],
   [["show", "talk"], "show", 0],
+  [["gc"], "gc", 0],
+  [["retention", "--older-than", "30d"], "retention", 0],
+  [["config", "get", "port"], "config", 0],
+  [["config", "path"], "config", 3],
+  [["backup", "<folder>"], "backup, restore", 0],
   [["status", "--url", "http://127.0.0.1:9"], "status", 0],
   [["top", "--once", "--url", "http://127.0.0.1:9"], "top", 0],
   [["pin", "talk", "1"], "pin, unpin", 0],
   [["recall", "harbor"], "recall", 0],
   [["check"], "check", 0],
   [["doctor"], "doctor", 0],
-  [["gc"], "gc", 0],
-  [["retention", "--older-than", "30d"], "retention", 0],
-  [["config", "get", "port"], "config", 0],
   [["config", "get"], "config", 1],
   [["config", "set", "threshold", "60"], "config", 2],
-  [["config", "path"], "config", 3],
   [["completion", "bash"], "completion", 0],
-  [["backup", "<folder>"], "backup, restore", 0],
   [["export", "talk", "--to", "markdown", "--out", "<folder>"], "export", 0],
 ];
 
@@ -49,7 +50,7 @@ beforeAll(async () => {
 });
 
 describe("the JSON of a command has the fields of docs/cli.md", () => {
-  test.each(CASES)("%j", async (args, section, index) => {
+  sizedTest.each(proofCases(CASES, 7))("%j", async (args, section, index) => {
     const shape = findShapes(docs, section)[index];
     expect(shape, `shape ${index} of ${section}`).toBeDefined();
     const named = args.map((word) => (word === "<folder>" ? join(testFolder(), "new") : word));

@@ -27,12 +27,12 @@ interface TreatedFinding extends Finding {
 /** Examines store, computer, configuration and connected agents. */
 export const doctorCommand = defineCommand({
   name: "doctor",
-  summary: "examine store, disk, permissions, configuration and connected agents; --fix repairs",
+  summary: "examine the store, disk, configuration and connected agents",
   usage: ["doctor [--fix] [--deep] [--issue [--out FILE]]"],
   about:
-    "Changes nothing without --fix. --fix repairs what can be repaired without loss: permissions, unreferenced files, overdue leases, tasks of dead processes, the index. Exits with code 3 if a problem remains; warnings alone exit with 0.",
+    "Changes nothing without --fix. --fix makes the repairs that lose nothing: permissions, unreferenced files, overdue leases, tasks of dead processes, the index. Exits with code 3 if a problem remains; warnings alone exit with 0.",
   options: {
-    fix: { type: "boolean", help: "repair what can be repaired without loss" },
+    fix: { type: "boolean", help: "make the repairs that lose nothing" },
     deep: { type: "boolean", help: "read every entry and every blob, as longhaul check does; may take long" },
     issue: {
       type: "boolean",

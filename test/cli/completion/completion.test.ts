@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../../src/cli/program.ts";
 import { testFolder } from "../../support/folder.ts";
+import { proofTestIf } from "../../support/proof.ts";
 import { runHere } from "../support/here.ts";
 
 const hasShell = (name: string) => spawnSync(name, ["-c", "exit 0"]).status === 0;
@@ -49,7 +50,7 @@ describe("completion", () => {
     expect(complete("longhaul sessions --agent l")).toEqual([]);
   });
 
-  test.skipIf(!hasShell("fish"))("fish offers commands, members, options and paths", async () => {
+  proofTestIf(hasShell("fish"))("fish offers commands, members, options and paths", async () => {
     const { path } = await writeScript("fish", "longhaul.fish");
     const script = [
       `source ${path}`,
@@ -66,7 +67,7 @@ describe("completion", () => {
     }
   });
 
-  test.skipIf(!hasShell("zsh"))("zsh offers commands, members and options with their meaning", async () => {
+  proofTestIf(hasShell("zsh"))("zsh offers commands, members and options with their meaning", async () => {
     const { folder } = await writeScript("zsh", "_longhaul");
     // A pseudo terminal, because zsh completes only in its line editor.
     const script = `

@@ -138,7 +138,7 @@ describe("a backup while others write", () => {
   });
 
   proofTest(
-    "in eight processes, and restores to a store without damage, three times",
+    "in eight processes, and restores to a store without damage",
     async () => {
       const { kernel, path } = await diskKernel();
       await kernel.close();
@@ -148,7 +148,7 @@ describe("a backup while others write", () => {
       const acknowledged = writers.map(() => [] as string[]);
       const reading = writers.map((child, index) => readIds(child, acknowledged[index] as string[]));
       while (acknowledged.some((ids) => ids.length < 40)) await sleep(10);
-      for (let round = 0; round < 3; round++) await expectWhole(path, acknowledged.flat());
+      await expectWhole(path, acknowledged.flat());
       for (const child of writers) child.process.kill("SIGKILL");
       await Promise.all(reading);
     },

@@ -8,7 +8,7 @@ const shared = await kernel.session("shared");
 const own = await kernel.session(`own-${name}`);
 const picture = (n: number) => Buffer.from(`picture ${name} ${n} `.repeat(6_000));
 for (let n = 0; ; n++) {
-  await sleep(5);
+  await sleep(20);
   const text = `${name}:${n}`;
   const [a, b] = await Promise.all([
     shared.append({ role: "user", text }),
