@@ -1,7 +1,8 @@
 import { type Tool, tool } from "ai";
 import { z } from "zod";
-import type { Kernel, SessionId } from "../../index.ts";
-import { AgentMemory, type AgentMemoryDeps } from "../../memory-entry.ts";
+import { openAgentMemory } from "../../conversation/open-agent-memory.ts";
+import type { Kernel } from "../../index.ts";
+import type { AgentMemoryDeps } from "../../memory-entry.ts";
 import { checkFields } from "../../model/argument-checks.ts";
 
 /** Options of the memory tools: the memory to use and the content to show. */
@@ -34,7 +35,7 @@ const REFERENCE = z.string().describe("a reference that recall or save_memory ha
 export function memoryTools(options: MemoryToolsOptions): MemoryTools {
   checkFields("options", options, { kernel: "object", agent: "name?", scope: "object?" });
   checkFields("kernel", options.kernel, { memory: "object", memories: "function" });
-  const memory = createAgentMemory(options);
+  const memory = openAgentMemory(options.kernel, options);
   return {
     recall: tool({
       description:
@@ -94,20 +95,4 @@ export function memoryTools(options: MemoryToolsOptions): MemoryTools {
       execute: ({ reference }) => memory.forget(reference),
     }),
   };
-}
-
-function createAgentMemory({ kernel, agent, scope, mayForgetUsers }: MemoryToolsOptions): AgentMemory {
-  return new AgentMemory({
-    memory: kernel.memory,
-    memories: kernel.memories(agent),
-    find: (session: SessionId) => kernel.find(session),
-    restore: (part) => kernel.blobs.restore(part),
-    async *originals(entry) {
-      const session = entry.slice(0, entry.lastIndexOf("#"));
-      await using opened = await kernel.session(session);
-      yield* opened.expand(entry);
-    },
-    ...(scope && { scope }),
-    ...(mayForgetUsers !== undefined && { mayForgetUsers }),
-  });
 }

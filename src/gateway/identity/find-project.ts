@@ -23,12 +23,6 @@ export function findProject(texts: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** True if one path is the other, or a folder inside of it. */
-export function isWithinProject(path: string, project: string): boolean {
-  const [inner, outer] = [path, project].map((one) => one.replaceAll("\\", "/"));
-  return inner === outer || (inner?.startsWith(`${outer}/`) ?? false);
-}
-
 function isAbsolutePath(path: string): boolean {
   return /^(?:\/|[A-Za-z]:[\\/]|\\\\)/.test(path);
 }

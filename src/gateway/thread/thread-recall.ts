@@ -1,5 +1,6 @@
+import { openAgentMemory } from "../../conversation/open-agent-memory.ts";
 import type { Kernel, MemoryScope } from "../../index.ts";
-import { AgentMemory } from "../../memory-entry.ts";
+import type { AgentMemory } from "../../memory-entry.ts";
 import { ContextTexts } from "./context-texts.ts";
 import { HiddenEnds } from "./hidden-ends.ts";
 
@@ -13,21 +14,7 @@ export class ThreadRecall {
   getMemory(kernel: Kernel, agent: string, scope: MemoryScope | undefined): AgentMemory {
     const reach = JSON.stringify([agent, scope]);
     if (this.#memory?.reach !== reach)
-      this.#memory = { memory: createAgentMemory(kernel, agent, scope), reach };
+      this.#memory = { memory: openAgentMemory(kernel, { agent, scope }), reach };
     return this.#memory.memory;
   }
-}
-
-function createAgentMemory(kernel: Kernel, agent: string, scope: MemoryScope | undefined): AgentMemory {
-  return new AgentMemory({
-    memory: kernel.memory,
-    memories: kernel.memories(agent),
-    find: (session) => kernel.find(session),
-    restore: (part) => kernel.blobs.restore(part),
-    async *originals(entry) {
-      await using session = await kernel.session(entry.slice(0, entry.lastIndexOf("#")));
-      yield* session.expand(entry);
-    },
-    ...(scope && { scope }),
-  });
 }

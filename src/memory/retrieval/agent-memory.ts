@@ -15,7 +15,7 @@ import type { RecallOptions } from "../recall-options.ts";
 import { quoteLines } from "../text/sanitize-text.ts";
 import { formatProvenance, formatReference } from "./provenance.ts";
 import { renderEntries } from "./render-entries.ts";
-import { renderHits, renderUnindexedNote } from "./render-hits.ts";
+import { renderHitLine, renderHitLines, renderHits, renderUnindexedNote } from "./render-hits.ts";
 import { isSessionInScope } from "./session-in-scope.ts";
 
 /** Dependencies of an agent's memory. */
@@ -40,6 +40,13 @@ interface AgentRecallOptions extends Pick<RecallOptions, "k" | "signal" | "waitM
   readonly within?: MemoryScope;
   /** Entries that the model sees anyway, and that are left out. */
   readonly shown?: ReadonlySet<EntryId>;
+}
+
+/** Lines of hits within a budget. */
+interface HitPage {
+  readonly text: string;
+  /** Number of hits that the text shows, best first. */
+  readonly shown: number;
 }
 
 interface AgentExpandOptions {
@@ -89,9 +96,38 @@ export class AgentMemory {
     const found = await this.#search(question, shown ? k + MAX_SHOWN_HITS : k, options, within);
     const { isSure, unindexed } = found;
     const hits = found.hits.filter((hit) => hit.kind === "file" || !shown?.has(hit.entry)).slice(0, k);
-    for (const hit of hits) if (hit.kind === "file") this.#files.set(formatReference(hit), hit);
+    this.#keepFiles(hits);
     const text = renderHits(question, hits, isSure);
     return unindexed === undefined ? text : `${text}\n${renderUnindexedNote(unindexed)}`;
+  }
+
+  /** The hits for a question, for callers that choose among them before `renderPage`. */
+  async search(question: string, options: Omit<AgentRecallOptions, "shown"> = {}): Promise<Recall> {
+    const { k = 6, within, ...rest } = options;
+    const { memory, memories, scope } = this.#deps;
+    if (scope !== undefined || !within?.sessions) return this.#search(question, k, rest, within);
+    // One recall over conversations and memories takes half the time of two.
+    const sessions = [...within.sessions, memories.session];
+    return memory.recall(question, { ...rest, k, scope: { ...within, sessions } });
+  }
+
+  /** Renders the first of some hits, as many as fit; at least one. */
+  renderPage(
+    question: string,
+    { hits, isSure, unindexed }: Pick<Recall, "hits" | "isSure" | "unindexed">,
+    { maxTokens, tokensOf }: { readonly maxTokens: number; readonly tokensOf: (text: string) => number },
+  ): HitPage {
+    const note = unindexed === undefined ? "" : `\n${renderUnindexedNote(unindexed)}`;
+    const lines: string[] = [];
+    let text = `${renderHitLines(lines, isSure)}${note}`;
+    for (const hit of hits) {
+      const longer = `${renderHitLines([...lines, renderHitLine(question, hit)], isSure)}${note}`;
+      if (lines.length > 0 && tokensOf(longer) > maxTokens) break;
+      lines.push(renderHitLine(question, hit));
+      text = longer;
+    }
+    this.#keepFiles(hits.slice(0, lines.length));
+    return { text, shown: lines.length };
   }
 
   /** Shows a hit in full with the messages around it, or the original entries of a summary. */
@@ -146,6 +182,10 @@ export class AgentMemory {
       return `${wanted} was remembered by the user, and only the user can have it forgotten. Tell them its reference.`;
     await memories.forget(wanted, { by: "agent" });
     return `Forgotten: ${wanted}.`;
+  }
+
+  #keepFiles(hits: readonly Hit[]): void {
+    for (const hit of hits) if (hit.kind === "file") this.#files.set(formatReference(hit), hit);
   }
 
   async #search(

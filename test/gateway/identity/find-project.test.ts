@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findProject, isWithinProject } from "../../../src/gateway/identity/find-project.ts";
+import { findProject } from "../../../src/gateway/identity/find-project.ts";
 
 test.each([
   [
@@ -27,10 +27,4 @@ test("a path of Windows and one with a slash at its end are understood", () => {
 test("words about working directories name no project", () => {
   expect(findProject(["Run the command in the current working directory: it is set."])).toBeUndefined();
   expect(findProject(["Working directory: unknown", "the <cwd> of the task"])).toBeUndefined();
-});
-
-test("a folder inside of a project belongs to it, and its neighbor does not", () => {
-  expect(isWithinProject("/repo/web", "/repo/web")).toBe(true);
-  expect(isWithinProject("/repo/web/src", "/repo/web")).toBe(true);
-  expect(isWithinProject("/repo/web2", "/repo/web")).toBe(false);
 });

@@ -1,7 +1,7 @@
+import type { ConversationScope } from "../../../conversation/project-conversations.ts";
 import type { EntryId, SessionId } from "../../../index.ts";
 import type { AgentMemory } from "../../../memory-entry.ts";
 import { dropUndefined, toNumber, toText } from "../../../wire/fields.ts";
-import type { ConversationScope } from "../../recall/person-scope.ts";
 import { EXPAND_TOOL, MAX_RESULTS, SAVE_TOOL } from "../../recall/recall-tools.ts";
 import { runWithTimeout } from "../../recall/run-with-timeout.ts";
 import type { RecallCall, RecallCallResult } from "./round-format.ts";

@@ -1,0 +1,99 @@
+import { parse } from "node:path";
+import type { Kernel, MemoryScope, SessionId, SessionRecord } from "../index.ts";
+import { toObject, toText } from "../wire/fields.ts";
+
+/** Number of newest sessions to inspect where their kind or project counts. */
+const MAX_SESSIONS = 10_000;
+const PAGE_SESSIONS = 1_000;
+/** Kinds of sessions of the gateway that are conversations; the rest are requests that clients made for themselves. */
+const CONVERSATION_KINDS: readonly unknown[] = [undefined, "main", "agent"];
+
+/** The sessions that a recall searches, and the number of conversations that it leaves out. */
+export interface ConversationScope {
+  readonly scope: MemoryScope;
+  readonly others: number;
+}
+
+/** A conversation, and the folder that it worked in, if known. */
+export interface ProjectConversation {
+  readonly id: SessionId;
+  readonly project: string | undefined;
+}
+
+/** Limits of a listing. */
+interface ConversationQuery {
+  /** Ids begin with one of these; undefined stands for the local user, who owns the whole store. */
+  readonly prefixes?: readonly string[] | undefined;
+  /** Ends the listing at this session, which is not included. */
+  readonly until?: SessionId | undefined;
+}
+
+/**
+ * The newest conversations, newest first, without requests that clients made for themselves: a request for a title
+ * repeats the very words of a query and would be found instead of the content that they refer to.
+ */
+export async function readConversations(
+  kernel: Pick<Kernel, "sessions">,
+  { prefixes, until }: ConversationQuery,
+): Promise<{
+  readonly conversations: readonly ProjectConversation[];
+  readonly newest: SessionId | undefined;
+}> {
+  const conversations: ProjectConversation[] = [];
+  let newest: SessionId | undefined;
+  for (let read = 0, before: SessionId | undefined; read < MAX_SESSIONS; read += PAGE_SESSIONS) {
+    const page = await kernel.sessions({ limit: PAGE_SESSIONS, ...(before !== undefined && { before }) });
+    for (const record of page) {
+      newest ??= record.id;
+      if (record.id === until) return { conversations, newest };
+      if (isConversation(record) && (prefixes?.some((prefix) => record.id.startsWith(prefix)) ?? true))
+        conversations.push({ id: record.id, project: findSessionProject(record) });
+    }
+    before = page.at(-1)?.id;
+    if (page.length < PAGE_SESSIONS) break;
+  }
+  return { conversations, newest };
+}
+
+/**
+ * The conversations of some projects, and the number of others; all of them without projects. A conversation whose
+ * project is unknown belongs to every project.
+ */
+export function selectProject(
+  conversations: readonly ProjectConversation[],
+  projects: readonly string[],
+): { readonly sessions: readonly SessionId[]; readonly others: number } {
+  const inside = conversations.filter(
+    ({ project }) =>
+      projects.length === 0 || project === undefined || projects.some((one) => isSameProject(project, one)),
+  );
+  return { sessions: inside.map(({ id }) => id), others: conversations.length - inside.length };
+}
+
+/** Folders whose indexed files belong to the projects; files belong to the local user alone. */
+export function listProjectFolders(projects: readonly string[]): readonly string[] {
+  return projects.length > 0 ? projects : [parse(process.cwd()).root];
+}
+
+/** The project of a session: as its client stated it, or as the import found it. */
+export function findSessionProject({ meta }: Pick<SessionRecord, "meta">): string | undefined {
+  const places = [meta, ...Object.values(meta ?? {})].map(toObject);
+  const found = places.flatMap((place) => toText(place?.cwd) ?? toText(place?.directory) ?? []);
+  return toText(toObject(meta?.gateway)?.project) ?? found[0];
+}
+
+function isConversation({ id, meta }: SessionRecord): boolean {
+  return !id.startsWith("memory:") && CONVERSATION_KINDS.includes(toObject(meta?.gateway)?.kind);
+}
+
+function isSameProject(one: string, other: string): boolean {
+  return isWithinProject(one, other) || isWithinProject(other, one);
+}
+
+/** True if one path is the other, or a folder inside of it. */
+export function isWithinProject(path: string, project: string): boolean {
+  const [inner = "", outer = ""] = [path, project].map((one) =>
+    one.replaceAll("\\", "/").replace(/\/+$/, ""),
+  );
+  return inner === outer || inner.startsWith(`${outer}/`);
+}
