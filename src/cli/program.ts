@@ -39,6 +39,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | Comman
   check: async () => (await import("./commands/check-command.ts")).checkCommand,
   repair: async () => (await import("./commands/repair-command.ts")).repairCommand,
   serve: async () => (await import("./commands/serve-command.ts")).serveCommand,
+  mcp: async () => (await import("./commands/mcp-command.ts")).mcpCommand,
   connect: async () => (await import("./commands/connect-command.ts")).connectCommand,
   disconnect: async () => (await import("./commands/connect-command.ts")).disconnectCommand,
   service: async () => (await import("./commands/service-commands.ts")).serviceCommands,

@@ -20,6 +20,15 @@ export interface ProjectConversation {
   readonly project: string | undefined;
 }
 
+/** The result of a listing. */
+interface ReadConversations {
+  readonly conversations: readonly ProjectConversation[];
+  /** The newest session of the store, of any kind. */
+  readonly newest: SessionId | undefined;
+  /** True if the listing ended at `until`. */
+  readonly isCutShort: boolean;
+}
+
 /** Limits of a listing. */
 interface ConversationQuery {
   /** Ids begin with one of these; undefined stands for the local user, who owns the whole store. */
@@ -35,24 +44,21 @@ interface ConversationQuery {
 export async function readConversations(
   kernel: Pick<Kernel, "sessions">,
   { prefixes, until }: ConversationQuery,
-): Promise<{
-  readonly conversations: readonly ProjectConversation[];
-  readonly newest: SessionId | undefined;
-}> {
+): Promise<ReadConversations> {
   const conversations: ProjectConversation[] = [];
   let newest: SessionId | undefined;
   for (let read = 0, before: SessionId | undefined; read < MAX_SESSIONS; read += PAGE_SESSIONS) {
     const page = await kernel.sessions({ limit: PAGE_SESSIONS, ...(before !== undefined && { before }) });
     for (const record of page) {
       newest ??= record.id;
-      if (record.id === until) return { conversations, newest };
+      if (record.id === until) return { conversations, newest, isCutShort: true };
       if (isConversation(record) && (prefixes?.some((prefix) => record.id.startsWith(prefix)) ?? true))
         conversations.push({ id: record.id, project: findSessionProject(record) });
     }
     before = page.at(-1)?.id;
     if (page.length < PAGE_SESSIONS) break;
   }
-  return { conversations, newest };
+  return { conversations, newest, isCutShort: false };
 }
 
 /**

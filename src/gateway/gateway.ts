@@ -15,6 +15,7 @@ import { addMessageKey } from "./identity/message-key.ts";
 import { LazyApi } from "./lazy-api.ts";
 import { LoopStates } from "./loops/loop-states.ts";
 import { toWallClock } from "./loops/wall-clock.ts";
+import type { McpMount } from "./mcp-mount.ts";
 import { createGatewayLog } from "./observe/gateway-log.ts";
 import type { GatewayStatus } from "./observe/gateway-status.ts";
 import { logReload } from "./observe/log-reload.ts";
@@ -42,6 +43,8 @@ export interface GatewayOptions {
   /** "json" by default; "pretty" is for terminals. */
   readonly logForm?: "json" | "pretty";
   readonly env?: NodeJS.ProcessEnv;
+  /** Serves /mcp for admitted requests; without it, there is no such path. The gateway closes it. */
+  readonly mcp?: McpMount;
 }
 
 /** A listening gateway. */
@@ -165,6 +168,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     api,
     metrics,
     observer,
+    mcp: options.mcp,
     onError,
   });
   const server = createServer(buildServerOptions(config()));
@@ -180,6 +184,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     const ended = new Promise<void>((resolve) => server.close(() => resolve()));
     server.closeIdleConnections();
     await api.endStreams();
+    // Open streams of clients would otherwise last until the time limit.
+    await options.mcp?.close();
     await reception.drain(config().limits.drainMs);
     server.closeAllConnections();
     await ended;

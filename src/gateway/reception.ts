@@ -6,7 +6,7 @@ import { isLonghaulError } from "../index.ts";
 import type { WireFault, WireName } from "../wire/wire.ts";
 import { getWire } from "../wire/wires.ts";
 import { answerApi, isApiRequest, toApiError } from "./answer-api.ts";
-import { type Admission, admit } from "./door/admit.ts";
+import { type Admission, type AdmittedRequest, admit } from "./door/admit.ts";
 import { ByteBudget } from "./door/byte-budget.ts";
 import { createClientSignal } from "./door/client-signal.ts";
 import { discardBody } from "./door/discard-body.ts";
@@ -21,6 +21,7 @@ import { FaultError } from "./fault-error.ts";
 import type { FormerPeople } from "./identity/former-people.ts";
 import { listSessionPrefixes } from "./identity/person-ids.ts";
 import type { LazyApi } from "./lazy-api.ts";
+import { describeCaller, type McpMount, parseMountedBody } from "./mcp-mount.ts";
 import { METRICS_TYPE, type Metrics } from "./observe/metrics.ts";
 import type { Observer } from "./observe/observer.ts";
 import type { Trace } from "./observe/trace.ts";
@@ -38,6 +39,7 @@ interface ReceptionDeps {
   readonly api: LazyApi;
   readonly metrics: Metrics;
   readonly observer: Observer;
+  readonly mcp?: McpMount | undefined;
   readonly onError: (error: unknown) => void;
 }
 
@@ -47,8 +49,6 @@ const MAX_PREPARED = 16;
 const LARGE_BYTES = 8 * 1_024 * 1_024;
 /** A slower body gives up its place until it has arrived. */
 const SLOW_MS = 50;
-
-type AdmittedAdmission = Extract<Admission, { readonly type: "admitted" }>;
 
 /** Receives requests, admits or refuses them, and passes them to their handlers. */
 export class Reception {
@@ -128,7 +128,7 @@ export class Reception {
   async #admitted(
     request: IncomingMessage,
     response: ServerResponse,
-    admission: AdmittedAdmission,
+    admission: AdmittedRequest,
     startedMs: number,
   ): Promise<void> {
     const { route } = admission.target;
@@ -137,6 +137,10 @@ export class Reception {
       await (isApi
         ? this.#api(request, response, admission)
         : this.#page(request, response, admission, route.name));
+      return;
+    }
+    if (route.type === "mcp") {
+      await this.#mcp(request, response, admission);
       return;
     }
     const trace: Trace = { id: randomUUID(), startedMs, api: route.api, principal: admission.principal.id };
@@ -217,7 +221,7 @@ export class Reception {
   async #page(
     request: IncomingMessage,
     response: ServerResponse,
-    { principal, target }: AdmittedAdmission,
+    { principal, target }: AdmittedRequest,
     name: string,
   ): Promise<void> {
     if (name === "metrics") {
@@ -234,6 +238,39 @@ export class Reception {
       kind: "not_found",
       message: `There is no page ${target.path}.`,
     });
+  }
+
+  async #mcp(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { principal, target, encoding, hasBody }: AdmittedRequest,
+  ): Promise<void> {
+    const { mcp, formerPeople, services } = this.#deps;
+    const controller = new AbortController();
+    const signal = createClientSignal(response, controller);
+    const share = this.#budget.openShare();
+    this.#controllers.add(controller);
+    try {
+      if (!mcp)
+        throw new FaultError({ status: 404, kind: "not_found", message: "There is nothing at /mcp." });
+      const { limits } = services.config();
+      const read = hasBody
+        ? await readRequestBody(request, limits, { encoding, signal, response, share })
+        : { type: "read" as const, body: Buffer.alloc(0) };
+      if (read.type === "gone") return;
+      if (read.type === "refused") throw new FaultError(read.fault);
+      const person = await formerPeople.complete(principal);
+      response.setHeader("cache-control", "no-store");
+      const caller = describeCaller(request, target, person);
+      await mcp.handle(request, response, { caller, body: parseMountedBody(read.body) });
+    } catch (error) {
+      if (!(error instanceof FaultError)) this.#deps.onError(error);
+      if (response.headersSent) response.destroy();
+      else this.#refuse(request, response, error instanceof FaultError ? error.fault : toFault(error));
+    } finally {
+      share.release();
+      this.#controllers.delete(controller);
+    }
   }
 
   #failed(error: unknown, request: IncomingMessage, response: ServerResponse, trace: Trace): void {

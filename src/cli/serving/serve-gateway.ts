@@ -8,6 +8,7 @@ import {
 } from "../../gateway/config/index.ts";
 import { openGateway } from "../../gateway/index.ts";
 import { openKernel } from "../../index.ts";
+import { createMcpEndpoint } from "../../mcp/index.ts";
 import { choosePaint } from "../choose-paint.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -59,7 +60,8 @@ export async function serveGateway(
     if (stderr.writableLength < MAX_UNREAD_CHARACTERS) stderr.write(line);
   };
   const logForm = context.isTerminal.stderr && !options.json && options.log !== "json" ? "pretty" : "json";
-  const parts = { kernel, config: live.current, log, logForm, env: { ...env } } as const;
+  const mcp = createMcpEndpoint({ kernel, onError: (error) => warn(`mcp: ${String(error)}`) });
+  const parts = { kernel, config: live.current, log, logForm, env: { ...env }, mcp } as const;
   const gateway = await openGateway(parts).catch((error: unknown) => {
     live.close();
     throw toListenError(error, loaded.config) ?? error;

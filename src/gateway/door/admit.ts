@@ -42,6 +42,9 @@ export type Admission =
       readonly api: WireName | undefined;
     };
 
+/** A request that passed the door. */
+export type AdmittedRequest = Extract<Admission, { readonly type: "admitted" }>;
+
 const METHODS = ["GET", "HEAD", "POST", "PATCH", "DELETE"];
 /** Pages that need no token, because they reveal only that the gateway is running. */
 const OPEN_PAGES: readonly string[] = ["front", "healthz", "readyz", "openapi"];

@@ -26,6 +26,8 @@ export type Route =
   | { readonly type: "models"; readonly api: WireName; readonly path: string }
   /** Another endpoint of a provider, forwarded unchanged. */
   | { readonly type: "pass"; readonly api: WireName; readonly path: string }
+  /** The endpoint of the Model Context Protocol. */
+  | { readonly type: "mcp" }
   /** `rest` holds the segments after the page's own. */
   | { readonly type: "page"; readonly name: PageName; readonly rest: readonly string[] }
   /** `allow` lists the methods of a path that exists for other methods only. */
@@ -55,6 +57,8 @@ const PAGES: Readonly<Record<string, { name: PageName; methods: readonly string[
   "/openapi.json": { name: "openapi", methods: READ_METHODS },
 };
 const API_PAGES: readonly PageName[] = ["status", "import", "recall", "replay", "sessions"];
+
+const MCP_PATH = "/mcp";
 
 /** First segments of endpoints that are forwarded, with their API where only one has them. */
 const PASSED_ENDPOINTS: Readonly<Record<string, WireName | undefined>> = {
@@ -97,6 +101,8 @@ export function findRoute(method: string, path: string, hint?: WireName): Route 
 }
 
 function findPage(method: string, path: string): Route | undefined {
+  if (path === MCP_PATH)
+    return ALL_METHODS.includes(method) ? { type: "mcp" } : { type: "unknown", allow: ALL_METHODS };
   const page = Object.hasOwn(PAGES, path) ? PAGES[path] : undefined;
   if (page) {
     if (!page.methods.includes(method)) return { type: "unknown", allow: page.methods };

@@ -1,0 +1,37 @@
+import { type Entry, formatEntryId, type Hit, type Kernel, type SessionId } from "../index.ts";
+
+/** Number of newest messages in which the call of the running conversation must stand. */
+const TAIL_MESSAGES = 8;
+/** A seq beyond every log: the messages around it are the newest ones. */
+const BEYOND_LOG = 2 ** 40;
+
+/**
+ * Finds the conversation that asks among the sessions of some hits. Clients do not name it, but where it is logged as it
+ * runs, its newest messages contain the very call that is being answered.
+ */
+export async function findRunningConversation(
+  kernel: Pick<Kernel, "memory">,
+  hits: readonly Hit[],
+  query: string,
+): Promise<SessionId | undefined> {
+  const sessions = new Set(hits.flatMap((hit) => (hit.kind === "session" ? [hit.session] : [])));
+  for (const session of sessions) {
+    const newest = await kernel.memory.expand(formatEntryId(session, BEYOND_LOG), { around: TAIL_MESSAGES });
+    if (newest.some((entry) => hasRecallCall(entry, query))) return session;
+  }
+  return undefined;
+}
+
+/** True if a session is the one that a caller named, by its own id or by the id of its client. */
+export function isNamedSession(session: SessionId, name: string): boolean {
+  return session === name || session.endsWith(`/${name}`) || session.endsWith(`:${name}`);
+}
+
+function hasRecallCall(entry: Entry, query: string): boolean {
+  if (entry.kind !== "message" || entry.message.role !== "assistant") return false;
+  return entry.message.parts.some((part) => {
+    if (part.type !== "tool-call" || !part.name.endsWith("recall")) return false;
+    const { input } = part;
+    return typeof input === "object" && input !== null && "query" in input && input.query === query;
+  });
+}

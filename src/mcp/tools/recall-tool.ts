@@ -1,0 +1,94 @@
+import { z } from "zod";
+import { listProjectFolders } from "../../conversation/project-conversations.ts";
+import type { MemoryScope } from "../../index.ts";
+import { estimateText } from "../../window-entry.ts";
+import { formatPageCursor, parsePageCursor } from "../page-cursor.ts";
+import { findRunningConversation, isNamedSession } from "../running-conversation.ts";
+import { cursorSchema, pageOutput, whereSchema } from "../schemas.ts";
+import { defineTool, type McpCall, refuseCall } from "../tool-definition.ts";
+
+/** Maximum tokens of a reply; the estimate may be a tenth too low. */
+const MAX_TOKENS = 800;
+const MAX_ESTIMATE = MAX_TOKENS * 0.85;
+/** Maximum hits of one page; fewer fit in practice. */
+const PAGE_HITS = 12;
+/** Further hits to ask for, since some may be of the running conversation. */
+const EXTRA_HITS = 12;
+const MAX_HITS = 400;
+const MAX_QUERY = 4_000;
+/** Maximum time for indexing new entries. */
+const WAIT_MS = 2_000;
+
+/** The part of memory that a call searches; undefined stands for everything that the caller may see. */
+interface Reach {
+  readonly within?: MemoryScope;
+  /** Conversations of other projects. */
+  readonly others: number;
+  /** True if the running conversation is known and left out. */
+  readonly isWithoutRunning: boolean;
+}
+
+/** Searches memory: one line per hit, with the citation that expands it. */
+export const recallTool = defineTool({
+  name: "recall",
+  title: "Recall",
+  description:
+    "Search everything said and done in earlier conversations with this user. Use the words you expect to find. Returns quoted lines with citations, best first.",
+  input: z.object({
+    query: z.string().min(1).max(MAX_QUERY),
+    where: whereSchema.describe("default: this project, without the running conversation"),
+    cursor: cursorSchema.describe("next of the previous page"),
+  }),
+  output: pageOutput,
+  annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+  async run({ query, where = "project", cursor }, call) {
+    const { service, caller, context } = call;
+    const skip = parsePageCursor(cursor, `${where} ${query}`);
+    if (skip === undefined)
+      return refuseCall("The cursor belongs to another query; call recall without it, or repeat its query.");
+    const { memory } = service.getState(caller);
+    const { within, others, isWithoutRunning } = await findReach(call, where);
+    const found = await memory.search(query, {
+      k: Math.min(MAX_HITS, skip + PAGE_HITS + EXTRA_HITS),
+      signal: context.mcpReq.signal,
+      waitMs: WAIT_MS,
+      ...(within && { within }),
+    });
+    const running =
+      where === "everywhere" ? undefined : await findRunningConversation(service.kernel, found.hits, query);
+    const hits = found.hits.filter((hit) => hit.kind === "file" || hit.session !== running);
+    const note = describeLeftOut(others, isWithoutRunning || running !== undefined);
+    const page = memory.renderPage(
+      query,
+      { ...found, hits: hits.slice(skip) },
+      { maxTokens: MAX_ESTIMATE - estimateText(note), tokensOf: estimateText },
+    );
+    const shown = skip + page.shown;
+    const next = hits.length > shown ? formatPageCursor(shown, `${where} ${query}`) : undefined;
+    const more = next === undefined ? "" : `\nMore: cursor ${next}`;
+    return { text: `${page.text}${more}${note}`, ...(next !== undefined && { fields: { next } }) };
+  },
+});
+
+async function findReach(
+  { service, caller, findProjects }: McpCall,
+  where: "project" | "everywhere",
+): Promise<Reach> {
+  const { session, prefixes } = caller;
+  const projects = where === "everywhere" ? [] : await findProjects();
+  if (where === "everywhere" || (projects.length === 0 && session === undefined))
+    return { others: 0, isWithoutRunning: false };
+  const { conversations } = service.getState(caller);
+  const { sessions, others } = await conversations.within(projects);
+  const left = session === undefined ? sessions : sessions.filter((id) => !isNamedSession(id, session));
+  const files = prefixes === undefined ? { files: listProjectFolders(projects) } : {};
+  return { within: { sessions: left, ...files }, others, isWithoutRunning: left.length < sessions.length };
+}
+
+function describeLeftOut(others: number, hasRunning: boolean): string {
+  const left = [
+    ...(others > 0 ? [`${others} conversation${others === 1 ? "" : "s"} of other projects`] : []),
+    ...(hasRunning ? ["the running conversation"] : []),
+  ];
+  return left.length === 0 ? "" : `\nLeft out: ${left.join(" and ")}; where: "everywhere" includes them.`;
+}
