@@ -3,7 +3,7 @@
 // and its workers (`*-worker.ts`); everything else is reached from those.
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 
@@ -17,6 +17,17 @@ const modules = [
     .filter((path) => path.endsWith("-worker.ts"))
     .map((path) => `./dist/${path.replace(/\.ts$/, ".js")}`),
 ].filter((file) => file?.startsWith("./dist/"));
+
+// Packages stay imports, except the helper that replaces `using`, and those of the Model Context Protocol with all they
+// import: an agent starts that server with each conversation, and as one file it loads in half the time (decision 0037).
+const BUNDLED = /^@modelcontextprotocol\//;
+const isBundledBy = (importer) =>
+  /[\\/]node_modules[\\/]/.test(importer) || /[\\/]src[\\/]mcp[\\/]/.test(importer);
+function isExternal(id, importer = "") {
+  if (/^[./\0]/.test(id) || isAbsolute(id) || /^@oxc-project\/runtime/.test(id)) return false;
+  if (id.startsWith("node:")) return true;
+  return !(BUNDLED.test(id) || isBundledBy(importer));
+}
 
 rmSync(join(root, "dist"), { recursive: true, force: true });
 const compiler = join(root, "node_modules", ".bin", process.platform === "win32" ? "tsc.cmd" : "tsc");
@@ -37,8 +48,7 @@ const bundle = await rolldown({
   cwd: root,
   input,
   platform: "node",
-  // Packages stay imports, except the helper that replaces `using`.
-  external: /^(?!@oxc-project\/runtime)[^./\0]/,
+  external: isExternal,
   logLevel: "warn",
   // The oldest Node that package.json names has no `using`.
   transform: { target: "node22.13" },

@@ -36,6 +36,10 @@ export const SUITES: Readonly<Record<string, SuiteEntry>> = {
     summary: "finding again what was said, and the file an issue is about: quality beside plain BM25, cost",
     load: async () => (await import("./recall/index.ts")).recall,
   },
+  mcp: {
+    summary: "the MCP server: CPU from its start to the first answer, and of later answers, in both eras",
+    load: async () => (await import("./mcp/index.ts")).mcp,
+  },
   tasks: {
     summary: "tasks: CPU, heap and handles of 10,000, one by one and 1,000 at a time",
     load: async () => (await import("./tasks/index.ts")).tasks,

@@ -5,6 +5,7 @@ import { toObject, toText } from "../wire/fields.ts";
 /** Number of newest sessions to inspect where their kind or project counts. */
 const MAX_SESSIONS = 10_000;
 const PAGE_SESSIONS = 1_000;
+const FIRST_PAGE_SESSIONS = 16;
 /** Kinds of sessions of the gateway that are conversations; the rest are requests that clients made for themselves. */
 const CONVERSATION_KINDS: readonly unknown[] = [undefined, "main", "agent"];
 
@@ -47,8 +48,11 @@ export async function readConversations(
 ): Promise<ReadConversations> {
   const conversations: ProjectConversation[] = [];
   let newest: SessionId | undefined;
-  for (let read = 0, before: SessionId | undefined; read < MAX_SESSIONS; read += PAGE_SESSIONS) {
-    const page = await kernel.sessions({ limit: PAGE_SESSIONS, ...(before !== undefined && { before }) });
+  let before: SessionId | undefined;
+  // Usually few sessions are newer than the known ones.
+  let limit = until === undefined ? PAGE_SESSIONS : FIRST_PAGE_SESSIONS;
+  for (let read = 0; read < MAX_SESSIONS; read += limit, limit = PAGE_SESSIONS) {
+    const page = await kernel.sessions({ limit, ...(before !== undefined && { before }) });
     for (const record of page) {
       newest ??= record.id;
       if (record.id === until) return { conversations, newest, isCutShort: true };
@@ -56,7 +60,7 @@ export async function readConversations(
         conversations.push({ id: record.id, project: findSessionProject(record) });
     }
     before = page.at(-1)?.id;
-    if (page.length < PAGE_SESSIONS) break;
+    if (page.length < limit) break;
   }
   return { conversations, newest, isCutShort: false };
 }

@@ -1,9 +1,9 @@
-import { type Entry, formatEntryId, type Hit, type Kernel, type SessionId } from "../index.ts";
+import type { Entry, Hit, Kernel, SessionId } from "../index.ts";
 
 /** Number of newest messages in which the call of the running conversation must stand. */
 const TAIL_MESSAGES = 8;
-/** A seq beyond every log: the messages around it are the newest ones. */
-const BEYOND_LOG = 2 ** 40;
+/** The call was logged a moment ago. */
+const MAX_AGE_MS = 15 * 60_000;
 
 /**
  * Finds the conversation that asks among the sessions of some hits. Clients do not name it, but where it is logged as it
@@ -15,8 +15,9 @@ export async function findRunningConversation(
   query: string,
 ): Promise<SessionId | undefined> {
   const sessions = new Set(hits.flatMap((hit) => (hit.kind === "session" ? [hit.session] : [])));
+  const since = Date.now() - MAX_AGE_MS;
   for (const session of sessions) {
-    const newest = await kernel.memory.expand(formatEntryId(session, BEYOND_LOG), { around: TAIL_MESSAGES });
+    const newest = await kernel.memory.readNewest(session, { limit: TAIL_MESSAGES, since });
     if (newest.some((entry) => hasRecallCall(entry, query))) return session;
   }
   return undefined;

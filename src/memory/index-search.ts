@@ -13,6 +13,7 @@ import { withoutSpeakers } from "./rank/query.ts";
 import type { RankContext, TermVectors } from "./rank/turn-candidate.ts";
 import { listWholeTerms } from "./rare-words.ts";
 import { RecentTouches } from "./recent-touches.ts";
+import { SourceNumbers } from "./source-numbers.ts";
 import { listSearchTerms } from "./text/search-terms.ts";
 
 const MAX_SPEAKERS = 64;
@@ -56,18 +57,24 @@ export class IndexSearch {
   readonly #deps: IndexSearchDeps;
   readonly #text: TextIndex;
   readonly #touches: RecentTouches;
+  readonly #numbers: { readonly sessionNumbers: SourceNumbers; readonly fileNumbers: SourceNumbers };
 
   constructor(deps: IndexSearchDeps) {
+    const { memory } = deps.log.store;
     this.#deps = deps;
     this.#touches = new RecentTouches(deps.log);
-    this.#text = new TextIndex(deps.log.store.memory);
+    this.#text = new TextIndex(memory);
+    this.#numbers = {
+      sessionNumbers: new SourceNumbers(memory, "session"),
+      fileNumbers: new SourceNumbers(memory, "file"),
+    };
   }
 
   async search(question: string, options: SearchOptions): Promise<SearchResult> {
     const asked = question.slice(0, MAX_QUESTION_CHARACTERS);
     const { log, texts, vectors, termVectors } = this.#deps;
     const { store } = log;
-    const filter = await resolveScope(store, options.scope);
+    const filter = await resolveScope({ store, ...this.#numbers }, options.scope);
     const state = await this.#text.refresh();
     await texts.refresh(state.stamp);
     const speakers = await store.memory.speakers(MAX_SPEAKERS);
@@ -113,6 +120,8 @@ export class IndexSearch {
   /** Releases cached index data; the next search reads it again. */
   dropCaches(): void {
     this.#text.drop();
+    this.#numbers.sessionNumbers.clear();
+    this.#numbers.fileNumbers.clear();
     this.#deps.vectors.unload();
   }
 }

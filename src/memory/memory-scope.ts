@@ -3,11 +3,11 @@ import { checkFields, checkTexts } from "../model/argument-checks.ts";
 import type { SessionId } from "../model/entry.ts";
 import { createArgumentError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
-import type { SourceRecord } from "../store/memory-store.ts";
 import type { Store } from "../store/store.ts";
 import { buildPathFilter } from "./files/path-filter.ts";
 import { toMemorySession } from "./memories/remembered-fact.ts";
 import type { SourceFilter } from "./scored-chunk.ts";
+import type { SourceNumbers } from "./source-numbers.ts";
 
 /**
  * The sessions and files that a recall searches; everything if undefined. All conditions on sessions must hold; files
@@ -27,10 +27,18 @@ export interface MemoryScope {
   readonly files?: readonly string[];
 }
 
-const PAGE = 1_000;
+/** Fewer named sessions are looked up one by one. */
+const FEW_SESSIONS = 8;
+
+/** Services of `resolveScope`. */
+interface ScopeDeps {
+  readonly store: Store;
+  readonly sessionNumbers: SourceNumbers;
+  readonly fileNumbers: SourceNumbers;
+}
 
 /** Resolves a scope to its sources; undefined for all. */
-export async function resolveScope(store: Store, scope: MemoryScope | undefined): Promise<SourceFilter> {
+export async function resolveScope(deps: ScopeDeps, scope: MemoryScope | undefined): Promise<SourceFilter> {
   if (scope === undefined) return undefined;
   checkFields("scope", scope, { prefix: "text?", meta: "object?" });
   if (scope.sessions !== undefined) checkTexts("scope.sessions", scope.sessions);
@@ -38,12 +46,12 @@ export async function resolveScope(store: Store, scope: MemoryScope | undefined)
   if (scope.prefixes !== undefined) checkTexts("scope.prefixes", scope.prefixes);
   if (scope.agents !== undefined) checkTexts("scope.agents", scope.agents);
   const hasSessions = namesSessions(scope);
-  const sessions = hasSessions ? await listSessionNumbers(store, scope) : [];
+  const sessions = hasSessions ? await listSessionNumbers(deps, scope) : [];
   for (const agent of scope.agents ?? []) {
-    const source = await store.memory.source({ kind: "session", name: toMemorySession(agent) });
+    const source = await deps.store.memory.source({ kind: "session", name: toMemorySession(agent) });
     if (source) sessions.push(source.number);
   }
-  const files = scope.files ? await listFileNumbers(store, scope.files) : [];
+  const files = scope.files ? await listFileNumbers(deps, scope.files) : [];
   if (!hasSessions && !scope.agents && !scope.files)
     throw createArgumentError(
       "scope",
@@ -69,7 +77,18 @@ export function hasScopePrefix({ prefix = "", prefixes }: MemoryScope, id: Sessi
   return id.startsWith(prefix) && (prefixes?.some((one) => id.startsWith(one)) ?? true);
 }
 
-async function listSessionNumbers(store: Store, scope: MemoryScope): Promise<number[]> {
+/** True if a session is within a scope by its id; conditions on metadata are not checked. */
+export function isIdInScope(scope: MemoryScope): (id: SessionId) => boolean {
+  const named = scope.sessions && new Set(scope.sessions);
+  const memories = new Set(scope.agents?.map(toMemorySession));
+  return (id) =>
+    memories.has(id) || (namesSessions(scope) && (named?.has(id) ?? true) && hasScopePrefix(scope, id));
+}
+
+async function listSessionNumbers(
+  { store, sessionNumbers }: ScopeDeps,
+  scope: MemoryScope,
+): Promise<number[]> {
   const { sessions, meta } = scope;
   const isIn = async (name: string): Promise<boolean> => {
     if (!hasScopePrefix(scope, name)) return false;
@@ -78,30 +97,24 @@ async function listSessionNumbers(store: Store, scope: MemoryScope): Promise<num
     return Object.entries(meta).every(([key, value]) => isDeepStrictEqual(own[key], value));
   };
   const numbers: number[] = [];
-  if (sessions) {
+  if (sessions && sessions.length <= FEW_SESSIONS) {
     for (const name of sessions) {
       const source = await store.memory.source({ kind: "session", name });
       if (source && (await isIn(name))) numbers.push(source.number);
     }
     return numbers;
   }
-  for await (const { number, name } of readSources(store, "session"))
-    if (await isIn(name)) numbers.push(number);
+  const known = await sessionNumbers.read();
+  for (const name of sessions ?? known.keys()) {
+    const number = known.get(name);
+    if (number !== undefined && (await isIn(name))) numbers.push(number);
+  }
   return numbers;
 }
 
-async function listFileNumbers(store: Store, paths: readonly string[]): Promise<number[]> {
+async function listFileNumbers({ fileNumbers }: ScopeDeps, paths: readonly string[]): Promise<number[]> {
   const isIn = buildPathFilter(paths);
   const numbers: number[] = [];
-  for await (const { number, name } of readSources(store, "file")) if (isIn(name)) numbers.push(number);
+  for (const [name, number] of await fileNumbers.read()) if (isIn(name)) numbers.push(number);
   return numbers;
-}
-
-async function* readSources(store: Store, kind: "session" | "file"): AsyncGenerator<SourceRecord> {
-  for (let after = 0; ; ) {
-    const page = await store.memory.sources({ kind, after, limit: PAGE });
-    yield* page;
-    if (page.length < PAGE) return;
-    after = page.at(-1)?.number ?? after;
-  }
 }

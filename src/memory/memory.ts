@@ -1,6 +1,7 @@
 import type { Log } from "../log/log.ts";
 import { checkFields, checkKind, checkTexts } from "../model/argument-checks.ts";
 import type { Entry, EntryId, SessionId } from "../model/entry.ts";
+import { checkSessionId } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import type { RelatedContent } from "../model/related-content.ts";
 import { Census, type Closable, Scope } from "../model/scope.ts";
@@ -24,6 +25,7 @@ import { IndexSearch } from "./index-search.ts";
 import { estimateCertainty, type RankedChunk, toHit } from "./make-hits.ts";
 import { checkMemoryFilter } from "./memories/memory-trust.ts";
 import { RecallableMemories } from "./memories/recallable-memories.ts";
+import { isIdInScope } from "./memory-scope.ts";
 import type { TermVectors } from "./rank/turn-candidate.ts";
 import { liftRareWords } from "./rare-words.ts";
 import { checkRecallDepth, type RecallOptions } from "./recall-options.ts";
@@ -155,9 +157,11 @@ export class Memory implements Closable {
     const similarityOf = new Map(
       [...found.turns, ...found.files].flatMap(({ chunks }) => chunks.map((own) => [own.id, own.similarity])),
     );
+    const isInScope = options.scope && isIdInScope(options.scope);
     const readHit = async (one: RankedChunk): Promise<Hit | undefined> => {
       const hit = await toHit(one, this.#texts, similarityOf.get(one.chunk.number) ?? null);
       if (hit?.kind !== "session") return hit;
+      if (isInScope && !isInScope(hit.session)) return undefined;
       const memory = await memories.find(hit.session, hit.seq);
       if (memory === "hidden" || (!options.rewound && (await isLeftOut(hit.session, hit.seq))))
         return undefined;
@@ -206,6 +210,18 @@ export class Memory implements Closable {
    */
   async expand(entry: EntryId, options: ExpandOptions = {}): Promise<readonly Entry[]> {
     return readAroundEntry(this.#deps.log, this.#departed, entry, options);
+  }
+
+  /** The newest messages of a session, newest first; none if its last entry is older than `since`. */
+  async readNewest(
+    session: SessionId,
+    { limit, since = 0 }: { readonly limit: number; readonly since?: number },
+  ): Promise<readonly Entry[]> {
+    const { entries } = this.#deps.log.store;
+    checkWholeNumber("limit", limit, 1, 100);
+    if ((await entries.head(checkSessionId(session))).at < since) return [];
+    const query = { from: 1, to: Number.POSITIVE_INFINITY, order: "descending", kinds: ["message"] } as const;
+    return (await entries.read(session, { ...query, limit })).map((one) => toEntry(session, one));
   }
 
   /** Indexes everything committed. A recall does so by itself, but would have to wait after a large import. */

@@ -30,7 +30,10 @@ export const mcpCommand = defineCommand({
       value: "SESSION",
       help: "the conversation that asks, which recall leaves out (default: found by its calls)",
     },
-    skill: { type: "boolean", help: "print the skill file that tells agents when to use the tools, and exit" },
+    skill: {
+      type: "boolean",
+      help: "print the skill file that tells agents when to use the tools, and exit",
+    },
   },
   maxOperands: 0,
   examples: [

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { listProjectFolders } from "../../conversation/project-conversations.ts";
-import type { MemoryScope } from "../../index.ts";
+import type { Hit, MemoryScope } from "../../index.ts";
 import { estimateText } from "../../window-entry.ts";
 import { formatPageCursor, parsePageCursor } from "../page-cursor.ts";
 import { findRunningConversation, isNamedSession } from "../running-conversation.ts";
@@ -12,8 +12,8 @@ const MAX_TOKENS = 800;
 const MAX_ESTIMATE = MAX_TOKENS * 0.85;
 /** Maximum hits of one page; fewer fit in practice. */
 const PAGE_HITS = 12;
-/** Further hits to ask for, since some may be of the running conversation. */
-const EXTRA_HITS = 12;
+/** Further hits to ask for if some are of the running conversation. */
+const EXTRA_HITS = 30;
 const MAX_HITS = 400;
 const MAX_QUERY = 4_000;
 /** Maximum time for indexing new entries. */
@@ -48,19 +48,25 @@ export const recallTool = defineTool({
       return refuseCall("The cursor belongs to another query; call recall without it, or repeat its query.");
     const { memory } = service.getState(caller);
     const { within, others, isWithoutRunning } = await findReach(call, where);
-    const found = await memory.search(query, {
-      k: Math.min(MAX_HITS, skip + PAGE_HITS + EXTRA_HITS),
-      signal: context.mcpReq.signal,
-      waitMs: WAIT_MS,
-      ...(within && { within }),
-    });
+    const search = (k: number) =>
+      memory.search(query, {
+        k: Math.min(MAX_HITS, k),
+        signal: context.mcpReq.signal,
+        waitMs: WAIT_MS,
+        ...(within && { within }),
+      });
+    const wanted = skip + PAGE_HITS + 1;
+    let found = await search(wanted);
     const running =
       where === "everywhere" ? undefined : await findRunningConversation(service.kernel, found.hits, query);
-    const hits = found.hits.filter((hit) => hit.kind === "file" || hit.session !== running);
+    const isShown = (hit: Hit) => hit.kind === "file" || hit.session !== running;
+    // The running conversation may hold most of the best hits.
+    if (running !== undefined && found.hits.length === wanted) found = await search(wanted + EXTRA_HITS);
+    const hits = found.hits.filter(isShown);
     const note = describeLeftOut(others, isWithoutRunning || running !== undefined);
     const page = memory.renderPage(
       query,
-      { ...found, hits: hits.slice(skip) },
+      { ...found, hits: hits.slice(skip, skip + PAGE_HITS) },
       { maxTokens: MAX_ESTIMATE - estimateText(note), tokensOf: estimateText },
     );
     const shown = skip + page.shown;

@@ -119,13 +119,14 @@ export class AgentMemory {
   ): HitPage {
     const note = unindexed === undefined ? "" : `\n${renderUnindexedNote(unindexed)}`;
     const lines: string[] = [];
-    let text = `${renderHitLines(lines, isSure)}${note}`;
+    let tokens = tokensOf(`${renderHitLines([""], isSure)}${note}`);
     for (const hit of hits) {
-      const longer = `${renderHitLines([...lines, renderHitLine(question, hit)], isSure)}${note}`;
-      if (lines.length > 0 && tokensOf(longer) > maxTokens) break;
-      lines.push(renderHitLine(question, hit));
-      text = longer;
+      const line = renderHitLine(question, hit);
+      tokens += tokensOf(line) + 1;
+      if (lines.length > 0 && tokens > maxTokens) break;
+      lines.push(line);
     }
+    const text = `${renderHitLines(lines, isSure)}${note}`;
     this.#keepFiles(hits.slice(0, lines.length));
     return { text, shown: lines.length };
   }
