@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { type Gateway, type GatewayConfig, loadConfig, openGateway } from "../../src/gateway/index.ts";
 import { type Entry, type Kernel, openKernel, type Session, type SessionRecord } from "../../src/index.ts";
+import { createMcpEndpoint } from "../../src/mcp/index.ts";
 import { testFolder } from "./folder.ts";
 
 /** Options of a test's gateway. */
@@ -20,6 +21,8 @@ export interface TestGatewayOptions {
   readonly busyTimeoutMs?: number;
   /** True to search by words alone: loading the embedder takes seconds. */
   readonly withoutEmbedder?: boolean;
+  /** True to serve /mcp too. */
+  readonly hasMcp?: boolean;
 }
 
 /** A gateway that listens in this process, on a store on disk. */
@@ -54,7 +57,8 @@ export async function startGateway(options: TestGatewayOptions): Promise<TestGat
   });
   const logged: { event: string }[] = [];
   const log = (line: string) => void logged.push(JSON.parse(line));
-  const gateway = await openGateway({ kernel, config: () => config, log, env });
+  const mcp = options.hasMcp ? { mcp: createMcpEndpoint({ kernel }) } : {};
+  const gateway = await openGateway({ kernel, config: () => config, log, env, ...mcp });
   const close = async () => {
     await gateway.close();
     await kernel.close();
