@@ -13,11 +13,15 @@ const NAMES = CONNECTORS.map(({ name }) => name).join(", ");
 /** Points agents at the gateway. */
 export const connectCommand = defineCommand({
   name: "connect",
-  summary: "point the agents on this computer at the gateway",
-  usage: ["connect [agent…] [--yes] [--dry-run] [--url URL]"],
-  about: `Finds the agents on this computer, shows the exact change to each configuration file, and writes it when you agree. A backup of each file goes to the store's folder; "longhaul disconnect" restores it. Agents whose settings are not in a file get instructions. Agents: ${NAMES}.`,
+  summary: "point the agents on this computer at the gateway, or give them memory tools (--mcp)",
+  usage: ["connect [agent…] [--yes] [--dry-run] [--url URL]", "connect --mcp [agent…] [--yes] [--dry-run]"],
+  about: `Finds the agents on this computer, shows the exact change to each configuration file, and writes it when you agree. A backup of each file goes to the store's folder; "longhaul disconnect" restores it. Agents whose settings are not in a file get instructions. With --mcp, agents get longhaul as an MCP server, which they start themselves; with --url too, that of a running gateway. Agents: ${NAMES}.`,
   options: {
     "dry-run": { type: "boolean", help: "show the changes and write nothing" },
+    mcp: {
+      type: "boolean",
+      help: "add the MCP server to agents instead of sending their requests through the gateway",
+    },
     yes: { type: "boolean", short: "y", help: "write the changes without asking" },
     url: {
       type: "string",
@@ -30,6 +34,7 @@ export const connectCommand = defineCommand({
     "longhaul connect",
     "longhaul connect claude-code codex --yes",
     "longhaul connect --dry-run --json",
+    "longhaul connect --mcp claude-code",
   ],
   async run(context, { operands, options }) {
     const agents = operands.length > 0 ? chooseAgents(operands) : findAgents(context);
@@ -44,11 +49,12 @@ export const connectCommand = defineCommand({
 export const disconnectCommand = defineCommand({
   name: "disconnect",
   summary: "restore the configuration files of agents",
-  usage: ["disconnect [agent…] [--dry-run]"],
+  usage: ["disconnect [agent…] [--mcp] [--dry-run]"],
   about:
     "Restores each file byte for byte. If you have changed a file since, only longhaul's own settings are removed. Works without a running gateway, without a store and without backups.",
   options: {
     "dry-run": { type: "boolean", help: "show the changes and write nothing" },
+    mcp: { type: "boolean", help: "remove only the MCP server" },
     url: {
       type: "string",
       value: "URL",
@@ -56,7 +62,7 @@ export const disconnectCommand = defineCommand({
     },
   },
   maxOperands: Number.POSITIVE_INFINITY,
-  examples: ["longhaul disconnect", "longhaul disconnect codex --dry-run"],
+  examples: ["longhaul disconnect", "longhaul disconnect codex --dry-run", "longhaul disconnect --mcp"],
   async run(context, { operands, options }) {
     return disconnectAgents(context, options, operands.length > 0 ? chooseAgents(operands) : CONNECTORS);
   },

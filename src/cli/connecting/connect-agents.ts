@@ -1,3 +1,4 @@
+import type { GatewayAddress } from "../../gateway/index.ts";
 import { isLonghaulError } from "../../index.ts";
 import { askYesNo } from "../ask-yes-no.ts";
 import { choosePaint } from "../choose-paint.ts";
@@ -11,6 +12,8 @@ import { printTo } from "../printer.ts";
 import { UsageError } from "../usage-error.ts";
 import type { AgentConnector } from "./agents/agent-connector.ts";
 import { findGatewayAddress, isGatewayUp } from "./gateway-address.ts";
+import { toMcpConnector, toStdioAddress } from "./mcp/mcp-connectors.ts";
+import { findStdioServer } from "./mcp/stdio-server.ts";
 import { type ConnectionPlan, carryOutConnection, planConnection } from "./plan-connection.ts";
 import { renderChange, shortenHome } from "./render-change.ts";
 
@@ -19,6 +22,15 @@ interface ConnectValues extends CommonValues {
   readonly url?: string;
   readonly yes?: boolean;
   readonly "dry-run"?: boolean;
+  readonly mcp?: boolean;
+}
+
+/** The address to write, and the connectors that write it. */
+interface ConnectionTarget {
+  readonly gateway: GatewayAddress;
+  readonly connectors: readonly AgentConnector[];
+  /** False if agents start the server themselves. */
+  readonly needsGateway: boolean;
 }
 
 type FileChange = ConnectionPlan & { state: "change" };
@@ -32,10 +44,10 @@ export async function connectAgents(
   options: ConnectValues,
   agents: readonly AgentConnector[],
 ): Promise<number> {
-  const gateway = await findGatewayAddress(context, options);
+  const { gateway, connectors, needsGateway } = await findTarget(context, options, agents);
   const store = getStorePath(context, options);
   const setting = { gateway, place: context, store, now: Date.now() };
-  const plans = agents.map((connector) => planConnection(connector, setting));
+  const plans = connectors.map((connector) => planConnection(connector, setting));
   const changes = plans.filter((plan): plan is FileChange => plan.state === "change");
   const say = async (lines: readonly string[]) => {
     if (!options.json && lines.length > 0) await printTo(context.stdout, `${lines.join("\n")}\n`);
@@ -66,7 +78,7 @@ export async function connectAgents(
         failures.set(plan, describeWriteError(error));
       }
     }
-  const isUp = await isGatewayUp(gateway.url);
+  const isUp = !needsGateway || (await isGatewayUp(gateway.url));
   const stateOf = (plan: ConnectionPlan): ConnectState =>
     plan.state !== "change"
       ? plan.state
@@ -77,7 +89,10 @@ export async function connectAgents(
           : "connected";
   if (options.json) {
     const json = plans.map((plan) => toPlanJson(plan, stateOf(plan), failures.get(plan)));
-    await printTo(context.stdout, `${toSafeJson({ url: gateway.url, isRunning: isUp, agents: json })}\n`);
+    await printTo(
+      context.stdout,
+      `${toSafeJson({ ...(needsGateway && { url: gateway.url, isRunning: isUp }), agents: json })}\n`,
+    );
   } else if (!options.quiet) {
     const connected = plans.filter((plan) => stateOf(plan) === "connected");
     for (const [plan, reason] of failures)
@@ -85,6 +100,26 @@ export async function connectAgents(
     await say(renderEnd(connected, { isDryRun, changes: changes.length, isUp, url: gateway.url }));
   }
   return plans.some((plan) => stateOf(plan) === "refused") ? EXIT.incomplete : EXIT.fine;
+}
+
+async function findTarget(
+  context: CliContext,
+  options: ConnectValues,
+  agents: readonly AgentConnector[],
+): Promise<ConnectionTarget> {
+  if (!options.mcp)
+    return {
+      gateway: await findGatewayAddress(context, options),
+      connectors: agents,
+      needsGateway: true,
+    };
+  const server = findStdioServer(context, options);
+  const needsGateway = options.url !== undefined;
+  return {
+    gateway: needsGateway ? await findGatewayAddress(context, options) : toStdioAddress(server),
+    connectors: agents.map((agent) => toMcpConnector(agent, server)),
+    needsGateway,
+  };
 }
 
 function renderPlan(plan: ConnectionPlan, home: string, paint: Paint): readonly string[] {

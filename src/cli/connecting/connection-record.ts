@@ -51,9 +51,9 @@ export function listConnections(store: string): readonly ConnectionRecord[] {
   return records.sort((one, other) => one.at - other.at);
 }
 
-/** The connection of a file. */
-export function findConnection(store: string, path: string): ConnectionRecord | undefined {
-  return listConnections(store).find((record) => record.path === path);
+/** The connection of a file; the gateway and the MCP server of an agent may share one. */
+export function findConnection(store: string, path: string, agent: string): ConnectionRecord | undefined {
+  return listConnections(store).find((record) => record.path === path && record.agent === agent);
 }
 
 /** Stores a connection, readable only by the user: a configuration may contain keys. */

@@ -10,6 +10,8 @@ import { printTo } from "../printer.ts";
 import type { AgentConnector } from "./agents/agent-connector.ts";
 import { describeWriteError } from "./connect-agents.ts";
 import { listGatewayUrls } from "./gateway-address.ts";
+import { toMcpConnector } from "./mcp/mcp-connectors.ts";
+import { findStdioServer } from "./mcp/stdio-server.ts";
 import { carryOutDisconnection, type DisconnectionPlan, planDisconnection } from "./plan-disconnection.ts";
 import { renderChange, shortenHome } from "./render-change.ts";
 
@@ -17,6 +19,7 @@ import { renderChange, shortenHome } from "./render-change.ts";
 interface DisconnectValues extends CommonValues {
   readonly url?: string;
   readonly "dry-run"?: boolean;
+  readonly mcp?: boolean;
 }
 
 const STATES = {
@@ -33,18 +36,32 @@ export async function disconnectAgents(
   agents: readonly AgentConnector[],
 ): Promise<number> {
   const stores = [getStorePath(context, options), join(context.home, ".longhaul")];
-  const setting = { place: context, stores, urls: await listGatewayUrls(context, options) };
-  const plans = agents.flatMap((connector) => planDisconnection(connector, setting));
+  const urls = await listGatewayUrls(context, options);
+  const server = findStdioServer(context, options);
+  const setting = { place: context, stores, urls };
+  const mcpSetting = { ...setting, urls: [server.program, ...urls] };
   const isDryRun = options["dry-run"] === true;
   const failures = new Map<DisconnectionPlan, string>();
-  if (!isDryRun)
-    for (const plan of plans) {
-      try {
-        carryOutDisconnection(plan);
-      } catch (error) {
-        failures.set(plan, describeWriteError(error));
+  const plans: DisconnectionPlan[] = [];
+  // One after the other: the gateway and the MCP server of an agent may be in one file.
+  for (const connector of agents) {
+    const own = [
+      { connector: toMcpConnector(connector, server), from: mcpSetting },
+      ...(options.mcp ? [] : [{ connector, from: setting }]),
+    ];
+    for (const { connector: one, from } of own)
+      for (const plan of planDisconnection(one, from)) {
+        const isChange = plan.state === "restore" || plan.state === "remove";
+        // Most agents have no MCP server of ours; a damaged file is reported by the gateway's own plan.
+        if (one !== connector && !isChange && plan.records.length === 0) continue;
+        plans.push(plan);
+        try {
+          if (!isDryRun) carryOutDisconnection(plan);
+        } catch (error) {
+          failures.set(plan, describeWriteError(error));
+        }
       }
-    }
+  }
   if (options.json) {
     const json = plans.map((plan) => toJson(plan, failures.get(plan), isDryRun));
     await printTo(context.stdout, `${toSafeJson({ agents: json })}\n`);

@@ -12,7 +12,8 @@ export function findAgents(place: UserPlace): readonly AgentConnector[] {
   );
 }
 
-function isOnPath({ env, platform }: UserPlace, program: string): boolean {
+/** True if a program is on the search path. */
+export function isOnPath({ env, platform }: UserPlace, program: string): boolean {
   const folders = (env.PATH ?? env.Path ?? "").split(delimiter).filter((folder) => folder !== "");
   const endings = platform === "win32" ? [".exe", ".cmd", ".ps1"] : [""];
   return folders.some((folder) => endings.some((ending) => isProgram(join(folder, program + ending))));

@@ -91,7 +91,7 @@ function planFile(
   const { syntax } = spec;
   const file = readAgentFile(path);
   return editText(path, syntax, (): ConnectionPlan => {
-    const base = findBase(file, syntax, findConnection(store, path));
+    const base = findBase(file, syntax, findConnection(store, path, connector.name));
     const plan = spec.plan(createConfigReader(syntax, base.text), gateway, place);
     if ("instructions" in plan) return { connector, state: "manual", instructions: plan.instructions };
     const { text, changes } = applySettings(syntax, base.text, plan.settings);

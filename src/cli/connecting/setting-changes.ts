@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Setting } from "./agents/agent-connector.ts";
 import type { SettingChange } from "./connection-record.ts";
 import type { ConfigSyntax, SettingPath } from "./syntax/config-syntax.ts";
@@ -43,7 +44,7 @@ export function undoChanges(
   let undone = text;
   for (const change of changes.toReversed()) {
     const { path, before, after, existingNames } = change;
-    if (syntax.findRaw(undone, path) !== after) {
+    if (!isSameValue(syntax.findRaw(undone, path), after)) {
       kept.push(change);
       continue;
     }
@@ -59,6 +60,16 @@ export function undoChanges(
     }
   }
   return { text: undone, kept };
+}
+
+/** True for the same source text, or the same JSON: some agents write their files again in a layout of their own. */
+function isSameValue(raw: string | undefined, other: string): boolean {
+  if (raw === undefined || raw === other) return raw === other;
+  try {
+    return isDeepStrictEqual(JSON.parse(raw), JSON.parse(other));
+  } catch {
+    return false;
+  }
 }
 
 function countExisting(syntax: ConfigSyntax, text: string, path: SettingPath): number {

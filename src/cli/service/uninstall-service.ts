@@ -20,7 +20,8 @@ export async function uninstallService(context: CliContext, options: CommonValue
     rmSync(manager.path, { force: true });
     for (const call of manager.afterCalls) await run(call).catch(() => undefined);
   }
-  const connected = [...new Set(listConnections(getStorePath(context, options)).map(({ agent }) => agent))];
+  const records = listConnections(getStorePath(context, options)).filter(({ url }) => /^https?:/.test(url));
+  const connected = [...new Set(records.map(({ agent }) => agent))];
   const state = isInstalled ? "uninstalled" : "not installed";
   if (options.json)
     await printTo(

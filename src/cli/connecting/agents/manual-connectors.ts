@@ -6,7 +6,10 @@ import { describeClineDialog } from "./cline-connector.ts";
 const EDITORS = ["Code", "Code - Insiders", "Cursor", "Windsurf", "VSCodium"];
 
 /** The places where editors keep the data of an extension. */
-function listExtensionFolders({ home, env, platform }: UserPlace, extension: string): readonly string[] {
+export function listExtensionFolders(
+  { home, env, platform }: UserPlace,
+  extension: string,
+): readonly string[] {
   const data =
     platform === "darwin"
       ? join(home, "Library", "Application Support")
