@@ -5,6 +5,8 @@ type FenceTag = "context" | "memory-data" | "memories" | "conversation-data" | "
 
 /** Opens a fence around content that is stored elsewhere. */
 const RECALLED_OPENING = /^<(context|memory-data|memories) mark="([0-9a-f]{12})">\n/gm;
+/** The same in a JSON string. */
+const ESCAPED_OPENING = /<(context|memory-data|memories) mark=\\"([0-9a-f]{12})\\">\\n/g;
 const OPENING_LINE = /^<([a-z-]+) mark="([0-9a-f]{12})">$/;
 const MARK_DIGITS = 12;
 /** A text with more openings was not made by us. */
@@ -32,23 +34,56 @@ export function findFenceAt(
   return end > 0 && computeMark(inside.join("\n")) === mark ? { end, inside } : undefined;
 }
 
-/** A text without genuine fences of recalled content, which is stored elsewhere and must not be found twice. */
+/**
+ * A text without genuine fences of recalled content, which is stored elsewhere and must not be found twice. Some agents
+ * hand on the reply of a tool as JSON, where the fence and its content are escaped.
+ */
 export function removeRecalled(text: string): string {
-  if (!text.includes(' mark="')) return text;
+  const rest = text.includes(' mark="') ? removeFences(text, PLAIN_FORM) : text;
+  return rest.includes(' mark=\\"') ? removeFences(rest, JSON_FORM) : rest;
+}
+
+/** The way in which a fence is written. */
+interface FenceForm {
+  /** The tag and the mark are its groups. */
+  readonly opening: RegExp;
+  readonly write: (text: string) => string;
+  /** Undefined if the text is not written in this way. */
+  readonly read: (text: string) => string | undefined;
+}
+
+const PLAIN_FORM: FenceForm = { opening: RECALLED_OPENING, write: (text) => text, read: (text) => text };
+const JSON_FORM: FenceForm = { opening: ESCAPED_OPENING, write: escapeJson, read: unescapeJson };
+
+function removeFences(text: string, { opening: pattern, write, read }: FenceForm): string {
   const kept: string[] = [];
   let end = 0;
   let openings = 0;
-  for (const { 0: opening, 1: tag = "", 2: mark = "", index } of text.matchAll(RECALLED_OPENING)) {
+  for (const { 0: opening, 1: tag = "", 2: mark = "", index } of text.matchAll(pattern)) {
     if (index < end) continue;
     if (++openings > MAX_FENCES) break;
-    const closing = `\n${buildClosing(tag, mark)}`;
+    const closing = write(`\n${buildClosing(tag, mark)}`);
     const start = index + opening.length;
     const close = text.indexOf(closing, start);
-    if (close < 0 || computeMark(text.slice(start, close)) !== mark) continue;
+    const content = close < 0 ? undefined : read(text.slice(start, close));
+    if (content === undefined || computeMark(content) !== mark) continue;
     kept.push(text.slice(end, index));
     end = close + closing.length;
   }
   return kept.join("") + text.slice(end);
+}
+
+function escapeJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** The text of a JSON string without its quotes; undefined if it is not one. */
+function unescapeJson(text: string): string | undefined {
+  try {
+    return JSON.parse(`"${text}"`) as string;
+  } catch {
+    return undefined;
+  }
 }
 
 function computeMark(text: string): string {

@@ -24,6 +24,18 @@ describe("a fence", () => {
     expect(findFenceAt("quoted-data", ['<quoted-data mark="0123456789ab">', "the words"], 0)).toBeUndefined();
   });
 
+  test("of recalled content is removed from a tool's reply that an agent hands on as JSON", () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        const block = fenceWithMark("memory-data", text);
+        const reply = JSON.stringify({ text: `before\n${block}\nafter`, next: "8-0123" });
+        expect(removeRecalled(reply)).toBe(JSON.stringify({ text: "before\n\nafter", next: "8-0123" }));
+        const forged = JSON.stringify({ text: block.replace(/mark="\w+/g, 'mark="0123456789ab') });
+        expect(removeRecalled(forged)).toBe(forged);
+      }),
+    );
+  });
+
   test("of recalled content is removed from a text, and a forged one is not", () => {
     const tags = fc.constantFrom("context", "memory-data", "memories");
     fc.assert(

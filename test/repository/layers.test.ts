@@ -113,6 +113,7 @@ const FACES: Readonly<Record<string, readonly string[]>> = {
     "gateway/config/access-token.ts",
     "gateway/identity/index.ts",
   ],
+  mcp: ["mcp/index.ts"],
   testing: ["testing/index.ts"],
 };
 
@@ -124,6 +125,7 @@ const ADAPTERS = ["ai/index.ts", "ai/model-call.ts", "memory/embed/ai-sdk-embedd
 /** The public entries, through which the layers above them see those below, apart from `base` and `model`. */
 const ENTRIES = ["index.ts", "log-entry.ts", "memory-entry.ts", "task-entry.ts", "window-entry.ts"];
 const ABOVE_ENTRIES = ["formats", "conversation", "ai", "peers", "api", "gateway", "cli"];
+const ABOVE_ENTRIES = ["formats", "conversation", "ai", "gateway", "mcp", "cli"];
 /** Not public: both keep a model's text from posing as ours. */
 const SHARED_INSIDE = ["memory/text/sanitize-text.ts"];
 

@@ -1,5 +1,5 @@
 /** Tests that run real agents, which `npm run test:clients` runs where `npm run clients` has installed them. */
-export const REAL_CLIENTS = ["one-memory", "real-clients"].map(
+export const REAL_CLIENTS = ["mcp-clients", "one-memory", "real-clients"].map(
   (name) => `test/cli/connecting/${name}.test.ts`,
 );
 

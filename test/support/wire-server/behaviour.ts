@@ -11,6 +11,8 @@ export interface WireUsage {
 
 /** A tool call of a scripted reply. */
 export interface WireToolCall {
+  /** The group of the tool, where an API has groups. */
+  readonly namespace?: string;
   readonly id: string;
   readonly name: string;
   readonly input: unknown;

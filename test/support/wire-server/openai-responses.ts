@@ -68,6 +68,7 @@ function items(reply: Reply): readonly Item[] {
       id: `fc_${call.id}`,
       call_id: call.id,
       name: call.name,
+      ...(call.namespace !== undefined && { namespace: call.namespace }),
       arguments: JSON.stringify(call.input),
       status: "completed",
     })),
