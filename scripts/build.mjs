@@ -53,7 +53,7 @@ const bundle = await rolldown({
   // The oldest Node that package.json names has no `using`.
   transform: { target: "node22.13" },
 });
-await bundle.write({
+const { output } = await bundle.write({
   dir: "dist",
   format: "esm",
   chunkFileNames: "chunks/[name]-[hash].js",
@@ -66,6 +66,18 @@ await bundle.write({
   },
 });
 await bundle.close();
+
+// The licenses of the packages inside the bundle, as they demand.
+const folders = output
+  .flatMap(({ moduleIds = [] }) => moduleIds)
+  .flatMap((id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+(?=[\\/])/.exec(id)?.[0] ?? []);
+const licenses = [...new Set(folders)].sort().map((folder) => {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
+  const text = file === undefined ? "" : readFileSync(join(folder, file), "utf8").trim();
+  return `${name} ${version}, ${license}\n\n${text}\n`;
+});
+writeFileSync(join(root, "dist", "THIRD-PARTY-LICENSES.txt"), licenses.join(`\n${"-".repeat(72)}\n\n`));
 
 // The words of the embedder and their terms, which would otherwise be computed at the first recall of every process.
 const load = (path) => import(new URL(`../src/memory/${path}`, import.meta.url));

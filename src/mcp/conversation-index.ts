@@ -5,7 +5,7 @@ import {
 } from "../conversation/project-conversations.ts";
 import type { Kernel, SessionId } from "../index.ts";
 
-/** Time after which all sessions are read again, because some may have been deleted or described anew. */
+/** Time after which all sessions are read again, because sessions may have been deleted or changed. */
 const MAX_AGE_MS = 60_000;
 const MAX_CONVERSATIONS = 10_000;
 

@@ -21,7 +21,7 @@ export interface McpCall {
 }
 
 /** The reply of a tool: text for a model, and further fields for programs. */
-export interface ToolReply {
+interface ToolReply {
   readonly text: string;
   readonly fields?: { readonly [name: string]: Json };
   /** True if the call was wrong and another one may succeed. */
@@ -34,7 +34,7 @@ export interface ToolDefinition<Input extends z.ZodObject = z.ZodObject> {
   readonly title: string;
   readonly description: string;
   readonly input: Input;
-  /** Fields of the reply besides the text. */
+  /** The schema of the reply: its text and further fields. */
   readonly output: z.ZodObject;
   readonly annotations: ToolAnnotations;
   readonly run: (input: z.infer<Input>, call: McpCall) => Promise<ToolReply | InputRequiredResult>;

@@ -7,6 +7,7 @@ import * as formats from "../../src/formats/index.ts";
 import * as gateway from "../../src/gateway/index.ts";
 import * as api from "../../src/index.ts";
 import * as log from "../../src/log-entry.ts";
+import * as mcp from "../../src/mcp/index.ts";
 import * as memory from "../../src/memory-entry.ts";
 import * as langchain from "../../src/peers/langchain.ts";
 import * as openaiAgents from "../../src/peers/openai-agents.ts";
@@ -34,6 +35,7 @@ const entries: Readonly<Record<string, object>> = {
   "./ai": ai,
   "./fit": fit,
   "./gateway": gateway,
+  "./mcp": mcp,
   "./wire": wire,
   "./langchain": langchain,
   "./openai-agents": openaiAgents,

@@ -16,6 +16,8 @@ const FOR_TESTS = [
   "compact/extractive/extract-summary.ts ExtractOptions",
   "compact/gate/summary-verdict.ts SUMMARY_FAULTS",
   "compact/plan/divide-slot.ts MAX_PIECES",
+  "conversation/project-conversations.ts findSessionProject",
+  "conversation/project-conversations.ts isWithinProject",
   "formats/copies/known-texts.ts KnownContent",
   "formats/importing/agent-processes.ts isAgentCommand",
   "formats/reading/input.ts InputOptions",

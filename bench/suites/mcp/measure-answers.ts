@@ -9,7 +9,7 @@ import { startServer } from "./server-process.ts";
 const MAIN = fileURLToPath(new URL("../../../dist/cli/main.js", import.meta.url));
 const MESSAGES_PER_SESSION = 20;
 /** Half of the sessions belong to the project that asks. */
-const PROJECTS = ["/work/shop", "/work/site"] as const;
+const PROJECTS = ["/repo/shop", "/repo/site"] as const;
 
 interface StoreQuestion {
   readonly folder: string;

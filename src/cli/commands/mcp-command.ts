@@ -38,7 +38,7 @@ export const mcpCommand = defineCommand({
   maxOperands: 0,
   examples: [
     "longhaul mcp",
-    "longhaul mcp --tools all --project ~/work/shop",
+    "longhaul mcp --tools all --project ~/shop",
     "longhaul mcp --skill > ~/.claude/skills/longhaul-memory/SKILL.md",
   ],
   async run(context, { options }) {
