@@ -5,6 +5,7 @@ import * as ai from "../src/ai/index.ts";
 import * as formats from "../src/formats/index.ts";
 import * as api from "../src/index.ts";
 import { isLonghaulError, type Kernel, openKernel, type Session } from "../src/index.ts";
+import * as mcp from "../src/mcp/index.ts";
 import * as memory from "../src/memory-entry.ts";
 import {
   estimateMessage,
@@ -174,7 +175,7 @@ test("every exported function refuses wrong arguments with a typed error", async
     if (LONGHAUL_HOME === undefined) delete process.env.LONGHAUL_HOME;
     else process.env.LONGHAUL_HOME = LONGHAUL_HOME;
   });
-  for (const [name, exported] of [ai, formats, api, memory, windowFunctions].flatMap((entry) =>
+  for (const [name, exported] of [ai, formats, api, mcp, memory, windowFunctions].flatMap((entry) =>
     Object.entries(entry),
   )) {
     if (typeof exported !== "function" || /^[A-Z]/.test(name) || name === "processCleanups") continue;

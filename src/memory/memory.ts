@@ -215,9 +215,10 @@ export class Memory implements Closable {
   /** The newest messages of a session, newest first; none if its last entry is older than `since`. */
   async readNewest(
     session: SessionId,
-    { limit, since = 0 }: { readonly limit: number; readonly since?: number },
+    options: { readonly limit: number; readonly since?: number },
   ): Promise<readonly Entry[]> {
     const { entries } = this.#deps.log.store;
+    const { limit, since = 0 } = checkFields("options", options, { since: "number?" });
     checkWholeNumber("limit", limit, 1, 100);
     if ((await entries.head(checkSessionId(session))).at < since) return [];
     const query = { from: 1, to: Number.POSITIVE_INFINITY, order: "descending", kinds: ["message"] } as const;

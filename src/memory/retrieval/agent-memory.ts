@@ -1,5 +1,6 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
 import { fenceWithMark } from "../../base/fence.ts";
+import { checkFields, checkKind, checkList } from "../../model/argument-checks.ts";
 import { type Entry, type EntryId, parseEntryId, type SessionId } from "../../model/entry.ts";
 import { isLonghaulError } from "../../model/errors.ts";
 import type { BlobPart, Part } from "../../model/part.ts";
@@ -103,7 +104,7 @@ export class AgentMemory {
 
   /** The hits for a question, for callers that choose among them before `renderPage`. */
   async search(question: string, options: Omit<AgentRecallOptions, "shown"> = {}): Promise<Recall> {
-    const { k = 6, within, ...rest } = options;
+    const { k = 6, within, ...rest } = checkFields("options", options, { within: "object?" });
     const { memory, memories, scope } = this.#deps;
     if (scope !== undefined || !within?.sessions) return this.#search(question, k, rest, within);
     // One recall over conversations and memories takes half the time of two.
@@ -114,9 +115,16 @@ export class AgentMemory {
   /** Renders the first of some hits, as many as fit; at least one. */
   renderPage(
     question: string,
-    { hits, isSure, unindexed }: Pick<Recall, "hits" | "isSure" | "unindexed">,
-    { maxTokens, tokensOf }: { readonly maxTokens: number; readonly tokensOf: (text: string) => number },
+    recall: Pick<Recall, "hits" | "isSure" | "unindexed">,
+    budget: { readonly maxTokens: number; readonly tokensOf: (text: string) => number },
   ): HitPage {
+    const { hits, isSure, unindexed } = checkFields("recall", recall, { hits: "array", isSure: "boolean" });
+    const { maxTokens, tokensOf } = checkFields("budget", budget, {
+      maxTokens: "number",
+      tokensOf: "function",
+    });
+    checkKind("question", question, "text");
+    checkList("hits", hits, { text: "text" });
     const note = unindexed === undefined ? "" : `\n${renderUnindexedNote(unindexed)}`;
     const lines: string[] = [];
     let tokens = tokensOf(`${renderHitLines([""], isSure)}${note}`);
