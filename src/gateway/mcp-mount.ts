@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AdmittedRequest } from "./door/admit.ts";
-import type { PersonIds } from "./identity/person-ids.ts";
-import { buildPersonScope, getMemoryAgent } from "./recall/person-scope.ts";
+import { getMemoryAgent, type PersonIds } from "./identity/person-ids.ts";
+import { buildPersonScope } from "./recall/person-scope.ts";
 
 /** The sender of a request for the Model Context Protocol. */
 interface MountedCaller {

@@ -53,7 +53,8 @@ export const measureAnswers: ChildTask<AnswersQuestion, AnswersFigures> = async 
   { folder, chunks, recalls, era },
   place,
 ) {
-  const asked = questions(openCorpus(place.corpusFolder), chunks / CHUNKS_PER_MESSAGE, recalls + 1);
+  const all = questions(openCorpus(place.corpusFolder), chunks / CHUNKS_PER_MESSAGE, recalls + 1);
+  const asked = all.filter((query) => query !== "");
   const args = ["--max-semi-space-size=8", MAIN, "mcp", "--store", folder, "--project", PROJECTS[0]];
   await using server = startServer(args, era);
   await server.open();

@@ -62,7 +62,8 @@ export function startServer(args: readonly string[], era: string): ServerProcess
       await request("tools/list", {});
     },
     async callTool(name, args) {
-      const { structuredContent } = await request("tools/call", { name, arguments: args });
+      const { structuredContent, content } = await request("tools/call", { name, arguments: args });
+      if (structuredContent === undefined) throw new Error(`${name} failed: ${JSON.stringify(content)}`);
       return (structuredContent as { text: string }).text;
     },
     sample() {

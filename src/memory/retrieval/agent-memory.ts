@@ -36,7 +36,7 @@ export interface AgentMemoryDeps {
   readonly mayForgetUsers?: boolean;
 }
 
-interface AgentRecallOptions extends Pick<RecallOptions, "k" | "signal" | "waitMs" | "depth"> {
+interface AgentRecallOptions extends Pick<RecallOptions, "k" | "signal" | "waitMs" | "depth" | "details"> {
   /** A part of the agent's scope to search instead of all of it; memories are always searched. */
   readonly within?: MemoryScope;
   /** Entries that the model sees anyway, and that are left out. */
@@ -108,8 +108,8 @@ export class AgentMemory {
     const { memory, memories, scope } = this.#deps;
     if (scope !== undefined || !within?.sessions) return this.#search(question, k, rest, within);
     // One recall over conversations and memories takes half the time of two.
-    const sessions = [...within.sessions, memories.session];
-    return memory.recall(question, { ...rest, k, scope: { ...within, sessions } });
+    const agents = [...(within.agents ?? []), memories.agent];
+    return memory.recall(question, { ...rest, k, scope: { ...within, agents } });
   }
 
   /** Renders the first of some hits, as many as fit; at least one. */
@@ -127,9 +127,10 @@ export class AgentMemory {
     checkList("hits", hits, { text: "text" });
     const note = unindexed === undefined ? "" : `\n${renderUnindexedNote(unindexed)}`;
     const lines: string[] = [];
+    const known = new Set<string>();
     let tokens = tokensOf(`${renderHitLines([""], isSure)}${note}`);
     for (const hit of hits) {
-      const line = renderHitLine(question, hit);
+      const line = renderHitLine(question, hit, known);
       tokens += tokensOf(line) + 1;
       if (lines.length > 0 && tokens > maxTokens) break;
       lines.push(line);
