@@ -2,6 +2,7 @@ import type { Log } from "../log/log.ts";
 import { checkFields, checkKind, checkTexts } from "../model/argument-checks.ts";
 import type { Entry, EntryId, SessionId } from "../model/entry.ts";
 import { checkSessionId } from "../model/entry.ts";
+import { parseEntryId } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import type { RelatedContent } from "../model/related-content.ts";
 import { Census, type Closable, Scope } from "../model/scope.ts";
@@ -28,6 +29,7 @@ import { RecallableMemories } from "./memories/recallable-memories.ts";
 import { isIdInScope } from "./memory-scope.ts";
 import type { TermVectors } from "./rank/turn-candidate.ts";
 import { liftRareWords } from "./rare-words.ts";
+import { type NewestOptions, readNewestMessages } from "./read-newest.ts";
 import { checkRecallDepth, type RecallOptions } from "./recall-options.ts";
 
 /** Dependencies and settings of memory. */
@@ -213,16 +215,8 @@ export class Memory implements Closable {
   }
 
   /** The newest messages of a session, newest first; none if its last entry is older than `since`. */
-  async readNewest(
-    session: SessionId,
-    options: { readonly limit: number; readonly since?: number },
-  ): Promise<readonly Entry[]> {
-    const { entries } = this.#deps.log.store;
-    const { limit, since = 0 } = checkFields("options", options, { since: "number?" });
-    checkWholeNumber("limit", limit, 1, 100);
-    if ((await entries.head(checkSessionId(session))).at < since) return [];
-    const query = { from: 1, to: Number.POSITIVE_INFINITY, order: "descending", kinds: ["message"] } as const;
-    return (await entries.read(session, { ...query, limit })).map((one) => toEntry(session, one));
+  readNewest(session: SessionId, options: NewestOptions): Promise<readonly Entry[]> {
+    return readNewestMessages(this.#deps.log, session, options);
   }
 
   /** Indexes everything committed. A recall does so by itself, but would have to wait after a large import. */
