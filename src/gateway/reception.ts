@@ -199,7 +199,7 @@ export class Reception {
   async #api(
     request: IncomingMessage,
     response: ServerResponse,
-    admission: AdmittedAdmission,
+    admission: AdmittedRequest,
   ): Promise<void> {
     const { api, formerPeople, services } = this.#deps;
     const controller = new AbortController();

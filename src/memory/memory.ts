@@ -1,8 +1,6 @@
 import type { Log } from "../log/log.ts";
 import { checkFields, checkKind, checkTexts } from "../model/argument-checks.ts";
 import type { Entry, EntryId, SessionId } from "../model/entry.ts";
-import { checkSessionId } from "../model/entry.ts";
-import { parseEntryId } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import type { RelatedContent } from "../model/related-content.ts";
 import { Census, type Closable, Scope } from "../model/scope.ts";

@@ -124,8 +124,7 @@ const ADAPTERS = ["ai/index.ts", "ai/model-call.ts", "memory/embed/ai-sdk-embedd
 
 /** The public entries, through which the layers above them see those below, apart from `base` and `model`. */
 const ENTRIES = ["index.ts", "log-entry.ts", "memory-entry.ts", "task-entry.ts", "window-entry.ts"];
-const ABOVE_ENTRIES = ["formats", "conversation", "ai", "peers", "api", "gateway", "cli"];
-const ABOVE_ENTRIES = ["formats", "conversation", "ai", "gateway", "mcp", "cli"];
+const ABOVE_ENTRIES = ["formats", "conversation", "ai", "peers", "api", "gateway", "mcp", "cli"];
 /** Not public: both keep a model's text from posing as ours. */
 const SHARED_INSIDE = ["memory/text/sanitize-text.ts"];
 
