@@ -1,5 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AdmittedRequest } from "./door/admit.ts";
+import type { ByteBudget } from "./door/byte-budget.ts";
+import { createClientSignal } from "./door/client-signal.ts";
+import type { DoorLimits } from "./door/door-config.ts";
+import { readRequestBody } from "./door/read-body.ts";
+import { FaultError } from "./fault-error.ts";
+import type { FormerPeople } from "./identity/former-people.ts";
 import { getMemoryAgent, type PersonIds } from "./identity/person-ids.ts";
 import { buildPersonScope } from "./recall/person-scope.ts";
 
@@ -21,11 +27,45 @@ export interface McpMount {
   close(): Promise<void>;
 }
 
+/** Dependencies of the way from the door to the endpoint. */
+interface McpDoorDeps {
+  readonly mcp: McpMount | undefined;
+  readonly formerPeople: FormerPeople;
+  readonly limits: DoorLimits;
+  readonly budget: ByteBudget;
+  /** Aborted when the gateway closes. */
+  readonly controller: AbortController;
+}
+
 const PROJECT_HEADER = "x-longhaul-project";
 const SESSION_HEADER = "x-longhaul-session";
 
+/** Reads the body of an admitted request and passes it on; throws FaultError for a request that is refused. */
+export async function answerMcp(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { principal, target, encoding, hasBody }: AdmittedRequest,
+  { mcp, formerPeople, limits, budget, controller }: McpDoorDeps,
+): Promise<void> {
+  if (!mcp) throw new FaultError({ status: 404, kind: "not_found", message: "There is nothing at /mcp." });
+  const signal = createClientSignal(response, controller);
+  const share = budget.openShare();
+  try {
+    const read = hasBody
+      ? await readRequestBody(request, limits, { encoding, signal, response, share })
+      : { type: "read" as const, body: Buffer.alloc(0) };
+    if (read.type === "gone") return;
+    if (read.type === "refused") throw new FaultError(read.fault);
+    const caller = describeCaller(request, target, await formerPeople.complete(principal));
+    response.setHeader("cache-control", "no-store");
+    await mcp.handle(request, response, { caller, body: parseMountedBody(read.body) });
+  } finally {
+    share.release();
+  }
+}
+
 /** Describes the sender: the person of its token, and the project and conversation that its configuration states. */
-export function describeCaller(
+function describeCaller(
   { headers }: Pick<IncomingMessage, "headers">,
   { query }: AdmittedRequest["target"],
   person: PersonIds,
@@ -42,7 +82,7 @@ export function describeCaller(
 }
 
 /** The parsed body; undefined if it is empty or not JSON, which the protocol answers itself. */
-export function parseMountedBody(body: Buffer): unknown {
+function parseMountedBody(body: Buffer): unknown {
   try {
     return body.length === 0 ? undefined : (JSON.parse(body.toString("utf8")) as unknown);
   } catch {

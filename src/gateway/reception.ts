@@ -21,7 +21,7 @@ import { FaultError } from "./fault-error.ts";
 import type { FormerPeople } from "./identity/former-people.ts";
 import { listSessionPrefixes } from "./identity/person-ids.ts";
 import type { LazyApi } from "./lazy-api.ts";
-import { describeCaller, type McpMount, parseMountedBody } from "./mcp-mount.ts";
+import { answerMcp, type McpMount } from "./mcp-mount.ts";
 import { METRICS_TYPE, type Metrics } from "./observe/metrics.ts";
 import type { Observer } from "./observe/observer.ts";
 import type { Trace } from "./observe/trace.ts";
@@ -196,11 +196,7 @@ export class Reception {
     else await forwardRequest(incoming, services);
   }
 
-  async #api(
-    request: IncomingMessage,
-    response: ServerResponse,
-    admission: AdmittedRequest,
-  ): Promise<void> {
+  async #api(request: IncomingMessage, response: ServerResponse, admission: AdmittedRequest): Promise<void> {
     const { api, formerPeople, services } = this.#deps;
     const controller = new AbortController();
     this.#controllers.add(controller);
@@ -240,35 +236,19 @@ export class Reception {
     });
   }
 
-  async #mcp(
-    request: IncomingMessage,
-    response: ServerResponse,
-    { principal, target, encoding, hasBody }: AdmittedRequest,
-  ): Promise<void> {
+  async #mcp(request: IncomingMessage, response: ServerResponse, admission: AdmittedRequest): Promise<void> {
     const { mcp, formerPeople, services } = this.#deps;
     const controller = new AbortController();
-    const signal = createClientSignal(response, controller);
-    const share = this.#budget.openShare();
     this.#controllers.add(controller);
+    const { limits } = services.config();
+    const deps = { mcp, formerPeople, limits, budget: this.#budget, controller };
     try {
-      if (!mcp)
-        throw new FaultError({ status: 404, kind: "not_found", message: "There is nothing at /mcp." });
-      const { limits } = services.config();
-      const read = hasBody
-        ? await readRequestBody(request, limits, { encoding, signal, response, share })
-        : { type: "read" as const, body: Buffer.alloc(0) };
-      if (read.type === "gone") return;
-      if (read.type === "refused") throw new FaultError(read.fault);
-      const person = await formerPeople.complete(principal);
-      response.setHeader("cache-control", "no-store");
-      const caller = describeCaller(request, target, person);
-      await mcp.handle(request, response, { caller, body: parseMountedBody(read.body) });
+      await answerMcp(request, response, admission, deps);
     } catch (error) {
       if (!(error instanceof FaultError)) this.#deps.onError(error);
       if (response.headersSent) response.destroy();
       else this.#refuse(request, response, error instanceof FaultError ? error.fault : toFault(error));
     } finally {
-      share.release();
       this.#controllers.delete(controller);
     }
   }
