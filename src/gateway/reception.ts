@@ -201,14 +201,9 @@ export class Reception {
     const controller = new AbortController();
     this.#controllers.add(controller);
     const { limits } = services.config();
+    const deps = { api, formerPeople, limits, budget: this.#budget, controller };
     try {
-      await answerApi(request, response, admission, {
-        api,
-        formerPeople,
-        limits,
-        budget: this.#budget,
-        controller,
-      });
+      await answerApi(request, response, admission, deps);
     } finally {
       this.#controllers.delete(controller);
     }
@@ -240,8 +235,7 @@ export class Reception {
     const { mcp, formerPeople, services } = this.#deps;
     const controller = new AbortController();
     this.#controllers.add(controller);
-    const { limits } = services.config();
-    const deps = { mcp, formerPeople, limits, budget: this.#budget, controller };
+    const deps = { mcp, formerPeople, limits: services.config().limits, budget: this.#budget, controller };
     try {
       await answerMcp(request, response, admission, deps);
     } catch (error) {
