@@ -3,11 +3,11 @@ import { z } from "zod";
 import { compactInWords } from "./compaction-summary.ts";
 import { summarizeContext } from "./context-summary.ts";
 import { withOwnSession } from "./find-own-session.ts";
-import { sessionSchema } from "./schemas.ts";
+import { sessionNameSchema } from "./schemas.ts";
 import type { McpCall } from "./tool-definition.ts";
 
 const argsSchema = z.object({
-  session: sessionSchema.optional().describe("id of a conversation; default: the newest of this project"),
+  session: sessionNameSchema.optional().describe("id of a conversation; default: the newest of this project"),
 });
 
 type PromptCall = (context: ServerContext) => McpCall;

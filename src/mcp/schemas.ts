@@ -6,4 +6,4 @@ export const pageOutput = z.object({ text: z.string(), next: z.string().optional
 
 export const whereSchema = z.enum(["project", "everywhere"]).optional();
 export const cursorSchema = z.string().max(100).optional();
-export const sessionSchema = z.string().min(1).max(1_000);
+export const sessionNameSchema = z.string().min(1).max(1_000);

@@ -11,7 +11,7 @@ import {
 import type { PinBody } from "../../log-entry.ts";
 import { sanitizeName } from "../../memory/text/sanitize-text.ts";
 import { withOwnSession } from "../find-own-session.ts";
-import { sessionSchema, textOutput } from "../schemas.ts";
+import { sessionNameSchema, textOutput } from "../schemas.ts";
 import { defineTool } from "../tool-definition.ts";
 
 const MAX_TEXT = 120;
@@ -22,7 +22,7 @@ export const pinsTool = defineTool({
   title: "Pins",
   description: "List the messages that never leave a conversation's window; pin or unpin one by its number.",
   input: z.object({
-    session: sessionSchema.optional().describe("default: the newest of this project"),
+    session: sessionNameSchema.optional().describe("default: the newest of this project"),
     pin: z.int().min(1).optional(),
     unpin: z.int().min(1).optional(),
   }),
