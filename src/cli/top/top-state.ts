@@ -1,9 +1,9 @@
+import { readRequestUsage } from "../../conversation/spending/request-usage.ts";
+import { UsageSums } from "../../conversation/spending/usage-sums.ts";
 import type { Kernel, SessionId } from "../../index.ts";
 import { findOrigin } from "../../model/session-origin.ts";
 import { countPromptTokens } from "../../window-entry.ts";
 import { listSessions } from "../find-session.ts";
-import { readRequestUsage } from "../../conversation/spending/request-usage.ts";
-import { UsageSums } from "../../conversation/spending/usage-sums.ts";
 import { listActiveTasks } from "../tasks/collect-tasks.ts";
 import { getTaskTitle } from "../tasks/format-task.ts";
 import type { GatewayView } from "./gateway-view.ts";

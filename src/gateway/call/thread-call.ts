@@ -281,13 +281,8 @@ export class ThreadCall {
         const { recallTools } = this.request.frame;
         const addedTokens = recallTools ? estimateText(JSON.stringify(recallTools)) : 0;
         const added = { addedTokens, overheadMs: this.overheadMs };
-        this.#reported = await this.#window.report({
-          usage,
-          model,
-          request,
-          reply: reader.message(),
-          ...added,
-        });
+        const reply = reader.message();
+        this.#reported = await this.#window.report({ usage, model, request, reply, ...added });
       }
       this.end();
     });

@@ -37,9 +37,7 @@ const CLIPPED_SHARE = 0.85;
  * than necessary.
  */
 const TEXT_GROWTH_TOKENS = 24_000;
-/**
- * A cold cache makes a rebuild free but not useful: at least this share of the window must be new since the last one.
- */
+/** A cold cache makes a rebuild free but not useful: at least this share of the window must be new since the last. */
 const NEW_SHARE = 0.1;
 const SHORTENED = "shortened when it first appeared";
 
@@ -269,9 +267,9 @@ export class LonghaulRun implements PolicyRun {
     const isVerbatim = ({ seq, isNote }: Slot, { type }: Part) =>
       !isNote && verbatim.has(seq) && (type !== "tool-result" || this.#pins.has(seq));
     const isTooMuch = sumSlotTokens(spared) > room;
-    this.#window = isTooMuch
-      ? [...clipSlots(spared, room * CLIPPED_SHARE, this.#tokensOf, isVerbatim)]
-      : [...spared];
+    this.#window = [
+      ...(isTooMuch ? clipSlots(spared, room * CLIPPED_SHARE, this.#tokensOf, isVerbatim) : spared),
+    ];
     this.#tokens = this.#budget.system + sumSlotTokens(this.#window);
     this.#calledIds = new Set(this.#window.flatMap(({ message }) => listCallIds(message)));
   }
