@@ -10,6 +10,10 @@ const replayScore = z.object({
   sentTokens: z.number(),
   peakTokens: z.number(),
   edits: z.number().int(),
+  refetch: about(
+    z.object({ facts: z.number().int(), calls: z.number(), tokens: z.number(), cost: z.number() }),
+    "Estimated cost of fetching again what replies needed and the window had lost; not part of `cost`.",
+  ),
 });
 const retention = z.object({ used: z.number(), kept: z.number() });
 const pointSchema = z.object({ at: timeSchema, tokens: z.number(), isEdited: z.boolean() });
@@ -25,6 +29,7 @@ const replaySchema = defineSchema(
       replayScore.extend({
         policy: z.string(),
         costShare: about(z.number(), "Cost relative to that of an unlimited window."),
+        fullCostShare: about(z.number(), "The same with the estimated cost of fetching lost content again."),
         identifiers: about(z.number(), "Share of the used identifiers that were still in the window."),
         lines: z.number(),
         curve: about(
