@@ -1,4 +1,5 @@
 import type { Kernel } from "../index.ts";
+import type { Savings } from "../window-entry.ts";
 import type { ChangeFeed } from "./events/change-feed.ts";
 import type { HistoryImport } from "./jobs/history-import.ts";
 import type { ReplayJobs } from "./jobs/replay-jobs.ts";
@@ -17,8 +18,7 @@ export interface ServerFacts {
     readonly failures: number;
     readonly edits: number;
     readonly healed: number;
-    readonly savedTokens: number;
-    readonly savedCost: number;
+    readonly savings: Savings;
   };
 }
 

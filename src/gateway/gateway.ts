@@ -126,8 +126,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     server: () => {
       const { totals, ...rest } = status();
       const { spending, ...counts } = totals;
-      const { removedTokens: savedTokens, savedCost } = spending.savings;
-      return { version, ...rest, totals: { ...counts, savedTokens, savedCost } };
+      return { version, ...rest, totals: { ...counts, savings: spending.savings } };
     },
     imports: pages.imports,
     replayRunner: pages.replays,

@@ -4,6 +4,7 @@ import type { RankedChunk } from "./make-hits.ts";
 import { parseQuery, type Query } from "./rank/query.ts";
 import { computeDotProduct } from "./rank/soft-match.ts";
 import type { RankContext } from "./rank/turn-candidate.ts";
+import { EAST_ASIAN } from "./text/east-asian.ts";
 import { foldText } from "./text/fold-text.ts";
 
 const MIN_CHUNKS = 1_000;
@@ -75,15 +76,24 @@ export function estimateCertainty(
   const evidence =
     2.2 * coverage +
     1.7 * closeness +
-    1.1 * findWorstMatch(query, best, context) +
+    1.1 * (findWorstMatch(query, best, context) ?? coverage) +
     4.1 * compareSpeakers(query, hits.slice(0, SPEAKER_HITS), context);
   return Math.min(MAX_CERTAINTY, 1 / (1 + Math.exp(2.5 - evidence)));
 }
 
-/** For each of the question's rarest words the closest word of the chunks, as a cosine; the lowest of these. */
-function findWorstMatch({ terms }: Query, chunks: readonly StoredChunk[], context: RankContext): number {
-  const weightOf = new Map(terms.map((term) => [term, computeWeight(term, context.statistics)]));
-  const rarest = [...terms]
+/**
+ * For each of the question's rarest words the closest word of the chunks, as a cosine; the lowest of these. Undefined
+ * without words: pairs of East Asian characters may span two words, and such a pair says nothing if it is missing.
+ */
+function findWorstMatch(
+  { terms }: Query,
+  chunks: readonly StoredChunk[],
+  context: RankContext,
+): number | undefined {
+  const words = terms.filter((term) => !EAST_ASIAN.test(term));
+  if (words.length === 0) return undefined;
+  const weightOf = new Map(words.map((term) => [term, computeWeight(term, context.statistics)]));
+  const rarest = words
     .sort((left, right) => (weightOf.get(right) ?? 0) - (weightOf.get(left) ?? 0))
     .slice(0, RAREST_WORDS);
   const present = new Set(chunks.flatMap((chunk) => chunk.terms));

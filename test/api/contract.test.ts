@@ -70,6 +70,8 @@ test("every route answers as the document says", async () => {
   const usage = { inputTokens: 1_000, outputTokens: 50, cacheReadTokens: 3_000 };
   await api.post(`${at}/usage`, { usage, model: "claude-sonnet-4-5", request: "r1" });
   const spent = (await api.get("/usage?by=model")).body;
+  expect(spent.savings).toMatchObject({ basis: "estimated", savedCost: 0 });
+  expect((await api.get("/usage/control?since=1")).body).toMatchObject({ basis: "measured", groups: [] });
   expect(spent).toMatchObject({ cacheShare: 0.75, sessions: 1, total: { requests: 1 } });
   expect(spent.total.cost).toBeGreaterThan(0);
   expect((await api.get(`${at}/usage`)).body.requests).toMatchObject([

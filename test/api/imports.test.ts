@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { Api } from "../../src/api/index.ts";
 import { HistoryImport, ReplayRunner } from "../../src/api/jobs/index.ts";
+import { NO_SAVINGS } from "../../src/window-entry.ts";
 import { writeConversation } from "../cli/support/conversation.ts";
 import { testFolder } from "../support/folder.ts";
 import { testKernel } from "../support/kernel.ts";
@@ -14,7 +15,7 @@ const FACTS = {
   startedAt: 1,
   isOpen: true,
   inFlight: 0,
-  totals: { requests: 0, failures: 0, edits: 0, healed: 0, savedTokens: 0, savedCost: 0 },
+  totals: { requests: 0, failures: 0, edits: 0, healed: 0, savings: NO_SAVINGS },
 };
 
 test("an import is a job: it is followed, listed and stopped, and runs once at a time", async () => {

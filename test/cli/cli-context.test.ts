@@ -10,29 +10,41 @@ import { storeWithTicket } from "./support/store.ts";
 const bars = (text: string) => text.split("\n").filter((line) => /^[STPMCHR.]{20,}$/.test(line));
 
 describe("longhaul context", () => {
-  test("shows the window as a bar with its parts, what was used, and what was cut with its receipt", async () => {
-    const { store, overlay } = await storeWithCut();
-    const { code, stdout, stderr } = await runProgram([
-      "context",
-      "long",
-      "--window",
-      "20k",
-      "--store",
-      store,
-    ]);
-    expect(stderr).toBe("");
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^long\n[\d,]+ of 20,000 tokens \(\d+%\), \d+ messages for claude-sonnet-4-5\n/);
-    expect(bars(stdout)[0]).toMatch(/^M*H+R+\.+$/);
-    expect(stdout).toMatch(/^H history +[\d,]+ +\d+%$/m);
-    expect(stdout).toMatch(/^last request, just now +1 .* 100 .*\$0\.\d{4}$/m);
-    expect(stdout).toMatch(/^session +1 /m);
-    expect(stdout).toContain(`\n#${overlay} longhaul rebuilt the window\n`);
-    for (const name of ["when", "why", "size", "cached", "this call", "next calls", "break-even", "removed"])
-      expect(stdout).toMatch(new RegExp(`^  ${name} +\\S`, "m"));
-    expect(stdout).toMatch(/ size +[\d,]+ → [\d,]+ tokens \(−\d+%\)\n/);
-    expect(stdout).toMatch(/ removed +\d+ messages, [\d,]+ names?: \S/);
-  });
+  proofTest(
+    "shows the window as a bar with its parts, what was used, and what was cut with its receipt",
+    async () => {
+      const { store, overlay } = await storeWithCut();
+      const { code, stdout, stderr } = await runProgram([
+        "context",
+        "long",
+        "--window",
+        "20k",
+        "--store",
+        store,
+      ]);
+      expect(stderr).toBe("");
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^long\n[\d,]+ of 20,000 tokens \(\d+%\), \d+ messages for claude-sonnet-4-5\n/);
+      expect(bars(stdout)[0]).toMatch(/^M*H+R+\.+$/);
+      expect(stdout).toMatch(/^H history +[\d,]+ +\d+%$/m);
+      expect(stdout).toMatch(/^last request, just now +1 .* 100 .*\$0\.\d{4}$/m);
+      expect(stdout).toMatch(/^session +1 /m);
+      expect(stdout).toContain(`\n#${overlay} longhaul rebuilt the window\n`);
+      for (const name of [
+        "when",
+        "why",
+        "size",
+        "cached",
+        "this call",
+        "next calls",
+        "break-even",
+        "removed",
+      ])
+        expect(stdout).toMatch(new RegExp(`^  ${name} +\\S`, "m"));
+      expect(stdout).toMatch(/ size +[\d,]+ → [\d,]+ tokens \(−\d+%\)\n/);
+      expect(stdout).toMatch(/ removed +\d+ messages, [\d,]+ names?: \S/);
+    },
+  );
 
   proofTest("tells programs everything in one object", async () => {
     const { store, overlay } = await storeWithCut();

@@ -22,9 +22,9 @@ test("help fits 100 columns, with option texts in their column", async () => {
   const lines = (await helpTexts()).flatMap((text) => text.split("\n"));
   expect(lines.filter((line) => line.length > 100)).toEqual([]);
   expect(lines).toContain(
-    "      --picture DIR    write an SVG of the window size over time to this folder, for each",
+    "      --picture DIR      write an SVG of the window size over time to this folder, for each",
   );
-  expect(lines).toContain("                       conversation");
+  expect(lines).toContain("                         conversation");
 });
 
 test("help names nouns instead of clauses with what, in American spelling", async () => {

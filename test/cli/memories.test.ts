@@ -90,7 +90,7 @@ describe("longhaul memories", () => {
 });
 
 describe("longhaul recall", () => {
-  test("finds memories by their trust, and says whose they are", async () => {
+  proofTest("finds memories by their trust, and says whose they are", async () => {
     const store = await storeWithNotes();
     const found = await runHere(["recall", "locker code xylophone90210", "--store", store]);
     expect(found.stdout).toContain("memory:default#2, memory, agent");

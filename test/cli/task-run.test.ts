@@ -70,7 +70,7 @@ describe("longhaul task run", () => {
     expect([status.mode, notice?.state]).toEqual(["background", "failed"]);
   });
 
-  test("Ctrl-C kills the task and everything it has started", async () => {
+  proofTest("Ctrl-C kills the task and everything it has started", async () => {
     const world = taskWorld();
     const id = freshTag();
     const running = world.begin("run", "--id", id, "--", "sh", "-c", FAMILY);

@@ -37,22 +37,27 @@ describe("an edit", () => {
     expect(notes).toHaveLength(edits.length);
   });
 
-  test("is announced on the page with its conversation, counted as a metric, and still told after a restart", async () => {
-    const { edits, id, gateway } = await work({});
-    const ask = async (url: string, path: string): Promise<ReturnType<typeof JSON.parse>> =>
-      (await fetch(`${url}${path}`)).json();
-    const { threads, totals } = await ask(gateway.url, "/api/status");
-    const shown = threads.find(({ session }: { readonly session: string }) => session === id).edits;
-    expect(shown.map(({ text }: { readonly text: string }) => text)).toEqual(edits.toReversed().slice(0, 5));
-    expect(totals.edits).toBe(edits.length);
-    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
-    expect(metrics).toContain(`longhaul_edits_total{api="anthropic"} ${edits.length}`);
-    await gateway.close();
-    const restarted = await startGateway({ upstream: "http://127.0.0.1:9", path: gateway.path });
-    const { overlays } = await ask(restarted.url, `/api/sessions/${encodeURIComponent(String(id))}`);
-    const told = overlays.flatMap(({ announcement = [] }) => announcement);
-    expect(told).toEqual(edits.toReversed());
-  });
+  proofTest(
+    "is announced on the page with its conversation, counted as a metric, and still told after a restart",
+    async () => {
+      const { edits, id, gateway } = await work({});
+      const ask = async (url: string, path: string): Promise<ReturnType<typeof JSON.parse>> =>
+        (await fetch(`${url}${path}`)).json();
+      const { threads, totals } = await ask(gateway.url, "/api/status");
+      const shown = threads.find(({ session }: { readonly session: string }) => session === id).edits;
+      expect(shown.map(({ text }: { readonly text: string }) => text)).toEqual(
+        edits.toReversed().slice(0, 5),
+      );
+      expect(totals.edits).toBe(edits.length);
+      const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+      expect(metrics).toContain(`longhaul_edits_total{api="anthropic"} ${edits.length}`);
+      await gateway.close();
+      const restarted = await startGateway({ upstream: "http://127.0.0.1:9", path: gateway.path });
+      const { overlays } = await ask(restarted.url, `/api/sessions/${encodeURIComponent(String(id))}`);
+      const told = overlays.flatMap(({ announcement = [] }) => announcement);
+      expect(told).toEqual(edits.toReversed());
+    },
+  );
 
   proofTest("never happens before the threshold when edits are late", async () => {
     expect((await work({ when: "late" })).edits).toEqual([]);

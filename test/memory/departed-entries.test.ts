@@ -20,7 +20,7 @@ async function retrieved(kernel: Kernel): Promise<boolean> {
 }
 
 async function start() {
-  const kernel = await testKernel();
+  const kernel = await testKernel({ path: ":memory:", embedder: null });
   const session = await kernel.session("chat");
   for (const text of ["Hello.", FACT, "Fine."]) await session.append({ role: "user", text });
   return { kernel, session };
@@ -63,11 +63,11 @@ describe("a message that was taken back is not recalled", () => {
   });
 
   test("by another process either", async () => {
-    const { kernel, path } = await diskKernel();
+    const { kernel, path } = await diskKernel({ embedder: null });
     const session = await kernel.session("chat");
     for (const text of ["Hello.", FACT]) await session.append({ role: "user", text });
     expect(await recalled(kernel)).toBe(true);
-    const other = await testKernel({ path });
+    const other = await testKernel({ path, embedder: null });
     await (await other.session("chat")).rewind(1);
     expect(await recalled(kernel)).toBe(false);
   });

@@ -11,7 +11,7 @@ import { gitAt, makeRepository, type TestRepository, writeAt } from "./repositor
 const changed = (...changes: string[]) => ({ state: "changed", changes });
 
 describe("the verdict on a worktree", () => {
-  test("finds what is in files, in commits, on other branches and put away", async () => {
+  proofTest("finds what is in files, in commits, on other branches and put away", async () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     const { path } = worktree;

@@ -90,7 +90,7 @@ describe("the end of a worktree", () => {
     expect(existsSync(worktree.admin)).toBe(false);
   });
 
-  test("waits for whoever decides on it, and takes over from one that has died", async () => {
+  proofTest("waits for whoever decides on it, and takes over from one that has died", async () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     const lock = join(worktree.admin, "longhaul.lock");
@@ -111,7 +111,7 @@ describe("the end of a worktree", () => {
     expect(removals.filter(({ isRemoved }) => isRemoved).length).toBe(1);
   });
 
-  test("is put off when something is written at the last moment, and all is as it was", async () => {
+  proofTest("is put off when something is written at the last moment, and all is as it was", async () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     const program = join(repository.path, "late-git");

@@ -157,4 +157,4 @@ class Usage(TypedDict, total=False):
     total: UsageTotals
     cacheShare: float | None
     sessions: int
-    saved: dict[str, Any] | None
+    savings: dict[str, Any]

@@ -1,13 +1,18 @@
 import { z } from "zod";
+import { buildControlReport } from "../../conversation/control/control-report.ts";
 import type { SessionRecord } from "../../index.ts";
 import { addReport, EMPTY_LEDGER } from "../../window-entry.ts";
-import { isLocalCaller } from "../core/api-caller.ts";
 import { about } from "../core/named-schema.ts";
 import { listRecords, openOwn, requireRecord } from "../core/own-sessions.ts";
 import { type ApiRoute, defineRoute } from "../core/route.ts";
 import { limitQuery, sessionIdSchema, sessionParams } from "../schemas/common-schemas.ts";
 import { queryNumber } from "../schemas/query-values.ts";
-import { GROUPING_NAMES, requestUsageSchema, usageReportSchema } from "../schemas/usage-schemas.ts";
+import {
+  controlReportSchema,
+  GROUPING_NAMES,
+  requestUsageSchema,
+  usageReportSchema,
+} from "../schemas/usage-schemas.ts";
 import { computeCacheShare, readUsageEntries } from "../spending/session-usage.ts";
 
 const tag = "Usage";
@@ -31,14 +36,13 @@ const getUsage = defineRoute(
     reply: usageReportSchema,
     errors: ["SESSION_NOT_FOUND"],
   },
-  async ({ services: { kernel, usage, server }, caller, query, signal }) => {
+  async ({ services: { kernel, usage }, caller, query, signal }) => {
     const { by, from, to } = query;
     const records =
       query.session === undefined
         ? listRecords(kernel, caller)
         : yieldOne(await requireRecord(kernel, caller, query.session));
-    const { rows, total, sessions } = await usage.report(records, { by, from, to, signal });
-    const { startedAt, totals } = server();
+    const { rows, total, savings, sessions } = await usage.report(records, { by, from, to, signal });
     return {
       by,
       rows: rows.map(({ name, title, totals: own }) => ({
@@ -50,16 +54,39 @@ const getUsage = defineRoute(
       total,
       cacheShare: computeCacheShare(total),
       sessions,
-      // Totals over all people would reveal the activity of one to another.
-      saved: isLocalCaller(caller)
-        ? {
-            since: startedAt,
-            tokens: totals.savedTokens,
-            cost: totals.savedCost,
-            basis: "estimated" as const,
-          }
-        : null,
+      savings,
     };
+  },
+);
+
+const getControl = defineRoute(
+  {
+    id: "getControl",
+    method: "GET",
+    path: "/usage/control",
+    tag,
+    summary: "Compare edited conversations with the control group",
+    description:
+      "Measured per agent and model, with bootstrap intervals. There are groups only if `control` is set in the configuration.",
+    query: z.strictObject({
+      since: about(queryNumber(0).optional(), "Only conversations that began since this time."),
+    }),
+    reply: controlReportSchema,
+  },
+  async ({ services: { kernel }, caller, query: { since }, signal }) => {
+    const records = listRecords(kernel, caller);
+    const report = await buildControlReport(kernel, {
+      records,
+      signal,
+      ...(since !== undefined && { since }),
+    });
+    const groups = report.groups.map(({ agent = null, model = null, figures, ...group }) => ({
+      agent,
+      model,
+      ...group,
+      figures: [...figures],
+    }));
+    return { ...report, groups };
   },
 );
 
@@ -112,4 +139,4 @@ const listRequests = defineRoute(
   },
 );
 
-export const USAGE_ROUTES: readonly ApiRoute[] = [getUsage, listRequests];
+export const USAGE_ROUTES: readonly ApiRoute[] = [getUsage, getControl, listRequests];

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { about, defineSchema } from "../core/named-schema.ts";
 import { timeSchema } from "./common-schemas.ts";
+import { savingsSchema } from "./usage-schemas.ts";
 
 export const healthSchema = defineSchema(
   "Health",
@@ -44,8 +45,7 @@ export const healthSchema = defineSchema(
         failures: z.number().int(),
         edits: z.number().int(),
         healed: z.number().int(),
-        savedTokens: z.number(),
-        savedCost: z.number(),
+        savings: savingsSchema,
       })
       .nullable(),
     handles: about(

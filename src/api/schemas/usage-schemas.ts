@@ -17,6 +17,63 @@ export const totalsSchema = defineSchema(
   }),
 );
 
+/** Estimated savings of edits, with their denominator and their own cost. */
+export const savingsSchema = defineSchema(
+  "Savings",
+  z.object({
+    basis: z.literal("estimated"),
+    requests: about(z.number().int(), "Requests with an estimate."),
+    removedTokens: about(z.number(), "Prompt tokens without edits minus the tokens sent."),
+    savedCost: about(
+      z.number(),
+      "US dollars, less the cost of summaries; negative while edits have not paid off.",
+    ),
+    withoutCost: about(
+      z.number(),
+      "Cost of the same requests without edits: the denominator of `savedCost`.",
+    ),
+    extraWriteTokens: about(z.number(), "Tokens that edits made the provider write to its cache again."),
+    extraWriteCost: about(z.number(), "Their cost; `savedCost` includes it."),
+    summaryCalls: z.number().int(),
+    summaryCost: about(z.number(), "Cost of calls for summaries; `savedCost` includes it."),
+    overheadMs: about(z.number(), "Time before these requests were sent."),
+    unpricedRequests: about(z.number().int(), "Requests whose price is unknown; the dollars exclude them."),
+  }),
+  "Nobody has sent the requests without edits, so savings are estimated; a control group measures them.",
+);
+
+const armsSchema = z.object({ control: z.number().int(), edited: z.number().int() });
+
+/** A comparison of edited conversations with those that were left alone. */
+export const controlReportSchema = defineSchema(
+  "ControlReport",
+  z.object({
+    basis: z.literal("measured"),
+    minConversations: about(
+      z.number().int(),
+      "Conversations that each arm needs before a difference is worth reading.",
+    ),
+    groups: z.array(
+      z.object({
+        agent: about(z.string().nullable(), "Null for all agents."),
+        model: about(z.string().nullable(), "Null for all models."),
+        conversations: about(armsSchema, "Conversations in each arm: the denominators of the means."),
+        isEnough: z.boolean(),
+        figures: z.array(
+          z.object({
+            name: z.enum(["tokens", "cost", "steps", "rereads", "overflows", "corrections"]),
+            control: about(z.number(), "Mean per conversation."),
+            edited: z.number(),
+            difference: about(z.number(), "Edited minus control."),
+            low: about(z.number(), "Lower end of the 95 % interval of the difference."),
+            high: z.number(),
+          }),
+        ),
+      }),
+    ),
+  }),
+);
+
 export const GROUPING_NAMES = ["day", "model", "session", "project", "agent"] as const;
 
 export const usageReportSchema = defineSchema(
@@ -37,17 +94,7 @@ export const usageReportSchema = defineSchema(
     total: totalsSchema,
     cacheShare: z.number().nullable(),
     sessions: about(z.number().int(), "Conversations with reported usage."),
-    saved: about(
-      z
-        .object({
-          since: timeSchema,
-          tokens: z.number(),
-          cost: about(z.number(), "US dollars; negative while edits have not paid off."),
-          basis: z.literal("estimated"),
-        })
-        .nullable(),
-      "Savings by edits since the gateway started; null for people who see only their own conversations.",
-    ),
+    savings: about(savingsSchema, "Estimated savings of edits in these conversations and days."),
   }),
 );
 

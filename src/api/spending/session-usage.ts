@@ -10,6 +10,8 @@ import {
   type Totals,
 } from "../../window-entry.ts";
 
+import { addSavingsReports, NO_SAVINGS_SUMS, type SavingsSums, settleSavings } from "./savings-sums.ts";
+
 const PAGE_ENTRIES = 500;
 /** Later reports of a request are expected no longer than this after its session's last entry. */
 const SETTLED_MS = 3_600_000;
@@ -18,9 +20,10 @@ const SETTLED_MS = 3_600_000;
 export interface SessionUsage {
   readonly through: number;
   readonly models: ReadonlyMap<string, Ledger>;
+  readonly savings: SavingsSums;
 }
 
-export const NO_USAGE: SessionUsage = { through: 0, models: new Map() };
+export const NO_USAGE: SessionUsage = { through: 0, models: new Map(), savings: NO_SAVINGS_SUMS };
 
 /** The name of usage without a model. */
 export const UNKNOWN_NAME = "(unknown)";
@@ -34,14 +37,17 @@ export async function readSessionUsage(
   const { seq: head, at } = await session.head();
   if (head <= known.through) return known;
   const models = new Map(known.models);
+  const reports: Entry<UsageBody>[] = [];
   for await (const entry of readUsageEntries(session, known.through + 1)) {
     const model = entry.model ?? UNKNOWN_NAME;
     models.set(model, addReport(models.get(model) ?? EMPTY_LEDGER, { at: entry.at, body: entry }, factsOf));
+    reports.push(entry);
   }
+  const savings = addSavingsReports(known.savings, reports, factsOf);
   // The latest requests are only needed while a report may still be replaced; they are most of a ledger's size.
-  if (at < Date.now() - SETTLED_MS)
-    for (const [model, ledger] of models) models.set(model, { ...ledger, recent: [] });
-  return { through: head, models };
+  if (at >= Date.now() - SETTLED_MS) return { through: head, models, savings };
+  for (const [model, ledger] of models) models.set(model, { ...ledger, recent: [] });
+  return { through: head, models, savings: settleSavings(savings) };
 }
 
 /** Reads the usage reports of a session from a seq on. */

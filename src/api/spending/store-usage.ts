@@ -1,7 +1,15 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
 import type { Kernel, Session, SessionRecord } from "../../index.ts";
 import { findOrigin } from "../../model/session-origin.ts";
-import { addTotals, NO_TOTALS, type Totals } from "../../window-entry.ts";
+import {
+  addSavings,
+  addTotals,
+  NO_SAVINGS,
+  NO_TOTALS,
+  type Savings,
+  type Totals,
+} from "../../window-entry.ts";
+import { sumSavings } from "./savings-sums.ts";
 import {
   NO_USAGE,
   readSessionUsage,
@@ -32,6 +40,7 @@ interface UsageRow {
 interface UsageAnswer {
   readonly rows: readonly UsageRow[];
   readonly total: Totals;
+  readonly savings: Savings;
   readonly sessions: number;
 }
 
@@ -69,12 +78,15 @@ export class StoreUsage {
     const { by, from = "", to = "9999-12-31", signal } = question;
     const rows = new Map<string, { title: string | undefined; totals: Totals }>();
     let total = NO_TOTALS;
+    let savings = NO_SAVINGS;
     let sessions = 0;
     for await (const record of records) {
       signal.throwIfAborted();
       await using session = await this.#kernel.session(record.id);
       const before = total;
-      for (const [model, ledger] of (await this.read(session)).models)
+      const usage = await this.read(session);
+      savings = addSavings(savings, sumSavings(usage.savings, from, to));
+      for (const [model, ledger] of usage.models)
         for (const [day, totals] of Object.entries(ledger.days)) {
           if (day < from || day > to) continue;
           const name = nameGroup(by, record, model, day);
@@ -86,7 +98,7 @@ export class StoreUsage {
       if (total !== before) sessions++;
     }
     const named = [...rows].map(([name, row]) => ({ name, ...row }));
-    return { rows: named.sort(by === "day" ? compareNames : compareCosts), total, sessions };
+    return { rows: named.sort(by === "day" ? compareNames : compareCosts), total, savings, sessions };
   }
 }
 

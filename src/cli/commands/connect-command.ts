@@ -13,7 +13,7 @@ const NAMES = CONNECTORS.map(({ name }) => name).join(", ");
 /** Points agents at the gateway. */
 export const connectCommand = defineCommand({
   name: "connect",
-  summary: "point the agents on this computer at the gateway, or give them memory tools (--mcp)",
+  summary: "point the agents on this computer at the gateway, or at the MCP server (--mcp)",
   usage: ["connect [agent…] [--yes] [--dry-run] [--url URL]", "connect --mcp [agent…] [--yes] [--dry-run]"],
   about: `Finds the agents on this computer, shows the exact change to each configuration file, and writes it when you agree. A backup of each file goes to the store's folder; "longhaul disconnect" restores it. Agents whose settings are not in a file get instructions. With --mcp, agents get longhaul as an MCP server, which they start themselves; with --url too, that of a running gateway. Agents: ${NAMES}.`,
   options: {

@@ -26,7 +26,12 @@ async function startWork(
   });
   const upstreams = [{ name: "small", baseUrl: upstream.url, apis: [api], window: assumedWindow }];
   const start = (path?: string) =>
-    startGateway({ upstream: upstreams, config: { ...config }, ...(path !== undefined && { path }) });
+    startGateway({
+      withoutEmbedder: true,
+      upstream: upstreams,
+      config: { ...config },
+      ...(path !== undefined && { path }),
+    });
   const gateway = await start();
   const agent = new TestAgent(gateway, api);
   const sent: string[] = [];

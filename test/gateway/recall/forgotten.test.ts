@@ -25,6 +25,7 @@ async function start(config: object = {}, path = testFolder()) {
     }),
   );
   const gateway = await startGateway({
+    withoutEmbedder: true,
     upstream: upstream.url,
     config: { recall: "always", ...config },
     path,
@@ -134,7 +135,11 @@ describe("a memory of one person", () => {
 
 test("context that quotes an entry leaves later requests once the entry is redacted", async () => {
   const upstream = await startUpstream();
-  const gateway = await startGateway({ upstream: upstream.url, config: { recall: { context: true } } });
+  const gateway = await startGateway({
+    withoutEmbedder: true,
+    upstream: upstream.url,
+    config: { recall: { context: true } },
+  });
   const talker = { gateway, api: "anthropic", isStreamed: false } as const;
   await talk(talker, [userSays(FACT)]);
   const [source] = await threadsOf(gateway, "main");

@@ -22,7 +22,7 @@ describe.each(proofCases(WAYS.filter(([, isStreamed]) => isStreamed)))(
         if (index === 1) await heardWords.promise;
         says(index === 0 ? () => recalls("port", "Let me look.") : "Found.")(heard, response, index);
       });
-      const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
+      const gateway = await startGateway({ withoutEmbedder: true, upstream: upstream.url, config: RECALLS });
       let text = "";
       const onBytes = (bytes: Buffer) => {
         text += bytes.toString();
@@ -52,7 +52,11 @@ describe("what a recall reaches", () => {
             : recalls(QUERY);
         }),
       );
-      const gateway = await startGateway({ upstream: upstream.url, config: { ...RECALLS, ...TWO_PEOPLE } });
+      const gateway = await startGateway({
+        withoutEmbedder: true,
+        upstream: upstream.url,
+        config: { ...RECALLS, ...TWO_PEOPLE },
+      });
       await talk({ gateway, api, isStreamed, key: ALICE_TOKEN }, [userSays(SECRET)]);
       await talk({ gateway, api, isStreamed, key: BOB_TOKEN }, [userSays("Hunt the vault.")]);
       expect(upstream.heard).toHaveLength(3);
@@ -71,7 +75,11 @@ describe("what a recall reaches", () => {
           : { text: JSON.stringify(json).length > 0 ? "Noted." : "" },
       ),
     );
-    const gateway = await startGateway({ upstream: upstream.url, config: { ...RECALLS, ...TWO_PEOPLE } });
+    const gateway = await startGateway({
+      withoutEmbedder: true,
+      upstream: upstream.url,
+      config: { ...RECALLS, ...TWO_PEOPLE },
+    });
     await talk({ gateway, api: "anthropic", isStreamed: false, key: ALICE_TOKEN }, [userSays(SECRET)]);
     const [session] = await gateway.kernel.sessions();
     named.entry = `${session?.id}#1`;
@@ -89,6 +97,7 @@ describe("what a recall reaches", () => {
       const env = { ALICE: "a1b2c3d4e5f60718293a4b5c6d7e8f90" };
       const tokens = { tokens: [{ name: "alice", env: "ALICE" }] };
       const gateway = await startGateway({
+        withoutEmbedder: true,
         upstream: upstream.url,
         env,
         config: { ...RECALLS, ...(!isOpen && tokens) },
@@ -107,7 +116,7 @@ describe("what a recall reaches", () => {
     const upstream = await startUpstream(
       says((_, index) => (index === 1 ? recalls(QUERY) : { text: "Noted." })),
     );
-    const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
+    const gateway = await startGateway({ withoutEmbedder: true, upstream: upstream.url, config: RECALLS });
     const talker = { gateway, api: "openai-chat", isStreamed: true } as const;
     await talk(talker, [userSays(attack)]);
     await talk(talker, [userSays("Search.")]);
@@ -124,7 +133,11 @@ describe("recall through edits off and through ids of responses", () => {
     const upstream = await startUpstream(
       says((_, index) => (index === 0 ? recalls("port", "Hm.") : { text: "Done." })),
     );
-    const gateway = await startGateway({ upstream: upstream.url, config: { ...RECALLS, policy: "none" } });
+    const gateway = await startGateway({
+      withoutEmbedder: true,
+      upstream: upstream.url,
+      config: { ...RECALLS, policy: "none" },
+    });
     const seen = await talk({ gateway, api: "anthropic", isStreamed: true }, [userSays("Search.")]);
     expect(seen.texts).toEqual(["Hm.", "Done."]);
     const text = upstream.heard[0]?.body.toString() ?? "";
@@ -146,7 +159,7 @@ describe("recall through edits off and through ids of responses", () => {
         const replies = [recalls("port", "Hm."), mixed, { text: "Done." }];
         says(() => replies[count++] ?? { text: "More." })(heard, response, index);
       });
-      const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
+      const gateway = await startGateway({ withoutEmbedder: true, upstream: upstream.url, config: RECALLS });
       const talker = { gateway, api: "openai-responses", isStreamed } as const;
       const seen = await talk(talker, [userSays("Search.")]);
       expect(seen.id).toBe("resp_0");

@@ -5,6 +5,7 @@ import { EXPAND_TOOL, RECALL_TOOL } from "../../../src/gateway/recall/recall-too
 import { testFolder } from "../../support/folder.ts";
 import { ask, startGateway } from "../../support/gateway.ts";
 import { ALICE_TOKEN, BOB_TOKEN, TWO_PEOPLE } from "../../support/people.ts";
+import { proofTest } from "../../support/proof.ts";
 import { says, startUpstream } from "../../support/upstream.ts";
 import { RECALLS, recalls, talk, userSays } from "./talk.ts";
 
@@ -18,7 +19,11 @@ async function startMemory(input: object, config: object = {}, name: string = RE
       json.messages.length === 1 ? { toolCalls: [{ id: "call_1", name, input }] } : { text: "Done." },
     ),
   );
-  const gateway = await startGateway({ upstream: upstream.url, config: { ...RECALLS, ...config } });
+  const gateway = await startGateway({
+    withoutEmbedder: true,
+    upstream: upstream.url,
+    config: { ...RECALLS, ...config },
+  });
   const { kernel } = gateway;
   const add = async (id: string, cwd: string, text: string) => {
     const session = await kernel.session(id, { meta: { source: { format: "claude-code" }, facts: { cwd } } });
@@ -49,7 +54,7 @@ describe("without tokens", () => {
     expect(last()).toContain("1 conversations of other projects were left out");
   });
 
-  test("it finds everything on request, and where the project is unknown", async () => {
+  proofTest("it finds everything on request, and where the project is unknown", async () => {
     for (const [input, rest] of [
       [{ query: QUERY, where: "everywhere" }, HERE],
       [{ query: QUERY }, { system: "You help." }],
@@ -100,7 +105,7 @@ describe("with tokens", () => {
       ),
     );
     const config = { ...TWO_PEOPLE, recall: { tools: "always", context: true } };
-    const gateway = await startGateway({ upstream: upstream.url, config });
+    const gateway = await startGateway({ withoutEmbedder: true, upstream: upstream.url, config });
     const person = { gateway, api: "anthropic", isStreamed: false } as const;
     await talk({ ...person, key: ALICE_TOKEN }, [userSays(secret)], HERE);
     await talk({ ...person, key: BOB_TOKEN }, [userSays("Look it up.")], HERE);

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { relayResponse } from "../../../../src/gateway/reply/relay/relay-response.ts";
+import { proofTest } from "../../../support/proof.ts";
 import { ask, askBare, event, open, startWorld } from "./world.ts";
 
 const sse = { "content-type": "text/event-stream" };
@@ -190,7 +191,7 @@ describe("relay", () => {
     expect(await ask(world.url)).toMatchObject({ text: event("first") + event("second"), isWhole: true });
   });
 
-  test("hundreds at once keep apart, over few connections of the client's", async () => {
+  proofTest("hundreds at once keep apart, over few connections of the client's", async () => {
     const world = await startWorld(
       (request, response) => {
         const from = request.headers["x-from"];

@@ -1,0 +1,64 @@
+import type { Entry } from "../../index.ts";
+import type { UsageBody } from "../../log-entry.ts";
+import {
+  addSavings,
+  computeSavings,
+  type ModelFactsLookup,
+  NO_SAVINGS,
+  RECENT_REQUESTS,
+  type Savings,
+} from "../../window-entry.ts";
+
+interface DaySavings {
+  readonly day: string;
+  readonly savings: Savings;
+}
+
+/** Savings of a session by UTC day. A late report replaces an earlier one of the same request, as in all other sums. */
+export interface SavingsSums {
+  readonly settled: ReadonlyMap<string, Savings>;
+  /** The latest requests, which may be reported again. */
+  readonly recent: ReadonlyMap<string, DaySavings>;
+}
+
+export const NO_SAVINGS_SUMS: SavingsSums = { settled: new Map(), recent: new Map() };
+
+/** Adds usage reports, in the order of the log. */
+export function addSavingsReports(
+  sums: SavingsSums,
+  reports: readonly Entry<UsageBody>[],
+  factsOf: ModelFactsLookup,
+): SavingsSums {
+  const settled = new Map(sums.settled);
+  const recent = new Map(sums.recent);
+  for (const entry of reports) {
+    const key = entry.request === undefined ? entry.id : `request ${entry.request}`;
+    recent.delete(key);
+    const day = new Date(entry.at).toISOString().slice(0, 10);
+    recent.set(key, { day, savings: computeSavings(entry, factsOf) });
+    const [oldest] = recent;
+    if (!oldest || recent.size <= RECENT_REQUESTS) continue;
+    recent.delete(oldest[0]);
+    addDay(settled, oldest[1]);
+  }
+  return { settled, recent };
+}
+
+/** Makes all requests settled, when no late report is expected any more. */
+export function settleSavings({ settled, recent }: SavingsSums): SavingsSums {
+  const all = new Map(settled);
+  for (const one of recent.values()) addDay(all, one);
+  return { settled: all, recent: new Map() };
+}
+
+/** The savings of a range of days. */
+export function sumSavings(sums: SavingsSums, from: string, to: string): Savings {
+  return [...settleSavings(sums).settled].reduce(
+    (sum, [day, savings]) => (day < from || day > to ? sum : addSavings(sum, savings)),
+    NO_SAVINGS,
+  );
+}
+
+function addDay(days: Map<string, Savings>, { day, savings }: DaySavings): void {
+  days.set(day, addSavings(days.get(day) ?? NO_SAVINGS, savings));
+}
