@@ -2,6 +2,19 @@
 // messages of the same kind out. Nothing is stored. Accepts messages of OpenAI, Anthropic, the AI SDK, or ours.
 import { fitMessages } from "longhaul/ai";
 
+const FRUITS = [
+  "apple",
+  "banana",
+  "cherry",
+  "damson",
+  "elderberry",
+  "fig",
+  "grape",
+  "huckleberry",
+  "jujube",
+  "kiwi",
+];
+
 const messages = [
   { role: "system", content: "You are a careful reviewer." },
   { role: "user", content: "Review all files." },
@@ -16,7 +29,7 @@ const messages = [
     {
       role: "tool",
       tool_call_id: `call_${index}`,
-      content: `file ${index}: ${`export const a${index} = ${index};\n`.repeat(20)}`,
+      content: `file ${index}: ${FRUITS.map((fruit) => `export const ${fruit}${index} = "${fruit}";`).join("\n")}`,
     },
   ]).flat(),
 ];
