@@ -125,10 +125,10 @@ describe("/api/replay", () => {
     await session.appendAll(
       Array.from({ length: 2_001 }, (_, at) => ({ role: "user" as const, text: `${at}` })),
     );
-    expect((await json("/api/replay/long")).body.error).toMatchObject({ code: "SESSION_TOO_LONG" });
+    expect((await json("/api/replay/long")).body.error).toMatchObject({ code: "REPLAY_TOO_LONG" });
     const answers = await Promise.all([1, 2, 3].map(() => json("/api/replay/ticket")));
     expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(1);
-    for (const { status, body } of answers) if (status !== 200) expect(body.error.code).toBe("BUSY");
+    for (const { status, body } of answers) if (status !== 200) expect(body.error.code).toBe("JOB_BUSY");
     expect((await json("/api/replay/ticket")).status).toBe(200);
   });
 });
