@@ -131,10 +131,10 @@ describe("longhaul task", () => {
       const run = ["run", "-b", "--isolation", "worktree", "--id"];
       await world.task(...run, idle, "--", "sh", "-c", FAMILY);
       await world.task(...run, busy, "--", "sh", "-c", `echo work > new.txt; ${FAMILY}`);
-      for (const id of [idle, busy]) {
-        await world.untilItSays(id, "started");
-        process.kill(supervisorOf(await world.details(id)), "SIGKILL");
-      }
+      for (const id of [idle, busy]) await world.untilItSays(id, "started");
+      const supervisors = [supervisorOf(await world.details(idle)), supervisorOf(await world.details(busy))];
+      // Both at once: a supervisor that is alive would reap the task of the dead one.
+      for (const pid of supervisors) process.kill(pid, "SIGKILL");
       await eventually(
         async () => !(await world.details(idle)).isOwned && !(await world.details(busy)).isOwned,
       );
