@@ -94,6 +94,8 @@ describe("longhaul replay", () => {
     const unknown = await runProgram(["replay", "x", "--policy", "longhual"]);
     expect(unknown.code).toBe(2);
     expect(unknown.stderr).toContain("longhaul");
+    const prices = await runProgram(["replay", "x", "--prices", "standart"]);
+    expect([prices.code, prices.stderr]).toEqual([2, expect.stringContaining("standard")]);
   });
 
   test("replays without single filters of tool results, and names those there are", async () => {

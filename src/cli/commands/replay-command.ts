@@ -11,6 +11,7 @@ import {
   NO_TOTALS,
   POLICIES,
   type Policy,
+  PROTOCOL,
   SHRINK_FILTERS,
   summarizingPolicy,
 } from "../../window-entry.ts";
@@ -42,6 +43,7 @@ const DEFAULT_WINDOWS = "32k,64k,128k,200k";
 const ALL_WINDOWS = "200k";
 /** Maximum of the options that count conversations or questions. */
 const MAX_COUNT = 1_000_000;
+const PRICES = [{ name: "recorded" }, { name: "standard" }] as const;
 const KNOWN_POLICIES: readonly Policy[] = [...POLICIES, summarizingPolicy()];
 
 /** Replays recorded conversations under window policies. */
@@ -69,6 +71,11 @@ export const replayCommand = defineCommand({
       multiple: true,
       value: "NAME",
       help: `replay longhaul without these filters of tool results, comma-separated: all, ${SHRINK_FILTERS.join(", ")}`,
+    },
+    prices: {
+      type: "string",
+      value: "NAME",
+      help: "recorded (default): the cache prices of each session's provider; standard: one set of prices for all sessions, for comparable figures",
     },
     min: { type: "string", value: "N", help: "skip conversations with fewer requests (default: 1)" },
     questions: {
@@ -110,6 +117,7 @@ export const replayCommand = defineCommand({
       throw new UsageError("name a session, a file or folder of conversations, --all, or --questions");
     if (operands.length > 0 && options.all) throw new UsageError("--all cannot be combined with a session");
     const names = options.policy?.flatMap((words) => words.split(",").map((word) => word.trim()));
+    const prices = findNamed("prices", options.prices ?? "recorded", PRICES).name;
     const shrink = parseShrinkOption(options["shrink-off"] ?? []);
     const chosen =
       names?.map((name) => findNamed("policy", name, KNOWN_POLICIES)) ?? KNOWN_POLICIES.filter(isBounded);
@@ -133,7 +141,7 @@ export const replayCommand = defineCommand({
       recorded = addTotals(recorded, own.total);
       const tokenPrice = getTokenPrice(facts);
       await study.replay(id, conversation, {
-        protocol: chooseReplayProtocol(own.total, facts),
+        protocol: prices === "standard" ? PROTOCOL : chooseReplayProtocol(own.total, facts),
         ...(tokenPrice !== undefined && { tokenPrice }),
       });
     };
