@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { buildControlReport } from "../../conversation/control/control-report.ts";
+import { readUsageEntries } from "../../conversation/spending/request-usage.ts";
 import type { SessionRecord } from "../../index.ts";
 import { addReport, EMPTY_LEDGER } from "../../window-entry.ts";
 import { about } from "../core/named-schema.ts";
@@ -13,7 +14,7 @@ import {
   requestUsageSchema,
   usageReportSchema,
 } from "../schemas/usage-schemas.ts";
-import { computeCacheShare, readUsageEntries } from "../spending/session-usage.ts";
+import { computeCacheShare } from "../spending/session-usage.ts";
 
 const tag = "Usage";
 const daySchema = z.string().regex(/^\d{4}-\d{2}-\d{2}$/, "expected a day as 2026-11-15");

@@ -1,3 +1,4 @@
+import { getRequestKey } from "../../conversation/spending/request-usage.ts";
 import type { Entry } from "../../index.ts";
 import type { UsageBody } from "../../log-entry.ts";
 import {
@@ -23,25 +24,30 @@ export interface SavingsSums {
 
 export const NO_SAVINGS_SUMS: SavingsSums = { settled: new Map(), recent: new Map() };
 
-/** Adds usage reports, in the order of the log. */
-export function addSavingsReports(
-  sums: SavingsSums,
-  reports: readonly Entry<UsageBody>[],
+/** Sums that reports can be added to. */
+interface OpenSavingsSums extends SavingsSums {
+  readonly settled: Map<string, Savings>;
+  readonly recent: Map<string, DaySavings>;
+}
+
+export function copySavings({ settled, recent }: SavingsSums): OpenSavingsSums {
+  return { settled: new Map(settled), recent: new Map(recent) };
+}
+
+/** Adds a usage report; reports come in the order of the log. */
+export function addSavingsReport(
+  { settled, recent }: OpenSavingsSums,
+  entry: Entry<UsageBody>,
   factsOf: ModelFactsLookup,
-): SavingsSums {
-  const settled = new Map(sums.settled);
-  const recent = new Map(sums.recent);
-  for (const entry of reports) {
-    const key = entry.request === undefined ? entry.id : `request ${entry.request}`;
-    recent.delete(key);
-    const day = new Date(entry.at).toISOString().slice(0, 10);
-    recent.set(key, { day, savings: computeSavings(entry, factsOf) });
-    const [oldest] = recent;
-    if (!oldest || recent.size <= RECENT_REQUESTS) continue;
-    recent.delete(oldest[0]);
-    addDay(settled, oldest[1]);
-  }
-  return { settled, recent };
+): void {
+  const key = getRequestKey(entry);
+  recent.delete(key);
+  const day = new Date(entry.at).toISOString().slice(0, 10);
+  recent.set(key, { day, savings: computeSavings(entry, factsOf) });
+  const [oldest] = recent;
+  if (!oldest || recent.size <= RECENT_REQUESTS) return;
+  recent.delete(oldest[0]);
+  addDay(settled, oldest[1]);
 }
 
 /** Makes all requests settled, when no late report is expected any more. */

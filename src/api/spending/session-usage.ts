@@ -1,5 +1,5 @@
-import type { Entry, Session } from "../../index.ts";
-import type { UsageBody } from "../../log-entry.ts";
+import { readUsageEntries } from "../../conversation/spending/request-usage.ts";
+import type { Session } from "../../index.ts";
 import {
   addReport,
   addTotals,
@@ -10,9 +10,14 @@ import {
   type Totals,
 } from "../../window-entry.ts";
 
-import { addSavingsReports, NO_SAVINGS_SUMS, type SavingsSums, settleSavings } from "./savings-sums.ts";
+import {
+  addSavingsReport,
+  copySavings,
+  NO_SAVINGS_SUMS,
+  type SavingsSums,
+  settleSavings,
+} from "./savings-sums.ts";
 
-const PAGE_ENTRIES = 500;
 /** Later reports of a request are expected no longer than this after its session's last entry. */
 const SETTLED_MS = 3_600_000;
 
@@ -37,28 +42,16 @@ export async function readSessionUsage(
   const { seq: head, at } = await session.head();
   if (head <= known.through) return known;
   const models = new Map(known.models);
-  const reports: Entry<UsageBody>[] = [];
+  const savings = copySavings(known.savings);
   for await (const entry of readUsageEntries(session, known.through + 1)) {
     const model = entry.model ?? UNKNOWN_NAME;
     models.set(model, addReport(models.get(model) ?? EMPTY_LEDGER, { at: entry.at, body: entry }, factsOf));
-    reports.push(entry);
+    addSavingsReport(savings, entry, factsOf);
   }
-  const savings = addSavingsReports(known.savings, reports, factsOf);
   // The latest requests are only needed while a report may still be replaced; they are most of a ledger's size.
   if (at >= Date.now() - SETTLED_MS) return { through: head, models, savings };
   for (const [model, ledger] of models) models.set(model, { ...ledger, recent: [] });
   return { through: head, models, savings: settleSavings(savings) };
-}
-
-/** Reads the usage reports of a session from a seq on. */
-export async function* readUsageEntries(session: Session, first: number): AsyncGenerator<Entry<UsageBody>> {
-  for (let from = first; ; ) {
-    const entries = await session.read({ from, limit: PAGE_ENTRIES, kinds: ["usage"] });
-    yield* entries as readonly Entry<UsageBody>[];
-    const last = entries.at(-1);
-    if (!last || entries.length < PAGE_ENTRIES) return;
-    from = last.seq + 1;
-  }
 }
 
 /** The totals of a session. */

@@ -22,7 +22,7 @@ export const restoreCommand = defineCommand({
   maxOperands: 1,
   examples: [
     "longhaul restore ~/backups/longhaul-monday",
-    "longhaul restore ~/backups/longhaul-monday --store /tmp/look",
+    "longhaul restore ~/backups/longhaul-monday --store ~/restored",
   ],
   async run(context, { operands, options }) {
     const [backup] = operands;

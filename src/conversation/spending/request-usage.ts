@@ -34,7 +34,7 @@ export async function* readRequestUsage(
 ): AsyncGenerator<RequestUsage> {
   const recent = new Map<string, RequestUsage>();
   for await (const entry of readUsageEntries(session)) {
-    const key = entry.request === undefined ? entry.id : `request ${entry.request}`;
+    const key = getRequestKey(entry);
     recent.delete(key);
     recent.set(key, toRequestUsage(entry, factsOf));
     const [oldest] = recent;
@@ -45,8 +45,14 @@ export async function* readRequestUsage(
   yield* recent.values();
 }
 
-async function* readUsageEntries(session: Session): AsyncGenerator<Entry<UsageBody>> {
-  for (let from = 1; ; ) {
+/** The key of a report's request: a later report with the same key replaces it. */
+export function getRequestKey({ id, request }: Entry<UsageBody>): string {
+  return request === undefined ? id : `request ${request}`;
+}
+
+/** Reads the usage reports of a session from a seq on. */
+export async function* readUsageEntries(session: Session, first = 1): AsyncGenerator<Entry<UsageBody>> {
+  for (let from = first; ; ) {
     const entries = await session.read({ from, limit: PAGE_ENTRIES, kinds: ["usage"] });
     yield* entries as readonly Entry<UsageBody>[];
     const last = entries.at(-1);

@@ -26,8 +26,8 @@ export interface FileContext {
 }
 
 /**
- * The features of files; all but `similarity` are between 0 and 1. Accesses are two sets of features, of which the
- * question decides: those that end in `Named` count if it names a file, or something that a file defines.
+ * The features of files; all but `similarity` are between 0 and 1. Each access has two features. The one that ends in
+ * `Named` counts if the question names a file or a definition, and the other one counts if it does not.
  */
 export const FILE_FEATURES = [
   "whole",
