@@ -52,6 +52,7 @@ async function work({ turns, policy = "longhaul", hasCache = true, window = WIND
     id,
     page: await ask("/api/status"),
     session: await ask(`/api/sessions/${encodeURIComponent(id)}`),
+    api: await ask(`/api/v1/usage?session=${encodeURIComponent(id)}`),
     usage: (await jsonHere(["usage", id, ...store])).value,
     context: (await jsonHere(["context", id, ...store])).value,
     text: (await runHere(["usage", id, ...store])).stdout,
@@ -70,7 +71,7 @@ const sum = (figures: readonly unknown[]) =>
 
 describe("one session", () => {
   test("has one sum of tokens, of money spent and of money saved, whoever is asked", async () => {
-    const { upstream, page, session, usage, context, metrics, requests, replay, text } = await work({
+    const { upstream, page, session, api, usage, context, metrics, requests, replay, text } = await work({
       turns: 30,
     });
     const [thread] = page.threads;
@@ -79,6 +80,7 @@ describe("one session", () => {
     expect(total.inputTokens + total.cacheReadTokens + total.cacheWriteTokens).toBe(sum(upstream.counts));
     expect(context.usage.session).toEqual(total);
     expect(session.usage.session).toEqual(total);
+    expect(api.total).toEqual(total);
     expect(replay.recorded).toEqual(total);
     expect(thread.tokens).toBe(upstream.counts.at(-1));
     expect(session.window.tokens).toBe(context.window.tokens);
@@ -96,7 +98,7 @@ describe("one session", () => {
     expect(savings.withoutCost - savings.savedCost).toBeCloseTo(total.cost, 9);
     expect(context.usage.savings).toEqual(savings);
     expect(session.usage.savings).toEqual(savings);
-    for (const shown of [page.totals.spending.savings, thread.spending.savings])
+    for (const shown of [page.totals.spending.savings, thread.spending.savings, api.savings])
       for (const [name, value] of Object.entries(savings))
         if (typeof value === "number") expect(shown[name], name).toBeCloseTo(value, 6);
     expect(readMetric(metrics, "longhaul_saved_dollars")).toBeCloseTo(savings.savedCost, 6);
