@@ -48,6 +48,8 @@ const MAX_PREPARED = 16;
 const LARGE_BYTES = 8 * 1_024 * 1_024;
 /** A slower body gives up its place until it has arrived. */
 const SLOW_MS = 50;
+/** An aborted request ends at once, but its reply may still be waiting for the store's lock. */
+const MAX_STORE_MS = 30_000;
 
 /** Receives requests, admits or refuses them, and passes them to their handlers. */
 export class Reception {
@@ -79,13 +81,13 @@ export class Reception {
     this.#active.delete(work);
   }
 
-  /** Waits for requests in progress, then aborts the rest. */
+  /** Waits for requests in progress, then aborts the rest and waits until their replies are stored. */
   async drain(drainMs: number): Promise<void> {
     const late = AbortSignal.timeout(drainMs);
     const all = Promise.allSettled([...this.#active]);
     await Promise.race([all, new Promise((resolve) => late.addEventListener("abort", resolve))]);
     for (const controller of this.#controllers) controller.abort(new Error("The gateway closes."));
-    await Promise.race([all, new Promise((resolve) => setTimeout(resolve, 1_000).unref())]);
+    await Promise.race([all, new Promise((resolve) => setTimeout(resolve, MAX_STORE_MS).unref())]);
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {

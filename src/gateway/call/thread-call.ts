@@ -1,5 +1,4 @@
 import { CallWindow } from "../../conversation/call-window.ts";
-import { compactOnCommand } from "../../conversation/compact-on-command.ts";
 import { type EntryId, type FittedWindow, isLonghaulError, parseEntryId } from "../../index.ts";
 import type { UsageBody } from "../../log-entry.ts";
 import { detectOverflow, estimateText, type Overflow, type ProviderFailure } from "../../window-entry.ts";
@@ -15,7 +14,9 @@ import type { Thread } from "../thread/thread.ts";
 import { buildWindowKey, shareWindow } from "../thread/thread-windows.ts";
 import { CallContent } from "./call-content.ts";
 import { CALL_TRANSITIONS, type CallEvent, type CallState } from "./call-state.ts";
+import { carryOutCommand } from "./carry-out-command.ts";
 import { fitLoggedConversation } from "./fit-logged-conversation.ts";
+import { fitOwnLine } from "./fit-own-line.ts";
 import { type AppendReply, type NameReply, ReplyRecorder } from "./reply-recorder.ts";
 import { getReplyText } from "./reply-text.ts";
 
@@ -66,21 +67,11 @@ export class ThreadCall {
       call.#content.useClient(placed);
       await callRequest.onStored?.();
       if (callRequest.policy !== "none") {
-        await call.#carryOutCommand();
+        await carryOutCommand(thread, callRequest, call.last);
         await call.#fit();
       }
       return call;
     });
-  }
-
-  /** Carries out a `/compact` that a person typed; agents with such a command handle it themselves. */
-  async #carryOutCommand(): Promise<void> {
-    const { isDryRun, chain, messages, signal } = this.request;
-    const { session, kind } = this.thread;
-    const newest = messages.list.at(-1);
-    const isOurs = kind === "main" && !isDryRun && !chain && this.thread.countReminders(messages) === 0;
-    if (!isOurs || newest?.role !== "user") return;
-    await compactOnCommand(session, { id: this.last, message: () => newest.input() }, { signal });
   }
 
   async #fit(): Promise<void> {
@@ -167,30 +158,40 @@ export class ThreadCall {
    * known by now.
    */
   async repair(failure: ProviderFailure, limits: TokenLimits = this.request.limits): Promise<boolean> {
-    const { policy, isDryRun, chain } = this.request;
+    const { policy, isDryRun } = this.request;
     if (policy === "none" || isDryRun || !this.#window.canHeal) return false;
     if (detectOverflow(failure) && this.thread.hopeless.covers(this.request)) return false;
     return this.thread.conversation.runInTurn(async () => {
       try {
         if (this.#content.source === "repeated") await this.#fitAgain();
-        // Others may have appended meanwhile; the window to repair is the one that was sent.
-        await this.thread.conversation.endLineAt(this.last);
-        const isFirst = chain !== undefined && !this.isFromLog;
-        const fitted = await this.#window.heal(
-          failure,
-          isFirst ? () => this.#fitFromLog(failure, limits) : undefined,
-        );
-        if (!fitted) return false;
-        await this.#content.setWindow(fitted);
+        const isSendable = await this.#heal(failure, limits);
         const { lastSent: sent } = this.thread;
-        if (sent && sent.last === this.last) this.thread.lastSent = { ...sent, ...this.#content.outcome };
-        return !chain || this.isFromLog;
+        if (isSendable && sent && sent.last === this.last)
+          this.thread.lastSent = { ...sent, ...this.#content.outcome };
+        return isSendable;
       } catch (error) {
         if (!HOPELESS_CODES.some((code) => isLonghaulError(error, code))) throw error;
         this.thread.lastSent = undefined;
         return false;
       }
     });
+  }
+
+  /** Fits another window after a refusal; false if none would help, or if it lacks the client's messages. */
+  async #heal(failure: ProviderFailure, limits: TokenLimits): Promise<boolean> {
+    const { chain } = this.request;
+    const isFirst = chain !== undefined && !this.isFromLog;
+    const { conversation } = this.thread;
+    if (!isFirst) await conversation.endLineAt(this.last);
+    const fitFromLog = () =>
+      fitOwnLine(conversation, this.last, async () => {
+        const fitted = await this.#fitFromLog(failure, limits);
+        if (fitted) await this.#content.setWindow(fitted);
+        return { fitted, isMoved: fitted && !this.isFromLog && this.violations.length === 0 };
+      });
+    const fitted = await this.#window.heal(failure, isFirst ? fitFromLog : undefined);
+    if (fitted && !isFirst) await this.#content.setWindow(fitted);
+    return fitted !== undefined && (!chain || this.isFromLog);
   }
 
   /** An overflow error, without its numbers if they cannot apply to the request. */
