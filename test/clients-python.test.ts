@@ -33,14 +33,14 @@ if (python === undefined) {
   test.skip(`the Python client needs Python 3.10 with httpx (${INSTALL})`, () => undefined);
 } else {
   test("the Python client talks to a running gateway", async () => {
-    const { url } = await startGateway({ upstream: "http://127.0.0.1:9", withoutEmbedder: true });
+    const { url } = await startGateway({ upstream: "http://127.0.0.1:9" });
     const { code, output } = await runPython(["-m", "unittest", "-q", "tests.test_client.AgentsTest"], url);
     expect(output).toContain("OK");
     expect(code).toBe(0);
   });
 
   proofTest("every test of the Python client passes against a running gateway", async () => {
-    const { url } = await startGateway({ upstream: "http://127.0.0.1:9", withoutEmbedder: true });
+    const { url } = await startGateway({ upstream: "http://127.0.0.1:9" });
     const { code, output } = await runPython(["-m", "unittest", "discover", "-s", "tests", "-v"], url);
     expect(output).toContain("OK");
     expect(code).toBe(0);

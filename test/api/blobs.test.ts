@@ -5,7 +5,7 @@ import { ApiClient } from "./support/api-client.ts";
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
 
 test("a browser saves media that could run a script, and runs nothing in any reply", async () => {
-  const gateway = await startGateway({ upstream: "http://127.0.0.1:9", withoutEmbedder: true });
+  const gateway = await startGateway({ upstream: "http://127.0.0.1:9" });
   const api = await ApiClient.open(gateway);
   await api.post("/sessions", { id: "s" });
   const data = Buffer.from(SVG).toString("base64");
@@ -23,7 +23,7 @@ test("a browser saves media that could run a script, and runs nothing in any rep
 });
 
 test("a large text is a blob whose preview is in the page, and whole where it is asked for", async () => {
-  const gateway = await startGateway({ upstream: "http://127.0.0.1:9", withoutEmbedder: true });
+  const gateway = await startGateway({ upstream: "http://127.0.0.1:9" });
   const api = await ApiClient.open(gateway);
   await api.post("/sessions", { id: "s" });
   const text = "The tide table. ".repeat(20_000);

@@ -6,7 +6,7 @@ import { ApiClient } from "./support/api-client.ts";
 const LONG = "The harbor master writes down every ship with its draught and its berth. ".repeat(60);
 
 test("every route answers as the document says", async () => {
-  const gateway = await startGateway({ upstream: "http://127.0.0.1:9", withoutEmbedder: true });
+  const gateway = await startGateway({ upstream: "http://127.0.0.1:9" });
   const { kernel } = gateway;
   const api = await ApiClient.open(gateway);
 

@@ -76,9 +76,7 @@ describe("POST /fit", () => {
   sizedTest.each(proofCases(Object.entries(CONVERSATIONS).reverse(), 2))(
     "detects and fits messages of %s",
     async (format, messages) => {
-      const api = await ApiClient.open(
-        await startGateway({ upstream: "http://127.0.0.1:9", withoutEmbedder: true }),
-      );
+      const api = await ApiClient.open(await startGateway({ upstream: "http://127.0.0.1:9" }));
       const request = { model: "claude-sonnet-4-5", window: 10_000, messages };
       const { body } = await api.post("/fit", request);
       expect(body.format).toBe(format);
@@ -103,9 +101,7 @@ describe("POST /fit", () => {
   );
 
   proofTest("goes on with the same beginning when the conversation grows", async () => {
-    const api = await ApiClient.open(
-      await startGateway({ upstream: "http://127.0.0.1:9", withoutEmbedder: true }),
-    );
+    const api = await ApiClient.open(await startGateway({ upstream: "http://127.0.0.1:9" }));
     const messages = CONVERSATIONS["openai-responses"];
     const request = { model: "gpt-5", window: 10_000 };
     const first = (await api.post("/fit", { ...request, messages })).body.messages;
@@ -115,9 +111,7 @@ describe("POST /fit", () => {
   });
 
   test("says that protected content does not fit only if it is asked to", async () => {
-    const api = await ApiClient.open(
-      await startGateway({ upstream: "http://127.0.0.1:9", withoutEmbedder: true }),
-    );
+    const api = await ApiClient.open(await startGateway({ upstream: "http://127.0.0.1:9" }));
     const request = { model: "gpt-5", window: 1_000, messages: [{ role: "user", content: TEXT.repeat(10) }] };
     expect((await api.post("/fit", request)).body.messages).toHaveLength(1);
     const refused = await api.post("/fit", { ...request, oversize: "error" });

@@ -45,7 +45,7 @@ const message = fc.record(
 );
 
 sizedTest("no body makes a route fail without a typed reason", { timeout: 120_000 }, async () => {
-  const gateway = await startGateway({ upstream: "http://127.0.0.1:9", withoutEmbedder: true });
+  const gateway = await startGateway({ upstream: "http://127.0.0.1:9" });
   const api = await ApiClient.open(gateway);
   await api.post("/sessions", { id: "s" });
   const send = async (path: string, body: unknown) => {

@@ -18,7 +18,7 @@ async function openTwo(): Promise<{
   bob: ApiClient;
   nobody: ApiClient;
 }> {
-  const gateway = await startGateway({ upstream: "http://127.0.0.1:9", withoutEmbedder: true, ...TOKENS });
+  const gateway = await startGateway({ upstream: "http://127.0.0.1:9", ...TOKENS });
   const nobody = await ApiClient.open(gateway);
   return { gateway, nobody, alice: nobody.as(TOKENS.env.ALICE), bob: nobody.as(TOKENS.env.BOB) };
 }

@@ -32,7 +32,7 @@ async function smallModel(
     behave(heard, response, { type: "reply", reply: { text: "I see." } }),
   );
   const upstreams = [{ name: "small", baseUrl: upstream.url, apis: [api], window }];
-  const gateway = await startGateway({ upstream: upstreams, config });
+  const gateway = await startGateway({ upstream: upstreams, hasEmbedder: true, config });
   return { upstream, gateway, agent: new TestAgent(gateway, api) };
 }
 

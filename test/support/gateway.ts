@@ -19,8 +19,8 @@ export interface TestGatewayOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** How long the store waits for a lock. */
   readonly busyTimeoutMs?: number;
-  /** True to search by words alone: loading the embedder takes seconds. */
-  readonly withoutEmbedder?: boolean;
+  /** True to search by vectors too. Loading the embedder takes half a second of CPU, so tests search by words alone. */
+  readonly hasEmbedder?: boolean;
   /** True to serve /mcp too. */
   readonly hasMcp?: boolean;
 }
@@ -53,7 +53,7 @@ export async function startGateway(options: TestGatewayOptions): Promise<TestGat
     path,
     models: config.models,
     busyTimeoutMs,
-    ...(options.withoutEmbedder && { embedder: null }),
+    ...(!options.hasEmbedder && { embedder: null }),
   });
   const logged: { event: string }[] = [];
   const log = (line: string) => void logged.push(JSON.parse(line));

@@ -68,7 +68,6 @@ describe("chains of responses, whatever becomes of them", () => {
       const start = async (path?: string) => {
         const options = {
           upstream: upstream.url,
-          withoutEmbedder: true,
           ...(path !== undefined && { path }),
         };
         const first = await startGateway(options);

@@ -27,7 +27,6 @@ async function startWork(
   const upstreams = [{ name: "small", baseUrl: upstream.url, apis: [api], window: assumedWindow }];
   const start = (path?: string) =>
     startGateway({
-      withoutEmbedder: true,
       upstream: upstreams,
       config: { ...config },
       ...(path !== undefined && { path }),

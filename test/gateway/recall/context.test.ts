@@ -51,7 +51,7 @@ describe.each(proofCases(WAYS))("context for the words of a user, %s, streamed: 
     ["blocks", (text: string) => blocks(api, text)],
   ])("stands fenced behind %s, stays the same, and is stored as nobody's words", async (_, user) => {
     const upstream = await startUpstream();
-    const gateway = await startGateway({ upstream: upstream.url, config: CONTEXT });
+    const gateway = await startGateway({ upstream: upstream.url, hasEmbedder: true, config: CONTEXT });
     const talker = { gateway, api, isStreamed };
     await talk(talker, [userSays(FACT)]);
     expect(wordsOf(elementsOf(upstream.heard[0] as never)[0])).toBe(FACT);

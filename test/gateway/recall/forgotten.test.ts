@@ -25,7 +25,6 @@ async function start(config: object = {}, path = testFolder()) {
     }),
   );
   const gateway = await startGateway({
-    withoutEmbedder: true,
     upstream: upstream.url,
     config: { recall: "always", ...config },
     path,
@@ -136,7 +135,6 @@ describe("a memory of one person", () => {
 test("context that quotes an entry leaves later requests once the entry is redacted", async () => {
   const upstream = await startUpstream();
   const gateway = await startGateway({
-    withoutEmbedder: true,
     upstream: upstream.url,
     config: { recall: { context: true } },
   });

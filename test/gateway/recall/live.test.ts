@@ -22,7 +22,7 @@ describe.each(proofCases(WAYS.filter(([, isStreamed]) => isStreamed)))(
         if (index === 1) await heardWords.promise;
         says(index === 0 ? () => recalls("port", "Let me look.") : "Found.")(heard, response, index);
       });
-      const gateway = await startGateway({ withoutEmbedder: true, upstream: upstream.url, config: RECALLS });
+      const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
       let text = "";
       const onBytes = (bytes: Buffer) => {
         text += bytes.toString();
@@ -53,7 +53,6 @@ describe("what a recall reaches", () => {
         }),
       );
       const gateway = await startGateway({
-        withoutEmbedder: true,
         upstream: upstream.url,
         config: { ...RECALLS, ...TWO_PEOPLE },
       });
@@ -76,7 +75,6 @@ describe("what a recall reaches", () => {
       ),
     );
     const gateway = await startGateway({
-      withoutEmbedder: true,
       upstream: upstream.url,
       config: { ...RECALLS, ...TWO_PEOPLE },
     });
@@ -97,7 +95,6 @@ describe("what a recall reaches", () => {
       const env = { ALICE: "a1b2c3d4e5f60718293a4b5c6d7e8f90" };
       const tokens = { tokens: [{ name: "alice", env: "ALICE" }] };
       const gateway = await startGateway({
-        withoutEmbedder: true,
         upstream: upstream.url,
         env,
         config: { ...RECALLS, ...(!isOpen && tokens) },
@@ -116,7 +113,7 @@ describe("what a recall reaches", () => {
     const upstream = await startUpstream(
       says((_, index) => (index === 1 ? recalls(QUERY) : { text: "Noted." })),
     );
-    const gateway = await startGateway({ withoutEmbedder: true, upstream: upstream.url, config: RECALLS });
+    const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
     const talker = { gateway, api: "openai-chat", isStreamed: true } as const;
     await talk(talker, [userSays(attack)]);
     await talk(talker, [userSays("Search.")]);
@@ -134,7 +131,6 @@ describe("recall through edits off and through ids of responses", () => {
       says((_, index) => (index === 0 ? recalls("port", "Hm.") : { text: "Done." })),
     );
     const gateway = await startGateway({
-      withoutEmbedder: true,
       upstream: upstream.url,
       config: { ...RECALLS, policy: "none" },
     });
@@ -159,7 +155,7 @@ describe("recall through edits off and through ids of responses", () => {
         const replies = [recalls("port", "Hm."), mixed, { text: "Done." }];
         says(() => replies[count++] ?? { text: "More." })(heard, response, index);
       });
-      const gateway = await startGateway({ withoutEmbedder: true, upstream: upstream.url, config: RECALLS });
+      const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
       const talker = { gateway, api: "openai-responses", isStreamed } as const;
       const seen = await talk(talker, [userSays("Search.")]);
       expect(seen.id).toBe("resp_0");

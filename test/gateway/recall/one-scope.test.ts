@@ -20,7 +20,6 @@ async function startMemory(input: object, config: object = {}, name: string = RE
     ),
   );
   const gateway = await startGateway({
-    withoutEmbedder: true,
     upstream: upstream.url,
     config: { ...RECALLS, ...config },
   });
@@ -105,7 +104,7 @@ describe("with tokens", () => {
       ),
     );
     const config = { ...TWO_PEOPLE, recall: { tools: "always", context: true } };
-    const gateway = await startGateway({ withoutEmbedder: true, upstream: upstream.url, config });
+    const gateway = await startGateway({ upstream: upstream.url, config });
     const person = { gateway, api: "anthropic", isStreamed: false } as const;
     await talk({ ...person, key: ALICE_TOKEN }, [userSays(secret)], HERE);
     await talk({ ...person, key: BOB_TOKEN }, [userSays("Look it up.")], HERE);

@@ -36,7 +36,7 @@ test("a client that trims its history finds the messages that it no longer sends
   const upstream = await scripted({ text: "Noted." }, { text: "Fine." }, recalls("staging server port"), {
     text: "It is 7781.",
   });
-  const gateway = await startGateway({ withoutEmbedder: true, upstream: upstream.url, config: RECALLS });
+  const gateway = await startGateway({ upstream: upstream.url, hasEmbedder: true, config: RECALLS });
   const talker = { gateway, api: "anthropic", isStreamed: false } as const;
   const headers = { "x-api-key": "key-of-alice", "x-longhaul-session": "trimmed" };
   const noted = { role: "assistant", content: "Noted." };
@@ -66,7 +66,7 @@ describe.each(proofCases(WAYS))("recall as a tool, %s, streamed: %s", (api, isSt
         { text: "It is 7781.", usage: { input: 150, output: 5 } },
         { text: "Any time." },
       );
-      const gateway = await startGateway({ withoutEmbedder: true, upstream: upstream.url, config: RECALLS });
+      const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
       const talker = { gateway, api, isStreamed };
       await talk(talker, [userSays(FACT)]);
       const question = [userSays("Tell me the port of the staging server.")];
@@ -115,7 +115,7 @@ describe.each(proofCases(WAYS))("recall as a tool, %s, streamed: %s", (api, isSt
     const upstream = await scripted({ ...pair, text: "Looking." }, pair, pair, pair, pair, pair, {
       text: "Never sent.",
     });
-    const gateway = await startGateway({ withoutEmbedder: true, upstream: upstream.url, config: RECALLS });
+    const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
     const seen = await talk({ gateway, api, isStreamed }, [userSays("Find it.")]);
     expect(upstream.heard).toHaveLength(5);
     expect(seen.texts).toEqual(["Looking."]);
@@ -136,7 +136,7 @@ describe.each(proofCases(WAYS))("recall as a tool, %s, streamed: %s", (api, isSt
       ],
     };
     const upstream = await scripted(mixed, { text: "Fine." });
-    const gateway = await startGateway({ withoutEmbedder: true, upstream: upstream.url, config: RECALLS });
+    const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
     const talker = { gateway, api, isStreamed };
     const seen = await talk(talker, [userSays("Read x.")]);
     expect(seen.calls).toEqual([{ id: "b", name: "read", input: { path: "x" } }]);
@@ -153,13 +153,13 @@ describe.each(proofCases(WAYS))("recall as a tool, %s, streamed: %s", (api, isSt
     async () => {
       const refused: Behaviour = { type: "error", kind: "overloaded" };
       const upstream = await scripted(recalls("port", "Let me look."), refused);
-      const gateway = await startGateway({ withoutEmbedder: true, upstream: upstream.url, config: RECALLS });
+      const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
       const seen = await talk({ gateway, api, isStreamed }, [userSays("Find it.")]);
       expect(seen.texts).toEqual(["Let me look."]);
       expect(["end_turn", "stop", "completed"]).toContain(seen.stop);
 
       const silent = await scripted(recalls("port"), refused);
-      const other = await startGateway({ withoutEmbedder: true, upstream: silent.url, config: RECALLS });
+      const other = await startGateway({ upstream: silent.url, config: RECALLS });
       const answer = await askRaw({ gateway: other, api, isStreamed }, [userSays("Find it.")]);
       expect(answer.text).toMatch(/overloaded/i);
       expect(answer.status).toBe(isStreamed ? 200 : api === "anthropic" ? 529 : 503);
@@ -169,7 +169,7 @@ describe.each(proofCases(WAYS))("recall as a tool, %s, streamed: %s", (api, isSt
 
   sizedTest("is not given where another tool is forced, and by default", async () => {
     const upstream = await startUpstream();
-    const gateway = await startGateway({ withoutEmbedder: true, upstream: upstream.url, config: RECALLS });
+    const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
     const forced: Record<string, unknown> = {
       anthropic: { type: "tool", name: "read" },
       "openai-chat": { type: "function", function: { name: "read" } },
@@ -181,7 +181,7 @@ describe.each(proofCases(WAYS))("recall as a tool, %s, streamed: %s", (api, isSt
       await talk({ gateway, api, isStreamed }, [userSays("Hello you.")], { tools: [own] });
     for (const { json } of upstream.heard) expect(json.tools).toHaveLength(1);
 
-    const plain = await startGateway({ withoutEmbedder: true, upstream: upstream.url });
+    const plain = await startGateway({ upstream: upstream.url });
     const sent = upstream.heard.length;
     const rest = { tools: [readTool(api)], odd: 1.5e3 };
     await talk(
@@ -206,7 +206,7 @@ describe.each(proofCases(WAYS.filter(([, isStreamed]) => isStreamed)))(
         reply: { text: "It is the port that we chose" },
         afterEvents: api === "openai-responses" ? 6 : 5,
       });
-      const gateway = await startGateway({ withoutEmbedder: true, upstream: upstream.url, config: RECALLS });
+      const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
       const seen = await talk({ gateway, api, isStreamed: true }, [userSays("Find it.")]);
       expect(seen.texts.join(" ")).toMatch(/^Let me look\.\s+It/);
       expect(["max_tokens", "length", "incomplete"]).toContain(seen.stop);
@@ -221,7 +221,7 @@ describe.each(proofCases(WAYS.filter(([, isStreamed]) => isStreamed)))(
           behave(heard, response, { type: "cut", reply, afterEvents });
         }
       });
-      const gateway = await startGateway({ withoutEmbedder: true, upstream: upstream.url, config: RECALLS });
+      const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
       const answer = await askRaw({ gateway, api, isStreamed: true }, [userSays("Find it.")]);
       expect(answer.text).toContain('"read"');
       expect(answer.text).toMatch(/"error"/);
@@ -237,7 +237,7 @@ describe.each(proofCases(WAYS.filter(([, isStreamed]) => isStreamed)))(
       const upstream = await startUpstream((heard, response, index) => {
         if (index === 0) says(() => recalls("port", "Let me look."))(heard, response, index);
       });
-      const gateway = await startGateway({ withoutEmbedder: true, upstream: upstream.url, config: RECALLS });
+      const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
       const leaving = new AbortController();
       const answered = askRaw(
         { gateway, api, isStreamed: true },

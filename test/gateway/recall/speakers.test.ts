@@ -5,7 +5,7 @@ import { talk } from "./talk.ts";
 
 test("the name of a participant is stored as the speaker, and a hit has it", async () => {
   const upstream = await startUpstream();
-  const gateway = await startGateway({ withoutEmbedder: true, upstream: upstream.url });
+  const gateway = await startGateway({ upstream: upstream.url });
   const said = [{ role: "user", name: "alice", content: "The vault opens with 7171 turns." }];
   await talk({ gateway, api: "openai-chat", isStreamed: false }, said);
   const [main] = await threadsOf(gateway, "main");

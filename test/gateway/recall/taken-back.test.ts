@@ -22,7 +22,6 @@ async function start(config: object = {}, path = testFolder()) {
     ),
   );
   const gateway = await startGateway({
-    withoutEmbedder: true,
     upstream: upstream.url,
     path,
     config: { recall: { tools: true, context: true }, ...config },
