@@ -75,14 +75,18 @@ zmodload zsh/zpty
 zpty -b shell zsh -f -i
 show() { zpty -w shell "$1"; }
 show "PROMPT=; fpath=(${folder} $fpath); autoload -Uz compinit && compinit -u -d ${folder}/dump; zstyle ':completion:*' list-prompt ''; LISTMAX=0; stty columns 200; print REA''DY"
-repeat 100; do zpty -r -t shell line && [[ "$line" == *READY* ]] && break; sleep 0.05; done
+repeat 600; do zpty -r -t shell line && [[ "$line" == *READY* ]] && break; sleep 0.05; done
 zpty -n -w shell "$1"$'\\t'
-repeat 40; do sleep 0.05; while zpty -r -t shell line; do print -r -- "$line"; done; done
+all=
+repeat 600; do sleep 0.05; while zpty -r -t shell line; do all+="$line"; done; [[ "$all" == *"$2"* ]] && break; done
+print -r -- "$all"
 zpty -d shell`;
-    const complete = (line: string) =>
-      spawnSync("zsh", ["-f", "-c", script, "zsh", line], { encoding: "utf8" }).stdout;
-    expect(complete("longhaul task ")).toMatch(/attach .*-- /);
-    expect(complete("longhaul gc --vac")).toContain("--vacuum");
+    /** The screen of a shell after a tab, once it shows `awaited`. */
+    const complete = (line: string, awaited: string) =>
+      spawnSync("zsh", ["-f", "-c", script, "zsh", line, awaited], { encoding: "utf8" }).stdout;
+    // The last member, so that the whole list is there.
+    expect(complete("longhaul task ", "show ")).toMatch(/attach .*-- /);
+    expect(complete("longhaul gc --vac", "--vacuum")).toContain("--vacuum");
   });
 
   test("an unknown shell is refused", async () => {
