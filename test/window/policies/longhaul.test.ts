@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Message } from "../../../src/model/message.ts";
 import { flattenParts } from "../../../src/model/message.ts";
 import { listAnsweredCallIds, listCallIds } from "../../../src/model/tool-call-ids.ts";
-import { computeHighMark } from "../../../src/window/policies/longhaul/rebuild-marks.ts";
+import { computeHighMark, isColdRebuildDue } from "../../../src/window/policies/longhaul/rebuild-marks.ts";
 import { longhaul } from "../../../src/window/policies/longhaul.ts";
 import type { Course } from "../../../src/window/policy.ts";
 import { findProtectedSeqs } from "../../../src/window/protected-seqs.ts";
@@ -185,6 +185,42 @@ sizedTest("a limit on the number of messages is kept like the one on tokens", ()
     }),
     { numRuns: proofRounds(40) },
   );
+});
+
+describe("the reasoning of finished replies", () => {
+  const reply: Message = {
+    role: "assistant",
+    parts: [
+      { type: "reasoning", text: "weighing both ways ".repeat(80), opaque: "sealed" },
+      { type: "text", text: "The parser is the cause." },
+    ],
+  };
+  const messages = [...work(12), reply, says("user", 100), ...work(12).slice(1), reply];
+
+  test("leaves with a rebuild, while their words stay and the latest reply keeps its own", () => {
+    const run = start({}, { tokens: 200_000, window: 200_000, system: 1_000 });
+    const slots = slotsOf(messages, estimateMessage);
+    const whole = fitAll(run, slots.slice(0, 24), true);
+    expect(whole.every(({ original }) => original === undefined)).toBe(true);
+    const window = fitAll(run, slots.slice(24), false);
+    expect(run.reason).toBe("the cache is cold");
+    const [first, latest] = window.filter((slot) => textOf(slot).includes("The parser is the cause."));
+    expect(first?.message.parts).toEqual(reply.parts.slice(1));
+    expect(first?.original).toBe(reply);
+    expect(latest?.message).toBe(reply);
+  });
+});
+
+describe("a cold cache", () => {
+  const sizes = { toolTokens: 9_000, roomTokens: 32_000, newTokens: 3_000 };
+
+  test("lets a window be rebuilt that has some tool output, but not again for a little more", () => {
+    expect(isColdRebuildDue(sizes, 0.8)).toBe(true);
+    expect(isColdRebuildDue({ ...sizes, newTokens: 1_000 }, 0.8)).toBe(false);
+    expect(isColdRebuildDue({ ...sizes, toolTokens: 7_000 }, 0.8)).toBe(false);
+    expect(isColdRebuildDue({ ...sizes, toolTokens: 5_000, roomTokens: 6_000 }, 0.8)).toBe(true);
+    expect(isColdRebuildDue({ ...sizes, toolTokens: 4_000, roomTokens: 6_000 }, 0.8)).toBe(false);
+  });
 });
 
 describe("a session that is taken over", () => {

@@ -16,7 +16,7 @@ export interface LonghaulOptions {
   readonly extract: number;
   /** Minimum share for the extract if content that may not leave exceeds the rebuilt size. */
   readonly least: number;
-  /** When the cache is cold, rebuilds start at this multiple of the low mark. */
+  /** When the cache is cold, rebuilds start at this share of the tool calls that fit; in large windows earlier. */
   readonly cold: number;
   /** Filters that shorten tool results when they first appear. */
   readonly shrink: ShrinkOption;

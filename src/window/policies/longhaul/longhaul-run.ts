@@ -24,8 +24,8 @@ import { insertNotes, isExtract, toQuotedLine } from "./extract-notes.ts";
 import { keepGroups } from "./keep-groups.ts";
 import type { LonghaulOptions } from "./longhaul-options.ts";
 import { type MessageText, MessageTexts } from "./message-texts.ts";
-import { isSameList, listOriginals, toOriginal, withShrunk } from "./original-slots.ts";
-import { computeHighMark, computeLowMark } from "./rebuild-marks.ts";
+import { hasNewText, isSameList, listOriginals, toOriginal, withShrunk } from "./original-slots.ts";
+import { computeHighMark, computeLowMark, isColdRebuildDue } from "./rebuild-marks.ts";
 
 /**
  * Content that may not leave but is too large is clipped to this share of the room, so that the next message does not
@@ -37,8 +37,6 @@ const CLIPPED_SHARE = 0.85;
  * than necessary.
  */
 const TEXT_GROWTH_TOKENS = 24_000;
-/** A cold cache makes a rebuild free but not useful: at least this share of the window must be new since the last. */
-const NEW_SHARE = 0.1;
 const SHORTENED = "shortened when it first appeared";
 
 /** One session under the policy: the last window, the messages since, and the lines of messages that have left. */
@@ -177,8 +175,8 @@ export class LonghaulRun implements PolicyRun {
     const low = this.#computeReachableLow();
     const work = low - system - this.#texts.stayingTokens;
     if (!isHot) {
-      const isBulky = this.#tokens - low + work > work * this.#options.cold;
-      return isBulky && this.#newTokens > low * NEW_SHARE ? "the cache is cold" : undefined;
+      const sizes = { toolTokens: this.#tokens - low + work, roomTokens: work, newTokens: this.#newTokens };
+      return isColdRebuildDue(sizes, this.#options.cold) ? "the cache is cold" : undefined;
     }
     const high = computeHighMark(low, this.#totalTokens / Math.max(1, this.#replies), this.#prices);
     if (this.#tokens <= high) return undefined;
@@ -234,7 +232,7 @@ export class LonghaulRun implements PolicyRun {
     const size = sumSlotTokens(shown) + sumSlotTokens(quoted);
     const notes = 1 + shown.filter(({ message }) => message.role === "user").length;
     // Tool output inside a text is clipped where the text stays; its lines may come back like those of other output.
-    const clipped = shown.filter((slot) => slot.original && !slot.isNote && !isShrunk(slot));
+    const clipped = shown.filter((slot) => hasNewText(slot) && !slot.isNote && !isShrunk(slot));
     const lines = this.#extract.replace([...left, ...clipped], [...shown, ...quoted], {
       roomTokens: Math.min(Math.max(space - size, room * least), room - size),
       maxNotes: notes,

@@ -133,17 +133,31 @@ function extractText(slot: Slot, tokensOf: TokenEstimator): MessageText | undefi
   return text.trim() === "" ? undefined : { slot: withText(slot, text, tokensOf), isWhole: false };
 }
 
-/** Removes images and clips tool output in a text message; both can be retrieved again. */
+/**
+ * Removes images and reasoning from a text message and clips tool output in it. Images and output can be retrieved
+ * again; the reasoning of a finished reply is in the reply, and several providers ignore it.
+ */
 export function dropExtras(slot: Slot, tokensOf: TokenEstimator): Slot {
-  const message = withoutImages(clipInlineToolOutput(slot.message, MAX_OUTPUT_CHARACTERS));
+  const message = withoutReasoning(withoutImages(clipInlineToolOutput(slot.message, MAX_OUTPUT_CHARACTERS)));
   if (message === slot.message) return slot;
   return { ...slot, message, original: slot.original ?? slot.message, tokens: tokensOf(message) };
 }
 
+/** The message without reasoning; unchanged if nothing else would be left. */
+function withoutReasoning(message: Message): Message {
+  const parts = message.parts.filter((part) => getType(part) !== "reasoning");
+  return parts.length === message.parts.length || parts.every(isUnreadable) ? message : { ...message, parts };
+}
+
 /** True for parts without readable text: reasoning, and raw parts of a foreign format. */
 function isUnreadable(part: Part): boolean {
-  const type = part.type === "blob" ? part.of : part.type;
+  const type = getType(part);
   return type === "reasoning" || type === "raw";
+}
+
+/** The type of a part, or of the part that a blob stands for. */
+function getType(part: Part): string | undefined {
+  return part.type === "blob" ? part.of : part.type;
 }
 
 function withText(slot: Slot, text: string, tokensOf: TokenEstimator): Slot {

@@ -11,6 +11,11 @@ export function toOriginal(slot: Slot, tokensOf: TokenEstimator): Slot {
   return original ? { ...rest, message: original, tokens: tokensOf(original) } : slot;
 }
 
+/** True if a slot shows a text that its original does not have, and not only fewer parts. */
+export function hasNewText({ message, original = message }: Slot): boolean {
+  return message.parts.some((part) => part.type === "text" && !original.parts.includes(part));
+}
+
 /** The messages of a window in their original form, with summaries at their positions. */
 export function listOriginals(window: readonly Slot[], tokensOf: TokenEstimator): readonly Slot[] {
   const bySeq = new Map<number, Slot>();

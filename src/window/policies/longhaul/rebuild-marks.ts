@@ -5,6 +5,9 @@ const MIN_STRETCH = 2;
 /** Growth beyond the cheapest point: each rebuild also forgets, which no price reflects. */
 const PATIENCE = 1.355;
 const MIN_CALL_TOKENS = 200;
+/** Conditions of a rebuild while the cache is cold: tokens of tool calls in the window, and tokens that are new. */
+const COLD_TOKENS = 8_000;
+const MIN_NEW_TOKENS = 2_000;
 
 /**
  * The size that a rebuild goes down to: a share of the room after system prompt and tools, but never above a target.
@@ -20,6 +23,24 @@ export function computeLowMark(budget: Budget, share: number, target: number): n
  */
 export function computeHighMark(low: number, callTokens: number, prices: CachePrices): number {
   return low + computeStretch(prices) * Math.sqrt(low * Math.max(MIN_CALL_TOKENS, callTokens));
+}
+
+/** Tokens that decide about a rebuild while the cache is cold. */
+interface ColdSizes {
+  /** Tokens of tool calls in the window. */
+  readonly toolTokens: number;
+  /** Tokens of tool calls that a rebuilt window has room for. */
+  readonly roomTokens: number;
+  /** Tokens added since the last rebuild. */
+  readonly newTokens: number;
+}
+
+/**
+ * True if a rebuild is worth its loss of content while the cache is cold and the rebuild costs no extra write. A small
+ * window waits until `share` of its room for tool calls is used, because its extract holds less.
+ */
+export function isColdRebuildDue({ toolTokens, roomTokens, newTokens }: ColdSizes, share: number): boolean {
+  return toolTokens > Math.min(roomTokens * share, COLD_TOKENS) && newTokens > MIN_NEW_TOKENS;
 }
 
 function computeStretch({ read, write }: CachePrices): number {
