@@ -4,6 +4,7 @@ import type { TokenEstimator } from "../window/apply-edits.ts";
 import { longhaul } from "../window/policies/longhaul.ts";
 import type { Budget, Course, Moment, Policy, PolicyRun } from "../window/policy.ts";
 import type { Slot } from "../window/slot.ts";
+import { sumSlotTokens } from "../window/sum-slot-tokens.ts";
 import { extractSummary } from "./extractive/extract-summary.ts";
 import { dropShownLines } from "./plan/drop-shown-lines.ts";
 
@@ -40,6 +41,7 @@ class SummarizingRun implements PolicyRun {
   readonly #inner: PolicyRun;
   readonly #tokensOf: TokenEstimator;
   readonly #summaryTokens: number;
+  readonly #budget: Budget;
   #summary: Slot | undefined;
   #text: string | undefined;
   /** Messages of the window in their original form. */
@@ -58,10 +60,13 @@ class SummarizingRun implements PolicyRun {
     this.#text = this.#summary && getText(this.#summary).slice(TITLE.length + 1);
     this.#tokensOf = tokensOf;
     this.#summaryTokens = summaryTokens;
+    this.#budget = budget;
+    const getSummaryTokens = () => this.#summary?.tokens ?? 0;
+    // Only the summary that there is takes room: a reserve for a larger one would make each rebuild forget more.
     const smaller: Budget = {
       ...budget,
       get tokens() {
-        return budget.tokens - summaryTokens;
+        return budget.tokens - getSummaryTokens();
       },
     };
     for (const slot of window) this.#track(slot);
@@ -105,14 +110,12 @@ class SummarizingRun implements PolicyRun {
     }
     const text = `${TITLE}\n${news}`;
     const message: Message = { role: "user", parts: [{ type: "text", text }] };
+    const tokens = this.#tokensOf(message);
     const { seq, at } = left[0] as Slot;
-    this.#summary = {
-      seq: Math.min(seq, this.#summary?.seq ?? seq),
-      at,
-      message,
-      tokens: this.#tokensOf(message),
-      isNote: true,
-    };
+    const isFitting = this.#budget.system + sumSlotTokens(window) + tokens <= this.#budget.tokens;
+    this.#summary = isFitting
+      ? { seq: Math.min(seq, this.#summary?.seq ?? seq), at, message, tokens, isNote: true }
+      : undefined;
   }
 }
 

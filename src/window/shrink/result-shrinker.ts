@@ -31,6 +31,8 @@ export class ResultShrinker {
   #shownLines = new ShownLines();
   #calls = new Map<string, ToolCallPart>();
   #editedFiles = new EditedFiles();
+  /** The question whose literals were read last: a turn has many results and one question. */
+  #asked: { readonly message: Message; readonly literals: AskedLiterals } | undefined;
 
   constructor(filters: ReadonlySet<ShrinkFilter>, tokensOf: TokenEstimator, pins: ReadonlySet<number>) {
     this.#filters = filters;
@@ -73,7 +75,7 @@ export class ResultShrinker {
       message.parts.some(({ type }) => type === "tool-result"),
     );
     const question = hasResults ? window[findNewestQuestion(window)] : undefined;
-    const literals = question ? findAskedLiterals(getOwnText(question.message)) : NOTHING_ASKED;
+    const literals = question ? this.#readLiterals(question.message) : NOTHING_ASKED;
     let isChanged = false;
     const shrunk = arrived.map((slot) => {
       const isFixed = slot.isNote || slot.original || this.#pins.has(slot.seq) || isSettled(slot);
@@ -83,6 +85,12 @@ export class ResultShrinker {
       return short;
     });
     return isChanged ? [...window.slice(0, from), ...shrunk] : window;
+  }
+
+  #readLiterals(message: Message): AskedLiterals {
+    if (this.#asked?.message !== message)
+      this.#asked = { message, literals: findAskedLiterals(getOwnText(message)) };
+    return this.#asked.literals;
   }
 
   /** A slot whose pointers all name lines shown before it. */
@@ -128,6 +136,8 @@ export class ResultShrinker {
       const start = offset;
       offset += normal.length;
       if (text.length < MIN_CHARACTERS) return content;
+      // Few of the names stand in an output at all.
+      const names = literals.names.filter((name) => text.includes(name));
       const lines = shrinkLines(normal, {
         filters: this.#filters,
         shownLines: this.#shownLines,
@@ -135,7 +145,7 @@ export class ResultShrinker {
         isFile,
         afterSeq,
         offset: start,
-        isKept: (line) => literals.names.length > 0 && hasLiteral(line, literals.names),
+        isKept: (line) => names.length > 0 && hasLiteral(line, names),
       });
       const short = lines.join("\n");
       if (text.length - short.length < MIN_SAVED_CHARACTERS) return content;

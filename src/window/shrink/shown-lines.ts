@@ -1,5 +1,5 @@
 /** A tool result in a window, as it is shown. */
-interface ShownResult {
+export interface ShownResult {
   /** Place of its entry on the line, the citation of the entry, and the index of the result inside it. */
   readonly seq: number;
   readonly cite: string;
