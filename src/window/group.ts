@@ -11,36 +11,20 @@ export interface Group {
   readonly to: number;
 }
 
-interface MessageIds {
-  readonly calls: readonly string[];
-  readonly answers: readonly string[];
-}
-
-/** Cache: messages are immutable, and every request groups all messages of its window. */
-const known = new WeakMap<Message, MessageIds>();
-
-function getIds(message: Message): MessageIds {
-  let ids = known.get(message);
-  if (!ids) {
-    ids = { calls: listCallIds(message), answers: listAnsweredCallIds(message) };
-    known.set(message, ids);
-  }
-  return ids;
-}
-
 /** The groups of a window, in order. Roles need not alternate: a group ends when none of its calls is open. */
 export function groupSlots(slots: readonly Slot[]): readonly Group[] {
   const groups: Group[] = [];
   for (let from = 0; from < slots.length; ) {
-    const open = new Set(getIds((slots[from] as Slot).message).calls);
+    const open = new Set(listCallIds((slots[from] as Slot).message));
     let isReply = true;
     let to = from;
     while (to + 1 < slots.length && isPartOfGroup((slots[to + 1] as Slot).message, open, isReply)) {
       to++;
-      const { calls, answers } = getIds((slots[to] as Slot).message);
-      if (answers.length > 0) isReply = false;
-      for (const callId of answers) open.delete(callId);
-      for (const callId of calls) open.add(callId);
+      const { message } = slots[to] as Slot;
+      const answered = listAnsweredCallIds(message);
+      if (answered.length > 0) isReply = false;
+      for (const callId of answered) open.delete(callId);
+      for (const callId of listCallIds(message)) open.add(callId);
     }
     groups.push({ from, to });
     from = to + 1;
@@ -51,7 +35,6 @@ export function groupSlots(slots: readonly Slot[]): readonly Group[] {
 /** A message belongs to the preceding group if it answers an open call or adds more calls to the same reply. */
 function isPartOfGroup(message: Message, open: ReadonlySet<string>, isReply: boolean): boolean {
   if (open.size === 0) return false;
-  const { calls, answers } = getIds(message);
-  if (answers.some((callId) => open.has(callId))) return true;
-  return isReply && message.role === "assistant" && calls.length > 0;
+  if (listAnsweredCallIds(message).some((callId) => open.has(callId))) return true;
+  return isReply && message.role === "assistant" && listCallIds(message).length > 0;
 }

@@ -1,4 +1,3 @@
-import type { Message } from "../model/message.ts";
 import type { Part } from "../model/part.ts";
 import { hasOwnText, isInlineToolOutput } from "./inline-tool-output.ts";
 import { isSystem } from "./is-system.ts";
@@ -46,24 +45,13 @@ export function findVerbatimSeqs(
   return seqs;
 }
 
-/** Cache: messages are immutable, and every request looks for its question, often far back. */
-const areOwn = new WeakMap<Message, boolean>();
-
-function isOwn(message: Message): boolean {
-  const known = areOwn.get(message);
-  if (known !== undefined) return known;
-  const own = hasOwnText(message);
-  areOwn.set(message, own);
-  return own;
-}
-
 /** Index of the newest message written by a person; -1 if there is none. */
 export function findNewestQuestion(slots: readonly Slot[]): number {
   return slots.findLastIndex((slot, index) => {
     if (slot.isNote) return false;
     const said = slot.original ?? slot.message;
     const before = slots[index - 1];
-    return isOwn(said) && !isInlineToolOutput(said, before?.original ?? before?.message);
+    return hasOwnText(said) && !isInlineToolOutput(said, before?.original ?? before?.message);
   });
 }
 

@@ -135,7 +135,7 @@ function extractText(slot: Slot, tokensOf: TokenEstimator): MessageText | undefi
 
 /**
  * Removes images and reasoning from a text message and clips tool output in it. Images and output can be retrieved
- * again; the reasoning of a finished reply is in the reply, and several providers ignore it.
+ * again; the conclusion of the reasoning is the text itself.
  */
 export function dropExtras(slot: Slot, tokensOf: TokenEstimator): Slot {
   const message = withoutReasoning(withoutImages(clipInlineToolOutput(slot.message, MAX_OUTPUT_CHARACTERS)));
