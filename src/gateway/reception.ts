@@ -26,6 +26,7 @@ import type { McpMount } from "./mcp-mount.ts";
 import { METRICS_TYPE, type Metrics } from "./observe/metrics.ts";
 import type { Observer } from "./observe/observer.ts";
 import type { Trace } from "./observe/trace.ts";
+import { sendDashboard } from "./pages/dashboard/send-dashboard.ts";
 import type { Pages } from "./pages/pages.ts";
 import { forwardRequest } from "./passthrough/forward-request.ts";
 import { findStoreFailure } from "./thread/store-failure.ts";
@@ -223,6 +224,10 @@ export class Reception {
   ): Promise<void> {
     if (name === "metrics") {
       response.writeHead(200, { "content-type": METRICS_TYPE }).end(this.#deps.metrics.render());
+      return;
+    }
+    if (name === "dashboard" || name === "asset") {
+      await sendDashboard(request, response, name === "asset" ? target.path : "/index.html");
       return;
     }
     const reader =

@@ -142,4 +142,10 @@ const stopJob = defineRoute(
   },
 );
 
-export const JOB_ROUTES: readonly ApiRoute[] = [startReplay, startImport, listJobs, getJob, stopJob];
+export const JOB_ROUTES = [
+  startReplay,
+  startImport,
+  listJobs,
+  getJob,
+  stopJob,
+] as const satisfies readonly ApiRoute[];

@@ -215,7 +215,7 @@ const forkSession = defineRoute(
   },
 );
 
-export const LINE_ROUTES: readonly ApiRoute[] = [
+export const LINE_ROUTES = [
   listPins,
   pinEntry,
   unpinEntry,
@@ -224,4 +224,4 @@ export const LINE_ROUTES: readonly ApiRoute[] = [
   listLines,
   chooseLine,
   forkSession,
-];
+] as const satisfies readonly ApiRoute[];

@@ -201,4 +201,4 @@ async function findPlace<Found>(
   return undefined;
 }
 
-export const RECALL_ROUTES: readonly ApiRoute[] = [recallByQuery, recallByBody, expand];
+export const RECALL_ROUTES = [recallByQuery, recallByBody, expand] as const satisfies readonly ApiRoute[];

@@ -277,11 +277,11 @@ const listChildren = defineRoute(
   },
 );
 
-export const SESSION_ROUTES: readonly ApiRoute[] = [
+export const SESSION_ROUTES = [
   listSessions,
   createSession,
   getSession,
   updateSession,
   forgetSession,
   listChildren,
-];
+] as const satisfies readonly ApiRoute[];

@@ -140,4 +140,4 @@ const listRequests = defineRoute(
   },
 );
 
-export const USAGE_ROUTES: readonly ApiRoute[] = [getUsage, getControl, listRequests];
+export const USAGE_ROUTES = [getUsage, getControl, listRequests] as const satisfies readonly ApiRoute[];

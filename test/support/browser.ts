@@ -1,0 +1,138 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from "playwright-core";
+import { afterAll, onTestFinished, test } from "vitest";
+import { proofTestIf } from "./proof.ts";
+
+const NAMES = [
+  "chromium",
+  "chromium-browser",
+  "google-chrome",
+  "google-chrome-stable",
+  "chrome",
+  "microsoft-edge",
+];
+const PLACES = [
+  "/usr/bin/chromium",
+  "/usr/lib/chromium/chromium",
+  "/snap/bin/chromium",
+  "/opt/google/chrome/chrome",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+  "/Applications/Chromium.app/Contents/MacOS/Chromium",
+  "C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe",
+  "C:\\Program Files (x86)\\Microsoft\\Edge\\Application\\msedge.exe",
+];
+const FLAGS = [
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--force-color-profile=srgb",
+];
+
+/** Skipped tests say how to run them. */
+const REMEDY =
+  "no Chromium found: run 'apt-get install chromium' as root, or set LONGHAUL_CHROMIUM to the path of Chromium or Chrome, then repeat npm test";
+
+const program = findChromium();
+let warned = false;
+
+/** Finds a Chromium: LONGHAUL_CHROMIUM, a program on the path, or a usual place. */
+export function findChromium(env: NodeJS.ProcessEnv = process.env): string | undefined {
+  if (env.LONGHAUL_CHROMIUM) return env.LONGHAUL_CHROMIUM;
+  const folders = (env.PATH ?? "").split(delimiter).filter(Boolean);
+  const onPath = folders.flatMap((folder) => NAMES.map((name) => join(folder, name)));
+  return [...onPath, ...PLACES].find((path) => existsSync(path));
+}
+
+type BrowserTest = (title: string, body: () => Promise<void>) => void;
+
+function defineBrowserTest(define: (title: string, body: () => Promise<void>) => void): BrowserTest {
+  return (title, body) => {
+    if (program !== undefined) return define(title, body);
+    if (!warned) process.stderr.write(`Browser tests are skipped: ${REMEDY}.\n`);
+    warned = true;
+    test(`${title} (${REMEDY})`, (context) => context.skip(REMEDY));
+  };
+}
+
+/** A test in a real browser; without one it is skipped, and its title says what to install. */
+export const browserTest = defineBrowserTest(test);
+/** A long test in a real browser. */
+export const browserProof = defineBrowserTest(proofTestIf(program !== undefined));
+
+let browser: Promise<Browser> | undefined;
+
+async function startBrowser(): Promise<Browser> {
+  const isRoot = process.getuid?.() === 0;
+  return await chromium.launch({
+    ...(program !== undefined && { executablePath: program }),
+    args: [...FLAGS, ...(isRoot ? ["--no-sandbox"] : [])],
+  });
+}
+
+afterAll(async () => {
+  const started = browser;
+  browser = undefined;
+  await (await started)?.close();
+});
+
+/** A page of the dashboard for one test, and the problems that it had. */
+export interface TestPage {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Errors of scripts, violations of the policy, failed loads, and requests to other hosts. */
+  readonly problems: readonly string[];
+}
+
+/** Opens a page in a context of its own. */
+export async function openPage(url: string, options: BrowserContextOptions = {}): Promise<TestPage> {
+  browser ??= startBrowser();
+  const context = await (await browser).newContext({
+    viewport: { width: 1_280, height: 860 },
+    locale: "en-US",
+    timezoneId: "UTC",
+    reducedMotion: "reduce",
+    ...options,
+  });
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  const problems: string[] = [];
+  const { host } = new URL(url);
+  page.on("pageerror", (error) => problems.push(`error: ${error.message}`));
+  page.on("console", (message) => {
+    if (message.type() === "error") problems.push(`console: ${message.text()}`);
+  });
+  page.on("request", (request) => {
+    const asked = new URL(request.url());
+    if (asked.host !== host && !["data:", "blob:"].includes(asked.protocol))
+      problems.push(`request: ${request.url()}`);
+  });
+  await page.goto(url);
+  return { page, context, problems };
+}
+
+const ARTIFACTS = fileURLToPath(new URL("../../artifacts/", import.meta.url));
+
+/** Keeps a screenshot under artifacts/, for people to look at. */
+export async function keepScreenshot(page: Page, name: string): Promise<void> {
+  mkdirSync(ARTIFACTS, { recursive: true });
+  await page.screenshot({ path: join(ARTIFACTS, `${name}.png`), fullPage: true, animations: "disabled" });
+}
+
+/** Prints the version of the browser, for the log of a run. */
+export function readChromiumVersion(): string | undefined {
+  return program === undefined
+    ? undefined
+    : spawnSync(program, ["--version"], { encoding: "utf8" }).stdout.trim();
+}
