@@ -1,11 +1,16 @@
 import type { z } from "zod";
+import type {
+  ByteRoute as AnyByteRoute,
+  JsonRoute as AnyJsonRoute,
+  StreamRoute as AnyStreamRoute,
+} from "../../src/api/core/route.ts";
 import type { API_ROUTES } from "../../src/api/routes.ts";
 
 /** All routes of /api/v1, as types only: the schemas of the server stay on the server. */
 type Route = (typeof API_ROUTES)[number];
-type JsonRoute = Extract<Route, { kind: "json" }>;
-type StreamRoute = Extract<Route, { kind: "stream" }>;
-type ByteRoute = Extract<Route, { kind: "bytes" }>;
+type JsonRoute = Extract<Route, AnyJsonRoute>;
+type StreamRoute = Extract<Route, AnyStreamRoute>;
+type ByteRoute = Extract<Route, AnyByteRoute>;
 
 type NameOf<One extends Route> = One extends Route ? `${One["method"]} ${One["path"]}` : never;
 type Find<All extends Route, Name extends string> = All extends Route

@@ -75,7 +75,7 @@ type Call<Head extends RouteHead> = RouteCall<
 >;
 
 /** A route that keeps the types of its schemas, from which clients in this repository take theirs. */
-export type Kept<Head extends RouteHead, Kind> = Pick<Head, "id" | "method" | "path"> &
+type Kept<Head extends RouteHead, Kind> = Pick<Head, "id" | "method" | "path"> &
   Pick<Head, Extract<keyof Head, "params" | "query" | "body">> &
   Kind;
 
