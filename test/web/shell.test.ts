@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import { findAccessFaults } from "../support/axe.ts";
 import { browserTest, keepScreenshot, openPage } from "../support/browser.ts";
 import { startGateway } from "../support/gateway.ts";
+import { findAccessFaults } from "./support/axe.ts";
 
 const QUIET = { upstream: "http://127.0.0.1:1", withoutEmbedder: true } as const;
 
