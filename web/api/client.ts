@@ -3,6 +3,9 @@ import type { ByteInput, ByteName, JsonInput, JsonName, Reply } from "./routes.t
 import { isSignInNeeded, token } from "./token.ts";
 
 const BASE = "/api/v1";
+/** The bundled sample conversation has a store of its own, with the same routes. */
+const SAMPLE_BASE = "/api/v1/sample";
+export const SAMPLE_SESSION = "longhaul-sample";
 
 interface RawInput {
   readonly params?: Readonly<Record<string, unknown>>;
@@ -47,7 +50,8 @@ export async function send(
   const [method = "GET", path = ""] = name.split(" ");
   const sent = token.peek();
   try {
-    const response = await fetch(BASE + fillPath(path, params) + buildQuery(query), {
+    const base = isAboutSample({ params, body }) ? SAMPLE_BASE : BASE;
+    const response = await fetch(base + fillPath(path, params) + buildQuery(query), {
       method,
       cache: "no-store",
       credentials: "omit",
@@ -66,6 +70,11 @@ export async function send(
   } catch (error) {
     throw toFailure(error);
   }
+}
+
+function isAboutSample({ params = {}, body }: RawInput): boolean {
+  const session = params.session ?? (body as { readonly session?: unknown } | undefined)?.session;
+  return session === SAMPLE_SESSION || String(params.job).startsWith("sample-");
 }
 
 function fillPath(path: string, params: Readonly<Record<string, unknown>>): string {

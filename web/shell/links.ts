@@ -14,3 +14,12 @@ export function linkToEntry(id: string, seq: number): string {
 export function linkToWindow(id: string): string {
   return buildPath("/sessions/:id/window", { id });
 }
+
+/** The address of the conversations behind a sum of money. */
+export function linkToSpending(filter: Readonly<Record<string, string | undefined>>): string {
+  const pairs = Object.entries(filter).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  );
+  const text = new URLSearchParams(pairs).toString();
+  return `/spending${text && `?${text}`}`;
+}

@@ -91,7 +91,7 @@ export function defineRoute<const Head extends RouteHead, Reply extends z.ZodTyp
 export function defineStream<const Head extends RouteHead, Events extends StreamRoute["events"]>(
   head: Head & { readonly events: Events },
   handle: (call: Call<Head>) => Promise<AsyncIterable<StreamEvent>>,
-): Kept<Head, StreamRoute & { readonly events: Events }> {
+): Kept<Head, Omit<StreamRoute, "events"> & { readonly events: Events }> {
   return { ...head, kind: "stream", handle: handle as StreamRoute["handle"] };
 }
 

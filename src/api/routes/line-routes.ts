@@ -211,7 +211,7 @@ const forkSession = defineRoute(
         meta: meta as NonNullable<Awaited<ReturnType<Session["record"]>>["meta"]>,
       }),
     });
-    return await describeSession(fork, usage, await fork.record());
+    return await describeSession(kernel, fork, usage, await fork.record());
   },
 );
 

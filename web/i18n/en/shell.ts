@@ -37,5 +37,13 @@ export const en = {
   copy: "Copy",
   copyFailed: "Select the text and copy it by hand",
   live: "live",
+  conversation: "Conversation",
+  window: "Window",
+  cost: "Cost",
+  lastActivity: "Last activity",
+  continueColumn: "Continue",
+  copyCommand: "Copy command",
+  cached: "from cache",
+  fresh: "new",
   version: "Version {version}",
 } as const;

@@ -40,5 +40,13 @@ export const zh: Texts<keyof typeof en> = {
   copy: "复制",
   copyFailed: "请手动选中文字复制",
   live: "进行中",
+  conversation: "对话",
+  window: "窗口",
+  cost: "费用",
+  lastActivity: "最近活动",
+  continueColumn: "继续",
+  copyCommand: "复制命令",
+  cached: "来自缓存",
+  fresh: "新增",
   version: "版本 {version}",
 };
