@@ -19,7 +19,7 @@ function install() {
     "--no-install-recommends",
     "chromium",
     "fonts-dejavu-core",
-    "fonts-noto-cjk",
+    "fonts-wqy-zenhei",
   ];
   let done = run(...args);
   if (done.status !== 0) {

@@ -17,10 +17,14 @@ export interface ChartSeries {
 export interface ChartProps {
   /** Describes the chart to screen readers, with its main message. */
   readonly label: string;
-  /** Ascending; milliseconds if `isTime`. */
+  /** Ascending; milliseconds if `isTime`, with ticks at hours and days in UTC. */
   readonly x: readonly number[];
   readonly isTime?: boolean;
+  /** Name of the axis, in the legend. */
+  readonly xLabel?: string;
   readonly formatX?: (value: number) => string;
+  /** Short form for the axis; default: `formatX`. */
+  readonly formatTick?: (value: number) => string;
   readonly series: readonly ChartSeries[];
   readonly height?: number;
   /** Indexes of points that are marked by a line, such as edits. */

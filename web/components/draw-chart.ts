@@ -2,13 +2,17 @@ import "uplot/dist/uPlot.min.css";
 import UPlot from "uplot";
 import type { ChartProps } from "./chart.tsx";
 
+/** Curves with more points than this show no dots. */
+const MAX_DOTS = 14;
+
 interface LatestProps {
   readonly current: ChartProps;
 }
 
 /** Draws a chart into an element with the colors of the theme. */
 export function drawChart(element: HTMLElement, latest: LatestProps): UPlot {
-  const { x, series, isTime = false, formatX, height = 180 } = latest.current;
+  const { x, series, isTime = false, formatX = String, formatTick = formatX, height = 180 } = latest.current;
+  const isSparse = x.length <= MAX_DOTS;
   const style = getComputedStyle(document.documentElement);
   const color = (name: string) => style.getPropertyValue(name).trim();
   const axis = {
@@ -22,26 +26,34 @@ export function drawChart(element: HTMLElement, latest: LatestProps): UPlot {
     width: Math.max(1, element.clientWidth),
     height,
     ms: 1,
+    tzDate: (ms) => UPlot.tzDate(new Date(ms), "Etc/UTC"),
     scales: {
       x: { time: isTime },
       y: { range: (_, min, max) => [Math.min(0, min), max > 0 ? max * 1.08 : 1] },
     },
     axes: [
-      { ...axis, grid: { show: false }, ...(formatX && { values: (_, ticks) => ticks.map(formatX) }) },
+      {
+        ...axis,
+        size: 30,
+        space: 72,
+        grid: { show: false },
+        ...(formatTick && { values: (_, ticks) => ticks.map(formatTick) }),
+      },
       { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => first?.format(tick) ?? String(tick)) },
     ],
     series: [
-      formatX ? { value: (_, value) => (value === null ? "" : formatX(value)) } : {},
+      { label: latest.current.xLabel ?? "", value: (_, value) => (value === null ? "" : formatX(value)) },
       ...series.map((one) => {
         const stroke = color(`--part-${one.color}`);
         return {
           label: one.label,
           stroke,
           width: 1.5,
-          points: { show: x.length < 40, size: 5 },
+          points: { show: isSparse, size: 5 },
           ...(one.isFilled && { fill: `${stroke}22` }),
           ...(one.isDashed && { dash: [5, 4] }),
-          value: (_: UPlot, value: number | null) => one.format(value),
+          value: (_: UPlot, value: number | null) =>
+            value === null || value === undefined ? "" : one.format(value),
         };
       }),
     ],

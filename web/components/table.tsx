@@ -1,4 +1,5 @@
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, RefObject } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 /** A column of a table. */
 export interface Column<Row> {
@@ -21,8 +22,10 @@ interface TableProps<Row> {
 export function Table<Row>({ caption, rows, columns, keyOf }: TableProps<Row>) {
   const classOf = ({ isNumber, isMinor }: Column<Row>) =>
     `${isNumber ? "number" : ""} ${isMinor ? "minor" : ""}`;
+  const [place, isScrolling] = useScrolling();
   return (
-    <div class="table" tabIndex={-1}>
+    // A table that is wider than the page must be reachable by keyboard.
+    <div ref={place} class="table" {...(isScrolling && { tabIndex: 0 })}>
       <table>
         <caption class="hidden">{caption}</caption>
         <thead>
@@ -48,4 +51,18 @@ export function Table<Row>({ caption, rows, columns, keyOf }: TableProps<Row>) {
       </table>
     </div>
   );
+}
+
+/** Tells whether an element has content beyond its right edge. */
+function useScrolling(): readonly [RefObject<HTMLDivElement | null>, boolean] {
+  const place = useRef<HTMLDivElement>(null);
+  const [isScrolling, setScrolling] = useState(false);
+  useEffect(() => {
+    const element = place.current;
+    if (!element) return;
+    const observer = new ResizeObserver(() => setScrolling(element.scrollWidth > element.clientWidth));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return [place, isScrolling];
 }

@@ -27,6 +27,16 @@ export function formatDay(at: Maybe<number>): string {
   return formatDate(at, { dateStyle: "medium" });
 }
 
+/** Formats a day that is given in UTC, as usage is: its date. */
+export function formatUtcDay(at: Maybe<number>): string {
+  return formatDate(at, { dateStyle: "medium", timeZone: "UTC" });
+}
+
+/** Formats a day in UTC in short form: month and day. */
+export function formatShortDay(at: Maybe<number>): string {
+  return formatDate(at, { month: "short", day: "numeric", timeZone: "UTC" });
+}
+
 /** Formats date and time to the second. */
 export function formatTime(at: Maybe<number>): string {
   return formatDate(at, { dateStyle: "medium", timeStyle: "medium" });

@@ -2,7 +2,7 @@ import { useMemo } from "preact/hooks";
 import type { Reply } from "../../api/routes.ts";
 import { Chart } from "../../components/chart.tsx";
 import { formatMoney } from "../../format/number.ts";
-import { formatDay } from "../../format/time.ts";
+import { formatShortDay, formatUtcDay } from "../../format/time.ts";
 import { language } from "../../i18n/language.ts";
 import { linkToSpending } from "../../shell/links.ts";
 import { navigate } from "../../shell/router.ts";
@@ -44,7 +44,10 @@ export function MoneyCurve({
       <Chart
         label={text("curveLabel", { spent: formatMoney(report.total.cost), days: String(days.length) })}
         x={x}
-        formatX={formatDay}
+        isTime
+        xLabel={text("day")}
+        formatX={formatUtcDay}
+        formatTick={formatShortDay}
         series={series}
         height={200}
         onPick={(index) => navigate(linkToSpending({ from: days[index], to: days[index] }))}

@@ -99,17 +99,21 @@ function Policies({ replay }: { readonly replay: Replay }) {
         <Chart
           label={text("sampleCurve")}
           x={x}
-          formatX={(value) => text("sampleRequest", { number: formatCount(value) })}
+          xLabel={text("sampleRequest")}
+          formatX={formatCount}
           series={series}
           height={220}
         />
       </div>
-      <Table
-        caption={text("samplePolicies")}
-        rows={policies}
-        columns={buildColumns()}
-        keyOf={({ policy }) => policy}
-      />
+      <div>
+        <Table
+          caption={text("samplePolicies")}
+          rows={policies}
+          columns={buildColumns()}
+          keyOf={({ policy }) => policy}
+        />
+        <p class="dim hint">{text("costHint")}</p>
+      </div>
     </div>
   );
 }
@@ -118,12 +122,6 @@ function buildColumns(): readonly Column<Policy>[] {
   return [
     { name: text("policy"), cell: ({ policy }) => (policy === "longhaul" ? <b>{policy}</b> : policy) },
     { name: text("costShare"), isNumber: true, cell: ({ costShare }) => formatShare(costShare) },
-    {
-      name: text("fullCostShare"),
-      isNumber: true,
-      isMinor: true,
-      cell: ({ fullCostShare }) => formatShare(fullCostShare),
-    },
     { name: text("peak"), isNumber: true, isMinor: true, cell: ({ peakTokens }) => formatShort(peakTokens) },
     { name: text("edits"), isNumber: true, cell: ({ edits }) => formatCount(edits) },
     { name: text("kept"), isNumber: true, cell: ({ identifiers }) => formatShare(identifiers) },

@@ -5,7 +5,7 @@ import { EmptyState } from "../../components/empty-state.tsx";
 import { ResourceView } from "../../components/resource-view.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { formatCount, formatMoney, formatShare, formatShort } from "../../format/number.ts";
-import { formatDay } from "../../format/time.ts";
+import { formatUtcDay } from "../../format/time.ts";
 import { linkToSession, linkToWindow } from "../../shell/links.ts";
 import type { PageProps } from "../../shell/page-route.ts";
 import { spendingText as text } from "./spending-text.ts";
@@ -62,7 +62,7 @@ export default function SpendingPage({ query }: PageProps) {
 }
 
 function describeDays(from: string | undefined, to: string | undefined): string {
-  const show = (day: string) => formatDay(Date.parse(`${day}T12:00:00`));
+  const show = (day: string) => formatUtcDay(Date.parse(day));
   if (from && from === to) return show(from);
   if (from && to) return text("between", { from: show(from), to: show(to) });
   return from ? text("since", { from: show(from) }) : text("always");
