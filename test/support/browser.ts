@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -59,6 +58,8 @@ type BrowserTest = (title: string, body: () => Promise<void>) => void;
 
 function defineBrowserTest(define: (title: string, body: () => Promise<void>) => void): BrowserTest {
   return (title, body) => {
+    // Here and not below: files share this module, and each closes its browser.
+    afterAll(closeBrowser);
     if (program !== undefined) return define(title, body);
     if (!warned) process.stderr.write(`Browser tests are skipped: ${REMEDY}.\n`);
     warned = true;
@@ -81,11 +82,11 @@ async function startBrowser(): Promise<Browser> {
   });
 }
 
-afterAll(async () => {
+async function closeBrowser(): Promise<void> {
   const started = browser;
   browser = undefined;
   await (await started)?.close();
-});
+}
 
 /** A page of the dashboard for one test, and the problems that it had. */
 export interface TestPage {
@@ -128,11 +129,4 @@ const ARTIFACTS = fileURLToPath(new URL("../../artifacts/", import.meta.url));
 export async function keepScreenshot(page: Page, name: string): Promise<void> {
   mkdirSync(ARTIFACTS, { recursive: true });
   await page.screenshot({ path: join(ARTIFACTS, `${name}.png`), fullPage: true, animations: "disabled" });
-}
-
-/** Prints the version of the browser, for the log of a run. */
-export function readChromiumVersion(): string | undefined {
-  return program === undefined
-    ? undefined
-    : spawnSync(program, ["--version"], { encoding: "utf8" }).stdout.trim();
 }

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import { browserTest, keepScreenshot, openPage } from "../support/browser.ts";
+import { browserProof, keepScreenshot, openPage } from "../support/browser.ts";
 import { startGateway } from "../support/gateway.ts";
 import { findAccessFaults } from "./support/axe.ts";
 import { fillStore, STORIES } from "./support/filled-store.ts";
@@ -14,7 +14,7 @@ async function readTotal(page: Page, label: string): Promise<number> {
   return toNumber(await page.locator(".figure", { hasText: label }).locator(".figure-value").textContent());
 }
 
-browserTest("the overview shows money first, and every sum opens the rows that add up to it", async () => {
+browserProof("the overview shows money first, and every sum opens the rows that add up to it", async () => {
   const gateway = await serveStore();
   const { page, problems } = await openPage(`${gateway.url}/`);
   await page.getByRole("table", { name: "Conversations" }).waitFor();
@@ -45,7 +45,7 @@ browserTest("the overview shows money first, and every sum opens the rows that a
   expect(problems).toEqual([]);
 });
 
-browserTest("a conversation that goes on shows up by itself", async () => {
+browserProof("a conversation that goes on shows up by itself", async () => {
   const gateway = await serveStore();
   const { page, problems } = await openPage(`${gateway.url}/`);
   await page.getByRole("table", { name: "Conversations" }).waitFor();
@@ -64,7 +64,7 @@ browserTest("a conversation that goes on shows up by itself", async () => {
   expect(problems).toEqual([]);
 });
 
-browserTest("dark, narrow and Chinese pages are as accessible as the others", async () => {
+browserProof("dark, narrow and Chinese pages are as accessible as the others", async () => {
   const gateway = await serveStore();
   const { page, problems } = await openPage(`${gateway.url}/`, {
     viewport: { width: 390, height: 844 },

@@ -1,10 +1,10 @@
 import { expect } from "vitest";
-import { browserTest, keepScreenshot, openPage } from "../support/browser.ts";
+import { browserProof, keepScreenshot, openPage } from "../support/browser.ts";
 import { startGateway } from "../support/gateway.ts";
 import { findAccessFaults } from "./support/axe.ts";
 import { fillStore } from "./support/filled-store.ts";
 
-browserTest(
+browserProof(
   "the search finds words of every conversation; hits open at the exact entry and name the agent's command",
   async () => {
     const gateway = await startGateway({

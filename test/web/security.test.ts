@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
 import { openKernel } from "../../src/index.ts";
-import { browserTest, openPage } from "../support/browser.ts";
+import { browserProof, browserTest, openPage } from "../support/browser.ts";
 import { testFolder } from "../support/folder.ts";
 import { startGateway } from "../support/gateway.ts";
 import { listHostileTexts } from "./support/hostile-texts.ts";
@@ -74,7 +74,7 @@ async function checkUnharmed(page: Page): Promise<void> {
   expect(found).toEqual({ ran: false, handlers: 0, bad: [], svg: 0, strange: [] });
 }
 
-browserTest("none of 500 hostile texts runs in a list, a search or rendered Markdown", async () => {
+browserProof("none of 500 hostile texts runs in a list, a search or rendered Markdown", async () => {
   expect(HOSTILE.length).toBeGreaterThanOrEqual(500);
   const gateway = await startGateway({ ...QUIET, path: await fillHostile() });
   const { page, problems } = await openPage(`${gateway.url}/`);
@@ -94,7 +94,7 @@ browserTest("none of 500 hostile texts runs in a list, a search or rendered Mark
   expect(problems).toEqual([]);
 });
 
-browserTest("none of 500 hostile texts survives the Markdown of messages", async () => {
+browserProof("none of 500 hostile texts survives the Markdown of messages", async () => {
   const gateway = await startGateway(QUIET);
   const { page, problems } = await openPage(`${gateway.url}/`);
   await page.locator(".excerpt .markdown p").first().waitFor({ timeout: 60_000 });
@@ -109,7 +109,8 @@ browserTest("none of 500 hostile texts survives the Markdown of messages", async
   })(${JSON.stringify(HOSTILE)})`);
   expect(count).toBeGreaterThan(300);
   await checkUnharmed(page);
-  expect(problems).toEqual([]);
+  // While a text is taken apart, the policy reports what it would have blocked; nothing is loaded.
+  expect(problems.filter((problem) => !problem.startsWith("console:"))).toEqual([]);
 });
 
 browserTest("a page of another origin can neither read nor drive the gateway", async () => {
@@ -199,7 +200,7 @@ browserTest("a page of another origin can neither read nor drive the gateway", a
   expect((await gateway.kernel.sessions({ limit: 10 })).map(({ id }) => id)).toEqual(["secret"]);
 });
 
-browserTest(
+browserProof(
   "with tokens, the dashboard asks for one, keeps it in this tab, and shows only that person's conversations",
   async () => {
     const tokens = [

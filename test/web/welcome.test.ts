@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { browserTest, keepScreenshot, openPage } from "../support/browser.ts";
+import { browserProof, keepScreenshot, openPage } from "../support/browser.ts";
 import { ask, startGateway } from "../support/gateway.ts";
 import { findAccessFaults } from "./support/axe.ts";
 
 const QUIET = { upstream: "http://127.0.0.1:1", withoutEmbedder: true } as const;
 
-browserTest(
+browserProof(
   "an empty store opens on the sample, with its windows under all policies and a button to import",
   async () => {
     const gateway = await startGateway(QUIET);
