@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
   type Browser,
@@ -9,50 +9,14 @@ import {
   type Page,
 } from "playwright-core";
 import { afterAll, onTestFinished, test } from "vitest";
+import { CHROMIUM_FLAGS, CHROMIUM_REMEDY, findChromium } from "../../scripts/find-chromium.mjs";
 import { proofTestIf } from "./proof.ts";
 
-const NAMES = [
-  "chromium",
-  "chromium-browser",
-  "google-chrome",
-  "google-chrome-stable",
-  "chrome",
-  "microsoft-edge",
-];
-const PLACES = [
-  "/usr/bin/chromium",
-  "/usr/lib/chromium/chromium",
-  "/snap/bin/chromium",
-  "/opt/google/chrome/chrome",
-  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-  "/Applications/Chromium.app/Contents/MacOS/Chromium",
-  "C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe",
-  "C:\\Program Files (x86)\\Microsoft\\Edge\\Application\\msedge.exe",
-];
-const FLAGS = [
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-  "--force-color-profile=srgb",
-];
-
 /** Skipped tests say how to run them. */
-const REMEDY =
-  "no Chromium found: run 'apt-get install chromium' as root, or set LONGHAUL_CHROMIUM to the path of Chromium or Chrome, then repeat npm test";
+const REMEDY = `${CHROMIUM_REMEDY}, then repeat npm test`;
 
 const program = findChromium();
 let warned = false;
-
-/** Finds a Chromium: LONGHAUL_CHROMIUM, a program on the path, or a usual place. */
-export function findChromium(env: NodeJS.ProcessEnv = process.env): string | undefined {
-  if (env.LONGHAUL_CHROMIUM) return env.LONGHAUL_CHROMIUM;
-  const folders = (env.PATH ?? "").split(delimiter).filter(Boolean);
-  const onPath = folders.flatMap((folder) => NAMES.map((name) => join(folder, name)));
-  return [...onPath, ...PLACES].find((path) => existsSync(path));
-}
 
 type BrowserTest = (title: string, body: () => Promise<void>) => void;
 
@@ -75,10 +39,9 @@ export const browserProof = defineBrowserTest(proofTestIf(program !== undefined)
 let browser: Promise<Browser> | undefined;
 
 async function startBrowser(): Promise<Browser> {
-  const isRoot = process.getuid?.() === 0;
   return await chromium.launch({
     ...(program !== undefined && { executablePath: program }),
-    args: [...FLAGS, ...(isRoot ? ["--no-sandbox"] : [])],
+    args: CHROMIUM_FLAGS,
   });
 }
 
