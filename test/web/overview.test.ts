@@ -20,6 +20,8 @@ browserProof("the overview shows money first, and every sum opens the rows that 
   await page.getByRole("table", { name: "Conversations" }).waitFor();
   const spent = await readTotal(page, "Spent");
   expect(spent).toBeGreaterThan(0);
+  const saved = page.locator(".figure", { hasText: "Saved by edits" });
+  expect(await saved.textContent()).toMatch(/estimated: -?[\d.]+% of \$[\d.]+ without edits/);
   await page.locator(".chart canvas").first().waitFor();
   await keepScreenshot(page, "overview-light");
   expect(await findAccessFaults(page)).toEqual([]);

@@ -44,13 +44,32 @@ export async function fillStore(stories: readonly Story[] = STORIES): Promise<st
       cwd: `/home/ada/${story.project}`,
     };
     await using session = await kernel.session(story.id, { title: story.title, meta: { source } });
-    const window = session.window({ model: story.model });
+    // A small window makes edits necessary, so that there are savings to show.
+    const window = session.window({
+      model: story.model,
+      ...(story.requests > 20 && { models: { "*": { window: 12_000 } } }),
+    });
     for (let request = 1; request <= story.requests; request++) {
       now += 120_000;
       await session.append({
         role: "user",
         text: `${story.title}: step ${request}. The ${story.project} gate listens on port ${4_100 + request}.`,
       });
+      const callId = `call-${request}`;
+      const output = Array.from(
+        { length: 120 },
+        (_, line) => `${request}.${line} ferry ${line * 7} leaves pier ${line % 9}`,
+      );
+      await session.append({
+        role: "assistant",
+        model: story.model,
+        parts: [{ type: "tool-call", callId, name: "read_timetable", input: { request } }],
+      });
+      await session.append({
+        role: "tool",
+        parts: [{ type: "tool-result", callId, name: "read_timetable", output: output.join("\n") }],
+      });
+      if (story.requests > 20) await window.fit();
       await session.append({
         role: "assistant",
         model: story.model,
