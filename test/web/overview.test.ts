@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { browserProof, keepScreenshot, openPage } from "../support/browser.ts";
 import { startGateway } from "../support/gateway.ts";
-import { findAccessFaults } from "./support/axe.ts";
+import { findAccessFaults, findFaultsInThemes } from "./support/axe.ts";
 import { fillStore, STORIES } from "./support/filled-store.ts";
 
 const serveStore = async () =>
@@ -24,7 +24,7 @@ browserProof("the overview shows money first, and every sum opens the rows that 
   expect(await saved.textContent()).toMatch(/estimated: -?[\d.]+% of \$[\d.]+ without edits/);
   await page.locator(".chart canvas").first().waitFor();
   await keepScreenshot(page, "overview-light");
-  expect(await findAccessFaults(page)).toEqual([]);
+  expect(await findFaultsInThemes(page)).toEqual([]);
 
   // The agent's row opens its conversations.
   const row = page.getByRole("table", { name: "Where it went" }).getByRole("row", { name: /claude-code/ });
@@ -36,7 +36,7 @@ browserProof("the overview shows money first, and every sum opens the rows that 
   expect(costs).toHaveLength(STORIES.filter(({ agent }) => agent === "claude-code").length);
   expect(costs.map(toNumber).reduce((sum, cost) => sum + cost, 0)).toBeCloseTo(byAgent, 1);
   await keepScreenshot(page, "spending");
-  expect(await findAccessFaults(page)).toEqual([]);
+  expect(await findFaultsInThemes(page)).toEqual([]);
 
   // All rows together are the sum of the overview.
   await page.goto(`${gateway.url}/spending`);

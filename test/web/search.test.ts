@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { browserProof, keepScreenshot, openPage } from "../support/browser.ts";
 import { startGateway } from "../support/gateway.ts";
-import { findAccessFaults } from "./support/axe.ts";
+import { findFaultsInThemes } from "./support/axe.ts";
 import { fillStore } from "./support/filled-store.ts";
 
 browserProof(
@@ -31,7 +31,7 @@ browserProof(
     const entry = await (await gateway.kernel.session(id)).entry(seq);
     expect(JSON.stringify(entry)).toContain("harbor");
     await keepScreenshot(page, "search");
-    expect(await findAccessFaults(page)).toEqual([]);
+    expect(await findFaultsInThemes(page)).toEqual([]);
 
     // A link narrows the search; the address can be opened again.
     await hit.locator(".facts a", { hasText: "harbor" }).click();

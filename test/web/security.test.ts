@@ -109,7 +109,7 @@ browserProof("none of 500 hostile texts survives the Markdown of messages", asyn
   })(${JSON.stringify(HOSTILE)})`);
   expect(count).toBeGreaterThan(300);
   await checkUnharmed(page);
-  // While a text is taken apart, the policy reports what it would have blocked; nothing is loaded.
+  // While the sanitizer takes a text apart, the policy reports blocked styles; nothing is loaded.
   expect(problems.filter((problem) => !problem.startsWith("console:"))).toEqual([]);
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { browserProof, keepScreenshot, openPage } from "../support/browser.ts";
 import { ask, startGateway } from "../support/gateway.ts";
-import { findAccessFaults } from "./support/axe.ts";
+import { findFaultsInThemes } from "./support/axe.ts";
 
 const QUIET = { upstream: "http://127.0.0.1:1", withoutEmbedder: true } as const;
 
@@ -19,7 +19,7 @@ browserProof(
     await page.locator(".excerpt .markdown strong", { hasText: "50432" }).first().waitFor();
     await page.locator(".chart canvas").waitFor();
     await keepScreenshot(page, "welcome");
-    expect(await findAccessFaults(page)).toEqual([]);
+    expect(await findFaultsInThemes(page)).toEqual([]);
     expect(problems).toEqual([]);
 
     // Nothing of it is in the store, in the figures or in a recall.

@@ -1,3 +1,4 @@
+import { SAMPLE_SESSION } from "../../src/api/sample/sample-session.ts";
 import { ApiFailure, readFailure, toFailure } from "./api-failure.ts";
 import type { ByteInput, ByteName, JsonInput, JsonName, Reply } from "./routes.ts";
 import { isSignInNeeded, token } from "./token.ts";
@@ -5,7 +6,6 @@ import { isSignInNeeded, token } from "./token.ts";
 const BASE = "/api/v1";
 /** The bundled sample conversation has a store of its own, with the same routes. */
 const SAMPLE_BASE = "/api/v1/sample";
-export const SAMPLE_SESSION = "longhaul-sample";
 
 interface RawInput {
   readonly params?: Readonly<Record<string, unknown>>;

@@ -1,8 +1,6 @@
 import { type Kernel, type MessageInput, openKernel } from "../../index.ts";
+import { SAMPLE_SESSION } from "./sample-session.ts";
 import { SAMPLE_STORY, type SampleStep } from "./sample-story.ts";
-
-/** Id of the session in the store of the sample. */
-export const SAMPLE_SESSION = "longhaul-sample";
 
 const MODEL = "claude-sonnet-4-5";
 /** Small, so that a conversation of this length meets its limit. */

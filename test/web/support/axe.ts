@@ -20,3 +20,14 @@ export async function findAccessFaults(page: Page): Promise<readonly string[]> {
       nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}: ${failureSummary}`),
     );
 }
+
+/** Findings in the light and in the dark theme. */
+export async function findFaultsInThemes(page: Page): Promise<readonly string[]> {
+  const faults: string[] = [];
+  for (const colorScheme of ["dark", "light"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.waitForFunction((theme) => document.documentElement.dataset.theme === theme, colorScheme);
+    faults.push(...(await findAccessFaults(page)).map((fault) => `${colorScheme}: ${fault}`));
+  }
+  return faults;
+}

@@ -1,5 +1,6 @@
+import { SAMPLE_SESSION } from "../../../src/api/sample/sample-session.ts";
 import { ApiFailure } from "../../api/api-failure.ts";
-import { call, SAMPLE_SESSION } from "../../api/client.ts";
+import { call } from "../../api/client.ts";
 import type { Reply } from "../../api/routes.ts";
 
 type Replay = NonNullable<Reply<"GET /jobs/{job}">["replay"]>;

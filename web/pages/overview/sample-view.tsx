@@ -1,5 +1,6 @@
 import { useMemo } from "preact/hooks";
-import { call, SAMPLE_SESSION } from "../../api/client.ts";
+import { SAMPLE_SESSION } from "../../../src/api/sample/sample-session.ts";
+import { call } from "../../api/client.ts";
 import type { Reply } from "../../api/routes.ts";
 import { useResource } from "../../api/use-resource.ts";
 import { Chart } from "../../components/chart.tsx";
