@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { ask, startGateway } from "../support/gateway.ts";
 
-const QUIET = { upstream: "http://127.0.0.1:1", withoutEmbedder: true } as const;
+const QUIET = { upstream: "http://127.0.0.1:1" } as const;
 const HTML = { accept: "text/html,application/xhtml+xml" };
 const web = new URL("../../dist/web/", import.meta.url);
 

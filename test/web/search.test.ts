@@ -9,7 +9,7 @@ browserProof(
   async () => {
     const gateway = await startGateway({
       upstream: "http://127.0.0.1:1",
-      withoutEmbedder: true,
+
       path: await fillStore(),
     });
     const { page, problems } = await openPage(`${gateway.url}/`);
@@ -24,7 +24,7 @@ browserProof(
     const href = await hit.locator(".hit-head a").getAttribute("href");
     expect(href).toMatch(/^\/sessions\/claude-code%2F[\w-]+\?entry=\d+$/);
     expect(await hit.locator(".hit-resume code").textContent()).toMatch(
-      /^cd \/home\/ada\/harbor && claude --resume 0f0c/,
+      /^cd \/srv\/harbor && claude --resume 0f0c/,
     );
     const seq = Number(/entry=(\d+)/.exec(href ?? "")?.[1]);
     const id = decodeURIComponent(/sessions\/([^?]+)/.exec(href ?? "")?.[1] ?? "");

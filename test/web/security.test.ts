@@ -8,7 +8,7 @@ import { testFolder } from "../support/folder.ts";
 import { startGateway } from "../support/gateway.ts";
 import { listHostileTexts } from "./support/hostile-texts.ts";
 
-const QUIET = { upstream: "http://127.0.0.1:1", withoutEmbedder: true } as const;
+const QUIET = { upstream: "http://127.0.0.1:1" } as const;
 const HOSTILE = listHostileTexts();
 
 /** A store whose titles, agents, projects, tool names, file names and messages are all hostile. */

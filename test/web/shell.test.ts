@@ -3,7 +3,7 @@ import { browserTest, keepScreenshot, openPage } from "../support/browser.ts";
 import { startGateway } from "../support/gateway.ts";
 import { findAccessFaults } from "./support/axe.ts";
 
-const QUIET = { upstream: "http://127.0.0.1:1", withoutEmbedder: true } as const;
+const QUIET = { upstream: "http://127.0.0.1:1" } as const;
 
 browserTest(
   "the dashboard opens at / without an error, a violation of its policy or a foreign request",

@@ -3,7 +3,7 @@ import { browserProof, keepScreenshot, openPage } from "../support/browser.ts";
 import { ask, startGateway } from "../support/gateway.ts";
 import { findFaultsInThemes } from "./support/axe.ts";
 
-const QUIET = { upstream: "http://127.0.0.1:1", withoutEmbedder: true } as const;
+const QUIET = { upstream: "http://127.0.0.1:1" } as const;
 
 browserProof(
   "an empty store opens on the sample, with its windows under all policies and a button to import",

@@ -40,8 +40,8 @@ export async function fillStore(stories: readonly Story[] = STORIES): Promise<st
     const source = {
       format: story.agent,
       id: own,
-      path: `/home/ada/${own}`,
-      cwd: `/home/ada/${story.project}`,
+      path: `/srv/${own}`,
+      cwd: `/srv/${story.project}`,
     };
     await using session = await kernel.session(story.id, { title: story.title, meta: { source } });
     // A small window makes edits necessary, so that there are savings to show.
