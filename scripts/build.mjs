@@ -38,6 +38,8 @@ const declarations = spawnSync(compiler, ["-p", "tsconfig.build.json"], {
   shell: process.platform === "win32",
 });
 if (declarations.status !== 0) process.exit(1);
+// The types of all routes are large and only for the dashboard, which takes them from the sources.
+for (const path of ["routes", "routes.d.ts"]) rmSync(join(root, "dist", "api", path), { recursive: true });
 
 const input = Object.fromEntries(
   modules.map((file) => {

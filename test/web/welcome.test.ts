@@ -1,6 +1,7 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { browserProof, keepScreenshot, openPage } from "../support/browser.ts";
 import { ask, startGateway } from "../support/gateway.ts";
+import { proofTest } from "../support/proof.ts";
 import { findFaultsInThemes } from "./support/axe.ts";
 
 const QUIET = { upstream: "http://127.0.0.1:1" } as const;
@@ -31,7 +32,7 @@ browserProof(
   },
 );
 
-test("the sample can be read and replayed, and nothing else", async () => {
+proofTest("the sample can be read and replayed, and nothing else", async () => {
   const gateway = await startGateway(QUIET);
   const send = (method: string, path: string, body?: object) =>
     ask(gateway, { method, path: `/api/v1/sample${path}`, ...(body && { body }) });
