@@ -11,7 +11,7 @@ const files = readdirSync("test", { recursive: true })
   .map((path) => join("test", String(path)))
   .filter((path) => path.endsWith(".test.ts") && !path.startsWith(join("test", "soak")))
   .filter((path) => !REAL_CLIENTS.includes(path.replaceAll("\\", "/")))
-  .filter((path) => /\b(?:proof|sized)Test/.test(readFileSync(path, "utf8")));
+  .filter((path) => /\b(?:proof|sized)Test|\bbrowserProof/.test(readFileSync(path, "utf8")));
 
 /** Whether a file gets a process of its own, as in the everyday suite. */
 const isApart = (path: string) => APART.some((pattern) => matchesGlob(path, pattern));

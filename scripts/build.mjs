@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
+import { build } from "vite";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const { exports, bin } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -37,6 +38,8 @@ const declarations = spawnSync(compiler, ["-p", "tsconfig.build.json"], {
   shell: process.platform === "win32",
 });
 if (declarations.status !== 0) process.exit(1);
+// The types of all routes are large and only for the dashboard, which takes them from the sources.
+for (const path of ["routes", "routes.d.ts"]) rmSync(join(root, "dist", "api", path), { recursive: true });
 
 const input = Object.fromEntries(
   modules.map((file) => {
@@ -90,3 +93,6 @@ const weights = readWeights();
 const words = buildWordTable(weights.words, weights.factors.length - weights.pieces);
 const terms = mapTerms(createStaticEmbedder(weights));
 writeFileSync(join(root, "dist", TABLES_FILE), packTables(weights.id, words, terms));
+
+// The dashboard, which the gateway serves from dist/web.
+await build({ configFile: join(root, "web", "vite.config.ts"), logLevel: "warn" });

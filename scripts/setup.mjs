@@ -41,10 +41,12 @@ function once(stampPath, inputs, make) {
   writeFileSync(stamp, wanted);
 }
 
-const sources = readdirSync(join(root, "src"), { recursive: true })
-  .map((path) => join("src", String(path)))
-  .filter((path) => path.endsWith(".ts"))
-  .sort();
+const listSources = (folder) =>
+  readdirSync(join(root, folder), { recursive: true })
+    .map((path) => join(folder, String(path)))
+    .filter((path) => /\.(?:tsx?|css|html|svg|json)$/.test(path))
+    .sort();
+const sources = [...listSources("src"), ...listSources("web")];
 
 once("node_modules/.longhaul-installed", ["package.json", "package-lock.json"], () => {
   run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], "installing dependencies");

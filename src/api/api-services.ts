@@ -20,6 +20,10 @@ export interface ServerFacts {
     readonly healed: number;
     readonly savings: Savings;
   };
+  readonly memory: {
+    /** Messages of the memory monitor, newest first. */
+    readonly notices: readonly { readonly at: number; readonly type: string; readonly text: string }[];
+  };
 }
 
 /** Services that the routes share. */

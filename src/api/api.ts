@@ -14,6 +14,7 @@ import { ReplayJobs } from "./jobs/replay-jobs.ts";
 import type { ReplayRunner } from "./jobs/replay-runner.ts";
 import { buildOpenApi } from "./openapi.ts";
 import { API_ROUTES } from "./routes.ts";
+import { checkSampleRoute, SAMPLE_CALLER, SAMPLE_PATH, SampleServices } from "./sample/sample-services.ts";
 import { StoreUsage } from "./spending/store-usage.ts";
 
 /** Dependencies of the API. */
@@ -44,12 +45,14 @@ export class Api {
   readonly #services: ApiServices;
   readonly #onError: (error: unknown) => void;
   readonly #closing = new AbortController();
+  readonly #sample: SampleServices;
   #document: object | undefined;
 
   constructor({ kernel, server, imports, replayRunner, onError }: ApiDeps) {
     const replays = new ReplayJobs(replayRunner);
     const feed = new ChangeFeed(kernel, createFeedSource(imports, replays));
     this.#services = { kernel, server, imports, replays, usage: new StoreUsage(kernel), feed };
+    this.#sample = new SampleServices(this.#services);
     this.#onError = onError;
   }
 
@@ -61,15 +64,22 @@ export class Api {
 
   /** Answers one request. Never throws. */
   async handle(incoming: ApiRequest): Promise<void> {
-    const { request, response, path } = incoming;
+    const { request, response } = incoming;
     const method = request.method ?? "GET";
+    const isSample = incoming.path.startsWith(`${SAMPLE_PATH}/`);
+    const path = isSample ? incoming.path.slice(SAMPLE_PATH.length) : incoming.path;
     try {
       const { route, params } = matchRoute(API_ROUTES, method, path);
+      if (isSample) checkSampleRoute(route);
       const query = new URLSearchParams(incoming.query);
       const checked = checkRequest(route, { params, query, body: incoming.body });
       const signal = AbortSignal.any([incoming.signal, this.#closing.signal]);
       const lastEventId = request.headers["last-event-id"]?.toString();
-      const call = { services: this.#services, caller: incoming.caller, ...checked, lastEventId, signal };
+      const call = {
+        services: isSample ? await this.#sample.open() : this.#services,
+        caller: isSample ? SAMPLE_CALLER : incoming.caller,
+        ...{ ...checked, lastEventId, signal },
+      };
       await this.#answer(route, call, response, method === "HEAD");
     } catch (error) {
       if (response.destroyed || incoming.signal.aborted) return;
@@ -93,6 +103,7 @@ export class Api {
   async close(): Promise<void> {
     this.endStreams();
     await this.#services.replays.close();
+    await this.#sample.close();
   }
 
   async #answer(

@@ -16,7 +16,7 @@ import { USAGE_ROUTES } from "./routes/usage-routes.ts";
 import { WINDOW_ROUTES } from "./routes/window-routes.ts";
 
 /** Every route of the API; the document and the tests are made from this list. */
-export const API_ROUTES: readonly ApiRoute[] = [
+export const API_ROUTES = [
   ...SESSION_ROUTES,
   ...EXPORT_ROUTES,
   ...ENTRY_ROUTES,
@@ -32,4 +32,4 @@ export const API_ROUTES: readonly ApiRoute[] = [
   ...JOB_ROUTES,
   ...FIT_ROUTES,
   ...SERVER_ROUTES,
-];
+] as const satisfies readonly ApiRoute[];

@@ -6,6 +6,7 @@ import type { WireFault, WireName } from "../wire/wire.ts";
 import { getWire } from "../wire/wires.ts";
 import { answerApi, isApiRequest, toApiError } from "./answer-api.ts";
 import { answerMcp } from "./answer-mcp.ts";
+import { answerPage } from "./answer-page.ts";
 import { type Admission, type AdmittedRequest, admit } from "./door/admit.ts";
 import { ByteBudget } from "./door/byte-budget.ts";
 import { createClientSignal } from "./door/client-signal.ts";
@@ -19,11 +20,10 @@ import type { Services } from "./exchange/services.ts";
 import { runExchange } from "./exchange.ts";
 import { FaultError } from "./fault-error.ts";
 import type { FormerPeople } from "./identity/former-people.ts";
-import { listSessionPrefixes } from "./identity/person-ids.ts";
 import { toFault } from "./internal-fault.ts";
 import type { LazyApi } from "./lazy-api.ts";
 import type { McpMount } from "./mcp-mount.ts";
-import { METRICS_TYPE, type Metrics } from "./observe/metrics.ts";
+import type { Metrics } from "./observe/metrics.ts";
 import type { Observer } from "./observe/observer.ts";
 import type { Trace } from "./observe/trace.ts";
 import type { Pages } from "./pages/pages.ts";
@@ -135,9 +135,7 @@ export class Reception {
     const { route } = admission.target;
     if (route.type === "page") {
       const isApi = route.name === "v1" || route.name === "openapi";
-      await (isApi
-        ? this.#api(request, response, admission)
-        : this.#page(request, response, admission, route.name));
+      await (isApi ? this.#api(request, response, admission) : this.#page(request, response, admission));
       return;
     }
     if (route.type === "mcp") {
@@ -215,26 +213,10 @@ export class Reception {
     }
   }
 
-  async #page(
-    request: IncomingMessage,
-    response: ServerResponse,
-    { principal, target }: AdmittedRequest,
-    name: string,
-  ): Promise<void> {
-    if (name === "metrics") {
-      response.writeHead(200, { "content-type": METRICS_TYPE }).end(this.#deps.metrics.render());
-      return;
-    }
-    const reader =
-      principal.token === undefined
-        ? {}
-        : { prefixes: listSessionPrefixes(await this.#deps.formerPeople.complete(principal)) };
-    if (await this.#deps.pages.handle(request, response, reader)) return;
-    this.#refuse(request, response, {
-      status: 404,
-      kind: "not_found",
-      message: `There is no page ${target.path}.`,
-    });
+  async #page(request: IncomingMessage, response: ServerResponse, admission: AdmittedRequest): Promise<void> {
+    if (await answerPage(request, response, admission, this.#deps)) return;
+    const message = `There is no page ${admission.target.path}.`;
+    this.#refuse(request, response, { status: 404, kind: "not_found", message });
   }
 
   async #mcp(request: IncomingMessage, response: ServerResponse, admission: AdmittedRequest): Promise<void> {

@@ -73,6 +73,10 @@ test("every route answers as the document says", async () => {
   expect(spent.savings).toMatchObject({ basis: "estimated", savedCost: 0 });
   expect((await api.get("/usage/control?since=1")).body).toMatchObject({ basis: "measured", groups: [] });
   expect(spent).toMatchObject({ cacheShare: 0.75, sessions: 1, total: { requests: 1 } });
+  const one = (await api.get("/usage?by=day&model=claude-sonnet-4-5&project=harbor")).body;
+  expect(one).toMatchObject({ total: { requests: 1 }, savings: null, rows: [{ saved: null }] });
+  expect((await api.get("/usage?by=agent&project=nowhere")).body).toMatchObject({ rows: [], sessions: 0 });
+  expect((await api.get("/usage?by=session&agent=ticket")).body.rows[0].saved.savedCost).toBe(0);
   expect(spent.total.cost).toBeGreaterThan(0);
   expect((await api.get(`${at}/usage`)).body.requests).toMatchObject([
     { promptTokens: 4_000, cacheShare: 0.75 },
@@ -190,6 +194,7 @@ test("every route answers as the document says", async () => {
     state: "done",
     replay: { messages: 25 },
   });
+  expect((await api.get("/imports/places")).status).toBe(200);
   expect((await api.get("/health")).body).toMatchObject({ status: "ok", person: "local" });
   const events = api.follow("/events", 1);
   const noise = setInterval(() => void session.note("hello"), 50);

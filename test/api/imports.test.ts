@@ -16,6 +16,7 @@ const FACTS = {
   isOpen: true,
   inFlight: 0,
   totals: { requests: 0, failures: 0, edits: 0, healed: 0, savings: NO_SAVINGS },
+  memory: { notices: [] },
 };
 
 test("an import is a job: it is followed, listed and stopped, and runs once at a time", async () => {

@@ -77,7 +77,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["ai-sdk", "claude-code", "cline", "codex", "opencode", "pi", "swe-agent"],
     ["cline-sdk", "openclaw", "roo"],
   ],
-  api: [["core"], ["schemas", "jobs"], ["events", "spending"], ["routes"]],
+  api: [["core"], ["schemas", "jobs"], ["events", "spending"], ["sample"], ["routes"]],
   gateway: [
     ["config", "identity", "loops"],
     ["observe"],

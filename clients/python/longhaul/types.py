@@ -157,4 +157,4 @@ class Usage(TypedDict, total=False):
     total: UsageTotals
     cacheShare: float | None
     sessions: int
-    savings: dict[str, Any]
+    savings: dict[str, Any] | None

@@ -45,21 +45,21 @@ export interface RouteHead {
 }
 
 /** A route with a JSON reply. */
-interface JsonRoute extends RouteHead {
+export interface JsonRoute extends RouteHead {
   readonly kind: "json";
   readonly reply: z.ZodType;
   handle(call: RouteCall): Promise<unknown>;
 }
 
 /** A route with a stream of events; `events` gives the data of each event by its name. */
-interface StreamRoute extends RouteHead {
+export interface StreamRoute extends RouteHead {
   readonly kind: "stream";
   readonly events: Readonly<Record<string, z.ZodType>>;
   handle(call: RouteCall): Promise<AsyncIterable<StreamEvent>>;
 }
 
 /** A route with bytes. */
-interface ByteRoute extends RouteHead {
+export interface ByteRoute extends RouteHead {
   readonly kind: "bytes";
   handle(call: RouteCall): Promise<ByteReply>;
 }
@@ -74,19 +74,24 @@ type Call<Head extends RouteHead> = RouteCall<
   Output<Head["body"]>
 >;
 
+/** A route that keeps the types of its schemas, from which clients in this repository take theirs. */
+type Kept<Head extends RouteHead, Kind> = Pick<Head, "id" | "method" | "path"> &
+  Pick<Head, Extract<keyof Head, "params" | "query" | "body">> &
+  Kind;
+
 /** Defines a route with a JSON reply; the compiler checks the handler against the schemas. */
 export function defineRoute<const Head extends RouteHead, Reply extends z.ZodType>(
   head: Head & { readonly reply: Reply },
   handle: (call: Call<Head>) => Promise<Frozen<z.input<Reply>>>,
-): JsonRoute {
+): Kept<Head, JsonRoute & { readonly reply: Reply }> {
   return { ...head, kind: "json", handle: handle as JsonRoute["handle"] };
 }
 
 /** Defines a route with a stream of events. */
-export function defineStream<const Head extends RouteHead>(
-  head: Head & Pick<StreamRoute, "events">,
+export function defineStream<const Head extends RouteHead, Events extends StreamRoute["events"]>(
+  head: Head & { readonly events: Events },
   handle: (call: Call<Head>) => Promise<AsyncIterable<StreamEvent>>,
-): StreamRoute {
+): Kept<Head, Omit<StreamRoute, "events"> & { readonly events: Events }> {
   return { ...head, kind: "stream", handle: handle as StreamRoute["handle"] };
 }
 
@@ -94,6 +99,6 @@ export function defineStream<const Head extends RouteHead>(
 export function defineDownload<const Head extends RouteHead>(
   head: Head,
   handle: (call: Call<Head>) => Promise<ByteReply>,
-): ByteRoute {
+): Kept<Head, ByteRoute> {
   return { ...head, kind: "bytes", handle: handle as ByteRoute["handle"] };
 }

@@ -59,6 +59,12 @@ export class HistoryImport {
     return this.#state.state === "running" || this.#state.state === "indexing";
   }
 
+  /** The folders of agents that exist on this computer, which a run reads. */
+  async findPlaces(): Promise<readonly { readonly agent: string; readonly path: string }[]> {
+    const places = await findSourcePlaces(this.#system);
+    return places.map(({ format, path }) => ({ agent: format.name, path }));
+  }
+
   /** Calls `listener` after each change of the state; returns a function that removes it. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);

@@ -25,14 +25,23 @@ export class ReplayJobs {
   readonly #listeners = new Set<(job: ReplayJob) => void>();
   readonly #running = new Map<string, { readonly stop: AbortController; readonly end: Promise<void> }>();
 
-  constructor(runner: ReplayRunner) {
+  readonly #prefix: string;
+
+  /** Ids of jobs begin with `prefix`. */
+  constructor(runner: ReplayRunner, prefix = "replay") {
     this.#runner = runner;
+    this.#prefix = prefix;
   }
 
   /** Starts a replay; throws if it is not possible. */
   async start(owner: string, request: ReplayRequest): Promise<ReplayJob> {
     await this.#runner.check(request);
-    const job: ReplayJob = { id: `replay-${randomUUID()}`, owner, state: "running", startedAt: Date.now() };
+    const job: ReplayJob = {
+      id: `${this.#prefix}-${randomUUID()}`,
+      owner,
+      state: "running",
+      startedAt: Date.now(),
+    };
     const stop = new AbortController();
     this.#set(job);
     const end = this.#runner.run(request, stop.signal).then(

@@ -175,4 +175,8 @@ const readMessages = defineRoute(
   },
 );
 
-export const APPEND_ROUTES: readonly ApiRoute[] = [appendMessages, reportUsage, readMessages];
+export const APPEND_ROUTES = [
+  appendMessages,
+  reportUsage,
+  readMessages,
+] as const satisfies readonly ApiRoute[];

@@ -169,4 +169,4 @@ const redactEntries = defineRoute(
   },
 );
 
-export const EDIT_ROUTES: readonly ApiRoute[] = [compactSession, revertEdit, redactEntries];
+export const EDIT_ROUTES = [compactSession, revertEdit, redactEntries] as const satisfies readonly ApiRoute[];

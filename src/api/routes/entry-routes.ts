@@ -238,4 +238,10 @@ async function* followTail(session: Session, entries: AsyncIterable<Entry>): Asy
   }
 }
 
-export const ENTRY_ROUTES: readonly ApiRoute[] = [listEntries, getEntry, getBlob, listDrafts, tailEntries];
+export const ENTRY_ROUTES = [
+  listEntries,
+  getEntry,
+  getBlob,
+  listDrafts,
+  tailEntries,
+] as const satisfies readonly ApiRoute[];

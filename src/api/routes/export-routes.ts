@@ -37,4 +37,4 @@ async function* readTexts(pieces: AsyncIterable<OutputPiece>): AsyncGenerator<st
   for await (const { text } of pieces) yield text;
 }
 
-export const EXPORT_ROUTES: readonly ApiRoute[] = [exportConversation];
+export const EXPORT_ROUTES = [exportConversation] as const satisfies readonly ApiRoute[];

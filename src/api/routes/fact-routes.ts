@@ -51,4 +51,4 @@ const setFact = defineRoute(
   },
 );
 
-export const FACT_ROUTES: readonly ApiRoute[] = [getFact, setFact];
+export const FACT_ROUTES = [getFact, setFact] as const satisfies readonly ApiRoute[];

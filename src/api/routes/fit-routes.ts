@@ -139,4 +139,4 @@ function checkOwnMessages(messages: readonly unknown[]): void {
   }
 }
 
-export const FIT_ROUTES: readonly ApiRoute[] = [fitMessages];
+export const FIT_ROUTES = [fitMessages] as const satisfies readonly ApiRoute[];

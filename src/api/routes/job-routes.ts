@@ -68,15 +68,33 @@ const startImport = defineRoute(
     errors: ["FORBIDDEN"],
   },
   async ({ services: { imports }, caller, body }) => {
-    if (!isLocalCaller(caller))
-      throw new ApiError(
-        "FORBIDDEN",
-        "Only the person who runs the gateway may import files of its machine.",
-      );
+    checkMayImport(caller);
     imports.start(body.formats);
     return requireJob(toImportJob(imports), "import");
   },
 );
+
+const listImportPlaces = defineRoute(
+  {
+    id: "listImportPlaces",
+    method: "GET",
+    path: "/imports/places",
+    tag,
+    summary: "List the folders of agents on the gateway's machine that an import reads",
+    description: "Only for the person who runs the gateway.",
+    reply: z.object({ places: z.array(z.object({ agent: z.string(), path: z.string() })) }),
+    errors: ["FORBIDDEN"],
+  },
+  async ({ services: { imports }, caller }) => {
+    checkMayImport(caller);
+    return { places: await imports.findPlaces() };
+  },
+);
+
+function checkMayImport(caller: ApiCaller): void {
+  if (isLocalCaller(caller)) return;
+  throw new ApiError("FORBIDDEN", "Only the person who runs the gateway may import files of its machine.");
+}
 
 const listJobs = defineRoute(
   {
@@ -142,4 +160,11 @@ const stopJob = defineRoute(
   },
 );
 
-export const JOB_ROUTES: readonly ApiRoute[] = [startReplay, startImport, listJobs, getJob, stopJob];
+export const JOB_ROUTES = [
+  startReplay,
+  startImport,
+  listImportPlaces,
+  listJobs,
+  getJob,
+  stopJob,
+] as const satisfies readonly ApiRoute[];

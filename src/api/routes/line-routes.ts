@@ -211,11 +211,11 @@ const forkSession = defineRoute(
         meta: meta as NonNullable<Awaited<ReturnType<Session["record"]>>["meta"]>,
       }),
     });
-    return await describeSession(fork, usage, await fork.record());
+    return await describeSession(kernel, fork, usage, await fork.record());
   },
 );
 
-export const LINE_ROUTES: readonly ApiRoute[] = [
+export const LINE_ROUTES = [
   listPins,
   pinEntry,
   unpinEntry,
@@ -224,4 +224,4 @@ export const LINE_ROUTES: readonly ApiRoute[] = [
   listLines,
   chooseLine,
   forkSession,
-];
+] as const satisfies readonly ApiRoute[];

@@ -236,11 +236,11 @@ const listMemoryEvents = defineRoute(
   },
 );
 
-export const MEMORY_ROUTES: readonly ApiRoute[] = [
+export const MEMORY_ROUTES = [
   listMemories,
   addMemory,
   changeMemory,
   reviewMemory,
   forgetMemory,
   listMemoryEvents,
-];
+] as const satisfies readonly ApiRoute[];

@@ -1,5 +1,14 @@
 import { z } from "zod";
-import { type Entry, formatEntryId, LonghaulError, type MemoryScope, parseEntryId } from "../../index.ts";
+import {
+  type Entry,
+  formatEntryId,
+  type Hit,
+  type Kernel,
+  LonghaulError,
+  type MemoryScope,
+  parseEntryId,
+} from "../../index.ts";
+import { findResumeCommand } from "../../model/resume-command.ts";
 import { findOrigin } from "../../model/session-origin.ts";
 import { type ApiCaller, isLocalCaller, isVisibleTo } from "../core/api-caller.ts";
 import { about } from "../core/named-schema.ts";
@@ -110,7 +119,24 @@ async function recall(call: RouteCall, request: RecallRequest) {
   const hits = found.hits.filter((hit) =>
     hit.kind === "session" ? isSearchable(caller, hit.session) : isLocalCaller(caller),
   );
-  return { question, ...found, hits };
+  return { question, ...found, hits: details ? await addResumeCommands(services.kernel, hits) : hits };
+}
+
+async function addResumeCommands(
+  kernel: Kernel,
+  hits: readonly Hit[],
+): Promise<readonly (Hit & { resume?: string })[]> {
+  const ids = new Set(hits.flatMap((hit) => (hit.kind === "session" ? [hit.session] : [])));
+  const commands = new Map<string, string>();
+  for (const id of ids) {
+    const record = await kernel.find(id);
+    const command = record && findResumeCommand(record);
+    if (command !== undefined) commands.set(id, command);
+  }
+  return hits.map((hit) => {
+    const resume = hit.kind === "session" ? commands.get(hit.session) : undefined;
+    return resume === undefined ? hit : { ...hit, resume };
+  });
 }
 
 /** A person with a token finds own conversations and own memories. */
@@ -201,4 +227,4 @@ async function findPlace<Found>(
   return undefined;
 }
 
-export const RECALL_ROUTES: readonly ApiRoute[] = [recallByQuery, recallByBody, expand];
+export const RECALL_ROUTES = [recallByQuery, recallByBody, expand] as const satisfies readonly ApiRoute[];

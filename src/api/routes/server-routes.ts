@@ -24,13 +24,22 @@ const getHealth = defineRoute(
     reply: healthSchema,
   },
   async ({ services: { kernel, server }, caller }) => {
-    const { version, startedAt, isOpen, inFlight, totals } = server();
+    const { version, startedAt, isOpen, inFlight, totals, memory } = server();
+    const { notices } = memory;
     const canWrite = await runWithTimeLimit({ limitMs: MAX_PROBE_MS }, () => kernel.probe()).then(
       () => true,
       () => false,
     );
     const status = isOpen ? (canWrite ? "ok" : "store") : "draining";
-    const base = { status, version, now: Date.now(), startedAt, person: caller.id, inFlight } as const;
+    const base = {
+      status,
+      version,
+      now: Date.now(),
+      startedAt,
+      person: caller.id,
+      inFlight,
+      notices,
+    } as const;
     if (!isLocalCaller(caller))
       return { ...base, process: null, store: null, index: null, totals: null, handles: null };
     return {
@@ -96,4 +105,4 @@ const followEvents = defineStream(
   async ({ services: { feed }, caller, lastEventId, signal }) => feed.follow(caller, lastEventId, signal),
 );
 
-export const SERVER_ROUTES: readonly ApiRoute[] = [getHealth, followEvents];
+export const SERVER_ROUTES = [getHealth, followEvents] as const satisfies readonly ApiRoute[];

@@ -133,7 +133,7 @@ const createSession = defineRoute(
       ...(title !== undefined && { title }),
       ...(meta !== undefined && { meta: meta as NonNullable<SessionRecord["meta"]> }),
     });
-    return await describeSession(session, usage, await session.record());
+    return await describeSession(kernel, session, usage, await session.record());
   },
 );
 
@@ -186,7 +186,7 @@ const updateSession = defineRoute(
       ...(title !== undefined && { title }),
       ...(meta !== undefined && { meta: Object.fromEntries(merged) as NonNullable<SessionRecord["meta"]> }),
     });
-    return await describeSession(session, usage, await session.record());
+    return await describeSession(kernel, session, usage, await session.record());
   },
 );
 
@@ -277,11 +277,11 @@ const listChildren = defineRoute(
   },
 );
 
-export const SESSION_ROUTES: readonly ApiRoute[] = [
+export const SESSION_ROUTES = [
   listSessions,
   createSession,
   getSession,
   updateSession,
   forgetSession,
   listChildren,
-];
+] as const satisfies readonly ApiRoute[];

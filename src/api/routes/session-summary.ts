@@ -1,7 +1,8 @@
 import { pickPublicMeta } from "../../conversation/public-meta.ts";
 import type { Kernel, Session, SessionRecord } from "../../index.ts";
+import { findResumeCommand } from "../../model/resume-command.ts";
 import { findOrigin } from "../../model/session-origin.ts";
-import type { Totals } from "../../window-entry.ts";
+import { addReport, EMPTY_LEDGER, type Totals } from "../../window-entry.ts";
 import { isMemorySession } from "../core/own-sessions.ts";
 import type { StoreUsage } from "../spending/store-usage.ts";
 
@@ -16,6 +17,16 @@ export interface SessionSummary
   readonly isWriting: boolean;
   readonly model?: string;
   readonly usage?: Totals;
+  readonly lastRequest?: LastRequest;
+  readonly resume?: string;
+}
+
+/** The size of the window at the latest reported request. */
+interface LastRequest {
+  readonly at: number;
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+  readonly window: number | null;
 }
 
 /** The purpose of a session: "main" for a conversation. */
@@ -34,11 +45,12 @@ export async function readSessionSummary(
   record: SessionRecord,
 ): Promise<SessionSummary> {
   await using session = await kernel.session(record.id);
-  return await describeSession(session, usage, record);
+  return await describeSession(kernel, session, usage, record);
 }
 
 /** Describes an open session. */
 export async function describeSession(
+  kernel: Kernel,
   session: Session,
   usage: StoreUsage | undefined,
   record: SessionRecord,
@@ -47,6 +59,8 @@ export async function describeSession(
   const meta = pickPublicMeta(whole);
   const { seq, at } = await session.head();
   const { model } = await session.lastCall();
+  const lastRequest = await findLastRequest(kernel, session);
+  const resume = findResumeCommand(record);
   return {
     ...facts,
     ...(meta && { meta }),
@@ -57,5 +71,22 @@ export async function describeSession(
     isWriting: (await session.drafts()).length > 0,
     ...(model !== undefined && { model }),
     ...(usage && { usage: await usage.readTotals(session) }),
+    ...(lastRequest && { lastRequest }),
+    ...(resume !== undefined && { resume }),
+  };
+}
+
+async function findLastRequest(kernel: Kernel, session: Session): Promise<LastRequest | undefined> {
+  const { entries } = await session.page({ kinds: ["usage"], limit: 1 });
+  const [entry] = entries;
+  if (entry?.kind !== "usage") return undefined;
+  const { at, model } = entry;
+  const { session: totals } = addReport(EMPTY_LEDGER, { at, body: entry }, (id) => kernel.modelFacts(id));
+  const facts = model === undefined ? undefined : kernel.modelFacts(model);
+  return {
+    at,
+    promptTokens: totals.inputTokens + totals.cacheReadTokens + totals.cacheWriteTokens,
+    cachedTokens: totals.cacheReadTokens,
+    window: facts && !facts.isWindowAssumed ? facts.window : null,
   };
 }

@@ -221,11 +221,11 @@ const detachTask = defineRoute(
   },
 );
 
-export const TASK_ROUTES: readonly ApiRoute[] = [
+export const TASK_ROUTES = [
   listTasks,
   getTask,
   readTaskOutput,
   followTask,
   killTask,
   detachTask,
-];
+] as const satisfies readonly ApiRoute[];

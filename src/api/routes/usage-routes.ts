@@ -33,24 +33,33 @@ const getUsage = defineRoute(
       from: about(daySchema.optional(), "First day."),
       to: about(daySchema.optional(), "Last day."),
       session: about(sessionIdSchema.optional(), "Only this session."),
+      agent: about(
+        z.string().optional(),
+        'Only conversations of this agent; "(unknown)" for those without one.',
+      ),
+      project: about(z.string().optional(), "Only conversations of this project."),
+      model: about(z.string().optional(), "Only requests of this model."),
     }),
     reply: usageReportSchema,
     errors: ["SESSION_NOT_FOUND"],
   },
   async ({ services: { kernel, usage }, caller, query, signal }) => {
-    const { by, from, to } = query;
+    const { by, from, to, agent, project, model } = query;
     const records =
       query.session === undefined
         ? listRecords(kernel, caller)
         : yieldOne(await requireRecord(kernel, caller, query.session));
-    const { rows, total, savings, sessions } = await usage.report(records, { by, from, to, signal });
+    const { rows, total, savings, sessions } = await usage.report(records, {
+      ...{ by, from, to, agent, project, model, signal },
+    });
     return {
       by,
-      rows: rows.map(({ name, title, totals: own }) => ({
+      rows: rows.map(({ name, title, totals: own, saved }) => ({
         name,
         ...(title !== undefined && { title }),
         totals: own,
         cacheShare: computeCacheShare(own),
+        saved: saved && { savedCost: saved.savedCost, withoutCost: saved.withoutCost },
       })),
       total,
       cacheShare: computeCacheShare(total),
@@ -140,4 +149,4 @@ const listRequests = defineRoute(
   },
 );
 
-export const USAGE_ROUTES: readonly ApiRoute[] = [getUsage, getControl, listRequests];
+export const USAGE_ROUTES = [getUsage, getControl, listRequests] as const satisfies readonly ApiRoute[];

@@ -223,4 +223,9 @@ function toOverlayJson({ entry, isHolding, holdingEdits }: ListedOverlay, isFull
   };
 }
 
-export const WINDOW_ROUTES: readonly ApiRoute[] = [getWindow, fitWindow, listReceipts, getReceipt];
+export const WINDOW_ROUTES = [
+  getWindow,
+  fitWindow,
+  listReceipts,
+  getReceipt,
+] as const satisfies readonly ApiRoute[];

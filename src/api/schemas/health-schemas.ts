@@ -12,6 +12,10 @@ export const healthSchema = defineSchema(
     startedAt: timeSchema,
     person: about(z.string(), '"local", or "@" and the name of the token.'),
     inFlight: about(z.number().int(), "Unfinished requests."),
+    notices: about(
+      z.array(z.object({ at: timeSchema, type: z.string(), text: z.string() })),
+      "Messages of the memory monitor since the start, newest first: warning, critical, growth, relief, normal.",
+    ),
     process: about(
       z
         .object({

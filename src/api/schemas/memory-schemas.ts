@@ -77,6 +77,10 @@ const hitSchema = defineSchema(
       author: z.string(),
       speaker: z.string().nullable(),
       memory: z.looseObject({}).optional(),
+      resume: about(
+        z.string().optional(),
+        "The command with which its agent continues the conversation; only with `details`.",
+      ),
       copies: z.array(copySchema).optional(),
     }),
     z.object({

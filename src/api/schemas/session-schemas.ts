@@ -23,6 +23,21 @@ export const sessionSchema = defineSchema(
     isWriting: about(z.boolean(), "True while a message is being written."),
     model: about(z.string().optional(), "The model of the last call."),
     usage: about(totalsSchema.optional(), "Absent if the request has usage=false."),
+    lastRequest: about(
+      z
+        .object({
+          at: timeSchema,
+          promptTokens: about(z.number(), "Input, cache reads and cache writes together."),
+          cachedTokens: about(z.number(), "Tokens that were read from a cache."),
+          window: about(z.number().nullable(), "Window of the model; null if it is not known."),
+        })
+        .optional(),
+      "The latest reported request of the active line; absent if none was reported.",
+    ),
+    resume: about(
+      z.string().optional(),
+      "The command with which its agent continues the conversation, for a POSIX shell.",
+    ),
     meta: metaSchema.optional(),
   }),
   "One conversation.",

@@ -89,12 +89,19 @@ export const usageReportSchema = defineSchema(
         title: z.string().optional(),
         totals: totalsSchema,
         cacheShare: about(z.number().nullable(), "Share of the prompt tokens that were read from a cache."),
+        saved: about(
+          z.object({ savedCost: z.number(), withoutCost: z.number() }).nullable(),
+          "Estimated savings of edits with their denominator; null by model and for one model, where none are known.",
+        ),
       }),
     ),
     total: totalsSchema,
     cacheShare: z.number().nullable(),
     sessions: about(z.number().int(), "Conversations with reported usage."),
-    savings: about(savingsSchema, "Estimated savings of edits in these conversations and days."),
+    savings: about(
+      savingsSchema.nullable(),
+      "Estimated savings of edits in these conversations and days; null for one model, where none are known.",
+    ),
   }),
 );
 

@@ -57,12 +57,13 @@ export function settleSavings({ settled, recent }: SavingsSums): SavingsSums {
   return { settled: all, recent: new Map() };
 }
 
-/** The savings of a range of days. */
-export function sumSavings(sums: SavingsSums, from: string, to: string): Savings {
-  return [...settleSavings(sums).settled].reduce(
-    (sum, [day, savings]) => (day < from || day > to ? sum : addSavings(sum, savings)),
-    NO_SAVINGS,
-  );
+/** The savings of each day of a range. */
+export function listSavings(
+  sums: SavingsSums,
+  from: string,
+  to: string,
+): readonly (readonly [string, Savings])[] {
+  return [...settleSavings(sums).settled].filter(([day]) => day >= from && day <= to);
 }
 
 function addDay(days: Map<string, Savings>, { day, savings }: DaySavings): void {

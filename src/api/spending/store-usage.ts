@@ -9,7 +9,7 @@ import {
   type Savings,
   type Totals,
 } from "../../window-entry.ts";
-import { sumSavings } from "./savings-sums.ts";
+import { listSavings } from "./savings-sums.ts";
 import {
   NO_USAGE,
   readSessionUsage,
@@ -26,6 +26,9 @@ interface UsageQuestion {
   /** The first and last day, in UTC, as in "2026-11-15". */
   readonly from: string | undefined;
   readonly to: string | undefined;
+  readonly agent: string | undefined;
+  readonly project: string | undefined;
+  readonly model: string | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -34,13 +37,15 @@ interface UsageRow {
   readonly name: string;
   readonly title: string | undefined;
   readonly totals: Totals;
+  /** Null where savings are not known: they are estimated for requests, not for their models. */
+  readonly saved: Savings | null;
 }
 
 /** The answer to a question about usage. */
 interface UsageAnswer {
   readonly rows: readonly UsageRow[];
   readonly total: Totals;
-  readonly savings: Savings;
+  readonly savings: Savings | null;
   readonly sessions: number;
 }
 
@@ -76,30 +81,66 @@ export class StoreUsage {
   /** Answers a question over some sessions. */
   async report(records: AsyncIterable<SessionRecord>, question: UsageQuestion): Promise<UsageAnswer> {
     const { by, from = "", to = "9999-12-31", signal } = question;
-    const rows = new Map<string, { title: string | undefined; totals: Totals }>();
+    const hasSavings = question.model === undefined;
+    const rows = new Map<string, OpenRow>();
     let total = NO_TOTALS;
     let savings = NO_SAVINGS;
     let sessions = 0;
     for await (const record of records) {
       signal.throwIfAborted();
+      if (!isAskedFor(record, question)) continue;
       await using session = await this.#kernel.session(record.id);
       const before = total;
       const usage = await this.read(session);
-      savings = addSavings(savings, sumSavings(usage.savings, from, to));
-      for (const [model, ledger] of usage.models)
+      for (const [model, ledger] of usage.models) {
+        if (question.model !== undefined && model !== question.model) continue;
         for (const [day, totals] of Object.entries(ledger.days)) {
           if (day < from || day > to) continue;
-          const name = nameGroup(by, record, model, day);
-          const known = rows.get(name);
-          const title = by === "session" ? record.title : undefined;
-          rows.set(name, { title, totals: addTotals(known?.totals ?? NO_TOTALS, totals) });
+          const row = openRow(rows, nameGroup(by, record, model, day));
+          if (by === "session") row.title = record.title;
+          row.totals = addTotals(row.totals, totals);
           total = addTotals(total, totals);
         }
+      }
+      for (const [day, saved] of hasSavings ? listSavings(usage.savings, from, to) : []) {
+        savings = addSavings(savings, saved);
+        const row = by === "model" ? undefined : rows.get(nameGroup(by, record, "", day));
+        if (row) row.saved = addSavings(row.saved, saved);
+      }
       if (total !== before) sessions++;
     }
-    const named = [...rows].map(([name, row]) => ({ name, ...row }));
-    return { rows: named.sort(by === "day" ? compareNames : compareCosts), total, savings, sessions };
+    const named = [...rows].map(([name, { title, totals, saved }]) => ({
+      ...{ name, title, totals },
+      saved: hasSavings && by !== "model" ? saved : null,
+    }));
+    return {
+      rows: named.sort(by === "day" ? compareNames : compareCosts),
+      total,
+      savings: hasSavings ? savings : null,
+      sessions,
+    };
   }
+}
+
+/** A row while reports are added to it. */
+interface OpenRow {
+  title: string | undefined;
+  totals: Totals;
+  saved: Savings;
+}
+
+function openRow(rows: Map<string, OpenRow>, name: string): OpenRow {
+  const known = rows.get(name);
+  if (known) return known;
+  const row: OpenRow = { title: undefined, totals: NO_TOTALS, saved: NO_SAVINGS };
+  rows.set(name, row);
+  return row;
+}
+
+function isAskedFor(record: SessionRecord, { agent, project }: UsageQuestion): boolean {
+  const origin = findOrigin(record);
+  if (agent !== undefined && (origin.agent ?? UNKNOWN_NAME) !== agent) return false;
+  return project === undefined || (origin.project ?? UNKNOWN_NAME) === project;
 }
 
 function nameGroup(by: UsageGrouping, record: SessionRecord, model: string, day: string): string {

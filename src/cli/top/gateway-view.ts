@@ -1,6 +1,6 @@
 import type { CliContext } from "../cli-context.ts";
 
-/** The memory of a gateway, as its status page gives it. */
+/** The memory of a gateway, as its status gives it. */
 interface GatewayMemoryView {
   readonly level: string;
   readonly usedBytes?: number;

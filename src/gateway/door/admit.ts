@@ -15,7 +15,7 @@ import { identifyPrincipal, type Principal } from "./principal.ts";
 import { getHeadHeader, type RequestHead } from "./request-head.ts";
 import { buildAllowedHeaders, buildPreflightHeaders, checkOrigin, isPreflight } from "./request-origin.ts";
 import { parseTarget, type RequestTarget } from "./request-target.ts";
-import { findRoute, type Route } from "./route.ts";
+import { findDashboardRoute, findRoute, type Route } from "./route.ts";
 
 /** The destination of an admitted request. */
 interface RoutedTarget extends RequestTarget {
@@ -47,7 +47,7 @@ export type AdmittedRequest = Extract<Admission, { readonly type: "admitted" }>;
 
 const METHODS = ["GET", "HEAD", "POST", "PATCH", "DELETE"];
 /** Pages that need no token, because they reveal only that the gateway is running. */
-const OPEN_PAGES: readonly string[] = ["front", "healthz", "readyz", "openapi"];
+const OPEN_PAGES: readonly string[] = ["dashboard", "asset", "healthz", "readyz", "openapi"];
 
 /**
  * Decides about a request by its head, before any byte of the body is read. Host and origin are checked first, so that
@@ -69,7 +69,7 @@ export function admit(
   const parts = parseTarget(request.target);
   if ("fault" in parts) return buildRefusal(request, parts, headers);
   if (!METHODS.includes(request.method)) return buildRefusal(request, refuseMethod(METHODS), headers);
-  const route = findRoute(request.method, parts.path, readApiHint(request));
+  const route = chooseRoute(request, parts.path);
   const principal = identifyCaller(request, route, config, environment);
   if ("fault" in principal) return buildRefusal(request, principal, headers);
   if (route.type === "unknown")
@@ -83,6 +83,12 @@ export function admit(
   if (typeof encoding === "object") return buildRefusal(request, encoding, headers);
   const target = { ...parts, route };
   return { type: "admitted", principal, target, hasBody: hasBody(request), encoding, headers };
+}
+
+function chooseRoute(request: RequestHead, path: string): Route {
+  const route = findRoute(request.method, path, readApiHint(request));
+  if (route.type !== "unknown" || route.allow) return route;
+  return findDashboardRoute(request.method, path, getHeadHeader(request, "accept") ?? "") ?? route;
 }
 
 function identifyCaller(

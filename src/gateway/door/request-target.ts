@@ -13,7 +13,8 @@ const MAX_CHARACTERS = 4_096;
 const TOKEN_NAMES =
   /^(?:(?:x-)?(?:api|longhaul|auth|access|bearer|secret)?[-_]?(?:key|token)|auth(?:orization)?|bearer|secret|passw(?:or)?d|pwd|credentials?|client[-_]?secret|(?:refresh|id|session)[-_]?token|jwt|sig(?:nature)?|x-amz-(?:signature|security-token))$/i;
 /** Pages of the gateway that name a session: ids contain slashes, and percent signs where a person's name is encoded. */
-const NAMES_SESSION = /^\/api\/(?:sessions|replay|v1\/(?:sessions|memories|tasks|jobs))\/[^/]/;
+const NAMES_SESSION =
+  /^\/(?:api\/(?:sessions|replay|v1\/(?:sessions|memories|tasks|jobs))|sessions|memory|tasks)\/[^/]/;
 const TOKEN_VALUES = /^(?:sk-|rk-|bearer\s)/i;
 
 /**

@@ -2,7 +2,9 @@ import type { WireName } from "../../wire/wire.ts";
 
 /** Pages of the gateway itself. */
 type PageName =
-  | "front"
+  /** The dashboard: its document at every path of a page, and the files that the document loads. */
+  | "dashboard"
+  | "asset"
   | "healthz"
   | "readyz"
   | "metrics"
@@ -50,7 +52,7 @@ const PROCESSED_ENDPOINTS: Readonly<
 };
 
 const PAGES: Readonly<Record<string, { name: PageName; methods: readonly string[] }>> = {
-  "/": { name: "front", methods: READ_METHODS },
+  "/": { name: "dashboard", methods: READ_METHODS },
   "/healthz": { name: "healthz", methods: READ_METHODS },
   "/readyz": { name: "readyz", methods: READ_METHODS },
   "/metrics": { name: "metrics", methods: READ_METHODS },
@@ -100,6 +102,30 @@ export function findRoute(method: string, path: string, hint?: WireName): Route 
   return findPage(method, whole) ?? findEndpoint(method, whole, hint);
 }
 
+/** First segments that never belong to a page of the dashboard: APIs, pages for programs, files. */
+const NOT_DASHBOARD = [
+  "v1",
+  "v1beta",
+  "api",
+  "mcp",
+  "metrics",
+  "healthz",
+  "readyz",
+  "openapi.json",
+  "assets",
+];
+
+/**
+ * The dashboard for a path that nothing else answers, so that a link to one of its pages can be opened. Only for
+ * browsers that ask for a document: a program with a wrong address must get an error.
+ */
+export function findDashboardRoute(method: string, path: string, accepts: string): Route | undefined {
+  const [, segment = "", ...rest] = path.split("/");
+  if (!READ_METHODS.includes(method) || !/\btext\/html\b/.test(accepts)) return undefined;
+  if (NOT_DASHBOARD.includes(segment) || PREFIX.test(path)) return undefined;
+  return { type: "page", name: "dashboard", rest: [segment, ...rest] };
+}
+
 function findPage(method: string, path: string): Route | undefined {
   if (path === MCP_PATH)
     return ALL_METHODS.includes(method) ? { type: "mcp" } : { type: "unknown", allow: ALL_METHODS };
@@ -109,6 +135,10 @@ function findPage(method: string, path: string): Route | undefined {
     return { type: "page", name: page.name, rest: [] };
   }
   const [, api, segment, ...rest] = path.split("/");
+  if (api === "assets" && segment !== undefined)
+    return READ_METHODS.includes(method)
+      ? { type: "page", name: "asset", rest: [segment, ...rest] }
+      : { type: "unknown", allow: READ_METHODS };
   if (api === "api" && segment === "v1" && isOwnEndpoint(rest[0]))
     return V1_METHODS.includes(method)
       ? { type: "page", name: "v1", rest }

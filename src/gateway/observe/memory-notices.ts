@@ -8,10 +8,10 @@ export interface MemoryNotice {
   readonly text: string;
 }
 
-/** Notices that the status page shows. */
+/** Notices that are kept for the dashboard and /api/status. */
 const MAX_NOTICES = 20;
 
-/** Writes the messages of the monitor to the log and keeps the newest for the status page. */
+/** Writes the messages of the monitor to the log and keeps the newest for people. */
 export class MemoryNotices {
   readonly #notices: MemoryNotice[] = [];
   readonly #stop: () => void;

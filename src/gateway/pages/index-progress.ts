@@ -5,7 +5,7 @@ type IndexState = Awaited<ReturnType<Kernel["memory"]["state"]>>;
 /** Minimum time between two measurements: each reads a row of every session. */
 const MIN_INTERVAL_MS = 5_000;
 
-/** The state of the index for the status page, which asks for it often. */
+/** The state of the index for /api/status, which programs ask for often. */
 export class IndexProgress {
   readonly #kernel: Kernel;
   #measured: { readonly at: number; readonly state: Promise<IndexState | undefined> } | undefined;

@@ -7,7 +7,7 @@ import type { IndexProgress } from "./index-progress.ts";
 import type { PageReply } from "./page-reply.ts";
 import { isVisible, type PageRequest } from "./page-request.ts";
 
-/** The memory of the process for the page: the level, the main numbers and the newest notices. */
+/** The memory of the process: the level, the main numbers and the newest notices. */
 function summarizeMemory({ memory: { sample, relief, notices } }: GatewayStatus) {
   if (!sample) return { level: "normal", notices };
   const { level, usedBytes, heapUsedBytes, rssBytes, cacheBytes, caches, growthPerHour, disk } = sample;
@@ -15,7 +15,7 @@ function summarizeMemory({ memory: { sample, relief, notices } }: GatewayStatus)
   return { ...sizes, caches, disk, relief, notices };
 }
 
-/** All data of the status page. */
+/** The status of the gateway for programs. */
 export async function buildOverviewPage(
   {
     config,

@@ -5,7 +5,6 @@ import type { Kernel } from "../../index.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import type { Environment } from "../config/config-flags.ts";
 import type { GatewayStatus } from "../observe/gateway-status.ts";
-import { buildFrontPage } from "./front/front-page.ts";
 import { buildHealthPage, buildReadyPage } from "./health-page.ts";
 import { buildImportPage } from "./import-page.ts";
 import { IndexProgress } from "./index-progress.ts";
@@ -38,8 +37,8 @@ interface PageReader {
 type Handler = (asked: PageRequest) => PageReply | Promise<PageReply>;
 
 /**
- * The gateway's own pages. Access is checked before: except for "/", /healthz and /readyz, which reveal no data of any
- * principal, all pages are for admitted readers.
+ * The gateway's own pages for programs. Access is checked before: except for /healthz and /readyz, which reveal no data
+ * of any principal, all pages are for admitted readers.
  */
 export class Pages {
   readonly #options: PagesOptions;
@@ -63,7 +62,6 @@ export class Pages {
     this.imports = imports;
     this.replays = replays;
     this.#handlers = {
-      "/": readOnly(buildFrontPage),
       "/healthz": readOnly(buildHealthPage),
       "/readyz": readOnly(() => buildReadyPage(kernel, status())),
       "/api/status": readOnly((callRequest) =>

@@ -51,7 +51,8 @@ describe("a path", () => {
   });
 
   test.each([
-    ["/", "front", []],
+    ["/", "dashboard", []],
+    ["/assets/index-1.js", "asset", ["index-1.js"]],
     ["/healthz", "healthz", []],
     ["/readyz", "readyz", []],
     ["/metrics", "metrics", []],

@@ -1,0 +1,3 @@
+export const CHROMIUM_FLAGS: string[];
+export const CHROMIUM_REMEDY: string;
+export function findChromium(env?: NodeJS.ProcessEnv): string | undefined;

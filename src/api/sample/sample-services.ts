@@ -1,0 +1,62 @@
+import type { ApiServices } from "../api-services.ts";
+import type { ApiCaller } from "../core/api-caller.ts";
+import { ApiError } from "../core/api-error.ts";
+import type { ApiRoute } from "../core/route.ts";
+import { ChangeFeed } from "../events/change-feed.ts";
+import { HistoryImport } from "../jobs/history-import.ts";
+import { ReplayJobs } from "../jobs/replay-jobs.ts";
+import { ReplayRunner } from "../jobs/replay-runner.ts";
+import { StoreUsage } from "../spending/store-usage.ts";
+import { openSampleStore } from "./sample-store.ts";
+
+/** The routes below this path answer from the store of the sample. */
+export const SAMPLE_PATH = "/sample";
+
+/** Everybody sees the same sample. */
+export const SAMPLE_CALLER: ApiCaller = { id: "sample", prefixes: undefined, memoryAgent: "sample" };
+
+/** Routes about one conversation, which read it. The sample stays as it is, so that its store cannot grow. */
+export function checkSampleRoute({ id, method, path }: Pick<ApiRoute, "id" | "method" | "path">): void {
+  const isRead = method === "GET" && /^\/(?:sessions|jobs)(?:\/|$)/.test(path);
+  if (isRead || id === "startReplay") return;
+  throw new ApiError("FORBIDDEN", "The sample can only be read and replayed.");
+}
+
+type Opened = ApiServices & { readonly close: () => Promise<void> };
+
+/** The services of the API on the store of the sample, which is opened at the first request for it. */
+export class SampleServices {
+  readonly #own: ApiServices;
+  #opened: Promise<Opened> | undefined;
+
+  constructor(own: ApiServices) {
+    this.#own = own;
+  }
+
+  open(): Promise<ApiServices> {
+    this.#opened ??= this.#open();
+    return this.#opened;
+  }
+
+  async close(): Promise<void> {
+    await (await this.#opened)?.close();
+  }
+
+  async #open(): Promise<Opened> {
+    const kernel = await openSampleStore();
+    const replays = new ReplayJobs(new ReplayRunner(kernel), "sample-replay");
+    const close = async () => {
+      await replays.close();
+      await kernel.close();
+    };
+    return {
+      kernel,
+      server: this.#own.server,
+      imports: new HistoryImport(kernel),
+      replays,
+      usage: new StoreUsage(kernel),
+      feed: new ChangeFeed(kernel, { onChange: () => () => undefined }),
+      close,
+    };
+  }
+}

@@ -1,0 +1,233 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Page } from "playwright-core";
+import { expect, onTestFinished } from "vitest";
+import { openKernel } from "../../src/index.ts";
+import { browserProof, browserTest, openPage } from "../support/browser.ts";
+import { testFolder } from "../support/folder.ts";
+import { startGateway } from "../support/gateway.ts";
+import { listHostileTexts } from "./support/hostile-texts.ts";
+
+const QUIET = { upstream: "http://127.0.0.1:1" } as const;
+const HOSTILE = listHostileTexts();
+
+/** A store whose titles, agents, projects, tool names, file names and messages are all hostile. */
+async function fillHostile(): Promise<string> {
+  const path = testFolder();
+  const kernel = await openKernel({ path, embedder: null });
+  for (const [index, text] of HOSTILE.entries()) {
+    if (index % 25 !== 0) continue;
+    const part = HOSTILE.slice(index, index + 25);
+    const source = { format: text.slice(0, 120), id: text.slice(0, 120), path: text, cwd: `/${text}` };
+    await using session = await kernel.session(`hostile-${index}`, { title: text, meta: { source } });
+    for (const [at, payload] of part.entries()) {
+      await session.append({ role: "user", text: `needle ${payload}` });
+      const callId = `call-${at}`;
+      await session.append({
+        role: "assistant",
+        model: payload.slice(0, 100),
+        parts: [{ type: "tool-call", callId, name: payload.slice(0, 60), input: { path: payload } }],
+      });
+      await session.append({
+        role: "tool",
+        parts: [{ type: "tool-result", callId, name: payload.slice(0, 60), output: payload }],
+      });
+    }
+    await session.window({ model: text.slice(0, 60) }).report({ inputTokens: 10, outputTokens: 1 });
+  }
+  await kernel.close();
+  return path;
+}
+
+/** Clicks and focuses everything that a payload may have left, then looks whether anything ran or anybody else was asked. */
+async function checkUnharmed(page: Page): Promise<void> {
+  const found = await page.evaluate(async () => {
+    const rest = document.querySelectorAll("main *");
+    for (const one of rest) {
+      for (const type of ["click", "mouseover", "pointerenter", "focus", "toggle"])
+        if (!(one instanceof HTMLAnchorElement) && !(one instanceof HTMLButtonElement))
+          one.dispatchEvent(new Event(type));
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const handlers = [...rest].flatMap((one) =>
+      [...one.attributes].filter(({ name }) => name.startsWith("on")),
+    );
+    const bad = [
+      ...document.querySelectorAll(
+        "main :is(script, iframe, object, embed, form:not(.search form), base, meta, link, style)",
+      ),
+    ];
+    const links = [...document.querySelectorAll<HTMLAnchorElement>("main a[href]")].map(
+      (link) => link.protocol,
+    );
+    const svg = [...document.querySelectorAll("main svg")].filter(
+      (one) => !one.classList.contains("parts-bar") && !one.classList.contains("cost-bar"),
+    );
+    return {
+      ran: "__ran" in window,
+      handlers: handlers.length,
+      bad: bad.map(({ outerHTML }) => outerHTML.slice(0, 100)),
+      svg: svg.length,
+      strange: links.filter((one) => !["http:", "https:", "mailto:"].includes(one)),
+    };
+  });
+  expect(found).toEqual({ ran: false, handlers: 0, bad: [], svg: 0, strange: [] });
+}
+
+browserProof("none of 500 hostile texts runs in a list, a search or rendered Markdown", async () => {
+  expect(HOSTILE.length).toBeGreaterThanOrEqual(500);
+  const gateway = await startGateway({ ...QUIET, path: await fillHostile() });
+  const { page, problems } = await openPage(`${gateway.url}/`);
+  await page.getByRole("table", { name: "Conversations" }).waitFor();
+  await checkUnharmed(page);
+  for (const by of ["Project", "Model"]) await page.getByRole("button", { name: by }).click();
+  await checkUnharmed(page);
+  await page.goto(`${gateway.url}/spending`);
+  await page.getByRole("table").waitFor();
+  await checkUnharmed(page);
+  await page.goto(`${gateway.url}/search?q=needle&k=100`);
+  await page.locator(".hit").first().waitFor();
+  await checkUnharmed(page);
+  await page.goto(`${gateway.url}/search?q=${encodeURIComponent(HOSTILE[0] as string)}`);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await checkUnharmed(page);
+  expect(problems).toEqual([]);
+});
+
+browserProof("none of 500 hostile texts survives the Markdown of messages", async () => {
+  const gateway = await startGateway(QUIET);
+  const { page, problems } = await openPage(`${gateway.url}/`);
+  await page.locator(".excerpt .markdown p").first().waitFor({ timeout: 60_000 });
+  // As text: the test's own bundler would rewrite import().
+  const count = await page.evaluate(`(async (texts) => {
+    const names = performance.getEntriesByType("resource").map(({ name }) => name);
+    const module = await import(names.find((name) => name.includes("render-markdown")));
+    const main = document.querySelector("main");
+    const rendered = texts.map((text) => module.renderMarkdown(text));
+    main.replaceChildren(...rendered);
+    return rendered.length;
+  })(${JSON.stringify(HOSTILE)})`);
+  expect(count).toBeGreaterThan(300);
+  await checkUnharmed(page);
+  // While the sanitizer takes a text apart, the policy reports blocked styles; nothing is loaded.
+  expect(problems.filter((problem) => !problem.startsWith("console:"))).toEqual([]);
+});
+
+browserTest("a page of another origin can neither read nor drive the gateway", async () => {
+  const gateway = await startGateway(QUIET);
+  await using session = await gateway.kernel.session("secret", { title: "Secret plans" });
+  await session.append({ role: "user", text: "The code is 4711." });
+  const foreign = createServer((_, response) =>
+    response
+      .setHeader("content-type", "text/html")
+      .end("<!doctype html><title>elsewhere</title><body></body>"),
+  );
+  await new Promise<void>((resolve) => foreign.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void foreign.close());
+  const { page } = await openPage(`http://127.0.0.1:${(foreign.address() as AddressInfo).port}/`);
+  const outcome = await page.evaluate(async (url) => {
+    const attempt = (options: RequestInit, path: string) =>
+      fetch(url + path, options).then(
+        (reply) => `${reply.type} ${reply.status}`,
+        () => "refused",
+      );
+    const load = (tag: "img" | "script" | "iframe", path: string) =>
+      new Promise<string>((resolve) => {
+        const element = document.createElement(tag);
+        element.addEventListener("load", () => {
+          let seen = "loaded";
+          if (element instanceof HTMLIFrameElement) {
+            try {
+              seen = element.contentDocument?.title ?? "closed";
+            } catch {
+              seen = "closed";
+            }
+          }
+          resolve(seen);
+        });
+        element.addEventListener("error", () => resolve("failed"));
+        element.src = url + path;
+        document.body.append(element);
+      });
+    const json = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" };
+    const plain = {
+      method: "POST",
+      mode: "no-cors",
+      headers: { "content-type": "text/plain" },
+      body: '{"id":"forged"}',
+    } as const;
+    const opened = window.open(`${url}/`);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    let title = "closed";
+    try {
+      title = opened?.document.title ?? "closed";
+    } catch {
+      title = "closed";
+    }
+    return {
+      read: await attempt({}, "/api/v1/sessions"),
+      withCredentials: await attempt({ credentials: "include" }, "/api/v1/sessions"),
+      write: await attempt(json, "/api/v1/sessions"),
+      import: await attempt(json, "/api/v1/imports"),
+      blind: await attempt(plain, "/api/v1/sessions"),
+      events: await new Promise<string>((resolve) => {
+        const source = new EventSource(`${url}/api/v1/events`);
+        source.onopen = () => resolve("open");
+        source.onerror = () => resolve("refused");
+      }),
+      socket: await new Promise<string>((resolve) => {
+        const socket = new WebSocket(url.replace("http", "ws"));
+        socket.onopen = () => resolve("open");
+        socket.onerror = () => resolve("refused");
+      }),
+      script: await load("script", "/api/v1/sessions"),
+      frame: await load("iframe", "/"),
+      title,
+    };
+  }, gateway.url);
+  const { blind, frame, title, ...others } = outcome;
+  expect(others).toEqual({
+    read: "refused",
+    withCredentials: "refused",
+    write: "refused",
+    import: "refused",
+    events: "refused",
+    socket: "refused",
+    script: "failed",
+  });
+  expect([blind, title]).toEqual([expect.stringMatching(/^opaque 0$|refused/), "closed"]);
+  expect(["closed", "failed", ""]).toContain(frame);
+  expect((await gateway.kernel.sessions({ limit: 10 })).map(({ id }) => id)).toEqual(["secret"]);
+});
+
+browserProof(
+  "with tokens, the dashboard asks for one, keeps it in this tab, and shows only that person's conversations",
+  async () => {
+    const tokens = [
+      { name: "ada", env: "TOKEN_ADA" },
+      { name: "bob", env: "TOKEN_BOB" },
+    ];
+    const env = { TOKEN_ADA: "token-of-ada-0123456789", TOKEN_BOB: "token-of-bob-0123456789" };
+    const gateway = await startGateway({ ...QUIET, config: { tokens }, env });
+    for (const name of ["ada", "bob"]) {
+      await using session = await gateway.kernel.session(`@${name}/first`, { title: `Plans of ${name}` });
+      await session.append({ role: "user", text: "hello" });
+    }
+    const { page, context } = await openPage(`${gateway.url}/sessions/x`);
+    const field = page.getByLabel("Token");
+    await field.fill("wrong");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("alert").waitFor();
+    await field.fill(env.TOKEN_ADA);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    await page.goto(`${gateway.url}/`);
+    await page.getByRole("link", { name: "Plans of ada" }).waitFor();
+    expect(await page.getByText("Plans of bob").count()).toBe(0);
+    expect(await context.cookies()).toEqual([]);
+    expect(await page.evaluate(() => JSON.stringify({ ...localStorage }))).not.toContain("token-of");
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await field.waitFor();
+    expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage }))).not.toContain("token-of");
+  },
+);

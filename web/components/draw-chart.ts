@@ -1,0 +1,94 @@
+import "uplot/dist/uPlot.min.css";
+import UPlot from "uplot";
+import type { ChartProps } from "./chart.tsx";
+
+/** Curves with more points than this show no dots. */
+const MAX_DOTS = 14;
+
+interface LatestProps {
+  readonly current: ChartProps;
+}
+
+/** Draws a chart into an element with the colors of the theme. */
+export function drawChart(element: HTMLElement, latest: LatestProps): UPlot {
+  const { x, series, isTime = false, formatX = String, formatTick = formatX, height = 180 } = latest.current;
+  const isSparse = x.length <= MAX_DOTS;
+  const style = getComputedStyle(document.documentElement);
+  const color = (name: string) => style.getPropertyValue(name).trim();
+  const axis = {
+    stroke: color("--dim"),
+    font: `12px ${style.fontFamily}`,
+    grid: { stroke: color("--line"), width: 1 },
+    ticks: { show: false },
+  };
+  const [first] = series;
+  const options: UPlot.Options = {
+    width: Math.max(1, element.clientWidth),
+    height,
+    ms: 1,
+    tzDate: (ms) => UPlot.tzDate(new Date(ms), "Etc/UTC"),
+    scales: {
+      x: { time: isTime },
+      y: { range: (_, min, max) => [Math.min(0, min), max > 0 ? max * 1.08 : 1] },
+    },
+    axes: [
+      {
+        ...axis,
+        size: 30,
+        space: 72,
+        grid: { show: false },
+        ...(formatTick && { values: (_, ticks) => ticks.map(formatTick) }),
+      },
+      { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => first?.format(tick) ?? String(tick)) },
+    ],
+    series: [
+      { label: latest.current.xLabel ?? "", value: (_, value) => (value === null ? "" : formatX(value)) },
+      ...series.map((one) => {
+        const stroke = color(`--part-${one.color}`);
+        return {
+          label: one.label,
+          stroke,
+          width: 1.5,
+          points: { show: isSparse, size: 5 },
+          ...(one.isFilled && { fill: `${stroke}22` }),
+          ...(one.isDashed && { dash: [5, 4] }),
+          value: (_: UPlot, value: number | null) =>
+            value === null || value === undefined ? "" : one.format(value),
+        };
+      }),
+    ],
+    cursor: { points: { size: 7 }, drag: { x: false, y: false } },
+    legend: { live: true },
+    hooks: {
+      draw: [(chart) => drawMarks(chart, latest, color("--warm"))],
+      setCursor: [(chart) => latest.current.onHover?.(chart.cursor.idx ?? null)],
+    },
+  };
+  const chart = new UPlot(
+    options,
+    [x as number[], ...series.map(({ values }) => values as (number | null)[])],
+    element,
+  );
+  chart.over.addEventListener("click", () => {
+    const { idx } = chart.cursor;
+    if (idx !== null && idx !== undefined) latest.current.onPick?.(idx);
+  });
+  return chart;
+}
+
+function drawMarks(chart: UPlot, { current: { x, marks = [] } }: LatestProps, color: string): void {
+  if (marks.length === 0) return;
+  const { ctx, bbox } = chart;
+  ctx.save();
+  ctx.strokeStyle = color;
+  ctx.lineWidth = devicePixelRatio;
+  ctx.globalAlpha = 0.55;
+  ctx.beginPath();
+  for (const index of marks) {
+    const at = Math.round(chart.valToPos(x[index] as number, "x", true)) + 0.5;
+    ctx.moveTo(at, bbox.top);
+    ctx.lineTo(at, bbox.top + bbox.height);
+  }
+  ctx.stroke();
+  ctx.restore();
+}

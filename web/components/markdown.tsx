@@ -1,0 +1,25 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+
+type Render = typeof import("../markdown/render-markdown.ts");
+let loaded: Render | undefined;
+
+/** Text of a message as Markdown. It shows as plain text until the renderer is loaded; HTML in it never runs. */
+export function Markdown({ text }: { readonly text: string }) {
+  const [render, setRender] = useState<Render | undefined>(() => loaded);
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (loaded) return;
+    void import("../markdown/render-markdown.ts").then((module) => {
+      loaded = module;
+      setRender(module);
+    });
+  }, []);
+  useEffect(() => {
+    if (!render || !place.current) return;
+    const controller = new AbortController();
+    place.current.replaceChildren(render.renderMarkdown(text));
+    void render.highlightCode(place.current, controller.signal);
+    return () => controller.abort();
+  }, [render, text]);
+  return render ? <div ref={place} class="markdown" /> : <div class="markdown plain">{text}</div>;
+}

@@ -1,0 +1,30 @@
+import { signal } from "@preact/signals";
+import type { ApiFailure } from "../api/api-failure.ts";
+import { toFailure } from "../api/api-failure.ts";
+import { call } from "../api/client.ts";
+import type { Reply } from "../api/routes.ts";
+
+const INTERVAL_MS = 10_000;
+
+/** The state of the gateway, for the frame around all pages. */
+export const health = signal<Reply<"GET /health"> | undefined>(undefined);
+export const healthFailure = signal<ApiFailure | undefined>(undefined);
+
+/** Reads the state now. */
+export async function readHealth(end?: AbortSignal): Promise<void> {
+  try {
+    health.value = await call("GET /health", {}, end ? { signal: end } : {});
+    healthFailure.value = undefined;
+  } catch (error) {
+    if (!end?.aborted) healthFailure.value = toFailure(error);
+  }
+}
+
+/** Reads the state again and again while the page is visible, until `end` fires. */
+export function watchHealth(end: AbortSignal): void {
+  const timer = setInterval(() => {
+    if (!document.hidden) void readHealth(end);
+  }, INTERVAL_MS);
+  end.addEventListener("abort", () => clearInterval(timer));
+  void readHealth(end);
+}

@@ -1,0 +1,83 @@
+import { call } from "../../api/client.ts";
+import type { Reply } from "../../api/routes.ts";
+import { useResource } from "../../api/use-resource.ts";
+import { Figure } from "../../components/figure.tsx";
+import { formatCount, formatMoney, formatShare, formatShort } from "../../format/number.ts";
+import { linkToSpending } from "../../shell/links.ts";
+import { overviewText as text } from "./overview-text.ts";
+
+type Report = Reply<"GET /usage">;
+
+/** Spent, saved, and the share that came from the cache, each with its basis. */
+export function MoneyFigures({
+  report,
+  from,
+}: {
+  readonly report: Report;
+  readonly from: string | undefined;
+}) {
+  const { total, savings, cacheShare, sessions } = report;
+  const prompt = total.inputTokens + total.cacheReadTokens + total.cacheWriteTokens;
+  const href = linkToSpending({ from });
+  const unpriced =
+    total.unpricedRequests > 0
+      ? ` · ${text("unpriced", { count: formatCount(total.unpricedRequests) })}`
+      : "";
+  return (
+    <div class="figures">
+      <Figure
+        label={text("spent")}
+        value={total.requests > total.unpricedRequests ? formatMoney(total.cost) : formatMoney(undefined)}
+        note={text("requests", { count: formatCount(total.requests) }) + unpriced}
+        href={href}
+      />
+      <Figure
+        label={text("saved")}
+        value={savings && savings.withoutCost > 0 ? formatMoney(savings.savedCost) : formatMoney(undefined)}
+        note={<SavedNote savings={savings} />}
+        href={href}
+      />
+      <Figure
+        label={text("cacheShare")}
+        value={formatShare(cacheShare, 1)}
+        note={text("promptTokens", { read: formatShort(total.cacheReadTokens), all: formatShort(prompt) })}
+        href={href}
+      />
+      <Figure
+        label={text("conversations")}
+        value={formatCount(sessions)}
+        note={text("outputTokens", { count: formatShort(total.outputTokens) })}
+        href={href}
+      />
+    </div>
+  );
+}
+
+/** Estimated savings name their denominator; measured ones, from the control group, their interval. */
+function SavedNote({ savings }: { readonly savings: Report["savings"] }) {
+  const { value } = useResource((signal) => call("GET /usage/control", {}, { signal }), []);
+  const all = value?.groups.find(
+    ({ agent, model, isEnough }) => agent === null && model === null && isEnough,
+  );
+  const cost = all?.figures.find(({ name }) => name === "cost");
+  if (cost)
+    return (
+      <>
+        {text("measured", {
+          saved: formatMoney(-cost.difference),
+          low: formatMoney(-cost.high),
+          high: formatMoney(-cost.low),
+          count: formatCount(all?.conversations.control),
+        })}
+      </>
+    );
+  if (!savings || savings.withoutCost === 0) return <>{text("noSavings")}</>;
+  return (
+    <>
+      {text("estimated", {
+        share: formatShare(savings.savedCost / savings.withoutCost, 1),
+        without: formatMoney(savings.withoutCost),
+      })}
+    </>
+  );
+}

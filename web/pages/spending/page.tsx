@@ -1,0 +1,109 @@
+import { call } from "../../api/client.ts";
+import type { Reply } from "../../api/routes.ts";
+import { useResource } from "../../api/use-resource.ts";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { ResourceView } from "../../components/resource-view.tsx";
+import { type Column, Table } from "../../components/table.tsx";
+import { formatCount, formatMoney, formatShare, formatShort } from "../../format/number.ts";
+import { formatUtcDay } from "../../format/time.ts";
+import { linkToSession, linkToWindow } from "../../shell/links.ts";
+import type { PageProps } from "../../shell/page-route.ts";
+import { spendingText as text } from "./spending-text.ts";
+
+type Row = Reply<"GET /usage">["rows"][number];
+
+const FILTERS = ["agent", "project", "model"] as const;
+
+/** The conversations behind a sum of the overview: their sums add up to it. */
+export default function SpendingPage({ query }: PageProps) {
+  const values = Object.fromEntries(
+    [...FILTERS, "from", "to"].map((name) => [name, query.get(name) ?? undefined]),
+  );
+  const key = query.toString();
+  const report = useResource(
+    (signal) => call("GET /usage", { query: { by: "session", ...values } }, { signal }),
+    [key],
+  );
+  const named = FILTERS.flatMap((name) => (values[name] ? [`${text(name)} ${values[name]}`] : []));
+  return (
+    <>
+      <p class="dim">
+        <a href="/">{text("back")}</a>
+      </p>
+      <h1>{[text("title"), ...named].join(" · ")}</h1>
+      <p class="dim">{describeDays(values.from, values.to)}</p>
+      <ResourceView resource={report}>
+        {({ rows, total, cacheShare }) =>
+          rows.length === 0 ? (
+            <EmptyState title={text("nothing")} hint={text("nothingHint")} />
+          ) : (
+            <div class="section">
+              <Table
+                caption={text("title")}
+                rows={rows}
+                columns={buildColumns()}
+                keyOf={({ name }) => name}
+              />
+              <p class="total number">
+                {text("sum", {
+                  cost: formatMoney(total.cost),
+                  requests: formatCount(total.requests),
+                  share: formatShare(cacheShare, 1),
+                })}
+                {total.unpricedRequests > 0 &&
+                  ` · ${text("unpriced", { count: formatCount(total.unpricedRequests) })}`}
+              </p>
+            </div>
+          )
+        }
+      </ResourceView>
+    </>
+  );
+}
+
+function describeDays(from: string | undefined, to: string | undefined): string {
+  const show = (day: string) => formatUtcDay(Date.parse(day));
+  if (from && from === to) return show(from);
+  if (from && to) return text("between", { from: show(from), to: show(to) });
+  return from ? text("since", { from: show(from) }) : text("always");
+}
+
+function buildColumns(): readonly Column<Row>[] {
+  return [
+    {
+      name: text("conversation"),
+      cell: ({ name, title }) => <a href={linkToSession(name)}>{title || name}</a>,
+    },
+    {
+      name: text("requests"),
+      isNumber: true,
+      isMinor: true,
+      cell: ({ name, totals }) => <a href={linkToWindow(name)}>{formatCount(totals.requests)}</a>,
+    },
+    {
+      name: text("input"),
+      isNumber: true,
+      isMinor: true,
+      cell: ({ totals }) =>
+        formatShort(totals.inputTokens + totals.cacheReadTokens + totals.cacheWriteTokens),
+    },
+    {
+      name: text("output"),
+      isNumber: true,
+      isMinor: true,
+      cell: ({ totals }) => formatShort(totals.outputTokens),
+    },
+    { name: text("cache"), isNumber: true, cell: ({ cacheShare }) => formatShare(cacheShare) },
+    {
+      name: text("saved"),
+      isNumber: true,
+      isMinor: true,
+      cell: ({ saved }) => formatMoney(saved && saved.withoutCost > 0 ? saved.savedCost : undefined),
+    },
+    {
+      name: text("cost"),
+      isNumber: true,
+      cell: ({ totals }) => formatMoney(totals.requests > totals.unpricedRequests ? totals.cost : undefined),
+    },
+  ];
+}
