@@ -18,7 +18,7 @@ await mkdir(project, { recursive: true });
   await using kernel = await openKernel({ path: store });
   const said = [
     { id: "monday", cwd: project, text: "The staging server listens on port 7781." },
-    { id: "tuesday", cwd: "/work/other", text: "The staging server of the other shop has port 4000." },
+    { id: "tuesday", cwd: "/srv/other", text: "The staging server of the other shop has port 4000." },
   ];
   for (const { id, cwd, text } of said) {
     await using session = await kernel.session(id, { meta: { cwd } });

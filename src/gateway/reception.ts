@@ -245,13 +245,8 @@ export class Reception {
     this.#controllers.add(controller);
     const { limits } = services.config();
     try {
-      await answerMcp(request, response, admission, {
-        mcp,
-        formerPeople,
-        limits,
-        budget: this.#budget,
-        controller,
-      });
+      const deps = { mcp, formerPeople, limits, budget: this.#budget, controller };
+      await answerMcp(request, response, admission, deps);
     } catch (error) {
       if (!(error instanceof FaultError)) this.#deps.onError(error);
       if (response.headersSent) response.destroy();

@@ -25,7 +25,7 @@ export interface MonitorNote {
   readonly at: number;
   readonly type: Exclude<MonitorEvent["type"], "sample">;
   readonly text: string;
-  /** What a relief has freed. */
+  /** The effect of a relief. */
   readonly report?: ReliefReport;
 }
 

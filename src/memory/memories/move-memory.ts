@@ -63,5 +63,5 @@ function checkPlace(to: MemoryPlace): { readonly id: EntryId; readonly isBelow: 
   });
   if (above !== undefined && below === undefined) return { id: above, isBelow: false };
   if (below !== undefined && above === undefined) return { id: below, isBelow: true };
-  throw createArgumentError("to", JSON.stringify(to), '"top", or the memory above or below which it goes');
+  throw createArgumentError("to", to, '"top", or the memory above or below which it goes');
 }

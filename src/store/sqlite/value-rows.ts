@@ -5,7 +5,7 @@ import type { Database } from "./database.ts";
 export type ValueRow = readonly SQLOutputValue[];
 
 /** A statement whose rows are lists of values. */
-export interface ValueStatement {
+interface ValueStatement {
   get(...parameters: SQLInputValue[]): ValueRow | undefined;
   all(...parameters: SQLInputValue[]): readonly ValueRow[];
 }
