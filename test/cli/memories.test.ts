@@ -68,12 +68,27 @@ describe("longhaul memories", () => {
     expect(value.history).toMatchObject([{ change: "forgotten", memory: "memory:default#2" }]);
   });
 
+  test("moves a memory to the top, above and below another one", async () => {
+    const store = await storeWithNotes();
+    const order = async (...args: string[]) => {
+      if (args.length > 0) expect((await runHere(["memories", ...args, "--store", store])).code).toBe(0);
+      const { value } = await jsonHere(["memories", "--store", store]);
+      return value.memories.map(({ id }: { id: string }) => id.slice("memory:default".length));
+    };
+    expect(await order()).toEqual(["#3", "#2", "#1"]);
+    expect(await order("1", "--top")).toEqual(["#1", "#3", "#2"]);
+    expect(await order("1", "--below", "3")).toEqual(["#3", "#1", "#2"]);
+    expect(await order("2", "--above", "memory:default#3")).toEqual(["#2", "#3", "#1"]);
+  });
+
   test("refuses contradictory and incomplete calls", async () => {
     const store = await storeWithNotes();
     for (const [args, words] of [
       [["1"], "say what to do with the memories"],
       [["--accept"], "name a memory"],
       [["1", "--accept", "--reject"], "cannot be combined"],
+      [["1", "--top", "--below", "2"], "cannot be combined"],
+      [["1", "2", "--top"], "name one memory to move"],
       [["1", "--until", "soon"], '--until is "soon"; expected a date'],
       [["--trust", "god"], '--trust is "god"'],
       [["--all", "--trust", "user"], "cannot be combined"],

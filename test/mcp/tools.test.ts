@@ -32,6 +32,29 @@ async function open(era: "2025" | "2026"): Promise<TestClient> {
   return connectHttp(await serveEndpoint(kernel, { projects: ["/repo/web"] }), { era });
 }
 
+test("a recall names the conversation, the project and the files of its best hits", async () => {
+  await using own = await openKernel({ path: ":memory:", embedder: null });
+  await using session = await own.session("claude-code/fix", {
+    title: "Repair the vault",
+    meta: { "claude-code": { cwd: "/repo/web" } },
+  });
+  await session.append({ role: "user", text: "The vault of the cellar does not open, repair it." });
+  const input = { file_path: "/repo/web/src/vault.ts", old_string: "a", new_string: "b" };
+  await session.append({
+    role: "assistant",
+    parts: [{ type: "tool-call", callId: "c1", name: "Edit", input }],
+  });
+  await session.append({
+    role: "tool",
+    parts: [{ type: "tool-result", callId: "c1", name: "Edit", output: "edited" }],
+  });
+  const { call } = await connectHttp(await serveEndpoint(own), { era: "2026" });
+  const { text } = await call("recall", { query: "repair the vault of the cellar" });
+  expect(text).toContain('in "Repair the vault"');
+  expect(text).toMatch(/changed (?:\S*\/)?src\/vault\.ts/);
+  expect(text).toMatch(/claude-code\/fix#1, user, .*(?:likely|perhaps): The vault of the cellar/);
+});
+
 test("the list of tools is small, and always the same", async () => {
   const lists: unknown[] = [];
   for (const era of ERAS) {
