@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Kernel } from "../index.ts";
 import type { ApiServices, ServerFacts } from "./api-services.ts";
+import type { AgentConnections } from "./core/agent-connections.ts";
 import type { ApiCaller } from "./core/api-caller.ts";
 import { checkRequest } from "./core/check-request.ts";
 import { toErrorReply } from "./core/error-reply.ts";
@@ -9,7 +10,8 @@ import type { ApiRoute, RouteCall } from "./core/route.ts";
 import { sendBytes, sendEvents, sendJson } from "./core/send-reply.ts";
 import { ChangeFeed, type FeedSource } from "./events/change-feed.ts";
 import type { HistoryImport } from "./jobs/history-import.ts";
-import { toImportJob, toReplayJob } from "./jobs/job-json.ts";
+import { IndexRun } from "./jobs/index-run.ts";
+import { toImportJob, toIndexJob, toReplayJob } from "./jobs/job-json.ts";
 import { ReplayJobs } from "./jobs/replay-jobs.ts";
 import type { ReplayRunner } from "./jobs/replay-runner.ts";
 import { buildOpenApi } from "./openapi.ts";
@@ -22,6 +24,8 @@ export interface ApiDeps {
   readonly server: () => ServerFacts;
   readonly imports: HistoryImport;
   readonly replayRunner: ReplayRunner;
+  /** Connects agents of this computer; without it, the routes of agents do not exist. */
+  readonly agents?: AgentConnections | undefined;
   /** Called for unexpected errors. */
   readonly onError: (error: unknown) => void;
 }
@@ -46,10 +50,12 @@ export class Api {
   readonly #closing = new AbortController();
   #document: object | undefined;
 
-  constructor({ kernel, server, imports, replayRunner, onError }: ApiDeps) {
+  constructor({ kernel, server, imports, replayRunner, agents, onError }: ApiDeps) {
     const replays = new ReplayJobs(replayRunner);
-    const feed = new ChangeFeed(kernel, createFeedSource(imports, replays));
-    this.#services = { kernel, server, imports, replays, usage: new StoreUsage(kernel), feed };
+    const indexRun = new IndexRun(kernel);
+    const feed = new ChangeFeed(kernel, createFeedSource({ imports, replays, indexRun }));
+    const usage = new StoreUsage(kernel);
+    this.#services = { kernel, server, imports, replays, indexRun, usage, feed, agents };
     this.#onError = onError;
   }
 
@@ -92,6 +98,7 @@ export class Api {
 
   async close(): Promise<void> {
     this.endStreams();
+    await this.#services.indexRun.close();
     await this.#services.replays.close();
   }
 
@@ -111,17 +118,21 @@ export class Api {
   }
 }
 
-function createFeedSource(imports: HistoryImport, replays: ReplayJobs): FeedSource {
+function createFeedSource({
+  imports,
+  replays,
+  indexRun,
+}: Pick<ApiServices, "imports" | "replays" | "indexRun">): FeedSource {
   return {
     onChange: (listener) => {
-      const endReplays = replays.onChange((job) => listener(toReplayJob(job), job.owner));
-      const endImports = imports.onChange(() => {
-        const job = toImportJob(imports);
-        if (job) listener(job, undefined);
-      });
+      const tell = (job: object | undefined) => job && listener(job, undefined);
+      const ends = [
+        replays.onChange((job) => listener(toReplayJob(job), job.owner)),
+        imports.onChange(() => tell(toImportJob(imports))),
+        indexRun.onChange(() => tell(toIndexJob(indexRun))),
+      ];
       return () => {
-        endReplays();
-        endImports();
+        for (const end of ends) end();
       };
     },
   };

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type ApiError, createDoorError } from "../api/jobs/index.ts";
 import type { WireFault } from "../wire/wire.ts";
+import { isLoopback } from "./config/loopback.ts";
 import type { Admission } from "./door/admit.ts";
 import type { ByteBudget } from "./door/byte-budget.ts";
 import { createClientSignal } from "./door/client-signal.ts";
@@ -13,6 +14,7 @@ import { getMemoryAgent, listSessionPrefixes } from "./identity/person-ids.ts";
 import type { LazyApi } from "./lazy-api.ts";
 
 const BASE = "/api/v1";
+const PROXY_HEADERS = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
 
 /** Dependencies of the way from the door to the API. */
 interface ApiDoorDeps {
@@ -53,12 +55,21 @@ export async function answerApi(
     const read = await readRequestBody(request, limits, { encoding, signal, response, share });
     if (read.type === "gone") return;
     if (read.type === "refused") return api.sendError(response, toApiError(read.fault));
-    const caller = await identifyCaller(principal, deps.formerPeople);
+    const caller = {
+      ...(await identifyCaller(principal, deps.formerPeople)),
+      isOnLoopback: isDirect(request),
+    };
     const path = target.path.slice(BASE.length).replace(/\/$/, "");
     await api.handle({ request, response, caller, path, query: target.query, body: read.body, signal });
   } finally {
     share.release();
   }
+}
+
+/** True for a request of this computer that no proxy has forwarded. */
+function isDirect({ socket, headers }: IncomingMessage): boolean {
+  const isForwarded = PROXY_HEADERS.some((name) => headers[name] !== undefined);
+  return !isForwarded && isLoopback(socket.remoteAddress?.replace(/^::ffff:/i, "") ?? "");
 }
 
 async function identifyCaller(principal: Principal, formerPeople: FormerPeople) {

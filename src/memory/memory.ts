@@ -26,6 +26,7 @@ import { type RankedChunk, toHit } from "./make-hits.ts";
 import { checkMemoryFilter } from "./memories/memory-trust.ts";
 import { RecallableMemories } from "./memories/recallable-memories.ts";
 import { isIdInScope } from "./memory-scope.ts";
+import { type IndexSource, listSources, type MemoryState, type SourceQuery } from "./memory-state.ts";
 import type { TermVectors } from "./rank/turn-candidate.ts";
 import { liftRareWords } from "./rare-words.ts";
 import { type ReadNewestOptions, readNewest } from "./read-newest.ts";
@@ -52,18 +53,6 @@ export interface MemoryDeps {
 interface CatchUpOptions extends FollowOptions {
   /** Called while vectors are added, with the number added and an estimate of all that were missing. */
   readonly onEmbedded?: (embedded: number, total: number) => void;
-}
-
-/** State of the index. */
-export interface MemoryState {
-  readonly sources: number;
-  readonly chunks: number;
-  /** Entries of the log. */
-  readonly entries: number;
-  /** Entries of the log that are not indexed. */
-  readonly unindexed: number;
-  /** Chunks without a vector; 0 without an embedder. While there are many, recall ranks by words alone. */
-  readonly unembedded: number;
 }
 
 const WAIT_MS = 10_000;
@@ -240,6 +229,11 @@ export class Memory implements Closable {
     const { all: entries, missing: unindexed } = await this.#follower.countEntries();
     const unembedded = await this.#vectors.countMissing().catch(() => chunks);
     return { sources, chunks, entries, unindexed, unembedded };
+  }
+
+  /** The sessions and files in the index, in the order in which they came into it. */
+  async sources(query: SourceQuery = {}): Promise<readonly IndexSource[]> {
+    return listSources(this.#deps.log, query);
   }
 
   /** Indexes files and folders; missing files are removed from the index. */
