@@ -188,6 +188,7 @@ export class LogFollower {
     const version = String(createdAt);
     const name = { kind: "session", name: session } as const;
     let source = await memory.source(name);
+    if (source?.version === version && source.cursor === head) return true;
     const speakers = await SessionSpeakers.read(this.#log.store.entries, session);
     const isTranscript = speakers.isTranscriptUpTo(head);
     // The first turns of a session may show only later that their texts begin with names.
