@@ -145,6 +145,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       itemCount: () => threads.count,
       drop: () => threads.dropIdle(),
     }),
+    kernel.maintenance.addCache("redaction", {
+      sizeBytes: () => redactor.cachedBytes,
+      itemCount: () => redactor.cachedTexts,
+      drop: () => redactor.dropCache(),
+    }),
     kernel.maintenance.addCache("bodies", { sizeBytes: () => bodies.sizeBytes, drop: () => bodies.drop() }),
   ];
   const reception = new Reception({

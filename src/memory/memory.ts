@@ -1,3 +1,4 @@
+import type { DroppableCache } from "../base/cache-registry.ts";
 import type { Log } from "../log/log.ts";
 import { checkFields, checkKind, checkTexts } from "../model/argument-checks.ts";
 import type { Entry, EntryId, SessionId } from "../model/entry.ts";
@@ -39,6 +40,8 @@ export interface MemoryDeps {
   readonly embedder: Embedder | undefined;
   /** Vectors of single words, if the packaged embedder is available. */
   readonly termVectors?: () => TermVectors | null;
+  /** The cache of these vectors. */
+  readonly termVectorCache?: DroppableCache;
   /** Reads candidates for recalls of depth "careful"; without it, they stay in the order of the first stage. */
   readonly reader?: CandidateReader;
   /** Maximum bytes of vectors held in memory, default 256 MB; others are read for each recall. */
@@ -95,6 +98,8 @@ export class Memory implements Closable {
       drop: () => this.dropCaches(),
     });
     this.#scope.own({ close: forgetCache });
+    if (parts.termVectorCache)
+      this.#scope.own({ close: log.caches.add("word vectors", parts.termVectorCache) });
     this.#secondStage = { reader, store, texts, onWarning };
   }
 
