@@ -43,6 +43,15 @@ export interface ApiRequest {
   readonly signal: AbortSignal;
 }
 
+/** The route of an answered request, for logs and metrics: names without content. */
+export interface RouteName {
+  readonly operation: string;
+  /** With names of parameters in braces. */
+  readonly path: string;
+  /** True if the reply lasts as long as its reader wishes. */
+  readonly isStream: boolean;
+}
+
 /** Answers the requests to /api/v1. */
 export class Api {
   readonly #services: ApiServices;
@@ -65,12 +74,14 @@ export class Api {
     sendJson(response, { status: 200, json: this.#document }, isHeadOnly);
   }
 
-  /** Answers one request. Never throws. */
-  async handle(incoming: ApiRequest): Promise<void> {
+  /** Answers one request and returns its route, undefined if there is none. Never throws. */
+  async handle(incoming: ApiRequest): Promise<RouteName | undefined> {
     const { request, response, path } = incoming;
     const method = request.method ?? "GET";
+    let name: RouteName | undefined;
     try {
       const { route, params } = matchRoute(API_ROUTES, method, path);
+      name = { operation: route.id, path: route.path, isStream: route.kind === "stream" };
       const query = new URLSearchParams(incoming.query);
       const checked = checkRequest(route, { params, query, body: incoming.body });
       const signal = AbortSignal.any([incoming.signal, this.#closing.signal]);
@@ -78,9 +89,10 @@ export class Api {
       const call = { services: this.#services, caller: incoming.caller, ...checked, lastEventId, signal };
       await this.#answer(route, call, response, method === "HEAD");
     } catch (error) {
-      if (response.destroyed || incoming.signal.aborted) return;
+      if (response.destroyed || incoming.signal.aborted) return name;
       this.sendError(response, error, method === "HEAD");
     }
+    return name;
   }
 
   /** Sends an error in the form of the API. */

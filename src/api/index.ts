@@ -1,4 +1,4 @@
-export { Api, type ApiDeps, type ApiRequest } from "./api.ts";
+export { Api, type ApiDeps, type ApiRequest, type RouteName } from "./api.ts";
 export type { ServerFacts } from "./api-services.ts";
 export type {
   AgentChange,

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { RouteName } from "../api/index.ts";
 import { type ApiError, createDoorError } from "../api/jobs/index.ts";
 import type { WireFault } from "../wire/wire.ts";
 import { isLoopback } from "./config/loopback.ts";
@@ -36,31 +37,43 @@ export function isApiRequest({ method = "GET", url = "/" }: IncomingMessage): bo
   return path === "/openapi.json" && method !== "OPTIONS";
 }
 
-/** Reads the body of an admitted request to the API and answers it. */
+/** Reads the body of an admitted request to the API, answers it, and returns its route if there is one. */
 export async function answerApi(
   request: IncomingMessage,
   response: ServerResponse,
   { principal, target, encoding }: Extract<Admission, { readonly type: "admitted" }>,
   deps: ApiDoorDeps,
-): Promise<void> {
+): Promise<RouteName | undefined> {
   const { api: lazy, limits, budget, controller } = deps;
   const api = await lazy.load();
   if (target.route.type === "page" && target.route.name === "openapi") {
     request.resume();
-    return api.sendDocument(response, request.method === "HEAD");
+    api.sendDocument(response, request.method === "HEAD");
+    return { operation: "openapi", path: "/openapi.json", isStream: false };
   }
   const signal = createClientSignal(response, controller);
   const share = budget.openShare();
   try {
     const read = await readRequestBody(request, limits, { encoding, signal, response, share });
-    if (read.type === "gone") return;
-    if (read.type === "refused") return api.sendError(response, toApiError(read.fault));
+    if (read.type === "gone") return undefined;
+    if (read.type === "refused") {
+      api.sendError(response, toApiError(read.fault));
+      return undefined;
+    }
     const caller = {
       ...(await identifyCaller(principal, deps.formerPeople)),
       isOnLoopback: isDirect(request),
     };
     const path = target.path.slice(BASE.length).replace(/\/$/, "");
-    await api.handle({ request, response, caller, path, query: target.query, body: read.body, signal });
+    return await api.handle({
+      request,
+      response,
+      caller,
+      path,
+      query: target.query,
+      body: read.body,
+      signal,
+    });
   } finally {
     share.release();
   }

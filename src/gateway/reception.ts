@@ -6,6 +6,7 @@ import type { WireFault, WireName } from "../wire/wire.ts";
 import { getWire } from "../wire/wires.ts";
 import { answerApi, isApiRequest, toApiError } from "./answer-api.ts";
 import { answerMcp } from "./answer-mcp.ts";
+import { toApiTrace } from "./api-trace.ts";
 import { type Admission, type AdmittedRequest, admit } from "./door/admit.ts";
 import { ByteBudget } from "./door/byte-budget.ts";
 import { createClientSignal } from "./door/client-signal.ts";
@@ -136,7 +137,7 @@ export class Reception {
     if (route.type === "page") {
       const isApi = route.name === "v1" || route.name === "openapi";
       await (isApi
-        ? this.#api(request, response, admission)
+        ? this.#api(request, response, admission, startedMs)
         : this.#page(request, response, admission, route.name));
       return;
     }
@@ -197,19 +198,20 @@ export class Reception {
     else await forwardRequest(incoming, services);
   }
 
-  async #api(request: IncomingMessage, response: ServerResponse, admission: AdmittedRequest): Promise<void> {
+  async #api(
+    request: IncomingMessage,
+    response: ServerResponse,
+    admission: AdmittedRequest,
+    startedMs: number,
+  ): Promise<void> {
     const { api, formerPeople, services } = this.#deps;
     const controller = new AbortController();
     this.#controllers.add(controller);
     const { limits } = services.config();
     try {
-      await answerApi(request, response, admission, {
-        api,
-        formerPeople,
-        limits,
-        budget: this.#budget,
-        controller,
-      });
+      const deps = { api, formerPeople, limits, budget: this.#budget, controller };
+      const route = await answerApi(request, response, admission, deps);
+      this.#deps.observer.recordApi(toApiTrace(request, response, { route, admission, startedMs }));
     } finally {
       this.#controllers.delete(controller);
     }

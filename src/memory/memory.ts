@@ -31,7 +31,7 @@ import { type IndexSource, listSources, type MemoryState, type SourceQuery } fro
 import type { TermVectors } from "./rank/turn-candidate.ts";
 import { liftRareWords } from "./rare-words.ts";
 import { type ReadNewestOptions, readNewest } from "./read-newest.ts";
-import { checkRecallDepth, type RecallOptions } from "./recall-options.ts";
+import { checkDetailedHits, checkRecallDepth, type RecallOptions } from "./recall-options.ts";
 
 /** Dependencies and settings of memory. */
 export interface MemoryDeps {
@@ -117,7 +117,6 @@ export class Memory implements Closable {
   async #recall(question: string, options: RecallOptions): Promise<Recall> {
     checkFields("options", options, {
       threshold: "number?",
-      details: "boolean?",
       signal: "signal?",
       scope: "object?",
       activeLine: "boolean?",
@@ -135,6 +134,7 @@ export class Memory implements Closable {
     if (typeof question !== "string") throw createArgumentError("question", question, "a text");
     const waitMs = checkWholeNumber("waitMs", options.waitMs ?? WAIT_MS, 0);
     const depth = checkRecallDepth(options.depth);
+    const detailed = checkDetailedHits(options.details);
     const unindexed = await this.#follower.catchUpWithin(waitMs, options.signal);
     const searched = await this.#search.search(question, options);
     const { found, ranked: byScore, terms, wholeTerms, context, reason } = searched;
@@ -171,9 +171,7 @@ export class Memory implements Closable {
     const similarity = hits[0]?.similarity ?? null;
     const certainty = estimateCertainty(searched.question, terms, chunks, similarity, context);
     return {
-      hits: options.details
-        ? await describeHits(this.#deps.log, question, { hits, certainty }, context)
-        : hits,
+      hits: await describeHits(this.#deps.log, question, { hits, certainty }, context, detailed),
       certainty,
       isSure: hits.length > 0 && certainty >= MIN_CERTAINTY,
       ...(reason !== undefined && { withoutVectors: reason }),
