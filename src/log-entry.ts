@@ -32,6 +32,7 @@ export type {
 export type { Line, SeqRange } from "./model/line.ts";
 export type { DataSource } from "./model/part.ts";
 export type { Monitor } from "./monitor/monitor.ts";
+export type { MonitorNote, MonitorPoint, MonitorRecord } from "./monitor/monitor-history.ts";
 export type { MonitorOptions } from "./monitor/monitor-options.ts";
 export type { MonitorEvent, MonitorSample, PressureLevel, ReliefReport } from "./monitor/monitor-sample.ts";
 export {

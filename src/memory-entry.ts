@@ -17,9 +17,10 @@ export {
 } from "./memory/memories/legacy-pins.ts";
 export type { MemoryEvent } from "./memory/memories/memory-history.ts";
 export type { MemoryFilter, MemoryTrust, Validity } from "./memory/memories/memory-trust.ts";
+export type { MemoryPlace } from "./memory/memories/move-memory.ts";
 export type { RecalledMemory } from "./memory/memories/recallable-memories.ts";
 export type { MemoryAuthor, RememberOptions } from "./memory/memories/remembered-fact.ts";
-export type { MemoryState } from "./memory/memory.ts";
+export type { IndexSource, MemoryState } from "./memory/memory-state.ts";
 export { rankSessions } from "./memory/rank/rank-sessions.ts";
 export type { RecallDepth } from "./memory/recall-options.ts";
 export { AgentMemory, type AgentMemoryDeps } from "./memory/retrieval/agent-memory.ts";

@@ -55,6 +55,14 @@ const KEY_LINES: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     "recalled: ticket/4711#7",
     "SESSION_NOT_FOUND: GET /api/v1/sessions lists the sessions.",
   ],
+  "mcp.ts": [
+    "tools: recall, expand, remember, forget, sessions",
+    /monday#2, assistant, .*: The staging server listens on port 7781\./,
+    "Left out: 1 conversation of other projects",
+    /expanded monday#2:[\s\S]*\| The staging server listens on port 7781\./,
+    "everywhere: both projects",
+    "Remembered as memory:default#1.",
+  ],
   "ai-chat.ts": ["> And the second?\nK2, 8,611 m.", "the log holds 4 messages"],
   "ai-agent.ts": [
     "41 steps: I have read them all.",

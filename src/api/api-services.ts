@@ -1,7 +1,9 @@
 import type { Kernel } from "../index.ts";
 import type { Savings } from "../window-entry.ts";
+import type { AgentConnections } from "./core/agent-connections.ts";
 import type { ChangeFeed } from "./events/change-feed.ts";
 import type { HistoryImport } from "./jobs/history-import.ts";
+import type { IndexRun } from "./jobs/index-run.ts";
 import type { ReplayJobs } from "./jobs/replay-jobs.ts";
 import type { StoreUsage } from "./spending/store-usage.ts";
 
@@ -32,6 +34,9 @@ export interface ApiServices {
   readonly server: () => ServerFacts;
   readonly imports: HistoryImport;
   readonly replays: ReplayJobs;
+  readonly indexRun: IndexRun;
   readonly usage: StoreUsage;
   readonly feed: ChangeFeed;
+  /** Undefined in a gateway that does not manage the agents of its computer. */
+  readonly agents: AgentConnections | undefined;
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Kernel } from "../index.ts";
 import type { ApiServices, ServerFacts } from "./api-services.ts";
+import type { AgentConnections } from "./core/agent-connections.ts";
 import type { ApiCaller } from "./core/api-caller.ts";
 import { checkRequest } from "./core/check-request.ts";
 import { toErrorReply } from "./core/error-reply.ts";
@@ -9,7 +10,8 @@ import type { ApiRoute, RouteCall } from "./core/route.ts";
 import { sendBytes, sendEvents, sendJson } from "./core/send-reply.ts";
 import { ChangeFeed, type FeedSource } from "./events/change-feed.ts";
 import type { HistoryImport } from "./jobs/history-import.ts";
-import { toImportJob, toReplayJob } from "./jobs/job-json.ts";
+import { IndexRun } from "./jobs/index-run.ts";
+import { toImportJob, toIndexJob, toReplayJob } from "./jobs/job-json.ts";
 import { ReplayJobs } from "./jobs/replay-jobs.ts";
 import type { ReplayRunner } from "./jobs/replay-runner.ts";
 import { buildOpenApi } from "./openapi.ts";
@@ -23,6 +25,8 @@ export interface ApiDeps {
   readonly server: () => ServerFacts;
   readonly imports: HistoryImport;
   readonly replayRunner: ReplayRunner;
+  /** Connects agents of this computer; without it, the routes of agents do not exist. */
+  readonly agents?: AgentConnections | undefined;
   /** Called for unexpected errors. */
   readonly onError: (error: unknown) => void;
 }
@@ -40,6 +44,15 @@ export interface ApiRequest {
   readonly signal: AbortSignal;
 }
 
+/** The route of an answered request, for logs and metrics: names without content. */
+export interface RouteName {
+  readonly operation: string;
+  /** With names of parameters in braces. */
+  readonly path: string;
+  /** True if the reply lasts as long as its reader wishes. */
+  readonly isStream: boolean;
+}
+
 /** Answers the requests to /api/v1. */
 export class Api {
   readonly #services: ApiServices;
@@ -48,10 +61,12 @@ export class Api {
   readonly #sample: SampleServices;
   #document: object | undefined;
 
-  constructor({ kernel, server, imports, replayRunner, onError }: ApiDeps) {
+  constructor({ kernel, server, imports, replayRunner, agents, onError }: ApiDeps) {
     const replays = new ReplayJobs(replayRunner);
-    const feed = new ChangeFeed(kernel, createFeedSource(imports, replays));
-    this.#services = { kernel, server, imports, replays, usage: new StoreUsage(kernel), feed };
+    const indexRun = new IndexRun(kernel);
+    const feed = new ChangeFeed(kernel, createFeedSource({ imports, replays, indexRun }));
+    const usage = new StoreUsage(kernel);
+    this.#services = { kernel, server, imports, replays, indexRun, usage, feed, agents };
     this.#sample = new SampleServices(this.#services);
     this.#onError = onError;
   }
@@ -62,14 +77,16 @@ export class Api {
     sendJson(response, { status: 200, json: this.#document }, isHeadOnly);
   }
 
-  /** Answers one request. Never throws. */
-  async handle(incoming: ApiRequest): Promise<void> {
+  /** Answers one request and returns its route, undefined if there is none. Never throws. */
+  async handle(incoming: ApiRequest): Promise<RouteName | undefined> {
     const { request, response } = incoming;
     const method = request.method ?? "GET";
     const isSample = incoming.path.startsWith(`${SAMPLE_PATH}/`);
     const path = isSample ? incoming.path.slice(SAMPLE_PATH.length) : incoming.path;
+    let name: RouteName | undefined;
     try {
       const { route, params } = matchRoute(API_ROUTES, method, path);
+      name = { operation: route.id, path: route.path, isStream: route.kind === "stream" };
       if (isSample) checkSampleRoute(route);
       const query = new URLSearchParams(incoming.query);
       const checked = checkRequest(route, { params, query, body: incoming.body });
@@ -82,9 +99,10 @@ export class Api {
       };
       await this.#answer(route, call, response, method === "HEAD");
     } catch (error) {
-      if (response.destroyed || incoming.signal.aborted) return;
+      if (response.destroyed || incoming.signal.aborted) return name;
       this.sendError(response, error, method === "HEAD");
     }
+    return name;
   }
 
   /** Sends an error in the form of the API. */
@@ -102,6 +120,7 @@ export class Api {
 
   async close(): Promise<void> {
     this.endStreams();
+    await this.#services.indexRun.close();
     await this.#services.replays.close();
     await this.#sample.close();
   }
@@ -122,17 +141,21 @@ export class Api {
   }
 }
 
-function createFeedSource(imports: HistoryImport, replays: ReplayJobs): FeedSource {
+function createFeedSource({
+  imports,
+  replays,
+  indexRun,
+}: Pick<ApiServices, "imports" | "replays" | "indexRun">): FeedSource {
   return {
     onChange: (listener) => {
-      const endReplays = replays.onChange((job) => listener(toReplayJob(job), job.owner));
-      const endImports = imports.onChange(() => {
-        const job = toImportJob(imports);
-        if (job) listener(job, undefined);
-      });
+      const tell = (job: object | undefined) => job && listener(job, undefined);
+      const ends = [
+        replays.onChange((job) => listener(toReplayJob(job), job.owner)),
+        imports.onChange(() => tell(toImportJob(imports))),
+        indexRun.onChange(() => tell(toIndexJob(indexRun))),
+      ];
       return () => {
-        endReplays();
-        endImports();
+        for (const end of ends) end();
       };
     },
   };

@@ -1,3 +1,11 @@
-export { Api, type ApiDeps, type ApiRequest } from "./api.ts";
+export { Api, type ApiDeps, type ApiRequest, type RouteName } from "./api.ts";
 export type { ServerFacts } from "./api-services.ts";
+export type {
+  AgentChange,
+  AgentConnection,
+  AgentConnections,
+  AgentLink,
+  ConfigFileChange,
+  ConnectionWay,
+} from "./core/agent-connections.ts";
 export type { ApiCaller } from "./core/api-caller.ts";

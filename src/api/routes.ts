@@ -1,12 +1,15 @@
 import type { ApiRoute } from "./core/route.ts";
+import { AGENT_ROUTES } from "./routes/agent-routes.ts";
 import { APPEND_ROUTES } from "./routes/append-routes.ts";
 import { EDIT_ROUTES } from "./routes/edit-routes.ts";
 import { ENTRY_ROUTES } from "./routes/entry-routes.ts";
 import { EXPORT_ROUTES } from "./routes/export-routes.ts";
 import { FACT_ROUTES } from "./routes/fact-routes.ts";
 import { FIT_ROUTES } from "./routes/fit-routes.ts";
+import { INDEX_ROUTES } from "./routes/index-routes.ts";
 import { JOB_ROUTES } from "./routes/job-routes.ts";
 import { LINE_ROUTES } from "./routes/line-routes.ts";
+import { MEMORY_ORDER_ROUTES } from "./routes/memory-order-routes.ts";
 import { MEMORY_ROUTES } from "./routes/memory-routes.ts";
 import { RECALL_ROUTES } from "./routes/recall-routes.ts";
 import { SERVER_ROUTES } from "./routes/server-routes.ts";
@@ -27,9 +30,12 @@ export const API_ROUTES = [
   ...FACT_ROUTES,
   ...RECALL_ROUTES,
   ...MEMORY_ROUTES,
+  ...MEMORY_ORDER_ROUTES,
   ...TASK_ROUTES,
   ...USAGE_ROUTES,
   ...JOB_ROUTES,
+  ...INDEX_ROUTES,
   ...FIT_ROUTES,
+  ...AGENT_ROUTES,
   ...SERVER_ROUTES,
 ] as const satisfies readonly ApiRoute[];

@@ -73,9 +73,15 @@ export function selectProject(
   conversations: readonly ProjectConversation[],
   projects: readonly string[],
 ): { readonly sessions: readonly SessionId[]; readonly others: number } {
+  // Thousands of conversations share a few projects.
+  const known = new Map<string, boolean>();
+  const isWanted = (project: string) => {
+    const found = known.get(project) ?? projects.some((one) => isSameProject(project, one));
+    known.set(project, found);
+    return found;
+  };
   const inside = conversations.filter(
-    ({ project }) =>
-      projects.length === 0 || project === undefined || projects.some((one) => isSameProject(project, one)),
+    ({ project }) => projects.length === 0 || project === undefined || isWanted(project),
   );
   return { sessions: inside.map(({ id }) => id), others: conversations.length - inside.length };
 }

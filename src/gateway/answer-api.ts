@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { RouteName } from "../api/index.ts";
 import { type ApiError, createDoorError } from "../api/jobs/index.ts";
 import type { WireFault } from "../wire/wire.ts";
+import { isLoopback } from "./config/loopback.ts";
 import type { Admission } from "./door/admit.ts";
 import type { ByteBudget } from "./door/byte-budget.ts";
 import { createClientSignal } from "./door/client-signal.ts";
@@ -13,6 +15,7 @@ import { getMemoryAgent, listSessionPrefixes } from "./identity/person-ids.ts";
 import type { LazyApi } from "./lazy-api.ts";
 
 const BASE = "/api/v1";
+const PROXY_HEADERS = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
 
 /** Dependencies of the way from the door to the API. */
 interface ApiDoorDeps {
@@ -34,31 +37,52 @@ export function isApiRequest({ method = "GET", url = "/" }: IncomingMessage): bo
   return path === "/openapi.json" && method !== "OPTIONS";
 }
 
-/** Reads the body of an admitted request to the API and answers it. */
+/** Reads the body of an admitted request to the API, answers it, and returns its route if there is one. */
 export async function answerApi(
   request: IncomingMessage,
   response: ServerResponse,
   { principal, target, encoding }: Extract<Admission, { readonly type: "admitted" }>,
   deps: ApiDoorDeps,
-): Promise<void> {
+): Promise<RouteName | undefined> {
   const { api: lazy, limits, budget, controller } = deps;
   const api = await lazy.load();
   if (target.route.type === "page" && target.route.name === "openapi") {
     request.resume();
-    return api.sendDocument(response, request.method === "HEAD");
+    api.sendDocument(response, request.method === "HEAD");
+    return { operation: "openapi", path: "/openapi.json", isStream: false };
   }
   const signal = createClientSignal(response, controller);
   const share = budget.openShare();
   try {
     const read = await readRequestBody(request, limits, { encoding, signal, response, share });
-    if (read.type === "gone") return;
-    if (read.type === "refused") return api.sendError(response, toApiError(read.fault));
-    const caller = await identifyCaller(principal, deps.formerPeople);
+    if (read.type === "gone") return undefined;
+    if (read.type === "refused") {
+      api.sendError(response, toApiError(read.fault));
+      return undefined;
+    }
+    const caller = {
+      ...(await identifyCaller(principal, deps.formerPeople)),
+      isOnLoopback: isDirect(request),
+    };
     const path = target.path.slice(BASE.length).replace(/\/$/, "");
-    await api.handle({ request, response, caller, path, query: target.query, body: read.body, signal });
+    return await api.handle({
+      request,
+      response,
+      caller,
+      path,
+      query: target.query,
+      body: read.body,
+      signal,
+    });
   } finally {
     share.release();
   }
+}
+
+/** True for a request of this computer that no proxy has forwarded. */
+function isDirect({ socket, headers }: IncomingMessage): boolean {
+  const isForwarded = PROXY_HEADERS.some((name) => headers[name] !== undefined);
+  return !isForwarded && isLoopback(socket.remoteAddress?.replace(/^::ffff:/i, "") ?? "");
 }
 
 async function identifyCaller(principal: Principal, formerPeople: FormerPeople) {

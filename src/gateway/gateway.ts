@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { AgentConnections } from "../api/index.ts";
 import { readVersion } from "../base/package-files.ts";
 import type { Kernel, MessageInput } from "../index.ts";
 import { KnownCompactions } from "./call/known-compactions.ts";
@@ -45,6 +46,8 @@ export interface GatewayOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Serves /mcp for admitted requests; without it, there is no such path. The gateway closes it. */
   readonly mcp?: McpMount;
+  /** Connects agents of this computer for the API; gets the address when the gateway listens. */
+  readonly agents?: (address: () => string) => AgentConnections;
 }
 
 /** A listening gateway. */
@@ -130,6 +133,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     },
     imports: pages.imports,
     replayRunner: pages.replays,
+    agents: options.agents?.(() => url),
     onError,
   });
   const bodies = new RecentBodies(
@@ -140,6 +144,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       sizeBytes: () => threads.sizeBytes,
       itemCount: () => threads.count,
       drop: () => threads.dropIdle(),
+    }),
+    kernel.maintenance.addCache("redaction", {
+      sizeBytes: () => redactor.cachedBytes,
+      itemCount: () => redactor.cachedTexts,
+      drop: () => redactor.dropCache(),
     }),
     kernel.maintenance.addCache("bodies", { sizeBytes: () => bodies.sizeBytes, drop: () => bodies.drop() }),
   ];

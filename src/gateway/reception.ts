@@ -7,6 +7,7 @@ import { getWire } from "../wire/wires.ts";
 import { answerApi, isApiRequest, toApiError } from "./answer-api.ts";
 import { answerMcp } from "./answer-mcp.ts";
 import { answerPage } from "./answer-page.ts";
+import { toApiTrace } from "./api-trace.ts";
 import { type Admission, type AdmittedRequest, admit } from "./door/admit.ts";
 import { ByteBudget } from "./door/byte-budget.ts";
 import { createClientSignal } from "./door/client-signal.ts";
@@ -135,7 +136,9 @@ export class Reception {
     const { route } = admission.target;
     if (route.type === "page") {
       const isApi = route.name === "v1" || route.name === "openapi";
-      await (isApi ? this.#api(request, response, admission) : this.#page(request, response, admission));
+      await (isApi
+        ? this.#api(request, response, admission, startedMs)
+        : this.#page(request, response, admission));
       return;
     }
     if (route.type === "mcp") {
@@ -195,19 +198,20 @@ export class Reception {
     else await forwardRequest(incoming, services);
   }
 
-  async #api(request: IncomingMessage, response: ServerResponse, admission: AdmittedRequest): Promise<void> {
+  async #api(
+    request: IncomingMessage,
+    response: ServerResponse,
+    admission: AdmittedRequest,
+    startedMs: number,
+  ): Promise<void> {
     const { api, formerPeople, services } = this.#deps;
     const controller = new AbortController();
     this.#controllers.add(controller);
     const { limits } = services.config();
     try {
-      await answerApi(request, response, admission, {
-        api,
-        formerPeople,
-        limits,
-        budget: this.#budget,
-        controller,
-      });
+      const deps = { api, formerPeople, limits, budget: this.#budget, controller };
+      const route = await answerApi(request, response, admission, deps);
+      this.#deps.observer.recordApi(toApiTrace(request, response, { route, admission, startedMs }));
     } finally {
       this.#controllers.delete(controller);
     }

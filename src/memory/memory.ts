@@ -1,3 +1,4 @@
+import type { DroppableCache } from "../base/cache-registry.ts";
 import type { Log } from "../log/log.ts";
 import { checkFields, checkKind, checkTexts } from "../model/argument-checks.ts";
 import type { Entry, EntryId, SessionId } from "../model/entry.ts";
@@ -26,10 +27,11 @@ import { type RankedChunk, toHit } from "./make-hits.ts";
 import { checkMemoryFilter } from "./memories/memory-trust.ts";
 import { RecallableMemories } from "./memories/recallable-memories.ts";
 import { isIdInScope } from "./memory-scope.ts";
+import { type IndexSource, listSources, type MemoryState, type SourceQuery } from "./memory-state.ts";
 import type { TermVectors } from "./rank/turn-candidate.ts";
 import { liftRareWords } from "./rare-words.ts";
 import { type ReadNewestOptions, readNewest } from "./read-newest.ts";
-import { checkRecallDepth, type RecallOptions } from "./recall-options.ts";
+import { checkDetailedHits, checkRecallDepth, type RecallOptions } from "./recall-options.ts";
 
 /** Dependencies and settings of memory. */
 export interface MemoryDeps {
@@ -38,6 +40,8 @@ export interface MemoryDeps {
   readonly embedder: Embedder | undefined;
   /** Vectors of single words, if the packaged embedder is available. */
   readonly termVectors?: () => TermVectors | null;
+  /** The cache of these vectors. */
+  readonly termVectorCache?: DroppableCache;
   /** Reads candidates for recalls of depth "careful"; without it, they stay in the order of the first stage. */
   readonly reader?: CandidateReader;
   /** Maximum bytes of vectors held in memory, default 256 MB; others are read for each recall. */
@@ -52,18 +56,6 @@ export interface MemoryDeps {
 interface CatchUpOptions extends FollowOptions {
   /** Called while vectors are added, with the number added and an estimate of all that were missing. */
   readonly onEmbedded?: (embedded: number, total: number) => void;
-}
-
-/** State of the index. */
-export interface MemoryState {
-  readonly sources: number;
-  readonly chunks: number;
-  /** Entries of the log. */
-  readonly entries: number;
-  /** Entries of the log that are not indexed. */
-  readonly unindexed: number;
-  /** Chunks without a vector; 0 without an embedder. While there are many, recall ranks by words alone. */
-  readonly unembedded: number;
 }
 
 const WAIT_MS = 10_000;
@@ -106,6 +98,8 @@ export class Memory implements Closable {
       drop: () => this.dropCaches(),
     });
     this.#scope.own({ close: forgetCache });
+    if (parts.termVectorCache)
+      this.#scope.own({ close: log.caches.add("word vectors", parts.termVectorCache) });
     this.#secondStage = { reader, store, texts, onWarning };
   }
 
@@ -123,7 +117,6 @@ export class Memory implements Closable {
   async #recall(question: string, options: RecallOptions): Promise<Recall> {
     checkFields("options", options, {
       threshold: "number?",
-      details: "boolean?",
       signal: "signal?",
       scope: "object?",
       activeLine: "boolean?",
@@ -141,6 +134,7 @@ export class Memory implements Closable {
     if (typeof question !== "string") throw createArgumentError("question", question, "a text");
     const waitMs = checkWholeNumber("waitMs", options.waitMs ?? WAIT_MS, 0);
     const depth = checkRecallDepth(options.depth);
+    const detailed = checkDetailedHits(options.details);
     const unindexed = await this.#follower.catchUpWithin(waitMs, options.signal);
     const searched = await this.#search.search(question, options);
     const { found, ranked: byScore, terms, wholeTerms, context, reason } = searched;
@@ -177,9 +171,7 @@ export class Memory implements Closable {
     const similarity = hits[0]?.similarity ?? null;
     const certainty = estimateCertainty(searched.question, terms, chunks, similarity, context);
     return {
-      hits: options.details
-        ? await describeHits(this.#deps.log, question, { hits, certainty }, context)
-        : hits,
+      hits: await describeHits(this.#deps.log, question, { hits, certainty }, context, detailed),
       certainty,
       isSure: hits.length > 0 && certainty >= MIN_CERTAINTY,
       ...(reason !== undefined && { withoutVectors: reason }),
@@ -240,6 +232,11 @@ export class Memory implements Closable {
     const { all: entries, missing: unindexed } = await this.#follower.countEntries();
     const unembedded = await this.#vectors.countMissing().catch(() => chunks);
     return { sources, chunks, entries, unindexed, unembedded };
+  }
+
+  /** The sessions and files in the index, in the order in which they came into it. */
+  async sources(query: SourceQuery = {}): Promise<readonly IndexSource[]> {
+    return listSources(this.#deps.log, query);
   }
 
   /** Indexes files and folders; missing files are removed from the index. */

@@ -1,4 +1,4 @@
-import { createArgumentError } from "../model/errors.ts";
+import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import type { MemoryFilter } from "./memories/memory-trust.ts";
 import type { MemoryScope } from "./memory-scope.ts";
 
@@ -26,8 +26,11 @@ export interface RecallOptions {
   readonly activeLine?: boolean;
   /** True to find messages that were taken back too: rewound, replaced or removed in a live session; default false. */
   readonly rewound?: boolean;
-  /** Adds facts for people to each hit: its session, its best sentence, files and commit of the work around it. */
-  readonly details?: boolean;
+  /**
+   * Adds facts for people to each hit, or to this many of the best: its session, its best sentence, files and commit of
+   * the work around it.
+   */
+  readonly details?: boolean | number;
   readonly signal?: AbortSignal;
   /** Maximum time for indexing new entries before the search, default 10 s; the rest is indexed in the background. */
   readonly waitMs?: number;
@@ -40,4 +43,13 @@ export function checkRecallDepth(depth: unknown): RecallDepth {
   if (depth === undefined) return "quick";
   if (!DEPTHS.includes(depth)) throw createArgumentError("depth", depth, '"quick" or "careful"');
   return depth as RecallDepth;
+}
+
+/** The number of hits that get details; throws ARGUMENT_INVALID for anything but a boolean or a number. */
+export function checkDetailedHits(details: unknown): number {
+  if (details === undefined || details === false) return 0;
+  if (details === true) return Number.POSITIVE_INFINITY;
+  if (typeof details !== "number")
+    throw createArgumentError("details", details, "true, false, or a number of hits");
+  return checkWholeNumber("details", details, 0);
 }

@@ -1,9 +1,11 @@
 import type { Log } from "../log/log.ts";
 import { checkKind } from "../model/argument-checks.ts";
+import { checkWholeNumber } from "../model/errors.ts";
 import type { Closable } from "../model/scope.ts";
 import { describeGrowth, describePressure, describeRelief } from "./describe-event.ts";
 import { type GrowthPoint, measureGrowth } from "./growth.ts";
 import { keepHeapSnapshot } from "./heap-snapshots.ts";
+import { MonitorHistory, type MonitorRecord } from "./monitor-history.ts";
 import type { MonitorSettings } from "./monitor-options.ts";
 import type { MonitorEvent, MonitorSample, PressureLevel, ReliefReport } from "./monitor-sample.ts";
 import { judgePressure } from "./pressure.ts";
@@ -30,6 +32,7 @@ export class Monitor implements Closable {
   readonly #probe = new ProcessProbe();
   readonly #listeners = new Set<Listener>();
   readonly #points: GrowthPoint[] = [];
+  readonly #history = new MonitorHistory();
   #timer: NodeJS.Timeout | undefined;
   #level: PressureLevel = "normal";
   #calmSamples = 0;
@@ -55,6 +58,17 @@ export class Monitor implements Closable {
   /** The last relief; undefined if there was none. */
   get lastRelief(): ReliefReport | undefined {
     return this.#relief;
+  }
+
+  /** The limits that samples are judged by. */
+  get limits(): Pick<MonitorSettings, "intervalMs" | "warningBytes" | "criticalBytes"> {
+    const { intervalMs, warningBytes, criticalBytes } = this.#settings;
+    return { intervalMs, warningBytes, criticalBytes };
+  }
+
+  /** Past samples and events since a time, for charts: all of the last 360 samples, and older ones thinned out. */
+  history(since = 0): MonitorRecord {
+    return this.#history.read(checkWholeNumber("since", since, 0));
   }
 
   /** Calls the listener with every event until the returned function is called; a failing listener harms nobody. */
@@ -99,6 +113,7 @@ export class Monitor implements Closable {
     this.#last = sample;
     this.#points.push({ at: sample.at, value: sample.usedBytes });
     if (this.#points.length > MAX_POINTS) this.#points.shift();
+    this.#history.add(sample);
     this.#emit({ type: "sample", sample });
     this.#watchGrowth(sample);
     const { level } = sample;
@@ -180,6 +195,11 @@ export class Monitor implements Closable {
   }
 
   #emit(event: MonitorEvent): void {
+    if (event.type !== "sample") {
+      const { type, text } = event;
+      const report = event.type === "relief" ? { report: event.report } : {};
+      this.#history.addNote({ at: this.#log.clock.now(), type, text, ...report });
+    }
     for (const listener of this.#listeners) {
       try {
         listener(event);

@@ -1,11 +1,13 @@
 import type { Log } from "../log/log.ts";
 import type { Json } from "../model/json.ts";
-import type { TaskNotice, TaskPlan, TaskUsage } from "../model/task.ts";
+import type { TaskId, TaskNotice, TaskPlan, TaskUsage } from "../model/task.ts";
 import type { TaskRecord } from "../store/task-store.ts";
 import { findEntry } from "../view/lookup.ts";
 import { isTaskOwnerAlive } from "./owner-lease.ts";
 import type { TaskStatus } from "./start-options.ts";
-import { readOutcome, readPlan, readTaskProgress } from "./task-progress.ts";
+import { readOutcome, readPlan, readTaskProgress, type TaskMove } from "./task-progress.ts";
+
+const PAGE_TASKS = 100;
 
 /** A task as lists show it. */
 export interface TaskSketch {
@@ -21,6 +23,8 @@ export interface TaskDetails extends TaskSketch {
   readonly place?: Json;
   readonly spent: TaskUsage;
   readonly notice?: TaskNotice;
+  /** Changes of its state, oldest first. */
+  readonly moves: readonly TaskMove[];
 }
 
 /** Summarizes a task for lists with three reads, regardless of the length of its output. */
@@ -34,11 +38,12 @@ export async function sketchTask(log: Log, task: TaskRecord): Promise<TaskSketch
 
 /** Describes a task in full; reads all of its entries. */
 export async function describeTask(log: Log, task: TaskRecord): Promise<TaskDetails> {
-  const { place, spent } = await readTaskProgress(log, task);
+  const { place, spent, moves } = await readTaskProgress(log, task);
   const notice = await readNotice(log, task);
   return {
     ...(await sketchTask(log, task)),
     spent,
+    moves,
     ...(place !== undefined && { place }),
     ...(notice && { notice }),
   };
@@ -54,4 +59,25 @@ export async function readNotice(log: Log, task: TaskRecord): Promise<TaskNotice
       return entry.note.notice;
   }
   return undefined;
+}
+
+/** The notices of ended tasks, those of the newest tasks first. */
+export async function listNotices(
+  log: Log,
+  { before, limit }: { readonly before?: TaskId; readonly limit: number },
+): Promise<readonly TaskNotice[]> {
+  const found: TaskNotice[] = [];
+  for (let last = before; ; ) {
+    const page = await log.store.tasks.list({
+      states: ["completed", "failed", "killed"],
+      limit: PAGE_TASKS,
+      ...(last !== undefined && { before: last }),
+    });
+    for (const task of page) {
+      const notice = await readNotice(log, task).catch(() => undefined);
+      if (notice && found.push(notice) === limit) return found;
+    }
+    last = page.at(-1)?.id;
+    if (page.length < PAGE_TASKS) return found;
+  }
 }

@@ -2,10 +2,22 @@ import type { Log } from "../log/log.ts";
 import type { Entry } from "../model/entry.ts";
 import { isLonghaulError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
-import type { TaskOutcome, TaskPlan, TaskUsage } from "../model/task.ts";
+import type { TaskEvent, TaskMode, TaskOutcome, TaskPlan, TaskState, TaskUsage } from "../model/task.ts";
 import type { TaskRecord } from "../store/task-store.ts";
 import { readRange } from "../view/range.ts";
 import { NO_TASK_USAGE, spendStep, spendUsage } from "./task-budget.ts";
+
+/** A change of a task's state. */
+export interface TaskMove {
+  readonly at: number;
+  /** Absent for the creation. */
+  readonly event?: TaskEvent;
+  readonly from?: TaskState;
+  readonly to: TaskState;
+  /** The mode from then on, if it changed. */
+  readonly mode?: TaskMode;
+  readonly reason?: string;
+}
 
 /** The state of a task as read from its entries. */
 export interface TaskProgress {
@@ -17,12 +29,14 @@ export interface TaskProgress {
   /** Whether its agent was ever called. */
   readonly hasRun?: true;
   readonly spent: TaskUsage;
+  /** Changes of its state, oldest first. */
+  readonly moves: readonly TaskMove[];
 }
 
 const PAGE_SIZE = 500;
 
 /** The state of a task without entries. */
-export const EMPTY_PROGRESS: TaskProgress = { spent: NO_TASK_USAGE };
+export const EMPTY_PROGRESS: TaskProgress = { spent: NO_TASK_USAGE, moves: [] };
 
 /** Applies one entry of the task's session to its state. */
 function applyEntry(memory: TaskProgress, entry: Entry, id: string): TaskProgress {
@@ -32,9 +46,18 @@ function applyEntry(memory: TaskProgress, entry: Entry, id: string): TaskProgres
   const { note } = entry;
   switch (note.type) {
     case "created":
-      return { ...memory, plan: note.plan };
-    case "moved":
-      return note.to === "running" ? { ...memory, hasRun: true } : memory;
+      return { ...memory, plan: note.plan, moves: [{ at: entry.at, to: "queued", mode: note.plan.mode }] };
+    case "moved": {
+      const { event, from, to, mode, outcome } = note;
+      const move: TaskMove = {
+        at: entry.at,
+        ...{ event, from, to },
+        ...(mode !== undefined && { mode }),
+        ...(outcome?.reason !== undefined && { reason: outcome.reason }),
+      };
+      const moves = [...memory.moves, move];
+      return { ...memory, moves, ...(to === "running" && { hasRun: true }) };
+    }
     case "isolated":
       return { ...memory, place: note.place };
     case "checkpoint":

@@ -5,7 +5,7 @@ import { Scope } from "../model/scope.ts";
 import { isTerminal, type TaskId, type TaskNotice } from "../model/task.ts";
 import type { TaskQuery, TaskRecord } from "../store/task-store.ts";
 import type { Agent, AgentFunction } from "./agent.ts";
-import { describeTask, sketchTask, type TaskDetails, type TaskSketch } from "./describe-task.ts";
+import { describeTask, listNotices, sketchTask, type TaskDetails, type TaskSketch } from "./describe-task.ts";
 import { safeListener } from "./safe-listener.ts";
 import type { StartOptions, TaskHandle, TaskStatus, WaitOptions } from "./start-options.ts";
 import { Supervisor } from "./supervisor.ts";
@@ -98,6 +98,18 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
   /** A task with its place, usage and notice; throws TASK_NOT_FOUND if it does not exist. */
   async describe(id: TaskId): Promise<TaskDetails> {
     return describeTask(this.#deps.log, await this.#require(id));
+  }
+
+  /** The notices of ended tasks, those of the newest tasks first. */
+  async notices(
+    query: Pick<TaskQuery, "before"> & { readonly limit?: number } = {},
+  ): Promise<readonly TaskNotice[]> {
+    checkFields("query", query, { before: "text?" });
+    const limit = checkWholeNumber("limit", query.limit ?? 50, 1, 1_000);
+    return listNotices(this.#deps.log, {
+      ...(query.before !== undefined && { before: query.before }),
+      limit,
+    });
   }
 
   /** Resolves when a task has ended, whichever process runs it; after a timeout, with its current status. */

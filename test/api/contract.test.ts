@@ -1,12 +1,18 @@
 import { expect, test } from "vitest";
+import { testFolder } from "../support/folder.ts";
 import { startGateway } from "../support/gateway.ts";
 import { PIXEL_PNG } from "../support/pixel.ts";
 import { ApiClient } from "./support/api-client.ts";
+import { localAgentsOf } from "./support/local-agents-of.ts";
 
 const LONG = "The harbor master writes down every ship with its draught and its berth. ".repeat(60);
 
 test("every route answers as the document says", async () => {
-  const gateway = await startGateway({ upstream: "http://127.0.0.1:9" });
+  const home = testFolder();
+  const gateway = await startGateway({
+    upstream: "http://127.0.0.1:9",
+    agents: localAgentsOf(home),
+  });
   const { kernel } = gateway;
   const api = await ApiClient.open(gateway);
 
@@ -146,6 +152,14 @@ test("every route answers as the document says", async () => {
   const edited = (await api.ask("PATCH", `/memories/${inPath}`, { text: "The pier is closed on Sundays." }))
     .body;
   expect((await api.get("/memories")).body.memories).toMatchObject([{ id: edited.id, by: "user" }]);
+  const other = (await api.post("/memories", { text: "The crane is red.", by: "agent" })).body;
+  expect((await api.get("/memories/agents")).body.agents).toEqual([{ agent: "default", unreviewed: 1 }]);
+  const ids = async () => (await api.get("/memories")).body.memories.map(({ id }: { id: string }) => id);
+  expect(await ids()).toEqual([other.id, edited.id]);
+  await api.post(`/memories/${encodeURIComponent(other.id)}/move`, { below: edited.id });
+  expect(await ids()).toEqual([edited.id, other.id]);
+  await api.post(`/memories/${encodeURIComponent(other.id)}/move`);
+  expect(await ids()).toEqual([other.id, edited.id]);
   const preview = (await api.post(`/memories/${encodeURIComponent(edited.id)}/forget`)).body;
   expect(preview).toMatchObject({ isForgotten: false, memory: { id: edited.id } });
   const { confirm } = preview;
@@ -175,6 +189,10 @@ test("every route answers as the document says", async () => {
   expect((await api.post("/tasks/t1/detach")).body.mode).toBe("background");
   expect((await api.get("/tasks/t1/output?limit=1")).body).toMatchObject({ hasMore: true });
   expect((await api.post("/tasks/t1/kill", { reason: "enough" })).body.state).toBe("killed");
+  await kernel.tasks.cleaned();
+  const moves: { to: string }[] = (await api.get("/tasks/t1")).body.moves;
+  expect(moves.map(({ to }) => to)).toEqual(["queued", "running", "detaching", "running", "killed"]);
+  expect((await api.get("/notices")).body.notices).toMatchObject([{ task: "t1", state: "killed" }]);
   expect((await handle.status()).outcome?.reason).toBe("enough");
 
   // Jobs, health, fitting without a session.
@@ -196,6 +214,18 @@ test("every route answers as the document says", async () => {
   });
   expect((await api.get("/imports/places")).status).toBe(200);
   expect((await api.get("/health")).body).toMatchObject({ status: "ok", person: "local" });
+  expect((await api.post("/index")).body).toMatchObject({ type: "index", state: "running" });
+  while ((await api.get("/index")).body.job.state === "running")
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  expect((await api.get("/index")).body).toMatchObject({ unindexed: 0, job: { index: { indexed: 1 } } });
+  const sources = (await api.get("/index/sources?limit=1&kind=session")).body;
+  expect(sources.sources[0]).toMatchObject({ name: "ticket/4711", kind: "session" });
+  expect((await api.get(`/index/sources?after=${sources.after}`)).body.sources.length).toBeGreaterThan(0);
+  await kernel.monitor.check();
+  expect((await api.post("/health/relieve")).body.cacheShare).toBe(0.25);
+  const history = (await api.get("/health/history?since=1")).body;
+  expect(history.points.at(-1).heapUsedBytes).toBeGreaterThan(0);
+  expect(history.notes.at(-1)).toMatchObject({ type: "relief", report: { cacheShare: 0.25 } });
   const events = api.follow("/events", 1);
   const noise = setInterval(() => void session.note("hello"), 50);
   expect(await events).toMatchObject([{ event: "session", data: { session: "ticket/4711" } }]);
@@ -206,6 +236,17 @@ test("every route answers as the document says", async () => {
     messages: messages.map(({ role, text }) => ({ role, content: [{ type: "text", text }] })),
   });
   expect(fit.body.receipt.tokens.with).toBeLessThan(16_000);
+
+  // Agents, in a home folder of their own.
+  expect((await api.get("/agents")).body.agents[0]).toMatchObject({
+    name: "claude-code",
+    gateway: { state: "absent" },
+  });
+  const connect = (await api.post("/agents/claude-code/connect")).body;
+  await api.post("/agents/claude-code/connect", { confirm: connect.confirm });
+  const disconnect = (await api.post("/agents/claude-code/disconnect")).body;
+  expect(disconnect.files).toMatchObject([{ isRemoved: true }]);
+  await api.post("/agents/claude-code/disconnect", { confirm: disconnect.confirm });
 
   // Erasing, at the end.
   const doomed = (await api.post(`${at}/redact`, { entries: [3] })).body;

@@ -32,7 +32,7 @@ test("an import is a job: it is followed, listed and stopped, and runs once at a
     replayRunner: new ReplayRunner(kernel),
     onError,
   });
-  const caller = { id: "local", prefixes: undefined, memoryAgent: "default" };
+  const caller = { id: "local", prefixes: undefined, memoryAgent: "default", isOnLoopback: true };
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);

@@ -3,7 +3,13 @@ import { Agent, type IncomingMessage, request as openRequest } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
-import { type Gateway, type GatewayConfig, loadConfig, openGateway } from "../../src/gateway/index.ts";
+import {
+  type Gateway,
+  type GatewayConfig,
+  type GatewayOptions,
+  loadConfig,
+  openGateway,
+} from "../../src/gateway/index.ts";
 import { type Entry, type Kernel, openKernel, type Session, type SessionRecord } from "../../src/index.ts";
 import { createMcpEndpoint } from "../../src/mcp/index.ts";
 import { testFolder } from "./folder.ts";
@@ -23,6 +29,8 @@ export interface TestGatewayOptions {
   readonly hasEmbedder?: boolean;
   /** True to serve /mcp too. */
   readonly hasMcp?: boolean;
+  /** Connects agents for the API. */
+  readonly agents?: GatewayOptions["agents"];
 }
 
 /** A gateway that listens in this process, on a store on disk. */
@@ -58,7 +66,14 @@ export async function startGateway(options: TestGatewayOptions): Promise<TestGat
   const logged: { event: string }[] = [];
   const log = (line: string) => void logged.push(JSON.parse(line));
   const mcp = options.hasMcp ? { mcp: createMcpEndpoint({ kernel }) } : {};
-  const gateway = await openGateway({ kernel, config: () => config, log, env, ...mcp });
+  const gateway = await openGateway({
+    kernel,
+    config: () => config,
+    log,
+    env,
+    ...mcp,
+    ...(options.agents && { agents: options.agents }),
+  });
   const close = async () => {
     await gateway.close();
     await kernel.close();

@@ -8,6 +8,7 @@ import { startServer } from "./server-process.ts";
 
 const MAIN = fileURLToPath(new URL("../../../dist/cli/main.js", import.meta.url));
 const MESSAGES_PER_SESSION = 20;
+const DAY_MS = 86_400_000;
 /** Half of the sessions belong to the project that asks. */
 const PROJECTS = ["/repo/shop", "/repo/site"] as const;
 
@@ -36,7 +37,9 @@ export const writeStore: ChildTask<StoreQuestion, null> = async function writeSt
   place,
 ) {
   const corpus = openCorpus(place.corpusFolder);
-  await using kernel = await openKernel({ path: folder });
+  // Conversations of another day: a recall reads the ends of those that may be running.
+  const clock = { now: () => Date.now() - DAY_MS };
+  await using kernel = await openKernel({ path: folder, clock });
   const count = chunks / CHUNKS_PER_MESSAGE;
   for (let from = 0; from < count; from += MESSAGES_PER_SESSION) {
     const cwd = PROJECTS[(from / MESSAGES_PER_SESSION) % PROJECTS.length] as string;

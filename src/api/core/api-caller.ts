@@ -6,6 +6,8 @@ export interface ApiCaller {
   readonly prefixes: readonly string[] | undefined;
   /** The agent whose memories belong to the person. */
   readonly memoryAgent: string;
+  /** True if the request comes from the gateway's own computer, and not through a proxy. */
+  readonly isOnLoopback: boolean;
 }
 
 /** True for the person who runs the gateway without tokens, who owns everything in the store. */

@@ -10,7 +10,7 @@ export interface FeedSource {
 }
 
 interface FeedItem {
-  readonly event: "session" | "task" | "job";
+  readonly event: "session" | "task" | "job" | "memory";
   readonly data: object;
   readonly isFor: (caller: ApiCaller) => boolean;
 }
@@ -126,8 +126,15 @@ export class ChangeFeed {
         isFor: (caller) => (owner === undefined ? isLocalCaller(caller) : caller.id === owner),
       }),
     );
+    const endMonitor = this.#kernel.monitor.on((event) => {
+      if (event.type === "sample") return;
+      const { type, text } = event;
+      const report = event.type === "relief" ? { report: event.report } : {};
+      this.#add({ event: "memory", data: { at: Date.now(), type, text, ...report }, isFor: isLocalCaller });
+    });
     this.#watch = {
       end: () => {
+        endMonitor();
         stop.abort();
         endCommits();
         endJobs();

@@ -8,6 +8,7 @@ import {
 } from "../../formats/index.ts";
 import type { Kernel } from "../../index.ts";
 import { ApiError } from "../core/api-error.ts";
+import { type IndexShares, indexConversations } from "./index-run.ts";
 
 /** The progress of an import of local histories; the imported entries are indexed at its end. */
 interface ImportState {
@@ -113,25 +114,10 @@ export class HistoryImport {
 
   /** Indexes the imported entries, so that the first recall finds them. Stopped, a later recall goes on with it. */
   async #index(result: Omit<ImportState, "state">, signal: AbortSignal): Promise<void> {
-    const { memory } = this.#kernel;
-    const { unindexed } = await memory.state();
-    let covered = 0;
-    const show = (shares: Pick<ImportState, "indexed" | "embedded">) => {
-      this.#setState({ ...result, state: "indexing", ...shares });
-    };
-    show({ indexed: 0, embedded: 0 });
-    await memory
-      .catchUp({
-        signal,
-        onProgress: (progress) => {
-          covered += progress.covered;
-          show({ indexed: covered / Math.max(1, covered, unindexed), embedded: 0 });
-        },
-        onEmbedded: (embedded, total) => show({ indexed: 1, embedded: embedded / Math.max(1, total) }),
-      })
-      .catch((error: unknown) => {
-        if (!signal.aborted) throw error;
-      });
+    const show = (shares: IndexShares) => this.#setState({ ...result, state: "indexing", ...shares });
+    await indexConversations(this.#kernel, signal, show).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
   }
 
   #setState(state: ImportState): void {

@@ -1,4 +1,6 @@
+import { ApiError } from "../core/api-error.ts";
 import type { HistoryImport } from "./history-import.ts";
+import type { IndexRun } from "./index-run.ts";
 import type { ReplayJob } from "./replay-jobs.ts";
 
 /** A replay as the API shows it. */
@@ -33,4 +35,27 @@ export function toImportJob({ state: run, runs }: HistoryImport) {
       },
     }),
   };
+}
+
+/** The current or last run of the index as the API shows it; undefined before the first. */
+export function toIndexJob({ state: run, runs }: IndexRun) {
+  const { state, startedAt, endedAt, error, indexed, embedded } = run;
+  if (state === "idle") return undefined;
+  return {
+    id: `index-${runs}`,
+    type: "index" as const,
+    state,
+    startedAt,
+    ...(endedAt !== undefined && { endedAt }),
+    index: { indexed, embedded },
+    ...(error !== undefined && {
+      error: { code: "INDEX_FAILED", message: error, remedy: "Repair the cause and start again." },
+    }),
+  };
+}
+
+/** The job, or JOB_NOT_FOUND. */
+export function requireJob<Job>(job: Job | undefined, id: string): Job {
+  if (job !== undefined) return job;
+  throw new ApiError("JOB_NOT_FOUND", `There is no job ${JSON.stringify(id)}.`, { details: { job: id } });
 }

@@ -4,7 +4,7 @@ import { ApiError } from "../core/api-error.ts";
 import { about } from "../core/named-schema.ts";
 import { requireRecord } from "../core/own-sessions.ts";
 import { type ApiRoute, defineRoute, type RouteCall } from "../core/route.ts";
-import { toImportJob, toReplayJob } from "../jobs/job-json.ts";
+import { requireJob, toImportJob, toIndexJob, toReplayJob } from "../jobs/job-json.ts";
 import { sessionIdSchema } from "../schemas/common-schemas.ts";
 import { jobSchema } from "../schemas/job-schemas.ts";
 
@@ -108,15 +108,10 @@ const listJobs = defineRoute(
   async ({ services, caller }) => ({ jobs: collectJobs(services, caller) }),
 );
 
-function collectJobs({ replays, imports }: RouteCall["services"], caller: ApiCaller) {
-  const imported = isLocalCaller(caller) ? toImportJob(imports) : undefined;
-  const jobs = [...replays.list(caller.id).map(toReplayJob), ...(imported ? [imported] : [])];
+function collectJobs({ replays, imports, indexRun }: RouteCall["services"], caller: ApiCaller) {
+  const own = isLocalCaller(caller) ? [toImportJob(imports), toIndexJob(indexRun)] : [];
+  const jobs = [...replays.list(caller.id).map(toReplayJob), ...own.filter((job) => job !== undefined)];
   return jobs.sort((one, other) => other.startedAt - one.startedAt);
-}
-
-function requireJob<Job>(job: Job | undefined, id: string): Job {
-  if (job !== undefined) return job;
-  throw new ApiError("JOB_NOT_FOUND", `There is no job ${JSON.stringify(id)}.`, { details: { job: id } });
 }
 
 const getJob = defineRoute(
@@ -154,7 +149,9 @@ const stopJob = defineRoute(
         collectJobs(services, caller).find(({ id }) => id === job),
         job,
       );
-    if (find().type === "import") await services.imports.close();
+    const { type } = find();
+    if (type === "import") await services.imports.close();
+    else if (type === "index") await services.indexRun.close();
     else await services.replays.stop(job);
     return find();
   },

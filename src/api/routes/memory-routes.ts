@@ -1,75 +1,37 @@
 import { z } from "zod";
-import type { Memories } from "../../index.ts";
-import { LonghaulError, type RememberedFact } from "../../index.ts";
+import type { RememberedFact } from "../../index.ts";
 import { editMemory } from "../../memory-entry.ts";
-import { isLocalCaller } from "../core/api-caller.ts";
-import { ApiError } from "../core/api-error.ts";
 import { computeConfirmation, isConfirmed } from "../core/confirmation.ts";
 import { about } from "../core/named-schema.ts";
 import { requireRecord } from "../core/own-sessions.ts";
-import { type ApiRoute, defineRoute, type RouteCall } from "../core/route.ts";
+import { type ApiRoute, defineRoute } from "../core/route.ts";
 import { confirmSchema, freedSchema, limitQuery, sessionIdSchema } from "../schemas/common-schemas.ts";
 import { AUTHOR_NAMES, memoryEventSchema, memorySchema, TRUST_NAMES } from "../schemas/memory-schemas.ts";
 import { queryFlag, queryNumber } from "../schemas/query-values.ts";
+import {
+  addPinState,
+  createMemoryAbsence,
+  describeMemory,
+  getMemories,
+  getMemoriesOf,
+  memoryAgentSchema,
+  memoryParams,
+} from "./own-memories.ts";
 
 const tag = "Memories";
 const MAX_TEXT = 100_000;
-const agentSchema = about(
-  z.string().min(1).max(200).optional(),
-  "The agent that owns the memories; default: the person's. With a token, only that one.",
-);
 const dateSchema = z.number().int().min(0).nullable().optional();
-const memoryParams = z.strictObject({
-  memory: about(z.string().min(1).max(512), "Id, as memory:default#3."),
-});
-
-/** The memories of the person, or for the local person those of a named agent. */
-function getMemories({ services: { kernel }, caller }: RouteCall, agent: string | undefined): Memories {
-  if (agent !== undefined && agent !== caller.memoryAgent && !isLocalCaller(caller))
-    throw new ApiError("FORBIDDEN", "With a token, only your own memories are yours to see and change.");
-  return kernel.memories(agent ?? caller.memoryAgent);
-}
-
-/** The memories that a memory belongs to, by its id. */
-function getMemoriesOf(call: RouteCall, id: string): Memories {
-  const agent = /^memory:(.+)#\d+$/s.exec(id)?.[1];
-  if (agent === undefined)
-    throw new LonghaulError(
-      "ARGUMENT_INVALID",
-      `memory is ${JSON.stringify(id)}; expected an id as memory:default#3.`,
-    );
-  // The memory of somebody else is not told apart from one that does not exist.
-  if (!isLocalCaller(call.caller) && agent !== call.caller.memoryAgent) throw createNotFoundError(id);
-  return getMemories(call, agent);
-}
-
-function createNotFoundError(id: string): LonghaulError {
-  return new LonghaulError("ENTRY_NOT_FOUND", `There is no memory ${JSON.stringify(id.slice(0, 200))}.`, {
-    details: { id },
-  });
-}
-
-async function withPins(memories: Memories, facts: readonly RememberedFact[]) {
-  const pins = new Set((await memories.pins()).map(({ id }) => id));
-  return facts.map((fact) => ({ ...fact, isPinned: pins.has(fact.id) }));
-}
-
-async function describeMemory(memories: Memories, fact: RememberedFact) {
-  const [described] = await withPins(memories, [fact]);
-  return described as typeof fact & { isPinned: boolean };
-}
-
 const listMemories = defineRoute(
   {
     id: "listMemories",
     method: "GET",
     path: "/memories",
     tag,
-    summary: "List memories, newest first",
+    summary: "List memories in their order: newest first, unless they were moved",
     query: z.strictObject({
-      agent: agentSchema,
+      agent: memoryAgentSchema,
       limit: limitQuery(50, 1_000),
-      before: about(z.string().optional(), "Only memories older than this one."),
+      before: about(z.string().optional(), "Only memories after this one in the order."),
       trust: about(
         z.enum(TRUST_NAMES).optional(),
         "Lowest trust; default quoted, that is, all except rejected ones.",
@@ -100,7 +62,7 @@ const listMemories = defineRoute(
     const last = shown.at(-1)?.id;
     return {
       agent: memories.agent,
-      memories: await withPins(memories, shown),
+      memories: await addPinState(memories, shown),
       ...(found.length > limit && last !== undefined && { before: last }),
     };
   },
@@ -114,7 +76,7 @@ const addMemory = defineRoute(
     tag,
     summary: "Remember a fact",
     body: z.strictObject({
-      agent: agentSchema,
+      agent: memoryAgentSchema,
       text: z.string().trim().min(1).max(MAX_TEXT),
       by: about(
         z.enum(AUTHOR_NAMES).default("user"),
@@ -172,24 +134,6 @@ const changeMemory = defineRoute(
   },
 );
 
-const reviewMemory = defineRoute(
-  {
-    id: "reviewMemory",
-    method: "POST",
-    path: "/memories/{memory}/review",
-    tag,
-    summary: "Accept or reject a memory",
-    params: memoryParams,
-    body: z.strictObject({ decision: z.enum(["accepted", "rejected"]) }),
-    reply: memorySchema,
-    errors: ["ENTRY_NOT_FOUND"],
-  },
-  async (call) => {
-    const memories = getMemoriesOf(call, call.params.memory);
-    return describeMemory(memories, await memories.review(call.params.memory, call.body.decision));
-  },
-);
-
 const forgetMemory = defineRoute(
   {
     id: "forgetMemory",
@@ -211,7 +155,7 @@ const forgetMemory = defineRoute(
     const { memory: id } = call.params;
     const memories = getMemoriesOf(call, id);
     const fact = await memories.get(id);
-    if (!fact) throw createNotFoundError(id);
+    if (!fact) throw createMemoryAbsence(id);
     const confirm = computeConfirmation("forget memory", fact);
     if (!isConfirmed(confirm, call.body.confirm))
       return { memory: await describeMemory(memories, fact), isForgotten: false, confirm, freed: null };
@@ -226,7 +170,7 @@ const listMemoryEvents = defineRoute(
     path: "/memories/history",
     tag,
     summary: "List every change to the memories, newest first",
-    query: z.strictObject({ agent: agentSchema, limit: limitQuery(50, 1_000) }),
+    query: z.strictObject({ agent: memoryAgentSchema, limit: limitQuery(50, 1_000) }),
     reply: z.object({ agent: z.string(), events: z.array(memoryEventSchema) }),
     errors: ["FORBIDDEN"],
   },
@@ -240,7 +184,6 @@ export const MEMORY_ROUTES = [
   listMemories,
   addMemory,
   changeMemory,
-  reviewMemory,
   forgetMemory,
   listMemoryEvents,
 ] as const satisfies readonly ApiRoute[];

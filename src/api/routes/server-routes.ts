@@ -3,12 +3,19 @@ import { getHeapStatistics } from "node:v8";
 import { z } from "zod";
 import { runWithTimeLimit } from "../../base/time-limit.ts";
 import type { Kernel } from "../../index.ts";
-import { isLocalCaller } from "../core/api-caller.ts";
+import { type ApiCaller, isLocalCaller } from "../core/api-caller.ts";
+import { ApiError } from "../core/api-error.ts";
 import { about } from "../core/named-schema.ts";
 import { type ApiRoute, defineRoute, defineStream } from "../core/route.ts";
 import { timeSchema } from "../schemas/common-schemas.ts";
-import { healthSchema } from "../schemas/health-schemas.ts";
+import {
+  healthHistorySchema,
+  healthSchema,
+  monitorNoteSchema,
+  reliefReplySchema,
+} from "../schemas/health-schemas.ts";
 import { jobSchema } from "../schemas/job-schemas.ts";
+import { queryNumber } from "../schemas/query-values.ts";
 import { STATE_NAMES } from "../schemas/task-schemas.ts";
 
 const tag = "Server";
@@ -41,15 +48,69 @@ const getHealth = defineRoute(
       notices,
     } as const;
     if (!isLocalCaller(caller))
-      return { ...base, process: null, store: null, index: null, totals: null, handles: null };
+      return { ...base, process: null, memory: null, store: null, index: null, totals: null, handles: null };
     return {
       ...base,
       process: measureProcess(),
+      memory: describeMemory(kernel),
       store: await kernel.size().catch(() => null),
       index: await kernel.memory.state().catch(() => null),
       totals,
       handles: listHandles(kernel),
     };
+  },
+);
+
+function describeMemory({ monitor }: Kernel) {
+  if (!monitor.last) return null;
+  const { level, usedBytes, cacheBytes, growthPerHour } = monitor.last;
+  const { warningBytes, criticalBytes } = monitor.limits;
+  return { level, usedBytes, cacheBytes, growthPerHour, warningBytes, criticalBytes };
+}
+
+function checkLocal(caller: ApiCaller): void {
+  if (isLocalCaller(caller)) return;
+  throw new ApiError("FORBIDDEN", "Only the person who runs the gateway sees its memory.");
+}
+
+const getHealthHistory = defineRoute(
+  {
+    id: "getHealthHistory",
+    method: "GET",
+    path: "/health/history",
+    tag,
+    summary: "Show memory, caches, event loop and disk over time, with warnings and reliefs",
+    query: z.strictObject({
+      since: about(queryNumber(0).default(0), "Only what came at or after this time."),
+    }),
+    reply: healthHistorySchema,
+    errors: ["FORBIDDEN"],
+  },
+  async ({ services: { kernel }, caller, query }) => {
+    checkLocal(caller);
+    const { monitor } = kernel;
+    return {
+      ...monitor.limits,
+      heapLimitBytes: getHeapStatistics().heap_size_limit,
+      ...monitor.history(query.since),
+    };
+  },
+);
+
+const relieveMemory = defineRoute(
+  {
+    id: "relieveMemory",
+    method: "POST",
+    path: "/health/relieve",
+    tag,
+    summary: "Drop all caches and empty the write-ahead log, as at critical pressure",
+    body: z.strictObject({}),
+    reply: reliefReplySchema,
+    errors: ["FORBIDDEN"],
+  },
+  async ({ services: { kernel }, caller }) => {
+    checkLocal(caller);
+    return kernel.monitor.relieve();
   },
 );
 
@@ -87,7 +148,8 @@ const followEvents = defineStream(
     method: "GET",
     path: "/events",
     tag,
-    summary: "Follow changes of conversations, tasks and jobs as server-sent events",
+    summary:
+      "Follow changes of conversations, tasks and jobs, and warnings about memory, as server-sent events",
     description:
       "Changes by all processes that share the store. After `reset`, the client reads again what it shows: it has missed events.",
     events: {
@@ -99,10 +161,16 @@ const followEvents = defineStream(
       }),
       task: z.object({ id: z.string(), session: z.string(), state: z.enum(STATE_NAMES) }),
       job: jobSchema,
+      memory: about(monitorNoteSchema, "Only for the person who runs the gateway."),
       reset: z.object({}),
     },
   },
   async ({ services: { feed }, caller, lastEventId, signal }) => feed.follow(caller, lastEventId, signal),
 );
 
-export const SERVER_ROUTES = [getHealth, followEvents] as const satisfies readonly ApiRoute[];
+export const SERVER_ROUTES = [
+  getHealth,
+  getHealthHistory,
+  relieveMemory,
+  followEvents,
+] as const satisfies readonly ApiRoute[];

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Entry, TaskState } from "../../index.ts";
+import type { Entry, TaskNotice, TaskState } from "../../index.ts";
 import { LonghaulError } from "../../index.ts";
 import type { TaskRecord, TaskSketch } from "../../task-entry.ts";
 import { type ApiCaller, isVisibleTo } from "../core/api-caller.ts";
@@ -10,7 +10,13 @@ import type { StreamEvent } from "../core/send-reply.ts";
 import { limitQuery, sessionIdSchema } from "../schemas/common-schemas.ts";
 import { entrySchema } from "../schemas/entry-schemas.ts";
 import { queryList, queryNumber } from "../schemas/query-values.ts";
-import { STATE_NAMES, taskDetailsSchema, taskOutputSchema, taskSchema } from "../schemas/task-schemas.ts";
+import {
+  noticeSchema,
+  STATE_NAMES,
+  taskDetailsSchema,
+  taskOutputSchema,
+  taskSchema,
+} from "../schemas/task-schemas.ts";
 
 const tag = "Tasks";
 const PAGE_TASKS = 200;
@@ -102,23 +108,68 @@ const getTask = defineRoute(
     method: "GET",
     path: "/tasks/{task}",
     tag,
-    summary: "Show one task with its input, place, usage and notice",
+    summary: "Show one task with its input, place, state history, usage and notice",
     params: taskParams,
     reply: taskDetailsSchema,
     errors: ["TASK_NOT_FOUND"],
   },
   async (call) => {
     await requireTask(call, call.params.task);
-    const { place, spent, notice, ...sketch } = await call.services.kernel.tasks.describe(call.params.task);
+    const { place, spent, notice, moves, ...sketch } = await call.services.kernel.tasks.describe(
+      call.params.task,
+    );
     const { input, isolation } = sketch.plan ?? {};
     return {
       ...toTaskJson(sketch),
       ...(input !== undefined && { input }),
       ...(isolation !== undefined && { isolation }),
-      ...(place !== undefined && { place }),
+      ...(place !== undefined && { place, ...findWorktree(place) }),
+      moves,
       spent,
       ...(notice && { notice: { ...notice } }),
     };
+  },
+);
+
+/** The worktree in a place; nothing for a place of another kind. */
+function findWorktree(place: unknown) {
+  const { path, branch, repository } = Object(place) as Readonly<Record<string, unknown>>;
+  const isWorktree = typeof path === "string" && typeof branch === "string" && typeof repository === "string";
+  return isWorktree ? { worktree: { path, branch, repository } } : {};
+}
+
+const listNotices = defineRoute(
+  {
+    id: "listNotices",
+    method: "GET",
+    path: "/notices",
+    tag,
+    summary: "List the notices of ended tasks, those of the newest tasks first",
+    query: z.strictObject({
+      limit: limitQuery(50, 200),
+      before: about(z.string().optional(), "Only notices of tasks older than this one."),
+    }),
+    reply: z.object({ notices: z.array(noticeSchema), before: z.string().optional() }),
+    errors: ["TASK_NOT_FOUND"],
+  },
+  async (call) => {
+    const { services, caller, query } = call;
+    if (query.before !== undefined) await requireTask(call, query.before);
+    const found: TaskNotice[] = [];
+    for (let { before } = query; found.length <= query.limit; ) {
+      const page = await services.kernel.tasks.notices({
+        limit: PAGE_TASKS,
+        ...(before !== undefined && { before }),
+      });
+      for (const notice of page)
+        if (isOwnTask(caller, await services.kernel.tasks.status(notice.task))) found.push(notice);
+      before = page.at(-1)?.task;
+      if (page.length < PAGE_TASKS) break;
+    }
+    const notices = found.slice(0, query.limit);
+    const last = notices.at(-1)?.task;
+    const next = found.length > query.limit && last !== undefined ? { before: last } : {};
+    return { notices: notices.map((notice) => ({ ...notice, facts: { ...notice.facts } })), ...next };
   },
 );
 
@@ -228,4 +279,5 @@ export const TASK_ROUTES = [
   followTask,
   killTask,
   detachTask,
+  listNotices,
 ] as const satisfies readonly ApiRoute[];

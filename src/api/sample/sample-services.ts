@@ -4,6 +4,7 @@ import { ApiError } from "../core/api-error.ts";
 import type { ApiRoute } from "../core/route.ts";
 import { ChangeFeed } from "../events/change-feed.ts";
 import { HistoryImport } from "../jobs/history-import.ts";
+import { IndexRun } from "../jobs/index-run.ts";
 import { ReplayJobs } from "../jobs/replay-jobs.ts";
 import { ReplayRunner } from "../jobs/replay-runner.ts";
 import { StoreUsage } from "../spending/store-usage.ts";
@@ -13,7 +14,12 @@ import { openSampleStore } from "./sample-store.ts";
 export const SAMPLE_PATH = "/sample";
 
 /** Everybody sees the same sample. */
-export const SAMPLE_CALLER: ApiCaller = { id: "sample", prefixes: undefined, memoryAgent: "sample" };
+export const SAMPLE_CALLER: ApiCaller = {
+  id: "sample",
+  prefixes: undefined,
+  memoryAgent: "sample",
+  isOnLoopback: false,
+};
 
 /** Routes about one conversation, which read it. The sample stays as it is, so that its store cannot grow. */
 export function checkSampleRoute({ id, method, path }: Pick<ApiRoute, "id" | "method" | "path">): void {
@@ -45,7 +51,9 @@ export class SampleServices {
   async #open(): Promise<Opened> {
     const kernel = await openSampleStore();
     const replays = new ReplayJobs(new ReplayRunner(kernel), "sample-replay");
+    const indexRun = new IndexRun(kernel);
     const close = async () => {
+      await indexRun.close();
       await replays.close();
       await kernel.close();
     };
@@ -54,6 +62,8 @@ export class SampleServices {
       server: this.#own.server,
       imports: new HistoryImport(kernel),
       replays,
+      indexRun,
+      agents: undefined,
       usage: new StoreUsage(kernel),
       feed: new ChangeFeed(kernel, { onChange: () => () => undefined }),
       close,

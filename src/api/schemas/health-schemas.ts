@@ -3,6 +3,74 @@ import { about, defineSchema } from "../core/named-schema.ts";
 import { timeSchema } from "./common-schemas.ts";
 import { savingsSchema } from "./usage-schemas.ts";
 
+const levelSchema = z.enum(["normal", "warning", "critical"]);
+
+const reliefSchema = defineSchema(
+  "Relief",
+  z.object({
+    at: timeSchema,
+    cacheBytesBefore: z.number(),
+    cacheBytesAfter: z.number(),
+    caches: z.array(z.object({ name: z.string(), freedBytes: z.number() })),
+    journalBytes: about(z.number(), "Bytes that the write-ahead log returned."),
+    heapBytesBefore: z.number(),
+    heapBytesAfter: z.number(),
+    cacheShare: about(z.number(), "Share of their limits that caches may use from then on."),
+    heapSnapshot: z.string().optional(),
+  }),
+  "Caches dropped, and the memory that this freed.",
+);
+
+export const monitorNoteSchema = defineSchema(
+  "MonitorNote",
+  z.object({
+    at: timeSchema,
+    type: z.enum(["warning", "critical", "normal", "growth", "relief"]),
+    text: z.string(),
+    report: reliefSchema.optional(),
+  }),
+  "A message of the monitor.",
+);
+
+const pointSchema = defineSchema(
+  "MonitorPoint",
+  z.object({
+    at: timeSchema,
+    level: levelSchema,
+    usedBytes: about(z.number(), "Heap and memory outside of it, which the limits apply to."),
+    heapUsedBytes: z.number(),
+    heapTotalBytes: z.number(),
+    rssBytes: z.number(),
+    externalBytes: z.number(),
+    caches: about(z.record(z.string(), z.number()), "Bytes by cache."),
+    cacheBytes: z.number(),
+    eventLoop: z.object({ meanMs: z.number(), maxMs: z.number(), busy: z.number() }),
+    disk: z.object({ logBytes: z.number(), journalBytes: z.number(), blobBytes: z.number() }),
+    files: z.number().int(),
+    listeners: z.number().int(),
+    childProcesses: z.number().int(),
+    growthPerHour: about(z.number(), "Slope of the used memory, in bytes per hour."),
+  }),
+);
+
+export const healthHistorySchema = defineSchema(
+  "HealthHistory",
+  z.object({
+    intervalMs: z.number(),
+    warningBytes: z.number(),
+    criticalBytes: z.number(),
+    heapLimitBytes: about(z.number(), "The size at which V8 ends the process."),
+    points: about(
+      z.array(pointSchema),
+      "Oldest first: the last 360 samples, and before them one in 20, the one with the most memory in use.",
+    ),
+    notes: about(z.array(monitorNoteSchema), "Warnings, growth and reliefs, oldest first."),
+  }),
+  "Memory, event loop and disk over time.",
+);
+
+export const reliefReplySchema = reliefSchema;
+
 export const healthSchema = defineSchema(
   "Health",
   z.object({
@@ -32,6 +100,19 @@ export const healthSchema = defineSchema(
         })
         .nullable(),
       "Null for people with a token, like the following fields.",
+    ),
+    memory: about(
+      z
+        .object({
+          level: levelSchema,
+          usedBytes: z.number(),
+          cacheBytes: z.number(),
+          growthPerHour: z.number(),
+          warningBytes: z.number(),
+          criticalBytes: z.number(),
+        })
+        .nullable(),
+      "The last sample of the monitor, and the limits that it is judged by; null before the first.",
     ),
     store: z.object({ logBytes: z.number(), blobBytes: z.number(), memoryBytes: z.number() }).nullable(),
     index: z

@@ -71,12 +71,18 @@ export const jobSchema = defineSchema(
   "Job",
   z.object({
     id: z.string(),
-    type: z.enum(["replay", "import"]),
+    type: z.enum(["replay", "import", "index"]),
     state: z.enum(["running", "done", "stopped", "failed"]),
     startedAt: timeSchema,
     endedAt: timeSchema.optional(),
     replay: replaySchema.optional(),
     import: importSchema.optional(),
+    index: z
+      .object({
+        indexed: about(z.number(), "Share of the entries that were not indexed."),
+        embedded: about(z.number(), "Share of the chunks without vectors."),
+      })
+      .optional(),
     error: z.object({ code: z.string(), message: z.string(), remedy: z.string() }).optional(),
   }),
   "Work that outlives its request.",

@@ -26,7 +26,7 @@ export const memoryEventSchema = defineSchema(
   "MemoryEvent",
   z.object({
     at: timeSchema,
-    change: z.enum(["remembered", "accepted", "rejected", "forgotten", "restored", "dated"]),
+    change: z.enum(["remembered", "accepted", "rejected", "forgotten", "restored", "dated", "moved"]),
     by: z.enum(AUTHOR_NAMES).optional(),
     memory: z.string().optional(),
     text: z.string().optional(),

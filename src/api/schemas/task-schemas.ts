@@ -38,6 +38,32 @@ export const taskSchema = defineSchema(
   "One run of an agent.",
 );
 
+const moveSchema = z.object({
+  at: timeSchema,
+  event: about(z.string().optional(), "Absent for the creation."),
+  from: z.enum(STATE_NAMES).optional(),
+  to: z.enum(STATE_NAMES),
+  mode: z.enum(["foreground", "background"]).optional(),
+  reason: z.string().optional(),
+});
+
+export const noticeSchema = defineSchema(
+  "TaskNotice",
+  z.looseObject({
+    id: z.string(),
+    task: z.string(),
+    agent: z.string(),
+    title: z.string().optional(),
+    session: z.string(),
+    state: z.enum(["completed", "failed", "killed"]),
+    settledAt: timeSchema,
+    reason: z.string().optional(),
+    error: z.string().optional(),
+    facts: about(z.record(z.string(), z.unknown()).optional(), "Such as the verdict on the worktree."),
+  }),
+  "The message that is sent when a task has ended.",
+);
+
 export const taskDetailsSchema = defineSchema(
   "TaskDetails",
   z.object({
@@ -48,8 +74,13 @@ export const taskDetailsSchema = defineSchema(
       z.unknown().optional(),
       "Where the task works, such as a worktree with its path and branch.",
     ),
+    worktree: about(
+      z.object({ path: z.string(), branch: z.string(), repository: z.string() }).optional(),
+      "The worktree of a task that has one.",
+    ),
+    moves: about(z.array(moveSchema), "Changes of its state, oldest first."),
     spent: z.object({ tokens: z.number(), dollars: z.number(), steps: z.number() }),
-    notice: z.looseObject({ id: z.string(), state: z.string() }).optional(),
+    notice: noticeSchema.optional(),
   }),
 );
 

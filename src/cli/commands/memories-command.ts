@@ -32,6 +32,9 @@ const OPTIONS = {
   reject: { type: "boolean", help: "reject the named memories: they are not shown and not recalled" },
   from: { type: "string", value: "DATE", help: "the named memories hold from this date on" },
   until: { type: "string", value: "DATE", help: "the named memories hold until this date" },
+  top: { type: "boolean", help: "move the named memory before all others; the first ones are pinned" },
+  above: { type: "string", value: "MEMORY", help: "move the named memory directly above this one" },
+  below: { type: "string", value: "MEMORY", help: "move the named memory directly below this one" },
 } as const;
 
 type MemoriesValues = ParsedArguments<typeof OPTIONS>["options"];
@@ -45,6 +48,7 @@ export const memoriesCommand = defineCommand({
     "memories --review",
     "memories <memory>… --accept | --reject",
     "memories <memory>… [--from DATE] [--until DATE]",
+    "memories <memory> --top | --above MEMORY | --below MEMORY",
   ],
   about:
     "Notes of agents are used at once; --review lists those that you have not judged. Agents cannot save a rejected or forgotten value again; you can, with longhaul remember. --from and --until set the dates of a memory; the one that is absent is removed.",
@@ -60,7 +64,11 @@ export const memoriesCommand = defineCommand({
     const limit = parseCountOption("limit", options.limit, LIMIT);
     const change = chooseChange(options);
     if (operands.length > 0 && !change)
-      throw new UsageError("say what to do with the memories: --accept, --reject, --from or --until");
+      throw new UsageError(
+        "say what to do with the memories: --accept, --reject, --from, --until, --top, --above or --below",
+      );
+    const isMove = options.top || options.above !== undefined || options.below !== undefined;
+    if (isMove && operands.length > 1) throw new UsageError("name one memory to move");
     if (operands.length === 0 && change) throw new UsageError("name a memory, as memory:default#3");
     if (options.all && options.trust !== undefined)
       throw new UsageError("--all and --trust cannot be combined");
@@ -98,10 +106,21 @@ interface MemoryEdit {
 }
 
 function chooseChange(options: MemoriesValues): MemoryEdit | undefined {
-  const { accept, reject, from, until } = options;
+  const { accept, reject, from, until, top, above, below } = options;
   const hasDates = from !== undefined || until !== undefined;
-  if ([accept === true, reject === true, hasDates].filter(Boolean).length > 1)
-    throw new UsageError("--accept, --reject and dates cannot be combined");
+  const places = [top === true, above !== undefined, below !== undefined];
+  if ([accept === true, reject === true, hasDates, ...places].filter(Boolean).length > 1)
+    throw new UsageError("--accept, --reject, dates, --top, --above and --below cannot be combined");
+  if (places.includes(true))
+    return {
+      words: "Moved",
+      apply: (memories, id) => {
+        const other = above ?? below;
+        if (other === undefined) return memories.move(id, "top");
+        const neighbor = toMemoryId(memories, other);
+        return memories.move(id, above === undefined ? { below: neighbor } : { above: neighbor });
+      },
+    };
   if (accept) return { words: "Accepted", apply: (memories, id) => memories.review(id, "accepted") };
   if (reject) return { words: "Rejected", apply: (memories, id) => memories.review(id, "rejected") };
   if (!hasDates) return undefined;
@@ -110,6 +129,12 @@ function chooseChange(options: MemoriesValues): MemoryEdit | undefined {
     ...(until !== undefined && { until }),
   });
   return { words: "Dated", apply: (memories, id) => memories.setValidity(id, dates) };
+}
+
+/** An id, from itself or from a number. */
+function toMemoryId({ session }: { readonly session: string }, name: string): string {
+  const number = /^#?(\d+)$/.exec(name)?.[1];
+  return number === undefined ? name : `${session}#${number}`;
 }
 
 async function changeMemories(
@@ -121,8 +146,7 @@ async function changeMemories(
 ): Promise<number> {
   const changed: RememberedFact[] = [];
   for (const operand of operands) {
-    const number = /^#?(\d+)$/.exec(operand)?.[1];
-    const id = number === undefined ? operand : `${kernel.memories(options.agent).session}#${number}`;
+    const id = toMemoryId(kernel.memories(options.agent), operand);
     const { session } = parseEntryId(id);
     if (!session.startsWith(MEMORY_PREFIX))
       throw new UsageError(`${id} is no memory; "longhaul memories" lists them`);

@@ -61,6 +61,12 @@ function parseGatewayUrl(text: string): string {
   return url.origin;
 }
 
+/** The address by which this computer reaches a server that may listen on all of its addresses. */
+export function toLoopbackUrl(url: string): string {
+  const { protocol, hostname, port } = new URL(url);
+  return `${protocol}//${toLoopback(hostname.replace(/^\[|\]$/g, ""))}:${port}`;
+}
+
 /** An address that stands for all addresses of the computer is reached at its loopback address. */
 function toLoopback(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";

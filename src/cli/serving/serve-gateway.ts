@@ -13,6 +13,9 @@ import { choosePaint } from "../choose-paint.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { findAgents } from "../connecting/find-agents.ts";
+import { toLoopbackUrl } from "../connecting/gateway-address.ts";
+import { LocalAgents } from "../connecting/local-agents.ts";
+import { findStdioServer } from "../connecting/mcp/stdio-server.ts";
 import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { getStorePath } from "../open-store.ts";
@@ -23,6 +26,8 @@ import { tendHeap } from "./tend-heap.ts";
 
 /** Maximum unread characters of the log in memory; further lines are dropped. */
 const MAX_UNREAD_CHARACTERS = 1_024 * 1_024;
+const FREE_PORT =
+  "The gateway listens on a free port, which changes with its next start; set `port` before you connect agents.";
 
 /** Runs the gateway until stopped; requests in flight may finish. */
 export async function serveGateway(
@@ -61,7 +66,15 @@ export async function serveGateway(
   };
   const logForm = context.isTerminal.stderr && !options.json && options.log !== "json" ? "pretty" : "json";
   const mcp = createMcpEndpoint({ kernel, onError: (error) => warn(`mcp: ${String(error)}`) });
-  const parts = { kernel, config: live.current, log, logForm, env: { ...env }, mcp } as const;
+  const agents = (address: () => string) =>
+    new LocalAgents({
+      place: context,
+      store,
+      server: findStdioServer(context, options),
+      gateway: () => ({ url: toLoopbackUrl(address()), needsToken: live.current().tokens.length > 0 }),
+      notes: loaded.config.port === 0 ? [FREE_PORT] : [],
+    });
+  const parts = { kernel, config: live.current, log, logForm, env: { ...env }, mcp, agents } as const;
   const gateway = await openGateway(parts).catch((error: unknown) => {
     live.close();
     throw toListenError(error, loaded.config) ?? error;

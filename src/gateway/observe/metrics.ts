@@ -50,6 +50,10 @@ export interface Metrics {
   /** The gateway's own time before a request is sent. */
   readonly overhead: Histogram<"api">;
   readonly firstByte: Histogram<"upstream">;
+  /** Answered requests to /api/v1, by operation of the OpenAPI document and status. */
+  readonly apiRequests: Counter<"operation" | "status">;
+  /** Streams are not included: they last as long as somebody reads. */
+  readonly apiDuration: Histogram<"operation">;
   /** All metrics in Prometheus' text format. */
   render(): string;
 }
@@ -129,6 +133,16 @@ export function createMetrics(options: MetricsOptions): Metrics {
       "Time to the first byte of an upstream's reply.",
       ["upstream"],
       LATENCY,
+    ),
+    apiRequests: createCounterMetric("longhaul_api_requests_total", "Answered requests to /api/v1.", [
+      "operation",
+      "status",
+    ]),
+    apiDuration: createHistogramMetric(
+      "longhaul_api_request_seconds",
+      "Time from the head of a request to /api/v1 to the end of its reply, without streams.",
+      ["operation"],
+      OVERHEAD,
     ),
   } as const;
   const all: readonly Metric[] = [...Object.values(families), ...createProcessMetrics(options)];

@@ -4,6 +4,7 @@ import { formatTokens } from "./format-tokens.ts";
 import type { GatewayLog } from "./gateway-log.ts";
 import type { GatewaySpending, GatewayTotals, ThreadStatus, UpstreamStatus } from "./gateway-status.ts";
 import type { Metrics } from "./metrics.ts";
+import { type ApiTrace, observeApi } from "./observe-api.ts";
 import type { Trace } from "./trace.ts";
 
 interface ObserverDeps {
@@ -64,6 +65,11 @@ export class Observer {
     const { announcement, session } = trace;
     if (announcement !== undefined)
       log.info("edit", { session, message: announcement, summary: announcement });
+  }
+
+  /** Records a finished request to the API. */
+  recordApi(trace: ApiTrace): void {
+    observeApi(trace, this.#deps);
   }
 
   /** A request in one short line. */

@@ -12,6 +12,7 @@ const MIN_KEPT_CHARACTERS = 16_384;
 /** Maximum characters of cached texts; a text without secrets counts as `CLEAN_WEIGHT`. */
 const MAX_KEPT_CHARACTERS = 33_554_432;
 const CLEAN_WEIGHT = 100;
+const BYTES_PER_CHARACTER = 2;
 
 /** Setting and callback of a `Redactor`. */
 interface RedactorOptions {
@@ -53,6 +54,21 @@ export class Redactor {
     for (const [text, one] of results) this.#keep(text, one);
     const redactText = (text: string) => results.get(text) ?? this.#redactText(text);
     for (const message of messages) this.#prepared.set(message, this.#redactMessage(message, redactText));
+  }
+
+  /** Approximate bytes of cached texts. */
+  get cachedBytes(): number {
+    return this.#kept.weight * BYTES_PER_CHARACTER;
+  }
+
+  /** Number of cached texts. */
+  get cachedTexts(): number {
+    return this.#kept.size;
+  }
+
+  /** Empties the cache; the texts are redacted again when they come again. */
+  dropCache(): void {
+    this.#kept.clear();
   }
 
   /** Terminates the worker. */

@@ -15,6 +15,8 @@ const PAGE_HITS = 12;
 /** Further hits to ask for if some are of the running conversation. */
 const EXTRA_HITS = 30;
 const MAX_HITS = 400;
+/** The best hits, whose files and commits are shown: reading them takes time, and lines take tokens. */
+const DETAILED_HITS = 3;
 const MAX_QUERY = 4_000;
 /** Maximum time for indexing new entries. */
 const WAIT_MS = 2_000;
@@ -53,6 +55,7 @@ export const recallTool = defineTool({
         k: Math.min(MAX_HITS, k),
         signal: context.mcpReq.signal,
         waitMs: WAIT_MS,
+        details: DETAILED_HITS,
         ...(within && { within }),
       });
     const wanted = skip + PAGE_HITS + 1;

@@ -1,5 +1,6 @@
+import type { DroppableCache } from "../../base/cache-registry.ts";
 import type { Census } from "../../model/scope.ts";
-import { createTermVectors } from "../rank/term-vectors.ts";
+import { type CachedTermVectors, createTermVectors } from "../rank/term-vectors.ts";
 import type { TermVectors } from "../rank/turn-candidate.ts";
 import type { Embedder } from "./embedder.ts";
 import { createOfflineEmbedder } from "./offline-embedder.ts";
@@ -10,6 +11,8 @@ interface PackagedModel {
   readonly embedder: Embedder;
   /** Vectors of single words; null if the embedder cannot be loaded. */
   readonly termVectors: () => TermVectors | null;
+  /** The cache of these vectors; empty while they are not loaded. */
+  readonly termVectorCache: DroppableCache;
 }
 
 /** The path of the weights, and the census that counts worker threads. */
@@ -21,7 +24,7 @@ interface PackagedModelOptions {
 /** The packaged embedder, loaded on first use, so that a program that never recalls does not pay for it. */
 export function createPackagedModel({ path, census }: PackagedModelOptions = {}): PackagedModel {
   let loaded: { readonly words: StaticEmbedder; readonly embedder: Embedder } | undefined;
-  let vectors: TermVectors | null | undefined;
+  let vectors: CachedTermVectors | null | undefined;
   const load = () => {
     if (!loaded) {
       const words = loadStaticEmbedder(path);
@@ -49,6 +52,11 @@ export function createPackagedModel({ path, census }: PackagedModelOptions = {})
         vectors = null;
       }
       return vectors;
+    },
+    termVectorCache: {
+      sizeBytes: () => vectors?.sizeBytes() ?? 0,
+      itemCount: () => vectors?.itemCount?.() ?? 0,
+      drop: () => vectors?.drop(),
     },
   };
 }

@@ -10,18 +10,22 @@ import { readWork } from "./read-work.ts";
 
 type SessionDetails = Pick<HitDetails, "title" | "agent" | "project">;
 
-/** Adds details to hits. Reads each session once, and the messages around each hit, unless another hit is among them. */
+/**
+ * Adds details to the first `count` hits. Reads each session once, and the messages around each hit, unless another hit
+ * is among them.
+ */
 export async function describeHits(
   log: Log,
   question: string,
   recall: Pick<Recall, "hits" | "certainty">,
   { statistics }: Pick<RankContext, "statistics">,
+  count = Number.POSITIVE_INFINITY,
 ): Promise<readonly Hit[]> {
   const weightOf = (term: string) => Math.log(2 + statistics.chunks / (1 + statistics.frequencyOf(term)));
   const sessions = new Map<SessionId, SessionDetails>();
   const stretches = new Map<SessionId, WorkStretch[]>();
   const described: Hit[] = [];
-  for (const hit of recall.hits) {
+  for (const hit of recall.hits.slice(0, count)) {
     const found = findMatchedSentence(question, hit.text, weightOf);
     const facts = { likelihood: describeLikelihood(hit, recall), ...(found && { sentence: found }) };
     if (hit.kind === "file") {
@@ -34,7 +38,7 @@ export async function describeHits(
     const work = author === "none" ? undefined : await readWorkOnce(log, hit, stretches);
     described.push({ ...hit, details: { ...about, ...facts, ...(work && { work }) } });
   }
-  return described;
+  return [...described, ...recall.hits.slice(described.length)];
 }
 
 /** Reads the work around a hit, unless it is the same as that of an earlier one. */

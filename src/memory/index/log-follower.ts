@@ -7,6 +7,7 @@ import { isLonghaulError, throwIfAborted } from "../../model/errors.ts";
 import type { SessionHead, StoredEntry } from "../../store/entry-store.ts";
 import type { NewChunk, SourceRecord } from "../../store/memory-store.ts";
 import { type EntryText, INDEXED_KINDS, readEntryTexts } from "./entry-texts.ts";
+import { forgetGoneSessions, listIndexedSessions } from "./indexed-sessions.ts";
 import { SessionPlan } from "./session-plan.ts";
 import { SessionSpeakers } from "./session-speakers.ts";
 import { settleErasures } from "./settle-erasures.ts";
@@ -158,18 +159,22 @@ export class LogFollower {
     if (stamp !== this.#stamp) this.#cursors.clear();
     this.#stamp = stamp;
     const living = this.#hasSwept ? undefined : new Set<SessionId>();
+    // One list is read faster than a row for each session.
+    const indexed = living && (await listIndexedSessions(store.memory, options.signal));
     for (let after = 0; ; ) {
       const heads = await store.entries.heads({ after, limit: HEADS_PER_PAGE });
       for (const head of heads) {
         throwIfAborted(options.signal);
         living?.add(head.session);
         if ((this.#cursors.get(head.place) ?? -1) >= head.seq) continue;
-        if (await this.#followSession(head, options)) this.#remember(head);
+        const known = indexed?.get(head.session);
+        const isDone = known?.cursor === head.seq && known.version === String(head.createdAt);
+        if (isDone || (await this.#followSession(head, options))) this.#remember(head);
       }
       if (heads.length < HEADS_PER_PAGE) break;
       after = heads.at(-1)?.place ?? after;
     }
-    if (living) await this.#forgetOthers(living, options.signal);
+    if (living && indexed) await forgetGoneSessions(store, indexed.keys(), living, options.signal);
     while (await store.memory.seal()) throwIfAborted(options.signal);
     this.#hasSwept = true;
     this.#seenVersion = version;
@@ -188,6 +193,7 @@ export class LogFollower {
     const version = String(createdAt);
     const name = { kind: "session", name: session } as const;
     let source = await memory.source(name);
+    if (source?.version === version && source.cursor === head) return true;
     const speakers = await SessionSpeakers.read(this.#log.store.entries, session);
     const isTranscript = speakers.isTranscriptUpTo(head);
     // The first turns of a session may show only later that their texts begin with names.
@@ -278,20 +284,6 @@ export class LogFollower {
       // A damaged entry must not prevent later ones from being indexed.
       if (isLonghaulError(error, "STORE_CORRUPT")) return [];
       throw error;
-    }
-  }
-
-  /** Once per process: removes sessions from the index that are no longer in the log, as after a restored backup. */
-  async #forgetOthers(living: ReadonlySet<SessionId>, signal: AbortSignal | undefined): Promise<void> {
-    const { memory, sessions } = this.#log.store;
-    for (let after = 0; ; ) {
-      throwIfAborted(signal);
-      const page = await memory.sources({ kind: "session", after, limit: HEADS_PER_PAGE });
-      for (const { kind, name } of page) {
-        if (!living.has(name) && !(await sessions.get(name))) await memory.forget({ kind, name });
-      }
-      if (page.length < HEADS_PER_PAGE) return;
-      after = page.at(-1)?.number ?? after;
     }
   }
 }

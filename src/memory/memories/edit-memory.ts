@@ -6,6 +6,8 @@ import { checkValidity, type Validity } from "./memory-trust.ts";
 import type { RememberedFact } from "./remembered-fact.ts";
 import { normalizeValue } from "./value-key.ts";
 
+const MAX_LISTED = 10_000;
+
 /** New content of a memory. `null` removes a date; an absent field stays. */
 export interface MemoryEdit {
   readonly text?: string;
@@ -14,15 +16,15 @@ export interface MemoryEdit {
 }
 
 /**
- * Changes a memory on behalf of a person. New dates keep the memory; a new text makes a new memory of the person and
- * forgets the old one, whose value agents cannot save again.
+ * Changes a memory on behalf of a person. New dates keep the memory; a new text makes a new memory of the person at the
+ * place of the old one, which is forgotten: agents cannot save its value again.
  */
 export async function editMemory(
   memories: Memories,
   which: EntryId,
   edit: MemoryEdit,
 ): Promise<RememberedFact> {
-  checkFields("memories", memories, { remember: "function", forget: "function", get: "function" });
+  checkFields("memories", memories, { remember: "function", forget: "function", move: "function" });
   const { text, from, until } = checkFields("edit", edit, { text: "text?" });
   const known = await memories.get(checkKind("memory", which, "text"));
   if (!known)
@@ -35,12 +37,15 @@ export async function editMemory(
   });
   if (text === undefined || text.trim() === known.text) return memories.setValidity(which, dates);
   const { source } = known;
+  const [next] = await memories.list({ before: which, limit: 1, trust: "rejected", validAt: "ever" });
+  const [first] = await memories.list({ limit: 1, trust: "rejected", validAt: "ever" });
   const save = async () => {
     const saved = await memories.remember(text, {
       by: "user",
       ...(source !== undefined && { source }),
       ...dates,
     });
+    if (saved && first?.id !== which) await keepPlace(memories, saved.id, next?.id);
     if (saved) return saved;
     throw new LonghaulError(
       "ARGUMENT_INVALID",
@@ -59,6 +64,18 @@ export async function editMemory(
   const saved = await save();
   await memories.forget(which);
   return saved;
+}
+
+/** Moves a memory above the neighbor that its predecessor had below it; one at the end goes below all others. */
+async function keepPlace(memories: Memories, which: EntryId, next: EntryId | undefined): Promise<void> {
+  if (next !== undefined) {
+    // Forgetting the old value has erased a neighbor with the same one.
+    if (await memories.get(next)) await memories.move(which, { above: next });
+    return;
+  }
+  const all = await memories.list({ limit: MAX_LISTED, trust: "rejected", validAt: "ever" });
+  const last = all.findLast(({ id }) => id !== which);
+  if (last) await memories.move(which, { below: last.id });
 }
 
 function pickDate(

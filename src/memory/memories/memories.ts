@@ -7,17 +7,13 @@ import { checkFields } from "../../model/argument-checks.ts";
 import { type Entry, type EntryId, parseEntryId, type SessionId } from "../../model/entry.ts";
 import { checkWholeNumber, createArgumentError } from "../../model/errors.ts";
 import { type FreedCounts, NOTHING_FREED } from "../../store/freed-counts.ts";
+import { listMemories } from "./list-memories.ts";
 import { type MemoryChange, toChangeBody } from "./memory-change.ts";
 import { createMemoryNotFound, createMemoryRefusal } from "./memory-errors.ts";
-import { type MemoryEvent, readMemoryEntries, readMemoryHistory } from "./memory-history.ts";
+import { type MemoryEvent, readMemoryHistory } from "./memory-history.ts";
 import { MemoryLedger, readMemoryChanges, readMemoryLedger } from "./memory-ledger.ts";
-import {
-  checkMemoryFilter,
-  checkValidity,
-  isMemoryAdmitted,
-  type MemoryFilter,
-  type Validity,
-} from "./memory-trust.ts";
+import { checkMemoryFilter, checkValidity, type MemoryFilter, type Validity } from "./memory-trust.ts";
+import { type MemoryPlace, moveMemory } from "./move-memory.ts";
 import { type PinSectionOptions, renderPinSection } from "./pin-section.ts";
 import { RecallableMemories } from "./recallable-memories.ts";
 import {
@@ -40,7 +36,7 @@ export interface MemoriesOptions {
 interface MemoriesQuery extends MemoryFilter {
   /** Maximum number of memories; default 100. */
   readonly limit?: number;
-  /** Only memories older than this one. */
+  /** Only memories after this one in the order. */
   readonly before?: EntryId;
   /** Only memories of agents that no person has accepted or rejected. */
   readonly isUnreviewed?: boolean;
@@ -52,8 +48,6 @@ interface ChangeOptions {
 }
 
 const MAX_PINS = 100;
-const MAX_PAGE = 256;
-const MIN_PAGE = 16;
 const MAX_LISTED = 10_000;
 const AUTHORS: readonly unknown[] = ["user", "agent", "quoted"];
 
@@ -116,25 +110,29 @@ export class Memories {
     return renderPinSection(await this.pins(), options);
   }
 
-  /** Memories, newest first: by default those that hold now and were not rejected. */
+  /** Memories in their order, newest first unless they were moved: by default those that hold now and were not rejected. */
   async list(query: MemoriesQuery = {}): Promise<readonly RememberedFact[]> {
     const { limit = 100, before, isUnreviewed } = checkFields("query", query, { isUnreviewed: "boolean?" });
     const filter = checkMemoryFilter("query", query);
     const most = checkWholeNumber("limit", limit, 1, MAX_LISTED);
     const end = before === undefined ? undefined : this.#requireSeq(before);
     const ledger = await readMemoryLedger(this.#log, this.session);
-    const found: RememberedFact[] = [];
-    if (!ledger) return found;
-    const now = this.#log.clock.now();
-    const pageSize = Math.min(MAX_PAGE, Math.max(MIN_PAGE, most));
-    for await (const entry of readMemoryEntries(this.#log, this.session, ["message"], end, pageSize)) {
-      const memory = ledger.findMemory(entry);
-      if (!memory || !isMemoryAdmitted(memory, filter, now)) continue;
-      if (isUnreviewed && (memory.by === "user" || ledger.isReviewed(entry.seq))) continue;
-      found.push(memory);
-      if (found.length === most) break;
-    }
-    return found;
+    if (!ledger) return [];
+    const below = end === undefined ? {} : { below: ledger.rankOf(end) };
+    return listMemories(this.#log, {
+      session: this.session,
+      ledger,
+      filter,
+      limit: most,
+      isUnreviewed,
+      ...below,
+    });
+  }
+
+  /** Moves a memory directly above or below another one, or to the top; the first ones are the pins. */
+  async move(which: EntryId, to: MemoryPlace): Promise<RememberedFact> {
+    await moveMemory(this.#log, this, which, to);
+    return this.#requireMemory(which);
   }
 
   /** One memory in any state; undefined if it does not exist, was forgotten, or was rewound. */

@@ -8,12 +8,14 @@ export type MemoryChange = { readonly by: "user" | "agent" } & (
   | { readonly change: "accepted"; readonly of: number }
   | { readonly change: "rejected" | "forgotten"; readonly of: number; readonly key: ValueKey }
   | ({ readonly change: "dated"; readonly of: number } & Validity)
+  /** The memory has another place in the order; see memory-order.ts. */
+  | { readonly change: "moved"; readonly of: number; readonly rank: number }
   /** A user's memory made a forgotten or rejected value welcome again. */
   | { readonly change: "restored"; readonly keys: readonly ValueKey[] }
 );
 
 const FORMAT = "longhaul.memory";
-const CHANGES: readonly unknown[] = ["accepted", "rejected", "forgotten", "dated", "restored"];
+const CHANGES: readonly unknown[] = ["accepted", "rejected", "forgotten", "dated", "moved", "restored"];
 
 /** A change as the body of an entry. */
 export function toChangeBody(change: MemoryChange): RawBody {

@@ -8,7 +8,7 @@ import { type MemoryAuthor, parseRememberedFact } from "./remembered-fact.ts";
 /** An event in the history of an agent's memories. */
 export interface MemoryEvent extends Validity {
   readonly at: number;
-  readonly change: "remembered" | "accepted" | "rejected" | "forgotten" | "restored" | "dated";
+  readonly change: "remembered" | "accepted" | "rejected" | "forgotten" | "restored" | "dated" | "moved";
   /** Who made the change; undefined for a memory that was erased since. */
   readonly by?: MemoryAuthor;
   /** Undefined where a forgotten value may be saved again. */

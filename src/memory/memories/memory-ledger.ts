@@ -4,6 +4,7 @@ import type { Log } from "../../log/log.ts";
 import type { Entry, SessionId } from "../../model/entry.ts";
 import { findRangeIndex, type Line } from "../../model/line.ts";
 import { type MemoryChange, parseMemoryChange } from "./memory-change.ts";
+import type { RankedMemory } from "./memory-order.ts";
 import type { Validity } from "./memory-trust.ts";
 import { parseRememberedFact, type RememberedFact } from "./remembered-fact.ts";
 import { computeValueKey, type ValueKey } from "./value-key.ts";
@@ -20,6 +21,7 @@ export class MemoryLedger {
   readonly #decisions = new Map<number, "accepted" | "rejected">();
   readonly #dates = new Map<number, Validity>();
   readonly #forgotten = new Set<number>();
+  readonly #ranks = new Map<number, number>();
   /** Refused values by digest. */
   readonly #refusals = new Map<string, RefusalReason>();
   readonly #rejectedKeys = new Map<number, ValueKey>();
@@ -55,6 +57,9 @@ export class MemoryLedger {
           ...(change.from !== undefined && { from: change.from }),
           ...(change.until !== undefined && { until: change.until }),
         });
+        return;
+      case "moved":
+        this.#ranks.set(change.of, change.rank);
     }
   }
 
@@ -89,6 +94,21 @@ export class MemoryLedger {
   /** True if the memory was forgotten, also if its text is not yet erased. */
   isForgotten(seq: number): boolean {
     return this.#forgotten.has(seq);
+  }
+
+  /** True if the memory is not at the place that its age gives it. */
+  isMoved(seq: number): boolean {
+    return this.#ranks.has(seq);
+  }
+
+  /** The moved memories that still exist. */
+  listMoved(): readonly RankedMemory[] {
+    return [...this.#ranks].flatMap(([seq, rank]) => (this.isForgotten(seq) ? [] : [{ seq, rank }]));
+  }
+
+  /** The place of a memory in the order. */
+  rankOf(seq: number): number {
+    return this.#ranks.get(seq) ?? seq;
   }
 
   /** True if a person has accepted or rejected the memory. */

@@ -74,11 +74,12 @@ export function createTermMatcher(
     let best = 0;
     let activeCoverage = 0;
     let commitCoverage = 0;
-    for (const [index, { terms, traits }] of chunks.entries()) {
+    for (let index = 0; index < chunks.length; index++) {
+      const { terms, traits } = chunks[index] as (typeof chunks)[number];
       counts.fill(0);
       const seen: number[] = [];
-      for (const [at, term] of terms.entries()) {
-        const place = places.get(term);
+      for (let at = 0; at < terms.length; at++) {
+        const place = places.get(terms[at] as string);
         if (place === undefined) continue;
         counts[place] = (counts[place] as number) + 1;
         seen.push(place, at);

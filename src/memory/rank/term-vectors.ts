@@ -1,4 +1,5 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
+import type { DroppableCache } from "../../base/cache-registry.ts";
 import { analyzeWordUncached } from "../text/analyze-text.ts";
 import { EAST_ASIAN } from "../text/east-asian.ts";
 import type { TermVector, TermVectors } from "./turn-candidate.ts";
@@ -12,25 +13,37 @@ interface WordVectors {
   vectorOf(token: number): Float32Array;
 }
 
-/** Vectors kept: more than the candidates of one question need, about 1.5 KB each. */
-const MAX_VECTORS = 5_000;
+/** Terms kept: more than the candidates of several questions have. */
+const MAX_TERMS = 12_000;
+/** A term with the signs of its vector. Values, which few terms need, come on top. */
+const BYTES_PER_TERM = 250;
+
+/** Vectors by term, with the size of their cache. */
+export interface CachedTermVectors extends TermVectors, DroppableCache {}
 
 /** Vectors by term; `tokens` gives the token of each term. */
 export function createTermVectors(
   embedder: WordVectors,
   tokens: Pick<ReadonlyMap<string, number>, "get"> = mapTerms(embedder),
-): TermVectors {
-  const cache = new BoundedMap<string, TermVector>({ max: MAX_VECTORS });
+): CachedTermVectors {
+  // Null for terms without a vector: names and numbers are looked up as often as words.
+  const cache = new BoundedMap<string, TokenVector | null>({ max: MAX_TERMS });
   return {
     vectorOf(term) {
       const known = cache.get(term);
-      if (known) return known;
+      if (known !== undefined) return known ?? undefined;
       const token = tokens.get(term);
-      if (token === undefined) return undefined;
-      const vector = new TokenVector(embedder, token);
+      const vector = token === undefined ? null : new TokenVector(embedder, token);
       cache.set(term, vector);
-      return vector;
+      return vector ?? undefined;
     },
+    sizeBytes() {
+      let size = cache.size * BYTES_PER_TERM;
+      for (const [, vector] of cache) size += vector?.valueBytes ?? 0;
+      return size;
+    },
+    itemCount: () => cache.size,
+    drop: () => cache.clear(),
   };
 }
 
@@ -73,6 +86,11 @@ class TokenVector implements TermVector {
     this.dimensions = row.length;
     this.#embedder = embedder;
     this.#token = token;
+  }
+
+  /** Bytes of the values, 0 before they are computed. */
+  get valueBytes(): number {
+    return this.#values?.byteLength ?? 0;
   }
 
   get values(): Float32Array {

@@ -6,7 +6,8 @@ import {
   type TailChunk,
   type TurnRange,
 } from "../../memory-store.ts";
-import type { Database, Row } from "../database.ts";
+import type { Database } from "../database.ts";
+import { prepareValues, type ValueRow } from "../value-rows.ts";
 import { packBody, readBodyHash, readBodyTerms } from "./chunk-body.ts";
 import type { Dictionary } from "./dictionary.ts";
 import type { Sources } from "./sources.ts";
@@ -36,11 +37,15 @@ export class ChunkRows {
         `INSERT INTO chunks (source, turn, seq, part, start, stop, at, author, speaker, traits, turn_length, body)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
-      one: db.prepare(`SELECT ${COLUMNS} FROM chunks WHERE number = ?`),
-      ofTurn: db.prepare(
+      one: prepareValues(db, `SELECT ${COLUMNS} FROM chunks WHERE number = ?`),
+      ofTurn: prepareValues(
+        db,
         `SELECT ${COLUMNS} FROM chunks WHERE source = ? AND turn = ? ORDER BY number LIMIT ?`,
       ),
-      terms: db.prepare("SELECT number, source, body FROM chunks WHERE number >= ? ORDER BY number LIMIT ?"),
+      terms: prepareValues(
+        db,
+        "SELECT number, source, body FROM chunks WHERE number >= ? ORDER BY number LIMIT ?",
+      ),
       // The condition is that of the index.
       standing: db.prepare(
         "SELECT number FROM chunks WHERE author = 1 AND traits & 384 <> 0 ORDER BY number DESC LIMIT ?",
@@ -191,32 +196,32 @@ export class ChunkRows {
 
   /** Within a read: the terms of chunks, starting at a number. */
   termsFrom(from: number, limit: number): TailChunk[] {
-    return this.#statements.terms.all(from, limit).map((row) => ({
-      number: row.number as number,
-      source: row.source as number,
-      terms: readBodyTerms(row.body as Uint8Array),
+    return this.#statements.terms.all(from, limit).map(([number, source, body]) => ({
+      number: number as number,
+      source: source as number,
+      terms: readBodyTerms(body as Uint8Array),
     }));
   }
 
-  #toChunk(row: Row): StoredChunk {
+  #toChunk(row: ValueRow): StoredChunk {
+    // In the order of COLUMNS.
+    const [number, source, turn, seq, part, from, to, at, author, speaker, traits, turnLength, body] = row;
     const terms: string[] = [];
-    for (const number of readBodyTerms(row.body as Uint8Array)) {
-      terms.push(this.#dictionary.termOf(number) ?? "");
-    }
+    for (const term of readBodyTerms(body as Uint8Array)) terms.push(this.#dictionary.termOf(term) ?? "");
     return {
-      number: row.number as number,
-      source: row.source as number,
-      turn: row.turn as number,
-      seq: row.seq as number,
-      part: row.part as number,
-      from: row.start as number,
-      to: row.stop as number,
-      at: row.at as number,
-      author: CHUNK_AUTHORS[row.author as number] ?? "none",
-      speaker: row.speaker as string | null,
-      traits: row.traits as number,
-      turnLength: row.turn_length as number,
-      hash: readBodyHash(row.body as Uint8Array),
+      number: number as number,
+      source: source as number,
+      turn: turn as number,
+      seq: seq as number,
+      part: part as number,
+      from: from as number,
+      to: to as number,
+      at: at as number,
+      author: CHUNK_AUTHORS[author as number] ?? "none",
+      speaker: speaker as string | null,
+      traits: traits as number,
+      turnLength: turnLength as number,
+      hash: readBodyHash(body as Uint8Array),
       terms,
     };
   }

@@ -1,0 +1,96 @@
+import { z } from "zod";
+import { isLocalCaller } from "../core/api-caller.ts";
+import { ApiError } from "../core/api-error.ts";
+import { about } from "../core/named-schema.ts";
+import { type ApiRoute, defineRoute, type RouteCall } from "../core/route.ts";
+import { requireJob, toIndexJob } from "../jobs/job-json.ts";
+import { limitQuery } from "../schemas/common-schemas.ts";
+import { indexStateSchema, sourceSchema } from "../schemas/index-schemas.ts";
+import { jobSchema } from "../schemas/job-schemas.ts";
+import { queryNumber } from "../schemas/query-values.ts";
+
+const tag = "Index";
+
+function checkLocal({ caller }: RouteCall): void {
+  if (isLocalCaller(caller)) return;
+  throw new ApiError("FORBIDDEN", "Only the person who runs the gateway sees the index of the whole store.");
+}
+
+const getIndex = defineRoute(
+  {
+    id: "getIndex",
+    method: "GET",
+    path: "/index",
+    tag,
+    summary: "Show the size of the index, the work that it lacks, and the run in progress",
+    reply: z.object({
+      ...indexStateSchema.shape,
+      job: about(jobSchema.nullable(), "The current run, or the last one."),
+    }),
+    errors: ["FORBIDDEN"],
+  },
+  async (call) => {
+    checkLocal(call);
+    const { kernel, indexRun } = call.services;
+    return { ...(await kernel.memory.state()), job: toIndexJob(indexRun) ?? null };
+  },
+);
+
+const listIndexSources = defineRoute(
+  {
+    id: "listIndexSources",
+    method: "GET",
+    path: "/index/sources",
+    tag,
+    summary: "List the conversations and files in the index, in the order in which they came into it",
+    query: z.strictObject({
+      kind: z.enum(["session", "file"]).optional(),
+      after: about(queryNumber(0).default(0), "Only sources behind the one with this number."),
+      limit: limitQuery(100, 999),
+    }),
+    reply: z.object({
+      sources: z.array(sourceSchema),
+      after: about(z.number().int().nullable(), "Value of `after` for the next page; null on the last one."),
+    }),
+    errors: ["FORBIDDEN"],
+  },
+  async (call) => {
+    checkLocal(call);
+    const { kind, after, limit } = call.query;
+    const found = await call.services.kernel.memory.sources({
+      ...(kind !== undefined && { kind }),
+      after,
+      limit: limit + 1,
+    });
+    const sources = found.slice(0, limit);
+    return { sources, after: found.length > limit ? (sources.at(-1)?.number ?? null) : null };
+  },
+);
+
+const startIndexing = defineRoute(
+  {
+    id: "startIndexing",
+    method: "POST",
+    path: "/index",
+    tag,
+    summary: "Bring the index up to the end of all conversations",
+    description:
+      "Recall does this by itself, within the time that it waits. One run at a time; if one is running, its job is returned.",
+    body: z.strictObject({}),
+    reply: jobSchema,
+    status: 202,
+    errors: ["FORBIDDEN"],
+  },
+  async (call) => {
+    checkLocal(call);
+    const { indexRun } = call.services;
+    indexRun.start();
+    return requireJob(toIndexJob(indexRun), "index");
+  },
+);
+
+export const INDEX_ROUTES = [
+  getIndex,
+  listIndexSources,
+  startIndexing,
+] as const satisfies readonly ApiRoute[];

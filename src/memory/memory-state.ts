@@ -1,0 +1,56 @@
+import type { Log } from "../log/log.ts";
+import { checkFields } from "../model/argument-checks.ts";
+import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
+import type { SourceKind } from "../store/memory-store.ts";
+
+/** State of the index. */
+export interface MemoryState {
+  readonly sources: number;
+  readonly chunks: number;
+  /** Entries of the log. */
+  readonly entries: number;
+  /** Entries of the log that are not indexed. */
+  readonly unindexed: number;
+  /** Chunks without a vector; 0 without an embedder. While there are many, recall ranks by words alone. */
+  readonly unembedded: number;
+}
+
+/** A session or file in the index. */
+export interface IndexSource {
+  readonly kind: SourceKind;
+  /** Id of the session, or path of the file. */
+  readonly name: string;
+  /** Last indexed seq of a session; 1 for a file. */
+  readonly cursor: number;
+  readonly chunks: number;
+  /** The folder whose indexing found the file. */
+  readonly root?: string;
+  readonly sizeBytes?: number;
+  readonly modifiedMs?: number;
+  /** The position of the source, for `after`. */
+  readonly number: number;
+}
+
+/** A part of the sources, in the order in which they came into the index. */
+export interface SourceQuery {
+  readonly kind?: SourceKind;
+  /** Only sources with a higher number. */
+  readonly after?: number;
+  /** Default 100. */
+  readonly limit?: number;
+}
+
+const MAX_SOURCES = 1_000;
+const KINDS: readonly unknown[] = [undefined, "session", "file"];
+
+/** Lists the sources of the index. */
+export async function listSources(log: Log, query: SourceQuery): Promise<readonly IndexSource[]> {
+  const { kind, after = 0, limit = 100 } = checkFields("query", query);
+  if (!KINDS.includes(kind)) throw createArgumentError("kind", kind, '"session" or "file"');
+  const records = await log.store.memory.sources({
+    ...(kind !== undefined && { kind }),
+    after: checkWholeNumber("after", after, 0),
+    limit: checkWholeNumber("limit", limit, 1, MAX_SOURCES),
+  });
+  return records.map(({ version: _, definitions: __, turns: ___, terms: ____, ...source }) => source);
+}
