@@ -20,6 +20,7 @@ export function Warnings() {
         <p key={text}>
           {text}
           {at !== undefined && <span class="dim"> · {formatAgo(at)}</span>}
+          {at !== undefined && <a href="/health#notes">{shellText("seeHealth")}</a>}
           {at !== undefined && (
             <button type="button" class="quiet" onClick={() => (dismissedAt.value = at)}>
               {shellText("dismiss")}
