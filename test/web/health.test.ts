@@ -4,7 +4,7 @@ import { startGateway } from "../support/gateway.ts";
 import { checkLooks } from "./support/looks.ts";
 
 const QUIET = { upstream: "http://127.0.0.1:1", withoutEmbedder: true } as const;
-const MEGABYTE = 1_048_576;
+const MEGABYTE = 1_000_000;
 
 browserProof("health shows all measures as curves, limits, warnings and reliefs", async () => {
   const monitor = { intervalMs: 3_600_000, warningBytes: 100 * MEGABYTE, criticalBytes: 3_000 * MEGABYTE };

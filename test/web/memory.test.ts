@@ -97,7 +97,7 @@ browserProof("memories are added, edited, ordered, dated, judged and forgotten a
   await rows.filter({ hasText: "database is db-3" }).first().getByRole("button", { name: "Forget" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByText("These 2 memories").waitFor();
-  await dialog.getByText("the staging database is DB-3").waitFor();
+  await dialog.getByText("the staging database is DB-3", { exact: true }).waitFor();
   await keepScreenshot(page, "memory-forget-light");
   await dialog.getByRole("button", { name: "Forget for good" }).click();
   await rows.filter({ hasText: /db-3/i }).first().waitFor({ state: "detached" });

@@ -1,6 +1,7 @@
 import { expect, onTestFinished } from "vitest";
-import { commandAgent, openKernel } from "../../src/index.ts";
+import { openKernel } from "../../src/index.ts";
 import { worktreeIsolation } from "../../src/task/worktree-isolation.ts";
+import { commandAgent } from "../../src/task-entry.ts";
 import { browserProof, browserTest, openPage } from "../support/browser.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { makeRepository } from "../worktree/repository.ts";

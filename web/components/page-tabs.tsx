@@ -14,8 +14,7 @@ export function PageTabs({ label, tabs }: { readonly label: string; readonly tab
     <nav class="page-tabs" aria-label={label}>
       {tabs.map(({ href, label: name, count, isCurrent }) => (
         <a key={href} href={href} aria-current={isCurrent ? "page" : undefined}>
-          {name}
-          {count ? <span class="page-tab-count number">{count}</span> : null}
+          {name} {count ? <span class="page-tab-count number">{count}</span> : null}
         </a>
       ))}
     </nav>

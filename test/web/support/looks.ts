@@ -10,6 +10,7 @@ const PHONE = { width: 390, height: 844 };
 export async function checkLooks(page: Page, name: string): Promise<void> {
   for (const scheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme: scheme });
+    await page.evaluate(() => scrollTo(0, 0));
     expect(await findAccessFaults(page), `${name} in ${scheme}`).toEqual([]);
     await keepScreenshot(page, `${name}-${scheme}`);
   }

@@ -29,6 +29,7 @@ export const en = {
   busy: "busy {share}, longest {most}",
   diskParts: "log {log}, blobs {blobs}",
   perHour: "per hour",
+  growthLater: "known after ten minutes",
   memory: "Memory",
   used: "In use",
   warning: "Warning",

@@ -31,6 +31,7 @@ export const zh: Texts<keyof typeof en> = {
   busy: "忙碌 {share}，最长 {most}",
   diskParts: "日志 {log}，大块内容 {blobs}",
   perHour: "每小时",
+  growthLater: "十分钟后可知",
   memory: "内存",
   used: "已用",
   warning: "警告",

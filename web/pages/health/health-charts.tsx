@@ -3,7 +3,7 @@ import { Chart, type ChartSeries } from "../../components/chart.tsx";
 import { formatBytes, formatShare } from "../../format/number.ts";
 import { formatClock, formatTime } from "../../format/time.ts";
 import { language } from "../../i18n/language.ts";
-import { formatDelay } from "./health-figures.tsx";
+import { findGrowth, formatDelay } from "./health-figures.tsx";
 import { healthText as text } from "./health-text.ts";
 import type { History, MonitorNote, Point } from "./use-history.ts";
 
@@ -44,11 +44,12 @@ export function HealthCharts({ history }: { readonly history: History }) {
   );
 }
 
-function planCharts({ points, warningBytes, criticalBytes }: History): readonly ChartPlan[] {
+function planCharts(history: History): readonly ChartPlan[] {
+  const { points, warningBytes, criticalBytes } = history;
   const curve = (
     label: string,
     color: number,
-    read: (point: Point) => number,
+    read: (point: Point) => number | null,
     format: ChartSeries["format"],
     more: Partial<ChartSeries> = {},
   ): ChartSeries => ({ label, color, values: points.map(read), format, ...more });
@@ -66,7 +67,7 @@ function planCharts({ points, warningBytes, criticalBytes }: History): readonly 
         curve(text("rss"), 7, ({ rssBytes }) => rssBytes, formatBytes),
         limit(text("warning"), 3, warningBytes),
         // The farther limit would press the curves to the ground while it is far away.
-        ...(most > 0.6 * warningBytes ? [limit(text("critical"), 6, criticalBytes)] : []),
+        ...(most > 0.5 * criticalBytes ? [limit(text("critical"), 6, criticalBytes)] : []),
       ],
     },
     { id: "caches", title: text("caches"), series: planCaches(points, curve) },
@@ -109,14 +110,7 @@ function planCharts({ points, warningBytes, criticalBytes }: History): readonly 
     {
       id: "growth",
       title: text("growthTitle"),
-      series: [
-        curve(
-          text("growth"),
-          6,
-          ({ growthPerHour }) => growthPerHour,
-          (value) => (value === null || value === undefined ? formatBytes(value) : `${formatBytes(value)}/h`),
-        ),
-      ],
+      series: [curve(text("growth"), 6, (point) => findGrowth(history, point), formatBytes)],
     },
     {
       id: "handles",
@@ -133,7 +127,7 @@ function planCharts({ points, warningBytes, criticalBytes }: History): readonly 
 type MakeCurve = (
   label: string,
   color: number,
-  read: (point: Point) => number,
+  read: (point: Point) => number | null,
   format: ChartSeries["format"],
   more?: Partial<ChartSeries>,
 ) => ChartSeries;

@@ -6,8 +6,9 @@ import type { History, Point } from "./use-history.ts";
 
 /** The last measurement; each number leads to its curve. */
 export function HealthFigures({ history, last }: { readonly history: History; readonly last: Point }) {
-  const { heapUsedBytes, rssBytes, cacheBytes, eventLoop, disk, growthPerHour } = last;
-  const sign = growthPerHour > 0 ? "+" : "";
+  const { heapUsedBytes, rssBytes, cacheBytes, eventLoop, disk } = last;
+  const growth = findGrowth(history, last);
+  const sign = growth !== null && growth > 0 ? "+" : "";
   return (
     <div class="figures health-figures">
       <Figure
@@ -38,12 +39,20 @@ export function HealthFigures({ history, last }: { readonly history: History; re
       />
       <Figure
         label={text("growth")}
-        value={history.points.length > 1 ? sign + formatBytes(growthPerHour) : formatBytes(undefined)}
-        note={text("perHour")}
+        value={sign + formatBytes(growth)}
+        note={text(growth === null ? "growthLater" : "perHour")}
         href="#growth"
       />
     </div>
   );
+}
+
+/** A slope over less than this is chance. */
+const MIN_GROWTH_MS = 600_000;
+
+/** The growth at a point; null while the points before it span too short a time. */
+export function findGrowth({ points }: History, { at, growthPerHour }: Point): number | null {
+  return at - (points[0]?.at ?? at) >= MIN_GROWTH_MS ? growthPerHour : null;
 }
 
 /** Delays of the event loop are mostly below a few milliseconds. */

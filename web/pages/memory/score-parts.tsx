@@ -49,8 +49,7 @@ export function ScoreParts({ score, parts, similarity }: ScorePartsProps) {
           {rows.map(([name, value]) => (
             <tr key={name}>
               <th scope="row">
-                {nameOf(name)}
-                <span class="score-hint">{hintOf(name)}</span>
+                {nameOf(name)} <span class="score-hint">{hintOf(name)}</span>
               </th>
               <td class="score-bar">
                 <svg viewBox="-100 0 200 8" preserveAspectRatio="none" aria-hidden="true">
@@ -69,7 +68,7 @@ export function ScoreParts({ score, parts, similarity }: ScorePartsProps) {
         <tfoot>
           <tr>
             <th scope="row">
-              {text("sum")}
+              {text("sum")}{" "}
               <span class="score-hint">{Math.abs(sum - score) >= 0.005 && text("scaledHint")}</span>
             </th>
             <td />
