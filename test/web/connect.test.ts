@@ -31,7 +31,7 @@ browserProof(
     await card.getByRole("button", { name: /^Connect Claude Code: Gateway/ }).click();
     const dialog = page.getByRole("dialog");
     await dialog.locator(".line-added", { hasText: gateway.url }).waitFor();
-    expect(await dialog.innerText()).not.toContain("abcdefghijklmnopqrstuvwxyz");
+    expect(await dialog.textContent()).not.toContain("abcdefghijklmnopqrstuvwxyz");
     expect(readFileSync(path, "utf8")).toBe(SETTINGS);
     expect(await findAccessFaults(page)).toEqual([]);
     await keepScreenshot(page, "connect-diff-light");

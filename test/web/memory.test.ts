@@ -40,10 +40,10 @@ browserProof("recall shows where each hit stands and explains its score", async 
 
   const first = hits.locator(".hit").first();
   await first.locator("summary").first().click();
-  const rows = await first.locator(".score-table tbody tr").allInnerTexts();
-  expect(rows.some((row) => /^words\s+words of the question/.test(row))).toBe(true);
-  const numbers = await first.locator(".score-table tbody td.number").allInnerTexts();
-  const [sum = ""] = await first.locator(".score-table tfoot td.number").allInnerTexts();
+  const rows = await first.locator(".score-table tbody tr").allTextContents();
+  expect(rows.some((row) => /^words words of the question/.test(row))).toBe(true);
+  const numbers = await first.locator(".score-table tbody td.number").allTextContents();
+  const [sum = ""] = await first.locator(".score-table tfoot td.number").allTextContents();
   const total = numbers.reduce((all, text) => all + Number(text.replace("−", "-")), 0);
   expect(Math.abs(total - Number(sum))).toBeLessThan(0.1);
   // Without an embedder there is no similarity, and the page does not invent one.
@@ -51,7 +51,7 @@ browserProof("recall shows where each hit stands and explains its score", async 
 
   await first.getByRole("button", { name: "Show around" }).click();
   await first.locator(".surroundings li").nth(1).waitFor();
-  expect(await first.getByRole("link", { name: "Open" }).getAttribute("href")).toMatch(
+  expect(await first.locator(".hit-origin a").getAttribute("href")).toMatch(
     /^\/sessions\/local%2Fclaude-code%2F471\d\?entry=\d+$/,
   );
   await checkLooks(page, "memory-recall");
@@ -76,7 +76,7 @@ browserProof("memories are added, edited, ordered, dated, judged and forgotten a
   await page.getByLabel("Holds until (optional)").fill("2099-01-01T00:00");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("holds until Jan 1, 2099").waitFor();
-  expect(await rows.first().innerText()).toContain("Deploys are frozen");
+  expect(await rows.first().textContent()).toContain("Deploys are frozen");
 
   await rows.first().getByRole("button", { name: "Move down" }).click();
   await rows.first().getByText("The staging database is db-3.").waitFor();
@@ -123,7 +123,7 @@ browserProof("the review list shows the notes of all agents, and keys judge them
   expect((await notes.list())[0]?.trust).toBe("user");
   const current = page.locator(".memory[aria-current]");
   await page.keyboard.press("j");
-  const judged = await page.locator(".memory[aria-current] .markdown").innerText();
+  const judged = (await page.locator(".memory[aria-current] .markdown").textContent())?.trim() ?? "";
   await page.keyboard.press("x");
   await rows.filter({ hasText: judged }).waitFor({ state: "detached" });
   const rejected = await gateway.kernel.memories("codex").list({ trust: "rejected" });

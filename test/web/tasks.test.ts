@@ -76,6 +76,7 @@ browserProof(
       tasks: { isolations: { worktree: worktreeIsolation({ repository: repository.path, root }) } },
     });
     onTestFinished(() => kernel.close());
+    await (await kernel.session("local/parent", { title: "Staging after the move" })).close();
     const shell = (code: string) => ({ command: "sh", args: ["-c", code] });
     const work = await kernel.tasks.start(commandAgent(), shell("echo new > c.txt; echo done; echo oh >&2"), {
       id: "fix-clock",
@@ -108,9 +109,9 @@ browserProof(
     await page.goto(`${gateway.url}/tasks/fix-clock`);
     const worktree = page.getByRole("region", { name: "Worktree" });
     await worktree.getByText("longhaul/fix-clock").waitFor();
-    expect(await worktree.innerText()).toContain(root);
+    expect(await worktree.textContent()).toContain(root);
     await page.getByRole("log").getByText("done").waitFor();
-    const history = await page.locator(".moves .pill").allInnerTexts();
+    const history = await page.locator(".moves .pill").allTextContents();
     expect(history).toEqual(["queued", "running", "completed"]);
     await checkLooks(page, "tasks-worktree");
     await page.goto(`${gateway.url}/notices`);

@@ -18,8 +18,8 @@ export function Warnings() {
     <div class="warnings" role="status">
       {lines.map(({ text, at }) => (
         <p key={text}>
-          {text}
-          {at !== undefined && <span class="dim"> · {formatAgo(at)}</span>}
+          <span class="warning-text">{text}</span>
+          {at !== undefined && <span class="dim">{formatAgo(at)}</span>}
           {at !== undefined && <a href="/health#notes">{shellText("seeHealth")}</a>}
           {at !== undefined && (
             <button type="button" class="quiet" onClick={() => (dismissedAt.value = at)}>

@@ -1,13 +1,15 @@
 import { useMemo } from "preact/hooks";
 import { Chart, type ChartSeries } from "../../components/chart.tsx";
 import { formatBytes, formatShare } from "../../format/number.ts";
-import { formatClock, formatTime } from "../../format/time.ts";
+import { formatClock, formatSeconds, formatTime } from "../../format/time.ts";
 import { language } from "../../i18n/language.ts";
 import { findGrowth, formatDelay } from "./health-figures.tsx";
 import { healthText as text } from "./health-text.ts";
 import type { History, MonitorNote, Point } from "./use-history.ts";
 
 const DAY_MS = 86_400_000;
+/** Over a shorter time, the axis shows seconds. */
+const MINUTES_MS = 20 * 60_000;
 const MAX_CACHES = 7;
 
 interface ChartPlan {
@@ -23,21 +25,27 @@ export function HealthCharts({ history }: { readonly history: History }) {
   const x = useMemo(() => points.map(({ at }) => at), [points]);
   const marks = useMemo(() => findMarks(x, notes), [x, notes]);
   const plans = useMemo(() => planCharts(history), [points, chosen]);
-  const isLong = (x.at(-1) ?? 0) - (x[0] ?? 0) > DAY_MS;
+  const spanMs = (x.at(-1) ?? 0) - (x[0] ?? 0);
+  const formatX = spanMs > DAY_MS ? formatTime : spanMs < MINUTES_MS ? formatSeconds : formatClock;
   return (
     <div class="charts">
       {plans.map(({ id, title, series }) => (
         <section key={id} id={id} class="card">
           <h2>{title}</h2>
-          <Chart
-            label={describeChart(title, series)}
-            x={x}
-            isTime
-            formatX={isLong ? formatTime : formatClock}
-            series={series}
-            marks={marks}
-            height={170}
-          />
+          {series.every(({ values }) => values.every((value) => value === null)) ? (
+            <p class="dim">{text("growthLater")}</p>
+          ) : (
+            <Chart
+              label={describeChart(title, series)}
+              x={x}
+              isTime
+              formatX={formatX}
+              xLabel={text("when")}
+              series={series}
+              marks={marks}
+              height={170}
+            />
+          )}
         </section>
       ))}
     </div>

@@ -7,6 +7,7 @@ import type { History, Point } from "./use-history.ts";
 /** The last measurement; each number leads to its curve. */
 export function HealthFigures({ history, last }: { readonly history: History; readonly last: Point }) {
   const { heapUsedBytes, rssBytes, cacheBytes, eventLoop, disk } = last;
+  const caches = Object.keys(last.caches).length;
   const growth = findGrowth(history, last);
   const sign = growth !== null && growth > 0 ? "+" : "";
   return (
@@ -21,7 +22,7 @@ export function HealthFigures({ history, last }: { readonly history: History; re
       <Figure
         label={text("caches")}
         value={formatBytes(cacheBytes)}
-        note={text("cacheCount", { count: Object.keys(last.caches).length })}
+        {...(caches > 0 && { note: text("cacheCount", { count: caches }) })}
         href="#caches"
       />
       <Figure

@@ -48,22 +48,21 @@ export function HitCard({ hit, place }: { readonly hit: Hit; readonly place: num
           {text("changedFiles")} <code>{details.work.changedFiles.slice(0, 4).join("  ")}</code>
         </p>
       )}
-      <ScoreParts score={hit.score} parts={hit.parts} similarity={hit.similarity} />
-      <p class="hit-actions">
-        {hit.kind === "session" ? (
-          <>
-            <a class="button" href={linkToHit(hit)}>
-              {text("open")}
-            </a>
-            <button type="button" class="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-              {text(isOpen ? "hideAround" : "showAround")}
-            </button>
-            <CopyButton text={hit.entry} label={text("copyReference")} />
-          </>
-        ) : (
-          <CopyButton text={hit.path} label={text("copyPath")} />
-        )}
-      </p>
+      <div class="hit-foot">
+        <ScoreParts score={hit.score} parts={hit.parts} similarity={hit.similarity} />
+        <p class="hit-actions">
+          {hit.kind === "session" ? (
+            <>
+              <button type="button" class="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+                {text(isOpen ? "hideAround" : "showAround")}
+              </button>
+              <CopyButton text={hit.entry} label={text("copyReference")} />
+            </>
+          ) : (
+            <CopyButton text={hit.path} label={text("copyPath")} />
+          )}
+        </p>
+      </div>
       {isOpen && hit.kind === "session" && <HitSurroundings entry={hit.entry} />}
       {hit.kind === "session" && hit.copies && hit.copies.length > 0 && (
         <details class="hit-copies">

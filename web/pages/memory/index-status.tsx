@@ -37,7 +37,7 @@ export function IndexStatus({ onDone }: { readonly onDone: () => void }) {
   };
   return (
     <ResourceView resource={index}>
-      {({ sources, chunks, entries, unindexed, unembedded, job }) => (
+      {({ sources, chunks, entries, unindexed, unembedded, hasVectors, job }) => (
         <>
           <div class="figures">
             <Figure label={text("sourceCount")} value={formatCount(sources)} href="#sources" />
@@ -46,11 +46,16 @@ export function IndexStatus({ onDone }: { readonly onDone: () => void }) {
               label={text("searchable")}
               value={formatShare(entries > 0 ? 1 - unindexed / entries : undefined, 1)}
               note={text("ofEntries", { missing: formatCount(unindexed), entries: formatCount(entries) })}
+              href="#sources"
             />
             <Figure
               label={text("withVectors")}
-              value={formatShare(chunks > 0 ? 1 - Math.min(unembedded, chunks) / chunks : undefined, 1)}
-              note={text("ofChunks", { missing: formatCount(unembedded) })}
+              value={formatShare(
+                hasVectors && chunks > 0 ? 1 - Math.min(unembedded, chunks) / chunks : undefined,
+                1,
+              )}
+              note={hasVectors ? text("ofChunks", { missing: formatCount(unembedded) }) : text("noVectors")}
+              href="#sources"
             />
           </div>
           <div class="index-run">
