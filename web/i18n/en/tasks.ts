@@ -36,7 +36,7 @@ export const en = {
   deadline: "Deadline",
   resumes: "After a crash",
   resumed: "is resumed; {count} times so far",
-  cannotResume: "cannot be resumed; {count} times so far",
+  cannotResume: "cannot be resumed",
   spent: "Spent",
   spentOf: "{tokens} tokens · {money} · {steps} steps",
   reason: "Reason",
@@ -63,7 +63,6 @@ export const en = {
   checkpoint: "checkpoint",
   interrupted: "The writer ended before the end of this message.",
   because: "Reason: {reason}",
-  deliveredTo: "Delivered to",
   noNotices: "No notices yet",
   noNoticesHint: "Every task leaves one when it ends, with its outcome and the state of its worktree.",
 } as const;

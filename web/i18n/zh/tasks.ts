@@ -39,7 +39,7 @@ export const zh: Texts<keyof typeof en> = {
   deadline: "截止时间",
   resumes: "崩溃之后",
   resumed: "会继续，至今 {count} 次",
-  cannotResume: "不能继续，至今 {count} 次",
+  cannotResume: "不能继续",
   spent: "花费",
   spentOf: "{tokens} 个 token · {money} · {steps} 步",
   reason: "原因",
@@ -66,7 +66,6 @@ export const zh: Texts<keyof typeof en> = {
   checkpoint: "检查点",
   interrupted: "这条消息写完之前写入者已结束。",
   because: "原因：{reason}",
-  deliveredTo: "送达",
   noNotices: "还没有通知",
   noNoticesHint: "每个任务结束时都会留下一条，包含结果和工作树的状态。",
 };

@@ -66,6 +66,7 @@ export function MemoriesView({ query, agents, onChanged }: MemoriesViewProps) {
     }
     reload();
   };
+  const lastPin = memories.value?.memories.findLastIndex(({ isPinned }) => isPinned);
   const isThere = memories.value !== undefined;
   useEffect(() => {
     if (chosen) document.getElementById(chosen)?.scrollIntoView({ block: "center" });
@@ -119,7 +120,7 @@ export function MemoriesView({ query, agents, onChanged }: MemoriesViewProps) {
                     above={rows[index - 1]?.id}
                     below={rows[index + 1]?.id}
                     isChosen={memory.id === chosen}
-                    isLastPin={memory.isPinned && rows[index + 1]?.isPinned === false}
+                    isLastPin={index === lastPin && index < rows.length - 1}
                     onChange={change}
                     onEdit={() => setEditing(memory)}
                     onForget={() => setForgetting(memory)}

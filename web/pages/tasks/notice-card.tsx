@@ -36,7 +36,7 @@ export function NoticeCard({ notice, hasLink }: { readonly notice: Notice; reado
         </dl>
       )}
       <p class="dim">
-        {text("deliveredTo")} <a href={linkToSession(session)}>{session}</a>
+        {text("conversation")} <a href={linkToSession(session)}>{session}</a>
       </p>
     </article>
   );

@@ -76,7 +76,7 @@ export function TaskDetails({ id }: { readonly id: string }) {
             <TaskFacts task={details} />
             {details.notice && (
               <section class="section">
-                <h2>{text("notice")}</h2>
+                <h2 class="section-head">{text("notice")}</h2>
                 <NoticeCard notice={details.notice} hasLink={false} />
               </section>
             )}

@@ -26,7 +26,7 @@ export function TaskFacts({ task }: { readonly task: Details }) {
     [text("started"), <span title={formatTime(task.createdAt)}>{formatAgo(task.createdAt, now)}</span>],
     [text("duration"), formatDuration((task.settledAt ?? now) - task.createdAt)],
     ...(task.deadlineAt === undefined ? [] : [[text("deadline"), formatTime(task.deadlineAt)] as const]),
-    [text("resumes"), text(task.canResume ? "resumed" : "cannotResume", { count: task.resumes })],
+    [text("resumes"), task.canResume ? text("resumed", { count: task.resumes }) : text("cannotResume")],
     [
       text("spent"),
       text("spentOf", {
