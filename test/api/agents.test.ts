@@ -17,7 +17,6 @@ async function open(config = {}) {
   writeFileSync(path, SETTINGS);
   const gateway = await startGateway({
     upstream: "http://127.0.0.1:9",
-    withoutEmbedder: true,
     agents: localAgentsOf(home),
     config,
   });

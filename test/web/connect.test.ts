@@ -20,7 +20,6 @@ browserProof(
     writeFileSync(path, SETTINGS);
     const gateway = await startGateway({
       upstream: "http://127.0.0.1:1",
-      withoutEmbedder: true,
       agents: localAgentsOf(home),
     });
     const { page, problems } = await openPage(`${gateway.url}/connect`);

@@ -3,7 +3,7 @@ import { browserProof, keepScreenshot, openPage } from "../support/browser.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { checkLooks } from "./support/looks.ts";
 
-const QUIET = { upstream: "http://127.0.0.1:1", withoutEmbedder: true } as const;
+const QUIET = { upstream: "http://127.0.0.1:1" } as const;
 
 const TALK = [
   ["user", "Which port does the staging server use?"],

@@ -6,7 +6,7 @@ import { findAccessFaults, findFaultsInThemes } from "./support/axe.ts";
 import { fillStore, STORIES } from "./support/filled-store.ts";
 
 const serveStore = async () =>
-  await startGateway({ upstream: "http://127.0.0.1:1", withoutEmbedder: true, path: await fillStore() });
+  await startGateway({ upstream: "http://127.0.0.1:1", path: await fillStore() });
 
 const toNumber = (text: string | null) => Number(text?.replace(/[^\d.-]/g, "") ?? Number.NaN);
 

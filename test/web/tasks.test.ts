@@ -7,7 +7,7 @@ import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { makeRepository } from "../worktree/repository.ts";
 import { checkLooks } from "./support/looks.ts";
 
-const QUIET = { upstream: "http://127.0.0.1:1", withoutEmbedder: true } as const;
+const QUIET = { upstream: "http://127.0.0.1:1" } as const;
 
 /** Starts a task that says a line each time it is told to, until it is killed. */
 async function startSpeaker({ kernel }: TestGateway, id: string) {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { startGateway } from "../../support/gateway.ts";
 
 test("requests to the API are counted by operation, and changes are logged without their arguments", async () => {
-  const gateway = await startGateway({ upstream: "http://127.0.0.1:9", withoutEmbedder: true });
+  const gateway = await startGateway({ upstream: "http://127.0.0.1:9" });
   const ask = (path: string, body?: object) =>
     fetch(`${gateway.url}/api/v1${path}`, {
       ...(body && {
@@ -30,7 +30,7 @@ test("requests to the API are counted by operation, and changes are logged witho
 
 test("reads are logged at the level debug, and a stream is counted when it ends", async () => {
   const config = { log: { level: "debug" } };
-  const gateway = await startGateway({ upstream: "http://127.0.0.1:9", withoutEmbedder: true, config });
+  const gateway = await startGateway({ upstream: "http://127.0.0.1:9", config });
   const stop = new AbortController();
   const stream = await fetch(`${gateway.url}/api/v1/events`, { signal: stop.signal });
   expect(stream.status).toBe(200);
