@@ -18,7 +18,7 @@ async function tellStory({ kernel }: TestGateway): Promise<void> {
     ["local/claude-code/4712", "Cookies and clocks"],
   ] as const;
   for (const [id, title] of told) {
-    const session = await kernel.session(id, { title, meta: { cwd: "/home/me/harbor" } });
+    const session = await kernel.session(id, { title, meta: { cwd: "/srv/harbor" } });
     for (const [role, text] of TALK)
       await session.append({ role, text: id.endsWith("2") ? `Again: ${text}` : text });
     await session.close();
