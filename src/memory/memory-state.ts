@@ -13,6 +13,8 @@ export interface MemoryState {
   readonly unindexed: number;
   /** Chunks without a vector; 0 without an embedder. While there are many, recall ranks by words alone. */
   readonly unembedded: number;
+  /** False without an embedder: recall goes by words alone. */
+  readonly hasVectors: boolean;
 }
 
 /** A session or file in the index. */

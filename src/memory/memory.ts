@@ -231,7 +231,13 @@ export class Memory implements Closable {
     const { sources, chunks } = await this.#deps.log.store.memory.totals();
     const { all: entries, missing: unindexed } = await this.#follower.countEntries();
     const unembedded = await this.#vectors.countMissing().catch(() => chunks);
-    return { sources, chunks, entries, unindexed, unembedded };
+    const hasVectors = this.#deps.embedder !== undefined;
+    return { sources, chunks, entries, unindexed, unembedded, hasVectors };
+  }
+
+  /** The sessions and files in the index, in the order in which they came into it. */
+  async sources(query: SourceQuery = {}): Promise<readonly IndexSource[]> {
+    return listSources(this.#deps.log, query);
   }
 
   /** The sessions and files in the index, in the order in which they came into it. */

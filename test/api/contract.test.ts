@@ -161,7 +161,11 @@ test("every route answers as the document says", async () => {
   await api.post(`/memories/${encodeURIComponent(other.id)}/move`);
   expect(await ids()).toEqual([other.id, edited.id]);
   const preview = (await api.post(`/memories/${encodeURIComponent(edited.id)}/forget`)).body;
-  expect(preview).toMatchObject({ isForgotten: false, memory: { id: edited.id } });
+  expect(preview).toMatchObject({
+    isForgotten: false,
+    memory: { id: edited.id },
+    memories: [{ id: edited.id, trust: "user" }],
+  });
   const { confirm } = preview;
   expect(
     (await api.post(`/memories/${encodeURIComponent(edited.id)}/forget`, { confirm })).body.isForgotten,

@@ -29,6 +29,8 @@ export interface TestGatewayOptions {
   readonly hasEmbedder?: boolean;
   /** True to serve /mcp too. */
   readonly hasMcp?: boolean;
+  /** Limits of the monitor. */
+  readonly monitor?: NonNullable<Parameters<typeof openKernel>[0]>["monitor"];
   /** Connects agents for the API. */
   readonly agents?: GatewayOptions["agents"];
 }
@@ -62,6 +64,7 @@ export async function startGateway(options: TestGatewayOptions): Promise<TestGat
     models: config.models,
     busyTimeoutMs,
     ...(!options.hasEmbedder && { embedder: null }),
+    ...(options.monitor !== undefined && { monitor: options.monitor }),
   });
   const logged: { event: string }[] = [];
   const log = (line: string) => void logged.push(JSON.parse(line));

@@ -9,7 +9,6 @@ browserProof(
   async () => {
     const gateway = await startGateway({
       upstream: "http://127.0.0.1:1",
-
       path: await fillStore(),
     });
     const { page, problems } = await openPage(`${gateway.url}/`);

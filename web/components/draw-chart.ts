@@ -61,7 +61,13 @@ export function drawChart(element: HTMLElement, latest: LatestProps): UPlot {
     legend: { live: true },
     hooks: {
       draw: [(chart) => drawMarks(chart, latest, color("--warm"))],
-      setCursor: [(chart) => latest.current.onHover?.(chart.cursor.idx ?? null)],
+      setCursor: [
+        (chart) => {
+          latest.current.onHover?.(chart.cursor.idx ?? null);
+          // Without a pointer, the legend shows the last point.
+          if (chart.cursor.idx === null) chart.setLegend({ idx: x.length - 1 }, false);
+        },
+      ],
     },
   };
   const chart = new UPlot(
@@ -69,6 +75,7 @@ export function drawChart(element: HTMLElement, latest: LatestProps): UPlot {
     [x as number[], ...series.map(({ values }) => values as (number | null)[])],
     element,
   );
+  chart.setLegend({ idx: x.length - 1 }, false);
   chart.over.addEventListener("click", () => {
     const { idx } = chart.cursor;
     if (idx !== null && idx !== undefined) latest.current.onPick?.(idx);
@@ -80,6 +87,7 @@ function drawMarks(chart: UPlot, { current: { x, marks = [] } }: LatestProps, co
   if (marks.length === 0) return;
   const { ctx, bbox } = chart;
   ctx.save();
+  ctx.setLineDash([]);
   ctx.strokeStyle = color;
   ctx.lineWidth = devicePixelRatio;
   ctx.globalAlpha = 0.55;

@@ -41,8 +41,8 @@ const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
 /** Formats a number of bytes. */
 export function formatBytes(value: Maybe<number>): string {
   const size = Math.abs(value ?? 0);
-  const step = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log(size || 1) / Math.log(1_024))));
-  const scaled = value === null || value === undefined ? value : value / 1_024 ** step;
+  const step = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log(size || 1) / Math.log(1_000))));
+  const scaled = value === null || value === undefined ? value : value / 1_000 ** step;
   return formatNumber(scaled, {
     style: "unit",
     unit: UNITS[step] as string,

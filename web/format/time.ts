@@ -47,6 +47,11 @@ export function formatClock(at: Maybe<number>): string {
   return formatDate(at, { timeStyle: "short" });
 }
 
+/** Formats a time of day to the second. */
+export function formatSeconds(at: Maybe<number>): string {
+  return formatDate(at, { timeStyle: "medium" });
+}
+
 function formatDate(at: Maybe<number>, options: Intl.DateTimeFormatOptions): string {
   if (at === null || at === undefined) return shellText("notAvailable");
   return new Intl.DateTimeFormat(language.value, options).format(at);

@@ -3,6 +3,7 @@ import type { ApiFailure } from "../api/api-failure.ts";
 import { toFailure } from "../api/api-failure.ts";
 import { call } from "../api/client.ts";
 import type { Reply } from "../api/routes.ts";
+import { onChange } from "./changes.ts";
 
 const INTERVAL_MS = 10_000;
 
@@ -20,11 +21,17 @@ export async function readHealth(end?: AbortSignal): Promise<void> {
   }
 }
 
-/** Reads the state again and again while the page is visible, until `end` fires. */
+/** Reads the state again and again while the page is visible, and after each message of the monitor, until `end` fires. */
 export function watchHealth(end: AbortSignal): void {
   const timer = setInterval(() => {
     if (!document.hidden) void readHealth(end);
   }, INTERVAL_MS);
-  end.addEventListener("abort", () => clearInterval(timer));
+  const stop = onChange(({ event }) => {
+    if (event === "memory") void readHealth(end);
+  });
+  end.addEventListener("abort", () => {
+    clearInterval(timer);
+    stop();
+  });
   void readHealth(end);
 }

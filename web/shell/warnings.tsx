@@ -18,8 +18,9 @@ export function Warnings() {
     <div class="warnings" role="status">
       {lines.map(({ text, at }) => (
         <p key={text}>
-          {text}
-          {at !== undefined && <span class="dim"> · {formatAgo(at)}</span>}
+          <span class="warning-text">{text}</span>
+          {at !== undefined && <span class="dim">{formatAgo(at)}</span>}
+          {at !== undefined && <a href="/health#notes">{shellText("seeHealth")}</a>}
           {at !== undefined && (
             <button type="button" class="quiet" onClick={() => (dismissedAt.value = at)}>
               {shellText("dismiss")}
@@ -37,9 +38,9 @@ function listStateWarnings(): readonly { text: string; at?: number }[] {
   return health.value?.status === "store" ? [{ text: shellText("storeFailed") }] : [];
 }
 
-/** The newest notice, unless all is normal again. */
+/** The newest notice about pressure, unless all is normal again. A relief alone does not end it. */
 function listNotices(): readonly { text: string; at: number }[] {
-  const [newest] = health.value?.notices ?? [];
+  const newest = health.value?.notices.find(({ type }) => type !== "relief");
   if (!newest || newest.type === "normal" || newest.at <= dismissedAt.value) return [];
   return (health.value?.now ?? 0) - newest.at < MAX_AGE_MS ? [newest] : [];
 }

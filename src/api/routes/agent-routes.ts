@@ -53,12 +53,12 @@ const listAgents = defineRoute(
   },
 );
 
-function defineChange(change: Change, summary: string): ApiRoute {
+function defineChange<const Name extends Change>(change: Name, summary: string) {
   return defineRoute(
     {
       id: `${change}Agent`,
       method: "POST",
-      path: `/agents/{agent}/${change}`,
+      path: `/agents/{agent}/${change}` as const,
       tag,
       summary,
       description:
@@ -99,8 +99,8 @@ function toChangeJson(
   return { agent: name, title, way, files, notes, ...reason, isApplied, confirm: digest };
 }
 
-export const AGENT_ROUTES: readonly ApiRoute[] = [
+export const AGENT_ROUTES = [
   listAgents,
   defineChange("connect", "Connect an agent, after a preview of its file"),
   defineChange("disconnect", "Disconnect an agent, after a preview of its file"),
-];
+] as const satisfies readonly ApiRoute[];

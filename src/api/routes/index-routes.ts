@@ -89,4 +89,8 @@ const startIndexing = defineRoute(
   },
 );
 
-export const INDEX_ROUTES: readonly ApiRoute[] = [getIndex, listIndexSources, startIndexing];
+export const INDEX_ROUTES = [
+  getIndex,
+  listIndexSources,
+  startIndexing,
+] as const satisfies readonly ApiRoute[];

@@ -82,4 +82,8 @@ const listMemoryAgents = defineRoute(
   },
 );
 
-export const MEMORY_ORDER_ROUTES: readonly ApiRoute[] = [reviewMemory, moveMemory, listMemoryAgents];
+export const MEMORY_ORDER_ROUTES = [
+  reviewMemory,
+  moveMemory,
+  listMemoryAgents,
+] as const satisfies readonly ApiRoute[];

@@ -145,6 +145,7 @@ const forgetMemory = defineRoute(
     body: z.strictObject({ confirm: confirmSchema.optional() }),
     reply: z.object({
       memory: memorySchema.nullable(),
+      memories: about(z.array(memorySchema), "All memories that go; empty once they are gone."),
       isForgotten: z.boolean(),
       confirm: z.string(),
       freed: freedSchema.nullable(),
@@ -156,10 +157,15 @@ const forgetMemory = defineRoute(
     const memories = getMemoriesOf(call, id);
     const fact = await memories.get(id);
     if (!fact) throw createMemoryAbsence(id);
-    const confirm = computeConfirmation("forget memory", fact);
-    if (!isConfirmed(confirm, call.body.confirm))
-      return { memory: await describeMemory(memories, fact), isForgotten: false, confirm, freed: null };
-    return { memory: null, isForgotten: true, confirm, freed: await memories.forget(id) };
+    const same: RememberedFact[] = [];
+    for (const one of await memories.listSame(id)) same.push((await memories.get(one.id)) ?? one);
+    const confirm = computeConfirmation("forget memory", same);
+    if (!isConfirmed(confirm, call.body.confirm)) {
+      const memory = await describeMemory(memories, fact);
+      const all = await addPinState(memories, same);
+      return { memory, memories: all, isForgotten: false, confirm, freed: null };
+    }
+    return { memory: null, memories: [], isForgotten: true, confirm, freed: await memories.forget(id) };
   },
 );
 

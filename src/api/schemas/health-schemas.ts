@@ -122,6 +122,7 @@ export const healthSchema = defineSchema(
         entries: z.number().int(),
         unindexed: z.number().int(),
         unembedded: z.number().int(),
+        hasVectors: z.boolean(),
       })
       .nullable(),
     totals: z

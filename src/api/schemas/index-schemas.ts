@@ -13,6 +13,7 @@ export const indexStateSchema = defineSchema(
       z.number().int(),
       "Chunks without a vector, about; while there are many, recall goes by words alone.",
     ),
+    hasVectors: about(z.boolean(), "False without an embedder: recall goes by words alone."),
   }),
   "The size of the index, and the work that it lacks.",
 );

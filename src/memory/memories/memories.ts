@@ -142,6 +142,11 @@ export class Memories {
     return entry && ledger?.findMemory(entry);
   }
 
+  /** A memory and all others with its value, in any state, newest first; `forget` removes them together. */
+  async listSame(which: EntryId): Promise<readonly RememberedFact[]> {
+    return listSameMemories(this.#log, this.session, (await this.#requireMemory(which)).text);
+  }
+
   /** True if recall may return the entry: not forgotten or rewound, and no memory that is rejected or out of date. */
   async isRecallable(seq: number): Promise<boolean> {
     checkWholeNumber("seq", seq, 1);

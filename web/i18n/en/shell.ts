@@ -30,6 +30,7 @@ export const en = {
   unreachable: "The gateway does not respond. The page tries again by itself.",
   draining: "The gateway is closing.",
   storeFailed: "The store cannot be written. Check the disk; the gateway's log says more.",
+  seeHealth: "See health",
   dismiss: "Dismiss",
   whatToDo: "What to do",
   justNow: "just now",

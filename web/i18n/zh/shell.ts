@@ -33,6 +33,7 @@ export const zh: Texts<keyof typeof en> = {
   unreachable: "网关没有响应，页面会自动重试。",
   draining: "网关正在关闭。",
   storeFailed: "存储无法写入。请检查磁盘，详情见网关日志。",
+  seeHealth: "查看健康",
   dismiss: "关闭提示",
   whatToDo: "怎么办",
   justNow: "刚刚",
