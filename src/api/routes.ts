@@ -1,5 +1,6 @@
 import type { ApiRoute } from "./core/route.ts";
 import { APPEND_ROUTES } from "./routes/append-routes.ts";
+import { CURVE_ROUTES } from "./routes/curve-routes.ts";
 import { EDIT_ROUTES } from "./routes/edit-routes.ts";
 import { ENTRY_ROUTES } from "./routes/entry-routes.ts";
 import { EXPORT_ROUTES } from "./routes/export-routes.ts";
@@ -22,6 +23,7 @@ export const API_ROUTES = [
   ...ENTRY_ROUTES,
   ...APPEND_ROUTES,
   ...WINDOW_ROUTES,
+  ...CURVE_ROUTES,
   ...EDIT_ROUTES,
   ...LINE_ROUTES,
   ...FACT_ROUTES,
