@@ -1,0 +1,98 @@
+import type { Virtualizer } from "@tanstack/virtual-core";
+
+export type RowList = Virtualizer<HTMLDivElement, HTMLElement>;
+
+/** Distance from the end, in pixels, at which the reader counts as being at the end. */
+const NEAR_END = 48;
+
+/** A place that the view holds while rows around it change their heights. */
+type Hold = { readonly type: "end" } | { readonly type: "row"; readonly index: () => number } | undefined;
+
+/**
+ * Keeps a list at its place: at the end while messages come in, at the entry of a link while rows above it get their
+ * heights, and at the rows in view when pages come in or leave.
+ */
+export class PlaceKeeper {
+  #list: RowList | undefined;
+  #hold: Hold;
+  #seen: readonly { readonly key: unknown; readonly delta: number }[] = [];
+  #end = new AbortController();
+
+  /** Takes over a list. */
+  attach(list: RowList): void {
+    this.#list = list;
+    const scroller = list.scrollElement;
+    const space = scroller?.firstElementChild;
+    if (!scroller || !space) return;
+    const { signal } = this.#end;
+    const release = () => {
+      this.#hold = undefined;
+    };
+    for (const name of ["wheel", "touchmove", "pointerdown", "keydown"] as const)
+      scroller.addEventListener(name, release, { signal, passive: true });
+    scroller.addEventListener(
+      "scroll",
+      () => {
+        const { scrollTop, scrollHeight, clientHeight } = scroller;
+        if (this.#hold === undefined && scrollHeight - scrollTop - clientHeight < NEAR_END) this.#hold = { type: "end" };
+      },
+      { signal, passive: true },
+    );
+    const observer = new ResizeObserver(() => this.#settle());
+    observer.observe(space);
+    signal.addEventListener("abort", () => observer.disconnect());
+  }
+
+  /** Goes to the end and stays there. */
+  holdEnd(): void {
+    this.#hold = { type: "end" };
+    this.#settle();
+  }
+
+  /** Goes to a row and stays there until the reader scrolls. */
+  holdRow(index: () => number): void {
+    this.#hold = { type: "row", index };
+    this.#settle();
+  }
+
+  /** Remembers the rows in view, before the rows change. */
+  remember(): void {
+    const list = this.#list;
+    const offset = list?.scrollOffset ?? 0;
+    this.#seen = (list?.getVirtualItems() ?? [])
+      .filter(({ end }) => end > offset)
+      .map(({ key, start }) => ({ key, delta: start - offset }));
+  }
+
+  /** Brings the remembered rows back to where they were, after the rows have changed. */
+  restore(keys: readonly string[]): void {
+    const list = this.#list;
+    if (!list || this.#hold) return this.#settle();
+    const places = new Map(keys.map((key, index) => [key as unknown, index]));
+    const kept = this.#seen.find(({ key }) => places.has(key));
+    if (!kept) return;
+    list.getVirtualItems();
+    const start = list.measurementsCache[places.get(kept.key) as number]?.start;
+    if (start !== undefined && Math.abs(start - kept.delta - (list.scrollOffset ?? 0)) > 1)
+      list.scrollToOffset(start - kept.delta);
+  }
+
+  close(): void {
+    this.#end.abort();
+  }
+
+  #settle(): void {
+    const list = this.#list;
+    const scroller = list?.scrollElement;
+    if (!list || !scroller || !this.#hold) return;
+    if (this.#hold.type === "end") {
+      scroller.scrollTop = scroller.scrollHeight;
+      return;
+    }
+    const index = this.#hold.index();
+    if (index < 0) return;
+    list.getVirtualItems();
+    const item = list.measurementsCache[index];
+    if (item) scroller.scrollTop = item.start - Math.max(16, (scroller.clientHeight - item.size) / 3);
+  }
+}
