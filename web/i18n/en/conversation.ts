@@ -52,8 +52,6 @@ export const en = {
   emptyResult: "The tool returned nothing.",
   outputParts: "{count} parts",
   rawValue: "Raw {format}",
-  diff: "Diff",
-  showLines: "Show {count} more lines",
   showMore: "Show {count} more characters",
   picture: "Picture",
   saveFile: "Save {name} ({size})",

@@ -40,4 +40,6 @@ export const en = {
   roleAssistant: "Assistant",
   roleSystem: "System",
   roleTool: "Tool",
+  diff: "Diff",
+  showLines: "Show {count} more lines",
 } as const;

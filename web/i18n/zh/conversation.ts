@@ -54,8 +54,6 @@ export const zh: Texts<keyof typeof en> = {
   emptyResult: "工具没有返回内容。",
   outputParts: "{count} 个部分",
   rawValue: "原始 {format}",
-  diff: "差异",
-  showLines: "再显示 {count} 行",
   showMore: "再显示 {count} 个字符",
   picture: "图片",
   saveFile: "保存 {name}（{size}）",

@@ -43,4 +43,6 @@ export const zh: Texts<keyof typeof en> = {
   roleAssistant: "助手",
   roleSystem: "系统",
   roleTool: "工具",
+  diff: "差异",
+  showLines: "再显示 {count} 行",
 };

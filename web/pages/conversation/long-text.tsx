@@ -2,8 +2,8 @@ import { useState } from "preact/hooks";
 import { Markdown } from "../../components/markdown.tsx";
 import { formatCount } from "../../format/number.ts";
 import { conversationText as text } from "./conversation-text.ts";
-import { isDiff, parseDiff } from "./diff.ts";
-import { DiffView } from "./diff-view.tsx";
+import { isDiff, parseDiff } from "../../session/diff.ts";
+import { DiffView } from "../../session/diff-view.tsx";
 
 /** Longer texts show their beginning until the reader asks for the rest: rendering them would block the page. */
 const MAX_CHARACTERS = 12_000;

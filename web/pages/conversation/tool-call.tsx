@@ -4,8 +4,8 @@ import { call } from "../../api/client.ts";
 import { formatCount } from "../../format/number.ts";
 import type { ResultPart } from "../../session/session-types.ts";
 import { conversationText as text } from "./conversation-text.ts";
-import { findDiffs, type InputDiff } from "./diff.ts";
-import { DiffView } from "./diff-view.tsx";
+import { findDiffs, type InputDiff } from "../../session/diff.ts";
+import { DiffView } from "../../session/diff-view.tsx";
 import { BlobView } from "./image-view.tsx";
 import { LongText } from "./long-text.tsx";
 

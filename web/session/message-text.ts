@@ -1,4 +1,4 @@
-import type { Message, Part, ResultPart } from "../../session/session-types.ts";
+import type { Message, Part, ResultPart } from "./session-types.ts";
 
 /** A message as plain text, for comparing two versions of it. */
 export function toPlainText({ parts }: Message): string {

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import { formatCount } from "../../format/number.ts";
-import { conversationText as text } from "./conversation-text.ts";
+import { formatCount } from "../format/number.ts";
+import { sessionText as text } from "./session-text.ts";
 import type { DiffLine } from "./diff.ts";
 
 /** Longer diffs show their beginning until the reader asks for the rest. */
