@@ -77,7 +77,7 @@ export function drawChart(element: HTMLElement, latest: LatestProps): UPlot {
 }
 
 /** More marks than this would hide the curves, so they become short. */
-const MAX_LONG_MARKS = 40;
+const MAX_LONG_MARKS = 12;
 const SHORT_MARK = 10;
 
 function drawMarks(chart: UPlot, { current: { x, marks = [] } }: LatestProps, color: string): void {

@@ -1,14 +1,20 @@
 import { useState } from "preact/hooks";
 import { formatCount } from "../format/number.ts";
-import { sessionText as text } from "./session-text.ts";
 import type { DiffLine } from "./diff.ts";
+import { sessionText as text } from "./session-text.ts";
 
 /** Longer diffs show their beginning until the reader asks for the rest. */
 const SHOWN_LINES = 200;
 const SIGNS = { same: " ", added: "+", removed: "−", head: "" } as const;
 
 /** A diff with its lines marked. */
-export function DiffView({ file, lines }: { readonly file?: string | undefined; readonly lines: readonly DiffLine[] }) {
+export function DiffView({
+  file,
+  lines,
+}: {
+  readonly file?: string | undefined;
+  readonly lines: readonly DiffLine[];
+}) {
   const [isWhole, setWhole] = useState(false);
   const shown = isWhole ? lines : lines.slice(0, SHOWN_LINES);
   const count = (type: DiffLine["type"]) => lines.filter((line) => line.type === type).length;

@@ -67,7 +67,8 @@ export function isDiff(text: string): boolean {
   return PATCH.test(text) || (HUNK.test(text) && /^(?:---|\+\+\+|diff |Index: )/m.test(text));
 }
 
-const HEAD_LINE = /^(?:diff |index |--- |\+\+\+ |@@|\*\*\* |Index: |new file|deleted file|similarity|rename )/;
+const HEAD_LINE =
+  /^(?:diff |index |--- |\+\+\+ |@@|\*\*\* |Index: |new file|deleted file|similarity|rename )/;
 
 /** Splits the text of a diff into its lines. */
 export function parseDiff(text: string): readonly DiffLine[] {

@@ -5,7 +5,10 @@ import { sessionText as text } from "./session-text.ts";
 import type { OverlayEntry, Receipt } from "./session-types.ts";
 
 interface ReceiptFactsProps {
-  readonly edit: Pick<OverlayEntry, "reason" | "author" | "receipt" | "summary" | "tokensBefore" | "tokensAfter">;
+  readonly edit: Pick<
+    OverlayEntry,
+    "reason" | "author" | "receipt" | "summary" | "tokensBefore" | "tokensAfter"
+  >;
 }
 
 /** The receipt of an edit: what left, why, its price and its break-even. Unknown figures are "n/a". */
@@ -93,7 +96,9 @@ export function formatBreakEven(receipt: Pick<Receipt, "breakEvenCalls"> | undef
   const calls = receipt?.breakEvenCalls;
   if (calls === undefined) return shellText("notAvailable");
   if (calls === null) return text("breakEvenNever");
-  return calls <= 0 ? text("breakEvenAtOnce") : text("breakEvenCalls", { count: formatCount(Math.ceil(calls)) });
+  return calls <= 0
+    ? text("breakEvenAtOnce")
+    : text("breakEvenCalls", { count: formatCount(Math.ceil(calls)) });
 }
 
 function Fact({

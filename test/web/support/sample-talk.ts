@@ -21,7 +21,8 @@ export function findBerth(ships: readonly Ship[], draught: number): Ship | undef
 2. Compare *draught* and depth
 3. Report the first conflict`;
 
-const LOG_LINE = "2026-03-01T08:00:00Z harbor-master INFO ship=Aurora draught=7.2 berth=B4 pilot=requested tide=high\n";
+const LOG_LINE =
+  "2026-03-01T08:00:00Z harbor-master INFO ship=Aurora draught=7.2 berth=B4 pilot=requested tide=high\n";
 
 /** A PNG with a gradient, so that a thumbnail shows something. */
 export function makePicture(width = 320, height = 200): Buffer {
@@ -66,33 +67,63 @@ function computeCrc(bytes: Buffer): number {
 function makeTurn(turn: number): readonly MessageInput[] {
   const callId = `call-${turn}`;
   return [
-    { role: "user", text: `Round ${turn}: which ships are due at pier ${turn % 7}, and does \`findBerth\` still agree?` },
+    {
+      role: "user",
+      text: `Round ${turn}: which ships are due at pier ${turn % 7}, and does \`findBerth\` still agree?`,
+    },
     {
       role: "assistant",
       model: MODEL,
       parts: [
         { type: "text", text: `I look at the log of pier ${turn % 7}.` },
-        { type: "tool-call", callId, name: "bash", input: { command: `grep pier-${turn % 7} harbor-${turn}.log | tail -40` } },
+        {
+          type: "tool-call",
+          callId,
+          name: "bash",
+          input: { command: `grep pier-${turn % 7} harbor-${turn}.log | tail -40` },
+        },
       ],
     },
     {
       role: "tool",
-      parts: [{ type: "tool-result", callId, name: "bash", output: [{ type: "text", text: LOG_LINE.repeat(30 + (turn % 5) * 12) }] }],
+      parts: [
+        {
+          type: "tool-result",
+          callId,
+          name: "bash",
+          output: [{ type: "text", text: LOG_LINE.repeat(30 + (turn % 5) * 12) }],
+        },
+      ],
     },
-    { role: "assistant", model: MODEL, text: `Pier ${turn % 7} expects **Aurora** at high tide; \`findBerth\` returns B${turn % 9}.` },
+    {
+      role: "assistant",
+      model: MODEL,
+      text: `Pier ${turn % 7} expects **Aurora** at high tide; \`findBerth\` returns B${turn % 9}.`,
+    },
   ];
 }
 
 /** A conversation about a harbor: code, calls, diffs, a picture, usage, edits with receipts, a sub-conversation. */
-export async function writeSampleTalk(kernel: Kernel, id = "harbor/berths", turns = 40): Promise<Session> {
-  const session = await kernel.session(id, { title: "Berths of the harbor", meta: { cwd: "/home/ada/harbor" } });
+export async function writeSampleTalk(
+  kernel: Kernel,
+  id = "claude-code/berths",
+  turns = 40,
+): Promise<Session> {
+  const session = await kernel.session(id, {
+    title: "Berths of the harbor",
+    meta: { cwd: "/home/ada/harbor" },
+  });
   const window = session.window({ model: MODEL, models: { "*": { window: 40_000 } } });
   for (let turn = 1; turn <= turns; turn++) {
     await session.appendAll(makeTurn(turn));
     const { tokens } = await window.fit();
     const cached = turn % 9 === 0 ? 0 : Math.round(tokens * 0.9);
     await window.report(
-      { inputTokens: Math.max(1, tokens - cached), cacheReadTokens: cached, outputTokens: 320 + (turn % 5) * 40 },
+      {
+        inputTokens: Math.max(1, tokens - cached),
+        cacheReadTokens: cached,
+        outputTokens: 320 + (turn % 5) * 40,
+      },
       { request: `r${turn}` },
     );
   }
@@ -112,8 +143,10 @@ export async function writeSampleTalk(kernel: Kernel, id = "harbor/berths", turn
           name: "edit_file",
           input: {
             file_path: "src/harbor.ts",
-            old_string: "  // The deepest berth that is free wins.\n  return ships.filter((ship) => ship.draught >= draught).at(-1);",
-            new_string: "  // The shallowest berth that is deep enough wins.\n  return ships.find((ship) => ship.draught >= draught);",
+            old_string:
+              "  // The deepest berth that is free wins.\n  return ships.filter((ship) => ship.draught >= draught).at(-1);",
+            new_string:
+              "  // The shallowest berth that is deep enough wins.\n  return ships.find((ship) => ship.draught >= draught);",
           },
         },
         { type: "tool-call", callId: "test-1", name: "bash", input: { command: "npm test -- harbor" } },
@@ -133,7 +166,11 @@ export async function writeSampleTalk(kernel: Kernel, id = "harbor/berths", turn
         { type: "data", data: makePicture(), mime: "image/png", name: "basin.png" },
       ],
     },
-    { role: "assistant", model: MODEL, text: "The basin is deepest at the eastern mole. Berth **B4** stays free for Aurora." },
+    {
+      role: "assistant",
+      model: MODEL,
+      text: "The basin is deepest at the eastern mole. Berth **B4** stays free for Aurora.",
+    },
   ]);
   const child = await session.child({ title: "Look up the tide tables" });
   await child.append({ role: "user", text: "Find the tide tables of March." });

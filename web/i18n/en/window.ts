@@ -8,7 +8,7 @@ export const en = {
   summaries: "Summaries",
   recalled: "Recalled",
   history: "History",
-  reserved: "Reserved for the reply",
+  reserved: "Reserved",
   free: "Free",
   unknownModel: "The model is unknown; its window is assumed",
   policyIs: "policy {policy}",
@@ -29,9 +29,11 @@ export const en = {
   unpriced: "without {count} requests whose price is unknown",
   course: "Over the conversation",
   courseCounts: "{requests} requests · {edits} edits",
-  courseLabel: "The size of the window over {requests} requests, with {edits} edits. The buttons below lead through the edits.",
+  courseLabel:
+    "The size of the window over {requests} requests, with {edits} edits. The buttons below lead through the edits.",
   noCourse: "No request has been reported yet",
-  noCourseHint: "The curve grows with each call through the gateway. Imported conversations have one if their files name usage.",
+  noCourseHint:
+    "The curve grows with each call through the gateway. Imported conversations have one if their files name usage.",
   seriesWindow: "Window",
   seriesCached: "of it read from the cache",
   seriesEdits: "edit",
@@ -68,7 +70,8 @@ export const en = {
   scoresHint:
     "Cost is relative to an unlimited window. “With fetching again” adds an estimate for reading lost content a second time. “Names kept” is the share of used names that were still in the window.",
   summary: "Summarize older messages",
-  summaryHint: "A preview shows the summary, the diff and what would be lost. Nothing changes before you apply it.",
+  summaryHint:
+    "A preview shows the summary, the diff and what would be lost. Nothing changes before you apply it.",
   summaryModel: "Model",
   summaryModelNone: "none: quote the conversation",
   instructions: "Instructions",

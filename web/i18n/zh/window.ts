@@ -11,7 +11,7 @@ export const zh: Texts<keyof typeof en> = {
   summaries: "摘要",
   recalled: "召回",
   history: "历史",
-  reserved: "为回复预留",
+  reserved: "预留",
   free: "空闲",
   unknownModel: "模型未知，窗口为假定值",
   policyIs: "策略 {policy}",

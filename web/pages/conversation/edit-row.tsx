@@ -58,18 +58,22 @@ function describeGist({ receipt, summary, tokensBefore, tokensAfter, reason }: O
   const tokens = receipt?.tokens ?? { without: tokensBefore, with: tokensAfter };
   const left = (receipt ?? summary)?.left.entries;
   const pieces = [
-    left === undefined ? reason : text("left", { count: formatCount(left) }),
+    left ? text("left", { count: formatCount(left) }) : reason,
     ...(tokens.without === undefined
       ? []
       : [sessionText("change", { from: formatShort(tokens.without), to: formatShort(tokens.with) })]),
     ...(receipt
       ? [
-          text("priceNow", { price: formatMoney(receipt.thisCall.with - receipt.thisCall.without) }),
+          describePrice(receipt.thisCall.with - receipt.thisCall.without),
           text("paysOff", { when: formatBreakEven(receipt) }),
         ]
       : []),
   ];
   return pieces.join(" · ");
+}
+
+function describePrice(dollars: number): string {
+  return text(dollars > 0 ? "costsNow" : "savesNow", { price: formatMoney(Math.abs(dollars)) });
 }
 
 /** Single edits of a plan, each with its own Undo. */

@@ -19,7 +19,14 @@ const MAX_WAIT_MS = 30_000;
  * Follows a conversation until `signal` fires. Browsers allow few connections to one host, so there is none while the
  * page is hidden; afterwards it continues at the last entry.
  */
-export async function followSession({ session, after, kinds, onEntry, onDrafts, signal }: FollowOptions): Promise<void> {
+export async function followSession({
+  session,
+  after,
+  kinds,
+  onEntry,
+  onDrafts,
+  signal,
+}: FollowOptions): Promise<void> {
   let last = after;
   for (let waitMs = MIN_WAIT_MS; !signal.aborted; waitMs = Math.min(2 * waitMs, MAX_WAIT_MS)) {
     await untilVisible(signal);

@@ -85,7 +85,10 @@ function LinesDialog({ session, onClose }: PanelProps) {
     [session],
   );
   const choose = (line: number) =>
-    call("POST /sessions/{session}/lines", { params: { session }, body: { line } }).then(onClose, showFailure);
+    call("POST /sessions/{session}/lines", { params: { session }, body: { line } }).then(
+      onClose,
+      showFailure,
+    );
   return (
     <Dialog title={text("lines")} onClose={onClose}>
       <p class="dim">{text("linesHint")}</p>

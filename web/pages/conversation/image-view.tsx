@@ -22,7 +22,11 @@ interface BlobProps {
 /** A picture as a thumbnail, or any other file as a link that saves it. */
 export function BlobView(props: BlobProps) {
   const { part } = props;
-  return PICTURES.test(part.mime) && part.sizeBytes <= MAX_BYTES ? <Picture {...props} /> : <FileLink {...props} />;
+  return PICTURES.test(part.mime) && part.sizeBytes <= MAX_BYTES ? (
+    <Picture {...props} />
+  ) : (
+    <FileLink {...props} />
+  );
 }
 
 function readBytes({ entry, part }: BlobProps, signal?: AbortSignal): Promise<Blob> {
@@ -61,8 +65,19 @@ function Picture(props: BlobProps) {
   const label = `${name} · ${formatBytes(part.sizeBytes)}`;
   return (
     <>
-      <button ref={place} type="button" class="thumb" title={label} aria-label={label} onClick={() => setOpen(true)}>
-        {failure ? <span class="bad">{failure.message}</span> : <canvas ref={canvas} height={THUMB_HEIGHT} width={THUMB_HEIGHT} />}
+      <button
+        ref={place}
+        type="button"
+        class="thumb"
+        title={label}
+        aria-label={label}
+        onClick={() => setOpen(true)}
+      >
+        {failure ? (
+          <span class="bad">{failure.message}</span>
+        ) : (
+          <canvas ref={canvas} height={THUMB_HEIGHT} width={THUMB_HEIGHT} />
+        )}
       </button>
       {isOpen && (
         <Dialog title={label} onClose={() => setOpen(false)}>
@@ -76,7 +91,11 @@ function Picture(props: BlobProps) {
   );
 }
 
-async function drawThumbnail(props: BlobProps, canvas: HTMLCanvasElement | null, signal: AbortSignal): Promise<void> {
+async function drawThumbnail(
+  props: BlobProps,
+  canvas: HTMLCanvasElement | null,
+  signal: AbortSignal,
+): Promise<void> {
   const bytes = await readBytes(props, signal);
   const picture = await createImageBitmap(bytes, {
     resizeHeight: Math.round(THUMB_HEIGHT * devicePixelRatio),

@@ -5,6 +5,9 @@ export type RowList = Virtualizer<HTMLDivElement, HTMLElement>;
 /** Distance from the end, in pixels, at which the reader counts as being at the end. */
 const NEAR_END = 48;
 
+/** Rows above a linked entry get their heights within this time; afterwards the reader's own scrolling counts. */
+const SETTLE_MS = 3_000;
+
 /** A place that the view holds while rows around it change their heights. */
 type Hold = { readonly type: "end" } | { readonly type: "row"; readonly index: () => number } | undefined;
 
@@ -28,13 +31,15 @@ export class PlaceKeeper {
     const release = () => {
       this.#hold = undefined;
     };
-    for (const name of ["wheel", "touchmove", "pointerdown", "keydown"] as const)
+    document.addEventListener("keydown", release, { signal });
+    for (const name of ["wheel", "touchmove", "pointerdown"] as const)
       scroller.addEventListener(name, release, { signal, passive: true });
     scroller.addEventListener(
       "scroll",
       () => {
         const { scrollTop, scrollHeight, clientHeight } = scroller;
-        if (this.#hold === undefined && scrollHeight - scrollTop - clientHeight < NEAR_END) this.#hold = { type: "end" };
+        if (this.#hold === undefined && scrollHeight - scrollTop - clientHeight < NEAR_END)
+          this.#hold = { type: "end" };
       },
       { signal, passive: true },
     );
@@ -51,7 +56,11 @@ export class PlaceKeeper {
 
   /** Goes to a row and stays there until the reader scrolls. */
   holdRow(index: () => number): void {
-    this.#hold = { type: "row", index };
+    const hold: Hold = { type: "row", index };
+    this.#hold = hold;
+    setTimeout(() => {
+      if (this.#hold === hold) this.#hold = undefined;
+    }, SETTLE_MS);
     this.#settle();
   }
 

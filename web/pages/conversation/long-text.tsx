@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { Markdown } from "../../components/markdown.tsx";
 import { formatCount } from "../../format/number.ts";
-import { conversationText as text } from "./conversation-text.ts";
 import { isDiff, parseDiff } from "../../session/diff.ts";
 import { DiffView } from "../../session/diff-view.tsx";
+import { conversationText as text } from "./conversation-text.ts";
 
 /** Longer texts show their beginning until the reader asks for the rest: rendering them would block the page. */
 const MAX_CHARACTERS = 12_000;

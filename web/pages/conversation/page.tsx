@@ -24,7 +24,8 @@ export default function ConversationPage({ params, query }: PageProps) {
       call("GET /sessions/{session}", { params: { session: id }, query: { usage: false } }, { signal }),
     [id],
   );
-  const choose = (view: "said" | "seen") => setQuery({ view: view === "seen" ? "model" : undefined, entry: undefined });
+  const choose = (view: "said" | "seen") =>
+    setQuery({ view: view === "seen" ? "model" : undefined, entry: undefined });
   useShortcuts([
     { key: "j", label: text("shortcutNext"), run: () => stepThroughRows(1) },
     { key: "k", label: text("shortcutPrevious"), run: () => stepThroughRows(-1) },
@@ -36,7 +37,8 @@ export default function ConversationPage({ params, query }: PageProps) {
       run: () => document.querySelector<HTMLInputElement>("[data-go]")?.focus(),
     },
   ]);
-  if (session.failure && !session.value) return <ErrorState failure={session.failure} retry={session.reload} />;
+  if (session.failure && !session.value)
+    return <ErrorState failure={session.failure} retry={session.reload} />;
   // With a token, the address may leave the person's prefix out.
   const known = session.value?.id ?? id;
   return (

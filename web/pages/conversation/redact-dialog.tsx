@@ -34,9 +34,13 @@ export function RedactDialog({ session, entry, onDone, onClose }: RedactDialogPr
       body: { entries: [entry.id], confirm, ...(reason.trim() && { reason: reason.trim() }) },
     });
     onDone(
-      await call("GET /sessions/{session}/entries/{entry}", { params: { session: entry.session, entry: entry.id } }),
+      await call("GET /sessions/{session}/entries/{entry}", {
+        params: { session: entry.session, entry: entry.id },
+      }),
     );
-    showToast(text("redactedNow", { size: formatBytes((freed?.payloadBytes ?? 0) + (freed?.blobBytes ?? 0)) }));
+    showToast(
+      text("redactedNow", { size: formatBytes((freed?.payloadBytes ?? 0) + (freed?.blobBytes ?? 0)) }),
+    );
   };
   return (
     <ConfirmDialog

@@ -36,7 +36,12 @@ export function RowView({ row, marked, actions }: RowProps) {
   if (row.type === "entry") return <OtherRow entry={row.entry} mark={mark} actions={actions} />;
   const { message } = row.entry;
   return (
-    <article class={`turn ${message.role}${mark}`} data-seq={entry.seq} tabIndex={-1} aria-current={isMarked || undefined}>
+    <article
+      class={`turn ${message.role}${mark}`}
+      data-seq={entry.seq}
+      tabIndex={-1}
+      aria-current={isMarked || undefined}
+    >
       <header>
         <b>{nameRole(message.role)}</b>
         {message.model && <span class="dim minor">{message.model}</span>}
@@ -103,7 +108,8 @@ function describeEntry(entry: OtherRowProps["entry"], actions: EditActions) {
     case "task":
       return (
         <>
-          {text("task", { state: entry.note.type })} <a href={`/tasks/${encodeURIComponent(entry.task)}`}>{entry.task}</a>
+          {text("task", { state: entry.note.type })}{" "}
+          <a href={`/tasks/${encodeURIComponent(entry.task)}`}>{entry.task}</a>
         </>
       );
     case "pin":

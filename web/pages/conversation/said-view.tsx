@@ -137,4 +137,3 @@ export function SaidView({ session, line, entry, entries }: SaidViewProps) {
     </>
   );
 }
-

@@ -7,13 +7,13 @@ import { Loading } from "../../components/loading.tsx";
 import { VirtualList } from "../../components/virtual-list.tsx";
 import { formatCount, formatShort } from "../../format/number.ts";
 import { onChange } from "../../live/changes.ts";
+import { diffTexts } from "../../session/diff.ts";
+import { DiffView } from "../../session/diff-view.tsx";
+import { toPlainText } from "../../session/message-text.ts";
 import type { MessageEntry, SessionWindow, Slot } from "../../session/session-types.ts";
 import { linkToEntry, linkToWindow } from "../../shell/links.ts";
 import { conversationText as text } from "./conversation-text.ts";
-import { diffTexts } from "../../session/diff.ts";
-import { DiffView } from "../../session/diff-view.tsx";
 import { PlaceKeeper } from "./keep-place.ts";
-import { toPlainText } from "../../session/message-text.ts";
 import { MessageParts } from "./part-view.tsx";
 import { nameRole } from "./row-view.tsx";
 import { buildRows, type Row } from "./rows.ts";
@@ -32,7 +32,8 @@ export function SeesView({ session }: { readonly session: string }) {
       }),
     [session, seen.reload],
   );
-  if (!seen.value) return seen.failure ? <ErrorState failure={seen.failure} retry={seen.reload} /> : <Loading />;
+  if (!seen.value)
+    return seen.failure ? <ErrorState failure={seen.failure} retry={seen.reload} /> : <Loading />;
   const { slots = [] } = seen.value;
   if (slots.length === 0) return <EmptyState title={text("empty")} hint={text("emptyHint")} />;
   return (
@@ -152,5 +153,10 @@ function Original({ session, slot }: { readonly session: string; readonly slot: 
   );
   if (original.failure) return <ErrorState failure={original.failure} retry={original.reload} />;
   if (original.value?.kind !== "message") return null;
-  return <DiffView file={`#${slot.seq}`} lines={diffTexts(toPlainText(original.value.message), toPlainText(slot.message))} />;
+  return (
+    <DiffView
+      file={`#${slot.seq}`}
+      lines={diffTexts(toPlainText(original.value.message), toPlainText(slot.message))}
+    />
+  );
 }

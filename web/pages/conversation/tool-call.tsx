@@ -2,10 +2,10 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import { formatCount } from "../../format/number.ts";
-import type { ResultPart } from "../../session/session-types.ts";
-import { conversationText as text } from "./conversation-text.ts";
 import { findDiffs, type InputDiff } from "../../session/diff.ts";
 import { DiffView } from "../../session/diff-view.tsx";
+import type { ResultPart } from "../../session/session-types.ts";
+import { conversationText as text } from "./conversation-text.ts";
 import { BlobView } from "./image-view.tsx";
 import { LongText } from "./long-text.tsx";
 
@@ -99,7 +99,9 @@ function ResultContent({ part, entry }: ResultPlace) {
       params: { session: entry.session, entry: entry.id },
     }).then((full) => {
       if (full.kind !== "message") return;
-      const found = full.message.parts.find((one) => one.type === "tool-result" && one.callId === part.callId);
+      const found = full.message.parts.find(
+        (one) => one.type === "tool-result" && one.callId === part.callId,
+      );
       if (found?.type === "tool-result") setWhole(found);
     });
   const { output, isError } = whole ?? part;
@@ -125,7 +127,9 @@ function countLines(diffs: readonly InputDiff[]): number {
 
 function describeInput(input: unknown): string {
   if (typeof input !== "object" || input === null) return toGist(toText(input));
-  const values = Object.values(input).filter((value) => typeof value === "string" || typeof value === "number");
+  const values = Object.values(input).filter(
+    (value) => typeof value === "string" || typeof value === "number",
+  );
   return toGist(values.length > 0 ? values.join(" · ") : JSON.stringify(input));
 }
 
@@ -137,7 +141,11 @@ function describeOutput({ output }: ResultPart): string {
 }
 
 function toGist(content: string): string {
-  return content.slice(0, 2 * MAX_GIST).replace(/\s+/g, " ").trim().slice(0, MAX_GIST);
+  return content
+    .slice(0, 2 * MAX_GIST)
+    .replace(/\s+/g, " ")
+    .trim()
+    .slice(0, MAX_GIST);
 }
 
 function toText(value: unknown): string {

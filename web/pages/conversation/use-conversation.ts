@@ -93,7 +93,10 @@ export function useConversation({ session, line, entry, onBeforeChange }: Conver
     );
   }, [session]);
   const reloadEdits = useCallback(() => {
-    call("GET /sessions/{session}/receipts", { params: { session }, query: { limit: 1_000, holding: true } }).then(
+    call("GET /sessions/{session}/receipts", {
+      params: { session },
+      query: { limit: 1_000, holding: true },
+    }).then(
       ({ overlays }) => setHolding(new Map(overlays.map((one) => [one.overlay, one.holdingEdits]))),
       fail,
     );
@@ -117,7 +120,9 @@ export function useConversation({ session, line, entry, onBeforeChange }: Conver
       if (entry.kind === "overlay") reloadEdits();
       if (!pages.append(entry)) setHasNew(true);
     };
-    const last = pages.loaded.isAtEnd ? pages.loaded.entries.findLast((one) => one.session === session) : undefined;
+    const last = pages.loaded.isAtEnd
+      ? pages.loaded.entries.findLast((one) => one.session === session)
+      : undefined;
     void followSession({
       session,
       after: last?.seq,

@@ -24,7 +24,10 @@ export function useEntryActions({ session, talk }: Options): {
   readonly actions: EntryActions & EditActions;
   readonly dialog: ComponentChildren;
 } {
-  const [asked, setAsked] = useState<{ readonly type: "rewind" | "fork" | "redact"; readonly entry: Entry }>();
+  const [asked, setAsked] = useState<{
+    readonly type: "rewind" | "fork" | "redact";
+    readonly entry: Entry;
+  }>();
   const params = { session };
 
   const chooseLine = async (line: number) => {
@@ -76,7 +79,14 @@ export function useEntryActions({ session, talk }: Options): {
     const { entry } = asked;
     const close = () => setAsked(undefined);
     if (asked.type === "redact")
-      return <RedactDialog session={session} entry={entry} onDone={talk.pages.replace.bind(talk.pages)} onClose={close} />;
+      return (
+        <RedactDialog
+          session={session}
+          entry={entry}
+          onDone={talk.pages.replace.bind(talk.pages)}
+          onClose={close}
+        />
+      );
     const isRewind = asked.type === "rewind";
     return (
       <ConfirmDialog

@@ -6,12 +6,12 @@ import { ErrorState } from "../../components/error-state.tsx";
 import { Markdown } from "../../components/markdown.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { formatCount, formatMoney, formatShort } from "../../format/number.ts";
+import { diffTexts } from "../../session/diff.ts";
+import { DiffView } from "../../session/diff-view.tsx";
+import { toPlainText } from "../../session/message-text.ts";
 import { LostNames } from "../../session/receipt-facts.tsx";
 import { revertEdit } from "../../session/revert-edit.ts";
 import { sessionText } from "../../session/session-text.ts";
-import { toPlainText } from "../../session/message-text.ts";
-import { diffTexts } from "../../session/diff.ts";
-import { DiffView } from "../../session/diff-view.tsx";
 import { windowText as text } from "./window-text.ts";
 
 type Compaction = NonNullable<Reply<"POST /sessions/{session}/compact">["result"]>;
@@ -94,7 +94,12 @@ export function CompactionPanel({ session, onChanged }: CompactionPanelProps) {
       {preview === null && <p class="dim">{text("nothingToSummarize")}</p>}
       {preview === undefined && !failure && <p class="dim">{text("summaryHint")}</p>}
       {preview && (
-        <Preview preview={preview} isBusy={isBusy} onApply={() => void compact(false)} onDrop={() => setPreview(undefined)} />
+        <Preview
+          preview={preview}
+          isBusy={isBusy}
+          onApply={() => void compact(false)}
+          onDrop={() => setPreview(undefined)}
+        />
       )}
     </section>
   );

@@ -50,7 +50,11 @@ export function CurvePanel({ session, curve, onChanged }: CurvePanelProps) {
   );
 }
 
-function CurveChart({ session, curve, onChanged }: Omit<CurvePanelProps, "curve"> & { readonly curve: Curve }) {
+function CurveChart({
+  session,
+  curve,
+  onChanged,
+}: Omit<CurvePanelProps, "curve"> & { readonly curve: Curve }) {
   const columns = useMemo(() => toColumns(curve), [curve]);
   const series = useMemo(
     () => [
@@ -85,7 +89,10 @@ function CurveChart({ session, curve, onChanged }: Omit<CurvePanelProps, "curve"
           {curve.stretch > 1 && <li>{text("stretch", { count: formatCount(curve.stretch) })}</li>}
         </ul>
         <Chart
-          label={text("courseLabel", { requests: formatCount(curve.requests), edits: formatCount(edits.length) })}
+          label={text("courseLabel", {
+            requests: formatCount(curve.requests),
+            edits: formatCount(edits.length),
+          })}
           x={columns.x}
           series={series}
           marks={columns.marks}
@@ -163,7 +170,9 @@ function EditLine({ edit }: { readonly edit: CurveEdit }) {
       <b class="warm">{nameEditType(type)}</b>
       <span>{reason}</span>
       <span>{text("leftMessages", { count: formatCount(leftEntries) })}</span>
-      <span>{sessionText("change", { from: formatShort(tokens?.without), to: formatShort(tokens?.with) })}</span>
+      <span>
+        {sessionText("change", { from: formatShort(tokens?.without), to: formatShort(tokens?.with) })}
+      </span>
       <span>
         {sessionText("thisCall")} {formatChange(thisCall)}
       </span>

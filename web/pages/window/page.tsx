@@ -50,7 +50,8 @@ export default function WindowPage({ params }: PageProps) {
     { key: "[", label: text("shortcutPrevious"), run: () => stepThroughEdits(-1) },
     { key: "]", label: text("shortcutNext"), run: () => stepThroughEdits(1) },
   ]);
-  if (session.failure && !session.value) return <ErrorState failure={session.failure} retry={session.reload} />;
+  if (session.failure && !session.value)
+    return <ErrorState failure={session.failure} retry={session.reload} />;
   return (
     <div class="window-page">
       <SessionHead id={id} session={session.value} current="window" />

@@ -37,7 +37,10 @@ export function PartsPanel({ window, totals }: PartsPanelProps) {
             <div class="section-head">
               <h2>{text("nextCall")}</h2>
               <span class="number">
-                {text("tokensOf", { tokens: formatCount(value.tokens), window: formatCount(value.limits.window) })}{" "}
+                {text("tokensOf", {
+                  tokens: formatCount(value.tokens),
+                  window: formatCount(value.limits.window),
+                })}{" "}
                 <span class="dim">{formatShare(value.tokens / value.limits.window)}</span>
               </span>
             </div>
@@ -54,7 +57,9 @@ export function PartsPanel({ window, totals }: PartsPanelProps) {
           {value.plan && (
             <section class="card section">
               <h2>{text("planned")}</h2>
-              <ReceiptFacts edit={{ author: "longhaul", reason: value.plan.reason, receipt: value.plan.receipt }} />
+              <ReceiptFacts
+                edit={{ author: "longhaul", reason: value.plan.reason, receipt: value.plan.receipt }}
+              />
             </section>
           )}
         </>

@@ -138,7 +138,11 @@ function Scores({ replay }: { readonly replay: Replay }) {
   const columns: readonly Column<Score>[] = [
     { name: text("policy"), cell: ({ policy }) => policy },
     { name: text("costShare"), cell: ({ costShare }) => formatShare(costShare, 1), isNumber: true },
-    { name: text("fullCostShare"), cell: ({ fullCostShare }) => formatShare(fullCostShare, 1), isNumber: true },
+    {
+      name: text("fullCostShare"),
+      cell: ({ fullCostShare }) => formatShare(fullCostShare, 1),
+      isNumber: true,
+    },
     { name: text("peak"), cell: ({ peakTokens }) => formatShort(peakTokens), isNumber: true, isMinor: true },
     { name: text("edits"), cell: ({ edits }) => formatCount(edits), isNumber: true, isMinor: true },
     { name: text("kept"), cell: ({ identifiers }) => formatShare(identifiers, 1), isNumber: true },
