@@ -29,7 +29,6 @@ export function DiffView({
       </figcaption>
       <pre>
         {shown.map((line, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: lines of a diff never move
           <div key={index} class={`diff-${line.type}`}>
             <span class="diff-sign">{SIGNS[line.type]}</span>
             {line.text || " "}

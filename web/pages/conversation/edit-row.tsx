@@ -89,7 +89,6 @@ function EditList({
       {edits.slice(0, 200).map((edit, index) => {
         const { label, seq } = describeEdit(edit);
         return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the index is the edit's name
           <li key={index}>
             <span>
               {nameEditType(edit.type)}{" "}

@@ -76,7 +76,10 @@ export class PlaceKeeper {
   /** Brings the remembered rows back to where they were, after the rows have changed. */
   restore(keys: readonly string[]): void {
     const list = this.#list;
-    if (!list || this.#hold) return this.#settle();
+    if (!list || this.#hold) {
+      this.#settle();
+      return;
+    }
     const places = new Map(keys.map((key, index) => [key as unknown, index]));
     const kept = this.#seen.find(({ key }) => places.has(key));
     if (!kept) return;

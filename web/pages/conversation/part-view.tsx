@@ -34,7 +34,6 @@ export function MessageParts({ entry, message, results = NO_RESULTS }: PartsProp
     <>
       {parts.map((part, index) => (
         <PartView
-          // biome-ignore lint/suspicious/noArrayIndexKey: parts of a message never move
           key={index}
           entry={entry}
           part={part}

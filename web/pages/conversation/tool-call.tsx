@@ -43,7 +43,6 @@ export function ToolCall({ name, input, result, hidden = 0, onWhole }: ToolCallP
       {() => (
         <>
           {diffs.map(({ file, lines }, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the diffs of a call never move
             <DiffView key={index} file={file} lines={lines} />
           ))}
           {diffs.length === 0 && (
