@@ -33,15 +33,17 @@ export function EditRow({ entry, mark, actions }: EditRowProps) {
         <summary>
           <b>{nameEditType(type)}</b>
           <span class="edit-gist">{describeGist(entry)}</span>
-          <span class="place dim number">
-            <time title={formatTime(entry.madeAt ?? entry.at)}>{formatClock(entry.madeAt ?? entry.at)}</time>
-            <a href={linkToEntry(actions.session, entry.seq)}>#{entry.seq}</a>
-          </span>
         </summary>
         <ReceiptFacts edit={entry} />
         <EditList entry={entry} actions={actions} holding={holding} />
       </details>
       <span class="edit-state">
+        <time class="dim number" title={formatTime(entry.madeAt ?? entry.at)}>
+          {formatClock(entry.madeAt ?? entry.at)}
+        </time>
+        <a class="dim number" href={linkToEntry(actions.session, entry.seq)}>
+          #{entry.seq}
+        </a>
         {holding === null && <span class="dim">{sessionText("notInEffect")}</span>}
         {holding && (
           <button type="button" onClick={() => actions.revert(entry)}>
