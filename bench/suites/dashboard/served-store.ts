@@ -14,12 +14,15 @@ export interface ServedStore {
   close(): Promise<void>;
 }
 
+/** Nothing is ever sent to it. */
+const NO_UPSTREAM = { name: "none", baseUrl: "http://127.0.0.1:1", apis: ["anthropic"] };
+
 /** Opens a store with its dashboard; `fill` writes it before the browser starts. */
 export async function serveStore(folder: string, fill: (kernel: Kernel) => Promise<void>): Promise<ServedStore> {
   const program = findChromium();
   if (program === undefined) throw new Error(`${CHROMIUM_REMEDY}.`);
   const file = join(folder, "longhaul.json");
-  writeFileSync(file, JSON.stringify({ port: 0, upstreams: [] }), { mode: 0o600 });
+  writeFileSync(file, JSON.stringify({ port: 0, upstreams: [NO_UPSTREAM] }), { mode: 0o600 });
   const { config } = loadConfig({ path: file, cwd: folder, env: {}, flags: {} });
   const kernel = await openKernel({ path: join(folder, "store"), models: config.models, embedder: null });
   await fill(kernel);
