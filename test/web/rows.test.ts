@@ -76,9 +76,16 @@ test("a result joins the row of its call, and an entry that names the result fin
 });
 
 test("diffs are found in inputs and outputs, and compare line by line", () => {
-  expect(diffTexts("a\nb\nc", "a\nx\nc").map(({ type }) => type)).toEqual(["same", "removed", "added", "same"]);
+  expect(diffTexts("a\nb\nc", "a\nx\nc").map(({ type }) => type)).toEqual([
+    "same",
+    "removed",
+    "added",
+    "same",
+  ]);
   expect(diffTexts("", "a")).toEqual([{ type: "added", text: "a" }]);
-  expect(findDiffs({ file_path: "a.ts", old_string: "1", new_string: "2" })).toMatchObject([{ file: "a.ts" }]);
+  expect(findDiffs({ file_path: "a.ts", old_string: "1", new_string: "2" })).toMatchObject([
+    { file: "a.ts" },
+  ]);
   expect(findDiffs({ command: "ls" })).toEqual([]);
   expect(isDiff("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-a\n+b")).toBe(true);
   expect(isDiff("- a list\n- of things")).toBe(false);
@@ -86,6 +93,11 @@ test("diffs are found in inputs and outputs, and compare line by line", () => {
 
 test("the edit nearest to a point is found within a distance", () => {
   const edits = [{ point: 10 }, { point: 20 }, { point: 20 }];
-  expect([9, 12, 16, 40].map((point) => findNearestEdit(edits, point, 3))).toEqual([0, 0, undefined, undefined]);
+  expect([9, 12, 16, 40].map((point) => findNearestEdit(edits, point, 3))).toEqual([
+    0,
+    0,
+    undefined,
+    undefined,
+  ]);
   expect(findNearestEdit(edits, 19, 3)).toBe(1);
 });

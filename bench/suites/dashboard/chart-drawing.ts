@@ -19,9 +19,19 @@ export const chartDrawing: Measurement = {
   name: "drawing the chart of a window",
   async *run(bench) {
     const size = bench.isQuick ? { entries: 3_000, edits: 300 } : { entries: 30_000, edits: 3_000 };
-    const { openMs, drawMs } = await bench.child(`${size.entries} entries`, import.meta.url, measureChart, size);
+    const { openMs, drawMs } = await bench.child(
+      `${size.entries} entries`,
+      import.meta.url,
+      measureChart,
+      size,
+    );
     const unit = `ms of CPU, ${size.entries.toLocaleString("en")} entries, ${size.edits.toLocaleString("en")} edits`;
-    yield toRow({ id: "dashboard.chart", value: drawMs, unit: `${unit}: draw the chart`, goal: atMost(100, "ms") });
+    yield toRow({
+      id: "dashboard.chart",
+      value: drawMs,
+      unit: `${unit}: draw the chart`,
+      goal: atMost(100, "ms"),
+    });
     yield toRow({ id: "dashboard.chart.page", value: openMs, unit: `${unit}: open the page with it` });
   },
 };
@@ -47,7 +57,9 @@ export async function measureChart(size: ChartSize, { folder }: ChildPlace): Pro
       const { cpuMs } = await meter.read();
       await page.emulateMedia({ colorScheme: isDark ? "dark" : "light" });
       await page.locator(".chart canvas:not([data-old])").waitFor();
-      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0))));
+      await page.evaluate(
+        () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0))),
+      );
       return (await meter.read()).cpuMs - cpuMs;
     });
     return { openMs: opened, drawMs: drawn };

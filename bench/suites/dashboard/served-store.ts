@@ -18,7 +18,10 @@ export interface ServedStore {
 const NO_UPSTREAM = { name: "none", baseUrl: "http://127.0.0.1:1", apis: ["anthropic"] };
 
 /** Opens a store with its dashboard; `fill` writes it before the browser starts. */
-export async function serveStore(folder: string, fill: (kernel: Kernel) => Promise<void>): Promise<ServedStore> {
+export async function serveStore(
+  folder: string,
+  fill: (kernel: Kernel) => Promise<void>,
+): Promise<ServedStore> {
   const program = findChromium();
   if (program === undefined) throw new Error(`${CHROMIUM_REMEDY}.`);
   const file = join(folder, "longhaul.json");
@@ -49,8 +52,6 @@ export interface PageFigures {
   /** CPU of the main thread in milliseconds. */
   readonly cpuMs: number;
   readonly heapBytes: number;
-  /** Nodes of the document. */
-  readonly nodes: number;
 }
 
 /** Reads the figures of a page over the protocol of Chromium's tools. */
@@ -69,12 +70,14 @@ export class PageMeter {
   async read(): Promise<PageFigures> {
     const { metrics } = await this.#tools.send("Performance.getMetrics");
     const get = (name: string) => metrics.find((one) => one.name === name)?.value ?? Number.NaN;
-    return { cpuMs: 1_000 * get("TaskDuration"), heapBytes: get("JSHeapUsedSize"), nodes: get("Nodes") };
+    return { cpuMs: 1_000 * get("TaskDuration"), heapBytes: get("JSHeapUsedSize") };
   }
 
-  /** Frees what nothing refers to. */
-  async collectGarbage(): Promise<void> {
-    await this.#tools.send("HeapProfiler.collectGarbage");
+  /** Elements in the document; those that left it are not counted. */
+  async countElements(): Promise<number> {
+    const expression = "document.querySelectorAll('*').length";
+    const { result } = await this.#tools.send("Runtime.evaluate", { expression });
+    return Number(result.value);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Kernel } from "../../../src/index.ts";
 
 const BATCH = 2_000;
+const MODEL = "claude-sonnet-4-5";
 
 /** Writes a conversation of any number of messages. */
 export async function writeTalk(kernel: Kernel, id: string, entries: number): Promise<void> {
@@ -13,15 +14,17 @@ export async function writeTalk(kernel: Kernel, id: string, entries: number): Pr
 
 function makeMessage(number: number) {
   if (number % 2 === 1)
-    return { role: "user" as const, text: `Question ${number}: is berth B${number % 40} free at the *evening* tide?` };
+    return {
+      role: "user" as const,
+      text: `Question ${number}: is berth B${number % 40} free at the *evening* tide?`,
+    };
   const code = number % 20 === 0 ? `\n\n\`\`\`ts\nconst berth = findBerth(${number});\n\`\`\`` : "";
   return {
     role: "assistant" as const,
+    model: MODEL,
     text: `Yes, until ${number % 24}:00.\n\n- \`ship-${number % 97}\` leaves first\n- the pilot is **on board**\n\n${"The log of the harbor says more. ".repeat(number % 9)}${code}`,
   };
 }
-
-const MODEL = "claude-sonnet-4-5";
 
 /** Writes a conversation with messages, a report of usage after every second one, and edits with receipts among them. */
 export async function writeEditedTalk(
@@ -33,7 +36,9 @@ export async function writeEditedTalk(
   const intake = await session.intake("bench");
   const every = Math.floor(entries / edits);
   for (let from = 1; from <= entries; from += BATCH) {
-    const bodies = Array.from({ length: Math.min(BATCH, entries - from + 1) }, (_, index) => makeBody(from + index, every));
+    const bodies = Array.from({ length: Math.min(BATCH, entries - from + 1) }, (_, index) =>
+      makeBody(from + index, every),
+    );
     await intake.append(bodies.map((body) => ({ body })));
   }
 }
@@ -69,7 +74,14 @@ function makeBody(seq: number, every: number) {
       kind: "usage" as const,
       model: MODEL,
       request: `r${seq}`,
-      usage: { inputTokens: Math.round(tokens / 10), cacheReadTokens: Math.round(0.9 * tokens), outputTokens: 300 },
+      usage: {
+        inputTokens: Math.round(tokens / 10),
+        cacheReadTokens: Math.round(0.9 * tokens),
+        outputTokens: 300,
+      },
     };
-  return { kind: "message" as const, message: { role: seq % 4 === 1 ? ("user" as const) : ("assistant" as const), text: `Message ${seq}` } };
+  return {
+    kind: "message" as const,
+    message: { role: seq % 4 === 1 ? ("user" as const) : ("assistant" as const), text: `Message ${seq}` },
+  };
 }

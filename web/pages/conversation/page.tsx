@@ -1,3 +1,4 @@
+import { useEffect, useMemo } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import { useResource } from "../../api/use-resource.ts";
 import { ErrorState } from "../../components/error-state.tsx";
@@ -19,9 +20,20 @@ export default function ConversationPage({ params, query }: PageProps) {
   const id = params.id ?? "";
   const isSeen = query.get("view") === "model";
   const line = query.get("line") === "log" ? "log" : "active";
+  // The messages come first: the facts of a very long conversation may take the gateway longer.
+  const shown = useMemo(() => Promise.withResolvers<void>(), [id]);
+  useEffect(() => {
+    if (isSeen) shown.resolve();
+  }, [isSeen, shown]);
   const session = useResource(
-    (signal) =>
-      call("GET /sessions/{session}", { params: { session: id }, query: { usage: false } }, { signal }),
+    async (signal) => {
+      await shown.promise;
+      return await call(
+        "GET /sessions/{session}",
+        { params: { session: id }, query: { usage: false } },
+        { signal },
+      );
+    },
     [id],
   );
   const choose = (view: "said" | "seen") =>
@@ -66,6 +78,7 @@ export default function ConversationPage({ params, query }: PageProps) {
           line={line}
           entry={query.get("entry") ?? undefined}
           entries={session.value?.entries ?? 0}
+          onShown={shown.resolve}
         />
       )}
     </div>

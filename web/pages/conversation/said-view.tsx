@@ -19,13 +19,15 @@ interface SaidViewProps {
   readonly line: "active" | "log";
   readonly entry: string | undefined;
   readonly entries: number;
+  /** Called when the first page shows, or its failure. */
+  readonly onShown: () => void;
 }
 
 /** Rows this close to an end make the next page load. */
 const NEAR_ROWS = 12;
 
 /** What was said: the entries of the line, of any number. */
-export function SaidView({ session, line, entry, entries }: SaidViewProps) {
+export function SaidView({ session, line, entry, entries, onShown }: SaidViewProps) {
   const keeper = useMemo(() => new PlaceKeeper(), []);
   useEffect(() => () => keeper.close(), []);
   const talk = useConversation({ session, line, entry, onBeforeChange: () => keeper.remember() });
@@ -55,7 +57,8 @@ export function SaidView({ session, line, entry, entries }: SaidViewProps) {
   };
   useEffect(() => {
     if (loaded.jump > 0) fill();
-  }, [loaded]);
+    if (loaded.jump > 0 || failure) onShown();
+  }, [loaded, failure]);
   // A new address names another entry: it may be here already.
   const first = useRef(true);
   useEffect(() => {
