@@ -83,7 +83,7 @@ browserProof(
     const listed = await session.overlays.list(100);
     expect(listed.find(({ entry }) => entry.seq === seq)?.isHolding).toBe(false);
     await page.locator(".toasts").getByRole("button", { name: "Redo" }).click();
-    await edit.getByRole("button", { name: "Undo" }).first().waitFor();
+    await state.getByRole("button", { name: "Undo" }).waitFor();
     expect((await session.overlays.list(100)).find(({ entry }) => entry.seq === seq)?.isHolding).toBe(true);
     expect(problems).toEqual([]);
   },

@@ -67,10 +67,12 @@ export class PlaceKeeper {
   /** Remembers the rows in view, before the rows change. */
   remember(): void {
     const list = this.#list;
-    const offset = list?.scrollOffset ?? 0;
-    this.#seen = (list?.getVirtualItems() ?? [])
-      .filter(({ end }) => end > offset)
-      .map(({ key, start }) => ({ key, delta: start - offset }));
+    // The list learns of scrolling with the next frame, the element knows it at once.
+    const offset = list?.scrollElement?.scrollTop ?? 0;
+    const items = list?.getVirtualItems() ?? [];
+    const inView = items.filter(({ end }) => end > offset);
+    const seen = inView.length > 0 ? inView : items.toReversed();
+    this.#seen = seen.map(({ key, start }) => ({ key, delta: start - offset }));
   }
 
   /** Brings the remembered rows back to where they were, after the rows have changed. */
@@ -85,7 +87,7 @@ export class PlaceKeeper {
     if (!kept) return;
     list.getVirtualItems();
     const start = list.measurementsCache[places.get(kept.key) as number]?.start;
-    if (start !== undefined && Math.abs(start - kept.delta - (list.scrollOffset ?? 0)) > 1)
+    if (start !== undefined && Math.abs(start - kept.delta - (list.scrollElement?.scrollTop ?? 0)) > 1)
       list.scrollToOffset(start - kept.delta);
   }
 
