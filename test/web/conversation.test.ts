@@ -78,8 +78,9 @@ browserProof(
     for (const name of ["Why", "Messages that left", "This call", "Each later call", "Pays off after"])
       await edit.getByText(name, { exact: true }).waitFor();
     await keepScreenshot(page, "conversation-edit");
-    await edit.getByRole("button", { name: "Undo" }).first().click();
-    await edit.getByText("no longer in effect").first().waitFor();
+    const state = edit.locator(".edit-state");
+    await state.getByRole("button", { name: "Undo" }).click();
+    await state.getByText("no longer in effect").waitFor();
     const listed = await session.overlays.list(100);
     expect(listed.find(({ entry }) => entry.seq === seq)?.isHolding).toBe(false);
     await page.locator(".toasts").getByRole("button", { name: "Redo" }).click();

@@ -16,6 +16,8 @@ type Hold = { readonly type: "end" } | { readonly type: "row"; readonly index: (
  * heights, and at the rows in view when pages come in or leave.
  */
 export class PlaceKeeper {
+  /** False while newer rows are still to be loaded: the end of the list is then not the end of the conversation. */
+  isAtEnd = true;
   #list: RowList | undefined;
   #hold: Hold;
   #seen: readonly { readonly key: unknown; readonly delta: number }[] = [];
@@ -38,7 +40,7 @@ export class PlaceKeeper {
       "scroll",
       () => {
         const { scrollTop, scrollHeight, clientHeight } = scroller;
-        if (this.#hold === undefined && scrollHeight - scrollTop - clientHeight < NEAR_END)
+        if (this.isAtEnd && this.#hold === undefined && scrollHeight - scrollTop - clientHeight < NEAR_END)
           this.#hold = { type: "end" };
       },
       { signal, passive: true },

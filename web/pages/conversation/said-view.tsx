@@ -32,6 +32,7 @@ export function SaidView({ session, line, entry, entries, onShown }: SaidViewPro
   useEffect(() => () => keeper.close(), []);
   const talk = useConversation({ session, line, entry, onBeforeChange: () => keeper.remember() });
   const { pages, loaded, drafts, failure } = talk;
+  keeper.isAtEnd = loaded.isAtEnd;
   const rows = useMemo(() => buildRows(loaded.entries, drafts), [loaded.entries, drafts]);
   const latest = useRef(rows);
   latest.current = rows;
