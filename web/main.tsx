@@ -9,8 +9,10 @@ import { watchLinks } from "./shell/router.ts";
 import { watchKeys } from "./shell/shortcuts.ts";
 
 const end = new AbortController();
-addEventListener("pagehide", ({ persisted }) => {
-  if (!persisted) end.abort();
+// A page that the browser keeps for the back button would keep its connections, and a host gets only six.
+addEventListener("pagehide", () => end.abort());
+addEventListener("pageshow", ({ persisted }) => {
+  if (persisted) location.reload();
 });
 
 effect(() => {

@@ -48,6 +48,10 @@ export const SUITES: Readonly<Record<string, SuiteEntry>> = {
     summary: "the gateway: time added, throughput, memory, a session of 2,000 turns, beside a bare proxy",
     load: async () => (await import("./gateway/index.ts")).gateway,
   },
+  dashboard: {
+    summary: "the dashboard in Chromium: a million entries, heap while scrolling, the chart of 3,000 edits",
+    load: async () => (await import("./dashboard/index.ts")).dashboard,
+  },
   hostile: {
     summary: "texts that are made to be slow: how long a megabyte holds up everyone, by subject",
     load: async () => (await import("./hostile/index.ts")).hostile,

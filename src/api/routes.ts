@@ -1,6 +1,7 @@
 import type { ApiRoute } from "./core/route.ts";
 import { AGENT_ROUTES } from "./routes/agent-routes.ts";
 import { APPEND_ROUTES } from "./routes/append-routes.ts";
+import { CURVE_ROUTES } from "./routes/curve-routes.ts";
 import { EDIT_ROUTES } from "./routes/edit-routes.ts";
 import { ENTRY_ROUTES } from "./routes/entry-routes.ts";
 import { EXPORT_ROUTES } from "./routes/export-routes.ts";
@@ -25,6 +26,7 @@ export const API_ROUTES = [
   ...ENTRY_ROUTES,
   ...APPEND_ROUTES,
   ...WINDOW_ROUTES,
+  ...CURVE_ROUTES,
   ...EDIT_ROUTES,
   ...LINE_ROUTES,
   ...FACT_ROUTES,

@@ -240,11 +240,6 @@ export class Memory implements Closable {
     return listSources(this.#deps.log, query);
   }
 
-  /** The sessions and files in the index, in the order in which they came into it. */
-  async sources(query: SourceQuery = {}): Promise<readonly IndexSource[]> {
-    return listSources(this.#deps.log, query);
-  }
-
   /** Indexes files and folders; missing files are removed from the index. */
   async indexFiles(paths: readonly string[], options: IndexFilesOptions = {}): Promise<IndexedFiles> {
     checkFields("options", options, INDEX_FIELDS);

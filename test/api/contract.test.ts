@@ -66,10 +66,19 @@ test("every route answers as the document says", async () => {
   await draft.discard();
   const tail = await api.follow(`${at}/tail?after=23`, 2);
   expect(tail.map(({ id }) => id)).toEqual(["24", "25"]);
+  const written = session.draft({ role: "assistant", text: "Being wr" });
+  await written.flush();
+  const [live] = await api.follow(`${at}/tail?drafts=true`, 1);
+  expect(live).toMatchObject({
+    event: "drafts",
+    data: { drafts: [{ message: { parts: [{ text: "Being wr" }] } }] },
+  });
+  await written.discard();
   const resumed = await api.follow(`${at}/tail?after=0`, 1, { lastEventId: "24" });
   expect(resumed[0]?.id).toBe("25");
   const openai = await api.get(`${at}/messages?format=openai-responses&limit=2`);
   expect(openai.body).toMatchObject({ hasMore: true, entries: ["ticket/4711#24", "ticket/4711#25"] });
+  expect((await api.get("/formats")).body.formats[0].name).toBe("markdown");
   expect(await (await api.download(`${at}/export`)).text()).toContain("# Harbor");
 
   // Usage.
@@ -104,6 +113,11 @@ test("every route answers as the document says", async () => {
   const receipts = (await api.get(`${at}/receipts?holding=true`)).body.overlays;
   expect(receipts).toHaveLength(1);
   expect((await api.get(`${at}/receipts/${receipts[0].seq}`)).body.edit.type).toBe("plan");
+  const curve = (await api.get(`${at}/curve`)).body;
+  expect(curve).toMatchObject({ requests: 1, stretch: 1, tokens: [4_000], cacheShares: [0.75] });
+  expect(curve.edits).toMatchObject([
+    { seq: receipts[0].seq, point: 1, isHolding: true, tokens: receipts[0].receipt.tokens },
+  ]);
   const reverted = await api.post(`${at}/revert`);
   expect(reverted.body).toMatchObject({ isChanged: true, messages: { after: 25 } });
   const dry = (await api.post(`${at}/compact`)).body;
@@ -135,7 +149,7 @@ test("every route answers as the document says", async () => {
   expect((await api.get("/sessions?prefix=tickets")).body.sessions).toEqual([]);
   const fork = (await api.post(`${at}/fork`, { at: 6, title: "Other way" })).body;
   expect(fork).toMatchObject({ parent: "ticket/4711", relation: "fork" });
-  expect((await api.get(`${at}/children`)).body.sessions).toMatchObject([{ id: fork.id }]);
+  expect((await api.get(`${at}/children?usage=false`)).body.sessions).toMatchObject([{ id: fork.id }]);
 
   // Recall and memories.
   const found = (await api.get("/recall?q=harbor+master+berth&k=3")).body;

@@ -83,6 +83,10 @@ export function drawChart(element: HTMLElement, latest: LatestProps): UPlot {
   return chart;
 }
 
+/** More marks than this would hide the curves, so they become short. */
+const MAX_LONG_MARKS = 12;
+const SHORT_MARK = 10;
+
 function drawMarks(chart: UPlot, { current: { x, marks = [] } }: LatestProps, color: string): void {
   if (marks.length === 0) return;
   const { ctx, bbox } = chart;
@@ -92,9 +96,10 @@ function drawMarks(chart: UPlot, { current: { x, marks = [] } }: LatestProps, co
   ctx.lineWidth = devicePixelRatio;
   ctx.globalAlpha = 0.55;
   ctx.beginPath();
+  const length = marks.length > MAX_LONG_MARKS ? SHORT_MARK * devicePixelRatio : bbox.height;
   for (const index of marks) {
     const at = Math.round(chart.valToPos(x[index] as number, "x", true)) + 0.5;
-    ctx.moveTo(at, bbox.top);
+    ctx.moveTo(at, bbox.top + bbox.height - length);
     ctx.lineTo(at, bbox.top + bbox.height);
   }
   ctx.stroke();

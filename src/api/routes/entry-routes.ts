@@ -4,7 +4,7 @@ import { ApiError } from "../core/api-error.ts";
 import { about } from "../core/named-schema.ts";
 import { checkEntryRef, openOwn } from "../core/own-sessions.ts";
 import { type ApiRoute, defineDownload, defineRoute, defineStream } from "../core/route.ts";
-import type { StreamEvent } from "../core/send-reply.ts";
+import { followTail, readDrafts } from "../events/session-tail.ts";
 import { entryParams, limitQuery, sessionParams } from "../schemas/common-schemas.ts";
 import { entrySchema, KIND_NAMES } from "../schemas/entry-schemas.ts";
 import { queryFlag, queryList, queryNumber } from "../schemas/query-values.ts";
@@ -194,8 +194,7 @@ const listDrafts = defineRoute(
   },
   async ({ services: { kernel }, caller, params }) => {
     await using session = await openOwn(kernel, caller, params.session);
-    const drafts = await session.drafts();
-    return { drafts: drafts.map(({ id, at, body }) => ({ id, at, message: body.message })) };
+    return { drafts: await readDrafts(session) };
   },
 );
 
@@ -212,8 +211,12 @@ const tailEntries = defineStream(
     query: z.strictObject({
       after: about(queryNumber(0).optional(), "Send entries after this seq; 0 for all."),
       kinds: about(queryList(z.enum(KIND_NAMES)).optional(), "Kinds of entries; default all."),
+      drafts: about(
+        queryFlag().default(false),
+        "True: sends the messages that are being written, whenever they change, as `drafts`.",
+      ),
     }),
-    events: { entry: entrySchema },
+    events: { entry: entrySchema, drafts: z.object({ drafts: z.array(draftSchema) }) },
     errors: ["SESSION_NOT_FOUND"],
   },
   async ({ services: { kernel }, caller, params, query, lastEventId, signal }) => {
@@ -226,17 +229,9 @@ const tailEntries = defineStream(
       ...(after !== undefined && { after }),
       ...(query.kinds && { kinds: query.kinds }),
     });
-    return followTail(session, entries);
+    return followTail(session, entries, { hasDrafts: query.drafts, signal });
   },
 );
-
-async function* followTail(session: Session, entries: AsyncIterable<Entry>): AsyncGenerator<StreamEvent> {
-  try {
-    for await (const entry of entries) yield { id: String(entry.seq), event: "entry", data: entry };
-  } finally {
-    await session.close();
-  }
-}
 
 export const ENTRY_ROUTES = [
   listEntries,

@@ -2,12 +2,24 @@ import { z } from "zod";
 import { exportSession, type OutputPiece, WRITERS } from "../../formats/index.ts";
 import { about } from "../core/named-schema.ts";
 import { requireRecord } from "../core/own-sessions.ts";
-import { type ApiRoute, defineDownload } from "../core/route.ts";
+import { type ApiRoute, defineDownload, defineRoute } from "../core/route.ts";
 import { sessionParams } from "../schemas/common-schemas.ts";
 
 /** Writers of a folder of files need the command line. */
 const ONE_FILE = WRITERS.filter(({ isFolder }) => !isFolder);
 const NAMES = ONE_FILE.map(({ name }) => name) as [string, ...string[]];
+
+const listExportFormats = defineRoute(
+  {
+    id: "listExportFormats",
+    method: "GET",
+    path: "/formats",
+    tag: "Sessions",
+    summary: "List the formats in which a conversation can be downloaded",
+    reply: z.object({ formats: z.array(z.object({ name: z.string(), title: z.string() })) }),
+  },
+  async () => ({ formats: ONE_FILE.map(({ name, title }) => ({ name, title })) }),
+);
 
 const exportConversation = defineDownload(
   {
@@ -37,4 +49,4 @@ async function* readTexts(pieces: AsyncIterable<OutputPiece>): AsyncGenerator<st
   for await (const { text } of pieces) yield text;
 }
 
-export const EXPORT_ROUTES = [exportConversation] as const satisfies readonly ApiRoute[];
+export const EXPORT_ROUTES = [listExportFormats, exportConversation] as const satisfies readonly ApiRoute[];

@@ -259,7 +259,11 @@ const listChildren = defineRoute(
     tag,
     summary: "List children and forks of a conversation, newest first",
     params: sessionParams,
-    query: z.strictObject({ limit: limitQuery(50, 200), before: sessionIdSchema.optional() }),
+    query: z.strictObject({
+      limit: limitQuery(50, 200),
+      before: sessionIdSchema.optional(),
+      usage: usageQuery,
+    }),
     reply: sessionPageSchema,
     errors: ["SESSION_NOT_FOUND"],
   },
@@ -271,7 +275,8 @@ const listChildren = defineRoute(
     const found = await session.children({ limit: limit + 1, ...(before !== undefined && { before }) });
     const shown = found.slice(0, limit);
     const sessions: SessionSummary[] = [];
-    for (const record of shown) sessions.push(await readSessionSummary(kernel, usage, record));
+    for (const record of shown)
+      sessions.push(await readSessionSummary(kernel, query.usage ? usage : undefined, record));
     const last = shown.at(-1)?.id;
     return { sessions, ...(found.length > limit && last !== undefined && { before: last }) };
   },

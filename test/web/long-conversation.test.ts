@@ -1,0 +1,59 @@
+import { expect } from "vitest";
+import { browserProof, openPage } from "../support/browser.ts";
+import { startGateway } from "../support/gateway.ts";
+import { linkTo, writeLongTalk } from "./support/long-talk.ts";
+
+const QUIET = { upstream: "http://127.0.0.1:1", withoutEmbedder: true } as const;
+const ENTRIES = 10_000;
+const MAX_HEAP_BYTES = 80_000_000;
+const MAX_ELEMENTS = 3_000;
+
+browserProof(
+  `scrolling through ${ENTRIES} entries, and back, keeps the heap and the number of elements bounded`,
+  async () => {
+    const gateway = await startGateway(QUIET);
+    await using session = await writeLongTalk(gateway.kernel, { entries: ENTRIES + 100 });
+    const { page, context, problems } = await openPage(`${linkTo(gateway.url, session.id)}?entry=1`);
+    await page.locator('[data-seq="1"]').waitFor();
+    const tools = await context.newCDPSession(page);
+    await tools.send("Performance.enable");
+    let [heap, elements] = [0, 0];
+    const measure = async () => {
+      const { metrics } = await tools.send("Performance.getMetrics");
+      const get = (name: string) =>
+        metrics.find((one) => one.name === name)?.value ?? Number.POSITIVE_INFINITY;
+      heap = Math.max(heap, get("JSHeapUsedSize"));
+      elements = Math.max(elements, await page.evaluate(() => document.querySelectorAll("*").length));
+    };
+    /** Scrolls by a step and returns the seqs in the page, in the order of the rows. */
+    const scroll = (pixels: number) =>
+      page.evaluate(async (step) => {
+        const scroller = document.querySelector(".talk .virtual") as HTMLElement;
+        scroller.dispatchEvent(new WheelEvent("wheel"));
+        scroller.scrollTop += step;
+        await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0)));
+        const rows = [...document.querySelectorAll<HTMLElement>(".talk [data-seq]")];
+        return rows
+          .map((row) => ({ seq: Number(row.dataset.seq), top: row.getBoundingClientRect().top }))
+          .sort((one, other) => one.top - other.top)
+          .map(({ seq }) => seq);
+      }, pixels);
+    let last = 0;
+    while (last < ENTRIES) {
+      const seqs = await scroll(1_600);
+      // Rows are in the order of the log without a gap, whatever pages came and left.
+      expect(seqs).toEqual(seqs.map((_, index) => (seqs[0] ?? 0) + index));
+      last = seqs.at(-1) ?? 0;
+      await measure();
+    }
+    let first = last;
+    while (first > ENTRIES - 1_000) {
+      const seqs = await scroll(-1_600);
+      first = seqs[0] ?? 0;
+      await measure();
+    }
+    expect(heap).toBeLessThan(MAX_HEAP_BYTES);
+    expect(elements).toBeLessThan(MAX_ELEMENTS);
+    expect(problems).toEqual([]);
+  },
+);

@@ -1,0 +1,101 @@
+import { expect } from "vitest";
+import { browserProof, keepScreenshot, openPage } from "../support/browser.ts";
+import { startGateway } from "../support/gateway.ts";
+import { findAccessFaults } from "./support/axe.ts";
+import { linkTo, writeLongTalk } from "./support/long-talk.ts";
+import { writeSampleTalk } from "./support/sample-talk.ts";
+
+const QUIET = { upstream: "http://127.0.0.1:1", withoutEmbedder: true } as const;
+const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+
+browserProof("the window shows its parts, its cost, its course and every edit with its receipt", async () => {
+  const gateway = await startGateway(QUIET);
+  await using session = await writeSampleTalk(gateway.kernel);
+  const url = `${linkTo(gateway.url, session.id)}/window`;
+  const { page, problems } = await openPage(url);
+  const parts = page.locator(".parts-list li");
+  await parts.first().waitFor();
+  expect(await parts.locator("span:not(.number)").allTextContents()).toEqual([
+    "System",
+    "Tools",
+    "Pins",
+    "Memories",
+    "Summaries",
+    "Recalled",
+    "History",
+    "Reserved",
+    "Free",
+  ]);
+  const chart = page.locator(".chart .u-over");
+  await chart.waitFor();
+  const box = await chart.boundingBox();
+  await chart.hover({ position: { x: (box?.width ?? 0) - 2, y: 60 } });
+  await page.locator(".readout").getByText("Pays off after").waitFor();
+  expect(await findAccessFaults(page)).toEqual([]);
+  await keepScreenshot(page, "window-light");
+  await page.keyboard.press("[");
+  const card = page.locator(".edit-card");
+  await card.getByText("Names no longer in the window").waitFor();
+  await card.getByRole("button", { name: "Undo" }).click();
+  await card.getByText("no longer in effect").waitFor();
+  expect((await session.overlays.list(1))[0]?.entry.edit.type).toBe("revert");
+  expect(problems).toEqual([]);
+  const dark = await openPage(url, { colorScheme: "dark", locale: "zh-CN" });
+  await dark.page.locator(".chart canvas").waitFor();
+  expect(await findAccessFaults(dark.page)).toEqual([]);
+  await keepScreenshot(dark.page, "window-dark");
+  const phone = await openPage(url, PHONE);
+  await phone.page.locator(".chart canvas").waitFor();
+  expect(await phone.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  await keepScreenshot(phone.page, "window-phone");
+});
+
+browserProof("another policy is tried by a replay, which draws both curves", async () => {
+  const gateway = await startGateway(QUIET);
+  await using session = await writeSampleTalk(gateway.kernel, "codex/policies", 20);
+  const { page, problems } = await openPage(`${linkTo(gateway.url, session.id)}/window`);
+  await page.getByLabel("Window in tokens").fill("12000");
+  await page.getByRole("button", { name: "Replay" }).click();
+  await page.locator(".scores tbody tr").first().waitFor({ timeout: 60_000 });
+  expect(await page.locator(".chart canvas").count()).toBe(2);
+  await page.getByLabel("Second policy").selectOption("roo");
+  await page.getByRole("img", { name: "under longhaul and under roo" }).waitFor();
+  expect(await page.locator(".scores tbody tr").count()).toBeGreaterThan(3);
+  await keepScreenshot(page, "window-policies");
+  expect(problems).toEqual([]);
+});
+
+browserProof(
+  "a summary is shown with its diff and its losses before it is applied, and Undo takes it back",
+  async () => {
+    const gateway = await startGateway(QUIET);
+    await using session = await writeSampleTalk(gateway.kernel, "codex/summary", 12);
+    const { seq: before } = await session.head();
+    const { page, problems } = await openPage(`${linkTo(gateway.url, session.id)}/window`);
+    await page.getByRole("button", { name: "Preview" }).click();
+    const preview = page.locator(".preview");
+    await preview.getByText("What would be lost").waitFor();
+    await preview.locator(".change-leaves summary").first().click();
+    await preview.locator(".diff-removed").first().waitFor();
+    expect((await session.head()).seq).toBe(before);
+    await keepScreenshot(page, "window-summary");
+    await preview.getByRole("button", { name: "Apply" }).click();
+    await page.getByText("The summary is in effect.").waitFor();
+    const [newest] = await session.overlays.list(1);
+    expect(newest).toMatchObject({ isHolding: true, entry: { edit: { type: "summarize" } } });
+    await page.locator(".toasts").getByRole("button", { name: "Undo" }).click();
+    await page.getByText("The edit is taken back").waitFor();
+    expect((await session.overlays.list(1))[0]?.entry.edit.type).toBe("revert");
+    expect(problems).toEqual([]);
+  },
+);
+
+browserProof("a conversation without reported usage says n/a and what to do, not zero", async () => {
+  const gateway = await startGateway(QUIET);
+  await using session = await writeLongTalk(gateway.kernel, { entries: 4 });
+  const { page } = await openPage(`${linkTo(gateway.url, session.id)}/window`);
+  await page.getByText("No request has been reported yet").waitFor();
+  await page.getByText("no usage has been reported").waitFor();
+  const cost = page.locator(".figure", { hasText: "Cost" }).locator(".figure-value");
+  expect(await cost.textContent()).toBe("n/a");
+});

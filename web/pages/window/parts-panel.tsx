@@ -1,0 +1,121 @@
+import type { Resource } from "../../api/use-resource.ts";
+import { Figure } from "../../components/figure.tsx";
+import { type BarPart, PartsBar } from "../../components/parts-bar.tsx";
+import { ResourceView } from "../../components/resource-view.tsx";
+import { formatCount, formatMoney, formatShare, formatShort } from "../../format/number.ts";
+import { ReceiptFacts } from "../../session/receipt-facts.tsx";
+import type { Session, SessionWindow } from "../../session/session-types.ts";
+import { windowText as text } from "./window-text.ts";
+
+/** The parts of a window in their order, with their colors. */
+const PARTS = [
+  ["system", 1],
+  ["tools", 2],
+  ["pins", 3],
+  ["memories", 4],
+  ["summaries", 5],
+  ["recalled", 6],
+  ["history", 7],
+  ["reserved", 8],
+] as const;
+
+type Totals = Session["usage"];
+
+interface PartsPanelProps {
+  readonly window: Resource<SessionWindow>;
+  /** Undefined while it loads. */
+  readonly totals: Totals;
+}
+
+/** The window of the next call by its parts, and what the calls so far have cost. */
+export function PartsPanel({ window, totals }: PartsPanelProps) {
+  return (
+    <ResourceView resource={window}>
+      {(value) => (
+        <>
+          <section class="card parts-card">
+            <div class="section-head">
+              <h2>{text("nextCall")}</h2>
+              <span class="number">
+                {text("tokensOf", {
+                  tokens: formatCount(value.tokens),
+                  window: formatCount(value.limits.window),
+                })}{" "}
+                <span class="dim">{formatShare(value.tokens / value.limits.window)}</span>
+              </span>
+            </div>
+            <PartsBar label={text("nextCall")} parts={listParts(value)} total={value.limits.window} />
+            <PartsTable window={value} />
+            <p class="dim facts">
+              <span>{value.model ?? text("unknownModel")}</span>
+              <span>{text("policyIs", { policy: value.policy })}</span>
+              <span>{text(`cache_${value.cache}`)}</span>
+              <span class="number">{text("editsFrom", { tokens: formatShort(value.limits.from) })}</span>
+            </p>
+          </section>
+          <Money totals={totals} />
+          {value.plan && (
+            <section class="card section">
+              <h2>{text("planned")}</h2>
+              <ReceiptFacts
+                edit={{ author: "longhaul", reason: value.plan.reason, receipt: value.plan.receipt }}
+              />
+            </section>
+          )}
+        </>
+      )}
+    </ResourceView>
+  );
+}
+
+function listParts({ parts }: SessionWindow): readonly BarPart[] {
+  return PARTS.map(([name, color]) => ({ name: text(name), value: parts[name], color }));
+}
+
+/** Every part with its value, also those that are empty. */
+function PartsTable({ window }: { readonly window: SessionWindow }) {
+  const { parts } = window;
+  return (
+    <ul class="parts-list">
+      {[...PARTS, ["free", 0] as const].map(([name, color]) => (
+        <li key={name} class={parts[name] > 0 ? "" : "none"}>
+          <i class={`dot part-${color}`} />
+          <span>{text(name)}</span>
+          <span class="number">{formatCount(Math.round(parts[name]))}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Money({ totals }: { readonly totals: Totals }) {
+  const requests = totals?.requests ?? 0;
+  const hasCalls = totals !== undefined && requests > 0;
+  const prompt = hasCalls ? totals.inputTokens + totals.cacheReadTokens + totals.cacheWriteTokens : undefined;
+  const unpriced = totals?.unpricedRequests ?? 0;
+  const isPriced = hasCalls && unpriced < requests;
+  return (
+    <div class="figures section">
+      <Figure
+        label={`↑ ${text("sent")}`}
+        value={formatShort(prompt)}
+        note={hasCalls ? text("requests", { count: formatCount(requests) }) : text("noRequests")}
+      />
+      <Figure
+        label={`↓ ${text("received")}`}
+        value={formatShort(hasCalls ? totals.outputTokens : undefined)}
+        note={text("outputTokens")}
+      />
+      <Figure
+        label={text("cacheShare")}
+        value={formatShare(prompt ? (totals?.cacheReadTokens ?? 0) / prompt : undefined, 1)}
+        note={text("cacheRead", { tokens: formatShort(hasCalls ? totals.cacheReadTokens : undefined) })}
+      />
+      <Figure
+        label={text("cost")}
+        value={formatMoney(isPriced ? totals.cost : undefined)}
+        note={unpriced > 0 ? text("unpriced", { count: formatCount(unpriced) }) : text("wholeConversation")}
+      />
+    </div>
+  );
+}
