@@ -5,7 +5,7 @@ import { findAccessFaults } from "./support/axe.ts";
 import { linkTo, writeLongTalk } from "./support/long-talk.ts";
 import { writeSampleTalk } from "./support/sample-talk.ts";
 
-const QUIET = { upstream: "http://127.0.0.1:1", withoutEmbedder: true } as const;
+const QUIET = { upstream: "http://127.0.0.1:1" } as const;
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
 browserTest(

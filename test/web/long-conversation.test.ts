@@ -3,7 +3,7 @@ import { browserProof, openPage } from "../support/browser.ts";
 import { startGateway } from "../support/gateway.ts";
 import { linkTo, writeLongTalk } from "./support/long-talk.ts";
 
-const QUIET = { upstream: "http://127.0.0.1:1", withoutEmbedder: true } as const;
+const QUIET = { upstream: "http://127.0.0.1:1" } as const;
 const ENTRIES = 10_000;
 const MAX_HEAP_BYTES = 80_000_000;
 const MAX_ELEMENTS = 3_000;
@@ -43,12 +43,15 @@ browserProof(
       const seqs = await scroll(1_600);
       // Rows are in the order of the log without a gap, whatever pages came and left.
       expect(seqs).toEqual(seqs.map((_, index) => (seqs[0] ?? 0) + index));
+      // The reader is never thrown back.
+      expect(seqs.at(-1)).toBeGreaterThanOrEqual(last);
       last = seqs.at(-1) ?? 0;
       await measure();
     }
     let first = last;
     while (first > ENTRIES - 1_000) {
       const seqs = await scroll(-1_600);
+      expect(seqs[0]).toBeLessThanOrEqual(first);
       first = seqs[0] ?? 0;
       await measure();
     }

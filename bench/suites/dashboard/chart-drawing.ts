@@ -53,13 +53,11 @@ export async function measureChart(size: ChartSize, { folder }: ChildPlace): Pro
     let isDark = false;
     const drawn = await measureMedian(async () => {
       isDark = !isDark;
-      await page.evaluate(() => document.querySelector(".chart canvas")?.setAttribute("data-old", ""));
+      await page.evaluate('document.querySelector(".chart canvas")?.setAttribute("data-old", "")');
       const { cpuMs } = await meter.read();
       await page.emulateMedia({ colorScheme: isDark ? "dark" : "light" });
       await page.locator(".chart canvas:not([data-old])").waitFor();
-      await page.evaluate(
-        () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0))),
-      );
+      await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0)))");
       return (await meter.read()).cpuMs - cpuMs;
     });
     return { openMs: opened, drawMs: drawn };

@@ -33,7 +33,14 @@ export const scrollHeap: Measurement = {
   },
 };
 
-const STEP_PIXELS = 2_400;
+/** Runs in the page: scrolls by a step and returns the highest seq in it. Text, because only the page has a document. */
+const SCROLL = `(async () => {
+  const scroller = document.querySelector(".talk .virtual");
+  scroller.dispatchEvent(new WheelEvent("wheel"));
+  scroller.scrollTop += 2400;
+  await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0)));
+  return Math.max(...[...document.querySelectorAll("[data-seq]")].map((row) => Number(row.dataset.seq)));
+})()`;
 
 export async function measureScrolling(
   entries: number,
@@ -47,15 +54,7 @@ export async function measureScrolling(
     await page.locator('[data-seq="1"]').waitFor();
     const before = await meter.read();
     for (let seen = 0; seen < entries; ) {
-      seen = await page.evaluate(async (step) => {
-        const scroller = document.querySelector(".talk .virtual") as HTMLElement;
-        scroller.dispatchEvent(new WheelEvent("wheel"));
-        scroller.scrollTop += step;
-        await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0)));
-        return Math.max(
-          ...[...document.querySelectorAll<HTMLElement>("[data-seq]")].map((row) => Number(row.dataset.seq)),
-        );
-      }, STEP_PIXELS);
+      seen = await page.evaluate<number>(SCROLL);
       const now = await meter.read();
       heapBytes = Math.max(heapBytes, now.heapBytes);
       elements = Math.max(elements, await meter.countElements());
