@@ -4,7 +4,7 @@ import { writeBody } from "../../../src/log/entry-body.ts";
 import { connectDatabase } from "../../../src/store/sqlite/connect-database.ts";
 import type { Database } from "../../../src/store/sqlite/database.ts";
 import { toEntryKey } from "../../../src/store/sqlite/entry-key.ts";
-import { toKindNumber } from "../../../src/store/sqlite/kind-numbers.ts";
+import { toKindNumber } from "../../../src/store/kind-numbers.ts";
 import type { BenchMessage } from "../../peers/contestant.ts";
 import { LOG_FILE } from "./longhaul.ts";
 

@@ -1,4 +1,5 @@
 import { BoundedMap } from "../../../base/bounded-map.ts";
+import { packBody, readBodyHash, readBodyTerms } from "../../chunk-body.ts";
 import {
   CHUNK_AUTHORS,
   type ChunkBatch,
@@ -7,7 +8,6 @@ import {
   type TurnRange,
 } from "../../memory-store.ts";
 import type { Database, Row } from "../database.ts";
-import { packBody, readBodyHash, readBodyTerms } from "./chunk-body.ts";
 import type { Dictionary } from "./dictionary.ts";
 import type { Sources } from "./sources.ts";
 
