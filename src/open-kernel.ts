@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { isPostgresUrl } from "./base/is-postgres-url.ts";
 import { Kernel } from "./kernel.ts";
 import { type Limits, resolveLimits } from "./log/limits.ts";
 import { mendEntry } from "./log/mend-entry.ts";
@@ -44,8 +45,11 @@ export interface KernelOptions {
   readonly busyTimeoutMs?: number;
   /** Opens an existing store for reading only, even on a read-only disk; writes fail with STORE_READ_ONLY. */
   readonly readOnly?: boolean;
-  /** A custom store instead of the embedded one; the kernel closes it. */
-  readonly store?: Store;
+  /**
+   * The URL of a PostgreSQL database instead of a folder (`postgres://…`; without `path`, default `LONGHAUL_STORE`), or
+   * a custom store, which the kernel closes.
+   */
+  readonly store?: Store | string;
   readonly limits?: Partial<Limits>;
   /** Options for tasks; by default, worktrees are created from the repository that contains the working directory. */
   readonly tasks?: TaskOptions;
@@ -84,7 +88,6 @@ const KERNEL_OPTIONS: Readonly<Record<keyof KernelOptions, true>> = {
 };
 
 const KERNEL_FIELDS = {
-  store: "object?",
   limits: "object?",
   tasks: "object?",
   clock: "object?",
@@ -119,15 +122,7 @@ export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
   if (options.monitor) resolveMonitorOptions(options.monitor);
   const clock = options.clock ?? systemClock;
   const limits = resolveLimits(options.limits);
-  const store =
-    options.store ??
-    (await openSqliteStore({
-      path: options.path ?? process.env.LONGHAUL_HOME ?? join(homedir(), ".longhaul"),
-      clock,
-      ...(options.readOnly && { isReadOnly: true }),
-      ...(options.durability !== undefined && { durability: options.durability }),
-      ...(options.busyTimeoutMs !== undefined && { busyTimeoutMs: options.busyTimeoutMs }),
-    }));
+  const store = await chooseStore(options, clock);
   return new Kernel(store, {
     limits,
     clock,
@@ -136,6 +131,30 @@ export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
     memory: pickMemoryOptions(options, limits),
     monitor: options.monitor ?? {},
     tasks: { ...(options.onWarning && { onWarning: options.onWarning }), ...options.tasks },
+  });
+}
+
+/** The given store, the database that a URL names, or the embedded store in a folder. */
+async function chooseStore(options: KernelOptions, clock: Clock): Promise<Store> {
+  const { path, busyTimeoutMs } = options;
+  const store = options.store ?? (path === undefined ? process.env.LONGHAUL_STORE || undefined : undefined);
+  if (store !== undefined && typeof store !== "string")
+    return checkFields("store", store, { close: "function" });
+  if (store !== undefined && !isPostgresUrl(store))
+    throw createArgumentError("store", store, "a store, or a URL that begins with postgres://");
+  const shared = {
+    clock,
+    ...(options.readOnly && { isReadOnly: true }),
+    ...(busyTimeoutMs !== undefined && { busyTimeoutMs }),
+  };
+  if (store !== undefined) {
+    const { openPostgresStore } = await import("./store/postgres/index.ts");
+    return openPostgresStore({ url: store, ...shared });
+  }
+  return openSqliteStore({
+    path: path ?? process.env.LONGHAUL_HOME ?? join(homedir(), ".longhaul"),
+    ...shared,
+    ...(options.durability !== undefined && { durability: options.durability }),
   });
 }
 

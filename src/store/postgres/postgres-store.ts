@@ -20,7 +20,7 @@ import { PostgresDrafts } from "./log/postgres-drafts.ts";
 import { PostgresEntries } from "./log/postgres-entries.ts";
 import { PostgresSessions } from "./log/postgres-sessions.ts";
 import { PostgresMemory } from "./memory/postgres-memory.ts";
-import { migrateSchema } from "./schema/migrate-schema.ts";
+import { migrateSchema, requireSchema } from "./schema/migrate-schema.ts";
 import { PostgresIntakes } from "./work/postgres-intakes.ts";
 import { PostgresLeases } from "./work/postgres-leases.ts";
 import { PostgresTasks } from "./work/postgres-tasks.ts";
@@ -40,19 +40,28 @@ export interface PostgresStoreOptions {
   /** How long to try again after lost connections and conflicts with others; 30 s by default. */
   readonly busyTimeoutMs?: number;
   readonly clock?: Clock;
+  /** Opens an existing store for reading only, also on a standby; writes fail with STORE_READ_ONLY. */
+  readonly isReadOnly?: boolean;
 }
 
 /** Opens a store in a PostgreSQL database, creating or upgrading its schema. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const busyTimeoutMs = checkWholeNumber("busyTimeoutMs", options.busyTimeoutMs ?? 30_000, 0);
   const url = parseConnectionUrl(options.url);
-  const connected = await connectPool(url);
-  const db = new PostgresDatabase(connected, { where: url.shown, schema: url.schema, busyTimeoutMs });
+  const isReadOnly = options.isReadOnly ?? false;
+  const connected = await connectPool(url, isReadOnly);
+  const db = new PostgresDatabase(connected, {
+    where: url.shown,
+    schema: url.schema,
+    busyTimeoutMs,
+    isReadOnly,
+  });
   try {
     await db.retry(() => db.once("SELECT 1"), Math.min(busyTimeoutMs, MAX_OPENING_MS));
-    await migrateSchema(db);
+    if (isReadOnly) await requireSchema(db);
+    else await migrateSchema(db);
     const store = new PostgresStore(db, options.clock ?? systemClock);
-    await store.recover();
+    if (!isReadOnly) await store.recover();
     return store;
   } catch (error) {
     await db.close();

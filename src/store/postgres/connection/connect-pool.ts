@@ -40,7 +40,7 @@ async function loadPg(): Promise<typeof import("pg")> {
 }
 
 /** Creates the pool; it connects on first use, and again after every failure. */
-export async function connectPool(url: ConnectionUrl): Promise<ConnectedPool> {
+export async function connectPool(url: ConnectionUrl, isReadOnly: boolean): Promise<ConnectedPool> {
   const pg = await loadPg();
   const state = { isPooled: false, server: 0 };
   const settings = () => ({
@@ -57,7 +57,7 @@ export async function connectPool(url: ConnectionUrl): Promise<ConnectedPool> {
     idleTimeoutMillis: IDLE_MS,
     query_timeout: ANSWER_TIMEOUT_MS,
     onConnect: async (client) => {
-      state.isPooled = await prepareConnection(client as Client, url);
+      state.isPooled = await prepareConnection(client as Client, url, isReadOnly);
     },
   });
   // Failures of idle connections; the pool has already removed them.
@@ -84,7 +84,11 @@ export async function connectPool(url: ConnectionUrl): Promise<ConnectedPool> {
 }
 
 /** Refuses standbys and old servers, and limits the time of abandoned transactions; true behind a pooler. */
-async function prepareConnection(client: Client, { target, shown }: ConnectionUrl): Promise<boolean> {
+async function prepareConnection(
+  client: Client,
+  { target, shown }: ConnectionUrl,
+  isReadOnly: boolean,
+): Promise<boolean> {
   const { rows } = await client.query(
     "SELECT pg_is_in_recovery() AS standby, pg_backend_pid() AS pid, current_setting('server_version_num')::int AS version",
   );
@@ -96,10 +100,11 @@ async function prepareConnection(client: Client, { target, shown }: ConnectionUr
       { details: { version } },
     );
   }
-  if (standby && target === "read-write")
+  if (standby && target === "read-write" && !isReadOnly)
     throw Object.assign(new Error("The connection leads to a standby"), { code: "ECONNREFUSED" });
   // A pooler answers the start of a connection itself and makes up a process id.
   if ((client as unknown as { processID: number }).processID !== pid) return true;
   await client.query("SET idle_in_transaction_session_timeout = '60s'; SET lock_timeout = '20s'");
+  if (isReadOnly) await client.query("SET default_transaction_read_only = on");
   return false;
 }

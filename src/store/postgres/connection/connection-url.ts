@@ -26,11 +26,6 @@ const EXPECTED =
   "a URL such as postgres://user:password@host/database, with several hosts separated by commas";
 const OWN_PARAMETERS = ["schema", "target_session_attrs", "max_connections"];
 
-/** True for the URL of a PostgreSQL database. */
-export function isPostgresUrl(text: string): boolean {
-  return /^postgres(?:ql)?:\/\//i.test(text);
-}
-
 /**
  * Reads `postgres://user:password@host1:5432,host2/database?schema=longhaul&target_session_attrs=read-write`. Other
  * parameters, such as `sslmode`, are those of the package pg.

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, PoolClient, QueryResult } from "pg";
 import { LonghaulError } from "../../../model/errors.ts";
 import type { ConnectedPool } from "./connect-pool.ts";
-import { classifyFailure, createRetry, toPostgresError } from "./postgres-error.ts";
+import { classifyFailure, createRetry, sqlStateOf, toPostgresError } from "./postgres-error.ts";
 import { type SqlRow, type SqlValue, toSqlValue } from "./sql-values.ts";
 import { StatementTexts } from "./statement-texts.ts";
 
@@ -24,7 +24,18 @@ interface TransactOptions {
   readonly onUnknown?: () => void;
 }
 
+/** Options of a database. */
+interface DatabaseOptions {
+  /** The database without its password, for messages. */
+  readonly where: string;
+  readonly schema: string;
+  readonly busyTimeoutMs: number;
+  readonly isReadOnly: boolean;
+}
+
 const MAX_PAUSE_MS = 250;
+/** A write in a read-only transaction: a standby after a failover, unless we asked for it. */
+const READ_ONLY_STATE = "25006";
 
 /**
  * The connections of a store. Statements and transactions are repeated after a lost connection, a failover, a deadlock
@@ -35,17 +46,16 @@ export class PostgresDatabase {
   readonly where: string;
   readonly schema: string;
   readonly #connected: ConnectedPool;
+  readonly #isReadOnly: boolean;
   readonly #busyTimeoutMs: number;
   readonly #texts: StatementTexts;
   #closing: Promise<void> | undefined;
 
-  constructor(
-    connected: ConnectedPool,
-    { where, schema, busyTimeoutMs }: { where: string; schema: string; busyTimeoutMs: number },
-  ) {
+  constructor(connected: ConnectedPool, { where, schema, busyTimeoutMs, isReadOnly }: DatabaseOptions) {
     this.#connected = connected;
     this.where = where;
     this.schema = schema;
+    this.#isReadOnly = isReadOnly;
     this.#busyTimeoutMs = busyTimeoutMs;
     this.#texts = new StatementTexts(schema);
   }
@@ -102,7 +112,8 @@ export class PostgresDatabase {
       try {
         return await attempt();
       } catch (error) {
-        if (classifyFailure(error) === "final") throw toPostgresError(error, this.where);
+        const isRefused = this.#isReadOnly && sqlStateOf(error) === READ_ONLY_STATE;
+        if (isRefused || classifyFailure(error) === "final") throw toPostgresError(error, this.where);
         // Monotonic, because the wall clock may jump.
         const now = performance.now();
         deadline ||= now + busyTimeoutMs;

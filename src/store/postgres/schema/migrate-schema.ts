@@ -22,6 +22,19 @@ export async function migrateSchema(db: PostgresDatabase): Promise<void> {
   });
 }
 
+/** Throws STORE_IO unless the schema exists in the version that this program reads. */
+export async function requireSchema(db: PostgresDatabase): Promise<void> {
+  const version = await readSchemaVersion(db, db);
+  if (version === SCHEMA_STEPS.length) return;
+  throw new LonghaulError(
+    "STORE_IO",
+    version === 0
+      ? `There is no store in schema ${db.schema} of ${db.where}; "longhaul import" makes one.`
+      : `${db.where} has schema version ${version}; open it once for writing, which upgrades it to ${SCHEMA_STEPS.length}.`,
+    { details: { store: db.where, found: version } },
+  );
+}
+
 async function createMarker(db: PostgresDatabase, sql: Transaction, version: number): Promise<void> {
   if (version > 0) return;
   await sql.execute(`CREATE SCHEMA IF NOT EXISTS "${db.schema}"`);
