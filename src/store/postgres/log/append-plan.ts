@@ -1,8 +1,11 @@
 import type { AppendRequest, AppendResult } from "../../entry-store.ts";
 import { chooseEntryTime } from "../../entry-time.ts";
 import { toKindNumber } from "../../kind-numbers.ts";
-import type { SqlValue } from "../connection/sql-values.ts";
+import type { SqlRow, SqlValue } from "../connection/sql-values.ts";
 import type { LogHead } from "./log-heads.ts";
+
+/** Runs a statement. */
+type WritingSql = (text: string, values: readonly SqlValue[]) => Promise<readonly SqlRow[]>;
 
 /** The move of one session's head. */
 interface HeadMove {
@@ -19,7 +22,7 @@ interface HeadMove {
  * nothing is written to its session. Heads are locked in one order for all. Payloads arrive as one value, because a
  * text of each would double their size.
  */
-export const WRITE_PLAN = `
+const WRITE_MANY = `
 WITH want AS (
   SELECT * FROM unnest($1::bigint[], $2::int[], $3::int[], $4::bigint[], $5::int[]) AS w (session, found, seq, at, line_seq)
 ), locked AS (
@@ -36,6 +39,14 @@ WITH want AS (
   WHERE e.session IN (SELECT session FROM moved)
 )
 SELECT session FROM moved`;
+
+/** The same for one entry, the most frequent plan by far. */
+const WRITE_ONE = `
+WITH moved AS (
+  UPDATE @heads SET seq = $3, at = $4, line_seq = coalesce($5::int, line_seq) WHERE session = $1 AND seq = $2 RETURNING session
+)
+INSERT INTO @entries (session, seq, kind, at, token, payload)
+SELECT session, $3, $6, $4, $7, $8 FROM moved RETURNING session`;
 
 /** The rows that a group of requests adds, computed from the heads of its sessions. */
 export class AppendPlan {
@@ -106,8 +117,22 @@ export class AppendPlan {
     return move && move.from + 1;
   }
 
-  /** The parameters of `WRITE_PLAN`. */
-  toValues(): readonly SqlValue[] {
+  /** Writes the entries and returns the sessions whose heads have moved; the others have got nothing. */
+  async write(sql: WritingSql): Promise<ReadonlySet<number>> {
+    if (this.isEmpty) return new Set();
+    const rows = await (this.#payloads.length === 1
+      ? sql(WRITE_ONE, this.#toValuesOfOne())
+      : sql(WRITE_MANY, this.#toValues()));
+    return new Set(rows.map(({ session }) => session as number));
+  }
+
+  #toValuesOfOne(): readonly SqlValue[] {
+    const [move] = [...this.#moves.values()] as [HeadMove];
+    const [kind, payload] = [this.#rows.kind[0] as number, this.#payloads[0] as Uint8Array];
+    return [move.session, move.from, move.seq, move.at, move.lineSeq, kind, this.token, payload];
+  }
+
+  #toValues(): readonly SqlValue[] {
     const moves = [...this.#moves.values()].sort((a, b) => a.session - b.session);
     const { session, seq, kind, at, token, start, size } = this.#rows;
     return [
@@ -123,7 +148,7 @@ export class AppendPlan {
       token,
       start,
       size,
-      this.#payloads.length === 1 ? (this.#payloads[0] as Uint8Array) : Buffer.concat(this.#payloads),
+      Buffer.concat(this.#payloads),
     ];
   }
 }

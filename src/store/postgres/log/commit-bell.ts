@@ -3,7 +3,7 @@ import type { Client } from "pg";
 import type { PostgresDatabase } from "../connection/postgres-database.ts";
 
 /** Commits within this time share one notification. */
-const RING_MS = 20;
+const RING_MS = 100;
 /** How often a listener also looks by itself: a writer may have died between its commit and its notification. */
 const LOOK_MS = 2_000;
 /** The same behind a pooler, where nothing can be listened to. */

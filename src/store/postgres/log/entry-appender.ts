@@ -6,7 +6,6 @@ import { createSessionNotFound } from "../../refusals.ts";
 import type { PostgresDatabase } from "../connection/postgres-database.ts";
 import { classifyFailure, toPostgresError } from "../connection/postgres-error.ts";
 import { type AppendAttempt, AppendCall } from "./append-call.ts";
-import { WRITE_PLAN } from "./append-plan.ts";
 import { checkPosition } from "./check-position.ts";
 import { type FullAppendDeps, runFullAppend } from "./full-append.ts";
 import type { LogHead, LogHeads } from "./log-heads.ts";
@@ -46,8 +45,7 @@ export class EntryAppender {
     const attempt = planAttempt(call, heads);
     let moved: ReadonlySet<number>;
     try {
-      const rows = attempt.plan.isEmpty ? [] : await this.#db.once(WRITE_PLAN, attempt.plan.toValues());
-      moved = new Set(rows.map(({ session }) => session as number));
+      moved = await attempt.plan.write((text, values) => this.#db.once(text, values));
     } catch (error) {
       const kind = classifyFailure(error);
       if (kind === "final") throw toPostgresError(error, this.#db.where);

@@ -8,7 +8,7 @@ import { createRetry } from "../connection/postgres-error.ts";
 import type { PostgresIntakes } from "../work/postgres-intakes.ts";
 import { applyTask, checkTask } from "../work/task-writes.ts";
 import type { AppendAttempt, AppendCall } from "./append-call.ts";
-import { type AppendPlan, WRITE_PLAN } from "./append-plan.ts";
+import type { AppendPlan } from "./append-plan.ts";
 import { checkPosition } from "./check-position.ts";
 import type { LogHead, LogHeads } from "./log-heads.ts";
 import type { PostgresDrafts } from "./postgres-drafts.ts";
@@ -116,8 +116,7 @@ async function findHead(
 }
 
 async function writePlan(deps: FullAppendDeps, { transaction, plan, blobs }: RunningAppend): Promise<void> {
-  if (plan.isEmpty) return;
-  const moved = await transaction.query(WRITE_PLAN, plan.toValues());
-  if (moved.length !== plan.sessions.length) throw createRetry("A locked head has moved");
+  const moved = await plan.write((text, values) => transaction.query(text, values));
+  if (moved.size !== plan.sessions.length) throw createRetry("A locked head has moved");
   await deps.references.addOfEntries(transaction, blobs);
 }

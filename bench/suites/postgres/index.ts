@@ -1,0 +1,5 @@
+import type { Suite } from "../../suite.ts";
+import { appendRates } from "./append-rates.ts";
+
+/** The store in PostgreSQL. */
+export const postgres: Suite = { measurements: [...appendRates] };
