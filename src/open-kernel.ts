@@ -1,15 +1,17 @@
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { isPostgresUrl } from "./base/is-postgres-url.ts";
+import { isPostgresUrl } from "./base/postgres-url.ts";
 import { Kernel } from "./kernel.ts";
 import { type Limits, resolveLimits } from "./log/limits.ts";
 import { mendEntry } from "./log/mend-entry.ts";
+import { type MoveOptions, type MoveReport, moveStore } from "./log/moving/move-store.ts";
 import type { Embedder } from "./memory/embed/embedder.ts";
 import type { MemoryOptions } from "./memory/open-memory.ts";
 import { checkFields, checkKind } from "./model/argument-checks.ts";
 import { checkNames } from "./model/check-names.ts";
 import { type Clock, type Ids, randomIds, systemClock } from "./model/clock.ts";
-import { createArgumentError } from "./model/errors.ts";
+import { createArgumentError, LonghaulError } from "./model/errors.ts";
 import { type MonitorOptions, resolveMonitorOptions } from "./monitor/monitor-options.ts";
 import type { Configuration } from "./provider/ai-sdk/provider-settings.ts";
 import type { SessionModels } from "./session/session-windows.ts";
@@ -29,6 +31,7 @@ import { createModelCatalog } from "./window/models/model-catalog.ts";
 import type { Catalog } from "./window/models/model-facts.ts";
 import type { ModelTable } from "./window/models/model-settings.ts";
 
+export type { MoveOptions, MoveProgress, MoveReport } from "./log/moving/move-store.ts";
 export type { ProviderSettings } from "./provider/ai-sdk/provider-settings.ts";
 export type { BackupManifest } from "./store/sqlite/backup/backup-manifest.ts";
 export type { BackupOptions } from "./store/sqlite/backup/backup-store.ts";
@@ -195,6 +198,41 @@ export async function restoreStore(
 export async function verifyBackup(from: string, options: BackupOptions = {}): Promise<BackupManifest> {
   checkFields("options", options, { signal: "signal?" });
   return verifyBackupFolder(resolveFolder("from", from), options.signal);
+}
+
+/**
+ * Copies a store into another engine or place while others write to it: `from` and `to` are folders or URLs of
+ * PostgreSQL databases. The target must be new, or filled by an earlier move from the same source, which then goes on.
+ */
+export async function migrateStore(from: string, to: string, options: MoveOptions = {}): Promise<MoveReport> {
+  checkFields("options", options, { signal: "signal?", onProgress: "function?" });
+  const source = await openPlace("from", from, true);
+  try {
+    const target = await openPlace("to", to, false);
+    try {
+      return await moveStore(source, target, options);
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+/** Opens a folder or a database as it is; entries keep the times that they have. */
+async function openPlace(option: string, place: string, isSource: boolean): Promise<Store> {
+  checkKind(option, place, "name");
+  const clock = { now: () => 0 };
+  if (isPostgresUrl(place)) {
+    const { openPostgresStore } = await import("./store/postgres/index.ts");
+    return openPostgresStore({ url: place, clock, isReadOnly: isSource });
+  }
+  const path = resolveFolder(option, place);
+  if (isSource && !existsSync(join(path, "log.db")))
+    throw new LonghaulError("STORE_IO", `There is no store at ${path}; name the folder of one.`, {
+      details: { path },
+    });
+  return openSqliteStore({ path, clock });
 }
 
 function resolveFolder(option: string, path: string): string {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { isPostgresUrl } from "../base/is-postgres-url.ts";
+import { hidePassword, isPostgresUrl } from "../base/postgres-url.ts";
 import { isLonghaulError, type Kernel, type KernelOptions, LonghaulError, openKernel } from "../index.ts";
 import type { CommonValues } from "./cli-command.ts";
 import type { CliContext } from "./cli-context.ts";
@@ -40,10 +40,7 @@ export function getStoreOptions(
 
 /** The store in words, without a password. */
 export function nameStore(context: CliContext, options: CommonValues): string {
-  const url = getStoreUrl(context, options);
-  return url === undefined
-    ? getStorePath(context, options)
-    : url.replace(/^([^:]+:\/\/[^:@/]*):[^@/]*@/, "$1:***@");
+  return hidePassword(getStoreUrl(context, options) ?? getStorePath(context, options));
 }
 
 export function hasStore(path: string): boolean {

@@ -24,6 +24,7 @@ import { migrateSchema, requireSchema } from "./schema/migrate-schema.ts";
 import { PostgresIntakes } from "./work/postgres-intakes.ts";
 import { PostgresLeases } from "./work/postgres-leases.ts";
 import { PostgresTasks } from "./work/postgres-tasks.ts";
+import { PostgresTransfer } from "./work/postgres-transfer.ts";
 
 /** How long opening waits for a server that cannot be reached. */
 const MAX_OPENING_MS = 5_000;
@@ -78,6 +79,7 @@ class PostgresStore implements Store {
   readonly leases: PostgresLeases;
   readonly tasks: PostgresTasks;
   readonly memory: PostgresMemory;
+  readonly transfer: PostgresTransfer;
   readonly #db: PostgresDatabase;
   readonly #bell: CommitBell;
   readonly #eraser: PostgresEraser;
@@ -105,6 +107,7 @@ class PostgresStore implements Store {
     this.intakes = new PostgresIntakes(db, heads);
     this.leases = new PostgresLeases(db);
     this.tasks = new PostgresTasks(db, heads);
+    this.transfer = new PostgresTransfer(db, heads);
     const deps = { heads, sessions, references, drafts: this.drafts, intakes: this.intakes };
     const appender = new EntryAppender(db, deps, clock);
     this.entries = withEntryForgetting(

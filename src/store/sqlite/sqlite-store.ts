@@ -28,6 +28,7 @@ import { SqliteBlobs } from "./sqlite-blobs.ts";
 import { SqliteEntries } from "./sqlite-entries.ts";
 import { SqliteSessions } from "./sqlite-sessions.ts";
 import { SqliteTasks } from "./sqlite-tasks.ts";
+import { SqliteTransfer } from "./sqlite-transfer.ts";
 import { toStoreError } from "./store-error.ts";
 
 /** Limit of reported database problems. */
@@ -105,6 +106,7 @@ class SqliteStore implements Store {
   readonly intakes: Intakes;
   readonly leases: Leases;
   readonly tasks: SqliteTasks;
+  readonly transfer: SqliteTransfer;
   readonly memory: SqliteMemory;
   readonly #db: Database;
   readonly #folder: string;
@@ -142,6 +144,7 @@ class SqliteStore implements Store {
     this.intakes = new Intakes(db, cache);
     this.leases = new Leases(db);
     this.tasks = new SqliteTasks(db, cache);
+    this.transfer = new SqliteTransfer(db, cache);
     const entries = new SqliteEntries(db, {
       cache,
       writer: new EntryWriter(db, {

@@ -1,3 +1,4 @@
+import { hidePassword } from "../../../base/postgres-url.ts";
 import { createArgumentError } from "../../../model/errors.ts";
 
 /** A server of a connection. */
@@ -72,9 +73,4 @@ function parseCount(text: string | null): number | undefined {
   const count = Number(text);
   if (Number.isInteger(count) && count >= 2 && count <= 1_000) return count;
   throw createArgumentError("max_connections", text, "a whole number from 2 to 1000");
-}
-
-/** The URL without its password. */
-export function hidePassword(url: string): string {
-  return url.replace(/^([a-z]+:\/\/[^:@/?#]*):[^@/]*@/i, "$1:***@").replace(/([?&]password=)[^&]*/i, "$1***");
 }
