@@ -43,7 +43,7 @@ export function nameStore(context: CliContext, options: CommonValues): string {
   return hidePassword(getStoreUrl(context, options) ?? getStorePath(context, options));
 }
 
-export function hasStore(path: string): boolean {
+function hasStore(path: string): boolean {
   return existsSync(join(path, DATABASE));
 }
 

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished } from "vitest";
 import { openKernel } from "../../src/index.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { textOf } from "../support/kernel.ts";
 import { startPostgres } from "../support/postgres/postgres-server.ts";
 import { createSchemaUrl, describeProblem, findTestPostgres } from "../support/postgres/test-postgres.ts";
-import { proofRounds, proofTest } from "../support/proof.ts";
+import { proofRounds, proofTest, sizedTest } from "../support/proof.ts";
 import { crashRounds } from "./rounds.ts";
 
 const server = await findTestPostgres();
@@ -43,7 +43,7 @@ async function checkLog(store: string, acknowledged: readonly Acknowledged[]): P
 }
 
 describe.skipIf("problem" in server)(`crashes around PostgreSQL (${describeProblem(server)})`, () => {
-  test("appends whose connections the server cuts are acknowledged once each", async () => {
+  sizedTest("appends whose connections the server cuts are acknowledged once each", async () => {
     const store = createSchemaUrl(server);
     await using kernel = await openKernel({ store, embedder: null });
     const session = await kernel.session("s");

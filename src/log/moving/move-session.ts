@@ -10,7 +10,7 @@ import { decodeStoredBody } from "../entry-body.ts";
 const ENTRIES_PER_STEP = 256;
 const MAX_STEP_BYTES = 4 * 1024 * 1024;
 
-/** Copies sessions with their entries, blobs and drafts; what the target has already is not copied again. */
+/** Copies sessions with their entries, blobs and drafts, except those that the target has already. */
 export class SessionMover {
   readonly damagedBlobs: Digest[] = [];
   copiedEntries = 0;

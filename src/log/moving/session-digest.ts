@@ -7,15 +7,15 @@ import type { Store } from "../../store/store.ts";
 const ENTRIES_PER_STEP = 256;
 
 /** A session that is the same in two stores. */
-export interface ComparedSession {
+interface ComparedSession {
   /** SHA-256 over seq, time, kind and payload of all entries of the target. */
   readonly digest: string;
   readonly redacted: number;
 }
 
 /**
- * Compares every entry of a session in the target with the source, and redacts there what was redacted in the source;
- * undefined if the source does not have the session. Throws STORE_FOREIGN at the first difference.
+ * Compares every entry of a session in the target with the source, and redacts entries there that the source has
+ * redacted; undefined if the source does not have the session. Throws STORE_FOREIGN at the first difference.
  */
 export async function compareSession(
   from: Store,

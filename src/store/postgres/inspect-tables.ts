@@ -1,7 +1,7 @@
 import type { StoreInspection } from "../store.ts";
 import type { PostgresDatabase } from "./connection/postgres-database.ts";
-import { readSchemaVersion } from "./schema/migrate-schema.ts";
-import { toLeaseRecord } from "./work/postgres-leases.ts";
+import { toLeaseRecord } from "./records/postgres-leases.ts";
+import { readStoreVersion } from "./schema/migrate-schema.ts";
 
 const MAX_LISTED = 1_000;
 
@@ -56,7 +56,7 @@ export async function inspectTables(db: PostgresDatabase, now: number): Promise<
     [db.schema],
   );
   return {
-    schemaVersion: await readSchemaVersion(db, db),
+    schemaVersion: await readStoreVersion(db, db),
     journalBytes: 0,
     freeBytes: free?.bytes as number,
     blobs: await count("blobs"),

@@ -11,20 +11,20 @@ import { PostgresEraser } from "./blobs/postgres-eraser.ts";
 import { connectPool } from "./connection/connect-pool.ts";
 import { parseConnectionUrl } from "./connection/connection-url.ts";
 import { PostgresDatabase } from "./connection/postgres-database.ts";
+import { LogHeads } from "./heads/log-heads.ts";
 import { inspectTables, LOG_TABLE_NAMES, measureTables } from "./inspect-tables.ts";
 import { CommitBell } from "./log/commit-bell.ts";
 import { EntryAppender } from "./log/entry-appender.ts";
 import { EntryPartitions } from "./log/entry-partitions.ts";
-import { LogHeads } from "./log/log-heads.ts";
 import { PostgresDrafts } from "./log/postgres-drafts.ts";
 import { PostgresEntries } from "./log/postgres-entries.ts";
 import { PostgresSessions } from "./log/postgres-sessions.ts";
 import { PostgresMemory } from "./memory/postgres-memory.ts";
+import { PostgresIntakes } from "./records/postgres-intakes.ts";
+import { PostgresLeases } from "./records/postgres-leases.ts";
+import { PostgresTasks } from "./records/postgres-tasks.ts";
+import { PostgresTransfer } from "./records/postgres-transfer.ts";
 import { migrateSchema, requireSchema } from "./schema/migrate-schema.ts";
-import { PostgresIntakes } from "./work/postgres-intakes.ts";
-import { PostgresLeases } from "./work/postgres-leases.ts";
-import { PostgresTasks } from "./work/postgres-tasks.ts";
-import { PostgresTransfer } from "./work/postgres-transfer.ts";
 
 /** How long opening waits for a server that cannot be reached. */
 const MAX_OPENING_MS = 5_000;

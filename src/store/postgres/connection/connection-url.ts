@@ -2,13 +2,13 @@ import { hidePassword } from "../../../base/postgres-url.ts";
 import { createArgumentError } from "../../../model/errors.ts";
 
 /** A server of a connection. */
-export interface ServerAddress {
+interface ServerAddress {
   readonly host: string;
   readonly port: number;
 }
 
 /** Which servers a connection accepts; "read-write" skips standbys, so that it follows a failover. */
-export type SessionTarget = "read-write" | "any";
+type SessionTarget = "read-write" | "any";
 
 /** The parts of a PostgreSQL URL. */
 export interface ConnectionUrl {

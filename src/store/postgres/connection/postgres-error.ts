@@ -1,7 +1,7 @@
 import { type ErrorCode, LonghaulError } from "../../../model/errors.ts";
 
-/** What an error of PostgreSQL or of its connection means for a caller that could try again. */
-export type FailureKind =
+/** Meaning of an error of PostgreSQL or of its connection for a caller that could try again. */
+type FailureKind =
   /** The connection is gone or could not be made; whether a running statement took effect is unknown. */
   | "connection"
   /** The server rolled the transaction back because of others; the same transaction may succeed now. */
@@ -75,7 +75,7 @@ export function toPostgresError(error: unknown, where: string): unknown {
 }
 
 /** The error of a code about a database. */
-export function createPostgresError(code: ErrorCode, where: string, cause?: unknown): LonghaulError {
+function createPostgresError(code: ErrorCode, where: string, cause?: unknown): LonghaulError {
   const reason = cause instanceof Error && cause.message ? ` (${cause.message})` : "";
   const state = sqlStateOf(cause);
   return new LonghaulError(code, `${MESSAGES[code]?.(where) ?? `${where} failed.`}${reason}`, {

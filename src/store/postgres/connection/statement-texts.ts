@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 /** A statement with a name, under which a server keeps its plan. */
-export interface NamedStatement {
+interface NamedStatement {
   readonly name: string;
   readonly text: string;
 }

@@ -1,11 +1,11 @@
 import { randomInt } from "node:crypto";
 import type { AppendOutcome, AppendRequest } from "../../entry-store.ts";
 import type { Sql } from "../connection/postgres-database.ts";
-import { AppendPlan } from "./append-plan.ts";
+import { EntryPlan } from "./entry-plan.ts";
 
 /** A plan that was sent to the server, and the outcomes that it has if it took effect. */
 export interface AppendAttempt {
-  readonly plan: AppendPlan;
+  readonly plan: EntryPlan;
   /** By the index of the request, with the session's number if it gets entries. */
   readonly outcomes: ReadonlyMap<number, { readonly outcome: AppendOutcome; readonly session?: number }>;
   /** True if the attempt took effect in all sessions or in none. */
@@ -29,8 +29,8 @@ export class AppendCall {
     this.#outcomes = requests.map(() => undefined);
   }
 
-  createPlan(): AppendPlan {
-    return new AppendPlan(this.#token, this.#now);
+  createPlan(): EntryPlan {
+    return new EntryPlan(this.#token, this.#now);
   }
 
   /** The requests without an outcome, with their indexes. */

@@ -5,10 +5,10 @@ import type { AppendOutcome, AppendRequest } from "../../entry-store.ts";
 import { createSessionNotFound } from "../../refusals.ts";
 import type { PostgresDatabase } from "../connection/postgres-database.ts";
 import { classifyFailure, toPostgresError } from "../connection/postgres-error.ts";
+import type { LogHead, LogHeads } from "../heads/log-heads.ts";
 import { type AppendAttempt, AppendCall } from "./append-call.ts";
 import { checkPosition } from "./check-position.ts";
 import { type FullAppendDeps, runFullAppend } from "./full-append.ts";
-import type { LogHead, LogHeads } from "./log-heads.ts";
 
 /**
  * Appends groups of requests. Most groups take one statement, which moves each head from the seq that this process last

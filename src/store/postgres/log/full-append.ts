@@ -5,12 +5,12 @@ import { createSessionNotFound } from "../../refusals.ts";
 import type { BlobReferences } from "../blobs/blob-references.ts";
 import type { PostgresDatabase, Transaction } from "../connection/postgres-database.ts";
 import { createRetry } from "../connection/postgres-error.ts";
-import type { PostgresIntakes } from "../work/postgres-intakes.ts";
-import { applyTask, checkTask } from "../work/task-writes.ts";
+import type { LogHead, LogHeads } from "../heads/log-heads.ts";
+import type { PostgresIntakes } from "../records/postgres-intakes.ts";
+import { applyTask, checkTask } from "../records/task-writes.ts";
 import type { AppendAttempt, AppendCall } from "./append-call.ts";
-import type { AppendPlan } from "./append-plan.ts";
 import { checkPosition } from "./check-position.ts";
-import type { LogHead, LogHeads } from "./log-heads.ts";
+import type { EntryPlan } from "./entry-plan.ts";
 import type { PostgresDrafts } from "./postgres-drafts.ts";
 import type { PostgresSessions } from "./postgres-sessions.ts";
 
@@ -27,7 +27,7 @@ export interface FullAppendDeps {
 interface RunningAppend {
   readonly transaction: Transaction;
   readonly heads: Map<SessionId, LogHead>;
-  readonly plan: AppendPlan;
+  readonly plan: EntryPlan;
   readonly blobs: { session: number; seq: number; digests: readonly string[] }[];
 }
 

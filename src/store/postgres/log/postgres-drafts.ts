@@ -3,7 +3,7 @@ import type { DraftRecord, DraftStore, DraftWrite } from "../../draft-store.ts";
 import { createDraftFinished } from "../../refusals.ts";
 import type { BlobReferences } from "../blobs/blob-references.ts";
 import type { PostgresDatabase, Transaction } from "../connection/postgres-database.ts";
-import type { LogHeads } from "./log-heads.ts";
+import type { LogHeads } from "../heads/log-heads.ts";
 
 /** Drafts in PostgreSQL. */
 export class PostgresDrafts implements DraftStore {

@@ -15,8 +15,8 @@ import { MAX_SEQ } from "../../seq-limit.ts";
 import type { PostgresEraser } from "../blobs/postgres-eraser.ts";
 import type { PostgresDatabase } from "../connection/postgres-database.ts";
 import type { SqlRow } from "../connection/sql-values.ts";
+import type { LogHeads } from "../heads/log-heads.ts";
 import type { EntryAppender } from "./entry-appender.ts";
-import type { LogHeads } from "./log-heads.ts";
 
 /** Dependencies of `PostgresEntries`. */
 interface EntryDeps {

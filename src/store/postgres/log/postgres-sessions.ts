@@ -11,8 +11,8 @@ import type {
 import type { PostgresEraser } from "../blobs/postgres-eraser.ts";
 import type { PostgresDatabase, Sql, Transaction } from "../connection/postgres-database.ts";
 import type { SqlRow } from "../connection/sql-values.ts";
+import type { LogHeads } from "../heads/log-heads.ts";
 import type { EntryPartitions } from "./entry-partitions.ts";
-import type { LogHeads } from "./log-heads.ts";
 import { readPostgresSizes } from "./postgres-sizes.ts";
 
 const COLUMNS = "s.number, s.id, p.id AS parent, s.relation, s.created_at, s.title, s.meta, h.line_seq";

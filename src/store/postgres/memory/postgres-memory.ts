@@ -22,7 +22,7 @@ import { IndexVectors } from "./index-vectors.ts";
 const WHOLE = 0;
 
 /** Tables of the index, for sizes and vacuums. */
-export const INDEX_TABLES = [
+const INDEX_TABLES = [
   "index_state",
   "sources",
   "speakers",

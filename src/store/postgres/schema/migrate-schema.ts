@@ -12,10 +12,10 @@ const LOCK_CLASS = 0x4c48;
 
 /** Creates or upgrades the store's schema; of several programs that start at once, one does it and the others wait. */
 export async function migrateSchema(db: PostgresDatabase): Promise<void> {
-  if ((await readSchemaVersion(db, db)) === SCHEMA_STEPS.length) return;
+  if ((await readStoreVersion(db, db)) === SCHEMA_STEPS.length) return;
   await db.transact(async (transaction) => {
     await transaction.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [LOCK_CLASS, db.schema]);
-    const version = await readSchemaVersion(db, transaction);
+    const version = await readStoreVersion(db, transaction);
     await createMarker(db, transaction, version);
     for (const step of SCHEMA_STEPS.slice(version)) await transaction.execute(step);
     await transaction.query("UPDATE @longhaul_store SET version = $1", [SCHEMA_STEPS.length]);
@@ -24,7 +24,7 @@ export async function migrateSchema(db: PostgresDatabase): Promise<void> {
 
 /** Throws STORE_IO unless the schema exists in the version that this program reads. */
 export async function requireSchema(db: PostgresDatabase): Promise<void> {
-  const version = await readSchemaVersion(db, db);
+  const version = await readStoreVersion(db, db);
   if (version === SCHEMA_STEPS.length) return;
   throw new LonghaulError(
     "STORE_IO",
@@ -44,7 +44,7 @@ async function createMarker(db: PostgresDatabase, sql: Transaction, version: num
 }
 
 /** The version of the schema, 0 if it is empty or missing; throws STORE_FOREIGN or SCHEMA_TOO_NEW. */
-export async function readSchemaVersion(db: PostgresDatabase, sql: Sql): Promise<number> {
+export async function readStoreVersion(db: PostgresDatabase, sql: Sql): Promise<number> {
   const [found] = await sql.query(
     `SELECT count(*)::int AS tables, count(*) FILTER (WHERE tablename = 'longhaul_store')::int AS ours
      FROM pg_tables WHERE schemaname = $1`,

@@ -3,7 +3,7 @@ import { createTaskNotFound } from "../../refusals.ts";
 import type { TaskChange, TaskQuery, TaskRecord, TaskRequest, TaskStore } from "../../task-store.ts";
 import type { PostgresDatabase, Sql } from "../connection/postgres-database.ts";
 import type { SqlValue } from "../connection/sql-values.ts";
-import type { LogHeads } from "../log/log-heads.ts";
+import type { LogHeads } from "../heads/log-heads.ts";
 import { SELECT_TASKS, toTaskRecord } from "./task-rows.ts";
 import { applyTask, checkTask } from "./task-writes.ts";
 

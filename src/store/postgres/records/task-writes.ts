@@ -6,7 +6,7 @@ import { createRetry } from "../connection/postgres-error.ts";
 import type { SqlRow } from "../connection/sql-values.ts";
 
 /** A write whose conditions hold until the end of the transaction. */
-export interface CheckedTask {
+interface CheckedTask {
   readonly write: TaskWrite;
   /** The row of a task that is changed. */
   readonly row: SqlRow | undefined;

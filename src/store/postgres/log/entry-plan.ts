@@ -2,7 +2,7 @@ import type { AppendRequest, AppendResult } from "../../entry-store.ts";
 import { chooseEntryTime } from "../../entry-time.ts";
 import { toKindNumber } from "../../kind-numbers.ts";
 import type { SqlRow, SqlValue } from "../connection/sql-values.ts";
-import type { LogHead } from "./log-heads.ts";
+import type { LogHead } from "../heads/log-heads.ts";
 
 /** Runs a statement. */
 type WritingSql = (text: string, values: readonly SqlValue[]) => Promise<readonly SqlRow[]>;
@@ -49,7 +49,7 @@ INSERT INTO @entries (session, seq, kind, at, token, payload)
 SELECT session, $3, $6, $4, $7, $8 FROM moved RETURNING session`;
 
 /** The rows that a group of requests adds, computed from the heads of its sessions. */
-export class AppendPlan {
+export class EntryPlan {
   /** Marks the first entry of each session, so that a writer that lost its connection finds its own entries. */
   readonly token: number;
   readonly #now: () => number;

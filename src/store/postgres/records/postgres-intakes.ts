@@ -3,7 +3,7 @@ import type { IntakeAppend, IntakeState, IntakeStore, TakenRecord } from "../../
 import { createIntakeConflict } from "../../refusals.ts";
 import type { PostgresDatabase, Transaction } from "../connection/postgres-database.ts";
 import type { SqlRow } from "../connection/sql-values.ts";
-import type { LogHeads } from "../log/log-heads.ts";
+import type { LogHeads } from "../heads/log-heads.ts";
 
 const BY_NAME =
   "SELECT i.number, i.stamp, i.checkpoint, i.progress, s.id AS session FROM @intakes i JOIN @sessions s ON s.number = i.session WHERE i.name = $1";

@@ -1,7 +1,7 @@
 import type { TaskRecord } from "../../task-store.ts";
 import type { MovedIntake, MovedRecord, TransferStore } from "../../transfer-store.ts";
 import type { PostgresDatabase, Transaction } from "../connection/postgres-database.ts";
-import type { LogHeads } from "../log/log-heads.ts";
+import type { LogHeads } from "../heads/log-heads.ts";
 
 /** Moves of intakes and tasks in PostgreSQL. */
 export class PostgresTransfer implements TransferStore {
