@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { checkFields } from "../../model/argument-checks.ts";
 import { type Clock, systemClock } from "../../model/clock.ts";
 import { checkWholeNumber } from "../../model/errors.ts";
 import type { EntryStore } from "../entry-store.ts";
@@ -47,6 +48,7 @@ export interface PostgresStoreOptions {
 
 /** Opens a store in a PostgreSQL database, creating or upgrading its schema. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+  checkFields("options", options, { url: "name", clock: "object?", isReadOnly: "boolean?" });
   const busyTimeoutMs = checkWholeNumber("busyTimeoutMs", options.busyTimeoutMs ?? 30_000, 0);
   const url = parseConnectionUrl(options.url);
   const isReadOnly = options.isReadOnly ?? false;

@@ -7,6 +7,8 @@ export interface CuttingProxy {
   readonly url: string;
   /** Cuts the connection of the next request that contains the text, after the server has answered it. */
   cutAfter(text: string): void;
+  /** Ends all connections and accepts no more. */
+  close(): void;
   /** Number of cut connections. */
   readonly cuts: number;
 }
@@ -47,10 +49,11 @@ export async function startCuttingProxy(serverUrl: string): Promise<CuttingProxy
     });
   });
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
+  const close = () => {
     for (const socket of sockets) socket.destroy();
     proxy.close();
-  });
+  };
+  onTestFinished(close);
   const url = new URL(serverUrl);
   url.hostname = "127.0.0.1";
   url.port = String((proxy.address() as { port: number }).port);
@@ -59,6 +62,7 @@ export async function startCuttingProxy(serverUrl: string): Promise<CuttingProxy
     cutAfter: (text) => {
       wanted = text;
     },
+    close,
     get cuts() {
       return cuts;
     },
