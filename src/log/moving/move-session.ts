@@ -86,7 +86,12 @@ export class SessionMover {
   }
 
   async #moveDrafts(session: SessionId): Promise<void> {
-    for (const draft of await this.#from.drafts.list(session)) {
+    const drafts = await this.#from.drafts.list(session);
+    const ids = new Set(drafts.map(({ id }) => id));
+    // Finished in the source since an earlier run: left here, its text would come back as an interrupted message.
+    for (const { id } of await this.#to.drafts.list(session))
+      if (!ids.has(id)) await this.#to.drafts.delete(id);
+    for (const draft of drafts) {
       const holds: string[] = [];
       const blobs = await this.#moveBlobs(findBlobs({ kind: "message", payload: draft.payload }), holds);
       await this.#to.drafts.write({ ...draft, blobs, holds });

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openKernel } from "../../../src/index.ts";
 import { migrateStore } from "../../../src/log-entry.ts";
+import { openPostgresStore } from "../../../src/store/postgres/index.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/index.ts";
 import { testFolder } from "../../support/folder.ts";
 import { createSchemaUrl, describeProblem, findTestPostgres } from "../../support/postgres/test-postgres.ts";
@@ -63,7 +64,17 @@ describe.skipIf("problem" in server)(`a store that moves (${describeProblem(serv
     });
     await expect(stopped).rejects.toMatchObject({ code: "ABORTED" });
 
+    const writing = await openSqliteStore({ path: from });
+    await writing.drafts.write({
+      id: "d",
+      session: "first",
+      owner: "x",
+      at: 1,
+      payload: Buffer.from("half"),
+    });
     const first = await migrateStore(from, url);
+    await writing.drafts.delete("d");
+    await writing.close();
     expect(first).toMatchObject({ sessions: 2, intakes: 1, tasks: 1, isBehind: false, damagedBlobs: [] });
     expect(first.copiedEntries).toBeLessThan(first.entries);
 
@@ -74,6 +85,10 @@ describe.skipIf("problem" in server)(`a store that moves (${describeProblem(serv
     await source.close();
     const second = await migrateStore(from, url);
     expect(second).toMatchObject({ copiedEntries: 1, redacted: 1, entries: first.entries + 1 });
+
+    const moved = await openPostgresStore({ url });
+    expect(await moved.drafts.list("first")).toEqual([]);
+    await moved.close();
 
     const back = join(testFolder(), "back");
     const third = await migrateStore(url, back);
