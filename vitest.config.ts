@@ -8,7 +8,7 @@ export default defineConfig({
   test: {
     env: { ...COMPILE_CACHE },
     setupFiles: ["test/support/seed.ts"],
-    globalSetup: ["test/support/build.ts"],
+    globalSetup: ["test/support/build.ts", "test/support/postgres/shared-server.ts"],
     reporters: ["default", new ClosingLine()],
     testTimeout: 120_000,
     hookTimeout: 60_000,

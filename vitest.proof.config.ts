@@ -20,7 +20,7 @@ const isApart = (path: string) => APART.some((pattern) => matchesGlob(path, patt
 export default defineConfig({
   test: {
     env: { ...COMPILE_CACHE, LONGHAUL_PROOF: "1" },
-    globalSetup: ["test/support/build.ts"],
+    globalSetup: ["test/support/build.ts", "test/support/postgres/shared-server.ts"],
     reporters: ["default", new ClosingLine()],
     testTimeout: 600_000,
     hookTimeout: 60_000,

@@ -1,14 +1,17 @@
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { isPostgresUrl } from "./base/postgres-url.ts";
 import { Kernel } from "./kernel.ts";
 import { type Limits, resolveLimits } from "./log/limits.ts";
 import { mendEntry } from "./log/mend-entry.ts";
+import { type MoveOptions, type MoveReport, moveStore } from "./log/moving/move-store.ts";
 import type { Embedder } from "./memory/embed/embedder.ts";
 import type { MemoryOptions } from "./memory/open-memory.ts";
 import { checkFields, checkKind } from "./model/argument-checks.ts";
 import { checkNames } from "./model/check-names.ts";
 import { type Clock, type Ids, randomIds, systemClock } from "./model/clock.ts";
-import { createArgumentError } from "./model/errors.ts";
+import { createArgumentError, LonghaulError } from "./model/errors.ts";
 import { type MonitorOptions, resolveMonitorOptions } from "./monitor/monitor-options.ts";
 import type { Configuration } from "./provider/ai-sdk/provider-settings.ts";
 import type { SessionModels } from "./session/session-windows.ts";
@@ -28,6 +31,7 @@ import { createModelCatalog } from "./window/models/model-catalog.ts";
 import type { Catalog } from "./window/models/model-facts.ts";
 import type { ModelTable } from "./window/models/model-settings.ts";
 
+export type { MoveOptions, MoveProgress, MoveReport } from "./log/moving/move-store.ts";
 export type { ProviderSettings } from "./provider/ai-sdk/provider-settings.ts";
 export type { BackupManifest } from "./store/sqlite/backup/backup-manifest.ts";
 export type { BackupOptions } from "./store/sqlite/backup/backup-store.ts";
@@ -44,8 +48,11 @@ export interface KernelOptions {
   readonly busyTimeoutMs?: number;
   /** Opens an existing store for reading only, even on a read-only disk; writes fail with STORE_READ_ONLY. */
   readonly readOnly?: boolean;
-  /** A custom store instead of the embedded one; the kernel closes it. */
-  readonly store?: Store;
+  /**
+   * The URL of a PostgreSQL database instead of a folder (`postgres://…`; without `path`, default `LONGHAUL_STORE`), or
+   * a custom store, which the kernel closes.
+   */
+  readonly store?: Store | string;
   readonly limits?: Partial<Limits>;
   /** Options for tasks; by default, worktrees are created from the repository that contains the working directory. */
   readonly tasks?: TaskOptions;
@@ -84,7 +91,6 @@ const KERNEL_OPTIONS: Readonly<Record<keyof KernelOptions, true>> = {
 };
 
 const KERNEL_FIELDS = {
-  store: "object?",
   limits: "object?",
   tasks: "object?",
   clock: "object?",
@@ -119,15 +125,7 @@ export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
   if (options.monitor) resolveMonitorOptions(options.monitor);
   const clock = options.clock ?? systemClock;
   const limits = resolveLimits(options.limits);
-  const store =
-    options.store ??
-    (await openSqliteStore({
-      path: options.path ?? process.env.LONGHAUL_HOME ?? join(homedir(), ".longhaul"),
-      clock,
-      ...(options.readOnly && { isReadOnly: true }),
-      ...(options.durability !== undefined && { durability: options.durability }),
-      ...(options.busyTimeoutMs !== undefined && { busyTimeoutMs: options.busyTimeoutMs }),
-    }));
+  const store = await chooseStore(options, clock);
   return new Kernel(store, {
     limits,
     clock,
@@ -136,6 +134,30 @@ export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
     memory: pickMemoryOptions(options, limits),
     monitor: options.monitor ?? {},
     tasks: { ...(options.onWarning && { onWarning: options.onWarning }), ...options.tasks },
+  });
+}
+
+/** The given store, the database that a URL names, or the embedded store in a folder. */
+async function chooseStore(options: KernelOptions, clock: Clock): Promise<Store> {
+  const { path, busyTimeoutMs } = options;
+  const store = options.store ?? (path === undefined ? process.env.LONGHAUL_STORE || undefined : undefined);
+  if (store !== undefined && typeof store !== "string")
+    return checkFields("store", store, { close: "function" });
+  if (store !== undefined && !isPostgresUrl(store))
+    throw createArgumentError("store", store, "a store, or a URL that begins with postgres://");
+  const shared = {
+    clock,
+    ...(options.readOnly && { isReadOnly: true }),
+    ...(busyTimeoutMs !== undefined && { busyTimeoutMs }),
+  };
+  if (store !== undefined) {
+    const { openPostgresStore } = await import("./store/postgres/index.ts");
+    return openPostgresStore({ url: store, ...shared });
+  }
+  return openSqliteStore({
+    path: path ?? process.env.LONGHAUL_HOME ?? join(homedir(), ".longhaul"),
+    ...shared,
+    ...(options.durability !== undefined && { durability: options.durability }),
   });
 }
 
@@ -176,6 +198,41 @@ export async function restoreStore(
 export async function verifyBackup(from: string, options: BackupOptions = {}): Promise<BackupManifest> {
   checkFields("options", options, { signal: "signal?" });
   return verifyBackupFolder(resolveFolder("from", from), options.signal);
+}
+
+/**
+ * Copies a store into another engine or place while others write to it: `from` and `to` are folders or URLs of
+ * PostgreSQL databases. The target must be new, or filled by an earlier move from the same source, which then goes on.
+ */
+export async function migrateStore(from: string, to: string, options: MoveOptions = {}): Promise<MoveReport> {
+  checkFields("options", options, { signal: "signal?", onProgress: "function?" });
+  const source = await openPlace("from", from, true);
+  try {
+    const target = await openPlace("to", to, false);
+    try {
+      return await moveStore(source, target, options);
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+/** Opens a folder or a database as it is; entries keep the times that they have. */
+async function openPlace(option: string, place: string, isSource: boolean): Promise<Store> {
+  checkKind(option, place, "name");
+  const clock = { now: () => 0 };
+  if (isPostgresUrl(place)) {
+    const { openPostgresStore } = await import("./store/postgres/index.ts");
+    return openPostgresStore({ url: place, clock, isReadOnly: isSource });
+  }
+  const path = resolveFolder(option, place);
+  if (isSource && !existsSync(join(path, "log.db")))
+    throw new LonghaulError("STORE_IO", `There is no store at ${path}; name the folder of one.`, {
+      details: { path },
+    });
+  return openSqliteStore({ path, clock });
 }
 
 function resolveFolder(option: string, path: string): string {

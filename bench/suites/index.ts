@@ -12,6 +12,10 @@ export const SUITES: Readonly<Record<string, SuiteEntry>> = {
     summary: "importing: speed, memory and copies, on a synthetic session of 2 GB and on real transcripts",
     load: async () => (await import("./formats/index.ts")).formats,
   },
+  postgres: {
+    summary: "the PostgreSQL store: appends beside bare inserts, windows and recall beside SQLite",
+    load: async () => (await import("./postgres/index.ts")).postgres,
+  },
   tokens: {
     summary: "token estimates: error by kind of text, once calibrated on real reports, and speed",
     load: async () => (await import("./tokens/index.ts")).tokens,

@@ -23,7 +23,11 @@ export type OptionValues<Specs extends OptionSpecs> = {
 
 /** Options that every command accepts. */
 export const COMMON_OPTIONS = {
-  store: { type: "string", value: "PATH", help: "store folder (default: LONGHAUL_HOME, else ~/.longhaul)" },
+  store: {
+    type: "string",
+    value: "PATH",
+    help: "store folder, or postgres://… (default: LONGHAUL_STORE, else LONGHAUL_HOME, else ~/.longhaul)",
+  },
   json: { type: "boolean", help: "print machine-readable JSON" },
   quiet: { type: "boolean", short: "q", help: "omit hints, progress and success messages" },
   "no-color": { type: "boolean", help: "disable colors (also NO_COLOR; FORCE_COLOR enables them)" },

@@ -1,26 +1,61 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { hidePassword, isPostgresUrl } from "../base/postgres-url.ts";
 import { isLonghaulError, type Kernel, type KernelOptions, LonghaulError, openKernel } from "../index.ts";
 import type { CommonValues } from "./cli-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import { escapeLine } from "./escape.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** File name of the database, as docs/internals/log-format.md defines it. */
 const DATABASE = "log.db";
 
-/** Returns the folder of the store: --store, else LONGHAUL_HOME, else ~/.longhaul. */
+/**
+ * Returns the folder of the store: --store, else LONGHAUL_HOME, else ~/.longhaul. A store in a database has its settings
+ * in that folder.
+ */
 export function getStorePath({ env, cwd, home }: CliContext, { store }: CommonValues): string {
-  return resolve(cwd, store ?? (env.LONGHAUL_HOME || join(home, ".longhaul")));
+  const folder = store !== undefined && !isPostgresUrl(store) ? store : undefined;
+  return resolve(cwd, folder ?? (env.LONGHAUL_HOME || join(home, ".longhaul")));
 }
 
-export function hasStore(path: string): boolean {
+/** Returns the URL of a store in a database: --store, else LONGHAUL_STORE; undefined for a folder. */
+export function getStoreUrl({ env }: CliContext, { store }: CommonValues): string | undefined {
+  const named = store ?? (env.LONGHAUL_STORE || undefined);
+  if (named === undefined || isPostgresUrl(named)) return named;
+  if (store !== undefined) return undefined;
+  throw new UsageError(
+    "LONGHAUL_STORE is not a URL that begins with postgres://; LONGHAUL_HOME names a folder",
+  );
+}
+
+/** The options by which a kernel opens the store. */
+export function getStoreOptions(
+  context: CliContext,
+  options: CommonValues,
+): Pick<KernelOptions, "path" | "store"> & { readonly path: string } {
+  const url = getStoreUrl(context, options);
+  return { path: getStorePath(context, options), ...(url !== undefined && { store: url }) };
+}
+
+/** The store in words, without a password. */
+export function nameStore(context: CliContext, options: CommonValues): string {
+  return hidePassword(getStoreUrl(context, options) ?? getStorePath(context, options));
+}
+
+function hasStore(path: string): boolean {
   return existsSync(join(path, DATABASE));
+}
+
+/** True if the store is a database, which is created on opening, or a folder with a store. */
+export function isStoreThere(context: CliContext, options: CommonValues): boolean {
+  return getStoreUrl(context, options) !== undefined || hasStore(getStorePath(context, options));
 }
 
 /** Opens the store for a command that writes, creating it if there is none. */
 export async function openStore(context: CliContext, options: CommonValues): Promise<Kernel> {
-  const path = getStorePath(context, options);
-  return openKernel({ path, ...(await readSettings(context, options, path)) });
+  const store = getStoreOptions(context, options);
+  return openKernel({ ...store, ...(await readSettings(context, options, store.path)) });
 }
 
 /** Settings of the configuration file that every command follows; an invalid file is reported and has no effect. */
@@ -53,13 +88,26 @@ export async function openExistingStore(
   options: CommonValues,
   settings: Pick<KernelOptions, "onWarning"> = {},
 ): Promise<Kernel> {
-  const path = requireStore(context, options);
-  const configured = await readSettings(context, options, path);
-  return openReadable(context, { ...configured, ...settings, path }, options);
+  const store = requireStoreOptions(context, options);
+  const configured = await readSettings(context, options, store.path);
+  return openReadable(context, { ...configured, ...settings, ...store }, options);
 }
 
-/** Returns the folder of an existing store; throws STORE_IO if there is none. */
+/** Returns the options of an existing store; throws STORE_IO if there is none. */
+export function requireStoreOptions(
+  context: CliContext,
+  options: CommonValues,
+): ReturnType<typeof getStoreOptions> {
+  const store = getStoreOptions(context, options);
+  return store.store === undefined ? { path: requireStore(context, options) } : store;
+}
+
+/** Returns the folder of an existing embedded store; throws STORE_IO if there is none. */
 export function requireStore(context: CliContext, options: CommonValues): string {
+  if (getStoreUrl(context, options) !== undefined)
+    throw new UsageError(
+      'this command works on the files of an embedded store; "longhaul migrate --to FOLDER" copies a database into one',
+    );
   const path = getStorePath(context, options);
   if (hasStore(path)) return path;
   throw new LonghaulError(

@@ -37,6 +37,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | Comman
   gc: async () => (await import("./commands/gc-command.ts")).gcCommand,
   retention: async () => (await import("./commands/retention-command.ts")).retentionCommand,
   check: async () => (await import("./commands/check-command.ts")).checkCommand,
+  migrate: async () => (await import("./commands/migrate-command.ts")).migrateCommand,
   repair: async () => (await import("./commands/repair-command.ts")).repairCommand,
   serve: async () => (await import("./commands/serve-command.ts")).serveCommand,
   mcp: async () => (await import("./commands/mcp-command.ts")).mcpCommand,

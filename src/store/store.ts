@@ -7,6 +7,7 @@ import type { Lease, LeaseStore } from "./lease-store.ts";
 import type { MemoryStore } from "./memory-store.ts";
 import type { SessionStore } from "./session-store.ts";
 import type { TaskStore } from "./task-store.ts";
+import type { TransferStore } from "./transfer-store.ts";
 
 /**
  * Storage of sessions. Every call is atomic, and durable when its promise resolves; several processes may share a
@@ -22,6 +23,8 @@ export interface Store {
   readonly tasks: TaskStore;
   /** The search index, which is derived from the rest and rebuilt when lost. */
   readonly memory: MemoryStore;
+  /** Copies parts of a store that is moved to another one. */
+  readonly transfer?: TransferStore;
   /**
    * Calls `listener` after this or any other process has committed entries or deleted a session, possibly late, once
    * for several commits, or spuriously. Returns a function that removes the listener.

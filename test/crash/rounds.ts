@@ -19,7 +19,7 @@ export async function crashRounds(path: string, rounds: number): Promise<CrashRe
   for (let round = 0; round < rounds; round++) {
     const acks = await killedWriter(path, round);
     acknowledged += acks.size;
-    const kernel = await openKernel({ path });
+    const kernel = await openKernel(path.startsWith("postgres://") ? { store: path } : { path });
     try {
       const session = await kernel.session("marathon");
       const fresh = await readAfter(session, checkedThrough);

@@ -3,7 +3,8 @@ import { writeSync } from "node:fs";
 import { openKernel } from "longhaul";
 
 const [path = "", round = ""] = process.argv.slice(2);
-const kernel = await openKernel({ path, limits: { draftIntervalMs: 1 } });
+const store = path.startsWith("postgres://") ? { store: path } : { path };
+const kernel = await openKernel({ ...store, limits: { draftIntervalMs: 1 } });
 const session = await kernel.session("marathon");
 const acknowledge = (seq: number, text: string) => writeSync(1, `${seq} ${text}\n`);
 const image = Buffer.concat([

@@ -11,6 +11,7 @@ import * as mcp from "../../src/mcp/index.ts";
 import * as memory from "../../src/memory-entry.ts";
 import * as langchain from "../../src/peers/langchain.ts";
 import * as openaiAgents from "../../src/peers/openai-agents.ts";
+import * as postgres from "../../src/store/postgres/index.ts";
 import * as sqlite from "../../src/store/sqlite/index.ts";
 import * as task from "../../src/task-entry.ts";
 import * as testing from "../../src/testing/index.ts";
@@ -30,6 +31,7 @@ const entries: Readonly<Record<string, object>> = {
   "./memory": memory,
   "./log": log,
   "./sqlite": sqlite,
+  "./postgres": postgres,
   "./testing": testing,
   "./formats": formats,
   "./ai": ai,

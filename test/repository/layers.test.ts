@@ -118,7 +118,7 @@ const FACES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Implementations of ports, which only open-kernel and their own files may import. */
-const IMPLEMENTATIONS = ["store/sqlite", "provider/ai-sdk"];
+const IMPLEMENTATIONS = ["store/sqlite", "store/postgres", "provider/ai-sdk"];
 /** The entry that exports the provider on the AI SDK, and adapters that parse usage and errors like it. */
 const ADAPTERS = ["ai/index.ts", "ai/model-call.ts", "memory/embed/ai-sdk-embedder.ts"];
 

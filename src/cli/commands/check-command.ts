@@ -4,7 +4,7 @@ import { defineCommand } from "../cli-command.ts";
 import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { formatCount, formatQuantity } from "../format-count.ts";
-import { requireStore } from "../open-store.ts";
+import { requireStoreOptions } from "../open-store.ts";
 import { printTo } from "../printer.ts";
 
 /** Reads a whole store and reports damage. */
@@ -18,7 +18,7 @@ export const checkCommand = defineCommand({
   maxOperands: 0,
   examples: ["longhaul check", "longhaul check --json --store /backup/longhaul"],
   async run(context, { options }) {
-    await using kernel = await openKernel({ path: requireStore(context, options), readOnly: true });
+    await using kernel = await openKernel({ ...requireStoreOptions(context, options), readOnly: true });
     const found = await kernel.check({ signal: context.signal });
     if (options.json) await printTo(context.stdout, `${toSafeJson(found)}\n`);
     else await printTo(context.stdout, renderReport(found, options.quiet === true).join("\n"));

@@ -10,7 +10,7 @@ import { AREAS, type Finding } from "../doctor/finding.ts";
 import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { formatQuantity } from "../format-count.ts";
-import { getStorePath, hasStore, openExistingStore } from "../open-store.ts";
+import { getStorePath, isStoreThere, openExistingStore } from "../open-store.ts";
 import { printLines } from "../print-lines.ts";
 import { printTo } from "../printer.ts";
 import { wrapText } from "../wrap-text.ts";
@@ -98,7 +98,7 @@ async function examineStorage(
   path: string,
   treat: (found: readonly Finding[]) => Promise<void>,
 ): Promise<void> {
-  if (!hasStore(path))
+  if (!isStoreThere(context, options))
     return treat([{ area: "database", level: "ok", text: `there is no store at ${path} yet` }]);
   const { examineStore } = await import("../doctor/examine-store.ts");
   try {

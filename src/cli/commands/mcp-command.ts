@@ -3,7 +3,7 @@ import { openKernel } from "../../index.ts";
 import { defineCommand } from "../cli-command.ts";
 import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { getStorePath } from "../open-store.ts";
+import { getStoreOptions } from "../open-store.ts";
 import { printTo } from "../printer.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -54,7 +54,7 @@ export const mcpCommand = defineCommand({
     const warn = (message: string) => {
       if (!options.quiet) stderr.write(`longhaul: ${escapeLine(message)}\n`);
     };
-    await using kernel = await openKernel({ path: getStorePath(context, options), onWarning: warn });
+    await using kernel = await openKernel({ ...getStoreOptions(context, options), onWarning: warn });
     const project = resolve(cwd, options.project ?? (env.CLAUDE_PROJECT_DIR || cwd));
     await serveMcpStdio({
       kernel,

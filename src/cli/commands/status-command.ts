@@ -5,7 +5,7 @@ import { toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { formatBytes } from "../format-bytes.ts";
 import { formatQuantity } from "../format-count.ts";
-import { getStorePath, hasStore, openExistingStore } from "../open-store.ts";
+import { getStoreUrl, isStoreThere, nameStore, openExistingStore } from "../open-store.ts";
 import { printLines } from "../print-lines.ts";
 import { printTo } from "../printer.ts";
 import { findGateway } from "../status/find-gateway.ts";
@@ -22,12 +22,12 @@ export const statusCommand = defineCommand({
   maxOperands: 0,
   examples: ["longhaul status", "longhaul status --json"],
   async run(context, { options }) {
-    const path = getStorePath(context, options);
+    const path = nameStore(context, options);
     const gateway = await findGateway(options.url, context.env, context.signal);
     let store: StoreStatus | undefined;
-    if (hasStore(path)) {
+    if (isStoreThere(context, options)) {
       await using kernel = await openExistingStore(context, options);
-      store = await measureStore(kernel, path);
+      store = await measureStore(kernel, getStoreUrl(context, options) === undefined ? path : undefined);
     }
     if (options.json) {
       await printTo(context.stdout, `${toSafeJson({ path, store: store ?? null, gateway })}\n`);

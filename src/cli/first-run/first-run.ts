@@ -1,9 +1,9 @@
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { getStorePath, hasStore } from "../open-store.ts";
+import { isStoreThere } from "../open-store.ts";
 
 /** True if a person sits at a terminal and the store does not exist yet. */
 export function isFirstRun(context: CliContext, options: CommonValues): boolean {
   const { stdin, stdout } = context.isTerminal;
-  return stdin && stdout && !options.json && !options.quiet && !hasStore(getStorePath(context, options));
+  return stdin && stdout && !options.json && !options.quiet && !isStoreThere(context, options);
 }

@@ -18,7 +18,7 @@ import { LocalAgents } from "../connecting/local-agents.ts";
 import { findStdioServer } from "../connecting/mcp/stdio-server.ts";
 import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { getStorePath } from "../open-store.ts";
+import { getStoreOptions, getStorePath } from "../open-store.ts";
 import { printTo } from "../printer.ts";
 import { renderGreeting, toGreetingJson } from "./greeting.ts";
 import type { ServeValues } from "./serve-options.ts";
@@ -45,7 +45,7 @@ export async function serveGateway(
   for (const warning of [...loaded.project.notices, ...loaded.warnings]) warn(warning);
 
   await using kernel = await openKernel({
-    path: store,
+    ...getStoreOptions(context, options),
     models: loaded.config.models,
     monitor: toMonitorOptions(loaded.config.monitor, store),
     onWarning: warn,

@@ -10,11 +10,17 @@ export interface StoreStatus {
   readonly index: Awaited<ReturnType<Kernel["memory"]["state"]>>;
 }
 
-/** Measures a store and its index. */
-export async function measureStore(kernel: Kernel, path: string): Promise<StoreStatus> {
+/** Measures a store and its index; without a folder, as its database counts. */
+export async function measureStore(kernel: Kernel, path: string | undefined): Promise<StoreStatus> {
   let sessions = 0;
   for await (const _ of listSessionIds(kernel)) sessions++;
-  return { sizeBytes: await measureFolder(path), sessions, index: await kernel.memory.state() };
+  const sizeBytes = path === undefined ? await measureDatabase(kernel) : await measureFolder(path);
+  return { sizeBytes, sessions, index: await kernel.memory.state() };
+}
+
+async function measureDatabase(kernel: Kernel): Promise<number> {
+  const { logBytes, memoryBytes } = await kernel.size();
+  return logBytes + memoryBytes;
 }
 
 async function measureFolder(path: string): Promise<number> {

@@ -4,7 +4,7 @@ import { resolveModuleFile } from "../../base/package-files.ts";
 import { ERROR_CODES, type ErrorCode, LonghaulError } from "../../index.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { getStorePath } from "../open-store.ts";
+import { getStorePath, getStoreUrl } from "../open-store.ts";
 import type { RunRequest, SupervisorAnswer } from "./supervisor-messages.ts";
 
 /** Path of the program itself, compiled or not. */
@@ -32,12 +32,15 @@ export async function launchSupervisor(
   onWarning: (text: string) => void,
 ): Promise<SupervisorProcess> {
   const { cwd, env } = context;
+  const url = getStoreUrl(context, options);
+  const named = url === undefined ? ["--store", getStorePath(context, options)] : [];
   const child = spawn(
     process.execPath,
-    ["--max-semi-space-size=8", MAIN_PATH, "task", "supervise", "--store", getStorePath(context, options)],
+    ["--max-semi-space-size=8", MAIN_PATH, "task", "supervise", ...named],
     {
       cwd,
-      env,
+      // The URL may hold a password, and other users see the arguments of a program.
+      env: url === undefined ? env : { ...env, LONGHAUL_STORE: url },
       detached: true,
       windowsHide: true,
       stdio: [request.inheritsInput ? "inherit" : "ignore", "ignore", "ignore", "ipc"],

@@ -1,7 +1,7 @@
 import { type Kernel, LonghaulError, openKernel } from "../../index.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { getStorePath, hasStore } from "../open-store.ts";
+import { getStoreOptions, getStorePath, isStoreThere } from "../open-store.ts";
 import { createPlannedChannels } from "./notify-channels.ts";
 
 /**
@@ -14,7 +14,7 @@ export async function openTasks(
 ): Promise<Kernel> {
   const planOf = async (id: string) => (await kernel.tasks.sketch(id)).plan;
   const kernel: Kernel = await openKernel({
-    path: getStorePath(context, options),
+    ...getStoreOptions(context, options),
     tasks: { repository: context.cwd, channels: createPlannedChannels(planOf), onWarning },
   });
   return kernel;
@@ -22,8 +22,8 @@ export async function openTasks(
 
 /** Opens the store for a command on existing tasks; throws STORE_IO if there is none. */
 export async function openExistingTasks(context: CliContext, options: CommonValues): Promise<Kernel> {
+  if (isStoreThere(context, options)) return openTasks(context, options);
   const path = getStorePath(context, options);
-  if (hasStore(path)) return openTasks(context, options);
   throw new LonghaulError(
     "STORE_IO",
     `There is no store at ${path}; "longhaul task run" makes one, --store names another.`,

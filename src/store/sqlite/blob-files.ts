@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Digest } from "../../model/blob.ts";
 import { LonghaulError, throwIfAborted } from "../../model/errors.ts";
 import type { BlobWriteOptions } from "../blob-store.ts";
+import { createBlobTooLarge } from "../refusals.ts";
 import { isOwnedByRunningProcess } from "./blob-holds.ts";
 
 const CHUNK_BYTES = 256 * 1024;
@@ -48,7 +49,7 @@ export class BlobFiles {
         for await (const chunk of bytes) {
           throwIfAborted(options.signal);
           sizeBytes += chunk.byteLength;
-          if (sizeBytes > options.maxBytes) throw createTooLargeError(sizeBytes, options.maxBytes);
+          if (sizeBytes > options.maxBytes) throw createBlobTooLarge(sizeBytes, options.maxBytes);
           hash.update(chunk);
           await writeFully(file, chunk);
         }
@@ -158,14 +159,4 @@ async function writeFully(file: Awaited<ReturnType<typeof open>>, chunk: Uint8Ar
     const { bytesWritten } = await file.write(chunk, offset, chunk.byteLength - offset);
     offset += bytesWritten;
   }
-}
-
-function createTooLargeError(sizeBytes: number, maxBytes: number): LonghaulError {
-  return new LonghaulError(
-    "BLOB_TOO_LARGE",
-    `The data is larger than ${maxBytes} bytes (stopped at ${sizeBytes}); shrink it or raise maxBlobBytes. Nothing was stored.`,
-    {
-      details: { maxBytes },
-    },
-  );
 }

@@ -1,5 +1,5 @@
 import type { Digest } from "../../model/blob.ts";
-import { LonghaulError } from "../../model/errors.ts";
+import { createBlobMissing } from "../refusals.ts";
 import type { Database } from "./database.ts";
 
 /** A digest as stored in the database. */
@@ -26,13 +26,7 @@ export class BlobRefs {
   requireAll(digests: readonly Digest[]): void {
     for (const digest of digests) {
       if (this.#statements.exists.get(toDigestBytes(digest))) continue;
-      throw new LonghaulError(
-        "BLOB_NOT_FOUND",
-        `Blob ${digest} is not in this store; append its bytes (a data part) instead of a reference.`,
-        {
-          details: { digest },
-        },
-      );
+      throw createBlobMissing(digest);
     }
   }
 

@@ -1,6 +1,6 @@
 import type { SessionId } from "../../model/entry.ts";
-import { LonghaulError } from "../../model/errors.ts";
 import type { DraftRecord, DraftStore, DraftWrite } from "../draft-store.ts";
+import { createDraftFinished } from "../refusals.ts";
 import type { BlobHolds } from "./blob-holds.ts";
 import type { BlobRefs } from "./blob-refs.ts";
 import type { Database } from "./database.ts";
@@ -87,12 +87,6 @@ export class Drafts implements DraftStore {
   /** Throws DRAFT_FINISHED if the draft does not exist. */
   require(id: string): void {
     if (this.#statements.find.get(id)) return;
-    throw new LonghaulError(
-      "DRAFT_FINISHED",
-      `Draft ${id} is not open any more: it was finished, discarded or taken over as interrupted. Open a new one.`,
-      {
-        details: { draft: id },
-      },
-    );
+    throw createDraftFinished(id);
   }
 }

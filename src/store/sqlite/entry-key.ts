@@ -6,9 +6,6 @@ import { LonghaulError } from "../../model/errors.ts";
  */
 const SEQS_PER_SESSION = 2 ** 30;
 
-/** Largest seq of a session. */
-export const MAX_SEQ = SEQS_PER_SESSION - 1;
-
 const MAX_SESSION_NUMBER = 2 ** 23 - 1;
 
 /** The key of an entry; `seq` 0 sorts before all entries of the session. */
@@ -26,17 +23,5 @@ export function checkSessionNumber(sessionNumber: number): number {
   throw new LonghaulError(
     "SESSION_LIMIT",
     `This store has had ${MAX_SESSION_NUMBER} sessions, all it can number; open a store in another folder.`,
-  );
-}
-
-/** Throws SESSION_LIMIT if a session's log has no room for `count` more entries. */
-export function checkSeqRoom(session: string, headSeq: number, count: number): void {
-  if (headSeq + count <= MAX_SEQ) return;
-  throw new LonghaulError(
-    "SESSION_LIMIT",
-    `Session ${JSON.stringify(session)} has ${headSeq} entries; ${MAX_SEQ} is the most one log can number. Fork it to go on.`,
-    {
-      details: { session },
-    },
   );
 }

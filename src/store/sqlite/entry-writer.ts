@@ -1,21 +1,22 @@
 import type { Clock } from "../../model/clock.ts";
 import { LonghaulError } from "../../model/errors.ts";
 import type { AppendOutcome, AppendRequest, AppendResult, NewEntry } from "../entry-store.ts";
+import { chooseEntryTime } from "../entry-time.ts";
+import { toKindNumber } from "../kind-numbers.ts";
+import { createPositionConflict } from "../refusals.ts";
+import { checkSeqRoom } from "../seq-limit.ts";
 import type { BlobHolds } from "./blob-holds.ts";
 import type { BlobRefs } from "./blob-refs.ts";
 import type { Database } from "./database.ts";
 import type { Drafts } from "./drafts.ts";
-import { checkSeqRoom, toEntryKey } from "./entry-key.ts";
+import { toEntryKey } from "./entry-key.ts";
 import type { Intakes } from "./intakes.ts";
-import { toKindNumber } from "./kind-numbers.ts";
 import { type SessionCache, type SessionState, throwSessionNotFound } from "./session-cache.ts";
 import type { SqliteSessions } from "./sqlite-sessions.ts";
 import type { SqliteTasks } from "./sqlite-tasks.ts";
 import { resultCodeOf } from "./store-error.ts";
 
 const SQLITE_CONSTRAINT = 19;
-/** A session whose last entry is dated this far ahead of the clock was written under a wrong clock. */
-const MAX_AHEAD_MS = 24 * 3_600_000;
 
 /** Tables other than entries that an append writes to. */
 interface EntryWriterDeps {
@@ -93,11 +94,7 @@ export class EntryWriter {
     const state = cache.find(session);
     const headSeq = state?.seq ?? 0;
     if (expectedHead !== undefined && expectedHead !== headSeq) {
-      throw new LonghaulError(
-        "POSITION_CONFLICT",
-        `Session ${JSON.stringify(session)} is at ${headSeq}, not at ${expectedHead}: someone else appended. Read what is new and try again.`,
-        { details: { session, expected: expectedHead, actual: headSeq } },
-      );
+      throw createPositionConflict(session, expectedHead, headSeq);
     }
     checkSeqRoom(session, headSeq, request.entries.length);
     if (state) return state;
@@ -109,9 +106,10 @@ export class EntryWriter {
   #write(request: AppendRequest, state: SessionState): AppendResult | undefined {
     const firstSeq = state.seq + 1;
     const ats: number[] = [];
+    const now = () => this.#deps.clock.now();
     for (const entry of request.entries) {
       const seq = state.seq + 1;
-      const at = entry.at >= state.at ? entry.at : this.#timeAfter(state.at, entry.at);
+      const at = chooseEntryTime(entry.at, state.at, now);
       const key = toEntryKey(state.number, seq);
       if (state === this.#proven) this.#insert.run(key, at, toKindNumber(entry.kind), entry.payload);
       else if (!this.#insertFirst(key, at, entry, state.number)) return undefined;
@@ -125,11 +123,6 @@ export class EntryWriter {
     if (request.finishes !== undefined) this.#deps.drafts.deleteWithin(request.finishes);
     for (const hold of request.holds ?? []) this.#deps.holds.release(hold);
     return { firstSeq, ats };
-  }
-
-  /** Times never decrease, unless the session's last entry was dated by a clock that ran more than a day ahead. */
-  #timeAfter(lastAt: number, at: number): number {
-    return lastAt > this.#deps.clock.now() + MAX_AHEAD_MS ? at : lastAt;
   }
 
   #insertFirst(key: number, at: number, { kind, payload }: NewEntry, sessionNumber: number): boolean {

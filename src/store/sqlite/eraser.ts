@@ -1,10 +1,11 @@
 import type { Digest } from "../../model/blob.ts";
 import { addFreed, type FreedCounts, NOTHING_FREED } from "../freed-counts.ts";
+import { toKindNumber } from "../kind-numbers.ts";
+import { MAX_SEQ } from "../seq-limit.ts";
 import type { BlobFiles } from "./blob-files.ts";
 import { toDigestBytes } from "./blob-refs.ts";
 import type { Database } from "./database.ts";
-import { MAX_SEQ, toEntryKey } from "./entry-key.ts";
-import { toKindNumber } from "./kind-numbers.ts";
+import { toEntryKey } from "./entry-key.ts";
 
 const ROWS_PER_STEP = 2_000;
 

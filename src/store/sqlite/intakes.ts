@@ -1,6 +1,6 @@
 import type { SessionId } from "../../model/entry.ts";
-import { LonghaulError } from "../../model/errors.ts";
 import type { IntakeAppend, IntakeState, IntakeStore, TakenRecord } from "../intake-store.ts";
+import { createIntakeConflict } from "../refusals.ts";
 import type { Database, Row } from "./database.ts";
 import type { SessionCache } from "./session-cache.ts";
 
@@ -75,11 +75,7 @@ export class Intakes implements IntakeStore {
   require(name: string, stamp: number): number {
     const row = this.#statements.byName.get(name);
     if (row?.stamp === stamp) return row.number as number;
-    throw new LonghaulError(
-      "INTAKE_CONFLICT",
-      `${JSON.stringify(name)} is being imported by someone else, or its session was deleted; import it again when that is done.`,
-      { details: { intake: name, expected: stamp, actual: row?.stamp as number | undefined } },
-    );
+    throw createIntakeConflict(name, stamp, row?.stamp as number | undefined);
   }
 
   /** Within a transaction: stores the records of an append whose first entry is at `firstSeq`. */

@@ -1,7 +1,7 @@
 import type { EntryQuery, StoredEntry } from "../entry-store.ts";
+import { toKind } from "../kind-numbers.ts";
 import type { Database, Row } from "./database.ts";
 import { seqOfKey, toEntryKey } from "./entry-key.ts";
-import { toKind } from "./kind-numbers.ts";
 import { resultCodeOf } from "./store-error.ts";
 
 const SQLITE_CORRUPT = 11;

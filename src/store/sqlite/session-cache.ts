@@ -1,8 +1,10 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
 import type { SessionId } from "../../model/entry.ts";
 import { LonghaulError } from "../../model/errors.ts";
+import { createSessionNotFound } from "../refusals.ts";
+import { MAX_SEQ } from "../seq-limit.ts";
 import type { Database, Row } from "./database.ts";
-import { MAX_SEQ, seqOfKey, toEntryKey } from "./entry-key.ts";
+import { seqOfKey, toEntryKey } from "./entry-key.ts";
 import { isDamagedPage } from "./read-around-damage.ts";
 
 /** Cached head of a session's log, kept up to date by the appends of this process. */
@@ -88,11 +90,5 @@ export class SessionCache {
 }
 
 export function throwSessionNotFound(id: SessionId): never {
-  throw new LonghaulError(
-    "SESSION_NOT_FOUND",
-    `There is no session ${JSON.stringify(id)} in this store; it was never made or has been deleted.`,
-    {
-      details: { session: id },
-    },
-  );
+  throw createSessionNotFound(id);
 }

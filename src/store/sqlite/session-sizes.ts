@@ -1,6 +1,7 @@
+import { MAX_SEQ } from "../seq-limit.ts";
 import type { SessionSize } from "../session-store.ts";
 import type { Database } from "./database.ts";
-import { MAX_SEQ, toEntryKey } from "./entry-key.ts";
+import { toEntryKey } from "./entry-key.ts";
 
 const SESSIONS_PER_STEP = 50;
 

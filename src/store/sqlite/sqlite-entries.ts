@@ -10,11 +10,12 @@ import type {
   Tombstone,
 } from "../entry-store.ts";
 import type { FreedCounts } from "../freed-counts.ts";
+import { toKindNumber } from "../kind-numbers.ts";
+import { MAX_SEQ } from "../seq-limit.ts";
 import type { Database } from "./database.ts";
-import { MAX_SEQ, seqOfKey, toEntryKey } from "./entry-key.ts";
+import { seqOfKey, toEntryKey } from "./entry-key.ts";
 import type { EntryWriter } from "./entry-writer.ts";
 import type { Eraser } from "./eraser.ts";
-import { toKindNumber } from "./kind-numbers.ts";
 import { DamagedPageReader, isDamagedPage, toStored } from "./read-around-damage.ts";
 import type { SessionCache } from "./session-cache.ts";
 import { searchByTime } from "./time-search.ts";

@@ -1,6 +1,6 @@
 import type { SessionId } from "../../model/entry.ts";
-import { LonghaulError } from "../../model/errors.ts";
 import type { FreedCounts } from "../freed-counts.ts";
+import { createHasChildren } from "../refusals.ts";
 import type { NewSession, SessionQuery, SessionRecord, SessionSize, SessionStore } from "../session-store.ts";
 import type { Database, Row } from "./database.ts";
 import { checkSessionNumber } from "./entry-key.ts";
@@ -114,13 +114,7 @@ export class SqliteSessions implements SessionStore {
     const number = await this.#db.transact(() => {
       const doomed = this.#numberOf(id);
       if (this.#statements.hasChild.get(doomed)) {
-        throw new LonghaulError(
-          "SESSION_HAS_CHILDREN",
-          `Session ${JSON.stringify(id)} has children or forks; delete those first, or pass { recursive: true }.`,
-          {
-            details: { session: id },
-          },
-        );
+        throw createHasChildren(id);
       }
       this.#statements.forgetId.run(doomed);
       this.#statements.forgetIntakes.run(doomed);

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { type Clock, systemClock } from "../../model/clock.ts";
 import { checkWholeNumber, isLonghaulError, LonghaulError } from "../../model/errors.ts";
 import type { EntryStore } from "../entry-store.ts";
+import { withEntryForgetting, withSessionForgetting } from "../forgetting-stores.ts";
 import type { SessionStore } from "../session-store.ts";
 import type { Store, StoreInspection, StoreSize } from "../store.ts";
 import { BlobFiles } from "./blob-files.ts";
@@ -20,7 +21,6 @@ import { Eraser } from "./eraser.ts";
 import { inspectLog } from "./inspect-log.ts";
 import { Intakes } from "./intakes.ts";
 import { Leases } from "./leases.ts";
-import { withEntryForgetting, withSessionForgetting } from "./memory/forgetting-stores.ts";
 import { SqliteMemory } from "./memory/sqlite-memory.ts";
 import { refuseLostLog } from "./refuse-lost-log.ts";
 import { SessionCache } from "./session-cache.ts";
@@ -28,6 +28,7 @@ import { SqliteBlobs } from "./sqlite-blobs.ts";
 import { SqliteEntries } from "./sqlite-entries.ts";
 import { SqliteSessions } from "./sqlite-sessions.ts";
 import { SqliteTasks } from "./sqlite-tasks.ts";
+import { SqliteTransfer } from "./sqlite-transfer.ts";
 import { toStoreError } from "./store-error.ts";
 
 /** Limit of reported database problems. */
@@ -105,6 +106,7 @@ class SqliteStore implements Store {
   readonly intakes: Intakes;
   readonly leases: Leases;
   readonly tasks: SqliteTasks;
+  readonly transfer: SqliteTransfer;
   readonly memory: SqliteMemory;
   readonly #db: Database;
   readonly #folder: string;
@@ -142,6 +144,7 @@ class SqliteStore implements Store {
     this.intakes = new Intakes(db, cache);
     this.leases = new Leases(db);
     this.tasks = new SqliteTasks(db, cache);
+    this.transfer = new SqliteTransfer(db, cache);
     const entries = new SqliteEntries(db, {
       cache,
       writer: new EntryWriter(db, {

@@ -1,5 +1,5 @@
-import { LonghaulError } from "../../model/errors.ts";
 import { isTerminal, type TaskId, type TaskState } from "../../model/task.ts";
+import { createTaskConflict, createTaskNotFound } from "../refusals.ts";
 import type {
   NewTask,
   TaskChange,
@@ -116,12 +116,12 @@ export class SqliteTasks implements TaskStore {
   check(write: TaskWrite): void {
     if ("create" in write) {
       const { create, parentEpoch } = write;
-      if (this.#statements.numberOf.get(create.id)) throw createConflictError(create.id, "exists already");
+      if (this.#statements.numberOf.get(create.id)) throw createTaskConflict(create.id, "exists already");
       if (
         parentEpoch !== undefined &&
         this.#statements.fields.get(create.parent ?? "")?.epoch !== parentEpoch
       )
-        throw createConflictError(
+        throw createTaskConflict(
           create.parent ?? "",
           "has ended or is run by someone else, and has no more children",
         );
@@ -133,7 +133,7 @@ export class SqliteTasks implements TaskStore {
       row?.epoch === expect.epoch &&
       (expect.state === undefined || row.state === expect.state) &&
       (expect.notice === undefined || row.notice === expect.notice);
-    if (!isAsExpected) throw createConflictError(id, "has changed, has ended, or is run by someone else");
+    if (!isAsExpected) throw createTaskConflict(id, "has changed, has ended, or is run by someone else");
     this.#checked = row;
   }
 
@@ -194,16 +194,8 @@ export class SqliteTasks implements TaskStore {
   #numberOf(id: TaskId): number {
     const row = this.#statements.numberOf.get(id);
     if (row) return row.number as number;
-    throw new LonghaulError("TASK_NOT_FOUND", `There is no task ${JSON.stringify(id)} in this store.`, {
-      details: { task: id },
-    });
+    throw createTaskNotFound(id);
   }
-}
-
-function createConflictError(id: TaskId, what: string): LonghaulError {
-  return new LonghaulError("TASK_CONFLICT", `Task ${JSON.stringify(id)} ${what}; nothing was written.`, {
-    details: { task: id },
-  });
 }
 
 function toRecord(row: Row): TaskRecord {

@@ -1,4 +1,5 @@
 import { BoundedMap } from "../../../base/bounded-map.ts";
+import { packBody, readBodyHash, readBodyTerms } from "../../chunk-body.ts";
 import {
   CHUNK_AUTHORS,
   type ChunkBatch,
@@ -8,7 +9,6 @@ import {
 } from "../../memory-store.ts";
 import type { Database } from "../database.ts";
 import { prepareValues, type ValueRow } from "../value-rows.ts";
-import { packBody, readBodyHash, readBodyTerms } from "./chunk-body.ts";
 import type { Dictionary } from "./dictionary.ts";
 import type { Sources } from "./sources.ts";
 

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
+import { readBodyHash, readBodyTerms } from "../../chunk-body.ts";
 import { SEGMENT_CHUNKS, type SourceName } from "../../memory-store.ts";
 import { segmentOf, segmentPlaceOf, withoutPlaces } from "../../postings.ts";
 import type { Database } from "../database.ts";
-import { readBodyHash, readBodyTerms } from "./chunk-body.ts";
 import type { ChunkRows } from "./chunk-rows.ts";
 import type { Sources } from "./sources.ts";
 

@@ -1,3 +1,4 @@
+import { readBodyHash } from "../../chunk-body.ts";
 import {
   type ChunkVector,
   SEGMENT_CHUNKS,
@@ -6,7 +7,6 @@ import {
 } from "../../memory-store.ts";
 import { segmentPlaceOf } from "../../postings.ts";
 import type { Database, Row } from "../database.ts";
-import { readBodyHash } from "./chunk-body.ts";
 
 /** Vectors in SQLite. */
 export class Vectors implements VectorStore {

@@ -1,6 +1,7 @@
 import type { StoredEntry } from "../../entry-store.ts";
+import { MAX_SEQ } from "../../seq-limit.ts";
 import type { Database } from "../database.ts";
-import { MAX_SEQ, seqOfKey, toEntryKey } from "../entry-key.ts";
+import { seqOfKey, toEntryKey } from "../entry-key.ts";
 import { DamagedPageReader, isDamagedPage, toStored } from "../read-around-damage.ts";
 
 /** Seqs that are tried one by one when neither end of a session can be read further. */

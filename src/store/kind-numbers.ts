@@ -1,4 +1,4 @@
-import type { EntryKind } from "../../model/entry.ts";
+import type { EntryKind } from "../model/entry.ts";
 
 /** Numbers of the entry kinds on disk; part of the file format, never reused. */
 const NUMBER_OF: Readonly<Record<EntryKind, number>> = {

@@ -1,4 +1,4 @@
-import { packTerms, unpackTerms } from "../../term-list.ts";
+import { packTerms, unpackTerms } from "./term-list.ts";
 
 const HASH_BYTES = 16;
 

@@ -1,11 +1,19 @@
-import type { SessionId } from "../../../model/entry.ts";
-import type { EntryStore } from "../../entry-store.ts";
-import type { FreedCounts } from "../../freed-counts.ts";
-import type { SessionStore } from "../../session-store.ts";
-import type { SqliteMemory } from "./sqlite-memory.ts";
+import type { SessionId } from "../model/entry.ts";
+import type { EntryStore } from "./entry-store.ts";
+import type { FreedCounts } from "./freed-counts.ts";
+import type { MemoryStore } from "./memory-store.ts";
+import type { SessionStore } from "./session-store.ts";
+
+/** The part of an index that forgets erased content. */
+export interface ForgettingMemory extends Pick<MemoryStore, "expectErasure" | "forget" | "settleErasure"> {
+  /** False if nothing was ever indexed, so there is nothing to forget. */
+  readonly exists: boolean;
+  /** Removes forgotten content from journals; false if a reader prevented that. */
+  scrub(): Promise<boolean>;
+}
 
 /** Wraps entries so that a redaction also removes their chunks from the index. */
-export function withEntryForgetting(entries: EntryStore, memory: SqliteMemory): EntryStore {
+export function withEntryForgetting(entries: EntryStore, memory: ForgettingMemory): EntryStore {
   return {
     append: (requests) => entries.append(requests),
     get: (session, seq) => entries.get(session, seq),
@@ -22,7 +30,7 @@ export function withEntryForgetting(entries: EntryStore, memory: SqliteMemory): 
 }
 
 /** Wraps sessions so that a deletion also removes their chunks from the index. */
-export function withSessionForgetting(sessions: SessionStore, memory: SqliteMemory): SessionStore {
+export function withSessionForgetting(sessions: SessionStore, memory: ForgettingMemory): SessionStore {
   return {
     open: (session) => sessions.open(session),
     get: (id) => sessions.get(id),
@@ -38,7 +46,7 @@ export function withSessionForgetting(sessions: SessionStore, memory: SqliteMemo
  * record, and recall shows no chunk whose entry is gone.
  */
 async function eraseAndForget(
-  memory: SqliteMemory,
+  memory: ForgettingMemory,
   session: SessionId,
   seqs: readonly number[] | undefined,
   erase: () => Promise<FreedCounts>,

@@ -1,0 +1,6 @@
+import type { Suite } from "../../suite.ts";
+import { appendRates } from "./append-rates.ts";
+import { reads } from "./reads.ts";
+
+/** The store in PostgreSQL. */
+export const postgres: Suite = { measurements: [...appendRates, reads] };

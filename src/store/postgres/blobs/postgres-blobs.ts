@@ -1,0 +1,158 @@
+import { randomUUID } from "node:crypto";
+import type { Digest } from "../../../model/blob.ts";
+import { LonghaulError } from "../../../model/errors.ts";
+import type {
+  BlobStore,
+  BlobWriteOptions,
+  CollectedBlobs,
+  CollectOptions,
+  WrittenBlob,
+} from "../../blob-store.ts";
+import { addFreed, type FreedCounts, NOTHING_FREED } from "../../freed-counts.ts";
+import type { PostgresDatabase, Transaction } from "../connection/postgres-database.ts";
+import { createRetry } from "../connection/postgres-error.ts";
+import { BlobPieces, type StagedBlob } from "./blob-pieces.ts";
+import { type BlobReferences, toDigestValue } from "./blob-references.ts";
+import type { PostgresEraser } from "./postgres-eraser.ts";
+
+/** How long a written blob waits for the append that refers to it, by the server's clock. */
+const HOLD_TIME = "15 minutes";
+/** Age at which the pieces of a crashed writer are removed. */
+const ABANDONED_AFTER = "1 hour";
+const COLLECT_BATCH = 200;
+
+/** Blobs in PostgreSQL. A blob is the pieces of one upload; identical bytes are kept once. */
+export class PostgresBlobs implements BlobStore {
+  readonly #db: PostgresDatabase;
+  readonly #pieces: BlobPieces;
+  readonly #references: BlobReferences;
+  readonly #eraser: PostgresEraser;
+
+  constructor(db: PostgresDatabase, references: BlobReferences, eraser: PostgresEraser) {
+    this.#db = db;
+    this.#pieces = new BlobPieces(db);
+    this.#references = references;
+    this.#eraser = eraser;
+  }
+
+  async write(
+    bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    options: BlobWriteOptions,
+  ): Promise<WrittenBlob> {
+    const hold = randomUUID();
+    let upload: number | undefined;
+    try {
+      const staged = await this.#pieces.stage(bytes, options, (number) => {
+        upload = number;
+      });
+      const created = await this.#db.transact((transaction) => this.#settle(transaction, staged, hold));
+      return { digest: staged.digest, sizeBytes: staged.sizeBytes, created, hold };
+    } catch (error) {
+      const doomed = upload;
+      if (doomed !== undefined) await this.#drop(doomed).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async release(holds: readonly string[]): Promise<void> {
+    await this.#db.transact(async (transaction) => {
+      const digests = await this.#references.release(transaction, holds);
+      await this.#eraser.eraseBlobs(transaction, digests);
+    });
+  }
+
+  async *read(digest: Digest): AsyncGenerator<Uint8Array> {
+    const blob = await this.#find(digest);
+    let missing = blob?.sizeBytes ?? 0;
+    if (blob) {
+      for await (const piece of this.#pieces.read(blob.upload)) {
+        missing -= piece.byteLength;
+        yield piece;
+      }
+    }
+    if (blob && missing === 0) return;
+    throw new LonghaulError("BLOB_NOT_FOUND", `Blob ${digest} is not in this store: it was deleted.`, {
+      details: { digest },
+    });
+  }
+
+  async sizeOf(digest: Digest): Promise<number | undefined> {
+    return (await this.#find(digest))?.sizeBytes;
+  }
+
+  async collect({ dryRun = false, minAgeMs = 0 }: CollectOptions = {}): Promise<CollectedBlobs> {
+    if (!dryRun) await this.#db.query("DELETE FROM @blob_holds WHERE expires_at < now()");
+    let freed: FreedCounts = NOTHING_FREED;
+    for (let after: Uint8Array | undefined = new Uint8Array(0); after; ) {
+      const idle = await this.#db.query(
+        `SELECT digest, size_bytes FROM @blobs b
+         WHERE digest > $1 AND written_at <= now() - make_interval(secs => $2::float8 / 1000)
+           AND NOT EXISTS (SELECT 1 FROM @entry_blobs r WHERE r.digest = b.digest)
+           AND NOT EXISTS (SELECT 1 FROM @draft_blobs r WHERE r.digest = b.digest)
+           AND NOT EXISTS (SELECT 1 FROM @blob_holds h WHERE h.digest = b.digest)
+         ORDER BY digest LIMIT ${COLLECT_BATCH}`,
+        [after, minAgeMs],
+      );
+      const digests = idle.map(({ digest }) => digest as Uint8Array);
+      const blobBytes = idle.reduce((sum, row) => sum + (row.size_bytes as number), 0);
+      const step = dryRun
+        ? { ...NOTHING_FREED, blobs: idle.length, blobBytes }
+        : await this.#db.transact((transaction) => this.#eraser.eraseBlobs(transaction, digests));
+      freed = addFreed(freed, step);
+      after = digests.length === COLLECT_BATCH ? digests.at(-1) : undefined;
+    }
+    return { ...freed, ...(await this.#sweepUploads(dryRun)) };
+  }
+
+  /** Makes the upload a blob, or drops it where one with these bytes exists; returns whether it is new. */
+  async #settle(
+    transaction: Transaction,
+    { upload, digest, sizeBytes }: StagedBlob,
+    hold: string,
+  ): Promise<boolean> {
+    const value = toDigestValue(digest);
+    await transaction.query(
+      "INSERT INTO @blobs (digest, upload, size_bytes) VALUES ($1, $2, $3) ON CONFLICT (digest) DO NOTHING",
+      [value, upload, sizeBytes],
+    );
+    const [kept] = await transaction.query("SELECT upload FROM @blobs WHERE digest = $1 FOR KEY SHARE", [
+      value,
+    ]);
+    if (!kept) throw createRetry("The blob was collected meanwhile");
+    // Equal also if this runs again after a lost connection.
+    const created = kept.upload === upload;
+    if (created) await transaction.query("DELETE FROM @blob_uploads WHERE number = $1", [upload]);
+    else await this.#eraser.erasePieces(transaction, [upload]);
+    await transaction.query(
+      `INSERT INTO @blob_holds (token, digest, expires_at) VALUES ($1, $2, now() + interval '${HOLD_TIME}')
+       ON CONFLICT (token) DO NOTHING`,
+      [hold, value],
+    );
+    return created;
+  }
+
+  /** Removes an upload unless it has become a blob. */
+  async #drop(upload: number): Promise<void> {
+    await this.#db.transact(async (transaction) => {
+      const [kept] = await transaction.query("SELECT 1 FROM @blobs WHERE upload = $1", [upload]);
+      if (!kept) await this.#eraser.erasePieces(transaction, [upload]);
+    });
+  }
+
+  async #find(digest: Digest): Promise<{ upload: number; sizeBytes: number } | undefined> {
+    const [row] = await this.#db.query("SELECT upload, size_bytes FROM @blobs WHERE digest = $1", [
+      toDigestValue(digest),
+    ]);
+    return row && { upload: row.upload as number, sizeBytes: row.size_bytes as number };
+  }
+
+  async #sweepUploads(isDryRun: boolean): Promise<{ temporaryFiles: number; temporaryBytes: number }> {
+    const rows = await this.#db.query(
+      `SELECT u.number, coalesce((SELECT sum(length(bytes)) FROM @blob_pieces p WHERE p.upload = u.number), 0)::bigint AS bytes
+       FROM @blob_uploads u WHERE u.started_at < now() - interval '${ABANDONED_AFTER}'`,
+    );
+    if (!isDryRun) for (const { number } of rows) await this.#drop(number as number);
+    const temporaryBytes = rows.reduce((sum, row) => sum + (row.bytes as number), 0);
+    return { temporaryFiles: rows.length, temporaryBytes };
+  }
+}

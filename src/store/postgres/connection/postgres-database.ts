@@ -1,0 +1,198 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client, PoolClient, QueryResult } from "pg";
+import { LonghaulError } from "../../../model/errors.ts";
+import type { ConnectedPool } from "./connect-pool.ts";
+import { classifyFailure, createRetry, sqlStateOf, toPostgresError } from "./postgres-error.ts";
+import { type SqlRow, type SqlValue, toSqlValue } from "./sql-values.ts";
+import { StatementTexts } from "./statement-texts.ts";
+
+/** Statements of one transaction, or single ones. */
+export interface Sql {
+  /** `@table` in the text stands for a table of the store's schema. */
+  query(text: string, values?: readonly SqlValue[]): Promise<SqlRow[]>;
+}
+
+/** A running transaction. */
+export interface Transaction extends Sql {
+  /** Several statements without parameters. */
+  execute(text: string): Promise<void>;
+}
+
+/** How a transaction begins and is repeated. */
+interface TransactOptions {
+  /** Called when the connection was lost while it committed: whether it took effect is unknown. It runs again. */
+  readonly onUnknown?: () => void;
+}
+
+/** Options of a database. */
+interface DatabaseOptions {
+  /** The database without its password, for messages. */
+  readonly where: string;
+  readonly schema: string;
+  readonly busyTimeoutMs: number;
+  readonly isReadOnly: boolean;
+}
+
+const MAX_PAUSE_MS = 250;
+/** A write in a read-only transaction: a standby after a failover, unless we asked for it. */
+const READ_ONLY_STATE = "25006";
+
+/**
+ * The connections of a store. Statements and transactions are repeated after a lost connection, a failover, a deadlock
+ * or a lock that was not granted, up to `busyTimeoutMs`; all of ours may be repeated, or say so by `onUnknown`.
+ */
+export class PostgresDatabase {
+  /** The database without its password, for messages. */
+  readonly where: string;
+  readonly schema: string;
+  readonly #connected: ConnectedPool;
+  readonly #isReadOnly: boolean;
+  readonly #busyTimeoutMs: number;
+  readonly #texts: StatementTexts;
+  #closing: Promise<void> | undefined;
+
+  constructor(connected: ConnectedPool, { where, schema, busyTimeoutMs, isReadOnly }: DatabaseOptions) {
+    this.#connected = connected;
+    this.where = where;
+    this.schema = schema;
+    this.#isReadOnly = isReadOnly;
+    this.#busyTimeoutMs = busyTimeoutMs;
+    this.#texts = new StatementTexts(schema);
+  }
+
+  get isPooled(): boolean {
+    return this.#connected.isPooled;
+  }
+
+  /** One statement by itself: a read, or a write that may run twice. */
+  query(text: string, values: readonly SqlValue[] = []): Promise<SqlRow[]> {
+    return this.retry(() => this.once(text, values));
+  }
+
+  /** One statement by itself, not repeated; an error may leave open whether it took effect. */
+  once(text: string, values: readonly SqlValue[] = []): Promise<SqlRow[]> {
+    return this.#withClient((client) => this.#send(client, text, values));
+  }
+
+  /** Runs `work` in a transaction; any throw rolls it back. */
+  transact<T>(work: (transaction: Transaction) => Promise<T>, options: TransactOptions = {}): Promise<T> {
+    return this.retry(() => this.#withClient((client) => this.#transactOn(client, work, options)));
+  }
+
+  /** Runs reads that must see one state. */
+  snapshot<T>(work: (reads: Sql) => Promise<T>): Promise<T> {
+    return this.retry(() =>
+      this.#withClient((client) =>
+        this.#transactOn(client, work, {}, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+      ),
+    );
+  }
+
+  /** One statement outside a transaction that takes no parameters and may take long. */
+  async command(text: string): Promise<void> {
+    await this.retry(() =>
+      this.#withClient(async (client) => {
+        const statement = { text: this.#texts.complete(text).text, query_timeout: 86_400_000 };
+        await client.query(statement);
+      }),
+    );
+  }
+
+  /** A connection of its own; the caller ends it. */
+  createClient(): Client {
+    this.#assertOpen();
+    return this.#connected.createClient();
+  }
+
+  /** Repeats an attempt until it succeeds, fails for good, or the time is over. */
+  async retry<T>(attempt: () => Promise<T>, busyTimeoutMs = this.#busyTimeoutMs): Promise<T> {
+    let deadline = 0;
+    for (let round = 0; ; round++) {
+      this.#assertOpen();
+      try {
+        return await attempt();
+      } catch (error) {
+        const isRefused = this.#isReadOnly && sqlStateOf(error) === READ_ONLY_STATE;
+        if (isRefused || classifyFailure(error) === "final") throw toPostgresError(error, this.where);
+        // Monotonic, because the wall clock may jump.
+        const now = performance.now();
+        deadline ||= now + busyTimeoutMs;
+        if (now >= deadline) throw toPostgresError(error, this.where);
+      }
+      await sleep(Math.random() * Math.min(5 * 2 ** round, MAX_PAUSE_MS));
+    }
+  }
+
+  /** Idempotent; waits for running statements. */
+  close(): Promise<void> {
+    this.#closing ??= this.#connected.pool.end();
+    return this.#closing;
+  }
+
+  #assertOpen(): void {
+    if (this.#closing) throw new LonghaulError("CLOSED", "This store is closed; open a new one.");
+  }
+
+  async #withClient<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+    const client = await this.#connected.pool.connect();
+    let failure: unknown;
+    const onError = (error: Error) => {
+      failure = error;
+    };
+    client.on("error", onError);
+    try {
+      return await work(client);
+    } catch (error) {
+      if (classifyFailure(error) === "connection") failure ??= error;
+      throw error;
+    } finally {
+      client.off("error", onError);
+      // A broken connection is not used again.
+      client.release(failure !== undefined);
+    }
+  }
+
+  async #transactOn<T>(
+    client: PoolClient,
+    work: (transaction: Transaction) => Promise<T>,
+    { onUnknown }: TransactOptions,
+    begin = "BEGIN",
+  ): Promise<T> {
+    // Not awaited: it travels with the first statement, whose failure says more.
+    const began = client.query(begin);
+    began.catch(() => undefined);
+    let result: T;
+    try {
+      result = await work({
+        query: (text, values = []) => this.#send(client, text, values),
+        execute: async (text) => {
+          await client.query(this.#texts.complete(text).text);
+        },
+      });
+      await began;
+    } catch (error) {
+      await client.query("ROLLBACK").catch(() => undefined);
+      throw error;
+    }
+    let committed: QueryResult;
+    try {
+      committed = await client.query("COMMIT");
+    } catch (error) {
+      if (classifyFailure(error) === "connection") onUnknown?.();
+      throw error;
+    }
+    if (committed.command === "COMMIT") return result;
+    throw createRetry("The transaction was rolled back by the server");
+  }
+
+  async #send(client: PoolClient, text: string, values: readonly SqlValue[]): Promise<SqlRow[]> {
+    const statement = this.#texts.complete(text);
+    const { rows } = await client.query({
+      text: statement.text,
+      // A pooler may run the next statement on a connection that does not know the name.
+      ...(!this.isPooled && { name: statement.name }),
+      values: values.map(toSqlValue),
+    });
+    return rows as SqlRow[];
+  }
+}

@@ -1,0 +1,68 @@
+import type { StoreInspection } from "../store.ts";
+import type { PostgresDatabase } from "./connection/postgres-database.ts";
+import { toLeaseRecord } from "./records/postgres-leases.ts";
+import { readStoreVersion } from "./schema/migrate-schema.ts";
+
+const MAX_LISTED = 1_000;
+
+/** Tables of the log; that of the entries stands for its partitions. */
+export const LOG_TABLE_NAMES = [
+  "entries",
+  "sessions",
+  "heads",
+  "drafts",
+  "blobs",
+  "blob_uploads",
+  "blob_pieces",
+  "entry_blobs",
+  "draft_blobs",
+  "blob_holds",
+  "intakes",
+  "intake_records",
+  "leases",
+  "tasks",
+] as const;
+
+/** Bytes on disk of tables with their partitions and indexes. */
+export async function measureTables(db: PostgresDatabase, tables: readonly string[]): Promise<number> {
+  const [row] = await db.query(
+    `SELECT coalesce(sum(pg_total_relation_size(t.relid)), 0)::bigint AS bytes
+     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     CROSS JOIN LATERAL (
+       SELECT relid FROM pg_partition_tree(c.oid) UNION SELECT c.oid
+     ) t WHERE n.nspname = $1 AND c.relname = ANY($2::text[])`,
+    [db.schema, [...tables]],
+  );
+  return row?.bytes as number;
+}
+
+/** Describes the tables and compares the blobs with their pieces; reads no content. */
+export async function inspectTables(db: PostgresDatabase, now: number): Promise<StoreInspection> {
+  const count = async (table: string) =>
+    (await db.query(`SELECT count(*) AS count FROM @${table}`))[0]?.count as number;
+  const missing = await db.query(
+    `SELECT encode(b.digest, 'hex') AS digest FROM @blobs b
+     WHERE b.size_bytes <> (SELECT coalesce(sum(length(p.bytes)), 0) FROM @blob_pieces p WHERE p.upload = b.upload)
+     ORDER BY b.digest LIMIT ${MAX_LISTED}`,
+  );
+  const leases = await db.query(
+    `SELECT name, owner, expires_at FROM @leases WHERE expires_at < $1 LIMIT ${MAX_LISTED}`,
+    [now],
+  );
+  // The share of dead rows, as the server last counted them.
+  const [free] = await db.query(
+    `SELECT coalesce(sum(pg_relation_size(relid) * n_dead_tup / greatest(n_live_tup + n_dead_tup, 1)), 0)::bigint AS bytes
+     FROM pg_stat_user_tables WHERE schemaname = $1`,
+    [db.schema],
+  );
+  return {
+    schemaVersion: await readStoreVersion(db, db),
+    journalBytes: 0,
+    freeBytes: free?.bytes as number,
+    blobs: await count("blobs"),
+    missingBlobs: missing.map(({ digest }) => digest as string),
+    expiredLeases: leases.map(toLeaseRecord),
+    drafts: await count("drafts"),
+    indexProblems: [],
+  };
+}

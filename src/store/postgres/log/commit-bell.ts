@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client } from "pg";
+import type { PostgresDatabase } from "../connection/postgres-database.ts";
+
+/** Commits within this time share one notification. */
+const RING_MS = 100;
+/** How often a listener also looks by itself: a writer may have died between its commit and its notification. */
+const LOOK_MS = 2_000;
+/** The same behind a pooler, where nothing can be listened to. */
+const POOLED_LOOK_MS = 200;
+const RECONNECT_MS = 500;
+
+/**
+ * Tells listeners of commits: of this process at once, of others by NOTIFY without a payload. Notifications are sent
+ * after the commit and not with it, because PostgreSQL lets only one transaction with a notification commit at a time.
+ */
+export class CommitBell {
+  readonly #db: PostgresDatabase;
+  readonly #channel: string;
+  readonly #listeners = new Set<() => void>();
+  #ringing: NodeJS.Timeout | undefined;
+  #sending: Promise<unknown> | undefined;
+  #listening: AbortController | undefined;
+
+  constructor(db: PostgresDatabase) {
+    this.#db = db;
+    this.#channel = `longhaul_${db.schema}`;
+  }
+
+  on(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    if (!this.#listening) {
+      this.#listening = new AbortController();
+      void this.#listen(this.#listening.signal);
+    }
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size === 0) this.#stopListening();
+    };
+  }
+
+  /** Tells the listeners of this process now, and those of others soon. */
+  announce(): void {
+    this.#tell();
+    this.#ringing ??= setTimeout(() => {
+      this.#ringing = undefined;
+      // A lost notification is made up for by the listeners' own looks.
+      this.#sending = this.#send().catch(() => undefined);
+    }, RING_MS);
+  }
+
+  async close(): Promise<void> {
+    this.#listeners.clear();
+    this.#stopListening();
+    if (this.#ringing) {
+      clearTimeout(this.#ringing);
+      this.#ringing = undefined;
+      this.#sending = this.#send().catch(() => undefined);
+    }
+    await this.#sending;
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  #send(): Promise<unknown> {
+    return this.#db.once("SELECT pg_notify($1, '')", [this.#channel]);
+  }
+
+  #stopListening(): void {
+    this.#listening?.abort();
+    this.#listening = undefined;
+  }
+
+  /** Listens until aborted; connects again after every failure. */
+  async #listen(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      let client: Client | undefined;
+      try {
+        await this.#db.query("SELECT 1");
+        if (this.#db.isPooled) await this.#watch(signal, POOLED_LOOK_MS, () => this.#readSnapshot());
+        else {
+          const own = this.#db.createClient();
+          client = own;
+          own.on("error", () => undefined);
+          await own.connect();
+          own.on("notification", () => this.#tell());
+          await own.query(`LISTEN "${this.#channel}"`);
+          // Commits between two connections were not heard.
+          this.#tell();
+          await this.#watch(signal, LOOK_MS, async () => {
+            const { rows } = await own.query("SELECT pg_current_snapshot()::text AS snapshot");
+            return rows[0]?.snapshot as string;
+          });
+        }
+      } catch {
+        // Listening has no caller to report to; a listener's next read fails the same way.
+        await sleep(RECONNECT_MS, undefined, { signal }).catch(() => undefined);
+      } finally {
+        await client?.end().catch(() => undefined);
+      }
+    }
+  }
+
+  /** Compares snapshots until aborted; the timer keeps a process alive that only waits for entries of others. */
+  async #watch(signal: AbortSignal, everyMs: number, look: () => Promise<string>): Promise<void> {
+    for (let seen = await look(); !signal.aborted; ) {
+      await sleep(everyMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      const snapshot = await look();
+      if (snapshot !== seen) this.#tell();
+      seen = snapshot;
+    }
+  }
+
+  async #readSnapshot(): Promise<string> {
+    const [row] = await this.#db.once("SELECT pg_current_snapshot()::text AS snapshot");
+    return row?.snapshot as string;
+  }
+}

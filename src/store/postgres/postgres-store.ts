@@ -1,0 +1,171 @@
+import { randomUUID } from "node:crypto";
+import { checkFields } from "../../model/argument-checks.ts";
+import { type Clock, systemClock } from "../../model/clock.ts";
+import { checkWholeNumber } from "../../model/errors.ts";
+import type { EntryStore } from "../entry-store.ts";
+import { withEntryForgetting, withSessionForgetting } from "../forgetting-stores.ts";
+import type { SessionStore } from "../session-store.ts";
+import type { Store, StoreInspection, StoreSize } from "../store.ts";
+import { BlobReferences } from "./blobs/blob-references.ts";
+import { PostgresBlobs } from "./blobs/postgres-blobs.ts";
+import { PostgresEraser } from "./blobs/postgres-eraser.ts";
+import { connectPool } from "./connection/connect-pool.ts";
+import { parseConnectionUrl } from "./connection/connection-url.ts";
+import { PostgresDatabase } from "./connection/postgres-database.ts";
+import { LogHeads } from "./heads/log-heads.ts";
+import { inspectTables, LOG_TABLE_NAMES, measureTables } from "./inspect-tables.ts";
+import { CommitBell } from "./log/commit-bell.ts";
+import { EntryAppender } from "./log/entry-appender.ts";
+import { EntryPartitions } from "./log/entry-partitions.ts";
+import { PostgresDrafts } from "./log/postgres-drafts.ts";
+import { PostgresEntries } from "./log/postgres-entries.ts";
+import { PostgresSessions } from "./log/postgres-sessions.ts";
+import { PostgresMemory } from "./memory/postgres-memory.ts";
+import { PostgresIntakes } from "./records/postgres-intakes.ts";
+import { PostgresLeases } from "./records/postgres-leases.ts";
+import { PostgresTasks } from "./records/postgres-tasks.ts";
+import { PostgresTransfer } from "./records/postgres-transfer.ts";
+import { migrateSchema, requireSchema } from "./schema/migrate-schema.ts";
+
+/** How long opening waits for a server that cannot be reached. */
+const MAX_OPENING_MS = 5_000;
+/** Rows deleted just now are removed once no transaction can see them any more. */
+const VACUUM_ROUNDS = 5;
+
+/** Options of a PostgreSQL store. */
+export interface PostgresStoreOptions {
+  /**
+   * `postgres://user:password@host/database`, with several hosts separated by commas for failover. Parameters:
+   * `schema` (longhaul by default), `max_connections` (10), `target_session_attrs` (read-write), and those of pg.
+   */
+  readonly url: string;
+  /** How long to try again after lost connections and conflicts with others; 30 s by default. */
+  readonly busyTimeoutMs?: number;
+  readonly clock?: Clock;
+  /** Opens an existing store for reading only, also on a standby; writes fail with STORE_READ_ONLY. */
+  readonly isReadOnly?: boolean;
+}
+
+/** Opens a store in a PostgreSQL database, creating or upgrading its schema. */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+  checkFields("options", options, { url: "name", clock: "object?", isReadOnly: "boolean?" });
+  const busyTimeoutMs = checkWholeNumber("busyTimeoutMs", options.busyTimeoutMs ?? 30_000, 0);
+  const url = parseConnectionUrl(options.url);
+  const isReadOnly = options.isReadOnly ?? false;
+  const connected = await connectPool(url, isReadOnly);
+  const db = new PostgresDatabase(connected, {
+    where: url.shown,
+    schema: url.schema,
+    busyTimeoutMs,
+    isReadOnly,
+  });
+  try {
+    await db.retry(() => db.once("SELECT 1"), Math.min(busyTimeoutMs, MAX_OPENING_MS));
+    if (isReadOnly) await requireSchema(db);
+    else await migrateSchema(db);
+    const store = new PostgresStore(db, options.clock ?? systemClock);
+    if (!isReadOnly) await store.recover();
+    return store;
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
+class PostgresStore implements Store {
+  readonly sessions: SessionStore;
+  readonly entries: EntryStore;
+  readonly drafts: PostgresDrafts;
+  readonly blobs: PostgresBlobs;
+  readonly intakes: PostgresIntakes;
+  readonly leases: PostgresLeases;
+  readonly tasks: PostgresTasks;
+  readonly memory: PostgresMemory;
+  readonly transfer: PostgresTransfer;
+  readonly #db: PostgresDatabase;
+  readonly #bell: CommitBell;
+  readonly #eraser: PostgresEraser;
+  readonly #clock: Clock;
+
+  constructor(db: PostgresDatabase, clock: Clock) {
+    this.#db = db;
+    this.#clock = clock;
+    this.#bell = new CommitBell(db);
+    this.#eraser = new PostgresEraser(db);
+    this.memory = new PostgresMemory(db);
+    const onCommit = () => this.#bell.announce();
+    const heads = new LogHeads();
+    const references = new BlobReferences();
+    const eraser = this.#eraser;
+    const sessions = new PostgresSessions(db, {
+      heads,
+      eraser,
+      partitions: new EntryPartitions(db),
+      onCommit,
+    });
+    this.sessions = withSessionForgetting(sessions, this.memory);
+    this.drafts = new PostgresDrafts(db, heads, references);
+    this.blobs = new PostgresBlobs(db, references, eraser);
+    this.intakes = new PostgresIntakes(db, heads);
+    this.leases = new PostgresLeases(db);
+    this.tasks = new PostgresTasks(db, heads);
+    this.transfer = new PostgresTransfer(db, heads);
+    const deps = { heads, sessions, references, drafts: this.drafts, intakes: this.intakes };
+    const appender = new EntryAppender(db, deps, clock);
+    this.entries = withEntryForgetting(
+      new PostgresEntries(db, { heads, appender, eraser, onCommit }),
+      this.memory,
+    );
+  }
+
+  /** Finishes work that a crash interrupted. */
+  async recover(): Promise<void> {
+    await this.#eraser.finishDeletions();
+  }
+
+  onCommit(listener: () => void): () => void {
+    return this.#bell.on(listener);
+  }
+
+  async size(): Promise<StoreSize> {
+    const [row] = await this.#db.query("SELECT coalesce(sum(size_bytes), 0)::bigint AS bytes FROM @blobs");
+    return {
+      logBytes: await measureTables(this.#db, LOG_TABLE_NAMES),
+      blobBytes: row?.bytes as number,
+      memoryBytes: await this.memory.sizeBytes(),
+    };
+  }
+
+  async probe(): Promise<void> {
+    const lease = { name: "probe", owner: randomUUID(), expiresAt: 0 };
+    await this.leases.claim(lease, 0);
+    await this.leases.release(lease.name, lease.owner);
+  }
+
+  cacheBytes(): number {
+    return this.memory.cacheBytes();
+  }
+
+  dropCaches(): void {
+    this.memory.dropCaches();
+  }
+
+  inspect(): Promise<StoreInspection> {
+    return inspectTables(this.#db, this.#clock.now());
+  }
+
+  async vacuum(): Promise<{ freedBytes: number }> {
+    const before = await measureTables(this.#db, LOG_TABLE_NAMES);
+    for (let round = 0; round < VACUUM_ROUNDS; round++) {
+      for (const table of LOG_TABLE_NAMES) await this.#db.command(`VACUUM @${table}`);
+      if ((await measureTables(this.#db, LOG_TABLE_NAMES)) < before) break;
+    }
+    await this.memory.vacuum();
+    return { freedBytes: Math.max(0, before - (await measureTables(this.#db, LOG_TABLE_NAMES))) };
+  }
+
+  async close(): Promise<void> {
+    await this.#bell.close();
+    await this.#db.close();
+  }
+}

@@ -1,0 +1,120 @@
+import type { TaskRecord } from "../../task-store.ts";
+import type { MovedIntake, MovedRecord, TransferStore } from "../../transfer-store.ts";
+import type { PostgresDatabase, Transaction } from "../connection/postgres-database.ts";
+import type { LogHeads } from "../heads/log-heads.ts";
+
+/** Moves of intakes and tasks in PostgreSQL. */
+export class PostgresTransfer implements TransferStore {
+  readonly #db: PostgresDatabase;
+  readonly #heads: LogHeads;
+
+  constructor(db: PostgresDatabase, heads: LogHeads) {
+    this.#db = db;
+    this.#heads = heads;
+  }
+
+  async intakes({ after = "", limit }: { after?: string; limit: number }): Promise<readonly MovedIntake[]> {
+    const rows = await this.#db.query(
+      `SELECT i.name, s.id AS session, i.stamp, i.checkpoint, i.progress FROM @intakes i JOIN @sessions s ON s.number = i.session
+       WHERE i.name > $1 AND s.id IS NOT NULL ORDER BY i.name LIMIT $2`,
+      [after, limit],
+    );
+    return rows.map((row) => ({
+      name: row.name as string,
+      session: row.session as string,
+      stamp: row.stamp as number,
+      ...(row.checkpoint !== null && { checkpoint: row.checkpoint as string }),
+      ...(row.progress !== null && { progress: row.progress as string }),
+    }));
+  }
+
+  async records(
+    name: string,
+    { after = "", limit }: { after?: string; limit: number },
+  ): Promise<readonly MovedRecord[]> {
+    const rows = await this.#db.query(
+      `SELECT r.record, r.seq, r.version FROM @intake_records r JOIN @intakes i ON i.number = r.intake
+       WHERE i.name = $1 AND r.record > $2 ORDER BY r.record LIMIT $3`,
+      [name, after, limit],
+    );
+    return rows.map((row) => ({
+      id: row.record as string,
+      seq: row.seq as number,
+      ...(row.version !== null && { version: row.version as string }),
+    }));
+  }
+
+  async putRecords(intake: MovedIntake, records: readonly MovedRecord[]): Promise<void> {
+    await this.#db.transact(async (transaction) => {
+      const number = await this.#requireIntake(transaction, intake);
+      await transaction.query(
+        `INSERT INTO @intake_records (intake, record, seq, version)
+         SELECT $1, * FROM unnest($2::text[], $3::int[], $4::text[])
+         ON CONFLICT (intake, record) DO UPDATE SET seq = excluded.seq, version = excluded.version`,
+        [
+          number,
+          records.map(({ id }) => id),
+          records.map(({ seq }) => seq),
+          records.map(({ version }) => version ?? null),
+        ],
+      );
+    });
+  }
+
+  async putIntake(intake: MovedIntake): Promise<void> {
+    await this.#db.transact(async (transaction) => {
+      const { stamp, checkpoint, progress } = intake;
+      await transaction.query(
+        "UPDATE @intakes SET stamp = $2, checkpoint = $3, progress = $4 WHERE number = $1",
+        [await this.#requireIntake(transaction, intake), stamp, checkpoint ?? null, progress ?? null],
+      );
+    });
+  }
+
+  async putTask(task: TaskRecord): Promise<void> {
+    await this.#db.transact(async (transaction) => {
+      await transaction.query(
+        `INSERT INTO @tasks (id, session, parent, parent_session, agent, state, mode, owner, epoch, can_resume, resumes, wish,
+           wish_reason, notice, attempts, created_at, settled_at, deadline_at, first_seq, last_seq, notice_seq)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
+         ON CONFLICT (id) DO UPDATE SET state = excluded.state, mode = excluded.mode, owner = excluded.owner,
+           epoch = excluded.epoch, resumes = excluded.resumes, wish = excluded.wish, wish_reason = excluded.wish_reason,
+           notice = excluded.notice, attempts = excluded.attempts, settled_at = excluded.settled_at,
+           last_seq = excluded.last_seq, notice_seq = excluded.notice_seq`,
+        [
+          task.id,
+          await this.#heads.requireNumber(transaction, task.session),
+          task.parent ?? null,
+          task.parentSession ?? null,
+          task.agent,
+          task.state,
+          task.mode,
+          task.owner ?? null,
+          task.epoch,
+          task.canResume,
+          task.resumes,
+          task.wish ?? null,
+          task.wishReason ?? null,
+          task.notice ?? null,
+          task.attempts,
+          task.createdAt,
+          task.settledAt ?? null,
+          task.deadlineAt ?? null,
+          task.firstSeq,
+          task.lastSeq,
+          task.noticeSeq,
+        ],
+      );
+    });
+  }
+
+  async #requireIntake(transaction: Transaction, { name, session }: MovedIntake): Promise<number> {
+    const number = await this.#heads.requireNumber(transaction, session);
+    await transaction.query(
+      "INSERT INTO @intakes (name, session) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
+      [name, number],
+    );
+    const [row] = await transaction.query("SELECT number FROM @intakes WHERE name = $1", [name]);
+    return row?.number as number;
+  }
+}

@@ -1,0 +1,69 @@
+import { LonghaulError } from "../../../model/errors.ts";
+import type { PostgresDatabase, Sql, Transaction } from "../connection/postgres-database.ts";
+import { LOG_TABLES } from "./log-tables.ts";
+import { MEMORY_TABLES } from "./memory-tables.ts";
+import { WORK_TABLES } from "./work-tables.ts";
+
+/** All migrations in order; migration n upgrades a schema from version n-1 to n. Never edited once released. */
+const SCHEMA_STEPS: readonly string[] = [LOG_TABLES, WORK_TABLES, MEMORY_TABLES];
+
+/** First half of the advisory lock's key; the second is made of the schema's name. */
+const LOCK_CLASS = 0x4c48;
+
+/** Creates or upgrades the store's schema; of several programs that start at once, one does it and the others wait. */
+export async function migrateSchema(db: PostgresDatabase): Promise<void> {
+  if ((await readStoreVersion(db, db)) === SCHEMA_STEPS.length) return;
+  await db.transact(async (transaction) => {
+    await transaction.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [LOCK_CLASS, db.schema]);
+    const version = await readStoreVersion(db, transaction);
+    await createMarker(db, transaction, version);
+    for (const step of SCHEMA_STEPS.slice(version)) await transaction.execute(step);
+    await transaction.query("UPDATE @longhaul_store SET version = $1", [SCHEMA_STEPS.length]);
+  });
+}
+
+/** Throws STORE_IO unless the schema exists in the version that this program reads. */
+export async function requireSchema(db: PostgresDatabase): Promise<void> {
+  const version = await readStoreVersion(db, db);
+  if (version === SCHEMA_STEPS.length) return;
+  throw new LonghaulError(
+    "STORE_IO",
+    version === 0
+      ? `There is no store in schema ${db.schema} of ${db.where}; "longhaul import" makes one.`
+      : `${db.where} has schema version ${version}; open it once for writing, which upgrades it to ${SCHEMA_STEPS.length}.`,
+    { details: { store: db.where, found: version } },
+  );
+}
+
+async function createMarker(db: PostgresDatabase, sql: Transaction, version: number): Promise<void> {
+  if (version > 0) return;
+  await sql.execute(`CREATE SCHEMA IF NOT EXISTS "${db.schema}"`);
+  await sql.execute(
+    "CREATE TABLE @longhaul_store (version integer NOT NULL); INSERT INTO @longhaul_store VALUES (0)",
+  );
+}
+
+/** The version of the schema, 0 if it is empty or missing; throws STORE_FOREIGN or SCHEMA_TOO_NEW. */
+export async function readStoreVersion(db: PostgresDatabase, sql: Sql): Promise<number> {
+  const [found] = await sql.query(
+    `SELECT count(*)::int AS tables, count(*) FILTER (WHERE tablename = 'longhaul_store')::int AS ours
+     FROM pg_tables WHERE schemaname = $1`,
+    [db.schema],
+  );
+  if (found?.tables === 0) return 0;
+  if (found?.ours === 0) {
+    throw new LonghaulError(
+      "STORE_FOREIGN",
+      `Schema ${db.schema} of ${db.where} holds tables of another program; name another one with ?schema=. It was left as it is.`,
+      { details: { store: db.where, schema: db.schema } },
+    );
+  }
+  const [row] = await sql.query("SELECT version FROM @longhaul_store");
+  const version = Number(row?.version ?? 0);
+  if (version <= SCHEMA_STEPS.length) return version;
+  throw new LonghaulError(
+    "SCHEMA_TOO_NEW",
+    `${db.where} has schema version ${version}; this longhaul knows up to ${SCHEMA_STEPS.length}. Update longhaul to open it. It was left as it is.`,
+    { details: { store: db.where, found: version, known: SCHEMA_STEPS.length } },
+  );
+}

@@ -1,0 +1,122 @@
+import type { TaskRecord } from "../task-store.ts";
+import type { MovedIntake, MovedRecord, TransferStore } from "../transfer-store.ts";
+import type { Database, Row } from "./database.ts";
+import type { SessionCache } from "./session-cache.ts";
+
+/** Moves of intakes and tasks in SQLite. */
+export class SqliteTransfer implements TransferStore {
+  readonly #db: Database;
+  readonly #cache: SessionCache;
+  readonly #statements;
+
+  constructor(db: Database, cache: SessionCache) {
+    this.#db = db;
+    this.#cache = cache;
+    this.#statements = {
+      intakes: db.prepare(
+        `SELECT i.name, s.id AS session, i.stamp, i.checkpoint, i.progress FROM intakes i JOIN sessions s ON s.number = i.session
+         WHERE i.name > ? AND s.id IS NOT NULL ORDER BY i.name LIMIT ?`,
+      ),
+      records: db.prepare(
+        `SELECT r.record, r.seq, r.version FROM intake_records r JOIN intakes i ON i.number = r.intake
+         WHERE i.name = ? AND r.record > ? ORDER BY r.record LIMIT ?`,
+      ),
+      number: db.prepare("SELECT number FROM intakes WHERE name = ?"),
+      addIntake: db.prepare("INSERT INTO intakes (name, session) VALUES (?, ?)"),
+      setIntake: db.prepare("UPDATE intakes SET stamp = ?, checkpoint = ?, progress = ? WHERE number = ?"),
+      putRecord: db.prepare(
+        "INSERT INTO intake_records (intake, record, seq, version) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq, version = excluded.version",
+      ),
+      putTask: db.prepare(
+        `INSERT INTO tasks (id, session, parent, parent_session, agent, state, mode, owner, epoch, can_resume, resumes, wish,
+           wish_reason, notice, attempts, created_at, settled_at, deadline_at, first_seq, last_seq, notice_seq)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (id) DO UPDATE SET state = excluded.state, mode = excluded.mode, owner = excluded.owner,
+           epoch = excluded.epoch, resumes = excluded.resumes, wish = excluded.wish, wish_reason = excluded.wish_reason,
+           notice = excluded.notice, attempts = excluded.attempts, settled_at = excluded.settled_at,
+           last_seq = excluded.last_seq, notice_seq = excluded.notice_seq`,
+      ),
+    };
+  }
+
+  intakes({ after = "", limit }: { after?: string; limit: number }): Promise<readonly MovedIntake[]> {
+    return this.#db.read(() => this.#statements.intakes.all(after, limit).map(toMovedIntake));
+  }
+
+  records(
+    name: string,
+    { after = "", limit }: { after?: string; limit: number },
+  ): Promise<readonly MovedRecord[]> {
+    return this.#db.read(() =>
+      this.#statements.records.all(name, after, limit).map((row) => ({
+        id: row.record as string,
+        seq: row.seq as number,
+        ...(row.version !== null && { version: row.version as string }),
+      })),
+    );
+  }
+
+  async putRecords(intake: MovedIntake, records: readonly MovedRecord[]): Promise<void> {
+    await this.#db.transact(() => {
+      const number = this.#requireIntake(intake);
+      for (const { id, seq, version } of records)
+        this.#statements.putRecord.run(number, id, seq, version ?? null);
+    });
+  }
+
+  async putIntake(intake: MovedIntake): Promise<void> {
+    await this.#db.transact(() => {
+      const { stamp, checkpoint, progress } = intake;
+      this.#statements.setIntake.run(
+        stamp,
+        checkpoint ?? null,
+        progress ?? null,
+        this.#requireIntake(intake),
+      );
+    });
+  }
+
+  async putTask(task: TaskRecord): Promise<void> {
+    await this.#db.transact(() => {
+      this.#statements.putTask.run(
+        task.id,
+        this.#cache.require(task.session).number,
+        task.parent ?? null,
+        task.parentSession ?? null,
+        task.agent,
+        task.state,
+        task.mode,
+        task.owner ?? null,
+        task.epoch,
+        task.canResume ? 1 : 0,
+        task.resumes,
+        task.wish ?? null,
+        task.wishReason ?? null,
+        task.notice ?? null,
+        task.attempts,
+        task.createdAt,
+        task.settledAt ?? null,
+        task.deadlineAt ?? null,
+        task.firstSeq,
+        task.lastSeq,
+        task.noticeSeq,
+      );
+    });
+  }
+
+  #requireIntake({ name, session }: MovedIntake): number {
+    const known = this.#statements.number.get(name)?.number as number | undefined;
+    if (known !== undefined) return known;
+    return Number(this.#statements.addIntake.run(name, this.#cache.require(session).number).lastInsertRowid);
+  }
+}
+
+function toMovedIntake(row: Row): MovedIntake {
+  return {
+    name: row.name as string,
+    session: row.session as string,
+    stamp: row.stamp as number,
+    ...(row.checkpoint !== null && { checkpoint: row.checkpoint as string }),
+    ...(row.progress !== null && { progress: row.progress as string }),
+  };
+}
