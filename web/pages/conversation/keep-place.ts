@@ -89,8 +89,12 @@ export class PlaceKeeper {
     if (!kept) return;
     list.getVirtualItems();
     const start = list.measurementsCache[places.get(kept.key) as number]?.start;
-    if (start !== undefined && Math.abs(start - kept.delta - (list.scrollElement?.scrollTop ?? 0)) > 1)
-      list.scrollToOffset(start - kept.delta);
+    const scroller = list.scrollElement;
+    if (!scroller || start === undefined || Math.abs(start - kept.delta - scroller.scrollTop) <= 1) return;
+    // The list's own scrolling would repeat itself over the next frames, against the reader.
+    scroller.scrollTop = start - kept.delta;
+    list.scrollOffset = scroller.scrollTop;
+    list.options.onChange(list, false);
   }
 
   close(): void {
