@@ -46,7 +46,7 @@ const MAX_SOURCES = 1_000;
 const KINDS: readonly unknown[] = [undefined, "session", "file"];
 
 /** Lists the sources of the index. */
-export async function listSources(log: Log, query: SourceQuery): Promise<readonly IndexSource[]> {
+export async function readIndexSources(log: Log, query: SourceQuery): Promise<readonly IndexSource[]> {
   const { kind, after = 0, limit = 100 } = checkFields("query", query);
   if (!KINDS.includes(kind)) throw createArgumentError("kind", kind, '"session" or "file"');
   const records = await log.store.memory.sources({

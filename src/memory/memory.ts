@@ -27,7 +27,7 @@ import { type RankedChunk, toHit } from "./make-hits.ts";
 import { checkMemoryFilter } from "./memories/memory-trust.ts";
 import { RecallableMemories } from "./memories/recallable-memories.ts";
 import { isIdInScope } from "./memory-scope.ts";
-import { type IndexSource, listSources, type MemoryState, type SourceQuery } from "./memory-state.ts";
+import { type IndexSource, type MemoryState, readIndexSources, type SourceQuery } from "./memory-state.ts";
 import type { TermVectors } from "./rank/turn-candidate.ts";
 import { liftRareWords } from "./rare-words.ts";
 import { type ReadNewestOptions, readNewest } from "./read-newest.ts";
@@ -237,7 +237,7 @@ export class Memory implements Closable {
 
   /** The sessions and files in the index, in the order in which they came into it. */
   async sources(query: SourceQuery = {}): Promise<readonly IndexSource[]> {
-    return listSources(this.#deps.log, query);
+    return readIndexSources(this.#deps.log, query);
   }
 
   /** Indexes files and folders; missing files are removed from the index. */

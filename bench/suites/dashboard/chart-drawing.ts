@@ -49,7 +49,7 @@ export async function measureChart(size: ChartSize, { folder }: ChildPlace): Pro
       await page.locator(".chart canvas").waitFor();
       return (await meter.read()).cpuMs - cpuMs;
     });
-    // Another theme draws the whole chart anew, with its data from the same lists; the page around it changes colors.
+    // Another theme draws the whole chart again, with its data from the same lists; the page around it changes colors.
     let isDark = false;
     const drawn = await measureMedian(async () => {
       isDark = !isDark;

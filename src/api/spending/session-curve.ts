@@ -10,7 +10,7 @@ import {
 import { computeCacheShare } from "./session-usage.ts";
 
 /** One request of a curve. */
-export interface RequestPoint {
+interface RequestPoint {
   readonly seq: number;
   readonly at: number;
   readonly tokens: number;

@@ -111,7 +111,7 @@ export async function writeSampleTalk(
 ): Promise<Session> {
   const session = await kernel.session(id, {
     title: "Berths of the harbor",
-    meta: { cwd: "/home/ada/harbor" },
+    meta: { cwd: "/srv/harbor" },
   });
   const window = session.window({ model: MODEL, models: { "*": { window: 40_000 } } });
   for (let turn = 1; turn <= turns; turn++) {
