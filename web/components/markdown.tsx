@@ -8,7 +8,8 @@ export function Markdown({ text }: { readonly text: string }) {
   const [render, setRender] = useState<Render | undefined>(() => loaded);
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (loaded) return;
+    // Another message may have loaded it between the first rendering and this effect.
+    if (loaded) return setRender(loaded);
     void import("../markdown/render-markdown.ts").then((module) => {
       loaded = module;
       setRender(module);

@@ -27,8 +27,12 @@ export async function serveStore(
   const file = join(folder, "longhaul.json");
   writeFileSync(file, JSON.stringify({ port: 0, upstreams: [NO_UPSTREAM] }), { mode: 0o600 });
   const { config } = loadConfig({ path: file, cwd: folder, env: {}, flags: {} });
-  const kernel = await openKernel({ path: join(folder, "store"), models: config.models, embedder: null });
-  await fill(kernel);
+  const options = { path: join(folder, "store"), models: config.models, embedder: null };
+  {
+    await using writer = await openKernel(options);
+    await fill(writer);
+  }
+  const kernel = await openKernel(options);
   const gateway = await openGateway({ kernel, config: () => config, log: () => undefined, env: {} });
   const browser = await chromium.launch({ executablePath: program, args: [...CHROMIUM_FLAGS] });
   const page = await browser.newPage({ viewport: { width: 1_280, height: 860 }, locale: "en-US" });
