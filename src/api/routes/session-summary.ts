@@ -76,9 +76,12 @@ export async function describeSession(
   };
 }
 
+/** A report follows its reply; searching further would read the whole of a conversation without reports. */
+const MAX_ENTRIES = 100;
+
 async function findLastRequest(kernel: Kernel, session: Session): Promise<LastRequest | undefined> {
-  const { entries } = await session.page({ kinds: ["usage"], limit: 1 });
-  const [entry] = entries;
+  const { entries } = await session.page({ kinds: ["usage", "message"], limit: MAX_ENTRIES });
+  const entry = entries.findLast(({ kind }) => kind === "usage");
   if (entry?.kind !== "usage") return undefined;
   const { at, model } = entry;
   const { session: totals } = addReport(EMPTY_LEDGER, { at, body: entry }, (id) => kernel.modelFacts(id));
