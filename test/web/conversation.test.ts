@@ -75,7 +75,7 @@ browserProof(
     const { page, problems } = await openPage(`${linkTo(gateway.url, session.id)}?entry=${seq}`);
     const edit = page.locator(`.edit[data-seq="${seq}"]`);
     await edit.locator("summary").click();
-    for (const name of ["Why", "Messages that left", "This call", "Each later call", "Pays off after"])
+    for (const name of ["Why", "Messages that left", "This call", "Each later call", "Pays off"])
       await edit.getByText(name, { exact: true }).waitFor();
     await keepScreenshot(page, "conversation-edit");
     const state = edit.locator(".edit-state");

@@ -30,7 +30,7 @@ browserProof("the window shows its parts, its cost, its course and every edit wi
   await chart.waitFor();
   const box = await chart.boundingBox();
   await chart.hover({ position: { x: (box?.width ?? 0) - 2, y: 60 } });
-  await page.locator(".readout").getByText("Pays off after").waitFor();
+  await page.locator(".readout").getByText("Pays off").waitFor();
   expect(await findAccessFaults(page)).toEqual([]);
   await keepScreenshot(page, "window-light");
   await page.keyboard.press("[");
