@@ -63,6 +63,8 @@ export interface Course {
 export interface Moment {
   /** False when the provider's cache of the last request has expired: changing the prefix then costs nothing extra. */
   readonly isHot: boolean;
+  /** True if the provider reports no cache at all, so that its cache is never hot; default false. */
+  readonly isUncached?: boolean;
   /** Tokens to reserve for pages that the newest message asks for; default 0. */
   readonly pageTokens?: number;
 }

@@ -1,10 +1,9 @@
 import { Turns } from "../../base/turns.ts";
-import type { CacheState } from "../../model/receipt.ts";
 import { applyEdits } from "../apply-edits.ts";
 import { isSystem } from "../is-system.ts";
 import { stubStaleImages } from "../passes/stub-stale-images.ts";
 import { withoutLostCalls } from "../policies/lost-calls.ts";
-import type { Budget, PolicyRun } from "../policy.ts";
+import type { Budget, Moment, PolicyRun } from "../policy.ts";
 import { findProtectedSeqs, findVerbatimSeqs } from "../protected-seqs.ts";
 import type { Slot } from "../slot.ts";
 import { sumSlotTokens } from "../sum-slot-tokens.ts";
@@ -113,7 +112,7 @@ export class PolicyPlanner {
   }
 
   /** Throws WINDOW_FLOOR if the content that may not be cut does not fit. */
-  fit(window: LoadedWindow, cache: CacheState, forcedTokens?: number, pageTokens = 0): ProposedWindow {
+  fit(window: LoadedWindow, moment: Moment, forcedTokens?: number): ProposedWindow {
     const { slots } = window;
     this.#setBudget(window, forcedTokens);
     const { tokens: most, messages = Number.POSITIVE_INFINITY } = this.#budget;
@@ -123,7 +122,7 @@ export class PolicyPlanner {
       slots.length > messages;
     if (this.#hasBudgetChanged()) this.#run = undefined;
     const run = this.#run ?? this.#start(window);
-    const fitted = run.fit({ isHot: cache !== "cold", ...(pageTokens > 0 && { pageTokens }) });
+    const fitted = run.fit(moment);
     const whole = this.#checkWindow(window, fitted);
     const next = this.#limitImages(whole, window);
     this.#calls++;

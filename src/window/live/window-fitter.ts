@@ -1,11 +1,12 @@
 import { throwIfAborted } from "../../model/errors.ts";
 import type { CacheState } from "../../model/receipt.ts";
+import type { Moment } from "../policy.ts";
 import type { Slot } from "../slot.ts";
 import { estimateText } from "../tokens/estimate.ts";
 import { estimateMaxCount } from "../tokens/learned-counts.ts";
 import type { RequestSizes } from "../usage/usage-meta.ts";
 import { buildCompactionState } from "./build-compaction-state.ts";
-import { estimateCacheState } from "./cache-state.ts";
+import { estimateCacheState, isUncached } from "./cache-state.ts";
 import { checkProgress } from "./check-progress.ts";
 import { estimateRequest } from "./estimate-request.ts";
 import { findLastSent } from "./find-last-sent.ts";
@@ -90,12 +91,13 @@ export class WindowFitter {
     const isForgetful = this.planner.mustReload(compacted, this.refusals.forcedTokens);
     if (isForgetful) this.reload();
     const window = isForgetful ? await this.follow() : compacted;
-    const proposed = this.planner.fit(
-      window,
-      cache,
-      this.refusals.forcedTokens,
-      this.#pager?.reserveTokens(window) ?? 0,
-    );
+    const { last } = this.meter;
+    const moment: Moment = {
+      isHot: cache !== "cold",
+      isUncached: last !== undefined && isUncached(last.usage),
+      pageTokens: this.#pager?.reserveTokens(window) ?? 0,
+    };
+    const proposed = this.planner.fit(window, moment, this.refusals.forcedTokens);
     if (!proposed.isEdited) {
       const isSummarized = compacted !== followed;
       return this.#buildResult(await this.#addPage(window, cache, options), cache, options, { isSummarized });

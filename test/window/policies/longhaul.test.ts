@@ -212,14 +212,22 @@ describe("the reasoning of finished replies", () => {
 });
 
 describe("a cold cache", () => {
-  const sizes = { toolTokens: 9_000, roomTokens: 32_000, newTokens: 3_000 };
+  const sizes = { toolTokens: 9_000, roomTokens: 32_000, lowTokens: 44_000, newTokens: 3_000 };
+  const cached = { share: 0.8, isUncached: false };
 
   test("lets a window be rebuilt that has some tool output, but not again for a little more", () => {
-    expect(isColdRebuildDue(sizes, 0.8)).toBe(true);
-    expect(isColdRebuildDue({ ...sizes, newTokens: 1_000 }, 0.8)).toBe(false);
-    expect(isColdRebuildDue({ ...sizes, toolTokens: 7_000 }, 0.8)).toBe(false);
-    expect(isColdRebuildDue({ ...sizes, toolTokens: 5_000, roomTokens: 6_000 }, 0.8)).toBe(true);
-    expect(isColdRebuildDue({ ...sizes, toolTokens: 4_000, roomTokens: 6_000 }, 0.8)).toBe(false);
+    expect(isColdRebuildDue(sizes, cached)).toBe(true);
+    expect(isColdRebuildDue({ ...sizes, newTokens: 1_000 }, cached)).toBe(false);
+    expect(isColdRebuildDue({ ...sizes, toolTokens: 7_000 }, cached)).toBe(false);
+    expect(isColdRebuildDue({ ...sizes, toolTokens: 5_000, roomTokens: 6_000 }, cached)).toBe(true);
+    expect(isColdRebuildDue({ ...sizes, toolTokens: 4_000, roomTokens: 6_000 }, cached)).toBe(false);
+  });
+
+  test("of a provider that has none lets the window fill first", () => {
+    const uncached = { ...cached, isUncached: true };
+    expect(isColdRebuildDue(sizes, uncached)).toBe(false);
+    expect(isColdRebuildDue({ ...sizes, toolTokens: 30_000 }, uncached)).toBe(false);
+    expect(isColdRebuildDue({ ...sizes, toolTokens: 30_000, newTokens: 5_000 }, uncached)).toBe(true);
   });
 });
 

@@ -123,7 +123,7 @@ export class LonghaulRun implements PolicyRun {
       this.#calledIds = undefined;
   }
 
-  fit({ isHot, pageTokens = 0 }: Moment): readonly Slot[] {
+  fit(moment: Moment): readonly Slot[] {
     if (!this.#isNew) {
       this.reason = undefined;
       return [...this.#window];
@@ -135,8 +135,8 @@ export class LonghaulRun implements PolicyRun {
     const short = this.#window;
     // The tokens before the messages may have changed.
     this.#tokens = this.#budget.system + sumSlotTokens(short);
-    const isForced = this.#isOver(pageTokens);
-    const why = isForced ? "over the limit" : this.#findRebuildReason(isHot);
+    const isForced = this.#isOver(moment.pageTokens ?? 0);
+    const why = isForced ? "over the limit" : this.#findRebuildReason(moment);
     if (why !== undefined) this.#rebuild(isForced);
     else if (!this.#calledIds) this.#settle(this.#window, new Set());
     this.#unsent = this.#window.length;
@@ -170,13 +170,15 @@ export class LonghaulRun implements PolicyRun {
    * An early rebuild removes only content that can be retrieved again; text of user and assistant stays, whatever it
    * costs.
    */
-  #findRebuildReason(isHot: boolean): string | undefined {
+  #findRebuildReason({ isHot, isUncached = false }: Moment): string | undefined {
     const { system } = this.#budget;
     const low = this.#computeReachableLow();
     const work = low - system - this.#texts.stayingTokens;
     if (!isHot) {
-      const sizes = { toolTokens: this.#tokens - low + work, roomTokens: work, newTokens: this.#newTokens };
-      return isColdRebuildDue(sizes, this.#options.cold) ? "the cache is cold" : undefined;
+      const toolTokens = this.#tokens - low + work;
+      const sizes = { toolTokens, roomTokens: work, lowTokens: low, newTokens: this.#newTokens };
+      const share = this.#options.cold;
+      return isColdRebuildDue(sizes, { share, isUncached }) ? "the cache is cold" : undefined;
     }
     const high = computeHighMark(low, this.#totalTokens / Math.max(1, this.#replies), this.#prices);
     if (this.#tokens <= high) return undefined;

@@ -8,6 +8,8 @@ const MIN_CALL_TOKENS = 200;
 /** Conditions of a rebuild while the cache is cold: tokens of tool calls in the window, and tokens that are new. */
 const COLD_TOKENS = 8_000;
 const MIN_NEW_TOKENS = 2_000;
+/** Without a cache, this share of a rebuilt window must be new since the last rebuild. */
+const NEW_SHARE = 0.1;
 
 /**
  * The size that a rebuild goes down to: a share of the room after system prompt and tools, but never above a target.
@@ -31,15 +33,30 @@ interface ColdSizes {
   readonly toolTokens: number;
   /** Tokens of tool calls that a rebuilt window has room for. */
   readonly roomTokens: number;
+  /** Tokens of a rebuilt window. */
+  readonly lowTokens: number;
   /** Tokens added since the last rebuild. */
   readonly newTokens: number;
 }
 
+/** Conditions of a rebuild while the cache is cold. */
+interface ColdConditions {
+  /** Share of the room for tool calls at which a rebuild starts at the latest. */
+  readonly share: number;
+  /** True if the provider has no cache. */
+  readonly isUncached: boolean;
+}
+
 /**
  * True if a rebuild is worth its loss of content while the cache is cold and the rebuild costs no extra write. A small
- * window waits until `share` of its room for tool calls is used, because its extract holds less.
+ * window waits until `share` of its room for tool calls is used, because its extract holds less. So does a window
+ * without a cache: it would be rebuilt every few calls, and keep far less than what fits.
  */
-export function isColdRebuildDue({ toolTokens, roomTokens, newTokens }: ColdSizes, share: number): boolean {
+export function isColdRebuildDue(
+  { toolTokens, roomTokens, lowTokens, newTokens }: ColdSizes,
+  { share, isUncached }: ColdConditions,
+): boolean {
+  if (isUncached) return toolTokens > roomTokens * share && newTokens > lowTokens * NEW_SHARE;
   return toolTokens > Math.min(roomTokens * share, COLD_TOKENS) && newTokens > MIN_NEW_TOKENS;
 }
 
