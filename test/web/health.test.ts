@@ -20,7 +20,7 @@ browserProof("health shows all measures as curves, limits, warnings and reliefs"
     await page.locator(`#${id} canvas`).waitFor();
   const chart = await page.locator("#memory .chart").getAttribute("aria-label");
   expect(chart).toMatch(
-    /^Memory: In use [\d.]+ MB, Heap [\d.]+ MB, Resident \(RSS\) [\d.]+ MB, Warning 100 MB/,
+    /^Memory: In use [\d.]+ [MG]B, Heap [\d.]+ [MG]B, Resident \(RSS\) [\d.]+ [MG]B, Warning 100 MB/,
   );
   await page.getByText("Memory gets short").waitFor();
   // A slope over seconds would be a guess.
@@ -34,7 +34,7 @@ browserProof("health shows all measures as curves, limits, warnings and reliefs"
   await page.getByText("What it freed").first().click();
   await page.locator("#notes").getByRole("rowheader", { name: "Write-ahead log" }).waitFor();
   await page.getByText(/The last \d+ measurements as a table/).click();
-  expect(await page.locator("details table tbody tr").count()).toBeGreaterThan(29);
+  await expect.poll(() => page.locator("details table tbody tr").count()).toBeGreaterThan(29);
   await page.getByText(/The last \d+ measurements as a table/).click();
   await checkLooks(page, "health");
   expect(problems).toEqual([]);
