@@ -9,6 +9,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
     "doctor",
     "backup",
     "restore",
+    "migrate",
     "gc",
     "retention",
     "check",

@@ -50,7 +50,7 @@ interface ColdConditions {
 /**
  * True if a rebuild is worth its loss of content while the cache is cold and the rebuild costs no extra write. A small
  * window waits until `share` of its room for tool calls is used, because its extract holds less. So does a window
- * without a cache: it would be rebuilt every few calls, and keep far less than what fits.
+ * without a cache: it would be rebuilt every few calls, and keep far less than fits.
  */
 export function isColdRebuildDue(
   { toolTokens, roomTokens, lowTokens, newTokens }: ColdSizes,
