@@ -18,7 +18,7 @@ export const migrateCommand = defineCommand({
   summary: "copy a store into another engine or place, and compare every entry",
   usage: ["migrate --to <folder or URL> [--from <folder or URL>] [options]"],
   about:
-    "Both ways between a folder and a PostgreSQL database (postgres://…). Agents and the gateway go on writing to the source meanwhile; run it again after they have stopped, and it copies the rest. Stopped at any time, it goes on where it was. The target must be new or filled by an earlier run. Sessions keep their ids and entries their numbers; the index is built again. The source is only read. Exits with code 3 if something could not be copied or the source has more.",
+    "Both ways between a folder and a PostgreSQL database (postgres://…). Agents and the gateway may write to the source meanwhile; run it again after they have stopped, and it copies the rest. Interrupted, it resumes on the next run. The target must be new or filled by an earlier run. Sessions keep their ids and entries their numbers; the index is built again. The source is only read. Exits with code 3 if something could not be copied or the source has more.",
   options: {
     from: { type: "string", value: "STORE", help: "folder or postgres://… (default: the store in use)" },
     to: { type: "string", value: "STORE", help: "folder or postgres://…" },
