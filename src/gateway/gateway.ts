@@ -33,6 +33,7 @@ import { ReferencedItems } from "./request/referenced-items.ts";
 import { ResponseIds } from "./thread/response-ids.ts";
 import { Threads } from "./thread/threads.ts";
 import { closeAgents, createAgents } from "./upstream/connection-agents.ts";
+import { PackedBodies } from "./upstream/packed-bodies.ts";
 
 /** Dependencies and settings of a gateway. */
 export interface GatewayOptions {
@@ -169,6 +170,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       items: new ReferencedItems(names),
       compactions: new KnownCompactions(kernel),
       agents,
+      packedBodies: new PackedBodies(),
       spans,
       stored,
       prepareStored,

@@ -28,7 +28,7 @@ export async function compactResponses(incoming: Incoming, services: Services): 
   const answer = await sendRequest(incoming, services, {
     upstream,
     body: changed ?? [raw],
-    isEdited: changed !== undefined,
+    isBodyChanged: changed !== undefined,
   });
   trace.status = answer.status;
   const chunks: Buffer[] = [];

@@ -28,7 +28,7 @@ export async function countTokens(incoming: Incoming, services: Services, target
   const memories = isEdited ? await findCountedMemories(incoming, services, target) : undefined;
   const counted = isSame ? undefined : buildCountedBody(incoming, services, target, { isEdited, memories });
   const sent = counted?.sent ?? [raw];
-  const answer = await sendRequest(incoming, services, { upstream, body: sent, isEdited: !isSame });
+  const answer = await sendRequest(incoming, services, { upstream, body: sent, isBodyChanged: !isSame });
   const read = await readUpstreamBody(answer.body, MAX_BYTES, { idleMs: config.limits.idleMs, signal });
   const { threshold } = services.modelLimits.getLimits(target, config.threshold);
   const maxTokens = isEdited && !counted?.isControl ? threshold : Number.POSITIVE_INFINITY;

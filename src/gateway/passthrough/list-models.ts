@@ -38,7 +38,7 @@ async function fetchModels(
 ): Promise<readonly WireObject[]> {
   const { prefix = "" } = upstream;
   try {
-    const answer = await sendRequest(incoming, services, { upstream, body: undefined, isEdited: true });
+    const answer = await sendRequest(incoming, services, { upstream, body: undefined, isBodyChanged: true });
     const { idleMs } = services.config().limits;
     const { decoded } = await readUpstreamBody(answer.body, MAX_BYTES, { idleMs, signal: incoming.signal });
     const { data } = JSON.parse(decoded?.toString("utf8") ?? "");

@@ -16,7 +16,7 @@ export async function passThrough(
   const answer = await sendRequest(incoming, services, {
     upstream,
     body: changed ?? (hasBody ? [raw] : undefined),
-    isEdited: changed !== undefined,
+    isBodyChanged: changed !== undefined,
   });
   trace.status = answer.status;
   const { idleMs } = services.config().limits;

@@ -59,18 +59,34 @@ export async function sendRound(
   return { response: answer, ...(refusal && { refusal }) };
 }
 
-function sendBody(
+/** Sends a body; one that was not changed leaves as it was received, compressed if the upstream accepts that. */
+async function sendBody(
   { incoming, services, trace, request, target, call, span }: Exchange,
   body: readonly Uint8Array[],
 ): Promise<UpstreamResponse> {
+  const { upstream } = target;
+  const { packedBodies } = services;
   const isSame = body[0] === request.messages.cut.bytes;
+  const isPacked = isSame && incoming.raw !== incoming.body;
+  const send = (pieces: readonly Uint8Array[], isBodyChanged: boolean) =>
+    sendRequest(incoming, services, {
+      upstream,
+      body: pieces,
+      isBodyChanged,
+      isResponseRead: isBodyChanged || call.isEditable,
+      span,
+    });
   trace.bytesIn = incoming.body.length;
-  return sendRequest(incoming, services, {
-    upstream: target.upstream,
-    body: isSame && !call.isEditable ? [incoming.raw] : body,
-    isEdited: !isSame || call.isEditable,
-    span,
-  });
+  if (!isPacked) return send(body, !isSame);
+  // With edits off, the request is the client's own affair.
+  if (!call.isEditable) return send([incoming.raw], false);
+  if (!packedBodies.mayAccept(upstream.name)) return send(body, true);
+  const response = await send([incoming.raw], false);
+  if (!packedBodies.mustUnpack(upstream.name, response.status)) return response;
+  response.body.destroy();
+  const unpacked = await send(body, true);
+  packedBodies.recordUnpacked(upstream.name, unpacked.status);
+  return unpacked;
 }
 
 /** True if another request must be tried: one without the gateway's additions, or one with a different window. */

@@ -19,8 +19,10 @@ interface UpstreamSend {
   readonly upstream: UpstreamConfig;
   /** Undefined for a request without a body. */
   readonly body: readonly Uint8Array[] | undefined;
-  /** True if the body was changed, or if the response must be read on its way. */
-  readonly isEdited: boolean;
+  /** True if the body is sent in other bytes than it was received in. */
+  readonly isBodyChanged: boolean;
+  /** True if the response must be read on its way; default: as `isBodyChanged`. */
+  readonly isResponseRead?: boolean;
   readonly span?: CallSpan | undefined;
 }
 
@@ -31,7 +33,7 @@ export async function sendRequest(
   sent: UpstreamSend,
 ): Promise<UpstreamResponse> {
   const { request, response, route, query, signal, trace } = incoming;
-  const { upstream, body, isEdited, span } = sent;
+  const { upstream, body, isBodyChanged, isResponseRead = isBodyChanged, span } = sent;
   const url = buildUpstreamUrl(upstream, route.path, query);
   const rawHeaders = buildUpstreamHeaders(withSpanHeaders(request.rawHeaders, span), {
     api: route.api,
@@ -39,7 +41,8 @@ export async function sendRequest(
     key: getUpstreamKey(upstream, services.env),
     isGatewayToken: services.isGatewayToken,
     bodyLength: body && countBytes(body),
-    isEdited,
+    isBodyChanged,
+    isResponseRead,
   });
   const missing = findMissingCredential(upstream, rawHeaders);
   if (missing) throw new FaultError(missing);

@@ -13,8 +13,10 @@ export interface OutgoingHeaderOptions {
   readonly isGatewayToken?: ((credential: string) => boolean) | undefined;
   /** Size of the body as sent; undefined for a request without a body. */
   readonly bodyLength: number | undefined;
-  /** True if the body was changed, or if the response must be read on its way. */
-  readonly isEdited: boolean;
+  /** True if the body is sent in other bytes than it was received in. */
+  readonly isBodyChanged: boolean;
+  /** True if the response must be read on its way, so that it must not be compressed. */
+  readonly isResponseRead: boolean;
 }
 
 /** Headers that are valid only for the exact bytes received. */
@@ -31,7 +33,7 @@ const BYTE_HEADERS: ReadonlySet<string> = new Set([
  * the gateway and, where a key is configured, the client's own credentials.
  */
 export function buildUpstreamHeaders(rawHeaders: RawHeaders, sending: OutgoingHeaderOptions): string[] {
-  const { api, host, key, isGatewayToken, bodyLength, isEdited } = sending;
+  const { api, host, key, isGatewayToken, bodyLength, isBodyChanged, isResponseRead } = sending;
   const isHopByHop = createHopByHopTest(rawHeaders);
   const sent: string[] = [];
   let hasHost = false;
@@ -54,9 +56,9 @@ export function buildUpstreamHeaders(rawHeaders: RawHeaders, sending: OutgoingHe
         sent.push(...buildKeyHeaders(api, host, key));
         hasKey = true;
       }
-    } else if (lowerName === "accept-encoding" && isEdited) {
+    } else if (lowerName === "accept-encoding" && isResponseRead) {
       sent.push(name, "identity");
-    } else if (isForUpstream(lowerName, isEdited) && !isHopByHop(lowerName)) {
+    } else if (isForUpstream(lowerName, isBodyChanged) && !isHopByHop(lowerName)) {
       sent.push(name, value);
     }
   }
@@ -67,7 +69,7 @@ export function buildUpstreamHeaders(rawHeaders: RawHeaders, sending: OutgoingHe
 }
 
 /** "Expect" is dropped, because the gateway has already received the whole body. */
-function isForUpstream(name: string, isEdited: boolean): boolean {
+function isForUpstream(name: string, isBodyChanged: boolean): boolean {
   if (name === "expect" || name.startsWith("x-longhaul-")) return false;
-  return !(isEdited && BYTE_HEADERS.has(name));
+  return !(isBodyChanged && BYTE_HEADERS.has(name));
 }

@@ -3,12 +3,14 @@ import type { Spans } from "../observe/spans.ts";
 import type { ReferencedItems } from "../request/referenced-items.ts";
 import type { ResponseIds } from "../thread/response-ids.ts";
 import type { ConnectionAgents } from "./connection-agents.ts";
+import type { PackedBodies } from "./packed-bodies.ts";
 
 /** Services for requests to upstreams. */
 export interface UpstreamServices {
   readonly config: () => GatewayConfig;
   readonly env: NodeJS.ProcessEnv;
   readonly agents: ConnectionAgents;
+  readonly packedBodies: PackedBodies;
   readonly spans: Spans;
   readonly responses: ResponseIds;
   readonly items: ReferencedItems;

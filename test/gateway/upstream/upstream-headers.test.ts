@@ -11,7 +11,8 @@ const plain: OutgoingHeaderOptions = {
   api: "anthropic",
   host: "api.anthropic.com",
   bodyLength: 12,
-  isEdited: false,
+  isBodyChanged: false,
+  isResponseRead: false,
 };
 const claude = [
   ["Host", "127.0.0.1:4747"],
@@ -104,11 +105,13 @@ describe("upstreamHeaders", () => {
       "Expect",
       "100-continue",
     ];
-    expect(pairs(buildUpstreamHeaders(raw, { ...plain, isEdited: true }))).toEqual([
-      ["Host", "api.anthropic.com"],
-      ["Accept-Encoding", "identity"],
-      ["Content-Length", "12"],
-    ]);
+    expect(pairs(buildUpstreamHeaders(raw, { ...plain, isBodyChanged: true, isResponseRead: true }))).toEqual(
+      [
+        ["Host", "api.anthropic.com"],
+        ["Accept-Encoding", "identity"],
+        ["Content-Length", "12"],
+      ],
+    );
     expect(buildUpstreamHeaders(raw, plain)).toContain("gzip");
   });
 
@@ -165,7 +168,14 @@ describe("upstreamHeaders", () => {
         fc.boolean(),
         fc.option(fc.constant("key"), { nil: undefined }),
         (given, isEdited, key) => {
-          const sent = pairs(buildUpstreamHeaders(given.flat(), { ...plain, isEdited, key }));
+          const sent = pairs(
+            buildUpstreamHeaders(given.flat(), {
+              ...plain,
+              isBodyChanged: isEdited,
+              isResponseRead: isEdited,
+              key,
+            }),
+          );
           const names = sent.map(([one]) => one.toLowerCase());
           expect(
             names.some((one) =>
