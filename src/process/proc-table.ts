@@ -24,6 +24,8 @@ const KERNEL_THREAD = 0x0020_0000;
 const CHASE_OVERLAP = 6;
 const MAX_CHASED_PIDS = 4_096;
 const MAX_CHASE_MISSES = 20;
+/** An exec is over by then, even on a busy machine; a process that is blank for longer has no environment. */
+const MAX_EXEC_MS = 1_000;
 
 /** The process table of Linux, read from /proc. */
 export function createProcTable(folder = "/proc", uid = process.getuid?.() ?? 0): ProcessTable {
@@ -40,14 +42,17 @@ export function createProcTable(folder = "/proc", uid = process.getuid?.() ?? 0)
   const isWhole = (pid: number) =>
     readProcFile(`${folder}/${pid}/status`)?.includes(`\nTgid:\t${pid}\n`) === true;
   const newest = () => Number(readProcFile(`${folder}/loadavg`)?.toString("latin1").split(" ")[4]);
+  const maxPid = () => Number(readProcFile(`${folder}/sys/kernel/pid_max`)?.toString("latin1"));
   const ownTicks = ticksOf(see(process.pid));
   let newestListed = 0;
-  let hasBlank = false;
+  /** Processes without an environment in the last list, and when each was first seen so. */
+  let blankSince = new Map<string, number>();
   return {
     list() {
       const seen: ProcessSnapshot[] = [];
       newestListed = newest();
-      hasBlank = false;
+      const blank = new Map<string, number>();
+      const now = performance.now();
       for (const name of readdirSync(folder)) {
         const pid = Number(name);
         // The tree of a superuser may include processes of other users; other users could not signal them anyway.
@@ -55,11 +60,14 @@ export function createProcTable(folder = "/proc", uid = process.getuid?.() ?? 0)
         const whole = seeWhole(pid);
         if (!whole) continue;
         seen.push(whole);
-        hasBlank ||= whole.isBlank && whole.state === "alive" && ticksOf(whole) >= ownTicks;
+        if (!whole.isBlank || whole.state !== "alive" || ticksOf(whole) < ownTicks) continue;
+        const key = `${pid} ${whole.born}`;
+        blank.set(key, blankSince.get(key) ?? now);
       }
+      blankSince = blank;
       return seen;
     },
-    hasUnread: () => hasBlank,
+    hasUnread: () => [...blankSince.values()].some((since) => performance.now() - since < MAX_EXEC_MS),
     look(pid) {
       const seen = see(pid);
       return seen && seen.state !== "zombie" ? { pid: seen.pid, born: seen.born } : undefined;
@@ -77,10 +85,9 @@ export function createProcTable(folder = "/proc", uid = process.getuid?.() ?? 0)
       for (let misses = 0; misses < MAX_CHASE_MISSES; misses++) {
         const now = newest();
         if (!(now > 1) || now === last) break;
-        // Pids wrap around.
-        const from = Math.max(2, now < last ? now - CHASE_OVERLAP : last + 1, now - MAX_CHASED_PIDS);
+        const pids = listNewPids(last, now, maxPid());
         last = now;
-        for (let pid = now; pid >= from; pid--) {
+        for (const pid of pids) {
           const seen = spared.has(pid) ? undefined : seeWhole(pid);
           if (!seen) continue;
           // A process in the middle of exec has an empty environment; check it again.
@@ -94,6 +101,15 @@ export function createProcTable(folder = "/proc", uid = process.getuid?.() ?? 0)
       return count;
     },
   };
+}
+
+/** The pids that were given out after `last`, up to `now`, newest first; they begin again after the largest one. */
+function* listNewPids(last: number, now: number, maxPid: number): Generator<number> {
+  const hasWrapped = now < last;
+  let count = 0;
+  for (let pid = now; pid > (hasWrapped ? 1 : last) && count < MAX_CHASED_PIDS; pid--, count++) yield pid;
+  if (!hasWrapped) return;
+  for (let pid = maxPid - 1; pid > last && count < MAX_CHASED_PIDS; pid--, count++) yield pid;
 }
 
 /** When a process began, in ticks since the system started; 0 if unknown. */

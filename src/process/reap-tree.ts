@@ -23,8 +23,7 @@ export interface ReapResult {
 
 const FREEZE_ROUNDS = 12;
 const MAX_PAUSE_MS = 100;
-/** Waits for processes in the middle of exec: how often, how long. */
-const MAX_WAITS = 10;
+/** Pause before a process in the middle of exec is looked at again. */
 const WAIT_MS = 5;
 
 /**
@@ -44,10 +43,10 @@ export async function reapTree(find: MemberFilter, options: ReapOptions = {}): P
   let members = await terminateMembers(look, table, graceEnd);
   const killEnd = performance.now() + (options.killMs ?? 5_000);
   if (members.length > 0) members = await killMembers(look, table, killEnd);
-  for (let waits = 0; members.length === 0 && performance.now() < killEnd; ) {
+  while (members.length === 0 && performance.now() < killEnd) {
     if (!table.chase?.(find, "SIGKILL")) {
       // A process in the middle of exec shows no environment, so it may belong to the tree.
-      if (!table.hasUnread?.() || ++waits > MAX_WAITS) break;
+      if (!table.hasUnread?.()) break;
       await sleep(WAIT_MS);
     }
     members = await killMembers(look, table, killEnd);

@@ -43,7 +43,8 @@ export class RunTree {
     });
     for (let pauseMs = 5; ; pauseMs = Math.min(100, pauseMs * 2)) {
       const find = (list: readonly ProcessSnapshot[]) => this.members(list);
-      const isEmpty = find(await table.list()).length === 0 && !table.chase?.(find);
+      // A process in the middle of exec shows no environment, so it may belong to the run.
+      const isEmpty = find(await table.list()).length === 0 && !table.chase?.(find) && !table.hasUnread?.();
       if (isEmpty || isOver || performance.now() >= end) return isEmpty;
       await Promise.race([sleep(pauseMs), until]);
     }

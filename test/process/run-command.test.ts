@@ -257,6 +257,7 @@ describe("the end of a run", () => {
         file,
         `trap "" TERM; echo >> ${steps}; [ $1 -gt 0 ] && setsid sh $0 $(($1 - 1)) > /dev/null 2>&1 &\n`,
       );
+      writeFileSync(steps, "");
       const end = await runCommand({
         ...{ command: "sh", args: [file, "3000"], deadlineMs: 200, graceMs: 50, lingerMs: 100 },
         tag: freshTag(),
