@@ -239,7 +239,7 @@ describe("a provider that fails in every possible way", () => {
           expect(climbed.text).not.toContain("evil.example");
           expect(model.calls.length + fallback.calls.length).toBeLessThanOrEqual(40);
         }),
-        { numRuns: proofRounds(1_000) },
+        { numRuns: proofRounds(1_000, 30) },
       );
     },
     180_000,
@@ -264,7 +264,7 @@ describe("a provider that fails in every possible way", () => {
             const sources = await all(session.expand(compacted?.overlay as number));
             expect(sources.length).toBeGreaterThan(15);
           }),
-          { numRuns: proofRounds(60) },
+          { numRuns: proofRounds(60, 4) },
         );
       } finally {
         await kernel.close();

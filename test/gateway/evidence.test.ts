@@ -155,7 +155,7 @@ sizedTest(
           await gateway.close();
         },
       ),
-      { numRuns: proofRounds(12, 4) },
+      { numRuns: proofRounds(12, 2) },
     );
   },
 );

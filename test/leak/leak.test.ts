@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
+import { proofTest } from "../support/proof.ts";
 
-test("300 cycles of opening, using and closing a session keep no heap and no handle", () => {
+proofTest("300 cycles of opening, using and closing a session keep no heap and no handle", () => {
   const script = fileURLToPath(new URL("./cycles.ts", import.meta.url));
   const report = JSON.parse(
     execFileSync(process.execPath, ["--expose-gc", script, "300"], { encoding: "utf8" }),

@@ -39,7 +39,7 @@ describe("the code of the pages", () => {
     expect(programs.filter(({ code }) => !/from "longhaul/.test(code)).map(({ name }) => name)).toEqual([]);
   });
 
-  test("compiles, without optional packages unless the page says to install them", () => {
+  proofTest("compiles, without optional packages unless the page says to install them", () => {
     const folder = testFolder();
     const peers = [...new Set(programs.flatMap(peersOf))];
     installDeclarations(join(folder, "plain"));

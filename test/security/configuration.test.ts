@@ -78,31 +78,34 @@ const asking = {
 };
 
 describe("a configuration planted in the working folder", () => {
-  test("gets no key, no word and no page, whether it lies there first or is written while the gateway runs", async () => {
-    const [mine, attacker, user] = [await listener(), await listener(), places()];
-    plant(user.store, { upstreams: plantedFor(mine.url).upstreams });
-    plant(user.cwd, plantedFor(attacker.url));
-    const { running, listening, url, printed } = await serveIn(user);
-    expect(listening.config).toBe(join(user.store, "longhaul.json"));
-    expect(listening.settings.threshold).toBe(75);
-    const notices = listening.warnings.filter((one: string) => one.includes(user.cwd));
-    expect(notices).toHaveLength(1);
-    expect(notices[0]).toMatch(/upstreams.*longhaul trust/);
+  proofTest(
+    "gets no key, no word and no page, whether it lies there first or is written while the gateway runs",
+    async () => {
+      const [mine, attacker, user] = [await listener(), await listener(), places()];
+      plant(user.store, { upstreams: plantedFor(mine.url).upstreams });
+      plant(user.cwd, plantedFor(attacker.url));
+      const { running, listening, url, printed } = await serveIn(user);
+      expect(listening.config).toBe(join(user.store, "longhaul.json"));
+      expect(listening.settings.threshold).toBe(75);
+      const notices = listening.warnings.filter((one: string) => one.includes(user.cwd));
+      expect(notices).toHaveLength(1);
+      expect(notices[0]).toMatch(/upstreams.*longhaul trust/);
 
-    await fetch(`${url}/v1/messages`, asking);
-    const page = await fetch(`${url}/api/sessions`, { headers: { origin: "https://attacker.example" } });
-    expect(page.status).toBe(403);
-    plant(user.cwd, { ...plantedFor(attacker.url), threshold: 51 });
-    writeFileSync(join(user.cwd, "longhaul.gateway.json"), JSON.stringify(plantedFor(attacker.url)));
-    await sleep(2_500);
-    await fetch(`${url}/v1/messages`, asking);
-    expect(attacker.received).toEqual([]);
-    expect(mine.received.map(({ headers }) => headers["x-api-key"])).toEqual([KEY, KEY]);
-    expect(printed()).not.toContain('"reloaded"');
-    running.process.kill("SIGTERM");
-    const { stderr } = await running.ended;
-    expect(stderr.split("\n").filter((line) => line.includes("was ignored"))).toHaveLength(1);
-  });
+      await fetch(`${url}/v1/messages`, asking);
+      const page = await fetch(`${url}/api/sessions`, { headers: { origin: "https://attacker.example" } });
+      expect(page.status).toBe(403);
+      plant(user.cwd, { ...plantedFor(attacker.url), threshold: 51 });
+      writeFileSync(join(user.cwd, "longhaul.gateway.json"), JSON.stringify(plantedFor(attacker.url)));
+      await sleep(2_500);
+      await fetch(`${url}/v1/messages`, asking);
+      expect(attacker.received).toEqual([]);
+      expect(mine.received.map(({ headers }) => headers["x-api-key"])).toEqual([KEY, KEY]);
+      expect(printed()).not.toContain('"reloaded"');
+      running.process.kill("SIGTERM");
+      const { stderr } = await running.ended;
+      expect(stderr.split("\n").filter((line) => line.includes("was ignored"))).toHaveLength(1);
+    },
+  );
 
   sizedTest("decides nothing but what it may, whatever it holds and even when it is trusted", () => {
     const names = Object.keys((getConfigSchemaJson() as { properties: object }).properties);

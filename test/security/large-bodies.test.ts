@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, request as openRequest } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished } from "vitest";
 import { openKernel } from "../../src/index.ts";
 import { startProgram } from "../cli/support/program.ts";
 import { testFolder } from "../support/folder.ts";
@@ -151,7 +151,7 @@ describe.skipIf(!isLinux)("a large body", () => {
     expect(memory("VmHWM") - before).toBeLessThan(500 * MB);
   });
 
-  test("is kept as it was said, whichever part of it is large", async () => {
+  proofTest("is kept as it was said, whichever part of it is large", async () => {
     const { url, store, running } = await serve();
     const words = `${text(2 * MB)} ${"\u{1f600}é\\".repeat(100_000)} end`;
     const picture = image(2 * MB);
@@ -200,7 +200,7 @@ describe.skipIf(!isLinux)("a large body", () => {
     expect((await session.page({ kinds: ["message"], limit: 10 })).entries).toHaveLength(4);
   });
 
-  test("loses its secrets where secrets are taken out", async () => {
+  proofTest("loses its secrets where secrets are taken out", async () => {
     const { url, store, running } = await serve({ redact: true });
     const secret = `sk-ant-api03-${"Ab1".repeat(31)}`;
     const words = `${text(1.5 * MB)}\nANTHROPIC_API_KEY=${secret}\n${text(1.5 * MB)}`;

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createToken } from "../../src/gateway/config/access-token.ts";
 import { findReferences } from "../../src/gateway/request/find-references.ts";
 import { ask, startGateway } from "../support/gateway.ts";
+import { proofTest } from "../support/proof.ts";
 import { startUpstream } from "../support/upstream.ts";
 
 const [ALICE, BOB, ADMIN] = [createToken(), createToken(), createToken()];
@@ -83,25 +84,28 @@ const NAMED: readonly object[] = [
 ];
 
 describe("what the provider keeps under a key that tokens share", () => {
-  test("is open to the token that it was given to, and to one that may use everything, alone", async () => {
-    const { upstream, as, respond } = await shared();
-    expect((await respond(ALICE, {})).status).toBe(200);
-    for (const [method, path] of WAYS) {
-      expect([403, 404], `${method} ${path}`).toContain((await as(BOB, method, path)).status);
-    }
-    for (const body of NAMED) expect((await respond(BOB, body)).status, JSON.stringify(body)).toBe(404);
-    const escaped = '{"model":"gpt-5","input":"x","previous\\u005fresponse\\u005fid":"resp_1"}';
-    expect((await as(BOB, "POST", "/v1/responses", Buffer.from(escaped))).status).toBe(404);
-    const twice = '{"model":"gpt-5","input":"x","conversation":null,"conversation":"conv_1"}';
-    expect((await as(BOB, "POST", "/v1/responses", Buffer.from(twice))).status).toBe(400);
-    expect(upstream.heard).toHaveLength(1);
+  proofTest(
+    "is open to the token that it was given to, and to one that may use everything, alone",
+    async () => {
+      const { upstream, as, respond } = await shared();
+      expect((await respond(ALICE, {})).status).toBe(200);
+      for (const [method, path] of WAYS) {
+        expect([403, 404], `${method} ${path}`).toContain((await as(BOB, method, path)).status);
+      }
+      for (const body of NAMED) expect((await respond(BOB, body)).status, JSON.stringify(body)).toBe(404);
+      const escaped = '{"model":"gpt-5","input":"x","previous\\u005fresponse\\u005fid":"resp_1"}';
+      expect((await as(BOB, "POST", "/v1/responses", Buffer.from(escaped))).status).toBe(404);
+      const twice = '{"model":"gpt-5","input":"x","conversation":null,"conversation":"conv_1"}';
+      expect((await as(BOB, "POST", "/v1/responses", Buffer.from(twice))).status).toBe(400);
+      expect(upstream.heard).toHaveLength(1);
 
-    expect((await respond(ALICE, { previous_response_id: "resp_1" })).status).toBe(200);
-    expect((await respond(ALICE, { input: [{ type: "item_reference", id: "msg_1" }] })).status).toBe(200);
-    expect((await as(ALICE, "GET", "/v1/responses/resp_1")).status).toBe(200);
-    for (const [method, path] of WAYS) expect((await as(ADMIN, method, path)).status).toBe(200);
-    for (const body of NAMED) expect((await respond(ADMIN, body)).status).toBe(200);
-  });
+      expect((await respond(ALICE, { previous_response_id: "resp_1" })).status).toBe(200);
+      expect((await respond(ALICE, { input: [{ type: "item_reference", id: "msg_1" }] })).status).toBe(200);
+      expect((await as(ALICE, "GET", "/v1/responses/resp_1")).status).toBe(200);
+      for (const [method, path] of WAYS) expect((await as(ADMIN, method, path)).status).toBe(200);
+      for (const body of NAMED) expect((await respond(ADMIN, body)).status).toBe(200);
+    },
+  );
 
   test("does not stand in the way of what keeps nothing, nor of clients with keys of their own", async () => {
     const { as } = await shared();

@@ -20,7 +20,7 @@ describe("a unique word", () => {
     async () => {
       const kernel = await testKernel();
       const said: { entry: string; word: string }[] = [];
-      for (let n = 0; n < proofRounds(12, 4); n++) {
+      for (let n = 0; n < proofRounds(12, 2); n++) {
         const session = await kernel.session(`s${n}`);
         for (let m = 0; m < 40; m++) {
           const word = (FORMS[m % FORMS.length] as (seed: string) => string)(`${n} ${m}`);

@@ -7,7 +7,7 @@ import { checkRecovered, checkRest } from "./model/invariants.ts";
 import { schedules } from "./model/operations.ts";
 import { World } from "./model/world.ts";
 
-const SCHEDULES = Number(process.env.LONGHAUL_SCHEDULES ?? proofRounds(5_000));
+const SCHEDULES = Number(process.env.LONGHAUL_SCHEDULES ?? proofRounds(5_000, 100));
 /** Independent schedules that share a store. */
 const PER_STORE = 250;
 

@@ -260,7 +260,7 @@ describe("any sequence of work", () => {
         repository.git("stash", "clear");
         expect(state).toBe(model.isChanged ? "changed" : "unchanged");
       }),
-      { numRuns: proofRounds(20, 4) },
+      { numRuns: proofRounds(20, 2) },
     );
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import type { WireObject } from "../../../src/wire/wire.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { startGateway, threadsOf } from "../../support/gateway.ts";
@@ -41,7 +41,7 @@ async function workWith(keep: (agent: TestAgent) => void) {
 }
 
 describe("a client that keeps compaction blocks", () => {
-  test("and all that stands before them works on in a window that stays small", async () => {
+  proofTest("and all that stands before them works on in a window that stays small", async () => {
     const { upstream, gateway, said, summaries } = await workWith(() => {});
     expect(summaries.length).toBeGreaterThan(1);
     expect(Math.max(...upstream.counts)).toBeLessThan(MAX_TOKENS);
