@@ -39,7 +39,7 @@ export function drawChart(element: HTMLElement, latest: LatestProps): UPlot {
         grid: { show: false },
         ...(formatTick && { values: (_, ticks) => ticks.map(formatTick) }),
       },
-      { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => first?.format(tick) ?? String(tick)) },
+      { ...axis, size: 64, values: (chart, ticks) => labelTicks(chart, ticks, first?.format ?? String) },
     ],
     series: [
       { label: latest.current.xLabel ?? "", value: (_, value) => (value === null ? "" : formatX(value)) },
@@ -81,6 +81,17 @@ export function drawChart(element: HTMLElement, latest: LatestProps): UPlot {
     if (idx !== null && idx !== undefined) latest.current.onPick?.(idx);
   });
   return chart;
+}
+
+/** Labels of the vertical axis; rounding may give neighbors the same label, and an empty curve has only its zero. */
+function labelTicks(
+  { data }: UPlot,
+  ticks: readonly number[],
+  format: (value: number) => string,
+): readonly string[] {
+  const isEmpty = data.slice(1).every((values) => [...values].every((value) => !value));
+  const labels = ticks.map((tick) => (isEmpty && tick !== 0 ? "" : format(tick)));
+  return labels.map((label, index) => (label === labels[index - 1] ? "" : label));
 }
 
 /** More marks than this would hide the curves, so they become short. */

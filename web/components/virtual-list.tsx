@@ -8,6 +8,8 @@ interface VirtualListProps {
   readonly keyOf: (index: number) => string | number;
   readonly row: (index: number) => ComponentChildren;
   readonly estimateHeight: number;
+  /** The row that the list begins at, so that rows far from it are not drawn first. */
+  readonly startIndex?: number;
   /** Called with the first and last index that show. */
   readonly onRange?: (first: number, last: number) => void;
   /** Receives the list, for scrolling to a row. */
@@ -21,6 +23,7 @@ export function VirtualList({
   keyOf,
   row,
   estimateHeight,
+  startIndex = 0,
   onRange,
   listRef,
 }: VirtualListProps) {
@@ -32,6 +35,7 @@ export function VirtualList({
     estimateSize: () => estimateHeight,
     getItemKey: keyOf,
     overscan: 6,
+    initialOffset: startIndex * estimateHeight,
     observeElementRect,
     observeElementOffset,
     scrollToFn: elementScroll,
