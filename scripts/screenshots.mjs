@@ -9,7 +9,7 @@ import { chromium } from "playwright-core";
 import { CHROMIUM_FLAGS, CHROMIUM_REMEDY, findChromium } from "./find-chromium.mjs";
 import { optimizePng } from "./optimize-png.mjs";
 import { fillStore } from "./pictures/fill-store.mjs";
-import { listFilledPictures, START_PICTURES } from "./pictures/pictures.mjs";
+import { HEALTH_PICTURE, listFilledPictures, START_PICTURES, TASKS_PICTURE } from "./pictures/pictures.mjs";
 import { startTasks } from "./pictures/start-tasks.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -34,12 +34,15 @@ try {
   mkdirSync(images, { recursive: true });
   await takePictures("empty", START_PICTURES);
   const edits = await fillStore(join(folder, "filled"));
-  const filled = listFilledPictures({ edits }).filter(isWanted);
-  const tasks = filled.length > 0 ? await startTasks(runLonghaul) : undefined;
+  const filled = listFilledPictures({ edits });
+  await takePictures("filled", filled);
+  const tasks = startTasks(runLonghaul);
   try {
-    await takePictures("filled", filled);
+    await takePictures("filled", [TASKS_PICTURE]);
+    // Short intervals, so that the curves of health have points after some seconds.
+    await takePictures("filled", [HEALTH_PICTURE], { monitor: { intervalMs: 1_000 } });
   } finally {
-    tasks?.end();
+    tasks.end();
   }
 } finally {
   await browser.close();
@@ -47,14 +50,14 @@ try {
 }
 
 function runLonghaul(...args) {
-  const all = [program, ...args, "--store", join(folder, "filled")];
-  return execFileSync(process.execPath, all, { env, cwd: folder, encoding: "utf8" });
+  const options = { env: { ...env, LONGHAUL_HOME: join(folder, "filled") }, cwd: folder };
+  return execFileSync(process.execPath, [program, ...args], { ...options, encoding: "utf8", stdio: "pipe" });
 }
 
-async function takePictures(store, pictures) {
+async function takePictures(store, pictures, config = {}) {
   const left = pictures.filter(isWanted);
   if (left.length === 0) return;
-  const gateway = await startGateway(join(folder, store));
+  const gateway = await startGateway(join(folder, store), config);
   try {
     for (const picture of left) await takePicture(gateway.url, picture);
   } finally {
@@ -62,10 +65,8 @@ async function takePictures(store, pictures) {
   }
 }
 
-async function startGateway(store) {
+async function startGateway(store, config) {
   mkdirSync(store, { recursive: true });
-  // Short intervals, so that the curves of health have points after some seconds.
-  const config = { monitor: { intervalMs: 500 } };
   writeFileSync(join(store, "longhaul.json"), JSON.stringify(config), { mode: 0o600 });
   const args = ["serve", "--json", "--port", "0", "--log", "error", "--upstream", "http://127.0.0.1:9"];
   const started = spawn(process.execPath, [program, ...args, "--store", store], {

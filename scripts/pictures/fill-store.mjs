@@ -1,6 +1,7 @@
 // Fills a store with the conversations, memories and edits of the pictures. Nothing in it is anybody's.
 import { renderServiceLog } from "../../src/api/sample/sample-files.ts";
 import { SAMPLE_TITLE, writeSample } from "../../src/api/sample/sample-store.ts";
+import { SAMPLE_STORY } from "../../src/api/sample/sample-story.ts";
 import { openKernel } from "../../src/index.ts";
 import { MEMORIES, STORIES } from "./stories.mjs";
 
@@ -20,7 +21,8 @@ export async function fillStore(path) {
       now += minutes * MINUTE_MS;
     });
   }
-  now = Date.now() - 90 * MINUTE_MS;
+  // It ends now, while the provider's cache is warm.
+  now = Date.now() - SAMPLE_STORY.length * MINUTE_MS;
   const meta = describeSource(MAIN_SESSION, "claude-code", "parcels");
   await using main = await kernel.session(MAIN_SESSION, { title: SAMPLE_TITLE, meta });
   await writeSample(main, () => {
@@ -44,7 +46,7 @@ async function writeStory(kernel, { id, title, agent, project, model, requests }
   await using session = await kernel.session(id, { title, meta });
   const window = session.window({ model, system: "You are a careful programmer." });
   let cached = 0;
-  for (let request = 1; request <= requests; request++) {
+  for (let request = 1; request <= 2 * requests; request++) {
     pass(3);
     if (request % 4 === 1) await session.append({ role: "user", text: `${title}. Step ${request}, please.` });
     const { tokens, plan } = await window.fit();
@@ -53,7 +55,7 @@ async function writeStory(kernel, { id, title, agent, project, model, requests }
     const name = "shell";
     const input = { command: `journalctl -u ${project} --since ${hour}:00 --until ${hour + 1}:00` };
     await session.append({ role: "assistant", model, parts: [{ type: "tool-call", callId, name, input }] });
-    const cacheReadTokens = plan || request % 9 === 0 ? Math.min(cached, 4_000) : cached;
+    const cacheReadTokens = plan ? Math.min(cached, Math.round(tokens / 4)) : cached;
     await window.report({
       inputTokens: 20,
       cacheReadTokens: Math.min(cacheReadTokens, tokens),
@@ -61,7 +63,7 @@ async function writeStory(kernel, { id, title, agent, project, model, requests }
       outputTokens: 400 + 60 * (request % 7),
     });
     cached = tokens;
-    const output = renderServiceLog(hour, 60 + 25 * (request % 5));
+    const output = renderServiceLog(hour, 120 + 45 * (request % 5));
     await session.append({ role: "tool", parts: [{ type: "tool-result", callId, name, output }] });
   }
   await session.append({ role: "assistant", model, text: `Done: ${title.toLowerCase()}. All tests pass.` });

@@ -9,13 +9,21 @@ export const START_PICTURES = [
   { name: "dashboard-start-dark", path: "/", element: ".chart canvas", theme: "dark" },
 ];
 
+/** Tasks, one of which runs. */
+export const TASKS_PICTURE = { name: "dashboard-tasks", path: "/tasks", element: ".task-name", height: 460 };
+
+/** The curves of a gateway that works. */
+export const HEALTH_PICTURE = {
+  ...{ name: "dashboard-health", path: "/health", element: ".chart canvas", prepare: work, height: 900 },
+};
+
 /** Pictures of a store with conversations; `edits` are seqs of edits in the main one. */
 export function listFilledPictures({ edits }) {
   const overview = { path: "/", element: ".session-cell", prepare: waitForCharts };
   const edit = edits.at(-1);
   return [
-    { name: "dashboard-overview", ...overview, height: 900 },
-    { name: "dashboard-overview-dark", ...overview, theme: "dark", height: 900 },
+    { name: "dashboard-overview", ...overview, height: 1_240 },
+    { name: "dashboard-overview-dark", ...overview, theme: "dark", height: 1_240 },
     {
       ...{
         name: "dashboard-conversation",
@@ -36,7 +44,6 @@ export function listFilledPictures({ edits }) {
       ...{ name: "dashboard-memory", path: "/memory?q=which+port+has+the+staging+database", element: ".hit" },
       prepare: (page) => page.locator(".hit details summary").first().click(),
     },
-    { name: "dashboard-tasks", path: "/tasks", element: ".task-name", height: 460 },
     {
       name: "dashboard-phone",
       ...overview,
@@ -46,7 +53,6 @@ export function listFilledPictures({ edits }) {
       height: 800,
       scale: 2,
     },
-    { name: "dashboard-health", path: "/health", element: ".chart canvas", prepare: work, height: 900 },
   ];
 }
 
@@ -68,14 +74,23 @@ async function tryPolicies(page) {
   await page.getByLabel("Window in tokens").fill("32000");
   await page.getByRole("button", { name: "Replay" }).click();
   await page.locator(".scores tbody tr").first().waitFor({ timeout: 60_000 });
-  await page.locator(".scores").scrollIntoViewIfNeeded();
+  await page.getByRole("heading", { name: "Try another policy" }).evaluate((heading) => {
+    scrollTo(0, heading.getBoundingClientRect().top + scrollY - 80);
+  });
 }
 
-/** Keeps the gateway busy for some seconds, so that its curves have something to show. */
+const WORK_MS = 40_000;
+
+/** Keeps the gateway busy for some time, with one relief, so that its curves have something to show. */
 async function work(page, { url }) {
-  for (let round = 0; round < 60; round++) {
+  const startedAt = Date.now();
+  let isRelieved = false;
+  for (let round = 0; Date.now() - startedAt < WORK_MS; round++) {
     await page.request.get(`${url}/api/v1/recall?q=depot+${round}+attempt&k=${10 + (round % 20)}`);
     await page.waitForTimeout(round % 12 < 6 ? 100 : 450);
+    if (isRelieved || Date.now() - startedAt < 0.6 * WORK_MS) continue;
+    isRelieved = true;
+    await page.request.post(`${url}/api/v1/health/relieve`, { data: {} });
   }
   await page.reload();
   await page.locator(".chart canvas").first().waitFor();

@@ -1,7 +1,7 @@
 // Tasks for the pictures: one has completed, one has failed, one runs until `end`.
 
 /** Starts the tasks with the command line; `run` calls it. */
-export async function startTasks(run) {
+export function startTasks(run) {
   const start = (title, script, ...more) =>
     run("task", "run", "--title", title, ...more, "--", "sh", "-c", script);
   start(

@@ -76,7 +76,7 @@ async function checkUnharmed(page: Page): Promise<void> {
     );
     const bad = [
       ...document.querySelectorAll(
-        "main :is(script, iframe, object, embed, form:not(.search form), base, meta, link, style)",
+        "main :is(script, iframe, object, embed, form[action], .markdown form, base, meta, link, style)",
       ),
     ];
     const links = [...document.querySelectorAll<HTMLAnchorElement>("main a[href]")].map(

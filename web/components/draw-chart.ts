@@ -5,6 +5,11 @@ import type { ChartProps } from "./chart.tsx";
 /** Curves with more points than this show no dots. */
 const MAX_DOTS = 14;
 
+/** Steps of an axis of positions: 1, 2, 5, 10, 20, 50… */
+const WHOLE_STEPS = Array.from({ length: 27 }, (_, index) => [1, 2, 5][index % 3] as number).map(
+  (step, index) => step * 10 ** Math.floor(index / 3),
+);
+
 interface LatestProps {
   readonly current: ChartProps;
 }
@@ -36,6 +41,8 @@ export function drawChart(element: HTMLElement, latest: LatestProps): UPlot {
         ...axis,
         size: 30,
         space: 72,
+        // Positions are whole numbers.
+        ...(!isTime && { incrs: WHOLE_STEPS }),
         grid: { show: false },
         ...(formatTick && { values: (_, ticks) => ticks.map(formatTick) }),
       },

@@ -23,10 +23,10 @@ export function formatShare(value: Maybe<number>, digits = 0): string {
   });
 }
 
-/** Formats US dollars: cents, and more digits for amounts below one cent. */
-export function formatMoney(value: Maybe<number>): string {
+/** Formats US dollars: cents, and more digits for amounts below one cent, or as many as asked for. */
+export function formatMoney(value: Maybe<number>, wanted?: number): string {
   const size = Math.abs(value ?? 0);
-  const digits = size > 0 && size < 0.01 ? 4 : 2;
+  const digits = wanted ?? (size > 0 && size < 0.01 ? 4 : 2);
   return formatNumber(value, {
     style: "currency",
     currency: "USD",
