@@ -91,11 +91,7 @@ export function drawChart(element: HTMLElement, latest: LatestProps): UPlot {
 }
 
 /** Labels of the vertical axis; rounding may give neighbors the same label, and an empty curve has only its zero. */
-function labelTicks(
-  { data }: UPlot,
-  ticks: readonly number[],
-  format: (value: number) => string,
-): readonly string[] {
+function labelTicks({ data }: UPlot, ticks: readonly number[], format: (value: number) => string): string[] {
   const isEmpty = data.slice(1).every((values) => [...values].every((value) => !value));
   const labels = ticks.map((tick) => (isEmpty && tick !== 0 ? "" : format(tick)));
   return labels.map((label, index) => (label === labels[index - 1] ? "" : label));

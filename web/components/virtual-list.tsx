@@ -46,6 +46,13 @@ export function VirtualList({
   useEffect(() => list._didMount(), []);
   useLayoutEffect(() => list._willUpdate());
   useEffect(() => listRef?.(list), []);
+  // A row that only moves is not drawn again.
+  const drawn = useMemo(() => new Map<unknown, ComponentChildren>(), [row]);
+  const drawRow = (key: unknown, index: number) => {
+    if (!drawn.has(key)) drawn.set(key, row(index));
+    return drawn.get(key);
+  };
+  const measure = useMemo(() => (element: HTMLLIElement | null) => list.measureElement(element), []);
   const items = list.getVirtualItems();
   const first = items[0]?.index;
   const last = items.at(-1)?.index;
@@ -59,12 +66,12 @@ export function VirtualList({
         {items.map(({ key, index, start }) => (
           <li
             key={key as string}
-            ref={(element) => list.measureElement(element)}
+            ref={measure}
             data-index={index}
             class="virtual-row"
             style={{ transform: `translateY(${start}px)` }}
           >
-            {row(index)}
+            {drawRow(key, index)}
           </li>
         ))}
       </ol>

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { formatCount, formatMoney, formatShare, formatShort } from "../format/number.ts";
 import { shellText } from "../i18n/shell-text.ts";
+import { describeReason } from "./edit-reason.ts";
 import { sessionText as text } from "./session-text.ts";
 import type { OverlayEntry, Receipt } from "./session-types.ts";
 
@@ -20,7 +21,7 @@ export function ReceiptFacts({ edit }: ReceiptFactsProps) {
     <>
       <dl class="receipt">
         <Fact name={text("why")}>
-          {reason}
+          {describeReason(reason)}
           {receipt?.isForced && <span class="dim"> {text("forced")}</span>}
         </Fact>
         <Fact name={text("made")}>
