@@ -41,7 +41,7 @@ export function SourcesView({ query }: { readonly query: URLSearchParams }) {
               { value: "all", label: text("allKinds") },
               { value: "session", label: text("conversations") },
               { value: "file", label: text("files") },
-              { value: "unindexed", label: text("unindexed") },
+              { value: "unindexed", label: text("unindexedEntries") },
             ]}
             onChange={(value) => setQuery({ kind: value === "all" ? undefined : value, after: undefined })}
           />
