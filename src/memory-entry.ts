@@ -20,7 +20,7 @@ export type { MemoryFilter, MemoryTrust, Validity } from "./memory/memories/memo
 export type { MemoryPlace } from "./memory/memories/move-memory.ts";
 export type { RecalledMemory } from "./memory/memories/recallable-memories.ts";
 export type { MemoryAuthor, RememberOptions } from "./memory/memories/remembered-fact.ts";
-export type { IndexSource, MemoryState } from "./memory/memory-state.ts";
+export type { IndexSource, MemoryState, UnindexedPage, UnindexedSession } from "./memory/memory-state.ts";
 export { rankSessions } from "./memory/rank/rank-sessions.ts";
 export type { RecallDepth } from "./memory/recall-options.ts";
 export { AgentMemory, type AgentMemoryDeps } from "./memory/retrieval/agent-memory.ts";

@@ -1,6 +1,7 @@
 import type { Kernel } from "../index.ts";
 import type { Savings } from "../window-entry.ts";
 import type { AgentConnections } from "./core/agent-connections.ts";
+import type { GatewayFacts } from "./core/gateway-facts.ts";
 import type { ChangeFeed } from "./events/change-feed.ts";
 import type { HistoryImport } from "./jobs/history-import.ts";
 import type { IndexRun } from "./jobs/index-run.ts";
@@ -32,6 +33,7 @@ export interface ServerFacts {
 export interface ApiServices {
   readonly kernel: Kernel;
   readonly server: () => ServerFacts;
+  readonly gateway: () => GatewayFacts;
   readonly imports: HistoryImport;
   readonly replays: ReplayJobs;
   readonly indexRun: IndexRun;

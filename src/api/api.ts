@@ -5,6 +5,7 @@ import type { AgentConnections } from "./core/agent-connections.ts";
 import type { ApiCaller } from "./core/api-caller.ts";
 import { checkRequest } from "./core/check-request.ts";
 import { toErrorReply } from "./core/error-reply.ts";
+import type { GatewayFacts } from "./core/gateway-facts.ts";
 import { matchRoute } from "./core/match-route.ts";
 import type { ApiRoute, RouteCall } from "./core/route.ts";
 import { sendBytes, sendEvents, sendJson } from "./core/send-reply.ts";
@@ -23,6 +24,7 @@ import { StoreUsage } from "./spending/store-usage.ts";
 export interface ApiDeps {
   readonly kernel: Kernel;
   readonly server: () => ServerFacts;
+  readonly gateway: () => GatewayFacts;
   readonly imports: HistoryImport;
   readonly replayRunner: ReplayRunner;
   /** Connects agents of this computer; without it, the routes of agents do not exist. */
@@ -61,12 +63,12 @@ export class Api {
   readonly #sample: SampleServices;
   #document: object | undefined;
 
-  constructor({ kernel, server, imports, replayRunner, agents, onError }: ApiDeps) {
+  constructor({ kernel, server, gateway, imports, replayRunner, agents, onError }: ApiDeps) {
     const replays = new ReplayJobs(replayRunner);
     const indexRun = new IndexRun(kernel);
     const feed = new ChangeFeed(kernel, createFeedSource({ imports, replays, indexRun }));
     const usage = new StoreUsage(kernel);
-    this.#services = { kernel, server, imports, replays, indexRun, usage, feed, agents };
+    this.#services = { kernel, server, gateway, imports, replays, indexRun, usage, feed, agents };
     this.#sample = new SampleServices(this.#services);
     this.#onError = onError;
   }

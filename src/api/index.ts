@@ -9,3 +9,4 @@ export type {
   ConnectionWay,
 } from "./core/agent-connections.ts";
 export type { ApiCaller } from "./core/api-caller.ts";
+export type { GatewayFacts } from "./core/gateway-facts.ts";

@@ -7,6 +7,7 @@ import { ENTRY_ROUTES } from "./routes/entry-routes.ts";
 import { EXPORT_ROUTES } from "./routes/export-routes.ts";
 import { FACT_ROUTES } from "./routes/fact-routes.ts";
 import { FIT_ROUTES } from "./routes/fit-routes.ts";
+import { GATEWAY_ROUTES } from "./routes/gateway-routes.ts";
 import { INDEX_ROUTES } from "./routes/index-routes.ts";
 import { JOB_ROUTES } from "./routes/job-routes.ts";
 import { LINE_ROUTES } from "./routes/line-routes.ts";
@@ -40,4 +41,5 @@ export const API_ROUTES = [
   ...FIT_ROUTES,
   ...AGENT_ROUTES,
   ...SERVER_ROUTES,
+  ...GATEWAY_ROUTES,
 ] as const satisfies readonly ApiRoute[];

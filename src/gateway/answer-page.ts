@@ -1,35 +1,36 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Kernel } from "../index.ts";
 import type { AdmittedRequest } from "./door/admit.ts";
-import type { FormerPeople } from "./identity/former-people.ts";
-import { listSessionPrefixes } from "./identity/person-ids.ts";
+import type { GatewayStatus } from "./observe/gateway-status.ts";
 import { METRICS_TYPE, type Metrics } from "./observe/metrics.ts";
 import { sendDashboard } from "./pages/dashboard/send-dashboard.ts";
-import type { Pages } from "./pages/pages.ts";
+import { sendPage } from "./pages/page-reply.ts";
+import { buildHealthPage, buildReadyPage } from "./pages/probe-pages.ts";
 
 /** Dependencies of the way from the door to the pages. */
 interface PageDoorDeps {
-  readonly pages: Pages;
+  readonly services: { readonly kernel: Kernel };
+  readonly status: () => GatewayStatus;
   readonly metrics: Metrics;
-  readonly formerPeople: FormerPeople;
 }
 
-/** Answers a request for the dashboard, the metrics or another page; returns false if there is no such page. */
+/** Answers a request for the dashboard, the metrics or a probe; returns false if there is no such page. */
 export async function answerPage(
   request: IncomingMessage,
   response: ServerResponse,
-  { principal, target }: AdmittedRequest,
-  { pages, metrics, formerPeople }: PageDoorDeps,
+  { target }: AdmittedRequest,
+  { services, status, metrics }: PageDoorDeps,
 ): Promise<boolean> {
   const name = target.route.type === "page" ? target.route.name : undefined;
-  if (name === "dashboard" || name === "asset") {
+  const isHeadOnly = request.method === "HEAD";
+  // No page reads a body; an unread one would block the connection.
+  request.resume();
+  if (name === "dashboard" || name === "asset")
     await sendDashboard(request, response, name === "asset" ? target.path : "/index.html");
-    return true;
-  }
-  if (name === "metrics") {
+  else if (name === "metrics")
     response.writeHead(200, { "content-type": METRICS_TYPE }).end(metrics.render());
-    return true;
-  }
-  const isAll = principal.token === undefined;
-  const reader = isAll ? {} : { prefixes: listSessionPrefixes(await formerPeople.complete(principal)) };
-  return await pages.handle(request, response, reader);
+  else if (name === "healthz") sendPage(response, buildHealthPage(), isHeadOnly);
+  else if (name === "readyz") sendPage(response, await buildReadyPage(services.kernel, status()), isHeadOnly);
+  else return false;
+  return true;
 }

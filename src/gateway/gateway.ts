@@ -1,8 +1,11 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { AgentConnections } from "../api/index.ts";
+import { HistoryImport, ReplayRunner } from "../api/jobs/index.ts";
 import { readVersion } from "../base/package-files.ts";
+import type { System } from "../formats/index.ts";
 import type { Kernel, MessageInput } from "../index.ts";
+import { buildGatewayFacts } from "./build-gateway-facts.ts";
 import { KnownCompactions } from "./call/known-compactions.ts";
 import { ModelLimits } from "./call/model-limits.ts";
 import type { GatewayConfig } from "./config/config.ts";
@@ -25,7 +28,6 @@ import { MemoryNotices } from "./observe/memory-notices.ts";
 import { createMetrics } from "./observe/metrics.ts";
 import { Observer } from "./observe/observer.ts";
 import { openSpans } from "./observe/spans.ts";
-import { Pages } from "./pages/pages.ts";
 import { Reception } from "./reception.ts";
 import { Redactor } from "./redact/redactor.ts";
 import { RecentBodies } from "./request/recent-bodies.ts";
@@ -49,6 +51,8 @@ export interface GatewayOptions {
   readonly mcp?: McpMount;
   /** Connects agents of this computer for the API; gets the address when the gateway listens. */
   readonly agents?: (address: () => string) => AgentConnections;
+  /** The computer whose histories the API imports; default: this one. */
+  readonly system?: System;
 }
 
 /** A listening gateway. */
@@ -124,7 +128,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     threads: observer.threads,
   });
   const onError = (error: unknown) => log.error("unexpected", { message: formatError(error) });
-  const pages = new Pages({ kernel, config, status, env, version, onError });
+  const imports = new HistoryImport(kernel, options.system);
   const api = new LazyApi({
     kernel,
     server: () => {
@@ -132,8 +136,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       const { spending, ...counts } = totals;
       return { version, ...rest, totals: { ...counts, savings: spending.savings } };
     },
-    imports: pages.imports,
-    replayRunner: pages.replays,
+    gateway: () => buildGatewayFacts(config(), status(), env),
+    imports,
+    replayRunner: new ReplayRunner(kernel),
     agents: options.agents?.(() => url),
     onError,
   });
@@ -179,7 +184,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
         matchToken([{ header: "authorization", secret }], config().tokens, env) !== undefined,
     },
     formerPeople: new FormerPeople(kernel, onError),
-    pages,
+    status,
     api,
     metrics,
     observer,
@@ -205,7 +210,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     server.closeAllConnections();
     await ended;
     await api.close();
-    await pages.close();
+    await imports.close();
     await threads.close();
     closeAgents(agents);
     await redactor.close();

@@ -24,10 +24,10 @@ import type { FormerPeople } from "./identity/former-people.ts";
 import { toFault } from "./internal-fault.ts";
 import type { LazyApi } from "./lazy-api.ts";
 import type { McpMount } from "./mcp-mount.ts";
+import type { GatewayStatus } from "./observe/gateway-status.ts";
 import type { Metrics } from "./observe/metrics.ts";
 import type { Observer } from "./observe/observer.ts";
 import type { Trace } from "./observe/trace.ts";
-import type { Pages } from "./pages/pages.ts";
 import { forwardRequest } from "./passthrough/forward-request.ts";
 import { findStoreFailure } from "./thread/store-failure.ts";
 
@@ -35,7 +35,7 @@ import { findStoreFailure } from "./thread/store-failure.ts";
 interface ReceptionDeps {
   readonly services: Services;
   readonly formerPeople: FormerPeople;
-  readonly pages: Pages;
+  readonly status: () => GatewayStatus;
   readonly api: LazyApi;
   readonly metrics: Metrics;
   readonly observer: Observer;

@@ -1,5 +1,6 @@
 import type { Log } from "../log/log.ts";
 import { checkFields } from "../model/argument-checks.ts";
+import type { SessionId } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import type { SourceKind } from "../store/memory-store.ts";
 
@@ -42,7 +43,30 @@ export interface SourceQuery {
   readonly limit?: number;
 }
 
+/** A session with entries that recall does not find yet. */
+export interface UnindexedSession {
+  readonly session: SessionId;
+  readonly entries: number;
+  /** Last indexed seq; 0 if the session is not in the index. */
+  readonly indexed: number;
+}
+
+/** A page of sessions, in the order in which they came into the log. */
+export interface UnindexedQuery {
+  /** `after` of the page before. */
+  readonly after?: number;
+  /** Default 100. */
+  readonly limit?: number;
+}
+
+/** `after` is null on the last page. */
+export interface UnindexedPage {
+  readonly sessions: readonly UnindexedSession[];
+  readonly after: number | null;
+}
+
 const MAX_SOURCES = 1_000;
+const HEADS_PER_PAGE = 1_000;
 const KINDS: readonly unknown[] = [undefined, "session", "file"];
 
 /** Lists the sources of the index. */
@@ -55,4 +79,22 @@ export async function readIndexSources(log: Log, query: SourceQuery): Promise<re
     limit: checkWholeNumber("limit", limit, 1, MAX_SOURCES),
   });
   return records.map(({ version: _, definitions: __, turns: ___, terms: ____, ...source }) => source);
+}
+
+/** Lists the sessions with entries that are not indexed. */
+export async function readUnindexedSessions(log: Log, query: UnindexedQuery): Promise<UnindexedPage> {
+  const { after: start = 0, limit = 100 } = checkFields("query", query);
+  checkWholeNumber("limit", limit, 1, MAX_SOURCES);
+  const { entries, memory } = log.store;
+  const sessions: UnindexedSession[] = [];
+  for (let after = checkWholeNumber("after", start, 0); ; ) {
+    const heads = await entries.heads({ after, limit: HEADS_PER_PAGE });
+    for (const { session, seq, place } of heads) {
+      const indexed = (await memory.source({ kind: "session", name: session }))?.cursor ?? 0;
+      if (indexed < seq) sessions.push({ session, entries: seq, indexed });
+      if (sessions.length === limit) return { sessions, after: place };
+    }
+    if (heads.length < HEADS_PER_PAGE) return { sessions, after: null };
+    after = heads.at(-1)?.place ?? after;
+  }
 }

@@ -27,7 +27,8 @@ import { type RankedChunk, toHit } from "./make-hits.ts";
 import { checkMemoryFilter } from "./memories/memory-trust.ts";
 import { RecallableMemories } from "./memories/recallable-memories.ts";
 import { isIdInScope } from "./memory-scope.ts";
-import { type IndexSource, type MemoryState, readIndexSources, type SourceQuery } from "./memory-state.ts";
+import type { IndexSource, MemoryState, SourceQuery, UnindexedPage, UnindexedQuery } from "./memory-state.ts";
+import { readIndexSources, readUnindexedSessions } from "./memory-state.ts";
 import type { TermVectors } from "./rank/turn-candidate.ts";
 import { liftRareWords } from "./rare-words.ts";
 import { type ReadNewestOptions, readNewest } from "./read-newest.ts";
@@ -238,6 +239,11 @@ export class Memory implements Closable {
   /** The sessions and files in the index, in the order in which they came into it. */
   async sources(query: SourceQuery = {}): Promise<readonly IndexSource[]> {
     return readIndexSources(this.#deps.log, query);
+  }
+
+  /** The sessions with entries that are not indexed yet. */
+  async unindexed(query: UnindexedQuery = {}): Promise<UnindexedPage> {
+    return readUnindexedSessions(this.#deps.log, query);
   }
 
   /** Indexes files and folders; missing files are removed from the index. */

@@ -40,11 +40,13 @@ export class Overlays {
     const { places, line } = await this.#line();
     const { entries } = this.#log.store;
     const { overlays: holding } = await findActiveOverlays(entries, line, places);
-    const editsOf = new Map(holding.map(({ entry, edits }) => [entry.id, edits]));
+    const active = new Map(holding.map((one) => [one.entry.id, one]));
     const listed: ListedOverlay[] = [];
     for await (const entry of readMarks(entries, line, "overlay")) {
       if (listed.length === limit) break;
-      listed.push(toListedOverlay(entry as Entry<OverlayBody>, editsOf.get(entry.id)));
+      // The edits in effect are parts of the entry that was read for them.
+      const { entry: own = entry as Entry<OverlayBody>, edits } = active.get(entry.id) ?? {};
+      listed.push(toListedOverlay(own, edits));
     }
     return listed;
   }

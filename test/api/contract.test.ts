@@ -232,10 +232,15 @@ test("every route answers as the document says", async () => {
   });
   expect((await api.get("/imports/places")).status).toBe(200);
   expect((await api.get("/health")).body).toMatchObject({ status: "ok", person: "local" });
+  expect((await api.get("/gateway")).body).toMatchObject({ isOpen: true, threads: [] });
+  await api.post("/sessions", { id: "late" });
+  await api.post("/sessions/late/entries", { messages: [{ role: "user", text: "Not indexed yet." }] });
+  expect((await api.get("/index/unindexed?limit=1")).body.sessions).toHaveLength(1);
   expect((await api.post("/index")).body).toMatchObject({ type: "index", state: "running" });
   while ((await api.get("/index")).body.job.state === "running")
     await new Promise((resolve) => setTimeout(resolve, 20));
   expect((await api.get("/index")).body).toMatchObject({ unindexed: 0, job: { index: { indexed: 1 } } });
+  expect((await api.get("/index/unindexed")).body).toEqual({ sessions: [], after: null });
   const sources = (await api.get("/index/sources?limit=1&kind=session")).body;
   expect(sources.sources[0]).toMatchObject({ name: "ticket/4711", kind: "session" });
   expect((await api.get(`/index/sources?after=${sources.after}`)).body.sources.length).toBeGreaterThan(0);

@@ -1,71 +1,74 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
-import { Api } from "../../src/api/index.ts";
-import { HistoryImport, ReplayRunner } from "../../src/api/jobs/index.ts";
-import { NO_SAVINGS } from "../../src/window-entry.ts";
+import { describe, expect, test } from "vitest";
 import { writeConversation } from "../cli/support/conversation.ts";
 import { testFolder } from "../support/folder.ts";
-import { testKernel } from "../support/kernel.ts";
-import { ApiClient } from "./support/api-client.ts";
+import { startGateway, type TestGateway } from "../support/gateway.ts";
+import { type ApiAnswer, ApiClient } from "./support/api-client.ts";
 
-const FACTS = {
-  version: "1.2.3",
-  startedAt: 1,
-  isOpen: true,
-  inFlight: 0,
-  totals: { requests: 0, failures: 0, edits: 0, healed: 0, savings: NO_SAVINGS },
-  memory: { notices: [] },
-};
-
-test("an import is a job: it is followed, listed and stopped, and runs once at a time", async () => {
+async function openHistories(
+  conversations: number,
+  turns: number,
+): Promise<{ readonly gateway: TestGateway; readonly api: ApiClient }> {
   const home = testFolder();
-  for (const number of [1, 2]) writeConversation(home, number, 3);
-  const kernel = await testKernel({ path: ":memory:", embedder: null });
-  const imports = new HistoryImport(kernel, { home, platform: "linux", env: {} });
-  const onError = (error: unknown) => expect.fail(String(error));
-  const api = new Api({
-    kernel,
-    server: () => FACTS,
-    imports,
-    replayRunner: new ReplayRunner(kernel),
-    onError,
-  });
-  const caller = { id: "local", prefixes: undefined, memoryAgent: "default", isOnLoopback: true };
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const { pathname, search } = new URL(request.url ?? "/", "http://localhost");
-    if (pathname === "/openapi.json") return api.sendDocument(response);
-    const left = new AbortController();
-    response.once("close", () => left.abort());
-    const path = pathname.slice("/api/v1".length);
-    const body = Buffer.concat(chunks);
-    await api.handle({ request, response, caller, path, query: search, body, signal: left.signal });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(async () => {
-    await api.close();
-    await imports.close();
-    server.closeAllConnections();
-    server.close();
-  });
-  const client = await ApiClient.open({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  for (let number = 1; number <= conversations; number++) writeConversation(home, number, turns);
+  const system = { home, platform: "linux", env: {} } as const;
+  const gateway = await startGateway({ upstream: "http://127.0.0.1:9", system });
+  return { gateway, api: await ApiClient.open(gateway) };
+}
 
-  expect((await client.post("/imports", { formats: ["clod"] })).body.error.message).toContain("claude-code");
-  const events = client.follow("/events", 2);
-  await sleep(50);
-  const started = await client.post("/imports");
-  expect(started).toMatchObject({ status: 202, body: { type: "import", state: "running" } });
-  expect((await client.post("/imports")).body.id).toBe(started.body.id);
-  const path = `/jobs/${started.body.id}`;
-  while ((await client.get(path)).body.state === "running") await sleep(10);
-  expect((await client.ask("DELETE", path)).body).toMatchObject({
-    state: "done",
-    import: { stage: "done", problems: 0, totals: { added: { messages: 12 } } },
+async function awaitEnd(api: ApiClient, started: ApiAnswer): Promise<ApiAnswer["body"]> {
+  for (;;) {
+    const { body } = await api.get(`/jobs/${started.body.id}`);
+    if (body.state !== "running") return body;
+    await sleep(5);
+  }
+}
+
+describe("an import", () => {
+  test("is a job: it is followed and listed, and runs once at a time", async () => {
+    const { api } = await openHistories(2, 3);
+    expect((await api.post("/imports", { formats: ["clod"] })).body.error.message).toContain("claude-code");
+    const events = api.follow("/events", 2);
+    await sleep(50);
+    const started = await api.post("/imports");
+    expect(started).toMatchObject({ status: 202, body: { type: "import", state: "running" } });
+    expect((await api.post("/imports")).body.id).toBe(started.body.id);
+    expect(await awaitEnd(api, started)).toMatchObject({
+      state: "done",
+      import: { stage: "done", problems: 0, totals: { added: { messages: 12 } } },
+    });
+    expect((await api.get("/sessions?agent=claude")).body.sessions).toHaveLength(2);
+    expect((await events).every(({ event }) => event === "job" || event === "session")).toBe(true);
+    expect(api.answered).toContain("startImport");
+    const again = await awaitEnd(api, await api.post("/imports"));
+    expect(again.import.totals.added.messages).toBe(0);
   });
-  expect((await client.get("/sessions?agent=claude")).body.sessions).toHaveLength(2);
-  expect((await events).every(({ event }) => event === "job" || event === "session")).toBe(true);
-  expect(client.answered).toContain("startImport");
+
+  test("indexes the imported entries, and health shows how far the index is", async () => {
+    const { gateway, api } = await openHistories(3, 20);
+    await using own = await gateway.kernel.session("own");
+    await own.append({ role: "user", text: "Not indexed yet." });
+    expect((await api.get("/health")).body.index).toMatchObject({ entries: 1, unindexed: 1 });
+    await awaitEnd(api, await api.post("/imports"));
+    expect((await api.get("/health")).body.index).toMatchObject({ unindexed: 0 });
+  });
+
+  test("reads no path that a caller names, and only the formats that are named", async () => {
+    const { api } = await openHistories(1, 1);
+    const home = testFolder();
+    for (const field of ["path", "paths", "home"])
+      expect((await api.post("/imports", { [field]: home })).status).toBe(400);
+    const other = await awaitEnd(api, await api.post("/imports", { formats: ["codex"] }));
+    expect(other.import.totals.sources).toBe(0);
+    expect((await api.get("/sessions")).body.sessions).toEqual([]);
+  });
+
+  test("can be stopped, and keeps the imported conversations", async () => {
+    const { api } = await openHistories(20, 50);
+    const started = await api.post("/imports");
+    const stopped = await api.ask("DELETE", `/jobs/${started.body.id}`);
+    expect(["stopped", "done"]).toContain(stopped.body.state);
+    await awaitEnd(api, await api.post("/imports"));
+    expect((await api.get("/sessions?limit=200")).body.sessions).toHaveLength(20);
+  });
 });

@@ -127,6 +127,7 @@ test("memories, tasks and jobs of a token are its own", async () => {
   const health = (await alice.get("/health")).body;
   expect(health).toMatchObject({ person: "@alice", totals: null, store: null, process: null });
   expect((await alice.get("/usage")).body.savings).toMatchObject({ basis: "estimated", requests: 0 });
+  expect((await alice.get("/gateway")).body).toMatchObject({ totals: null, threads: [] });
 });
 
 async function* waitFor(signal: AbortSignal): AsyncGenerator<never> {

@@ -41,21 +41,22 @@ async function workThroughGateway(memory?: string) {
   }
   const ask = async (path: string): Promise<ReturnType<typeof JSON.parse>> =>
     (await fetch(`${gateway.url}${path}`)).json();
-  await expect.poll(async () => (await ask("/api/status")).totals.requests).toBe(4);
-  const [thread] = (await ask("/api/status")).threads;
-  return { gateway, thread, upstream, session: await ask(`/api/sessions/${thread.session}`) };
+  await expect.poll(async () => (await ask("/api/v1/gateway")).totals.requests).toBe(4);
+  const [thread] = (await ask("/api/v1/gateway")).threads;
+  const path = `/api/v1/sessions/${encodeURIComponent(thread.session)}/window`;
+  return { gateway, thread, upstream, window: await ask(path) };
 }
 
 describe("one window", () => {
   test("has one size for context, compact and the page, and the last request one size for usage and the page", async () => {
-    const { gateway, thread, upstream, session } = await workThroughGateway();
+    const { gateway, thread, upstream, window } = await workThroughGateway();
     const store = ["--store", gateway.path];
     const context = (await jsonHere(["context", thread.session, ...store])).value;
     const compact = (await jsonHere(["compact", thread.session, "--dry-run", ...store])).value;
     const usage = (await jsonHere(["usage", thread.session, "--by", "request", ...store])).value;
     expect(context.window.parts.system).toBeGreaterThan(500);
     expect(context.window.parts.tools).toBeGreaterThan(200);
-    expect(session.window.tokens).toBe(context.window.tokens);
+    expect(window.tokens).toBe(context.window.tokens);
     expect(compact.tokens.without).toBe(context.window.tokens);
     const last = usage.rows.at(-1);
     const sent = last.inputTokens + last.cacheReadTokens + last.cacheWriteTokens;
@@ -70,7 +71,7 @@ describe("one window", () => {
     "shows the memories that go with every call as a part of its own, with their lines, and counts them once",
     async () => {
       const memory = "Answer in German, and name the ship in every sentence.";
-      const { gateway, thread, upstream, session } = await workThroughGateway(memory);
+      const { gateway, thread, upstream, window } = await workThroughGateway(memory);
       const command = ["context", thread.session, "--store", gateway.path];
       const { value } = await jsonHere(command);
       const { tokens, parts } = value.window;
@@ -81,8 +82,8 @@ describe("one window", () => {
         tokens: parts.memories,
         facts: [{ text: memory, by: "user" }],
       });
-      expect(session.memories).toEqual(value.memories);
-      expect(session.window.parts).toEqual(parts);
+      expect(window.memories).toMatchObject([{ text: memory }]);
+      expect(window.parts).toEqual(parts);
       const sent = upstream.counts.at(-1) ?? 0;
       expect(tokens).toBeGreaterThan(sent);
       expect(tokens).toBeLessThan(sent + 200);
@@ -103,8 +104,8 @@ describe("one window", () => {
   );
 
   proofTest("shows the first memory of a person although no call carries it yet", async () => {
-    const { gateway, thread, session } = await workThroughGateway();
-    expect(session.memories).toBeNull();
+    const { gateway, thread, window } = await workThroughGateway();
+    expect(window.memories).toEqual([]);
     await gateway.kernel.memories().remember("Answer in German.", { by: "user" });
     const { value } = await jsonHere(["context", thread.session, "--store", gateway.path]);
     expect(value.memories.facts).toHaveLength(1);

@@ -139,7 +139,7 @@ describe("--as", () => {
     const upstream = await startUpstream(says("Fine."));
     const gateway = await startGateway({ upstream: upstream.url, path, config: TWO_PEOPLE });
     for (const token of [ALICE_TOKEN, BOB_TOKEN])
-      await ask(gateway, { method: "GET", path: "/api/sessions", headers: { "x-longhaul-token": token } });
+      await ask(gateway, { method: "GET", path: "/api/v1/sessions", headers: { "x-longhaul-token": token } });
     await gateway.close();
     const titles = async (name: string) =>
       (await jsonHere(["sessions", "--as", name, "--store", path])).value.sessions.map(

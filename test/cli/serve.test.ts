@@ -111,7 +111,7 @@ describe("longhaul serve", () => {
     expect((await fetch(`${serving.url}/healthz`)).status).toBe(200);
     expect((await fetch(`${serving.url}/readyz`)).status).toBe(200);
     expect(await (await fetch(serving.url)).text()).toContain("<title>longhaul</title>");
-    expect(await (await fetch(`${serving.url}/api/status`)).json()).toMatchObject({
+    expect(await (await fetch(`${serving.url}/api/v1/gateway`)).json()).toMatchObject({
       url: serving.url,
       isOpen: true,
     });
@@ -182,7 +182,7 @@ describe("longhaul serve", () => {
     const token = stdout.trim();
     const serving = await serve([], { env: { LONGHAUL_TOKEN: token } });
     const status = (headers: Readonly<Record<string, string>>) =>
-      fetch(`${serving.url}/api/status`, { headers });
+      fetch(`${serving.url}/api/v1/health`, { headers });
     expect((await status({})).status).toBe(401);
     expect((await status({ authorization: `Bearer ${token}x` })).status).toBe(401);
     expect((await status({ authorization: `Bearer ${token}` })).status).toBe(200);
@@ -240,7 +240,7 @@ describe("longhaul serve", () => {
   test("follows its file, at once when it is told to by SIGHUP, and keeps what was while it is not valid", async () => {
     const serving = await serve([], { file: { threshold: 50 } });
     const threshold = async () => {
-      const { settings } = (await (await fetch(`${serving.url}/api/status`)).json()) as {
+      const { settings } = (await (await fetch(`${serving.url}/api/v1/gateway`)).json()) as {
         settings: { threshold: number };
       };
       return settings.threshold;

@@ -43,7 +43,7 @@ describe("an edit", () => {
       const { edits, id, gateway } = await work({});
       const ask = async (url: string, path: string): Promise<ReturnType<typeof JSON.parse>> =>
         (await fetch(`${url}${path}`)).json();
-      const { threads, totals } = await ask(gateway.url, "/api/status");
+      const { threads, totals } = await ask(gateway.url, "/api/v1/gateway");
       const shown = threads.find(({ session }: { readonly session: string }) => session === id).edits;
       expect(shown.map(({ text }: { readonly text: string }) => text)).toEqual(
         edits.toReversed().slice(0, 5),
@@ -53,9 +53,15 @@ describe("an edit", () => {
       expect(metrics).toContain(`longhaul_edits_total{api="anthropic"} ${edits.length}`);
       await gateway.close();
       const restarted = await startGateway({ upstream: "http://127.0.0.1:9", path: gateway.path });
-      const { overlays } = await ask(restarted.url, `/api/sessions/${encodeURIComponent(String(id))}`);
-      const told = overlays.flatMap(({ announcement = [] }) => announcement);
-      expect(told).toEqual(edits.toReversed());
+      const { overlays } = await ask(
+        restarted.url,
+        `/api/v1/sessions/${encodeURIComponent(String(id))}/receipts?limit=1000`,
+      );
+      const kept = overlays.filter(({ type }: { readonly type: string }) => type === "plan");
+      for (const [index, line] of edits.toReversed().entries()) {
+        expect(line).toContain(`longhaul revert ${id} ${kept[index].seq}`);
+        expect(line).toContain(`${formatTokens(kept[index].receipt.tokens.with)} tokens`);
+      }
     },
   );
 

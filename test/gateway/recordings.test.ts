@@ -130,7 +130,7 @@ describe.skipIf(!HAS_RECORDINGS)("requests that real clients sent", () => {
     expect([...principals.values()].map((seen) => [...seen]).sort()).toEqual([["alice"], ["bob"]]);
     for (const question of [own.bob, own.alice]) {
       const recalled = (await (
-        await fetch(`${gateway.url}/api/recall?q=${encodeURIComponent(question)}`, {
+        await fetch(`${gateway.url}/api/v1/recall?q=${encodeURIComponent(question)}`, {
           headers: { authorization: `Bearer ${env.BOB}` },
         })
       ).json()) as { readonly hits: unknown };

@@ -135,8 +135,8 @@ describe("the container", () => {
     });
     onTestFinished(() => void gateway.kill("SIGKILL"));
     await expect.poll(isHealthy, { timeout: 60_000 }).toBe(true);
-    const open = await fetch(`http://127.0.0.1:${port}/api/status`);
-    const known = await fetch(`http://127.0.0.1:${port}/api/status`, {
+    const open = await fetch(`http://127.0.0.1:${port}/api/v1/health`);
+    const known = await fetch(`http://127.0.0.1:${port}/api/v1/health`, {
       headers: { "x-longhaul-token": token },
     });
     expect([open.status, known.status]).toEqual([401, 200]);

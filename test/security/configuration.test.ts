@@ -92,7 +92,7 @@ describe("a configuration planted in the working folder", () => {
       expect(notices[0]).toMatch(/upstreams.*longhaul trust/);
 
       await fetch(`${url}/v1/messages`, asking);
-      const page = await fetch(`${url}/api/sessions`, { headers: { origin: "https://attacker.example" } });
+      const page = await fetch(`${url}/api/v1/sessions`, { headers: { origin: "https://attacker.example" } });
       expect(page.status).toBe(403);
       plant(user.cwd, { ...plantedFor(attacker.url), threshold: 51 });
       writeFileSync(join(user.cwd, "longhaul.gateway.json"), JSON.stringify(plantedFor(attacker.url)));

@@ -18,7 +18,7 @@ function askAs(uid: number, url: string): Promise<string> {
   const { host, hostname, port } = new URL(url);
   const script = `
     const socket = require("node:net").connect(${port}, "${hostname}");
-    socket.write("GET /api/recall?q=word HTTP/1.1\\r\\nHost: ${host}\\r\\nConnection: close\\r\\n\\r\\n");
+    socket.write("GET /api/v1/recall?q=word HTTP/1.1\\r\\nHost: ${host}\\r\\nConnection: close\\r\\n\\r\\n");
     socket.once("data", (bytes) => { process.stdout.write(bytes.toString("latin1").slice(9, 12)); socket.destroy(); });`;
   const child = spawn(process.execPath, ["-e", script], { uid, gid: uid, cwd: "/", env: {} });
   let output = "";

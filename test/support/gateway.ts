@@ -33,6 +33,8 @@ export interface TestGatewayOptions {
   readonly monitor?: NonNullable<Parameters<typeof openKernel>[0]>["monitor"];
   /** Connects agents for the API. */
   readonly agents?: GatewayOptions["agents"];
+  /** The computer whose histories are imported. */
+  readonly system?: GatewayOptions["system"];
 }
 
 /** A gateway that listens in this process, on a store on disk. */
@@ -76,6 +78,7 @@ export async function startGateway(options: TestGatewayOptions): Promise<TestGat
     env,
     ...mcp,
     ...(options.agents && { agents: options.agents }),
+    ...(options.system && { system: options.system }),
   });
   const close = async () => {
     await gateway.close();

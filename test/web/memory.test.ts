@@ -140,9 +140,15 @@ browserProof("the index shows its state, is brought up to date, and gives up a c
   await using late = await gateway.kernel.session("late");
   await late.append({ role: "user", text: "One more thing about the harbor." });
   const { page, problems } = await openPage(`${gateway.url}/memory/sources`);
-  await page.getByText("1 of 9 entries missing").waitFor();
+  // The share opens the rows behind it.
+  await page.getByRole("link", { name: "1 of 9 entries missing" }).click();
+  const missing = page.getByRole("table", { name: "Not searchable yet" });
+  await missing.getByRole("link", { name: "late" }).waitFor();
+  expect(await missing.locator("tbody tr").count()).toBe(1);
   await page.getByRole("button", { name: "Index now" }).click();
   await page.getByText("0 of 9 entries missing").waitFor();
+  await page.getByText("Everything is searchable").waitFor();
+  await page.getByRole("button", { name: "All" }).click();
   await page.getByRole("link", { name: "late" }).waitFor();
   await checkLooks(page, "memory-sources");
   await page.getByRole("button", { name: "Forget local/claude-code/4711" }).click();

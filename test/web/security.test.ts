@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
-import { openKernel } from "../../src/index.ts";
+import { type Kernel, openKernel } from "../../src/index.ts";
 import { browserProof, browserTest, openPage } from "../support/browser.ts";
 import { testFolder } from "../support/folder.ts";
 import { startGateway } from "../support/gateway.ts";
@@ -10,33 +10,55 @@ import { listHostileTexts } from "./support/hostile-texts.ts";
 
 const QUIET = { upstream: "http://127.0.0.1:1" } as const;
 const HOSTILE = listHostileTexts();
+const SVG =
+  '<svg xmlns="http://www.w3.org/2000/svg" onload="window.__ran=1"><script>window.__ran=1</script></svg>';
 
-/** A store whose titles, agents, projects, tool names, file names and messages are all hostile. */
-async function fillHostile(): Promise<string> {
+/** Payloads of one conversation; a page of entries has all of them. */
+const PART = 18;
+
+/** A store whose titles, agents, projects, tool names, file names, notes and messages are all hostile. */
+async function fillHostile(texts: readonly string[] = HOSTILE): Promise<string> {
   const path = testFolder();
   const kernel = await openKernel({ path, embedder: null });
-  for (const [index, text] of HOSTILE.entries()) {
-    if (index % 25 !== 0) continue;
-    const part = HOSTILE.slice(index, index + 25);
-    const source = { format: text.slice(0, 120), id: text.slice(0, 120), path: text, cwd: `/${text}` };
-    await using session = await kernel.session(`hostile-${index}`, { title: text, meta: { source } });
-    for (const [at, payload] of part.entries()) {
-      await session.append({ role: "user", text: `needle ${payload}` });
-      const callId = `call-${at}`;
-      await session.append({
-        role: "assistant",
-        model: payload.slice(0, 100),
-        parts: [{ type: "tool-call", callId, name: payload.slice(0, 60), input: { path: payload } }],
-      });
-      await session.append({
-        role: "tool",
-        parts: [{ type: "tool-result", callId, name: payload.slice(0, 60), output: payload }],
-      });
-    }
-    await session.window({ model: text.slice(0, 60) }).report({ inputTokens: 10, outputTokens: 1 });
-  }
+  for (let index = 0; index < texts.length; index += PART)
+    await writeHostile(kernel, `hostile-${index / PART}`, texts.slice(index, index + PART));
   await kernel.close();
   return path;
+}
+
+async function writeHostile(kernel: Kernel, id: string, texts: readonly string[]): Promise<void> {
+  const [text = ""] = texts;
+  const source = { format: text.slice(0, 120), id: text.slice(0, 120), path: text, cwd: `/${text}` };
+  await using session = await kernel.session(id, { title: text, meta: { source } });
+  for (const [at, payload] of texts.entries()) {
+    const name = payload.slice(0, 60);
+    await session.append({
+      role: "user",
+      parts: [
+        { type: "text", text: `needle ${payload}` },
+        { type: "data", data: Buffer.from(SVG), mime: "image/svg+xml", name: payload.slice(0, 100) },
+      ],
+    });
+    const callId = `call-${at}`;
+    const input =
+      at % 2 === 0 ? { path: payload } : { file_path: payload, old_string: "x", new_string: payload };
+    await session.append({
+      role: "assistant",
+      model: payload.slice(0, 100),
+      parts: [
+        { type: "reasoning", text: payload },
+        { type: "text", text: payload },
+        { type: "tool-call", callId, name, input },
+      ],
+    });
+    await session.append({ role: "tool", parts: [{ type: "tool-result", callId, name, output: payload }] });
+  }
+  await session.note(text);
+  await using child = await session.child({ title: text });
+  await child.append({ role: "user", text });
+  const window = session.window({ model: text.slice(0, 60), models: { "*": { window: 4_000 } } });
+  await window.fit();
+  await window.report({ inputTokens: 10, outputTokens: 1 });
 }
 
 /** Clicks and focuses everything that a payload may have left, then looks whether anything ran or anybody else was asked. */
@@ -54,7 +76,7 @@ async function checkUnharmed(page: Page): Promise<void> {
     );
     const bad = [
       ...document.querySelectorAll(
-        "main :is(script, iframe, object, embed, form:not(.search form), base, meta, link, style)",
+        "main :is(script, iframe, object, embed, form[action], .markdown form, base, meta, link, style)",
       ),
     ];
     const links = [...document.querySelectorAll<HTMLAnchorElement>("main a[href]")].map(
@@ -92,6 +114,55 @@ browserProof("none of 500 hostile texts runs in a list, a search or rendered Mar
   await page.getByRole("heading", { level: 1 }).waitFor();
   await checkUnharmed(page);
   expect(problems).toEqual([]);
+});
+
+/** Opens the pages of a conversation with everything that can be unfolded, and checks each. */
+async function checkConversation(page: Page, url: string): Promise<void> {
+  await page.goto(url);
+  await page.locator("[data-seq] .fold").first().waitFor();
+  await unfold(page);
+  expect(await page.locator(".fold[open]").count()).toBeGreaterThan(PART / 2);
+  await checkUnharmed(page);
+  await page.getByRole("button", { name: "What the model sees" }).click();
+  await page.getByText("messages in the next call").waitFor();
+  await unfold(page);
+  await checkUnharmed(page);
+  await page.goto(`${url}/window`);
+  await page.getByRole("heading", { name: "The next call" }).waitFor();
+  await page.locator(".chart canvas").first().waitFor();
+  await unfold(page);
+  await checkUnharmed(page);
+}
+
+/** Opens all folds; their content is drawn one frame later. */
+async function unfold(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    for (const fold of document.querySelectorAll("main details")) fold.setAttribute("open", "");
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  });
+}
+
+/** High enough that a whole conversation is in the page. */
+const TALL = { viewport: { width: 1_280, height: 20_000 } };
+
+browserTest(
+  "hostile messages, tool names, titles, file names, links and SVG do not run in a conversation",
+  async () => {
+    // A text of each family: elements, links, special ones, and those that break out of their surroundings.
+    const texts = HOSTILE.filter((_, index) => index % Math.ceil(HOSTILE.length / PART) === 0);
+    const gateway = await startGateway({ ...QUIET, path: await fillHostile(texts) });
+    const { page, problems } = await openPage(`${gateway.url}/connect`, TALL);
+    await checkConversation(page, `${gateway.url}/sessions/hostile-0`);
+    expect(problems.filter((problem) => !problem.startsWith("console:"))).toEqual([]);
+  },
+);
+
+browserProof("none of 500 hostile texts runs in a conversation or its window", async () => {
+  const gateway = await startGateway({ ...QUIET, path: await fillHostile() });
+  const { page, problems } = await openPage(`${gateway.url}/connect`, TALL);
+  for (let part = 0; part * PART < HOSTILE.length; part++)
+    await checkConversation(page, `${gateway.url}/sessions/hostile-${part}`);
+  expect(problems.filter((problem) => !problem.startsWith("console:"))).toEqual([]);
 });
 
 browserProof("none of 500 hostile texts survives the Markdown of messages", async () => {

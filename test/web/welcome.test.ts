@@ -1,5 +1,7 @@
 import { expect } from "vitest";
-import { browserProof, keepScreenshot, openPage } from "../support/browser.ts";
+import { writeConversation } from "../cli/support/conversation.ts";
+import { browserProof, browserTest, keepScreenshot, openPage } from "../support/browser.ts";
+import { testFolder } from "../support/folder.ts";
 import { ask, startGateway } from "../support/gateway.ts";
 import { proofTest } from "../support/proof.ts";
 import { findFaultsInThemes } from "./support/axe.ts";
@@ -29,6 +31,37 @@ browserProof(
       JSON.parse((await ask(gateway, { method: "GET", path: `/api/v1${path}` })).text);
     expect((await get("/usage")).total.requests).toBe(0);
     expect((await get("/recall?q=staging+database+port+50432")).hits).toEqual([]);
+  },
+);
+
+browserTest(
+  "one button imports what agents left here, shows its progress, then the conversations",
+  async () => {
+    const home = testFolder();
+    for (const number of [1, 2, 3]) writeConversation(home, number, 4);
+    const system = { home, platform: "linux", env: {} } as const;
+    const gateway = await startGateway({ ...QUIET, system });
+    const { page, problems } = await openPage(`${gateway.url}/`);
+    await page.getByText("Found on this computer: claude").waitFor();
+    // Everything that the status says, however short.
+    await page.evaluate(() => {
+      const told: string[] = [];
+      const status = document.querySelector('main [role="status"]') as Element;
+      new MutationObserver(() => told.push(status.textContent ?? "")).observe(status, {
+        ...{ childList: true, characterData: true, subtree: true },
+      });
+      Object.assign(window, { told });
+    });
+    await page.getByRole("button", { name: "Import what is found here" }).click();
+    const table = page.getByRole("table", { name: "Conversations" });
+    await table.waitFor({ timeout: 60_000 });
+    expect(await table.locator("tbody tr").count()).toBe(3);
+    const told = await page.evaluate(() => (window as unknown as { told: string[] }).told);
+    expect(told.join("\n")).toMatch(/searching|of 3 conversations|indexing/);
+    await table.getByRole("link").first().click();
+    await page.locator("[data-seq]", { hasText: "answer 3" }).first().waitFor();
+    expect(await gateway.kernel.memory.state()).toMatchObject({ unindexed: 0 });
+    expect(problems).toEqual([]);
   },
 );
 

@@ -5,6 +5,11 @@ import type { ChartProps } from "./chart.tsx";
 /** Curves with more points than this show no dots. */
 const MAX_DOTS = 14;
 
+/** Steps of an axis of positions: 1, 2, 5, 10, 20, 50… */
+const WHOLE_STEPS = Array.from({ length: 27 }, (_, index) => [1, 2, 5][index % 3] as number).map(
+  (step, index) => step * 10 ** Math.floor(index / 3),
+);
+
 interface LatestProps {
   readonly current: ChartProps;
 }
@@ -36,10 +41,12 @@ export function drawChart(element: HTMLElement, latest: LatestProps): UPlot {
         ...axis,
         size: 30,
         space: 72,
+        // Positions are whole numbers.
+        ...(!isTime && { incrs: WHOLE_STEPS }),
         grid: { show: false },
         ...(formatTick && { values: (_, ticks) => ticks.map(formatTick) }),
       },
-      { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => first?.format(tick) ?? String(tick)) },
+      { ...axis, size: 64, values: (chart, ticks) => labelTicks(chart, ticks, first?.format ?? String) },
     ],
     series: [
       { label: latest.current.xLabel ?? "", value: (_, value) => (value === null ? "" : formatX(value)) },
@@ -81,6 +88,13 @@ export function drawChart(element: HTMLElement, latest: LatestProps): UPlot {
     if (idx !== null && idx !== undefined) latest.current.onPick?.(idx);
   });
   return chart;
+}
+
+/** Labels of the vertical axis; rounding may give neighbors the same label, and an empty curve has only its zero. */
+function labelTicks({ data }: UPlot, ticks: readonly number[], format: (value: number) => string): string[] {
+  const isEmpty = data.slice(1).every((values) => [...values].every((value) => !value));
+  const labels = ticks.map((tick) => (isEmpty && tick !== 0 ? "" : format(tick)));
+  return labels.map((label, index) => (label === labels[index - 1] ? "" : label));
 }
 
 /** More marks than this would hide the curves, so they become short. */

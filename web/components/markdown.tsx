@@ -3,6 +3,11 @@ import { useEffect, useRef, useState } from "preact/hooks";
 type Render = typeof import("../markdown/render-markdown.ts");
 let loaded: Render | undefined;
 
+/** Loads the renderer, so that the first messages need not be drawn twice. */
+export async function loadMarkdown(): Promise<void> {
+  loaded ??= await import("../markdown/render-markdown.ts");
+}
+
 /** Text of a message as Markdown. It shows as plain text until the renderer is loaded; HTML in it never runs. */
 export function Markdown({ text }: { readonly text: string }) {
   const [render, setRender] = useState<Render | undefined>(() => loaded);
@@ -10,10 +15,7 @@ export function Markdown({ text }: { readonly text: string }) {
   useEffect(() => {
     // Another message may have loaded it between the first rendering and this effect.
     if (loaded) return setRender(loaded);
-    void import("../markdown/render-markdown.ts").then((module) => {
-      loaded = module;
-      setRender(module);
-    });
+    void loadMarkdown().then(() => setRender(loaded));
   }, []);
   useEffect(() => {
     if (!render || !place.current) return;

@@ -1,6 +1,7 @@
 import type { Reply } from "../api/routes.ts";
 import { formatMoney, formatShort } from "../format/number.ts";
 import { formatAgo, formatTime } from "../format/time.ts";
+import { toPlainTitle } from "../format/title.ts";
 import { shellText } from "../i18n/shell-text.ts";
 import { linkToSession, linkToWindow } from "../shell/links.ts";
 import { CopyButton } from "./copy-button.tsx";
@@ -26,7 +27,7 @@ function buildColumns(): readonly Column<Session>[] {
       name: shellText("conversation"),
       cell: (session) => (
         <div class="session-cell">
-          <a href={linkToSession(session.id)}>{session.title || session.id}</a>
+          <a href={linkToSession(session.id)}>{toPlainTitle(session.title || session.id)}</a>
           {session.isWriting && <span class="pill live">{shellText("live")}</span>}
           <div class="dim">{[session.agent, session.project, session.model].filter(Boolean).join(" · ")}</div>
         </div>

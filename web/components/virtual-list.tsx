@@ -8,6 +8,8 @@ interface VirtualListProps {
   readonly keyOf: (index: number) => string | number;
   readonly row: (index: number) => ComponentChildren;
   readonly estimateHeight: number;
+  /** The row that the list begins at, so that rows far from it are not drawn first. */
+  readonly startIndex?: number;
   /** Called with the first and last index that show. */
   readonly onRange?: (first: number, last: number) => void;
   /** Receives the list, for scrolling to a row. */
@@ -21,6 +23,7 @@ export function VirtualList({
   keyOf,
   row,
   estimateHeight,
+  startIndex = 0,
   onRange,
   listRef,
 }: VirtualListProps) {
@@ -32,6 +35,7 @@ export function VirtualList({
     estimateSize: () => estimateHeight,
     getItemKey: keyOf,
     overscan: 6,
+    initialOffset: startIndex * estimateHeight,
     observeElementRect,
     observeElementOffset,
     scrollToFn: elementScroll,
@@ -42,6 +46,13 @@ export function VirtualList({
   useEffect(() => list._didMount(), []);
   useLayoutEffect(() => list._willUpdate());
   useEffect(() => listRef?.(list), []);
+  // A row that only moves is not drawn again.
+  const drawn = useMemo(() => new Map<unknown, ComponentChildren>(), [row]);
+  const drawRow = (key: unknown, index: number) => {
+    if (!drawn.has(key)) drawn.set(key, row(index));
+    return drawn.get(key);
+  };
+  const measure = useMemo(() => (element: HTMLLIElement | null) => list.measureElement(element), []);
   const items = list.getVirtualItems();
   const first = items[0]?.index;
   const last = items.at(-1)?.index;
@@ -55,12 +66,12 @@ export function VirtualList({
         {items.map(({ key, index, start }) => (
           <li
             key={key as string}
-            ref={(element) => list.measureElement(element)}
+            ref={measure}
             data-index={index}
             class="virtual-row"
             style={{ transform: `translateY(${start}px)` }}
           >
-            {row(index)}
+            {drawRow(key, index)}
           </li>
         ))}
       </ol>

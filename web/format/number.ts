@@ -1,5 +1,5 @@
-import { language } from "../i18n/language.ts";
 import { shellText } from "../i18n/shell-text.ts";
+import { getFormat } from "./format-cache.ts";
 
 /** A value that may be unknown: "n/a" stands for it, never a guess. */
 export type Maybe<Value> = Value | null | undefined;
@@ -23,10 +23,10 @@ export function formatShare(value: Maybe<number>, digits = 0): string {
   });
 }
 
-/** Formats US dollars: cents, and more digits for amounts below one cent. */
-export function formatMoney(value: Maybe<number>): string {
+/** Formats US dollars: cents, and more digits for amounts below one cent, or as many as asked for. */
+export function formatMoney(value: Maybe<number>, wanted?: number): string {
   const size = Math.abs(value ?? 0);
-  const digits = size > 0 && size < 0.01 ? 4 : 2;
+  const digits = wanted ?? (size > 0 && size < 0.01 ? 4 : 2);
   return formatNumber(value, {
     style: "currency",
     currency: "USD",
@@ -50,15 +50,7 @@ export function formatBytes(value: Maybe<number>): string {
   });
 }
 
-const formats = new Map<string, Intl.NumberFormat>();
-
 function formatNumber(value: Maybe<number>, options: Intl.NumberFormatOptions): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return shellText("notAvailable");
-  const key = language.value + JSON.stringify(options);
-  let format = formats.get(key);
-  if (!format) {
-    format = new Intl.NumberFormat(language.value, options);
-    formats.set(key, format);
-  }
-  return format.format(value);
+  return getFormat(Intl.NumberFormat, options).format(value);
 }

@@ -1,5 +1,5 @@
-import { language } from "../i18n/language.ts";
 import { shellText } from "../i18n/shell-text.ts";
+import { getFormat } from "./format-cache.ts";
 import type { Maybe } from "./number.ts";
 
 const STEPS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
@@ -16,10 +16,8 @@ export function formatAgo(at: Maybe<number>, now = Date.now()): string {
   if (Math.abs(passed) > MAX_RELATIVE_MS) return formatDay(at);
   const [unit, ms] = STEPS.find(([, size]) => Math.abs(passed) >= size) ?? [];
   if (!unit || !ms) return shellText("justNow");
-  return new Intl.RelativeTimeFormat(language.value, { numeric: "auto", style: "short" }).format(
-    -Math.trunc(passed / ms),
-    unit,
-  );
+  const format = getFormat(Intl.RelativeTimeFormat, { numeric: "auto", style: "short" } as const);
+  return format.format(-Math.trunc(passed / ms), unit);
 }
 
 /** Formats a date. */
@@ -54,7 +52,7 @@ export function formatSeconds(at: Maybe<number>): string {
 
 function formatDate(at: Maybe<number>, options: Intl.DateTimeFormatOptions): string {
   if (at === null || at === undefined) return shellText("notAvailable");
-  return new Intl.DateTimeFormat(language.value, options).format(at);
+  return getFormat(Intl.DateTimeFormat, options).format(at);
 }
 
 /** Formats a duration in its largest two units: "3 h 20 min". */
@@ -77,5 +75,5 @@ function join(...pieces: readonly (readonly [number, string])[]): string {
 }
 
 function formatUnit(count: number, unit: string): string {
-  return new Intl.NumberFormat(language.value, { style: "unit", unit, unitDisplay: "short" }).format(count);
+  return getFormat(Intl.NumberFormat, { style: "unit", unit, unitDisplay: "short" } as const).format(count);
 }

@@ -4,6 +4,7 @@ import { toFailure } from "../api/api-failure.ts";
 import { call } from "../api/client.ts";
 import type { Reply } from "../api/routes.ts";
 import { onChange } from "./changes.ts";
+import { whenIdle } from "./when-idle.ts";
 
 const INTERVAL_MS = 10_000;
 
@@ -33,5 +34,6 @@ export function watchHealth(end: AbortSignal): void {
     clearInterval(timer);
     stop();
   });
-  void readHealth(end);
+  // The page itself comes first: measuring the store takes the gateway some milliseconds.
+  void whenIdle().then(() => readHealth(end));
 }

@@ -1,5 +1,6 @@
 import DOMPurify, { type Config } from "dompurify";
 import { Marked } from "marked";
+import { whenIdle } from "../live/when-idle.ts";
 
 const marked = new Marked({ gfm: true, breaks: true, async: false });
 
@@ -63,6 +64,9 @@ export function sanitizeCode(html: string): DocumentFragment {
 export async function highlightCode(element: HTMLElement, signal: AbortSignal): Promise<void> {
   const blocks = [...element.querySelectorAll<HTMLElement>('pre > code[class^="language-"]')];
   if (blocks.length === 0) return;
+  // Words come before colors.
+  await whenIdle();
+  if (signal.aborted) return;
   const { highlight } = await import("./highlight.ts");
   for (const block of blocks) {
     const html = highlight(block.textContent ?? "", block.className.slice("language-".length));

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { formatCount, formatMoney, formatShare, formatShort } from "../format/number.ts";
 import { shellText } from "../i18n/shell-text.ts";
+import { describeReason } from "./edit-reason.ts";
 import { sessionText as text } from "./session-text.ts";
 import type { OverlayEntry, Receipt } from "./session-types.ts";
 
@@ -20,10 +21,12 @@ export function ReceiptFacts({ edit }: ReceiptFactsProps) {
     <>
       <dl class="receipt">
         <Fact name={text("why")}>
-          {reason}
+          {describeReason(reason)}
           {receipt?.isForced && <span class="dim"> {text("forced")}</span>}
         </Fact>
-        <Fact name={text("made")}>{receipt ? `${author} · ${receipt.policy}` : author}</Fact>
+        <Fact name={text("made")}>
+          {receipt && receipt.policy !== author ? `${author} · ${receipt.policy}` : author}
+        </Fact>
         <Fact name={text("messagesLeft")} isNumber>
           {formatCount(left?.entries)}
         </Fact>
@@ -56,7 +59,7 @@ export function ReceiptFacts({ edit }: ReceiptFactsProps) {
             {formatMoney(summary.cost)} <span class="dim">{summary.by}</span>
           </Fact>
         )}
-        <Fact name={text("lost")}>
+        <Fact name={text("lost")} isWide>
           <LostNames left={left} />
         </Fact>
       </dl>
@@ -86,9 +89,13 @@ interface Comparison {
   readonly with: number;
 }
 
-/** Formats dollars without and with an edit. */
+/** Formats dollars without and with an edit, with more digits if cents do not tell them apart. */
 export function formatChange(money: Comparison | null | undefined): string {
-  return text("change", { from: formatMoney(money?.without), to: formatMoney(money?.with) });
+  if (!money) return text("change", { from: formatMoney(undefined), to: formatMoney(undefined) });
+  const { without, with: after } = money;
+  const isSame = formatMoney(without) === formatMoney(after) && without !== after;
+  const format = (value: number) => formatMoney(value, isSame ? 4 : undefined);
+  return text("change", { from: format(without), to: format(after) });
 }
 
 /** Says when an edit has paid for itself. */
@@ -104,14 +111,16 @@ export function formatBreakEven(receipt: Pick<Receipt, "breakEvenCalls"> | undef
 function Fact({
   name,
   isNumber = false,
+  isWide = false,
   children,
 }: {
   readonly name: string;
   readonly isNumber?: boolean;
+  readonly isWide?: boolean;
   readonly children: ComponentChildren;
 }) {
   return (
-    <div>
+    <div class={isWide ? "wide" : ""}>
       <dt>{name}</dt>
       <dd class={isNumber ? "number" : ""}>{children}</dd>
     </div>

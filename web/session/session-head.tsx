@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { formatCount } from "../format/number.ts";
 import { formatAgo, formatTime } from "../format/time.ts";
+import { toPlainTitle } from "../format/title.ts";
 import { shellText } from "../i18n/shell-text.ts";
 import { linkToSession, linkToWindow } from "../shell/links.ts";
 import { sessionText as text } from "./session-text.ts";
@@ -17,7 +18,7 @@ interface SessionHeadProps {
 
 /** The head of the pages of one conversation: its title, its facts, and the way to the other pages. */
 export function SessionHead({ id, session, current, children }: SessionHeadProps) {
-  const title = session?.title || text("untitled");
+  const title = toPlainTitle(session?.title || text("untitled"));
   useEffect(() => {
     if (session) document.title = `${title} · longhaul`;
   }, [session, title]);

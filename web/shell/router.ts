@@ -21,7 +21,11 @@ export function navigate(
   if (isReplacing) history.replaceState(null, "", href);
   else history.pushState(null, "", href);
   place.value = readPlace();
-  if (before !== place.peek().path) scrollTo(0, 0);
+  const { path, hash } = place.peek();
+  if (before !== path) scrollTo(0, 0);
+  // The part with this name may be drawn again first.
+  if (hash && !isReplacing)
+    requestAnimationFrame(() => document.getElementById(decodeURIComponent(hash.slice(1)))?.scrollIntoView());
 }
 
 /** Changes values of the query without a new step in the history; undefined removes a value. */

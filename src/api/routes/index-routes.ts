@@ -5,7 +5,7 @@ import { about } from "../core/named-schema.ts";
 import { type ApiRoute, defineRoute, type RouteCall } from "../core/route.ts";
 import { requireJob, toIndexJob } from "../jobs/job-json.ts";
 import { limitQuery } from "../schemas/common-schemas.ts";
-import { indexStateSchema, sourceSchema } from "../schemas/index-schemas.ts";
+import { indexStateSchema, sourceSchema, unindexedSchema } from "../schemas/index-schemas.ts";
 import { jobSchema } from "../schemas/job-schemas.ts";
 import { queryNumber } from "../schemas/query-values.ts";
 
@@ -67,6 +67,29 @@ const listIndexSources = defineRoute(
   },
 );
 
+const listUnindexed = defineRoute(
+  {
+    id: "listUnindexed",
+    method: "GET",
+    path: "/index/unindexed",
+    tag,
+    summary: "List the conversations with entries that recall does not find yet",
+    query: z.strictObject({
+      after: about(queryNumber(0).default(0), "Value of `after` of the page before."),
+      limit: limitQuery(100, 999),
+    }),
+    reply: z.object({
+      sessions: z.array(unindexedSchema),
+      after: about(z.number().int().nullable(), "Value of `after` for the next page; null on the last one."),
+    }),
+    errors: ["FORBIDDEN"],
+  },
+  async (call) => {
+    checkLocal(call);
+    return call.services.kernel.memory.unindexed(call.query);
+  },
+);
+
 const startIndexing = defineRoute(
   {
     id: "startIndexing",
@@ -92,5 +115,6 @@ const startIndexing = defineRoute(
 export const INDEX_ROUTES = [
   getIndex,
   listIndexSources,
+  listUnindexed,
   startIndexing,
 ] as const satisfies readonly ApiRoute[];

@@ -60,6 +60,7 @@ export class SampleServices {
     return {
       kernel,
       server: this.#own.server,
+      gateway: this.#own.gateway,
       imports: new HistoryImport(kernel),
       replays,
       indexRun,

@@ -1,7 +1,8 @@
-import { type Kernel, type MessageInput, openKernel } from "../../index.ts";
+import { type Kernel, type MessageInput, openKernel, type Session } from "../../index.ts";
 import { SAMPLE_SESSION } from "./sample-session.ts";
 import { SAMPLE_STORY, type SampleStep } from "./sample-story.ts";
 
+export const SAMPLE_TITLE = "Parcels that arrive twice";
 const MODEL = "claude-sonnet-4-5";
 /** Small, so that a conversation of this length meets its limit. */
 const WINDOW = 32_000;
@@ -18,13 +19,21 @@ export async function openSampleStore(): Promise<Kernel> {
   const clock = { now: () => now };
   const kernel = await openKernel({ path: ":memory:", embedder: null, clock });
   await using session = await kernel.session(SAMPLE_SESSION, {
-    title: "Parcels that arrive twice",
+    title: SAMPLE_TITLE,
     meta: { source: { format: "sample", id: SAMPLE_SESSION }, cwd: "/parcels" },
   });
+  await writeSample(session, () => {
+    now += STEP_MS;
+  });
+  return kernel;
+}
+
+/** Writes the conversation of the sample into a session, with its edits and its usage; `onStep` goes before each step. */
+export async function writeSample(session: Session, onStep: () => void): Promise<void> {
   const window = session.window({ model: MODEL, system: SYSTEM, models: { "*": { window: WINDOW } } });
   let cached = 0;
   for (const [index, step] of SAMPLE_STORY.entries()) {
-    now += STEP_MS;
+    onStep();
     const [first, ...rest] = toMessages(step, index);
     if (first?.role !== "assistant") {
       if (first) await session.append(first);
@@ -42,7 +51,6 @@ export async function openSampleStore(): Promise<Kernel> {
     cached = tokens;
     for (const message of rest) await session.append(message);
   }
-  return kernel;
 }
 
 function toMessages(step: SampleStep, index: number): readonly MessageInput[] {

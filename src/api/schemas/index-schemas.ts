@@ -18,6 +18,16 @@ export const indexStateSchema = defineSchema(
   "The size of the index, and the work that it lacks.",
 );
 
+export const unindexedSchema = defineSchema(
+  "UnindexedSession",
+  z.object({
+    session: z.string(),
+    entries: z.number().int(),
+    indexed: about(z.number().int(), "Last indexed seq; 0 if the conversation is not in the index."),
+  }),
+  "A conversation with entries that recall does not find yet.",
+);
+
 export const sourceSchema = defineSchema(
   "IndexSource",
   z.object({

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { TASK_EVENTS } from "../../model/task.ts";
 import { about, defineSchema } from "../core/named-schema.ts";
 import { timeSchema } from "./common-schemas.ts";
 import { entrySchema } from "./entry-schemas.ts";
@@ -40,7 +41,7 @@ export const taskSchema = defineSchema(
 
 const moveSchema = z.object({
   at: timeSchema,
-  event: about(z.string().optional(), "Absent for the creation."),
+  event: about(z.enum(TASK_EVENTS).optional(), "Absent for the creation."),
   from: z.enum(STATE_NAMES).optional(),
   to: z.enum(STATE_NAMES),
   mode: z.enum(["foreground", "background"]).optional(),

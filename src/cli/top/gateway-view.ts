@@ -1,6 +1,6 @@
 import type { CliContext } from "../cli-context.ts";
 
-/** The memory of a gateway, as its status gives it. */
+/** The memory of a gateway; the sizes are known to the person who runs it. */
 interface GatewayMemoryView {
   readonly level: string;
   readonly usedBytes?: number;
@@ -10,7 +10,7 @@ interface GatewayMemoryView {
   readonly growthPerHour?: number;
 }
 
-/** The part of a running gateway's status that the live view shows. */
+/** The part of a running gateway's state that the live view shows. */
 export interface GatewayView {
   readonly url: string;
   readonly threads: readonly {
@@ -26,32 +26,37 @@ export interface GatewayView {
   readonly notices: readonly string[];
 }
 
-const TIMEOUT_MS = 2_000;
+/** The fields of GET /api/v1/health that the live view shows. */
+interface HealthReply {
+  readonly notices?: readonly { readonly text: string }[];
+  readonly process?: { readonly rssBytes: number; readonly heapBytes: number } | null;
+  readonly memory?: {
+    readonly level: string;
+    readonly usedBytes: number;
+    readonly cacheBytes: number;
+    readonly growthPerHour: number;
+  } | null;
+}
 
-/** Reads the status of the gateway at an address; undefined if none answers or it wants another token. */
+/** A gateway that is not there refuses at once; one that is busy may take its time. */
+const TIMEOUT_MS = 10_000;
+
+/** Reads the state of the gateway at an address; undefined if none answers or it wants another token. */
 export async function readGateway(url: string, context: CliContext): Promise<GatewayView | undefined> {
-  const token = context.env.LONGHAUL_TOKEN;
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+  const ask = (route: string) => readRoute(`${url}/api/v1${route}`, context.env.LONGHAUL_TOKEN, signal);
   try {
-    const reply = await fetch(`${url}/api/status`, {
-      signal: AbortSignal.any([context.signal, AbortSignal.timeout(TIMEOUT_MS)]),
-      redirect: "error",
-      ...(token && { headers: { authorization: `Bearer ${token}` } }),
-    });
-    if (!reply.ok) {
-      await reply.body?.cancel();
-      return undefined;
-    }
-    const status = (await reply.json()) as Partial<GatewayView> & {
-      readonly memory?: GatewayMemoryView & { readonly notices?: readonly { readonly text: string }[] };
-    };
-    if (!Array.isArray(status.threads)) return undefined;
-    const { notices = [], ...memory } = status.memory ?? { level: "normal" };
-    const { level, usedBytes, heapUsedBytes, rssBytes, cacheBytes, growthPerHour } =
-      memory as GatewayMemoryView;
+    const [gateway, health] = await Promise.all([ask("/gateway"), ask("/health")]);
+    const { threads } = gateway as Partial<GatewayView>;
+    if (!Array.isArray(threads)) return undefined;
+    const { notices = [], memory, process } = health as HealthReply;
     return {
       url,
-      threads: status.threads,
-      memory: { level, ...definedOnly({ usedBytes, heapUsedBytes, rssBytes, cacheBytes, growthPerHour }) },
+      threads,
+      memory:
+        memory && process
+          ? { ...pickSizes(memory), heapUsedBytes: process.heapBytes, rssBytes: process.rssBytes }
+          : { level: "normal" },
       notices: notices.map(({ text }) => text),
     };
   } catch {
@@ -59,9 +64,22 @@ export async function readGateway(url: string, context: CliContext): Promise<Gat
   }
 }
 
-function definedOnly(values: Readonly<Record<string, number | undefined>>): Readonly<Record<string, number>> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Record<
-    string,
-    number
-  >;
+function pickSizes({
+  level,
+  usedBytes,
+  cacheBytes,
+  growthPerHour,
+}: NonNullable<HealthReply["memory"]>): GatewayMemoryView {
+  return { level, usedBytes, cacheBytes, growthPerHour };
+}
+
+async function readRoute(url: string, token: string | undefined, signal: AbortSignal): Promise<object> {
+  const reply = await fetch(url, {
+    signal,
+    redirect: "error",
+    ...(token && { headers: { authorization: `Bearer ${token}` } }),
+  });
+  if (reply.ok) return (await reply.json()) as object;
+  await reply.body?.cancel();
+  throw new Error(`The gateway answered ${reply.status}.`);
 }

@@ -11,7 +11,7 @@ import {
 /** Configuration of one upstream. */
 export const upstreamSchema = z.strictObject(
   {
-    name: textSchema("a name").describe("name in logs and in /api/status"),
+    name: textSchema("a name").describe("name in logs and in /api/v1/gateway"),
     baseUrl: addressSchema().describe("its address; may end in /v1 or another version"),
     apis: z
       .array(oneOfSchema(API_NAMES), { error: `a list of ${API_NAMES.join(", ")}` })

@@ -8,11 +8,6 @@ type PageName =
   | "healthz"
   | "readyz"
   | "metrics"
-  | "status"
-  | "import"
-  | "recall"
-  | "replay"
-  | "sessions"
   /** The HTTP API below /api/v1, and its document. */
   | "v1"
   | "openapi";
@@ -58,7 +53,6 @@ const PAGES: Readonly<Record<string, { name: PageName; methods: readonly string[
   "/metrics": { name: "metrics", methods: READ_METHODS },
   "/openapi.json": { name: "openapi", methods: READ_METHODS },
 };
-const API_PAGES: readonly PageName[] = ["status", "import", "recall", "replay", "sessions"];
 
 const MCP_PATH = "/mcp";
 
@@ -143,11 +137,7 @@ function findPage(method: string, path: string): Route | undefined {
     return V1_METHODS.includes(method)
       ? { type: "page", name: "v1", rest }
       : { type: "unknown", allow: V1_METHODS };
-  const name = api === "api" ? API_PAGES.find((one) => one === segment) : undefined;
-  if (!name) return undefined;
-  return ALL_METHODS.includes(method)
-    ? { type: "page", name, rest }
-    : { type: "unknown", allow: ALL_METHODS };
+  return undefined;
 }
 
 /** True for our own API: some providers have theirs below /api/v1 too, with names that we do not use. */

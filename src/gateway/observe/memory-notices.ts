@@ -8,7 +8,7 @@ export interface MemoryNotice {
   readonly text: string;
 }
 
-/** Notices that are kept for the dashboard and /api/status. */
+/** Notices that are kept for the dashboard and /api/v1/health. */
 const MAX_NOTICES = 20;
 
 /** Writes the messages of the monitor to the log and keeps the newest for people. */

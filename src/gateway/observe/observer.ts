@@ -16,14 +16,14 @@ interface ObserverDeps {
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** Maximum number of conversations in /api/status. */
+/** Maximum number of conversations in /api/v1/gateway. */
 const MAX_THREADS = 100;
 /** Maximum number of edits shown with each. */
 const MAX_EDITS = 5;
 const MAX_TITLE = 60;
 const NO_SPENDING: GatewaySpending = { spentCost: 0, savings: NO_SAVINGS };
 
-/** Turns finished requests into log lines, metrics and /api/status. */
+/** Turns finished requests into log lines, metrics and the status. */
 export class Observer {
   readonly #deps: ObserverDeps;
   readonly #totals: Mutable<GatewayTotals> = {

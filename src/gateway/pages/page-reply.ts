@@ -1,12 +1,9 @@
 import type { ServerResponse } from "node:http";
 
-/** The response of a page. */
+/** The response of a page for programs. */
 export interface PageReply {
   readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** A JSON value, unless `text` is set. */
-  readonly json?: unknown;
-  readonly text?: string;
+  readonly json: unknown;
 }
 
 /** Prevents caching, content sniffing, framing and access by other origins. */
@@ -21,13 +18,16 @@ const GUARD_HEADERS = {
 };
 
 /** Sends a response, without its body for a HEAD request. */
-export function sendPage(response: ServerResponse, answer: PageReply, isHeadOnly: boolean): void {
+export function sendPage(
+  response: ServerResponse,
+  { status = 200, json }: PageReply,
+  isHeadOnly: boolean,
+): void {
   if (response.headersSent || response.destroyed) return;
-  const { status = 200, headers = {}, json, text = `${JSON.stringify(json)}\n` } = answer;
+  const text = `${JSON.stringify(json)}\n`;
   response.writeHead(status, {
     "content-type": "application/json; charset=utf-8",
     ...GUARD_HEADERS,
-    ...headers,
     "content-length": Buffer.byteLength(text),
   });
   response.end(isHeadOnly ? undefined : text);

@@ -69,7 +69,7 @@ describe("the token", () => {
         messageRequest({ "content-type": undefined, "content-length": undefined }, { method: "GET", target }),
         withToken(),
       );
-    expect([status("/nothing"), status("/metrics"), status("/api/sessions")]).toEqual([401, 401, 401]);
+    expect([status("/nothing"), status("/metrics"), status("/api/v1/sessions")]).toEqual([401, 401, 401]);
     expect([status("/healthz"), status("/readyz"), status("/")]).toEqual([200, 200, 200]);
   });
 

@@ -7,9 +7,9 @@ test.each([
   ["/v1/messages?beta=true", "/v1/messages", "?beta=true"],
   ["/v1/models/a%20b", "/v1/models/a%20b", ""],
   ["/v1/models?x=/../&y=//", "/v1/models", "?x=/../&y=//"],
-  ["/api/sessions/a%2Fb", "/api/sessions/a%2Fb", ""],
-  ["/api/sessions/%40Jo%2520Ann%2Fb", "/api/sessions/%40Jo%2520Ann%2Fb", ""],
-  ["/api/replay/%40Jo%2520Ann%2Fb", "/api/replay/%40Jo%2520Ann%2Fb", ""],
+  ["/api/v1/sessions/a%2Fb", "/api/v1/sessions/a%2Fb", ""],
+  ["/api/v1/sessions/%40Jo%2520Ann%2Fb", "/api/v1/sessions/%40Jo%2520Ann%2Fb", ""],
+  ["/api/v1/jobs/%40Jo%2520Ann%2Fb", "/api/v1/jobs/%40Jo%2520Ann%2Fb", ""],
 ])("%s is read", (target, path, query) => {
   expect(parseTarget(target)).toEqual({ path, query });
 });

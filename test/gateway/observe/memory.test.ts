@@ -9,7 +9,7 @@ import { quiet, startGateway } from "../../support/gateway.ts";
 import { startUpstream } from "../../support/upstream.ts";
 
 describe("the memory of a gateway", () => {
-  test("is in /metrics and on the status page, and a relief closes idle conversations without harm", async () => {
+  test("is in /metrics and in the API, and a relief closes idle conversations without harm", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url });
     const agent = new TestAgent(gateway);
@@ -26,11 +26,12 @@ describe("the memory of a gateway", () => {
     const relief = await gateway.kernel.monitor.relieve();
     expect(relief.cacheBytesAfter).toBeLessThanOrEqual(0.2 * relief.cacheBytesBefore);
     expect(gateway.logged.map(({ event }) => event)).toContain("memory.relief");
-    const { memory } = (await (await fetch(`${gateway.url}/api/status`)).json()) as {
-      memory: { level: string; relief: object; notices: { type: string; text: string }[] };
+    const { memory, notices } = (await (await fetch(`${gateway.url}/api/v1/health`)).json()) as {
+      memory: { level: string };
+      notices: { type: string; text: string }[];
     };
     expect(memory.level).toBe("normal");
-    expect(memory.notices[0]).toMatchObject({ type: "relief", text: expect.stringMatching(/^Freed /) });
+    expect(notices[0]).toMatchObject({ type: "relief", text: expect.stringMatching(/^Freed /) });
 
     // The conversation goes on in the same session.
     await agent.say("And on.");

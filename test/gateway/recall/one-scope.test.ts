@@ -112,12 +112,7 @@ describe("with tokens", () => {
     for (const { body } of upstream.heard.slice(1)) expect(body.toString()).not.toContain("7171");
     const [own] = await gateway.kernel.sessions({ prefix: "@alice/" });
     const id = encodeURIComponent(own?.id ?? "");
-    for (const path of [
-      `/api/recall?q=vault`,
-      `/api/recall?q=vault&session=${id}`,
-      "/api/sessions",
-      "/api/status",
-    ]) {
+    for (const path of ["/api/v1/recall?q=vault", "/api/v1/sessions", "/api/v1/gateway"]) {
       const { text } = await ask(gateway, {
         method: "GET",
         path,
@@ -126,9 +121,10 @@ describe("with tokens", () => {
       expect(text).not.toContain("7171");
       expect(text).not.toContain("@alice");
     }
-    for (const path of [`/api/sessions/${own?.id}`, `/api/replay/${own?.id}`]) {
+    for (const path of [`/api/v1/sessions/${id}`, `/api/v1/recall?q=vault&session=${id}`]) {
       const answer = await ask(gateway, { method: "GET", path, headers: { "x-longhaul-token": BOB_TOKEN } });
       expect(answer.status).toBe(404);
+      expect(answer.text).not.toContain("7171");
     }
   });
 });

@@ -48,7 +48,7 @@ async function start(config: object = {}, path = testFolder()) {
       (
         await ask(gateway, {
           method: "GET",
-          path: `/api/recall?q=${encodeURIComponent(QUERY)}${more}`,
+          path: `/api/v1/recall?q=${encodeURIComponent(QUERY)}${more}`,
           headers,
         })
       ).text;

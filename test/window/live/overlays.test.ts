@@ -57,6 +57,18 @@ describe("overlays", () => {
     ]);
   });
 
+  test("a plan names its edits that are in effect, and one of them can be taken back", async () => {
+    const session = await (await testKernel({ path: ":memory:", embedder: null })).session();
+    await work(session, 60);
+    const { plan } = await session.window(SMALL).fit();
+    const overlay = plan?.overlay as number;
+    const find = async () => (await session.overlays.list()).find(({ entry }) => entry.seq === overlay);
+    const all = [...((await find())?.holdingEdits ?? [])];
+    expect(all.length).toBeGreaterThan(0);
+    await session.overlays.revert(overlay, { edit: 0 });
+    expect((await find())?.holdingEdits ?? []).toEqual(all.slice(1));
+  });
+
   test("rewinding to before an edit removes it, and coming back brings it back", async () => {
     const session = await (await testKernel()).session();
     await work(session, 60);

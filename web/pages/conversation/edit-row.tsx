@@ -1,5 +1,6 @@
 import { formatCount, formatMoney, formatShort } from "../../format/number.ts";
 import { formatClock, formatTime } from "../../format/time.ts";
+import { describeReason } from "../../session/edit-reason.ts";
 import { formatBreakEven, nameEditType, ReceiptFacts } from "../../session/receipt-facts.tsx";
 import { sessionText } from "../../session/session-text.ts";
 import type { OverlayEntry } from "../../session/session-types.ts";
@@ -56,11 +57,12 @@ export function EditRow({ entry, mark, actions }: EditRowProps) {
 }
 
 /** The main figures in one line; unknown ones are left to the receipt, which says "n/a". */
-function describeGist({ receipt, summary, tokensBefore, tokensAfter, reason }: OverlayEntry): string {
+function describeGist({ receipt, summary, tokensBefore, tokensAfter, reason, edit }: OverlayEntry): string {
+  if (edit.type === "revert") return `#${edit.overlay}`;
   const tokens = receipt?.tokens ?? { without: tokensBefore, with: tokensAfter };
   const left = (receipt ?? summary)?.left.entries;
   const pieces = [
-    left ? text("left", { count: formatCount(left) }) : reason,
+    left ? text("left", { count: formatCount(left) }) : describeReason(reason),
     ...(tokens.without === undefined
       ? []
       : [sessionText("change", { from: formatShort(tokens.without), to: formatShort(tokens.with) })]),

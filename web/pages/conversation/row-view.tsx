@@ -108,7 +108,7 @@ function describeEntry(entry: OtherRowProps["entry"], actions: EditActions) {
     case "task":
       return (
         <>
-          {text("task", { state: entry.note.type })}{" "}
+          {text("task", { state: nameTaskNote(entry.note) })}{" "}
           <a href={`/tasks/${encodeURIComponent(entry.task)}`}>{entry.task}</a>
         </>
       );
@@ -122,6 +122,31 @@ function describeEntry(entry: OtherRowProps["entry"], actions: EditActions) {
     default:
       return <a href={linkToSession(entry.session)}>{entry.kind}</a>;
   }
+}
+
+const NOTE_TEXTS = {
+  created: "taskCreated",
+  moved: "taskMoved",
+  isolated: "taskIsolated",
+  output: "taskOutput",
+  call: "taskCall",
+  step: "taskStep",
+  result: "taskResult",
+  checkpoint: "taskCheckpoint",
+  summary: "taskSummary",
+  loop: "taskLoop",
+} as const;
+
+const STATE_TEXTS = { completed: "taskCompleted", failed: "taskFailed", killed: "taskKilled" } as const;
+
+/** The name of an event of a task; of its end, the state. An unknown one keeps its own name. */
+function nameTaskNote(note: Extract<Entry, { kind: "task" }>["note"]): string {
+  if (note.type === "notice") {
+    const { state } = note.notice as { readonly state: keyof typeof STATE_TEXTS };
+    return text(STATE_TEXTS[state]);
+  }
+  const key = NOTE_TEXTS[note.type as keyof typeof NOTE_TEXTS];
+  return key ? text(key) : note.type;
 }
 
 const ROLES = {

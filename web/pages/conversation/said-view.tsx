@@ -10,7 +10,7 @@ import type { EntryActions } from "./entry-menu.tsx";
 import { JumpBar } from "./jump-bar.tsx";
 import { PlaceKeeper, type RowList } from "./keep-place.ts";
 import { RowView } from "./row-view.tsx";
-import { buildRows, findRow } from "./rows.ts";
+import { buildRows, findRow, type Row } from "./rows.ts";
 import { useConversation } from "./use-conversation.ts";
 import { useEntryActions } from "./use-entry-actions.tsx";
 
@@ -21,6 +21,12 @@ interface SaidViewProps {
   readonly entries: number;
   /** Called when the first page shows, or its failure. */
   readonly onShown: () => void;
+}
+
+/** The row that a conversation opens at: the one of the address, else the last one. */
+function findStartIndex(rows: readonly Row[], entry: string | undefined, isAtEnd: boolean): number {
+  const named = entry === undefined ? -1 : findRow(rows, entry);
+  return named >= 0 ? named : isAtEnd ? rows.length : 0;
 }
 
 /** Rows this close to an end make the next page load. */
@@ -115,6 +121,7 @@ export function SaidView({ session, line, entry, entries, onShown }: SaidViewPro
           count={rows.length}
           keyOf={(index) => rows[index]?.key ?? index}
           estimateHeight={110}
+          startIndex={findStartIndex(rows, entry, loaded.isAtEnd)}
           row={(index) => {
             const row = rows[index];
             return row && <RowView row={row} marked={entry} actions={all} />;

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type ApiFailure, toFailure } from "../../api/api-failure.ts";
 import { call } from "../../api/client.ts";
+import { loadMarkdown } from "../../components/markdown.tsx";
 import type { Draft, Entry, OverlayEntry } from "../../session/session-types.ts";
 import { EntryPages, type LoadedEntries, type PagePlace } from "./entry-pages.ts";
 import { followSession } from "./follow-session.ts";
@@ -53,12 +54,16 @@ export function useConversation({ session, line, entry, onBeforeChange }: Conver
 
   const [, setRound] = useState(0);
   const pages = useMemo(() => {
-    const read = (place: PagePlace, signal: AbortSignal) =>
-      call(
+    const read = async (place: PagePlace, signal: AbortSignal) => {
+      const page = call(
         "GET /sessions/{session}/entries",
         { params: { session }, query: { limit: PAGE_SIZE, kinds: [...KINDS], line, ...place } },
         { signal },
       );
+      // Without the renderer, messages show as plain text.
+      await loadMarkdown().catch(() => undefined);
+      return await page;
+    };
     const onChange = () => {
       before.current();
       setRound((last) => last + 1);

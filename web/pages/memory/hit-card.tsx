@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import type { Reply } from "../../api/routes.ts";
 import { CopyButton } from "../../components/copy-button.tsx";
 import { formatAgo, formatTime } from "../../format/time.ts";
+import { toPlainTitle } from "../../format/title.ts";
 import { linkToEntry } from "../../shell/links.ts";
 import { HitSurroundings } from "./hit-surroundings.tsx";
 import { HitText } from "./hit-text.tsx";
@@ -28,7 +29,7 @@ export function HitCard({ hit, place }: { readonly hit: Hit; readonly place: num
         <span class="hit-place number">{place}</span>
         <span class="hit-origin">
           {hit.kind === "session" ? (
-            <a href={linkToHit(hit)}>{details?.title ?? hit.session}</a>
+            <a href={linkToHit(hit)}>{toPlainTitle(details?.title ?? hit.session)}</a>
           ) : (
             <code>{`${hit.path}:${hit.lines.first}–${hit.lines.last}`}</code>
           )}

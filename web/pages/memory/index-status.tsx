@@ -46,7 +46,7 @@ export function IndexStatus({ onDone }: { readonly onDone: () => void }) {
               label={text("searchable")}
               value={formatShare(entries > 0 ? 1 - unindexed / entries : undefined, 1)}
               note={text("ofEntries", { missing: formatCount(unindexed), entries: formatCount(entries) })}
-              href="#sources"
+              href="/memory/sources?kind=unindexed#sources"
             />
             <Figure
               label={text("withVectors")}

@@ -14,6 +14,7 @@ import { ForgetSessionDialog } from "./forget-session-dialog.tsx";
 import { IndexStatus } from "./index-status.tsx";
 import { findMemoryAgent, linkToMemories } from "./memory-links.ts";
 import { memoryText as text } from "./memory-text.ts";
+import { UnindexedView } from "./unindexed-view.tsx";
 
 type Source = Reply<"GET /index/sources">["sources"][number];
 
@@ -21,57 +22,79 @@ const KINDS = ["session", "file"] as const;
 const PAGE = 100;
 const MAX_PAGE = 999;
 
-/** The state of the index and everything in it. */
+/** The state of the index, everything in it, and everything that it lacks. */
 export function SourcesView({ query }: { readonly query: URLSearchParams }) {
-  const kind = KINDS.find((one) => one === query.get("kind"));
-  const [limit, setLimit] = useState(PAGE);
-  const [forgetting, setForgetting] = useState<string>();
+  const shown = query.get("kind");
+  const kind = KINDS.find((one) => one === shown);
   const after = Number(query.get("after") ?? 0) || 0;
-  const sources = useResource(
-    (signal) => call("GET /index/sources", { query: { limit, after, ...(kind && { kind }) } }, { signal }),
-    [kind, limit, after],
-  );
+  const [round, setRound] = useState(0);
   return (
     <>
-      <IndexStatus onDone={sources.reload} />
+      <IndexStatus onDone={() => setRound((last) => last + 1)} />
       <section class="section" id="sources">
         <div class="section-head">
-          <h2>{text("sourceList")}</h2>
+          <h2>{text(shown === "unindexed" ? "unindexed" : "sourceList")}</h2>
           <Segments
             label={text("kind")}
-            value={kind ?? "all"}
+            value={kind ?? (shown === "unindexed" ? shown : "all")}
             options={[
               { value: "all", label: text("allKinds") },
               { value: "session", label: text("conversations") },
               { value: "file", label: text("files") },
+              { value: "unindexed", label: text("unindexedEntries") },
             ]}
             onChange={(value) => setQuery({ kind: value === "all" ? undefined : value, after: undefined })}
           />
         </div>
-        <ResourceView resource={sources}>
-          {({ sources: rows, after: next }) =>
-            rows.length === 0 ? (
-              <EmptyState title={text("noSources")} hint={text("noSourcesHint")} />
-            ) : (
-              <>
-                <SourceTable rows={rows} onForget={setForgetting} />
-                {next !== null && (
-                  <p class="actions">
-                    <button
-                      type="button"
-                      onClick={() =>
-                        limit < MAX_PAGE ? setLimit(MAX_PAGE) : setQuery({ after: String(next) })
-                      }
-                    >
-                      {text(limit < MAX_PAGE ? "more" : "nextPage")}
-                    </button>
-                  </p>
-                )}
-              </>
-            )
-          }
-        </ResourceView>
+        {shown === "unindexed" ? (
+          <UnindexedView after={after} />
+        ) : (
+          <SourceList kind={kind} after={after} round={round} />
+        )}
       </section>
+    </>
+  );
+}
+
+interface SourceListProps {
+  readonly kind: Source["kind"] | undefined;
+  readonly after: number;
+  /** Changes when the index has changed. */
+  readonly round: number;
+}
+
+function SourceList({ kind, after, round }: SourceListProps) {
+  const [limit, setLimit] = useState(PAGE);
+  const [forgetting, setForgetting] = useState<string>();
+  const sources = useResource(
+    (signal) => call("GET /index/sources", { query: { limit, after, ...(kind && { kind }) } }, { signal }),
+    [kind, limit, after, round],
+  );
+  return (
+    <>
+      <ResourceView resource={sources}>
+        {({ sources: rows, after: next }) =>
+          rows.length === 0 ? (
+            <EmptyState title={text("noSources")} hint={text("noSourcesHint")} />
+          ) : (
+            <>
+              <SourceTable rows={rows} onForget={setForgetting} />
+              {next !== null && (
+                <p class="actions">
+                  <button
+                    type="button"
+                    onClick={() =>
+                      limit < MAX_PAGE ? setLimit(MAX_PAGE) : setQuery({ after: String(next) })
+                    }
+                  >
+                    {text(limit < MAX_PAGE ? "more" : "nextPage")}
+                  </button>
+                </p>
+              )}
+            </>
+          )
+        }
+      </ResourceView>
       {forgetting !== undefined && (
         <ForgetSessionDialog
           session={forgetting}

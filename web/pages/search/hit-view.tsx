@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { Reply } from "../../api/routes.ts";
 import { CopyButton } from "../../components/copy-button.tsx";
 import { formatAgo, formatTime } from "../../format/time.ts";
+import { toPlainTitle } from "../../format/title.ts";
 import { linkToEntry } from "../../shell/links.ts";
 import { query } from "../../shell/router.ts";
 import { searchText as text } from "./search-text.ts";
@@ -16,7 +17,11 @@ const LIKELIHOODS = { "very likely": "veryLikely", likely: "likely", perhaps: "p
 /** One hit: where it was said, the words, and the way back into the conversation. */
 export function HitView({ hit }: { readonly hit: Hit }) {
   const { details } = hit;
-  const title = details?.title ?? (hit.kind === "session" ? hit.session : hit.path);
+  const title = details?.title
+    ? toPlainTitle(details.title)
+    : hit.kind === "session"
+      ? hit.session
+      : hit.path;
   return (
     <li class="hit">
       <div class="hit-head">

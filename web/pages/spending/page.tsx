@@ -6,6 +6,7 @@ import { ResourceView } from "../../components/resource-view.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { formatCount, formatMoney, formatShare, formatShort } from "../../format/number.ts";
 import { formatUtcDay } from "../../format/time.ts";
+import { toPlainTitle } from "../../format/title.ts";
 import { linkToSession, linkToWindow } from "../../shell/links.ts";
 import type { PageProps } from "../../shell/page-route.ts";
 import { spendingText as text } from "./spending-text.ts";
@@ -72,7 +73,7 @@ function buildColumns(): readonly Column<Row>[] {
   return [
     {
       name: text("conversation"),
-      cell: ({ name, title }) => <a href={linkToSession(name)}>{title || name}</a>,
+      cell: ({ name, title }) => <a href={linkToSession(name)}>{toPlainTitle(title || name)}</a>,
     },
     {
       name: text("requests"),

@@ -3,6 +3,20 @@ import { type State, StatePill } from "./state-pill.tsx";
 import type { Details } from "./task-details.tsx";
 import { tasksText as text } from "./tasks-text.ts";
 
+type EventName = NonNullable<Details["moves"][number]["event"]>;
+
+const EVENT_TEXTS = {
+  start: "eventStart",
+  resume: "eventResume",
+  detach: "eventDetach",
+  detached: "eventDetached",
+  release: "eventRelease",
+  complete: "eventComplete",
+  fail: "eventFail",
+  kill: "eventKill",
+  lose: "eventLose",
+} as const satisfies Readonly<Record<EventName, Parameters<typeof text>[0]>>;
+
 /** Every change of a task's state, with the time that each state took. */
 export function StateHistory({ moves }: { readonly moves: Details["moves"] }) {
   if (moves.length === 0) return null;
@@ -19,7 +33,7 @@ export function StateHistory({ moves }: { readonly moves: Details["moves"] }) {
               </time>
               <StatePill state={to as State} />
               <span>
-                {event ?? text("created")}
+                {text(event ? EVENT_TEXTS[event] : "created")}
                 {mode && ` · ${text(mode)}`}
                 {reason && ` · ${reason}`}
               </span>

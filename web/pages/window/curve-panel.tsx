@@ -6,6 +6,7 @@ import { EmptyState } from "../../components/empty-state.tsx";
 import { ResourceView } from "../../components/resource-view.tsx";
 import { formatCount, formatMoney, formatShare, formatShort } from "../../format/number.ts";
 import { formatTime } from "../../format/time.ts";
+import { describeReason } from "../../session/edit-reason.ts";
 import { formatBreakEven, formatChange, nameEditType, ReceiptFacts } from "../../session/receipt-facts.tsx";
 import { revertEdit } from "../../session/revert-edit.ts";
 import { sessionText } from "../../session/session-text.ts";
@@ -168,7 +169,7 @@ function EditLine({ edit }: { readonly edit: CurveEdit }) {
   return (
     <>
       <b class="warm">{nameEditType(type)}</b>
-      <span>{reason}</span>
+      <span>{describeReason(reason)}</span>
       <span>{text("leftMessages", { count: formatCount(leftEntries) })}</span>
       <span>
         {sessionText("change", { from: formatShort(tokens?.without), to: formatShort(tokens?.with) })}
