@@ -177,6 +177,15 @@ describe("longhaul recall", () => {
     },
   );
 
+  test("says how to fill an empty store", async () => {
+    const store = testFolder();
+    await (await openKernel({ path: store, embedder: null })).close();
+    const args = ["recall", "qqqq", "--store", store];
+    expect((await runHere(args)).stdout).toContain('the store is empty. "longhaul import"');
+    expect((await runHere([...args, "--sessions"])).stdout).toContain('the store is empty. "longhaul import"');
+    expect((await jsonHere(args)).value).toMatchObject({ hits: [], isEmpty: true });
+  });
+
   proofTest("says when nothing is found, or when it is not sure", async () => {
     const store = await storeOfTwo();
     const nothing = await runHere(["recall", "qqqq", "--path", "/repo/nowhere", "--store", store]);
