@@ -182,7 +182,9 @@ describe("longhaul recall", () => {
     await (await openKernel({ path: store, embedder: null })).close();
     const args = ["recall", "qqqq", "--store", store];
     expect((await runHere(args)).stdout).toContain('the store is empty. "longhaul import"');
-    expect((await runHere([...args, "--sessions"])).stdout).toContain('the store is empty. "longhaul import"');
+    expect((await runHere([...args, "--sessions"])).stdout).toContain(
+      'the store is empty. "longhaul import"',
+    );
     expect((await jsonHere(args)).value).toMatchObject({ hits: [], isEmpty: true });
   });
 
