@@ -8,7 +8,9 @@ import { runProgram } from "./support/program.ts";
 
 async function storeOfTwo(): Promise<string> {
   const path = testFolder();
-  await using kernel = await openKernel({ path });
+  // Each entry at a time of its own, because the newest version of a fact comes first.
+  let now = Date.now() - 1_000;
+  await using kernel = await openKernel({ path, clock: { now: () => now++ } });
   await say(
     await kernel.session("team-a/1"),
     "Which port does the staging server use?",
