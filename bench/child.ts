@@ -6,7 +6,7 @@ import type { ChildAnswer, ChildJob, ChildTask } from "./child-job.ts";
 
 const MAIN = fileURLToPath(new URL("child-main.ts", import.meta.url));
 const NODE_FLAGS = ["--expose-gc", "--disable-warning=ExperimentalWarning"];
-const TIMEOUT_MS = 15 * 60_000;
+const TIMEOUT_MS = 60 * 60_000;
 /** How much of a failed child's output is shown. */
 const TAIL_CHARACTERS = 2_000;
 

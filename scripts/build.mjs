@@ -23,7 +23,7 @@ const modules = [
 // import: an agent starts that server with each conversation, and as one file it loads in half the time (decision 0037).
 const BUNDLED = /^@modelcontextprotocol\//;
 const isBundledBy = (importer) =>
-  /[\\/]node_modules[\\/]/.test(importer) || /[\\/]src[\\/]mcp[\\/]/.test(importer);
+  /[\\/]node_modules[\\/]|[\\/]src[\\/]mcp[\\/]|[\\/]scripts[\\/]/.test(importer);
 function isExternal(id, importer = "") {
   if (/^[./\0]/.test(id) || isAbsolute(id) || /^@oxc-project\/runtime/.test(id)) return false;
   if (id.startsWith("node:")) return true;
@@ -53,6 +53,13 @@ const bundle = await rolldown({
   platform: "node",
   external: isExternal,
   logLevel: "warn",
+  plugins: [
+    {
+      name: "mcp-shims",
+      resolveId: (id) =>
+        id === "@modelcontextprotocol/server/_shims" ? join(root, "scripts", "mcp-shims.mjs") : null,
+    },
+  ],
   // The oldest Node that package.json names has no `using`.
   transform: { target: "node22.13" },
 });

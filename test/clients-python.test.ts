@@ -1,8 +1,13 @@
 import { spawn, spawnSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { localAgentsOf } from "./api/support/local-agents-of.ts";
+import { testFolder } from "./support/folder.ts";
 import { startGateway } from "./support/gateway.ts";
 import { proofTest } from "./support/proof.ts";
+import { makeRepository } from "./worktree/repository.ts";
 
 const folder = fileURLToPath(new URL("../clients/python/", import.meta.url));
 const CHECK = "import sys, httpx; assert sys.version_info >= (3, 10); print(httpx.__version__)";
@@ -13,11 +18,27 @@ const python = ["python3", "/usr/bin/python3", "python"].find(
   (program) => spawnSync(program, ["-c", CHECK], { stdio: "ignore" }).status === 0,
 );
 
-function runPython(args: readonly string[], url: string): Promise<{ code: number | null; output: string }> {
+const TASK = "count-ships";
+
+/** Runs tests of the client against a gateway with an agent that can be connected and a task that has ended. */
+async function runTests(...args: string[]): Promise<{ code: number | null; output: string }> {
+  const home = testFolder();
+  mkdirSync(join(home, ".claude"));
+  const gateway = await startGateway({ upstream: "http://127.0.0.1:9", agents: localAgentsOf(home) });
+  const work = {
+    name: "counter",
+    async *run() {
+      yield { type: "output", text: "seven" } as const;
+    },
+  };
+  const { path: repository } = makeRepository();
+  const task = await gateway.kernel.tasks.start(work, null, { id: TASK, isolation: "worktree", repository });
+  await task.wait();
+  await gateway.kernel.tasks.cleaned();
   const { LONGHAUL_TOKEN: _, ...env } = process.env;
-  const child = spawn(python as string, args, {
+  const child = spawn(python as string, ["-m", "unittest", ...args], {
     cwd: folder,
-    env: { ...env, LONGHAUL_URL: url, PYTHONDONTWRITEBYTECODE: "1" },
+    env: { ...env, LONGHAUL_URL: gateway.url, LONGHAUL_TEST_TASK: TASK, PYTHONDONTWRITEBYTECODE: "1" },
   });
   let output = "";
   child.stdout.on("data", (chunk) => {
@@ -33,15 +54,13 @@ if (python === undefined) {
   test.skip(`the Python client needs Python 3.10 with httpx (${INSTALL})`, () => undefined);
 } else {
   test("the Python client talks to a running gateway", async () => {
-    const { url } = await startGateway({ upstream: "http://127.0.0.1:9" });
-    const { code, output } = await runPython(["-m", "unittest", "-q", "tests.test_client.AgentsTest"], url);
+    const { code, output } = await runTests("-q", "tests.test_client.AgentsTest", "tests.test_operations");
     expect(output).toContain("OK");
     expect(code).toBe(0);
   });
 
   proofTest("every test of the Python client passes against a running gateway", async () => {
-    const { url } = await startGateway({ upstream: "http://127.0.0.1:9" });
-    const { code, output } = await runPython(["-m", "unittest", "discover", "-s", "tests", "-v"], url);
+    const { code, output } = await runTests("discover", "-s", "tests", "-v");
     expect(output).toContain("OK");
     expect(code).toBe(0);
   });

@@ -64,7 +64,7 @@ export class BoundedMap<Key, Value> implements Iterable<readonly [Key, Value]> {
 
   /** Makes an entry the youngest; an entry that alone exceeds the limit is not kept. */
   set(key: Key, value: Value): void {
-    this.delete(key);
+    if (this.#values.has(key)) this.delete(key);
     const max = this.#max;
     const weight = this.#weigh(value, key);
     if (weight > max) return;
@@ -76,12 +76,16 @@ export class BoundedMap<Key, Value> implements Iterable<readonly [Key, Value]> {
   }
 
   delete(key: Key): boolean {
-    const value = this.#values.get(key);
-    if (!this.#values.delete(key)) return false;
-    this.#since?.delete(key);
-    this.#weight -= this.#weigh(value as Value, key);
-    this.#noteChange();
+    if (!this.#values.has(key)) return false;
+    this.#remove(key, this.#values.get(key) as Value);
     return true;
+  }
+
+  #remove(key: Key, value: Value): void {
+    this.#values.delete(key);
+    this.#since?.delete(key);
+    this.#weight -= this.#weigh(value, key);
+    this.#noteChange();
   }
 
   clear(): void {
@@ -103,7 +107,7 @@ export class BoundedMap<Key, Value> implements Iterable<readonly [Key, Value]> {
     }
     const key = next.value as Key;
     const value = this.#values.get(key) as Value;
-    this.delete(key);
+    this.#remove(key, value);
     this.#changes = 0;
     return [key, value];
   }

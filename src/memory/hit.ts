@@ -70,4 +70,6 @@ export interface Recall {
   readonly withoutReading?: string;
   /** Minimum number of entries that were not searched because they are not indexed yet. */
   readonly unindexed?: number;
+  /** True if nothing is stored yet, so that no question has an answer; absent otherwise. */
+  readonly isEmpty?: true;
 }

@@ -178,6 +178,7 @@ export class Memory implements Closable {
       ...(reason !== undefined && { withoutVectors: reason }),
       ...(withoutReading !== undefined && { withoutReading }),
       ...(unindexed > 0 && { unindexed }),
+      ...(unindexed === 0 && found.statistics.chunks === 0 && { isEmpty: true }),
     };
   }
 

@@ -8,7 +8,9 @@ import { runProgram } from "./support/program.ts";
 
 async function storeOfTwo(): Promise<string> {
   const path = testFolder();
-  await using kernel = await openKernel({ path });
+  // Each entry at a time of its own, because the newest version of a fact comes first.
+  let now = Date.now() - 1_000;
+  await using kernel = await openKernel({ path, clock: { now: () => now++ } });
   await say(
     await kernel.session("team-a/1"),
     "Which port does the staging server use?",
@@ -176,6 +178,17 @@ describe("longhaul recall", () => {
       expect(value.hits[0].around.map(({ seq }: { seq: number }) => seq)).toEqual([1, 2, 3]);
     },
   );
+
+  test("says how to fill an empty store", async () => {
+    const store = testFolder();
+    await (await openKernel({ path: store, embedder: null })).close();
+    const args = ["recall", "qqqq", "--store", store];
+    expect((await runHere(args)).stdout).toContain('the store is empty. "longhaul import"');
+    expect((await runHere([...args, "--sessions"])).stdout).toContain(
+      'the store is empty. "longhaul import"',
+    );
+    expect((await jsonHere(args)).value).toMatchObject({ hits: [], isEmpty: true });
+  });
 
   proofTest("says when nothing is found, or when it is not sure", async () => {
     const store = await storeOfTwo();

@@ -55,6 +55,17 @@ test("a recall names the conversation, the project and the files of its best hit
   expect(text).toMatch(/claude-code\/fix#1, user, .*(?:likely|perhaps): The vault of the cellar/);
 });
 
+test("a recall over an empty store says how to fill it", async () => {
+  await using own = await openKernel({ path: ":memory:", embedder: null });
+  const { call } = await connectHttp(await serveEndpoint(own), { era: "2026" });
+  expect((await call("recall", { query: "the vault" })).text).toMatch(
+    /^Nothing was found: .*"longhaul import"/,
+  );
+  await using session = await own.session("claude-code/one");
+  await session.append({ role: "user", text: "Good morning." });
+  expect((await call("recall", { query: "xylophone" })).text).not.toContain("longhaul import");
+});
+
 test("the list of tools is small, and always the same", async () => {
   const lists: unknown[] = [];
   for (const era of ERAS) {

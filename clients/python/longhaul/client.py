@@ -13,6 +13,7 @@ import httpx
 from . import calls
 from .calls import Call, call, encode, session_path
 from .errors import LonghaulError, parse_error
+from .operations import AsyncOperations, Operations
 from .types import AnyFormat, Entry, FittedMessages, Format, Memory, Recall, Session, Task, Usage, Window
 
 DEFAULT_URL = "http://127.0.0.1:4747"
@@ -61,7 +62,7 @@ def _read_event(lines: list[str]) -> Entry | None:
     return cast(Entry, json.loads("\n".join(data))) if data else None
 
 
-class Longhaul:
+class Longhaul(Operations):
     """A client that waits for each reply. `url` and `token` come from LONGHAUL_URL and LONGHAUL_TOKEN by default."""
 
     def __init__(
@@ -227,7 +228,7 @@ class Longhaul:
         return cast(Usage, self.request(call("GET", "/usage", params=calls.camel(options))))
 
 
-class AsyncLonghaul:
+class AsyncLonghaul(AsyncOperations):
     """The same client for asyncio."""
 
     def __init__(
@@ -291,6 +292,21 @@ class AsyncLonghaul:
         reply = await self.request(calls.append(session, messages, format, expected_head, key))
         return cast("list[Entry]", reply["entries"])
 
+    async def entries(self, session: str, *, newest_first: bool = False, kinds: Sequence[str] | None = None, page: int = 200) -> AsyncIterator[Entry]:
+        if newest_first:
+            before: str | None = None
+            while True:
+                params = {"limit": page, "kinds": kinds, "before": before}
+                reply = await self.request(call("GET", session_path(session, "entries"), params=params))
+                for entry in reversed(reply["entries"]):
+                    yield entry
+                before = reply.get("before")
+                if before is None:
+                    return
+        newest = [entry async for entry in self.entries(session, newest_first=True, kinds=kinds, page=page)]
+        for entry in reversed(newest):
+            yield entry
+
     async def messages(self, session: str, *, format: Format = "longhaul", limit: int = 1_000) -> list[Any]:
         params = {"format": format, "limit": limit}
         reply = await self.request(call("GET", session_path(session, "messages"), params=params))
@@ -344,6 +360,12 @@ class AsyncLonghaul:
         body = {"overlay": overlay}
         return cast("dict[str, Any]", await self.request(call("POST", session_path(session, "revert"), body=body)))
 
+    async def forget_session(self, session: str, *, recursive: bool = False) -> dict[str, Any]:
+        path = session_path(session, "forget")
+        preview = await self.request(call("POST", path, body={"recursive": recursive}))
+        body = {"recursive": recursive, "confirm": preview["confirm"]}
+        return cast("dict[str, Any]", await self.request(call("POST", path, body=body)))
+
     async def recall(self, question: str, **options: Any) -> Recall:
         return cast(Recall, await self.request(calls.recall(question, options)))
 
@@ -356,6 +378,11 @@ class AsyncLonghaul:
 
     async def remember(self, text: str, **options: Any) -> Memory:
         return cast(Memory, await self.request(call("POST", "/memories", body={"text": text, **calls.camel(options)})))
+
+    async def forget_memory(self, memory: str) -> dict[str, Any]:
+        path = f"/memories/{encode(memory)}/forget"
+        confirm = (await self.request(call("POST", path, body={})))["confirm"]
+        return cast("dict[str, Any]", await self.request(call("POST", path, body={"confirm": confirm})))
 
     async def tasks(self, **filters: Any) -> list[Task]:
         return cast("list[Task]", (await self.request(call("GET", "/tasks", params=calls.camel(filters))))["tasks"])

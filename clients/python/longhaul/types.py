@@ -125,6 +125,7 @@ class Recall(TypedDict, total=False):
     certainty: float
     isSure: bool
     unindexed: int
+    isEmpty: bool
 
 
 class Memory(TypedDict, total=False):
@@ -158,3 +159,229 @@ class Usage(TypedDict, total=False):
     cacheShare: float | None
     sessions: int
     savings: dict[str, Any] | None
+
+
+ConnectionWay = Literal["gateway", "mcp"]
+MemoryDecision = Literal["accepted", "rejected"]
+SourceKind = Literal["session", "file"]
+PressureLevel = Literal["normal", "warning", "critical"]
+
+
+class _AgentLinkBase(TypedDict):
+    state: Literal["connected", "other", "absent", "manual", "unsupported", "refused"]
+
+
+class AgentLink(_AgentLinkBase, total=False):
+    """One way of connecting an agent."""
+
+    path: str
+    note: str
+
+
+class Agent(TypedDict):
+    """An agent that longhaul can connect."""
+
+    name: str
+    title: str
+    isFound: bool
+    gateway: AgentLink
+    mcp: AgentLink
+
+
+class DiffLine(TypedDict):
+    mark: Literal[" ", "+", "-", "@"]
+    text: str
+
+
+class ConfigFileChange(TypedDict):
+    path: str
+    isNew: bool
+    isRemoved: bool
+    diff: list[DiffLine]
+
+
+class _AgentChangeBase(TypedDict):
+    agent: str
+    title: str
+    way: ConnectionWay
+    files: list[ConfigFileChange]
+    notes: list[str]
+    isApplied: bool
+    confirm: str
+
+
+class AgentChange(_AgentChangeBase, total=False):
+    """A change of an agent's files; `obstacle` says why there is none."""
+
+    obstacle: str
+
+
+class MemoryAgent(TypedDict):
+    agent: str
+    unreviewed: int
+
+
+class _JobBase(TypedDict):
+    id: str
+    type: Literal["replay", "import", "index"]
+    state: Literal["running", "done", "stopped", "failed"]
+    startedAt: int
+
+
+# `import` is a keyword of Python.
+_JobImport = TypedDict("_JobImport", {"import": dict[str, Any]}, total=False)
+
+
+class Job(_JobBase, _JobImport, total=False):
+    """Work that outlives its request; the field named like its type has its progress."""
+
+    endedAt: int
+    replay: dict[str, Any]
+    index: dict[str, float]
+    error: dict[str, str]
+
+
+class Index(TypedDict):
+    """The size of the index, and the work that it lacks."""
+
+    sources: int
+    chunks: int
+    entries: int
+    unindexed: int
+    unembedded: int
+    hasVectors: bool
+    job: Job | None
+
+
+class _IndexSourceBase(TypedDict):
+    kind: SourceKind
+    name: str
+    cursor: int
+    chunks: int
+    number: int
+
+
+class IndexSource(_IndexSourceBase, total=False):
+    """A conversation or a file in the index."""
+
+    root: str
+    sizeBytes: float
+    modifiedMs: float
+
+
+class FreedCache(TypedDict):
+    name: str
+    freedBytes: float
+
+
+class _ReliefBase(TypedDict):
+    at: int
+    cacheBytesBefore: float
+    cacheBytesAfter: float
+    caches: list[FreedCache]
+    journalBytes: float
+    heapBytesBefore: float
+    heapBytesAfter: float
+    cacheShare: float
+
+
+class Relief(_ReliefBase, total=False):
+    """Caches dropped, and the memory that this freed."""
+
+    heapSnapshot: str
+
+
+class _MonitorNoteBase(TypedDict):
+    at: int
+    type: Literal["warning", "critical", "normal", "growth", "relief"]
+    text: str
+
+
+class MonitorNote(_MonitorNoteBase, total=False):
+    report: Relief
+
+
+class MonitorPoint(TypedDict):
+    """One sample of the monitor."""
+
+    at: int
+    level: PressureLevel
+    usedBytes: float
+    heapUsedBytes: float
+    heapTotalBytes: float
+    rssBytes: float
+    externalBytes: float
+    caches: dict[str, float]
+    cacheBytes: float
+    eventLoop: dict[str, float]
+    disk: dict[str, float]
+    files: int
+    listeners: int
+    childProcesses: int
+    growthPerHour: float
+
+
+class HealthHistory(TypedDict):
+    """Memory, event loop and disk over time, oldest first."""
+
+    intervalMs: float
+    warningBytes: float
+    criticalBytes: float
+    heapLimitBytes: float
+    points: list[MonitorPoint]
+    notes: list[MonitorNote]
+
+
+class _TaskMoveBase(TypedDict):
+    at: int
+    to: str
+
+
+# `from` is a keyword of Python.
+_TaskMoveOptional = TypedDict("_TaskMoveOptional", {"event": str, "from": str, "mode": str, "reason": str}, total=False)
+
+
+class TaskMove(_TaskMoveBase, _TaskMoveOptional):
+    """A change of a task's state; the first one is its creation."""
+
+
+class Worktree(TypedDict):
+    path: str
+    branch: str
+    repository: str
+
+
+class _TaskNoticeBase(TypedDict):
+    id: str
+    task: str
+    agent: str
+    session: str
+    state: Literal["completed", "failed", "killed"]
+    settledAt: int
+
+
+class TaskNotice(_TaskNoticeBase, total=False):
+    """The message that is sent when a task has ended."""
+
+    title: str
+    reason: str
+    error: str
+    facts: dict[str, Any]
+
+
+class TaskDetails(Task, total=False):
+    """A task with its history and its place."""
+
+    parent: str
+    parentSession: str
+    canResume: bool
+    resumes: int
+    settledAt: int
+    deadlineAt: int
+    input: Any
+    isolation: str
+    place: Any
+    worktree: Worktree
+    moves: list[TaskMove]
+    spent: dict[str, float]
+    notice: TaskNotice

@@ -108,6 +108,10 @@ export const recallReplySchema = defineSchema(
       z.number().int().optional(),
       "Entries that were not searched because they are not indexed yet.",
     ),
+    isEmpty: about(
+      z.literal(true).optional(),
+      "Nothing is stored yet; POST /imports reads the histories of agents.",
+    ),
   }),
 );
 

@@ -13,7 +13,7 @@ import { groupHits } from "../memory/group-hits.ts";
 import { buildMemoryFilter } from "../memory/parse-memory-options.ts";
 import type { RecalledHit, RecallResult } from "../memory/recall-result.ts";
 import { buildRecallScope } from "../memory/recall-scope.ts";
-import { readFoundSessions, renderFoundSessions } from "../memory/render-found-sessions.ts";
+import { describeNothing, readFoundSessions, renderFoundSessions } from "../memory/render-found-sessions.ts";
 import { renderFurtherHits, renderHit, renderHitHeading, renderWork } from "../memory/render-hit.ts";
 import { getStorePath, openExistingStore } from "../open-store.ts";
 import type { Paint } from "../paint.ts";
@@ -209,7 +209,7 @@ function renderHits(
     const more = renderFurtherHits(group.slice(shown.length), layout);
     return [...gap, ...renderHitHeading(best, layout), ...hits, ...more, ...renderWork(best, layout)];
   });
-  if (lines.length === 0) lines.push("Nothing found.");
+  if (lines.length === 0) lines.push(describeNothing(recalled));
   return [...lines, ...renderNotes({ recalled, warnings }, options, paint)];
 }
 

@@ -115,7 +115,8 @@ export const replayCommand = defineCommand({
     const questions = sampleOf(asked, sampled);
     if (operands.length === 0 && questions.length === 0 && !options.all)
       throw new UsageError("name a session, a file or folder of conversations, --all, or --questions");
-    if (operands.length > 0 && options.all) throw new UsageError("--all cannot be combined with a session");
+    if (operands.length > 0 && options.all)
+      throw new UsageError("--all cannot be combined with a session or a path");
     const names = options.policy?.flatMap((words) => words.split(",").map((word) => word.trim()));
     const prices = findNamed("prices", options.prices ?? "recorded", PRICES).name;
     const shrink = parseShrinkOption(options["shrink-off"] ?? []);

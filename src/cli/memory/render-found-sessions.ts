@@ -55,7 +55,7 @@ export function renderFoundSessions(
   recalled: RecallResult,
   options: Parameters<typeof renderTable>[2],
 ): readonly string[] {
-  if (rows.length === 0) return ["Nothing found."];
+  if (rows.length === 0) return [describeNothing(recalled)];
   const cells = rows.map(({ session, title, agent, project, at, hits }, index) => [
     String(index + 1),
     title ?? session,
@@ -66,6 +66,13 @@ export function renderFoundSessions(
     hits[0] ? findSentence(question, hits[0]) : "",
   ]);
   return renderTable(COLUMNS, cells, options);
+}
+
+/** Says that a recall found nothing, and the remedy if nothing is stored. */
+export function describeNothing({ isEmpty }: Pick<RecallResult, "isEmpty">): string {
+  return isEmpty
+    ? 'Nothing found: the store is empty. "longhaul import" reads the conversations of your agents, "longhaul index PATH" reads files.'
+    : "Nothing found.";
 }
 
 function findSentence(question: string, { text }: RecalledHit): string {

@@ -69,15 +69,19 @@ function describeCheapest(totals: readonly TotalsWithEvidence[]): string {
   const best = rows.reduce((one, other) => (other.cost < one.cost ? other : one));
   const { policy, dollars, unboundedDollars, costShare, identifiers, unpricedSessions } = best;
   const saved = `${Math.abs(Math.round(100 * (1 - costShare)))}% ${costShare <= 1 ? "less" : "more"}`;
+  // Dollars and shares are of different conversations if some have no price.
+  const others = unpricedSessions > 0 ? " for those with a known price, and in tokens " : ", ";
   const money =
-    unboundedDollars > 0 ? `${formatDollars(dollars)} instead of ${formatDollars(unboundedDollars)}, ` : "";
+    unboundedDollars > 0
+      ? `${formatDollars(dollars)} instead of ${formatDollars(unboundedDollars)}${others}`
+      : "";
   const lead = rows.length > 1 ? `${policy} costs least` : `${policy} costs`;
   const unpriced =
     unpricedSessions > 0 && unboundedDollars > 0
       ? ` Dollars exclude ${formatQuantity(unpricedSessions, "conversation")} without a known price.`
       : "";
   const refetched = `${Math.abs(Math.round(100 * (1 - best.fullCostShare)))}% ${best.fullCostShare <= 1 ? "less" : "more"}`;
-  return `In a window of ${largest / 1_000}k, ${lead}: ${money}${saved} than an unlimited window (${refetched} including the cost of fetching lost content again), with ${(100 * identifiers).toFixed(0)}% of the names that the agent used next still there.${unpriced}`;
+  return `In a window of ${largest / 1_000}k, ${lead}: ${money}${saved} than an unlimited window (${refetched} including the cost of fetching lost content again), with ${Number((100 * identifiers).toFixed(1))}% of the names that the agent used next still there.${unpriced}`;
 }
 
 /** The reported usage of the replayed conversations, to compare the estimates with. */

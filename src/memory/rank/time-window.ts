@@ -29,6 +29,10 @@ const CALENDAR = [
   new RegExp(`\\b(?:in|during|of|since|year) ${YEAR}\\b`, "gi"),
 ];
 
+/** Every calendar date has a digit or a month, and every relative one has one of these words. */
+const MAY_BE_DATE = /\d|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec/;
+const MAY_BE_RELATIVE = /\b(?:ago|last|past|previous|on|yesterday|today)\b/;
+
 const AMOUNT = `(?<amount>\\d+|${NUMBERS.join("|")}|few|couple(?: of)?|several)`;
 const AGO = new RegExp(`\\b(?:a )?${AMOUNT} (?<unit>day|week|month|year)s? ago\\b`, "gi");
 const PAST = new RegExp(`\\b(?:last|past|previous) (?:${AMOUNT} )?(?<unit>day|week|month|year)s?\\b`, "gi");
@@ -37,8 +41,9 @@ const WEEKDAY = /\b(?:last|this past|on|past) (?<weekday>mon|tues|wednes|thurs|f
 /** The periods that a question mentions, relative to `nowMs`; without it, only calendar dates count. */
 export function parseTimeWindows(question: string, nowMs: number | null): TimeWindow[] {
   const text = question.toLowerCase();
-  const calendar = parseCalendarWindows(text, nowMs);
-  return nowMs === null ? calendar : [...calendar, ...parseRelativeWindows(text, nowMs)];
+  const calendar = MAY_BE_DATE.test(text) ? parseCalendarWindows(text, nowMs) : [];
+  const isRelative = nowMs !== null && MAY_BE_RELATIVE.test(text);
+  return isRelative ? [...calendar, ...parseRelativeWindows(text, nowMs)] : calendar;
 }
 
 /**

@@ -95,10 +95,10 @@ export class AgentMemory {
       ...(depth && { depth }),
     };
     const found = await this.#search(question, shown ? k + MAX_SHOWN_HITS : k, options, within);
-    const { isSure, unindexed } = found;
+    const { unindexed } = found;
     const hits = found.hits.filter((hit) => hit.kind === "file" || !shown?.has(hit.entry)).slice(0, k);
     this.#keepFiles(hits);
-    const text = renderHits(question, hits, isSure);
+    const text = renderHits(question, hits, found);
     return unindexed === undefined ? text : `${text}\n${renderUnindexedNote(unindexed)}`;
   }
 
@@ -115,10 +115,10 @@ export class AgentMemory {
   /** Renders the first of some hits, as many as fit; at least one. */
   renderPage(
     question: string,
-    recall: Pick<Recall, "hits" | "isSure" | "unindexed">,
+    recall: Pick<Recall, "hits" | "isSure" | "unindexed" | "isEmpty">,
     budget: { readonly maxTokens: number; readonly tokensOf: (text: string) => number },
   ): HitPage {
-    const { hits, isSure, unindexed } = checkFields("recall", recall, { hits: "array", isSure: "boolean" });
+    const { hits, unindexed } = checkFields("recall", recall, { hits: "array", isSure: "boolean" });
     const { maxTokens, tokensOf } = checkFields("budget", budget, {
       maxTokens: "number",
       tokensOf: "function",
@@ -128,14 +128,14 @@ export class AgentMemory {
     const note = unindexed === undefined ? "" : `\n${renderUnindexedNote(unindexed)}`;
     const lines: string[] = [];
     const known = new Set<string>();
-    let tokens = tokensOf(`${renderHitLines([""], isSure)}${note}`);
+    let tokens = tokensOf(`${renderHitLines([""], recall)}${note}`);
     for (const hit of hits) {
       const line = renderHitLine(question, hit, known);
       tokens += tokensOf(line) + 1;
       if (lines.length > 0 && tokens > maxTokens) break;
       lines.push(line);
     }
-    const text = `${renderHitLines(lines, isSure)}${note}`;
+    const text = `${renderHitLines(lines, recall)}${note}`;
     this.#keepFiles(hits.slice(0, lines.length));
     return { text, shown: lines.length };
   }
@@ -260,6 +260,7 @@ function mergeRecalls(one: Recall, other: Recall, k: number): Recall {
     certainty: Math.max(one.certainty, other.certainty),
     isSure: one.isSure || other.isSure,
     ...(one.unindexed !== undefined && { unindexed: one.unindexed }),
+    ...(one.isEmpty && other.isEmpty && { isEmpty: true }),
   };
 }
 

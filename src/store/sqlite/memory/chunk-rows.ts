@@ -18,6 +18,9 @@ const COLUMNS =
 /** Chunks cached in memory, about 1 KB each: questions of one conversation find the same chunks repeatedly. */
 const MAX_CACHED = 8_192;
 const BYTES_PER_CHUNK = 1_000;
+/** Fewer rows are read one by one; more would not stay in the cache. */
+const MIN_READ_AHEAD = 4;
+const MAX_READ_AHEAD = 4_096;
 
 /** Chunks as rows. */
 export class ChunkRows {
@@ -38,6 +41,11 @@ export class ChunkRows {
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
       one: prepareValues(db, `SELECT ${COLUMNS} FROM chunks WHERE number = ?`),
+      // In a cross join, SQLite keeps the order: a search by key for each wanted number.
+      many: prepareValues(
+        db,
+        `SELECT ${COLUMNS} FROM json_each(?) AS wanted CROSS JOIN chunks ON chunks.number = wanted.value`,
+      ),
       ofTurn: prepareValues(
         db,
         `SELECT ${COLUMNS} FROM chunks WHERE source = ? AND turn = ? ORDER BY number LIMIT ?`,
@@ -110,6 +118,7 @@ export class ChunkRows {
   get(numbers: readonly number[]): Promise<StoredChunk[]> {
     return this.#db.snapshot(() => {
       this.#refresh();
+      this.#readAhead(numbers);
       return numbers.flatMap((number) => this.#one(number) ?? []);
     });
   }
@@ -120,6 +129,10 @@ export class ChunkRows {
   ): Promise<StoredChunk[]> {
     return this.#db.snapshot(() => {
       this.#refresh();
+      const near: number[] = [];
+      for (const { number } of wanted)
+        for (let at = number - limit; at <= number + limit; at++) near.push(at);
+      this.#readAhead(near);
       const found = new Map<number, StoredChunk>();
       for (const { number, reach } of wanted) this.#collect(number, reach, limit, found);
       return [...found.values()];
@@ -137,8 +150,8 @@ export class ChunkRows {
   }
 
   /**
-   * Collects neighbors by number: the chunks of a turn, and mostly of adjacent turns, have consecutive numbers, and
-   * single rows are read faster than lists. The index finds the neighbors where another source lies in between.
+   * Collects neighbors by number: the chunks of a turn, and mostly of adjacent turns, have consecutive numbers. The index
+   * finds the neighbors where another source lies in between.
    */
   #collect(number: number, reach: number, limit: number, found: Map<number, StoredChunk>): void {
     const own = this.#one(number);
@@ -165,6 +178,19 @@ export class ChunkRows {
     for (const row of this.#statements.ofTurn.all(source, turn, limit)) {
       const chunk = this.#toChunk(row);
       found.set(chunk.number, chunk);
+    }
+  }
+
+  /** Reads the chunks that are not cached into the cache, by one statement for rows and one for terms. */
+  #readAhead(numbers: Iterable<number>): void {
+    const missing = [...new Set(numbers)].filter((number) => number > 0 && !this.#cache.has(number));
+    if (missing.length < MIN_READ_AHEAD || missing.length > MAX_READ_AHEAD) return;
+    const rows = this.#statements.many.all(JSON.stringify(missing));
+    const terms = rows.map((row) => readBodyTerms(row.at(-1) as Uint8Array));
+    this.#dictionary.readAhead(terms);
+    for (const [index, row] of rows.entries()) {
+      const chunk = this.#toChunk(row, terms[index]);
+      this.#cache.set(chunk.number, chunk);
     }
   }
 
@@ -203,11 +229,11 @@ export class ChunkRows {
     }));
   }
 
-  #toChunk(row: ValueRow): StoredChunk {
+  #toChunk(row: ValueRow, termNumbers = readBodyTerms(row.at(-1) as Uint8Array)): StoredChunk {
     // In the order of COLUMNS.
     const [number, source, turn, seq, part, from, to, at, author, speaker, traits, turnLength, body] = row;
     const terms: string[] = [];
-    for (const term of readBodyTerms(body as Uint8Array)) terms.push(this.#dictionary.termOf(term) ?? "");
+    for (const term of termNumbers) terms.push(this.#dictionary.termOf(term) ?? "");
     return {
       number: number as number,
       source: source as number,

@@ -1,11 +1,15 @@
 import { BoundedMap } from "../../../base/bounded-map.ts";
 import type { Database } from "../database.ts";
+import { prepareValues } from "../value-rows.ts";
 
 const MAX_CACHED = 200_000;
-/** A term and its number in two maps. */
-const BYTES_PER_TERM = 150;
+/** A term and its number in one of the maps. */
+const BYTES_PER_TERM = 100;
 
-/** Terms and their numbers. The cache is valid while nothing was removed from the index. */
+/**
+ * Terms and their numbers. The caches are valid while nothing was removed from the index. Indexing asks for numbers and
+ * recall for terms, so a pair is held only in the direction that was asked for.
+ */
 export class Dictionary {
   readonly #statements;
   readonly #numbers = new BoundedMap<string, number>({ max: MAX_CACHED });
@@ -14,8 +18,12 @@ export class Dictionary {
 
   constructor(db: Database) {
     this.#statements = {
-      number: db.prepare("SELECT number FROM terms WHERE term = ?"),
-      term: db.prepare("SELECT term FROM terms WHERE number = ?"),
+      number: prepareValues(db, "SELECT number FROM terms WHERE term = ?"),
+      term: prepareValues(db, "SELECT term FROM terms WHERE number = ?"),
+      many: prepareValues(
+        db,
+        "SELECT terms.number, term FROM json_each(?) AS wanted CROSS JOIN terms ON terms.number = wanted.value",
+      ),
       add: db.prepare("INSERT INTO terms (term) VALUES (?)"),
       stamp: db.prepare("SELECT value FROM stamp"),
     };
@@ -34,7 +42,7 @@ export class Dictionary {
 
   /** Approximate bytes of the cache. */
   get sizeBytes(): number {
-    return this.#numbers.size * BYTES_PER_TERM;
+    return (this.#numbers.size + this.#terms.size) * BYTES_PER_TERM;
   }
 
   clear(): void {
@@ -46,8 +54,8 @@ export class Dictionary {
   numberOf(term: string): number | undefined {
     const held = this.#numbers.get(term);
     if (held !== undefined) return held;
-    const number = this.#statements.number.get(term)?.number as number | undefined;
-    if (number !== undefined) this.#hold(term, number);
+    const number = this.#statements.number.get(term)?.[0] as number | undefined;
+    if (number !== undefined) this.#numbers.set(term, number);
     return number;
   }
 
@@ -56,20 +64,24 @@ export class Dictionary {
     const known = this.numberOf(term);
     if (known !== undefined) return known;
     const number = Number(this.#statements.add.run(term).lastInsertRowid);
-    this.#hold(term, number);
+    this.#numbers.set(term, number);
     return number;
+  }
+
+  /** Reads the terms that are not cached, by one statement. */
+  readAhead(lists: Iterable<Iterable<number>>): void {
+    const missing = new Set<number>();
+    for (const list of lists) for (const number of list) if (!this.#terms.has(number)) missing.add(number);
+    if (missing.size === 0) return;
+    for (const [number, term] of this.#statements.many.all(JSON.stringify([...missing])))
+      this.#terms.set(number as number, term as string);
   }
 
   termOf(number: number): string | undefined {
     const held = this.#terms.get(number);
     if (held !== undefined) return held;
-    const term = this.#statements.term.get(number)?.term as string | undefined;
-    if (term !== undefined) this.#hold(term, number);
+    const term = this.#statements.term.get(number)?.[0] as string | undefined;
+    if (term !== undefined) this.#terms.set(number, term);
     return term;
-  }
-
-  #hold(term: string, number: number): void {
-    this.#numbers.set(term, number);
-    this.#terms.set(number, term);
   }
 }

@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { type IndexState, type PostingsRow, SEGMENT_CHUNKS } from "../../memory-store.ts";
 import { PostingsBuilder, segmentPlaceOf } from "../../postings.ts";
 import type { Database } from "../database.ts";
+import { prepareValues } from "../value-rows.ts";
 import type { ChunkRows } from "./chunk-rows.ts";
 
 /** Rows read or written before yielding to other work. */
@@ -22,7 +23,7 @@ export class Segments {
       insert: db.prepare("INSERT INTO segments (number, sources) VALUES (?, ?)"),
       sources: db.prepare("SELECT sources FROM segments WHERE number = ?"),
       put: db.prepare("INSERT OR REPLACE INTO postings (segment, term, chunks) VALUES (?, ?, ?)"),
-      postings: db.prepare("SELECT chunks FROM postings WHERE segment = ? AND term = ?"),
+      postings: prepareValues(db, "SELECT chunks FROM postings WHERE segment = ? AND term = ?"),
     };
   }
 
@@ -41,7 +42,7 @@ export class Segments {
       for (let segment = 0; segment < segments; segment++) {
         for (const term of terms) {
           const row = this.#statements.postings.get(segment, term);
-          if (row) rows.push({ segment, term, postings: row.chunks as Uint8Array });
+          if (row) rows.push({ segment, term, postings: row[0] as Uint8Array });
         }
       }
       return rows;

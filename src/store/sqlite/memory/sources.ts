@@ -1,5 +1,6 @@
 import type { IndexTotals, SourceKind, SourceName, SourceRecord, SourceState } from "../../memory-store.ts";
-import type { Database, Row } from "../database.ts";
+import type { Database } from "../database.ts";
+import { prepareValues, type ValueRow } from "../value-rows.ts";
 
 /** Numbers of the kinds on disk. */
 const KIND_NUMBERS: Readonly<Record<SourceKind, number>> = { session: 1, file: 2 };
@@ -13,9 +14,10 @@ export class Sources {
 
   constructor(db: Database) {
     this.#statements = {
-      find: db.prepare(`SELECT ${COLUMNS} FROM sources WHERE kind = ? AND name = ?`),
-      byNumber: db.prepare(`SELECT ${COLUMNS} FROM sources WHERE number = ?`),
-      list: db.prepare(
+      find: prepareValues(db, `SELECT ${COLUMNS} FROM sources WHERE kind = ? AND name = ?`),
+      byNumber: prepareValues(db, `SELECT ${COLUMNS} FROM sources WHERE number = ?`),
+      list: prepareValues(
+        db,
         `SELECT ${COLUMNS} FROM sources WHERE number > ? AND (? IS NULL OR kind = ?) AND (? IS NULL OR root = ?) ORDER BY number LIMIT ?`,
       ),
       put: db.prepare(
@@ -98,19 +100,34 @@ export class Sources {
   }
 }
 
-function toSource(row: Row): SourceRecord {
+function toSource(row: ValueRow): SourceRecord {
+  // In the order of COLUMNS.
+  const [
+    number,
+    kind,
+    name,
+    version,
+    cursor,
+    root,
+    sizeBytes,
+    modifiedMs,
+    definitions,
+    turns,
+    chunks,
+    terms,
+  ] = row;
   return {
-    number: row.number as number,
-    kind: row.kind === KIND_NUMBERS.session ? "session" : "file",
-    name: row.name as string,
-    version: row.version as string,
-    cursor: row.cursor as number,
-    ...(row.root !== null && { root: row.root as string }),
-    ...(row.size_bytes !== null && { sizeBytes: row.size_bytes as number }),
-    ...(row.modified_ms !== null && { modifiedMs: row.modified_ms as number }),
-    ...(row.definitions !== null && { definitions: (row.definitions as string).split(" ") }),
-    turns: row.turns as number,
-    chunks: row.chunks as number,
-    terms: row.terms as number,
+    number: number as number,
+    kind: kind === KIND_NUMBERS.session ? "session" : "file",
+    name: name as string,
+    version: version as string,
+    cursor: cursor as number,
+    ...(root !== null && { root: root as string }),
+    ...(sizeBytes !== null && { sizeBytes: sizeBytes as number }),
+    ...(modifiedMs !== null && { modifiedMs: modifiedMs as number }),
+    ...(definitions !== null && { definitions: (definitions as string).split(" ") }),
+    turns: turns as number,
+    chunks: chunks as number,
+    terms: terms as number,
   };
 }

@@ -7,6 +7,7 @@ import {
 } from "../../memory-store.ts";
 import { segmentPlaceOf } from "../../postings.ts";
 import type { Database, Row } from "../database.ts";
+import { prepareValues } from "../value-rows.ts";
 
 /** Vectors in SQLite. */
 export class Vectors implements VectorStore {
@@ -29,10 +30,9 @@ export class Vectors implements VectorStore {
         `INSERT OR REPLACE INTO loose_vectors (embedder, chunk, vector)
          SELECT ?, number, ? FROM chunks WHERE number = ?`,
       ),
-      // One row for all, because a small blob in a row of its own takes longer to read than its bytes.
-      loose: db.prepare(
-        `SELECT group_concat(chunk ORDER BY chunk) AS chunks, group_concat(hex(vector), '' ORDER BY chunk) AS vectors
-         FROM (SELECT chunk, vector FROM loose_vectors WHERE embedder = ? AND chunk > ? ORDER BY chunk LIMIT ?)`,
+      loose: prepareValues(
+        db,
+        `SELECT chunk, vector FROM loose_vectors WHERE embedder = ? AND chunk > ? ORDER BY chunk LIMIT ?`,
       ),
       between: db.prepare(
         "SELECT chunk, vector FROM loose_vectors WHERE embedder = ? AND chunk BETWEEN ? AND ?",
@@ -90,17 +90,12 @@ export class Vectors implements VectorStore {
   }
 
   loose(embedder: number, after: number, limit: number): Promise<readonly ChunkVector[]> {
-    return this.#db.read(() => {
-      const { chunks, vectors } = this.#statements.loose.get(embedder, after, limit) as Row;
-      if (chunks === null) return [];
-      const numbers = String(chunks).split(",").map(Number);
-      const bytes = Buffer.from(vectors as string, "hex");
-      const length = bytes.length / numbers.length;
-      return numbers.map((chunk, place) => ({
-        chunk,
-        vector: toInt8(bytes.subarray(place * length, (place + 1) * length)),
-      }));
-    });
+    return this.#db.read(() =>
+      this.#statements.loose.all(embedder, after, limit).map(([chunk, vector]) => ({
+        chunk: chunk as number,
+        vector: toInt8(vector as Uint8Array),
+      })),
+    );
   }
 
   pack(embedder: number, segment: number): Promise<boolean> {
