@@ -3,6 +3,7 @@ import type { Client, PoolClient, QueryResult } from "pg";
 import { LonghaulError } from "../../../model/errors.ts";
 import type { ConnectedPool } from "./connect-pool.ts";
 import { classifyFailure, createRetry, sqlStateOf, toPostgresError } from "./postgres-error.ts";
+import { buildReaderStart, ensureReaderRole } from "./reader-role.ts";
 import { type SqlRow, type SqlValue, toSqlValue } from "./sql-values.ts";
 import { StatementTexts } from "./statement-texts.ts";
 
@@ -31,6 +32,8 @@ interface DatabaseOptions {
   readonly schema: string;
   readonly busyTimeoutMs: number;
   readonly isReadOnly: boolean;
+  /** Restricts everything to the sessions of these owners; the server's policies see to it. */
+  readonly reader?: readonly string[] | undefined;
 }
 
 const MAX_PAUSE_MS = 250;
@@ -49,10 +52,14 @@ export class PostgresDatabase {
   readonly #isReadOnly: boolean;
   readonly #busyTimeoutMs: number;
   readonly #texts: StatementTexts;
+  readonly #reader: readonly string[] | undefined;
+  #preparing: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(connected: ConnectedPool, { where, schema, busyTimeoutMs, isReadOnly }: DatabaseOptions) {
+  constructor(connected: ConnectedPool, options: DatabaseOptions) {
+    const { where, schema, busyTimeoutMs, isReadOnly, reader } = options;
     this.#connected = connected;
+    this.#reader = reader;
     this.where = where;
     this.schema = schema;
     this.#isReadOnly = isReadOnly;
@@ -64,6 +71,25 @@ export class PostgresDatabase {
     return this.#connected.isPooled;
   }
 
+  /**
+   * The same connections, restricted to the sessions of some owners: a statement that asks for more gets nothing of
+   * others. Rejects if the server's user cannot be restricted.
+   */
+  async readAs(owners: readonly string[]): Promise<PostgresDatabase> {
+    this.#preparing ??= ensureReaderRole(this).catch((error) => {
+      this.#preparing = undefined;
+      throw error;
+    });
+    await this.#preparing;
+    return new PostgresDatabase(this.#connected, {
+      where: this.where,
+      schema: this.schema,
+      busyTimeoutMs: this.#busyTimeoutMs,
+      isReadOnly: true,
+      reader: owners,
+    });
+  }
+
   /** One statement by itself: a read, or a write that may run twice. */
   query(text: string, values: readonly SqlValue[] = []): Promise<SqlRow[]> {
     return this.retry(() => this.once(text, values));
@@ -71,7 +97,11 @@ export class PostgresDatabase {
 
   /** One statement by itself, not repeated; an error may leave open whether it took effect. */
   once(text: string, values: readonly SqlValue[] = []): Promise<SqlRow[]> {
-    return this.#withClient((client) => this.#send(client, text, values));
+    return this.#withClient((client) =>
+      this.#reader
+        ? this.#transactOn(client, (transaction) => transaction.query(text, values), {})
+        : this.#send(client, text, values),
+    );
   }
 
   /** Runs `work` in a transaction; any throw rolls it back. */
@@ -158,8 +188,8 @@ export class PostgresDatabase {
     { onUnknown }: TransactOptions,
     begin = "BEGIN",
   ): Promise<T> {
-    // Not awaited: it travels with the first statement, whose failure says more.
-    const began = client.query(begin);
+    // Not awaited: it travels with the first statement.
+    const began = client.query(this.#reader ? buildReaderStart(this.#reader) : begin);
     began.catch(() => undefined);
     let result: T;
     try {
@@ -171,8 +201,13 @@ export class PostgresDatabase {
       });
       await began;
     } catch (error) {
+      // If it did not even begin, that is the reason for everything after.
+      const reason = await began.then(
+        () => error,
+        (failure: unknown) => failure,
+      );
       await client.query("ROLLBACK").catch(() => undefined);
-      throw error;
+      throw reason;
     }
     let committed: QueryResult;
     try {

@@ -1,4 +1,5 @@
 import type { SessionId } from "../../../model/entry.ts";
+import { isLonghaulError } from "../../../model/errors.ts";
 import type { FreedCounts } from "../../freed-counts.ts";
 import { createHasChildren, createSessionNotFound } from "../../refusals.ts";
 import type {
@@ -72,6 +73,23 @@ export class PostgresSessions implements SessionStore {
     return row && toSessionRecord(row);
   }
 
+  async readable(
+    ids: readonly SessionId[],
+    owners: readonly string[],
+  ): Promise<ReadonlySet<SessionId> | undefined> {
+    if (ids.length === 0) return new Set();
+    let restricted: PostgresDatabase;
+    try {
+      restricted = await this.#db.readAs(owners);
+    } catch (error) {
+      // The user of the store may not create the role: the caller's own check stands alone.
+      if (isLonghaulError(error, "STORE_IO")) return undefined;
+      throw error;
+    }
+    const rows = await restricted.query("SELECT id FROM @sessions WHERE id = ANY($1::text[])", [ids]);
+    return new Set(rows.map(({ id }) => id as string));
+  }
+
   async list({ limit, before, parent, prefix }: SessionQuery): Promise<readonly SessionRecord[]> {
     const start =
       before === undefined
@@ -134,6 +152,7 @@ export class PostgresSessions implements SessionStore {
     });
     this.#deps.heads.forget(id);
     const freed = await this.#deps.eraser.eraseSession(number);
+    await this.#deps.eraser.sweepObjects();
     this.#deps.onCommit();
     return { ...freed, sessions: 1 };
   }
