@@ -71,7 +71,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const busyTimeoutMs = checkWholeNumber("busyTimeoutMs", options.busyTimeoutMs ?? 30_000, 0);
   const url = parseConnectionUrl(options.url);
   const reader = options.reader ? checkTexts("reader", options.reader) : url.reader;
-  const isReadOnly = (options.isReadOnly ?? false) || reader !== undefined;
+  const isReadOnly = options.isReadOnly ?? false;
   const blobs = options.blobs ?? url.blobs ?? (process.env.LONGHAUL_BLOBS || undefined);
   const storage = blobs === undefined ? undefined : new ObjectClient(parseObjectUrl(blobs));
   const connected = await connectPool(url, isReadOnly);
@@ -83,14 +83,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   });
   try {
     await db.retry(() => db.once("SELECT 1"), Math.min(busyTimeoutMs, MAX_OPENING_MS));
-    if (isReadOnly) await requireSchema(db);
+    if (isReadOnly || reader) await requireSchema(db);
     else await migrateSchema(db);
     const store = new PostgresStore(reader ? await db.readAs(reader) : db, {
       recall: url.recall,
       storage,
       clock: options.clock ?? systemClock,
     });
-    if (!isReadOnly) await store.recover();
+    if (!isReadOnly && !reader) await store.recover();
     return store;
   } catch (error) {
     await db.close();

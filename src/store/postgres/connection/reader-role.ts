@@ -24,15 +24,20 @@ export function buildReaderStart(owners: readonly string[]): string {
  * if the store's user may not.
  */
 export async function ensureReaderRole(db: PostgresDatabase): Promise<void> {
+  const tables = [...Object.keys(READER_CONDITIONS), ...SHARED_TABLES].map((table) => `"${db.schema}".${table}`);
   const [known] = await db.query(
-    `SELECT coalesce((SELECT pg_has_role(current_user, oid, 'MEMBER') FROM pg_roles WHERE rolname = $1), false) AS member`,
-    [READER_ROLE],
+    `SELECT pg_has_role(current_user, r.oid, 'MEMBER') AS member, (
+       SELECT bool_and(has_table_privilege(r.oid, t, 'SELECT')) FROM unnest($2::text[]) AS n (t)
+     ) AS granted FROM pg_roles r WHERE r.rolname = $1`,
+    [READER_ROLE, tables],
   );
+  if (known?.member === true && known.granted === true) return;
   try {
     await db.transact(async (transaction) => {
       await transaction.query("SELECT pg_advisory_xact_lock($1, 0)", [LOCK_CLASS]);
       if (known?.member !== true) await createRole(transaction);
-      for (const statement of listGrants(db.schema)) await transaction.execute(statement);
+      await transaction.execute(`GRANT USAGE ON SCHEMA "${db.schema}" TO ${READER_ROLE}`);
+      await transaction.execute(`GRANT SELECT ON ${tables.join(", ")} TO ${READER_ROLE}`);
     });
   } catch (cause) {
     const statements = [`CREATE ROLE ${READER_ROLE} NOLOGIN`, `GRANT ${READER_ROLE} TO CURRENT_USER`];
@@ -48,12 +53,4 @@ async function createRole(transaction: Transaction): Promise<void> {
   const [found] = await transaction.query("SELECT 1 FROM pg_roles WHERE rolname = $1", [READER_ROLE]);
   if (!found) await transaction.execute(`CREATE ROLE ${READER_ROLE} NOLOGIN`);
   await transaction.execute(`GRANT ${READER_ROLE} TO CURRENT_USER`);
-}
-
-function listGrants(schema: string): readonly string[] {
-  const tables = [...Object.keys(READER_CONDITIONS), ...SHARED_TABLES].map((table) => `@${table}`);
-  return [
-    `GRANT USAGE ON SCHEMA "${schema}" TO ${READER_ROLE}`,
-    `GRANT SELECT ON ${tables.join(", ")} TO ${READER_ROLE}`,
-  ];
 }

@@ -10,7 +10,7 @@ type Combination = readonly CountedTerm[];
 const MAX_COMBINED = 8;
 const MAX_TOGETHER = 3;
 /** Terms of one subject occur together more often than by chance. */
-const AFFINITY = 8;
+const AFFINITY = 4;
 
 /**
  * Chooses the combinations of terms by which candidates are looked up: rare terms alone, common ones only together, in
@@ -30,7 +30,11 @@ export function chooseCombinations(
   const chosen: Combination[] = [];
   let expected = 0;
   for (const combination of ordered) {
-    const chunks = expectChunks(combination, total);
+    // Chunks that an earlier choice finds, because it contains all of these terms, cost nothing more.
+    const found = chosen
+      .filter((other) => isPart(combination, other))
+      .reduce((sum, other) => sum + expectChunks(other, total), 0);
+    const chunks = Math.max(0, expectChunks(combination, total) - found);
     if (expected + chunks > maxChunks) continue;
     chosen.push(combination);
     expected += chunks;
