@@ -30,14 +30,19 @@ test("every query of the dashboard names metrics that /metrics exports, with the
     const family = name.replace(/_(bucket|sum|count)$/, "");
     const isHistogram = types.get(family) === "histogram";
     expect(types.has(name) || isHistogram, `${name} is not exported`).toBe(true);
-    if (/\b(rate|increase)\(/.test(query)) expect(["counter", "histogram"], query).toContain(types.get(name) ?? types.get(family));
+    if (/\b(rate|increase)\(/.test(query))
+      expect(["counter", "histogram"], query).toContain(types.get(name) ?? types.get(family));
     named.add(family);
   }
   // A new counter of the gateway belongs on the dashboard, or in this list.
   const left = ["longhaul_api_requests_total"];
-  const counters = [...types].filter(([name, type]) => name?.startsWith("longhaul_") && type === "counter").map(([name]) => name);
+  const counters = [...types]
+    .filter(([name, type]) => name?.startsWith("longhaul_") && type === "counter")
+    .map(([name]) => name);
   const stored = /_(stored|bytes_stored)_total$/;
-  expect(counters.filter((name = "") => !named.has(name) && !left.includes(name) && !stored.test(name))).toEqual([]);
+  expect(
+    counters.filter((name = "") => !named.has(name) && !left.includes(name) && !stored.test(name)),
+  ).toEqual([]);
 });
 
 test("the compose file starts two gateways and two workers, and all that it mentions exists", () => {
@@ -61,7 +66,11 @@ test("the compose file starts two gateways and two workers, and all that it ment
       const [from] = volume.split(":");
       if (!from.startsWith("./")) expect(Object.keys(compose.volumes)).toContain(from);
       // Files that the user makes from an example.
-      else expect(existsSync(join("deploy", from)) || existsSync(join("deploy", from.replace(/(\.\w+)$/, ".example$1")))).toBe(true);
+      else
+        expect(
+          existsSync(join("deploy", from)) ||
+            existsSync(join("deploy", from.replace(/(\.\w+)$/, ".example$1"))),
+        ).toBe(true);
     }
     for (const name of Object.keys(Array.isArray(service.depends_on) ? {} : (service.depends_on ?? {})))
       expect(Object.keys(compose.services)).toContain(name);
@@ -84,7 +93,8 @@ test("the units of systemd run commands of longhaul with the settings of the exa
   for (const unit of ["gateway", "worker"]) {
     const text = readFileSync(`deploy/systemd/longhaul-${unit}@.service`, "utf8");
     expect(text.match(/^\[[A-Z]\w+\]$/gm)).toEqual(["[Unit]", "[Service]", "[Install]"]);
-    for (const line of text.split("\n").filter((one) => one !== "" && !/^[#[]/.test(one))) expect(line).toMatch(/^[A-Z]\w+=\S/);
+    for (const line of text.split("\n").filter((one) => one !== "" && !/^[#[]/.test(one)))
+      expect(line).toMatch(/^[A-Z]\w+=\S/);
     expect(text).toContain(`ExecStart=/usr/bin/env longhaul ${unit === "gateway" ? "serve" : "worker"} `);
   }
 });

@@ -84,8 +84,16 @@ function send(
 }
 
 /** Ends with the test, and with a sentence of the program's own if it did not start. */
-async function launch(program: string, args: readonly string[], env: NodeJS.ProcessEnv, port: number): Promise<void> {
-  const child: ChildProcess = spawn(program, args, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+async function launch(
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  port: number,
+): Promise<void> {
+  const child: ChildProcess = spawn(program, args, {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream?.on("data", (text) => (output += text));
   onTestFinished(async () => {
@@ -111,14 +119,17 @@ async function startNginx(folder: string, gatewayPort: number): Promise<number> 
   const [key, certificate] = [join(folder, "key.pem"), join(folder, "certificate.pem")];
   execFileSync(
     "openssl",
-    ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"].concat([
-      "-keyout",
-      key,
-      "-out",
-      certificate,
-      "-subj",
-      `/CN=${HOST}`,
-    ]),
+    [
+      "req",
+      "-x509",
+      "-newkey",
+      "ec",
+      "-pkeyopt",
+      "ec_paramgen_curve:prime256v1",
+      "-nodes",
+      "-days",
+      "2",
+    ].concat(["-keyout", key, "-out", certificate, "-subj", `/CN=${HOST}`]),
     { stdio: "ignore" },
   );
   const example = readFileSync("deploy/nginx/longhaul.conf", "utf8")
@@ -142,16 +153,16 @@ async function startNginx(folder: string, gatewayPort: number): Promise<number> 
 async function startCaddy(folder: string, gatewayPort: number): Promise<number> {
   const port = await findFreePort();
   const example = readFileSync("deploy/caddy/Caddyfile", "utf8").replace(
-    "{$LONGHAUL_HOST:longhaul.example} {",
-    "{$LONGHAUL_HOST:longhaul.example} {\n\ttls internal",
+    "{$PUBLIC_HOST:longhaul.example} {",
+    "{$PUBLIC_HOST:longhaul.example} {\n\ttls internal",
   );
   const globals = `{\n\tadmin off\n\tskip_install_trust\n\tauto_https disable_redirects\n\tstorage file_system ${folder}\n}\n`;
   writeFileSync(join(folder, "Caddyfile"), globals + example);
   const env = {
     HOME: folder,
-    LONGHAUL_HOST: `https://${HOST}:${port}`,
-    LONGHAUL_UPSTREAM: "127.0.0.1",
-    LONGHAUL_UPSTREAM_PORT: String(gatewayPort),
+    PUBLIC_HOST: `https://${HOST}:${port}`,
+    GATEWAY_NAME: "127.0.0.1",
+    GATEWAY_PORT: String(gatewayPort),
   };
   await launch("caddy", ["run", "--config", join(folder, "Caddyfile"), "--adapter", "caddyfile"], env, port);
   return port;
@@ -164,46 +175,60 @@ const PROXIES = [
 
 for (const [name, args, start] of PROXIES) {
   const isMissing = spawnSync(name, args, { stdio: "ignore" }).status !== 0;
-  describe.skipIf(isMissing)(`behind ${name}${isMissing ? ": skipped, because it is not installed" : ""}`, () => {
-    proofTest("events come at once, large bodies arrive, and hosts and clients are told apart", async () => {
-      const { upstream, release } = await startHalvingUpstream();
-      const gateway = await startGateway({
-        upstream: upstream.url,
-        config: { allowedHosts: [HOST] },
-        // Without a token, a gateway serves only the user who runs it, and the proxy may run as another.
-        env: { LONGHAUL_TOKEN: TOKEN },
-      });
-      const folder = testFolder();
-      chmodSync(folder, 0o755);
-      const port = await start(folder, gateway.port);
-      const question = (text: string) =>
-        JSON.stringify({
-          model: "claude-sonnet-4-5",
-          max_tokens: 100,
-          stream: true,
-          messages: [{ role: "user", content: text }],
-        });
-      const headers = { "x-longhaul-token": TOKEN, "x-api-key": "sk-test", "anthropic-version": "2023-06-01" };
-      const large = "large ".repeat(4_000_000);
-      let seen = "";
-      const reply = await send(port, { path: "/v1/messages", body: question(large), headers }, (text) => {
-        seen ||= text;
-        // Only after the first events have come through: a proxy that buffers would wait for ever.
-        if (text.includes("Hello")) release();
-      });
-      expect(reply.status, reply.text).toBe(200);
-      expect(seen).not.toContain("message_stop");
-      expect(reply.text).toContain("message_stop");
-      expect(upstream.heard[0]?.json.messages[0].content.length ?? 0).toBeGreaterThan(20_000_000);
-      // A name that the gateway does not know, as a page would send whose name was rebound.
-      const foreign = { path: "/api/v1/sessions", method: "GET", headers, host: "attacker.example" };
-      // Caddy answers with nothing, nginx passes it on and the gateway refuses.
-      const refused = await send(port, foreign).catch(() => ({ status: 403, text: "" }));
-      expect(refused.status === 403 || refused.text === "", refused.text).toBe(true);
-      // Behind a proxy nobody is on this computer, whatever the client says.
-      const agents = { path: "/api/v1/agents", method: "GET", headers: { ...headers, "x-forwarded-for": "127.0.0.1" } };
-      expect((await send(port, agents)).status).not.toBe(200);
-      expect((await send(port, { path: "/metrics", method: "GET" })).status).toBe(404);
-    });
-  });
+  describe.skipIf(isMissing)(
+    `behind ${name}${isMissing ? ": skipped, because it is not installed" : ""}`,
+    () => {
+      proofTest(
+        "events come at once, large bodies arrive, and hosts and clients are told apart",
+        async () => {
+          const { upstream, release } = await startHalvingUpstream();
+          const gateway = await startGateway({
+            upstream: upstream.url,
+            config: { allowedHosts: [HOST] },
+            // Without a token, a gateway serves only the user who runs it, and the proxy may run as another.
+            env: { LONGHAUL_TOKEN: TOKEN },
+          });
+          const folder = testFolder();
+          chmodSync(folder, 0o755);
+          const port = await start(folder, gateway.port);
+          const question = (text: string) =>
+            JSON.stringify({
+              model: "claude-sonnet-4-5",
+              max_tokens: 100,
+              stream: true,
+              messages: [{ role: "user", content: text }],
+            });
+          const headers = {
+            "x-longhaul-token": TOKEN,
+            "x-api-key": "sk-test",
+            "anthropic-version": "2023-06-01",
+          };
+          const large = "large ".repeat(4_000_000);
+          let seen = "";
+          const reply = await send(port, { path: "/v1/messages", body: question(large), headers }, (text) => {
+            seen ||= text;
+            // Only after the first events have come through: a proxy that buffers would wait for ever.
+            if (text.includes("Hello")) release();
+          });
+          expect(reply.status, reply.text).toBe(200);
+          expect(seen).not.toContain("message_stop");
+          expect(reply.text).toContain("message_stop");
+          expect(upstream.heard[0]?.json.messages[0].content.length ?? 0).toBeGreaterThan(20_000_000);
+          // A name that the gateway does not know, as a page would send whose name was rebound.
+          const foreign = { path: "/api/v1/sessions", method: "GET", headers, host: "attacker.example" };
+          // Caddy answers with nothing, nginx passes it on and the gateway refuses.
+          const refused = await send(port, foreign).catch(() => ({ status: 403, text: "" }));
+          expect(refused.status === 403 || refused.text === "", refused.text).toBe(true);
+          // Behind a proxy nobody is on this computer, whatever the client says.
+          const agents = {
+            path: "/api/v1/agents",
+            method: "GET",
+            headers: { ...headers, "x-forwarded-for": "127.0.0.1" },
+          };
+          expect((await send(port, agents)).status).not.toBe(200);
+          expect((await send(port, { path: "/metrics", method: "GET" })).status).toBe(404);
+        },
+      );
+    },
+  );
 }

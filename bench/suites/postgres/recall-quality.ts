@@ -56,7 +56,8 @@ async function fillStore({ log }: OpenRecall, scopes: readonly Question["items"]
         }),
       );
       const entries = await log.append(id, ready);
-      for (const [index, { seq }] of entries.entries()) places.set(`${id} ${seq}`, said[index]?.[0] as number);
+      for (const [index, { seq }] of entries.entries())
+        places.set(`${id} ${seq}`, said[index]?.[0] as number);
     }
   }
   return places;

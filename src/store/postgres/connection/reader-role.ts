@@ -24,7 +24,9 @@ export function buildReaderStart(owners: readonly string[]): string {
  * if the store's user may not.
  */
 export async function ensureReaderRole(db: PostgresDatabase): Promise<void> {
-  const tables = [...Object.keys(READER_CONDITIONS), ...SHARED_TABLES].map((table) => `"${db.schema}".${table}`);
+  const tables = [...Object.keys(READER_CONDITIONS), ...SHARED_TABLES].map(
+    (table) => `"${db.schema}".${table}`,
+  );
   const [known] = await db.query(
     `SELECT pg_has_role(current_user, r.oid, 'MEMBER') AS member, (
        SELECT bool_and(has_table_privilege(r.oid, t, 'SELECT')) FROM unnest($2::text[]) AS n (t)
