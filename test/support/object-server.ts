@@ -94,7 +94,7 @@ async function answer(
   response.writeHead(200, { "content-length": found.length }).end(found);
 }
 
-/** Signature version 4, computed again from what arrived. */
+/** Signature version 4, computed again from the request. */
 function isSigned({ method = "", url = "/", headers }: IncomingMessage): boolean {
   const parts =
     /^AWS4-HMAC-SHA256 Credential=([^,]+), ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(

@@ -29,6 +29,7 @@ import { PostgresLeases } from "./records/postgres-leases.ts";
 import { PostgresTasks } from "./records/postgres-tasks.ts";
 import { PostgresTransfer } from "./records/postgres-transfer.ts";
 import { migrateSchema, requireSchema } from "./schema/migrate-schema.ts";
+import { ReaderAccess } from "./schema/reader-access.ts";
 
 /** How long opening waits for a server that cannot be reached. */
 const MAX_OPENING_MS = 5_000;
@@ -85,7 +86,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     await db.retry(() => db.once("SELECT 1"), Math.min(busyTimeoutMs, MAX_OPENING_MS));
     if (isReadOnly || reader) await requireSchema(db);
     else await migrateSchema(db);
-    const store = new PostgresStore(reader ? await db.readAs(reader) : db, {
+    const store = new PostgresStore(reader ? await new ReaderAccess(db).open(reader) : db, {
       recall: url.recall,
       storage,
       clock: options.clock ?? systemClock,
@@ -134,6 +135,7 @@ class PostgresStore implements Store {
       heads,
       eraser,
       partitions: new EntryPartitions(db),
+      readers: new ReaderAccess(db),
       onCommit,
     });
     this.sessions = withSessionForgetting(sessions, this.memory);

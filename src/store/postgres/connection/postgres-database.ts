@@ -3,7 +3,6 @@ import type { Client, PoolClient, QueryResult } from "pg";
 import { LonghaulError } from "../../../model/errors.ts";
 import type { ConnectedPool } from "./connect-pool.ts";
 import { classifyFailure, createRetry, sqlStateOf, toPostgresError } from "./postgres-error.ts";
-import { buildReaderStart, ensureReaderRole } from "./reader-role.ts";
 import { type SqlRow, type SqlValue, toSqlValue } from "./sql-values.ts";
 import { StatementTexts } from "./statement-texts.ts";
 
@@ -32,8 +31,8 @@ interface DatabaseOptions {
   readonly schema: string;
   readonly busyTimeoutMs: number;
   readonly isReadOnly: boolean;
-  /** Restricts everything to the sessions of these owners; the server's policies see to it. */
-  readonly reader?: readonly string[] | undefined;
+  /** Begins every transaction, those of single statements too. */
+  readonly start?: string;
 }
 
 const MAX_PAUSE_MS = 250;
@@ -52,14 +51,13 @@ export class PostgresDatabase {
   readonly #isReadOnly: boolean;
   readonly #busyTimeoutMs: number;
   readonly #texts: StatementTexts;
-  readonly #reader: readonly string[] | undefined;
-  #preparing: Promise<void> | undefined;
+  readonly #start: string | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(connected: ConnectedPool, options: DatabaseOptions) {
-    const { where, schema, busyTimeoutMs, isReadOnly, reader } = options;
+    const { where, schema, busyTimeoutMs, isReadOnly, start } = options;
     this.#connected = connected;
-    this.#reader = reader;
+    this.#start = start;
     this.where = where;
     this.schema = schema;
     this.#isReadOnly = isReadOnly;
@@ -71,22 +69,14 @@ export class PostgresDatabase {
     return this.#connected.isPooled;
   }
 
-  /**
-   * The same connections, restricted to the sessions of some owners: a statement that asks for more gets nothing of
-   * others. Rejects if the server's user cannot be restricted.
-   */
-  async readAs(owners: readonly string[]): Promise<PostgresDatabase> {
-    this.#preparing ??= ensureReaderRole(this).catch((error) => {
-      this.#preparing = undefined;
-      throw error;
-    });
-    await this.#preparing;
+  /** The same connections for reading; `start` is how each transaction begins, and restricts it. */
+  restrict(start: string): PostgresDatabase {
     return new PostgresDatabase(this.#connected, {
       where: this.where,
       schema: this.schema,
       busyTimeoutMs: this.#busyTimeoutMs,
       isReadOnly: true,
-      reader: owners,
+      start,
     });
   }
 
@@ -98,7 +88,7 @@ export class PostgresDatabase {
   /** One statement by itself, not repeated; an error may leave open whether it took effect. */
   once(text: string, values: readonly SqlValue[] = []): Promise<SqlRow[]> {
     return this.#withClient((client) =>
-      this.#reader
+      this.#start !== undefined
         ? this.#transactOn(client, (transaction) => transaction.query(text, values), {})
         : this.#send(client, text, values),
     );
@@ -189,7 +179,7 @@ export class PostgresDatabase {
     begin = "BEGIN",
   ): Promise<T> {
     // Not awaited: it travels with the first statement.
-    const began = client.query(this.#reader ? buildReaderStart(this.#reader) : begin);
+    const began = client.query(this.#start ?? begin);
     began.catch(() => undefined);
     let result: T;
     try {

@@ -1,5 +1,4 @@
 import type { SessionId } from "../../../model/entry.ts";
-import { isLonghaulError } from "../../../model/errors.ts";
 import type { FreedCounts } from "../../freed-counts.ts";
 import { createHasChildren, createSessionNotFound } from "../../refusals.ts";
 import type {
@@ -13,6 +12,7 @@ import type { PostgresEraser } from "../blobs/postgres-eraser.ts";
 import type { PostgresDatabase, Sql, Transaction } from "../connection/postgres-database.ts";
 import type { SqlRow } from "../connection/sql-values.ts";
 import type { LogHeads } from "../heads/log-heads.ts";
+import type { ReaderAccess } from "../schema/reader-access.ts";
 import type { EntryPartitions } from "./entry-partitions.ts";
 import { readPostgresSizes } from "./postgres-sizes.ts";
 
@@ -25,6 +25,7 @@ interface SessionDeps {
   readonly heads: LogHeads;
   readonly partitions: EntryPartitions;
   readonly eraser: PostgresEraser;
+  readonly readers: ReaderAccess;
   readonly onCommit: () => void;
 }
 
@@ -78,14 +79,8 @@ export class PostgresSessions implements SessionStore {
     owners: readonly string[],
   ): Promise<ReadonlySet<SessionId> | undefined> {
     if (ids.length === 0) return new Set();
-    let restricted: PostgresDatabase;
-    try {
-      restricted = await this.#db.readAs(owners);
-    } catch (error) {
-      // The user of the store may not create the role: the caller's own check stands alone.
-      if (isLonghaulError(error, "STORE_IO")) return undefined;
-      throw error;
-    }
+    const restricted = await this.#deps.readers.tryOpen(owners);
+    if (!restricted) return undefined;
     const rows = await restricted.query("SELECT id FROM @sessions WHERE id = ANY($1::text[])", [ids]);
     return new Set(rows.map(({ id }) => id as string));
   }
