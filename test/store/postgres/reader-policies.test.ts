@@ -1,9 +1,11 @@
+import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Kernel, openKernel } from "../../../src/index.ts";
 import { openPostgresStore } from "../../../src/store/postgres/index.ts";
 import { startPoolingProxy } from "../../support/postgres/pooling-proxy.ts";
 import { createSchemaUrl, describeProblem, findTestPostgres } from "../../support/postgres/test-postgres.ts";
+import { proofTestIf } from "../../support/proof.ts";
 
 const server = await findTestPostgres();
 
@@ -94,4 +96,34 @@ describe.skipIf("problem" in server)(`readers (${describeProblem(server)})`, () 
     await expect(client.query(`SELECT * FROM ${schema}.entries_0`)).rejects.toThrow(/permission denied/);
     await expect(client.query(`SELECT * FROM ${schema}.postings`)).rejects.toThrow(/permission denied/);
   });
+
+  // Needs the right to create users, which a server of one's own has.
+  proofTestIf(!process.env.LONGHAUL_TEST_POSTGRES)(
+    "an ordinary user owns the tables unrestricted, and an administrator can give the role",
+    async () => {
+      const admin = new pg.Client({ connectionString: (server as { url: string }).url });
+      await admin.connect();
+      const user = `plain_${randomBytes(6).toString("hex")}`;
+      await admin.query(`CREATE ROLE ${user} LOGIN; GRANT CREATE ON DATABASE postgres TO ${user}`);
+      await admin.query("DO $$ BEGIN CREATE ROLE longhaul_reader NOLOGIN; EXCEPTION WHEN duplicate_object THEN END $$");
+      const url = createSchemaUrl(server).replace("longhaul@", `${user}@`);
+      const store = await openPostgresStore({ url });
+      onTestFinished(async () => {
+        await store.close();
+        await admin.query(`DROP OWNED BY ${user} CASCADE; DROP ROLE ${user}`);
+        await admin.end();
+      });
+      for (const id of ["@alice/a", "@bob/b"]) {
+        await store.sessions.open({ id, createdAt: 1 });
+        await store.entries.append([
+          { session: id, entries: [{ kind: "message", payload: Buffer.from(id), at: 1 }] },
+        ]);
+      }
+      expect((await store.sessions.list({ limit: 10 })).length).toBe(2);
+      expect(await store.sessions.readable?.(["@alice/a", "@bob/b"], ["@bob/"])).toBeUndefined();
+      await expect(openPostgresStore({ url, reader: ["@bob/"] })).rejects.toThrow(/CREATE ROLE longhaul_reader NOLOGIN/);
+      await admin.query(`GRANT longhaul_reader TO ${user}`);
+      expect(await store.sessions.readable?.(["@alice/a", "@bob/b"], ["@bob/"])).toEqual(new Set(["@bob/b"]));
+    },
+  );
 });
