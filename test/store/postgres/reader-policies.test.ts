@@ -105,7 +105,9 @@ describe.skipIf("problem" in server)(`readers (${describeProblem(server)})`, () 
       await admin.connect();
       const user = `plain_${randomBytes(6).toString("hex")}`;
       await admin.query(`CREATE ROLE ${user} LOGIN; GRANT CREATE ON DATABASE postgres TO ${user}`);
-      await admin.query("DO $$ BEGIN CREATE ROLE longhaul_reader NOLOGIN; EXCEPTION WHEN duplicate_object THEN END $$");
+      await admin.query(
+        "DO $$ BEGIN CREATE ROLE longhaul_reader NOLOGIN; EXCEPTION WHEN duplicate_object THEN END $$",
+      );
       const url = createSchemaUrl(server).replace("longhaul@", `${user}@`);
       const store = await openPostgresStore({ url });
       onTestFinished(async () => {
@@ -121,7 +123,9 @@ describe.skipIf("problem" in server)(`readers (${describeProblem(server)})`, () 
       }
       expect((await store.sessions.list({ limit: 10 })).length).toBe(2);
       expect(await store.sessions.readable?.(["@alice/a", "@bob/b"], ["@bob/"])).toBeUndefined();
-      await expect(openPostgresStore({ url, reader: ["@bob/"] })).rejects.toThrow(/CREATE ROLE longhaul_reader NOLOGIN/);
+      await expect(openPostgresStore({ url, reader: ["@bob/"] })).rejects.toThrow(
+        /CREATE ROLE longhaul_reader NOLOGIN/,
+      );
       await admin.query(`GRANT longhaul_reader TO ${user}`);
       expect(await store.sessions.readable?.(["@alice/a", "@bob/b"], ["@bob/"])).toEqual(new Set(["@bob/b"]));
     },

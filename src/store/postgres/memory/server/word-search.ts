@@ -17,9 +17,11 @@ const MAX_SCORED_TERMS = 16;
 /** Finds chunks by the lexemes of their words. */
 export class WordSearch {
   readonly #db: PostgresDatabase;
+  readonly #expectedChunks: number;
 
-  constructor(db: PostgresDatabase) {
+  constructor(db: PostgresDatabase, expectedChunks = EXPECTED_CHUNKS) {
     this.#db = db;
+    this.#expectedChunks = expectedChunks;
   }
 
   /** The counts are those in the postings, which are exact. */
@@ -42,7 +44,7 @@ export class WordSearch {
       .slice(0, MAX_SCORED_TERMS);
     const share = await this.#shareOf(sql, filter, total);
     if (terms.length === 0 || share === 0) return [];
-    const combinations = chooseCombinations(terms, total, EXPECTED_CHUNKS / share);
+    const combinations = chooseCombinations(terms, total, this.#expectedChunks / share);
     const scores = terms.map((_, index) => {
       const [lexeme, rarity] = [5 + 2 * index, 6 + 2 * index];
       return `$${rarity}::float8 * ts_rank($2::real[], words, $${lexeme}::tsquery)`;
