@@ -5,7 +5,7 @@ import { type Kernel, openKernel } from "../../../src/index.ts";
 import { openPostgresStore } from "../../../src/store/postgres/index.ts";
 import { startPoolingProxy } from "../../support/postgres/pooling-proxy.ts";
 import { createSchemaUrl, describeProblem, findTestPostgres } from "../../support/postgres/test-postgres.ts";
-import { proofTestIf } from "../../support/proof.ts";
+import { proofTest, proofTestIf } from "../../support/proof.ts";
 
 const server = await findTestPostgres();
 
@@ -75,27 +75,30 @@ describe.skipIf("problem" in server)(`readers (${describeProblem(server)})`, () 
     expect(await sessionsOf({ scope: { owners: ["@alice/"], agents: ["gateway:@bob"] } })).toEqual([]);
   });
 
-  test("the role sees nothing without the setting, which ends with the transaction behind a pooler too", async () => {
-    const { url, schema } = await openShared();
-    const proxy = await startPoolingProxy(url);
-    const store = await openPostgresStore({ url: proxy.url, reader: ["@bob/"] });
-    onTestFinished(() => store.close());
-    const restricted = await Promise.all([1, 2, 3, 4].map(() => store.sessions.list({ limit: 10 })));
-    expect(restricted.flat().map(({ id }) => id)).toEqual(Array(4).fill("@bob/chat"));
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    onTestFinished(() => client.end());
-    const count = async () =>
-      (await client.query(`SELECT count(*)::int AS count FROM ${schema}.entries`)).rows[0].count;
-    expect(await count()).toBe(4);
-    await client.query("SET ROLE longhaul_reader");
-    expect(await count()).toBe(0);
-    await client.query("SELECT set_config('longhaul.reader', '', false)");
-    expect(await count()).toBe(0);
-    await expect(client.query(`DELETE FROM ${schema}.entries`)).rejects.toThrow(/permission denied/);
-    await expect(client.query(`SELECT * FROM ${schema}.entries_0`)).rejects.toThrow(/permission denied/);
-    await expect(client.query(`SELECT * FROM ${schema}.postings`)).rejects.toThrow(/permission denied/);
-  });
+  proofTest(
+    "the role sees nothing without the setting, which ends with the transaction behind a pooler too",
+    async () => {
+      const { url, schema } = await openShared();
+      const proxy = await startPoolingProxy(url);
+      const store = await openPostgresStore({ url: proxy.url, reader: ["@bob/"] });
+      onTestFinished(() => store.close());
+      const restricted = await Promise.all([1, 2, 3, 4].map(() => store.sessions.list({ limit: 10 })));
+      expect(restricted.flat().map(({ id }) => id)).toEqual(Array(4).fill("@bob/chat"));
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      onTestFinished(() => client.end());
+      const count = async () =>
+        (await client.query(`SELECT count(*)::int AS count FROM ${schema}.entries`)).rows[0].count;
+      expect(await count()).toBe(4);
+      await client.query("SET ROLE longhaul_reader");
+      expect(await count()).toBe(0);
+      await client.query("SELECT set_config('longhaul.reader', '', false)");
+      expect(await count()).toBe(0);
+      await expect(client.query(`DELETE FROM ${schema}.entries`)).rejects.toThrow(/permission denied/);
+      await expect(client.query(`SELECT * FROM ${schema}.entries_0`)).rejects.toThrow(/permission denied/);
+      await expect(client.query(`SELECT * FROM ${schema}.postings`)).rejects.toThrow(/permission denied/);
+    },
+  );
 
   // Needs the right to create users, which a server of one's own has.
   proofTestIf(!process.env.LONGHAUL_TEST_POSTGRES)(

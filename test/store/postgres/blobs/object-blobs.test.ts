@@ -132,7 +132,7 @@ describe.skipIf("problem" in server)(`blobs in S3 (${describeProblem(server)})`,
     expect(objects.objects.size).toBe(0);
   });
 
-  test("a busy storage is tried again", async () => {
+  proofTest("a busy storage is tried again", async () => {
     const { objects, store } = await openObjectStore();
     objects.failNext("PUT", 503, 2);
     const { digest } = await store.blobs.write([Buffer.from("content")], OPTIONS);

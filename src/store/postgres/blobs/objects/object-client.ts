@@ -10,6 +10,7 @@ import type { ObjectUrl } from "./object-url.ts";
 const ANSWER_TIMEOUT_MS = 30_000;
 const UPLOAD_TIMEOUT_MS = 600_000;
 const ATTEMPTS = 4;
+const FIRST_PAUSE_MS = 50;
 const MAX_ERROR_CHARACTERS = 300;
 
 /** A file that is uploaded. */
@@ -103,7 +104,7 @@ export class ObjectClient {
           { cause: failure, details: { store: this.place } },
         );
       }
-      await sleep(100 * 2 ** attempt * Math.random());
+      await sleep(FIRST_PAUSE_MS * 2 ** attempt * Math.random());
     }
   }
 
