@@ -46,8 +46,12 @@ export class McpService {
     const key = JSON.stringify([agent, prefixes]);
     const known = this.#callers.use(key);
     if (known) return known;
+    const scope = prefixes && {
+      prefixes,
+      owners: [...prefixes, ...(agent === undefined ? [] : [`memory:${agent}`])],
+    };
     const state = {
-      memory: openAgentMemory(this.kernel, { agent, scope: prefixes && { prefixes }, mayForgetUsers: true }),
+      memory: openAgentMemory(this.kernel, { agent, scope, mayForgetUsers: true }),
       conversations: new ConversationIndex(this.kernel, prefixes),
     };
     this.#callers.set(key, state);

@@ -3,6 +3,7 @@ import { checkFields, checkTexts } from "../model/argument-checks.ts";
 import type { SessionId } from "../model/entry.ts";
 import { createArgumentError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
+import { getSessionOwner } from "../model/session-owner.ts";
 import type { Store } from "../store/store.ts";
 import { buildPathFilter } from "./files/path-filter.ts";
 import { toMemorySession } from "./memories/remembered-fact.ts";
@@ -23,6 +24,11 @@ export interface MemoryScope {
   readonly meta?: { readonly [key: string]: Json };
   /** Agents whose memories are searched too, whatever the other conditions. */
   readonly agents?: readonly string[];
+  /**
+   * Owners whose content may be returned at all, whatever the other conditions: the first part of a session's id with
+   * its slash ("@alice/"), or a whole id. A PostgreSQL store enforces it by its own policies too. Files have no owner.
+   */
+  readonly owners?: readonly string[];
   /** Files, and folders with all files below them. */
   readonly files?: readonly string[];
 }
@@ -45,18 +51,21 @@ export async function resolveScope(deps: ScopeDeps, scope: MemoryScope | undefin
   if (scope.files !== undefined) checkTexts("scope.files", scope.files);
   if (scope.prefixes !== undefined) checkTexts("scope.prefixes", scope.prefixes);
   if (scope.agents !== undefined) checkTexts("scope.agents", scope.agents);
+  if (scope.owners !== undefined) checkTexts("scope.owners", scope.owners);
   const hasSessions = namesSessions(scope);
   const sessions = hasSessions ? await listSessionNumbers(deps, scope) : [];
   for (const agent of scope.agents ?? []) {
-    const source = await deps.store.memory.source({ kind: "session", name: toMemorySession(agent) });
+    const name = toMemorySession(agent);
+    if (!hasScopeOwner(scope, name)) continue;
+    const source = await deps.store.memory.source({ kind: "session", name });
     if (source) sessions.push(source.number);
   }
-  const files = scope.files ? await listFileNumbers(deps, scope.files) : [];
+  const files = scope.files && !scope.owners ? await listFileNumbers(deps, scope.files) : [];
   if (!hasSessions && !scope.agents && !scope.files)
     throw createArgumentError(
       "scope",
       scope,
-      "sessions, prefix, prefixes, meta, agents or files; leave it out for everything",
+      "sessions, prefix, prefixes, meta, owners, agents or files; leave it out for everything",
     );
   let last = 0;
   for (const number of sessions) last = Math.max(last, number);
@@ -68,13 +77,23 @@ export async function resolveScope(deps: ScopeDeps, scope: MemoryScope | undefin
 }
 
 /** True if a scope has conditions on sessions; without any, it contains none. */
-export function namesSessions({ sessions, prefix, prefixes, meta }: MemoryScope): boolean {
-  return sessions !== undefined || prefix !== undefined || prefixes !== undefined || meta !== undefined;
+export function namesSessions({ sessions, prefix, prefixes, meta, owners, agents }: MemoryScope): boolean {
+  if (sessions !== undefined || prefix !== undefined || prefixes !== undefined || meta !== undefined)
+    return true;
+  return owners !== undefined && agents === undefined;
 }
 
-/** True if the id of a session meets the prefixes of a scope. */
-export function hasScopePrefix({ prefix = "", prefixes }: MemoryScope, id: SessionId): boolean {
-  return id.startsWith(prefix) && (prefixes?.some((one) => id.startsWith(one)) ?? true);
+/** True if the owner of a session is one of those that a scope allows. */
+export function hasScopeOwner({ owners }: MemoryScope, id: SessionId): boolean {
+  return owners?.includes(getSessionOwner(id)) ?? true;
+}
+
+/** True if the id of a session meets the prefixes and owners of a scope. */
+export function hasScopePrefix(scope: MemoryScope, id: SessionId): boolean {
+  const { prefix = "", prefixes } = scope;
+  return (
+    hasScopeOwner(scope, id) && id.startsWith(prefix) && (prefixes?.some((one) => id.startsWith(one)) ?? true)
+  );
 }
 
 /** True if a session is within a scope by its id; conditions on metadata are not checked. */
@@ -82,14 +101,25 @@ export function isIdInScope(scope: MemoryScope): (id: SessionId) => boolean {
   const named = scope.sessions && new Set(scope.sessions);
   const memories = new Set(scope.agents?.map(toMemorySession));
   return (id) =>
-    memories.has(id) || (namesSessions(scope) && (named?.has(id) ?? true) && hasScopePrefix(scope, id));
+    (memories.has(id) && hasScopeOwner(scope, id)) ||
+    (namesSessions(scope) && (named?.has(id) ?? true) && hasScopePrefix(scope, id));
 }
 
 async function listSessionNumbers(
   { store, sessionNumbers }: ScopeDeps,
   scope: MemoryScope,
 ): Promise<number[]> {
-  const { sessions, meta } = scope;
+  const { sessions, prefix, prefixes, meta, owners } = scope;
+  if (store.memory.sessionsInScope) {
+    const conditions = {
+      ...(sessions && { names: sessions }),
+      ...(prefix !== undefined && { prefix }),
+      ...(prefixes && { prefixes }),
+      ...(meta && { meta }),
+      ...(owners && { owners }),
+    };
+    return [...(await store.memory.sessionsInScope(conditions))];
+  }
   const isIn = async (name: string): Promise<boolean> => {
     if (!hasScopePrefix(scope, name)) return false;
     if (!meta) return true;

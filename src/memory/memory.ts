@@ -32,6 +32,7 @@ import { readIndexSources, readUnindexedSessions } from "./memory-state.ts";
 import type { TermVectors } from "./rank/turn-candidate.ts";
 import { liftRareWords } from "./rare-words.ts";
 import { type ReadNewestOptions, readNewest } from "./read-newest.ts";
+import { findReadable } from "./readable-sources.ts";
 import { checkDetailedHits, checkRecallDepth, type RecallOptions } from "./recall-options.ts";
 
 /** Dependencies and settings of memory. */
@@ -154,10 +155,12 @@ export class Memory implements Closable {
       [...found.turns, ...found.files].flatMap(({ chunks }) => chunks.map((own) => [own.id, own.similarity])),
     );
     const isInScope = options.scope && isIdInScope(options.scope);
+    const readable = await findReadable(this.#deps.log.store, found.sources.values(), options.scope);
     const readHit = async (one: RankedChunk): Promise<Hit | undefined> => {
       const hit = await toHit(one, this.#texts, similarityOf.get(one.chunk.number) ?? null);
-      if (hit?.kind !== "session") return hit;
+      if (hit?.kind !== "session") return readable ? undefined : hit;
       if (isInScope && !isInScope(hit.session)) return undefined;
+      if (readable && !readable.has(hit.session)) return undefined;
       const memory = await memories.find(hit.session, hit.seq);
       if (memory === "hidden" || (!options.rewound && (await isLeftOut(hit.session, hit.seq))))
         return undefined;

@@ -31,7 +31,9 @@ export function withEntryForgetting(entries: EntryStore, memory: ForgettingMemor
 
 /** Wraps sessions so that a deletion also removes their chunks from the index. */
 export function withSessionForgetting(sessions: SessionStore, memory: ForgettingMemory): SessionStore {
+  const { readable } = sessions;
   return {
+    ...(readable && { readable: (ids, owners) => readable.call(sessions, ids, owners) }),
     open: (session) => sessions.open(session),
     get: (id) => sessions.get(id),
     list: (query) => sessions.list(query),

@@ -1,4 +1,6 @@
 import type { SessionId } from "../model/entry.ts";
+import type { Json } from "../model/json.ts";
+import type { IndexServer } from "./index-server.ts";
 
 /** Origin of indexed text: the log of a session, or a file on disk. */
 export type SourceKind = "session" | "file";
@@ -99,6 +101,8 @@ export interface IndexState {
   readonly sealed: number;
   /** Grows with every `forget`, even if there was nothing to remove. */
   readonly stamp: number;
+  /** The first n segments are searched by `IndexServer`; none if undefined. */
+  readonly served?: number;
 }
 
 /** Totals of the index. */
@@ -164,12 +168,27 @@ export interface VectorStore {
   ): Promise<void>;
 }
 
+/** Conditions on the sessions of a recall; all must hold. */
+export interface SourceConditions {
+  readonly names?: readonly string[];
+  readonly prefix?: string;
+  /** Names begin with one of these. */
+  readonly prefixes?: readonly string[];
+  readonly meta?: { readonly [key: string]: Json };
+  /** The first part of a name with its slash, or a whole name without one. */
+  readonly owners?: readonly string[];
+}
+
 /**
  * The search index. It is derived and can be dropped and rebuilt. A damaged index is moved aside on opening; no call
  * here ever blocks the log.
  */
 export interface MemoryStore {
   readonly vectors: VectorStore;
+  /** Search in the store itself; used for the segments that `state` names. */
+  readonly server?: IndexServer;
+  /** Numbers of indexed sessions; without it, they are filtered by the caller. */
+  sessionsInScope?(conditions: SourceConditions): Promise<readonly number[]>;
   source(name: SourceName): Promise<SourceRecord | undefined>;
   sourcesByNumber(numbers: readonly number[]): Promise<readonly SourceRecord[]>;
   /** Sources in order of their numbers. */
@@ -215,8 +234,8 @@ export interface MemoryStore {
   termNumbers(terms: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Chunks outside sealed segments, starting at a number. */
   tail(from: number, limit: number): Promise<readonly TailChunk[]>;
-  /** The postings of terms in the first `segments` segments, segment by segment. */
-  postings(terms: readonly number[], segments: number): Promise<readonly PostingsRow[]>;
+  /** The postings of terms in the first `segments` segments, segment by segment, beginning at `from`. */
+  postings(terms: readonly number[], segments: number, from?: number): Promise<readonly PostingsRow[]>;
   /** The source of each chunk of a sealed segment by place; 0 where there is none. */
   segmentSources(segment: number): Promise<Uint32Array>;
   /** Creates the postings of the next segment if it is full; returns false if it is not. */

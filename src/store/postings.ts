@@ -16,13 +16,25 @@ export function encodeWeight(occurrences: number, length: number): number {
 }
 
 /** Occurrences of the term, from a weight byte. */
-export function decodeOccurrences(weight: number): number {
+function decodeOccurrences(weight: number): number {
   return weight >>> 4;
 }
 
 /** Approximate number of terms in the chunk, from a weight byte. */
-export function decodeLength(weight: number): number {
+function decodeLength(weight: number): number {
   return 2 ** (((weight & 15) + 0.5) / 2);
+}
+
+/** Okapi's constants. Chunks are of similar length, so a fixed length replaces the average. */
+const SATURATION = 1.5;
+const LENGTH_SHARE = 0.6;
+const USUAL_LENGTH = 30;
+
+/** Value of a term's occurrences in a chunk, from a weight byte; times the term's rarity it is the score. */
+export function computeWorth(weight: number): number {
+  const count = decodeOccurrences(weight);
+  const norm = 1 - LENGTH_SHARE + (LENGTH_SHARE * decodeLength(weight)) / USUAL_LENGTH;
+  return (count * (SATURATION + 1)) / (count + SATURATION * norm);
 }
 
 /** The header holds the number of postings. */

@@ -50,6 +50,14 @@ export interface SessionStore {
   open(session: NewSession): Promise<{ readonly record: SessionRecord; readonly created: boolean }>;
   get(id: SessionId): Promise<SessionRecord | undefined>;
   list(query: SessionQuery): Promise<readonly SessionRecord[]>;
+  /**
+   * Those of the sessions that belong to some owners, decided by policies of the store itself, which do not depend on
+   * the statement that asks; undefined if it cannot.
+   */
+  readable?(
+    ids: readonly SessionId[],
+    owners: readonly string[],
+  ): Promise<ReadonlySet<SessionId> | undefined>;
   /** Changes title or meta; throws SESSION_NOT_FOUND if the session does not exist. */
   update(id: SessionId, change: Partial<Pick<SessionRecord, "title" | "meta">>): Promise<SessionRecord>;
   /**

@@ -6,6 +6,7 @@ import { createPackagedReader } from "../../../src/memory/careful/candidate-read
 import { Memory } from "../../../src/memory/memory.ts";
 import { randomIds } from "../../../src/model/clock.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/index.ts";
+import type { Store } from "../../../src/store/store.ts";
 import { loadEmbedding } from "./load-embedding.ts";
 
 /** Loaded once for all stores. */
@@ -21,13 +22,13 @@ export interface OpenRecall {
 }
 
 /**
- * Opens a store (by default an empty one in memory), a log and memory over it, with the bundled embedder if its weights
+ * Opens a store (by default an empty SQLite one in memory), a log and memory over it, with the bundled embedder if its weights
  * exist.
  */
-export async function openRecall(path = ":memory:"): Promise<OpenRecall> {
+export async function openRecall(place: string | Store = ":memory:"): Promise<OpenRecall> {
   let nowMs = Date.now();
   const clock = { now: () => nowMs };
-  const store = await openSqliteStore({ path });
+  const store = typeof place === "string" ? await openSqliteStore({ path: place }) : place;
   const limits = resolveLimits(undefined);
   const queue = new CommitQueue(store.entries, limits.maxQueuedBytes);
   const blobs = new Blobs(store.blobs, limits, clock);

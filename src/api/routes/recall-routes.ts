@@ -151,13 +151,14 @@ async function buildScope(
   const { sessions, exclude, agent, project } = request;
   const { kernel } = services;
   const { prefixes } = caller;
+  const bounds = prefixes && { owners: [...prefixes, `memory:${caller.memoryAgent}`] };
   const isFiltered = exclude !== undefined || agent !== undefined || project !== undefined;
   if (sessions !== undefined) {
     const ids: string[] = [];
     for (const id of sessions) ids.push((await requireRecord(kernel, caller, id)).id);
-    return { sessions: ids };
+    return { sessions: ids, ...bounds };
   }
-  if (!isFiltered) return prefixes && { prefixes, agents: [caller.memoryAgent] };
+  if (!isFiltered) return prefixes && { prefixes, agents: [caller.memoryAgent], ...bounds };
   const ids: string[] = [];
   for await (const record of listRecords(kernel, caller)) {
     const origin = findOrigin(record);
@@ -167,7 +168,7 @@ async function buildScope(
     ids.push(record.id);
     if (ids.length === MAX_SCOPED_SESSIONS) break;
   }
-  return { sessions: ids };
+  return { sessions: ids, ...bounds };
 }
 
 const expand = defineRoute(

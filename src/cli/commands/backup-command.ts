@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { hidePassword } from "../../base/postgres-url.ts";
 import { type BackupManifest, backupStore, verifyBackup } from "../../log-entry.ts";
 import { defineCommand } from "../cli-command.ts";
 import { escapeLine, toSafeJson } from "../escape.ts";
@@ -6,9 +7,10 @@ import { EXIT } from "../exit-code.ts";
 import { formatBytes } from "../format-bytes.ts";
 import { formatQuantity } from "../format-count.ts";
 import { formatTime } from "../format-time.ts";
-import { requireStore } from "../open-store.ts";
+import { getStoreUrl, requireStore } from "../open-store.ts";
 import { printLines } from "../print-lines.ts";
 import { printTo } from "../printer.ts";
+import { quoteShellWord } from "../quote-shell-word.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Copies the store while it is in use, or checks an earlier copy. */
@@ -31,6 +33,11 @@ export const backupCommand = defineCommand({
     if (folder === undefined) throw new UsageError("name a folder for the backup");
     const path = resolve(context.cwd, folder);
     const { signal } = context;
+    const url = options.verify ? undefined : getStoreUrl(context, options);
+    if (url !== undefined)
+      throw new UsageError(
+        `a database is backed up by its own programs: ${buildDumpCommand(url, `${path}.dump`)}; "longhaul migrate --to FOLDER" copies it into a folder, which this command accepts`,
+      );
     const manifest = options.verify
       ? await verifyBackup(path, { signal })
       : await backupStore(requireStore(context, options), path, { signal });
@@ -51,4 +58,17 @@ function renderBackup(manifest: BackupManifest, path: string, isVerified: boolea
       ? `${path} is complete: ${content}, as of ${formatTime(createdAt)}.`
       : `Wrote ${content} to ${path}. "longhaul restore" brings it back.`,
   ];
+}
+
+/** The command of PostgreSQL that backs a store up; it asks for the password, or takes it from PGPASSWORD. */
+function buildDumpCommand(url: string, file: string): string {
+  const [address = "", query] = url.split("?", 2);
+  const schema = new URLSearchParams(query).get("schema") ?? "longhaul";
+  const words = [
+    "--format=custom",
+    `--schema=${schema}`,
+    `--file=${file}`,
+    hidePassword(address).replace(":***@", "@"),
+  ];
+  return `pg_dump ${words.map(quoteShellWord).join(" ")}`;
 }

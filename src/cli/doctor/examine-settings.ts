@@ -11,6 +11,7 @@ import type { Finding } from "./finding.ts";
 /** Variables that this version reads; upstreams have a variable each. */
 const VARIABLES = [
   "LONGHAUL_HOME",
+  "LONGHAUL_BLOBS",
   "LONGHAUL_STORE",
   "LONGHAUL_CONFIG",
   "LONGHAUL_TOKEN",

@@ -49,3 +49,8 @@ export function getMemoryAgent({ id }: Pick<PersonIds, "id">): string {
 export function findFormerId(session: string): string | undefined {
   return /^([0-9a-f]{16})\/[^/]+:/.exec(session)?.[1];
 }
+
+/** The owners of all sessions of a person, and of the person's memories. */
+export function listPersonOwners(person: PersonIds): readonly string[] {
+  return [...listSessionPrefixes(person), `memory:${getMemoryAgent(person)}`];
+}

@@ -5,7 +5,12 @@ import {
   selectProject,
 } from "../../conversation/project-conversations.ts";
 import type { Kernel, MemoryScope } from "../../index.ts";
-import { LOCAL_PERSON, listSessionPrefixes, type PersonIds } from "../identity/person-ids.ts";
+import {
+  LOCAL_PERSON,
+  listPersonOwners,
+  listSessionPrefixes,
+  type PersonIds,
+} from "../identity/person-ids.ts";
 
 /**
  * The scope of a person: with a token, the person's own sessions; without tokens, everything in the store, because all
@@ -13,7 +18,8 @@ import { LOCAL_PERSON, listSessionPrefixes, type PersonIds } from "../identity/p
  * never included.
  */
 export function buildPersonScope(person: PersonIds): MemoryScope | undefined {
-  return person.id === LOCAL_PERSON ? undefined : { prefixes: listSessionPrefixes(person) };
+  if (person.id === LOCAL_PERSON) return undefined;
+  return { prefixes: listSessionPrefixes(person), owners: listPersonOwners(person) };
 }
 
 /**
@@ -30,5 +36,6 @@ export async function listConversations(
   const prefixes = isLocal ? undefined : listSessionPrefixes(person);
   const { conversations } = await readConversations(kernel, { prefixes });
   const { sessions, others } = selectProject(conversations, projects);
-  return { scope: { sessions, ...(isLocal && { files: listProjectFolders(projects) }) }, others };
+  const bounds = isLocal ? { files: listProjectFolders(projects) } : { owners: listPersonOwners(person) };
+  return { scope: { sessions, ...bounds }, others };
 }

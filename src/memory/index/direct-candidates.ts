@@ -12,8 +12,8 @@ const MAX_IN_PERIOD = 2_000;
 const PERIOD_CHUNKS = 20;
 
 interface DirectDeps {
-  readonly store: Pick<MemoryStore, "standing" | "inPeriod">;
-  readonly text: Pick<TextIndex, "sourceOf">;
+  readonly store: Pick<MemoryStore, "standing" | "inPeriod" | "server">;
+  readonly text: Pick<TextIndex, "sourceOf" | "isServed">;
   readonly vectors: Pick<VectorIndex, "similarities"> | undefined;
 }
 
@@ -28,24 +28,32 @@ interface DirectQuery {
  * of the periods that the question names. The ones closest to the question are chosen; without vectors, the newest.
  */
 export async function findDirectChunks(deps: DirectDeps, query: DirectQuery): Promise<readonly number[]> {
-  const standing = await deps.store.standing(MAX_STANDING);
-  const chosen = pickClosest(deps, query, standing, STANDING_CHUNKS);
+  const { store, text } = deps;
+  const { filter } = query;
+  // A store that searches itself also filters itself: the sources of its chunks are not known here.
+  const server = text.isServed ? store.server : undefined;
+  const isOwn = (number: number) => !filter || server !== undefined || filter[text.sourceOf(number)] === 1;
+  const standing = await (server ? server.standing(MAX_STANDING, filter) : store.standing(MAX_STANDING));
+  const chosen = await pickClosest(deps, query, standing.filter(isOwn), STANDING_CHUNKS);
   for (const { fromMs, toMs } of query.windows ?? []) {
-    const inside = await deps.store.inPeriod(Math.floor(fromMs), Math.ceil(toMs), MAX_IN_PERIOD + 1);
-    if (inside.length <= MAX_IN_PERIOD) chosen.push(...pickClosest(deps, query, inside, PERIOD_CHUNKS));
+    const [from, to, limit] = [Math.floor(fromMs), Math.ceil(toMs), MAX_IN_PERIOD + 1];
+    const inside = await (server
+      ? server.inPeriod(from, to, limit, filter)
+      : store.inPeriod(from, to, limit));
+    if (inside.length > MAX_IN_PERIOD) continue;
+    chosen.push(...(await pickClosest(deps, query, inside.filter(isOwn), PERIOD_CHUNKS)));
   }
   return chosen;
 }
 
-function pickClosest(
-  { text, vectors }: DirectDeps,
-  { vector, filter }: DirectQuery,
-  numbers: readonly number[],
+async function pickClosest(
+  { vectors }: DirectDeps,
+  { vector }: DirectQuery,
+  own: readonly number[],
   count: number,
-): number[] {
-  const own = filter ? numbers.filter((number) => filter[text.sourceOf(number)] === 1) : numbers;
+): Promise<number[]> {
   if (!vectors || !vector || own.length <= count) return own.slice(0, count);
-  const similarities = vectors.similarities(vector, own);
+  const similarities = await vectors.similarities(vector, own);
   return own
     .map((number, index) => ({ number, similarity: similarities[index] ?? 0 }))
     .sort((left, right) => right.similarity - left.similarity)

@@ -81,6 +81,7 @@ export async function findCandidates(
 ): Promise<CandidateSet> {
   const totals = await store.totals();
   const matches = await text.search(query.terms, query.filter, limits.byText, totals.chunks);
+  if (vectors && query.vector) await text.loadSources(vectors.firstScanned);
   const nearest =
     vectors && query.vector
       ? await vectors.search(query.vector, (chunk) => text.sourceOf(chunk), query.filter, limits.byVector)
@@ -93,7 +94,7 @@ export async function findCandidates(
   const sources = await readSources(store, found);
   await addTurns(store, found, sources, chunks, limits);
   await addMarkedWork(store, found, query.terms, chunks);
-  const similarityOf = computeSimilarities(query, vectors, [...chunks.keys()], nearest);
+  const similarityOf = await computeSimilarities(query, vectors, [...chunks.keys()], nearest);
   const groups = Map.groupBy([...chunks.values()], ({ source, turn }) => `${source} ${turn}`);
   const turns: TurnCandidate[] = [];
   const files: FileCandidate[] = [];
@@ -214,14 +215,14 @@ function countShared(asked: ReadonlySet<string>, terms: readonly string[]): numb
 }
 
 /** Vectors of large stores are not all in memory, so the results of the search fill in where they are not. */
-function computeSimilarities(
+async function computeSimilarities(
   { vector }: CandidateQuery,
   vectors: VectorIndex | undefined,
   numbers: readonly number[],
   nearest: readonly ScoredChunk[],
-): ReadonlyMap<number, number | null> {
+): Promise<ReadonlyMap<number, number | null>> {
   if (!vectors || !vector) return new Map();
-  const values = vectors.similarities(vector, numbers);
+  const values = await vectors.similarities(vector, numbers);
   const searched = new Map(nearest.map(({ chunk, score }) => [chunk, score]));
   return new Map(numbers.map((number, index) => [number, values[index] ?? searched.get(number) ?? null]));
 }

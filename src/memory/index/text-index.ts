@@ -5,14 +5,7 @@ import {
   type PostingsRow,
   SEGMENT_CHUNKS,
 } from "../../store/memory-store.ts";
-import {
-  addScores,
-  countPostings,
-  decodeLength,
-  decodeOccurrences,
-  segmentOf,
-  segmentPlaceOf,
-} from "../../store/postings.ts";
+import { addScores, computeWorth, countPostings, segmentOf, segmentPlaceOf } from "../../store/postings.ts";
 import type { ScoredChunk, SourceFilter } from "../scored-chunk.ts";
 import { findAbove, TopList } from "../top-list.ts";
 import { IndexTail } from "./index-tail.ts";
@@ -31,23 +24,21 @@ interface TextMatches {
  */
 interface LoadedIndex {
   readonly stamp: number;
-  /** Sources by place, one array per sealed segment: four bytes per chunk. */
-  readonly sources: Uint32Array[];
+  /**
+   * Sources by place, one array per sealed segment: four bytes per chunk. Those of segments that the store searches
+   * itself are read only where vectors are searched here.
+   */
+  readonly sources: Map<number, Uint32Array>;
+  sealed: number;
+  /** The first segments, which the store searches itself. */
+  served: number;
   tail: IndexTail;
 }
 
-/** Okapi's constants. Chunks are of similar length, so a fixed length replaces the average. */
-const SATURATION = 1.5;
-const LENGTH_SHARE = 0.6;
-const USUAL_LENGTH = 30;
 const TAIL_ROWS = 2_048;
 
 /** Value of an occurrence, for each of the 256 weights in postings. */
-const WORTH = Float32Array.from({ length: 256 }, (_, weight) => {
-  const count = decodeOccurrences(weight);
-  const norm = 1 - LENGTH_SHARE + (LENGTH_SHARE * decodeLength(weight)) / USUAL_LENGTH;
-  return (count * (SATURATION + 1)) / (count + SATURATION * norm);
-});
+const WORTH = Float32Array.from({ length: 256 }, (_, weight) => computeWorth(weight));
 
 /** Finds chunks by their terms: postings of sealed segments from the store, those of the tail from memory. */
 export class TextIndex {
@@ -63,7 +54,7 @@ export class TextIndex {
   /** Approximate bytes of the part in memory. */
   get sizeBytes(): number {
     const { sources, tail } = this.#loaded;
-    return sources.reduce((sum, { byteLength }) => sum + byteLength, tail.sizeBytes);
+    return [...sources.values()].reduce((sum, { byteLength }) => sum + byteLength, tail.sizeBytes);
   }
 
   /** Releases the part of the index in memory. */
@@ -80,8 +71,7 @@ export class TextIndex {
     const state = await this.#store.state();
     if (state.stamp !== this.#loaded.stamp) this.#loaded = createEmptyIndex(state.stamp);
     const held = this.#loaded;
-    while (held.sources.length < state.sealed)
-      held.sources.push(await this.#store.segmentSources(held.sources.length));
+    await this.#readSources(held, state.served ?? 0, state.sealed);
     const from = state.sealed * SEGMENT_CHUNKS;
     const tail = held.tail.from === from ? held.tail : new IndexTail(from);
     while (tail.next <= state.lastChunk) {
@@ -91,7 +81,19 @@ export class TextIndex {
       tail.next = rows.length < TAIL_ROWS ? Math.max(last, state.lastChunk) + 1 : last + 1;
     }
     held.tail = tail;
+    held.sealed = state.sealed;
+    held.served = state.served ?? 0;
     return state;
+  }
+
+  /** Reads the sources of all segments from one on, as far as they are not known; `sourceOf` needs them. */
+  loadSources(from: number): Promise<void> {
+    return this.#refreshes.run(() => this.#readSources(this.#loaded, from, this.#loaded.sealed));
+  }
+
+  async #readSources({ sources }: LoadedIndex, from: number, end: number): Promise<void> {
+    for (let segment = from; segment < end; segment++)
+      if (!sources.has(segment)) sources.set(segment, await this.#store.segmentSources(segment));
   }
 
   /** The best `limit` chunks by Okapi's formula; `total` is the number of all chunks. Requires a prior refresh. */
@@ -101,15 +103,20 @@ export class TextIndex {
     limit: number,
     total: number,
   ): Promise<TextMatches> {
-    const { sources, tail } = this.#loaded;
+    const { sources, tail, served: segments } = this.#loaded;
     const sealed = segmentOf(tail.from);
     const numbers = await this.#store.termNumbers(terms);
     const wanted = [...numbers.values()];
-    const rows = await this.#store.postings(wanted, sealed);
+    const rows = await this.#store.postings(wanted, sealed, segments);
     const ofTail = new Map(wanted.map((term) => [term, tail.pairsOf(term)]));
     const counts = new Map(wanted.map((term) => [term, (ofTail.get(term)?.length ?? 0) / 2]));
     for (const { term, postings } of rows)
       counts.set(term, (counts.get(term) ?? 0) + countPostings(postings));
+    const server = segments > 0 ? this.#store.server : undefined;
+    for (const [term, count] of (await server?.countChunks([...numbers.keys()], segments)) ?? []) {
+      const number = numbers.get(term) as number;
+      counts.set(number, (counts.get(number) ?? 0) + count);
+    }
     const rarities = new Map(
       wanted.map((term) => {
         const frequency = counts.get(term) ?? 0;
@@ -118,14 +125,20 @@ export class TextIndex {
     );
     const top = new TopList(limit);
     for (const [segment, found] of Map.groupBy(rows, (row) => row.segment)) {
-      const own = sources[segment];
+      const own = sources.get(segment);
       if (own) this.#scoreSegment(segment * SEGMENT_CHUNKS, own, found, rarities, filter, top);
     }
     scoreTail(tail, ofTail, rarities, filter, top);
-    return {
-      chunks: top.getBest(),
-      frequencies: new Map([...numbers].map(([term, number]) => [term, counts.get(number) ?? 0])),
-    };
+    const frequencies = new Map([...numbers].map(([term, number]) => [term, counts.get(number) ?? 0]));
+    const served = [...numbers].map(([term, number]) => ({
+      term,
+      number,
+      frequency: counts.get(number) ?? 0,
+      rarity: rarities.get(number) ?? 0,
+    }));
+    const found = await server?.findByTerms({ terms: served, total, filter, limit });
+    for (const { chunk, score } of found ?? []) top.offer(chunk, score);
+    return { chunks: top.getBest(), frequencies };
   }
 
   #scoreSegment(
@@ -146,16 +159,21 @@ export class TextIndex {
     }
   }
 
+  /** True if the store searches a part of the index itself. */
+  get isServed(): boolean {
+    return this.#loaded.served > 0;
+  }
+
   /** The source of a chunk, as far as loaded; 0 if it is gone. */
   sourceOf(chunk: number): number {
     const { sources, tail } = this.#loaded;
     if (chunk >= tail.from) return tail.sourceAt(chunk - tail.from);
-    return sources[segmentOf(chunk)]?.[segmentPlaceOf(chunk)] ?? 0;
+    return sources.get(segmentOf(chunk))?.[segmentPlaceOf(chunk)] ?? 0;
   }
 }
 
 function createEmptyIndex(stamp: number): LoadedIndex {
-  return { stamp, sources: [], tail: new IndexTail(0) };
+  return { stamp, sources: new Map(), sealed: 0, served: 0, tail: new IndexTail(0) };
 }
 
 function scoreTail(

@@ -13,6 +13,7 @@ export const LOG_TABLE_NAMES = [
   "drafts",
   "blobs",
   "blob_uploads",
+  "blob_deletions",
   "blob_pieces",
   "entry_blobs",
   "draft_blobs",
@@ -42,7 +43,7 @@ export async function inspectTables(db: PostgresDatabase, now: number): Promise<
     (await db.query(`SELECT count(*) AS count FROM @${table}`))[0]?.count as number;
   const missing = await db.query(
     `SELECT encode(b.digest, 'hex') AS digest FROM @blobs b
-     WHERE b.size_bytes <> (SELECT coalesce(sum(length(p.bytes)), 0) FROM @blob_pieces p WHERE p.upload = b.upload)
+     WHERE b.place IS NULL AND b.size_bytes <> (SELECT coalesce(sum(length(p.bytes)), 0) FROM @blob_pieces p WHERE p.upload = b.upload)
      ORDER BY b.digest LIMIT ${MAX_LISTED}`,
   );
   const leases = await db.query(

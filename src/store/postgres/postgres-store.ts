@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { checkFields } from "../../model/argument-checks.ts";
+import { checkFields, checkTexts } from "../../model/argument-checks.ts";
 import { type Clock, systemClock } from "../../model/clock.ts";
 import { checkWholeNumber } from "../../model/errors.ts";
 import type { EntryStore } from "../entry-store.ts";
@@ -7,10 +7,13 @@ import { withEntryForgetting, withSessionForgetting } from "../forgetting-stores
 import type { SessionStore } from "../session-store.ts";
 import type { Store, StoreInspection, StoreSize } from "../store.ts";
 import { BlobReferences } from "./blobs/blob-references.ts";
+import { ObjectBlobs } from "./blobs/objects/object-blobs.ts";
+import { ObjectClient } from "./blobs/objects/object-client.ts";
+import { parseObjectUrl } from "./blobs/objects/object-url.ts";
 import { PostgresBlobs } from "./blobs/postgres-blobs.ts";
 import { PostgresEraser } from "./blobs/postgres-eraser.ts";
 import { connectPool } from "./connection/connect-pool.ts";
-import { parseConnectionUrl } from "./connection/connection-url.ts";
+import { parseConnectionUrl, type RecallPlace } from "./connection/connection-url.ts";
 import { PostgresDatabase } from "./connection/postgres-database.ts";
 import { LogHeads } from "./heads/log-heads.ts";
 import { inspectTables, LOG_TABLE_NAMES, measureTables } from "./inspect-tables.ts";
@@ -26,6 +29,7 @@ import { PostgresLeases } from "./records/postgres-leases.ts";
 import { PostgresTasks } from "./records/postgres-tasks.ts";
 import { PostgresTransfer } from "./records/postgres-transfer.ts";
 import { migrateSchema, requireSchema } from "./schema/migrate-schema.ts";
+import { ReaderAccess } from "./schema/reader-access.ts";
 
 /** How long opening waits for a server that cannot be reached. */
 const MAX_OPENING_MS = 5_000;
@@ -36,22 +40,41 @@ const VACUUM_ROUNDS = 5;
 export interface PostgresStoreOptions {
   /**
    * `postgres://user:password@host/database`, with several hosts separated by commas for failover. Parameters:
-   * `schema` (longhaul by default), `max_connections` (10), `target_session_attrs` (read-write), and those of pg.
+   * `schema` (longhaul by default), `max_connections` (10), `target_session_attrs` (read-write), `recall` (auto), and
+   * those of pg.
    */
   readonly url: string;
   /** How long to try again after lost connections and conflicts with others; 30 s by default. */
   readonly busyTimeoutMs?: number;
   readonly clock?: Clock;
+  /**
+   * Storage of new blobs, such as `s3://bucket/prefix?endpoint=https://…`; default: the URL's parameter `blobs`, else
+   * `LONGHAUL_BLOBS`, else the database.
+   */
+  readonly blobs?: string;
+  /**
+   * Opens an existing store for reading, restricted to the sessions of some owners ("@alice/", or a whole id) by policies
+   * of the server; default: the URL's parameter `reader`, separated by commas.
+   */
+  readonly reader?: readonly string[];
   /** Opens an existing store for reading only, also on a standby; writes fail with STORE_READ_ONLY. */
   readonly isReadOnly?: boolean;
 }
 
 /** Opens a store in a PostgreSQL database, creating or upgrading its schema. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
-  checkFields("options", options, { url: "name", clock: "object?", isReadOnly: "boolean?" });
+  checkFields("options", options, {
+    url: "name",
+    clock: "object?",
+    blobs: "text?",
+    isReadOnly: "boolean?",
+  });
   const busyTimeoutMs = checkWholeNumber("busyTimeoutMs", options.busyTimeoutMs ?? 30_000, 0);
   const url = parseConnectionUrl(options.url);
+  const reader = options.reader ? checkTexts("reader", options.reader) : url.reader;
   const isReadOnly = options.isReadOnly ?? false;
+  const blobs = options.blobs ?? url.blobs ?? (process.env.LONGHAUL_BLOBS || undefined);
+  const storage = blobs === undefined ? undefined : new ObjectClient(parseObjectUrl(blobs));
   const connected = await connectPool(url, isReadOnly);
   const db = new PostgresDatabase(connected, {
     where: url.shown,
@@ -61,15 +84,25 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   });
   try {
     await db.retry(() => db.once("SELECT 1"), Math.min(busyTimeoutMs, MAX_OPENING_MS));
-    if (isReadOnly) await requireSchema(db);
+    if (isReadOnly || reader) await requireSchema(db);
     else await migrateSchema(db);
-    const store = new PostgresStore(db, options.clock ?? systemClock);
-    if (!isReadOnly) await store.recover();
+    const store = new PostgresStore(reader ? await new ReaderAccess(db).open(reader) : db, {
+      recall: url.recall,
+      storage,
+      clock: options.clock ?? systemClock,
+    });
+    if (!isReadOnly && !reader) await store.recover();
     return store;
   } catch (error) {
     await db.close();
     throw error;
   }
+}
+
+interface StoreSettings {
+  readonly recall: RecallPlace;
+  readonly storage: ObjectClient | undefined;
+  readonly clock: Clock;
 }
 
 class PostgresStore implements Store {
@@ -87,12 +120,13 @@ class PostgresStore implements Store {
   readonly #eraser: PostgresEraser;
   readonly #clock: Clock;
 
-  constructor(db: PostgresDatabase, clock: Clock) {
+  constructor(db: PostgresDatabase, { recall, storage, clock }: StoreSettings) {
     this.#db = db;
     this.#clock = clock;
     this.#bell = new CommitBell(db);
-    this.#eraser = new PostgresEraser(db);
-    this.memory = new PostgresMemory(db);
+    const objects = storage && new ObjectBlobs(db, storage);
+    this.#eraser = new PostgresEraser(db, objects);
+    this.memory = new PostgresMemory(db, recall);
     const onCommit = () => this.#bell.announce();
     const heads = new LogHeads();
     const references = new BlobReferences();
@@ -101,11 +135,12 @@ class PostgresStore implements Store {
       heads,
       eraser,
       partitions: new EntryPartitions(db),
+      readers: new ReaderAccess(db),
       onCommit,
     });
     this.sessions = withSessionForgetting(sessions, this.memory);
     this.drafts = new PostgresDrafts(db, heads, references);
-    this.blobs = new PostgresBlobs(db, references, eraser);
+    this.blobs = new PostgresBlobs(db, { references, eraser, objects });
     this.intakes = new PostgresIntakes(db, heads);
     this.leases = new PostgresLeases(db);
     this.tasks = new PostgresTasks(db, heads);

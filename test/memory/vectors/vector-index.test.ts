@@ -152,7 +152,7 @@ test("packed, loose, held and passing vectors are searched alike; what is gone o
   const filter = Uint8Array.from([0, 0, 1]);
   const even = await held.search(query, (chunk) => (chunk % 2 === 0 ? 2 : 1), filter, 5);
   expect(even.every(({ chunk }) => chunk % 2 === 0)).toBe(true);
-  expect(held.similarities(query, [50, 999_999])).toEqual([everywhere[0]?.score, null]);
+  expect(await held.similarities(query, [50, 999_999])).toEqual([everywhere[0]?.score, null]);
   await close();
 });
 
@@ -177,7 +177,7 @@ test("searches before and after the vectors are placed give the same chunks, sco
   const look = async () => {
     await index.refresh();
     const found = await index.search(query, () => 1, undefined, 30);
-    return { found, similarities: index.similarities(query, chunks) };
+    return { found, similarities: await index.similarities(query, chunks) };
   };
   const first = await look();
   expect(first.found[0]?.chunk).toBe(SEGMENT_CHUNKS + 50);

@@ -13,6 +13,8 @@ import type { PostgresDatabase, Transaction } from "../connection/postgres-datab
 import { createRetry } from "../connection/postgres-error.ts";
 import { BlobPieces, type StagedBlob } from "./blob-pieces.ts";
 import { type BlobReferences, toDigestValue } from "./blob-references.ts";
+import { createPlaceUnknown, type ObjectBlobs } from "./objects/object-blobs.ts";
+import { stageFile } from "./objects/staged-file.ts";
 import type { PostgresEraser } from "./postgres-eraser.ts";
 
 /** How long a written blob waits for the append that refers to it, by the server's clock. */
@@ -21,24 +23,45 @@ const HOLD_TIME = "15 minutes";
 const ABANDONED_AFTER = "1 hour";
 const COLLECT_BATCH = 200;
 
-/** Blobs in PostgreSQL. A blob is the pieces of one upload; identical bytes are kept once. */
+/** Dependencies of `PostgresBlobs`. */
+interface BlobDeps {
+  readonly references: BlobReferences;
+  readonly eraser: PostgresEraser;
+  readonly objects: ObjectBlobs | undefined;
+}
+
+interface FoundBlob {
+  readonly upload: number;
+  readonly sizeBytes: number;
+  /** The storage that holds it; null for the database. */
+  readonly place: string | null;
+}
+
+/**
+ * Blobs in PostgreSQL. A blob is the pieces of one upload, or an object of another storage; identical bytes are kept
+ * once.
+ */
 export class PostgresBlobs implements BlobStore {
   readonly #db: PostgresDatabase;
   readonly #pieces: BlobPieces;
   readonly #references: BlobReferences;
   readonly #eraser: PostgresEraser;
+  /** Where new blobs are written, if not into the database. */
+  readonly #objects: ObjectBlobs | undefined;
 
-  constructor(db: PostgresDatabase, references: BlobReferences, eraser: PostgresEraser) {
+  constructor(db: PostgresDatabase, { references, eraser, objects }: BlobDeps) {
     this.#db = db;
     this.#pieces = new BlobPieces(db);
     this.#references = references;
     this.#eraser = eraser;
+    this.#objects = objects;
   }
 
   async write(
     bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     options: BlobWriteOptions,
   ): Promise<WrittenBlob> {
+    if (this.#objects) return this.#writeObject(this.#objects, bytes, options);
     const hold = randomUUID();
     let upload: number | undefined;
     try {
@@ -54,18 +77,47 @@ export class PostgresBlobs implements BlobStore {
     }
   }
 
+  /** Writes an object, unless its content is stored already. */
+  async #writeObject(
+    objects: ObjectBlobs,
+    bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    options: BlobWriteOptions,
+  ): Promise<WrittenBlob> {
+    const file = await stageFile(bytes, options);
+    const { digest, sizeBytes } = file;
+    const hold = randomUUID();
+    let upload: number | undefined;
+    try {
+      if (await this.#db.transact((transaction) => this.#holdKnown(transaction, digest, hold)))
+        return { digest, sizeBytes, created: false, hold };
+      upload = await objects.announce(digest);
+      await objects.upload(file, options.signal);
+      const staged = { upload, digest, sizeBytes };
+      const created = await this.#db.transact((transaction) =>
+        this.#settle(transaction, staged, hold, objects.place),
+      );
+      return { digest, sizeBytes, created, hold };
+    } catch (error) {
+      if (upload !== undefined) await this.#drop(upload).catch(() => undefined);
+      throw error;
+    } finally {
+      await file.remove();
+    }
+  }
+
   async release(holds: readonly string[]): Promise<void> {
     await this.#db.transact(async (transaction) => {
       const digests = await this.#references.release(transaction, holds);
       await this.#eraser.eraseBlobs(transaction, digests);
     });
+    await this.#eraser.sweepObjects();
   }
 
   async *read(digest: Digest): AsyncGenerator<Uint8Array> {
     const blob = await this.#find(digest);
     let missing = blob?.sizeBytes ?? 0;
     if (blob) {
-      for await (const piece of this.#pieces.read(blob.upload)) {
+      for await (const piece of await this.#open(digest, blob)) {
         missing -= piece.byteLength;
         yield piece;
       }
@@ -101,7 +153,23 @@ export class PostgresBlobs implements BlobStore {
       freed = addFreed(freed, step);
       after = digests.length === COLLECT_BATCH ? digests.at(-1) : undefined;
     }
-    return { ...freed, ...(await this.#sweepUploads(dryRun)) };
+    const swept = await this.#sweepUploads(dryRun);
+    if (!dryRun) await this.#objects?.sweep();
+    return { ...freed, ...swept };
+  }
+
+  async #open(digest: Digest, { upload, place }: FoundBlob): Promise<AsyncIterable<Uint8Array>> {
+    if (place === null) return this.#pieces.read(upload);
+    if (this.#objects?.place !== place) throw createPlaceUnknown(digest, place);
+    return (await this.#objects.read(digest)) ?? (async function* () {})();
+  }
+
+  /** Holds a blob that exists; false if there is none. */
+  async #holdKnown(transaction: Transaction, digest: Digest, hold: string): Promise<boolean> {
+    const value = toDigestValue(digest);
+    const [kept] = await transaction.query("SELECT 1 FROM @blobs WHERE digest = $1 FOR KEY SHARE", [value]);
+    if (kept) await insertHold(transaction, value, hold);
+    return kept !== undefined;
   }
 
   /** Makes the upload a blob, or drops it where one with these bytes exists; returns whether it is new. */
@@ -109,25 +177,23 @@ export class PostgresBlobs implements BlobStore {
     transaction: Transaction,
     { upload, digest, sizeBytes }: StagedBlob,
     hold: string,
+    place: string | null = null,
   ): Promise<boolean> {
     const value = toDigestValue(digest);
     await transaction.query(
-      "INSERT INTO @blobs (digest, upload, size_bytes) VALUES ($1, $2, $3) ON CONFLICT (digest) DO NOTHING",
-      [value, upload, sizeBytes],
+      "INSERT INTO @blobs (digest, upload, size_bytes, place) VALUES ($1, $2, $3, $4) ON CONFLICT (digest) DO NOTHING",
+      [value, upload, sizeBytes, place],
     );
-    const [kept] = await transaction.query("SELECT upload FROM @blobs WHERE digest = $1 FOR KEY SHARE", [
-      value,
-    ]);
+    const [kept] = await transaction.query(
+      "SELECT upload, place FROM @blobs WHERE digest = $1 FOR KEY SHARE",
+      [value],
+    );
     if (!kept) throw createRetry("The blob was collected meanwhile");
     // Equal also if this runs again after a lost connection.
     const created = kept.upload === upload;
     if (created) await transaction.query("DELETE FROM @blob_uploads WHERE number = $1", [upload]);
-    else await this.#eraser.erasePieces(transaction, [upload]);
-    await transaction.query(
-      `INSERT INTO @blob_holds (token, digest, expires_at) VALUES ($1, $2, now() + interval '${HOLD_TIME}')
-       ON CONFLICT (token) DO NOTHING`,
-      [hold, value],
-    );
+    else await this.#dropWithin(transaction, upload);
+    await insertHold(transaction, value, hold);
     return created;
   }
 
@@ -135,15 +201,31 @@ export class PostgresBlobs implements BlobStore {
   async #drop(upload: number): Promise<void> {
     await this.#db.transact(async (transaction) => {
       const [kept] = await transaction.query("SELECT 1 FROM @blobs WHERE upload = $1", [upload]);
-      if (!kept) await this.#eraser.erasePieces(transaction, [upload]);
+      if (!kept) await this.#dropWithin(transaction, upload);
     });
   }
 
-  async #find(digest: Digest): Promise<{ upload: number; sizeBytes: number } | undefined> {
-    const [row] = await this.#db.query("SELECT upload, size_bytes FROM @blobs WHERE digest = $1", [
+  /** An object of the upload is deleted later, unless a blob is there by then. */
+  async #dropWithin(transaction: Transaction, upload: number): Promise<void> {
+    await transaction.query(
+      `INSERT INTO @blob_deletions (place, digest) SELECT place, digest FROM @blob_uploads
+       WHERE number = $1 AND place IS NOT NULL ON CONFLICT DO NOTHING`,
+      [upload],
+    );
+    await this.#eraser.erasePieces(transaction, [upload]);
+  }
+
+  async #find(digest: Digest): Promise<FoundBlob | undefined> {
+    const [row] = await this.#db.query("SELECT upload, size_bytes, place FROM @blobs WHERE digest = $1", [
       toDigestValue(digest),
     ]);
-    return row && { upload: row.upload as number, sizeBytes: row.size_bytes as number };
+    return (
+      row && {
+        upload: row.upload as number,
+        sizeBytes: row.size_bytes as number,
+        place: row.place as string | null,
+      }
+    );
   }
 
   async #sweepUploads(isDryRun: boolean): Promise<{ temporaryFiles: number; temporaryBytes: number }> {
@@ -155,4 +237,12 @@ export class PostgresBlobs implements BlobStore {
     const temporaryBytes = rows.reduce((sum, row) => sum + (row.bytes as number), 0);
     return { temporaryFiles: rows.length, temporaryBytes };
   }
+}
+
+async function insertHold(transaction: Transaction, digest: Uint8Array, hold: string): Promise<void> {
+  await transaction.query(
+    `INSERT INTO @blob_holds (token, digest, expires_at) VALUES ($1, $2, now() + interval '${HOLD_TIME}')
+     ON CONFLICT (token) DO NOTHING`,
+    [hold, digest],
+  );
 }

@@ -1,15 +1,23 @@
 import { addFreed, type FreedCounts, NOTHING_FREED } from "../../freed-counts.ts";
 import { toKindNumber } from "../../kind-numbers.ts";
 import type { PostgresDatabase, Transaction } from "../connection/postgres-database.ts";
+import type { ObjectBlobs } from "./objects/object-blobs.ts";
 
 const ROWS_PER_STEP = 2_000;
 
 /** Deletes content; space and pages of deleted rows are reused and overwritten after the server's own vacuum. */
 export class PostgresEraser {
   readonly #db: PostgresDatabase;
+  readonly #objects: ObjectBlobs | undefined;
 
-  constructor(db: PostgresDatabase) {
+  constructor(db: PostgresDatabase, objects: ObjectBlobs | undefined) {
     this.#db = db;
+    this.#objects = objects;
+  }
+
+  /** Deletes objects whose rows are gone. A failure leaves them to the next collection. */
+  async sweepObjects(): Promise<void> {
+    await this.#objects?.sweep().catch(() => undefined);
   }
 
   /** Erases a session that has lost its id, in steps between which others can write. */
@@ -85,9 +93,15 @@ export class PostgresEraser {
          AND NOT EXISTS (SELECT 1 FROM @entry_blobs r WHERE r.digest = b.digest)
          AND NOT EXISTS (SELECT 1 FROM @draft_blobs r WHERE r.digest = b.digest)
          AND NOT EXISTS (SELECT 1 FROM @blob_holds h WHERE h.digest = b.digest)
-       RETURNING b.upload, b.size_bytes`,
+       RETURNING b.upload, b.size_bytes, b.place, b.digest`,
       [digests],
     );
+    const objects = rows.filter(({ place }) => place !== null);
+    if (objects.length > 0)
+      await transaction.query(
+        "INSERT INTO @blob_deletions (place, digest) SELECT * FROM unnest($1::text[], $2::bytea[]) ON CONFLICT DO NOTHING",
+        [objects.map(({ place }) => place as string), objects.map(({ digest }) => digest as Uint8Array)],
+      );
     await this.erasePieces(
       transaction,
       rows.map(({ upload }) => upload as number),

@@ -31,6 +31,8 @@ interface DatabaseOptions {
   readonly schema: string;
   readonly busyTimeoutMs: number;
   readonly isReadOnly: boolean;
+  /** Begins every transaction, those of single statements too. */
+  readonly start?: string;
 }
 
 const MAX_PAUSE_MS = 250;
@@ -49,10 +51,13 @@ export class PostgresDatabase {
   readonly #isReadOnly: boolean;
   readonly #busyTimeoutMs: number;
   readonly #texts: StatementTexts;
+  readonly #start: string | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(connected: ConnectedPool, { where, schema, busyTimeoutMs, isReadOnly }: DatabaseOptions) {
+  constructor(connected: ConnectedPool, options: DatabaseOptions) {
+    const { where, schema, busyTimeoutMs, isReadOnly, start } = options;
     this.#connected = connected;
+    this.#start = start;
     this.where = where;
     this.schema = schema;
     this.#isReadOnly = isReadOnly;
@@ -64,6 +69,17 @@ export class PostgresDatabase {
     return this.#connected.isPooled;
   }
 
+  /** The same connections for reading; `start` is how each transaction begins, and restricts it. */
+  restrict(start: string): PostgresDatabase {
+    return new PostgresDatabase(this.#connected, {
+      where: this.where,
+      schema: this.schema,
+      busyTimeoutMs: this.#busyTimeoutMs,
+      isReadOnly: true,
+      start,
+    });
+  }
+
   /** One statement by itself: a read, or a write that may run twice. */
   query(text: string, values: readonly SqlValue[] = []): Promise<SqlRow[]> {
     return this.retry(() => this.once(text, values));
@@ -71,7 +87,11 @@ export class PostgresDatabase {
 
   /** One statement by itself, not repeated; an error may leave open whether it took effect. */
   once(text: string, values: readonly SqlValue[] = []): Promise<SqlRow[]> {
-    return this.#withClient((client) => this.#send(client, text, values));
+    return this.#withClient((client) =>
+      this.#start !== undefined
+        ? this.#transactOn(client, (transaction) => transaction.query(text, values), {})
+        : this.#send(client, text, values),
+    );
   }
 
   /** Runs `work` in a transaction; any throw rolls it back. */
@@ -158,8 +178,8 @@ export class PostgresDatabase {
     { onUnknown }: TransactOptions,
     begin = "BEGIN",
   ): Promise<T> {
-    // Not awaited: it travels with the first statement, whose failure says more.
-    const began = client.query(begin);
+    // Not awaited: it travels with the first statement.
+    const began = client.query(this.#start ?? begin);
     began.catch(() => undefined);
     let result: T;
     try {
@@ -171,8 +191,13 @@ export class PostgresDatabase {
       });
       await began;
     } catch (error) {
+      // If it did not even begin, that is the reason for everything after.
+      const reason = await began.then(
+        () => error,
+        (failure: unknown) => failure,
+      );
       await client.query("ROLLBACK").catch(() => undefined);
-      throw error;
+      throw reason;
     }
     let committed: QueryResult;
     try {

@@ -113,9 +113,11 @@ export class PostgresEntries implements EntryStore {
 
   async redact(session: SessionId, tombstones: readonly Tombstone[]): Promise<FreedCounts> {
     const { heads, eraser } = this.#deps;
-    return this.#db.transact(async (transaction) =>
+    const freed = await this.#db.transact(async (transaction) =>
       eraser.redact(transaction, await heads.requireNumber(transaction, session), tombstones),
     );
+    await eraser.sweepObjects();
+    return freed;
   }
 
   async #read(number: number, { from, to, limit, order, kinds }: EntryQuery): Promise<StoredEntry[]> {

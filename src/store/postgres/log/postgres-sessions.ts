@@ -12,6 +12,7 @@ import type { PostgresEraser } from "../blobs/postgres-eraser.ts";
 import type { PostgresDatabase, Sql, Transaction } from "../connection/postgres-database.ts";
 import type { SqlRow } from "../connection/sql-values.ts";
 import type { LogHeads } from "../heads/log-heads.ts";
+import type { ReaderAccess } from "../schema/reader-access.ts";
 import type { EntryPartitions } from "./entry-partitions.ts";
 import { readPostgresSizes } from "./postgres-sizes.ts";
 
@@ -24,6 +25,7 @@ interface SessionDeps {
   readonly heads: LogHeads;
   readonly partitions: EntryPartitions;
   readonly eraser: PostgresEraser;
+  readonly readers: ReaderAccess;
   readonly onCommit: () => void;
 }
 
@@ -70,6 +72,17 @@ export class PostgresSessions implements SessionStore {
   async get(id: SessionId): Promise<SessionRecord | undefined> {
     const row = await this.#find(this.#db, id);
     return row && toSessionRecord(row);
+  }
+
+  async readable(
+    ids: readonly SessionId[],
+    owners: readonly string[],
+  ): Promise<ReadonlySet<SessionId> | undefined> {
+    if (ids.length === 0) return new Set();
+    const restricted = await this.#deps.readers.tryOpen(owners);
+    if (!restricted) return undefined;
+    const rows = await restricted.query("SELECT id FROM @sessions WHERE id = ANY($1::text[])", [ids]);
+    return new Set(rows.map(({ id }) => id as string));
   }
 
   async list({ limit, before, parent, prefix }: SessionQuery): Promise<readonly SessionRecord[]> {
@@ -134,6 +147,7 @@ export class PostgresSessions implements SessionStore {
     });
     this.#deps.heads.forget(id);
     const freed = await this.#deps.eraser.eraseSession(number);
+    await this.#deps.eraser.sweepObjects();
     this.#deps.onCommit();
     return { ...freed, sessions: 1 };
   }

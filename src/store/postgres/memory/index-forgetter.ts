@@ -9,6 +9,7 @@ import { toNumbers } from "./index-segments.ts";
 import { countSource, findSource } from "./index-sources.ts";
 import { lockIndex, stampIndex } from "./index-state.ts";
 import { packBytes } from "./packed-bytes.ts";
+import type { ServedVectors } from "./server/served-vectors.ts";
 
 const CHUNKS_PER_STEP = 1_024;
 const TERMS_PER_STEP = 2_000;
@@ -23,10 +24,12 @@ interface ForgottenChunk {
 export class IndexForgetter {
   readonly #db: PostgresDatabase;
   readonly #chunks: IndexChunks;
+  readonly #vectors: ServedVectors;
 
-  constructor(db: PostgresDatabase, chunks: IndexChunks) {
+  constructor(db: PostgresDatabase, chunks: IndexChunks, vectors: ServedVectors) {
     this.#db = db;
     this.#chunks = chunks;
+    this.#vectors = vectors;
   }
 
   async forget(name: SourceName, seqs?: readonly number[]): Promise<number> {
@@ -99,9 +102,10 @@ export class IndexForgetter {
       await erasePostings(transaction, segment, members);
       await eraseVectors(transaction, segment, members, kind === "session");
     }
-    await transaction.query("DELETE FROM @chunks WHERE number = ANY($1::bigint[])", [
-      chunks.map(({ number }) => number),
-    ]);
+    const numbers = chunks.map(({ number }) => number);
+    await transaction.query("DELETE FROM @chunk_words WHERE chunk = ANY($1::bigint[])", [numbers]);
+    await this.#vectors.erase(transaction, numbers);
+    await transaction.query("DELETE FROM @chunks WHERE number = ANY($1::bigint[])", [numbers]);
     let length = 0;
     for (const chunk of chunks) {
       length += chunk.terms.length;

@@ -10,13 +10,16 @@ import type { PostgresDatabase } from "../connection/postgres-database.ts";
 import type { SqlRow } from "../connection/sql-values.ts";
 import { lockIndex } from "./index-state.ts";
 import { packBytes } from "./packed-bytes.ts";
+import type { ServedVectors } from "./server/served-vectors.ts";
 
 /** Vectors in PostgreSQL, as bytes; the ranker compares them, as it does with the embedded store. */
 export class IndexVectors implements VectorStore {
   readonly #db: PostgresDatabase;
+  readonly #served: ServedVectors;
 
-  constructor(db: PostgresDatabase) {
+  constructor(db: PostgresDatabase, served: ServedVectors) {
     this.#db = db;
+    this.#served = served;
   }
 
   async embedder(id: string, dimensions: number): Promise<number> {
@@ -128,6 +131,7 @@ export class IndexVectors implements VectorStore {
     if (!others) return;
     await this.#db.query("DELETE FROM @loose_vectors WHERE embedder <> $1", [embedder]);
     await this.#db.query("DELETE FROM @vectors WHERE embedder <> $1", [embedder]);
+    await this.#served.dropOthers(embedder);
   }
 
   async cached(embedder: number, hashes: readonly Uint8Array[]): Promise<readonly (Int8Array | undefined)[]> {

@@ -1,14 +1,17 @@
 import type { SessionId } from "../../../model/entry.ts";
 import type { ForgettingMemory } from "../../forgetting-stores.ts";
+import type { IndexServer } from "../../index-server.ts";
 import type {
   ChunkBatch,
   IndexState,
   IndexTotals,
   MemoryStore,
+  SourceConditions,
   SourceKind,
   SourceName,
   TurnRange,
 } from "../../memory-store.ts";
+import type { RecallPlace } from "../connection/connection-url.ts";
 import type { PostgresDatabase } from "../connection/postgres-database.ts";
 import { IndexChunks } from "./index-chunks.ts";
 import { IndexDictionary } from "./index-dictionary.ts";
@@ -17,6 +20,10 @@ import { IndexSegments } from "./index-segments.ts";
 import { findSource, findSourcesByNumber, listSources, listSpeakers, readTotals } from "./index-sources.ts";
 import { readIndexState } from "./index-state.ts";
 import { IndexVectors } from "./index-vectors.ts";
+import { ServedVectors } from "./server/served-vectors.ts";
+import { ServedWords } from "./server/served-words.ts";
+import { listSessionsInScope } from "./server/sessions-in-scope.ts";
+import { WordSearch } from "./server/word-search.ts";
 
 /** Seq that stands for the whole session. */
 const WHOLE = 0;
@@ -31,11 +38,23 @@ const INDEX_TABLES = [
   "segments",
   "postings",
   "embedders",
+  "chunk_words",
   "loose_vectors",
   "vectors",
   "embeddings",
   "erasures",
 ] as const;
+
+/**
+ * Sealed segments from which on the server searches, 262,144 chunks. Below, the packed form is faster: it takes no more
+ * than the postings of the question's words. Above, these postings take megabytes for each question, and the numbers of
+ * sources and the vectors fill the memory of each program.
+ */
+const SERVED_FROM: Readonly<Record<RecallPlace, number>> = {
+  memory: Number.POSITIVE_INFINITY,
+  server: 1,
+  auto: 32,
+};
 
 /** The index in PostgreSQL. */
 export class PostgresMemory implements MemoryStore, ForgettingMemory {
@@ -46,13 +65,32 @@ export class PostgresMemory implements MemoryStore, ForgettingMemory {
   readonly #chunks: IndexChunks;
   readonly #segments: IndexSegments;
   readonly #forgetter: IndexForgetter;
+  readonly #servedWords: ServedWords;
+  readonly #servedVectors: ServedVectors;
+  readonly #isServed: boolean;
+  readonly server: IndexServer;
 
-  constructor(db: PostgresDatabase) {
+  constructor(db: PostgresDatabase, recall: RecallPlace) {
     this.#db = db;
-    this.vectors = new IndexVectors(db);
+    const minSegments = SERVED_FROM[recall];
+    this.#servedVectors = new ServedVectors(db, minSegments);
+    this.vectors = new IndexVectors(db, this.#servedVectors);
     this.#chunks = new IndexChunks(db, this.#dictionary);
     this.#segments = new IndexSegments(db, this.#chunks);
-    this.#forgetter = new IndexForgetter(db, this.#chunks);
+    this.#forgetter = new IndexForgetter(db, this.#chunks, this.#servedVectors);
+    this.#servedWords = new ServedWords(db, this.#chunks, minSegments);
+    const words = new WordSearch(db);
+    const vectors = this.#servedVectors;
+    this.server = {
+      countChunks: (terms, segments) => words.countChunks(terms, segments),
+      findByTerms: (query) => words.find(query),
+      servedVectors: (embedder) => vectors.served(embedder),
+      findByVector: (query) => vectors.find(query),
+      products: (embedder, vector, chunks) => vectors.products(embedder, vector, chunks),
+      standing: (limit, filter) => this.#chunks.standing(limit, filter),
+      inPeriod: (fromMs, toMs, limit, filter) => this.#chunks.inPeriod(fromMs, toMs, limit, filter),
+    };
+    this.#isServed = recall !== "memory";
   }
 
   /** Approximate bytes of the caches in memory. */
@@ -109,8 +147,10 @@ export class PostgresMemory implements MemoryStore, ForgettingMemory {
     ]);
   }
 
-  state(): Promise<IndexState> {
-    return readIndexState(this.#db);
+  /** Another program may have filled the words: one that searches in memory does not use them. */
+  async state(): Promise<IndexState> {
+    const state = await readIndexState(this.#db);
+    return this.#isServed ? state : { ...state, served: 0 };
   }
 
   totals(): Promise<IndexTotals> {
@@ -150,16 +190,23 @@ export class PostgresMemory implements MemoryStore, ForgettingMemory {
     return this.#chunks.termsFrom(this.#db, from, limit);
   }
 
-  postings(terms: readonly number[], count: number) {
-    return this.#segments.postings(terms, count);
+  postings(terms: readonly number[], count: number, from?: number) {
+    return this.#segments.postings(terms, count, from);
   }
 
   segmentSources(segment: number): Promise<Uint32Array> {
     return this.#segments.sources(segment);
   }
 
-  seal(): Promise<boolean> {
-    return this.#segments.seal();
+  /** Seals a segment, or prepares one for the search on the server. */
+  async seal(): Promise<boolean> {
+    if (await this.#segments.seal()) return true;
+    if (!this.#isServed) return false;
+    return (await this.#servedWords.fillNext()) || (await this.#servedVectors.fillNext());
+  }
+
+  sessionsInScope(conditions: SourceConditions): Promise<readonly number[]> {
+    return listSessionsInScope(this.#db, conditions);
   }
 
   async sizeBytes(): Promise<number> {

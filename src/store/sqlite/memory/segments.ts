@@ -36,10 +36,10 @@ export class Segments {
     };
   }
 
-  postings(terms: readonly number[], segments: number): Promise<PostingsRow[]> {
+  postings(terms: readonly number[], segments: number, from = 0): Promise<PostingsRow[]> {
     return this.#db.snapshot(() => {
       const rows: PostingsRow[] = [];
-      for (let segment = 0; segment < segments; segment++) {
+      for (let segment = from; segment < segments; segment++) {
         for (const term of terms) {
           const row = this.#statements.postings.get(segment, term);
           if (row) rows.push({ segment, term, postings: row[0] as Uint8Array });

@@ -176,8 +176,8 @@ export class SqliteMemory implements MemoryStore {
     return this.#use(({ db, chunks }) => db.read(() => chunks.termsFrom(from, limit)));
   }
 
-  postings(terms: readonly number[], count: number) {
-    return this.#use(({ segments }) => segments.postings(terms, count));
+  postings(terms: readonly number[], count: number, from?: number) {
+    return this.#use(({ segments }) => segments.postings(terms, count, from));
   }
 
   segmentSources(segment: number): Promise<Uint32Array> {

@@ -1,0 +1,98 @@
+import { readBodyTerms } from "../../../chunk-body.ts";
+import type { ScoredRow, ServedTerm, ServedTerms } from "../../../index-server.ts";
+import { computeWorth, encodeWeight } from "../../../postings.ts";
+import type { PostgresDatabase, Sql } from "../../connection/postgres-database.ts";
+import { chooseCombinations } from "./choose-combinations.ts";
+import { buildLexemeQuery, LABEL_WORTH, quoteLexeme } from "./lexemes.ts";
+import { buildSourceCondition } from "./source-condition.ts";
+
+/** Chunks that a question is expected to look at, and those after which the server stops. */
+const EXPECTED_CHUNKS = 6_000;
+const MAX_CHUNKS = 24_000;
+/** The server's scores are rounded: so many times the wanted number are scored again, exactly. */
+const RESCORED = 5;
+/** Terms that count for the server's score, rarest first. */
+const MAX_SCORED_TERMS = 16;
+
+/** Finds chunks by the lexemes of their words. */
+export class WordSearch {
+  readonly #db: PostgresDatabase;
+  readonly #expectedChunks: number;
+
+  constructor(db: PostgresDatabase, expectedChunks = EXPECTED_CHUNKS) {
+    this.#db = db;
+    this.#expectedChunks = expectedChunks;
+  }
+
+  /** The counts are those in the postings, which are exact. */
+  async countChunks(terms: readonly string[], segments: number): Promise<ReadonlyMap<string, number>> {
+    if (terms.length === 0 || segments === 0) return new Map();
+    const rows = await this.#db.query(
+      `SELECT t.term, sum(get_byte(p.chunks, 0) + 256 * get_byte(p.chunks, 1))::bigint AS chunks
+       FROM @terms t JOIN @postings p ON p.term = t.number
+       WHERE t.term = ANY($1::text[]) AND p.segment < $2 GROUP BY t.term`,
+      [terms, segments],
+    );
+    return new Map(rows.map(({ term, chunks }) => [term as string, chunks as number]));
+  }
+
+  async find(query: ServedTerms, sql: Sql = this.#db): Promise<readonly ScoredRow[]> {
+    const { total, filter, limit } = query;
+    const terms = query.terms
+      .filter(({ frequency }) => frequency > 0)
+      .sort((left, right) => right.rarity - left.rarity)
+      .slice(0, MAX_SCORED_TERMS);
+    const share = await this.#shareOf(sql, filter, total);
+    if (terms.length === 0 || share === 0) return [];
+    const combinations = chooseCombinations(terms, total, this.#expectedChunks / share);
+    const scores = terms.map((_, index) => {
+      const [lexeme, rarity] = [5 + 2 * index, 6 + 2 * index];
+      return `$${rarity}::float8 * ts_rank($2::real[], words, $${lexeme}::tsquery)`;
+    });
+    const condition = buildSourceCondition(filter, "source", 5 + 2 * terms.length);
+    const rows = await sql.query(
+      `SELECT c.number, c.body FROM (
+         SELECT chunk, ${scores.join(" + ")} AS score FROM (
+           SELECT chunk, words FROM @chunk_words WHERE words @@ $1::tsquery AND ${condition.sql} LIMIT $3
+         ) AS found ORDER BY score DESC, chunk LIMIT $4
+       ) AS best JOIN @chunks c ON c.number = best.chunk`,
+      [
+        buildLexemeQuery(combinations),
+        LABEL_WORTH,
+        MAX_CHUNKS,
+        RESCORED * limit,
+        ...terms.flatMap(({ term, rarity }) => [quoteLexeme(term), rarity]),
+        ...condition.values,
+      ],
+    );
+    const scored = rows.map(({ number, body }) => ({
+      chunk: number as number,
+      score: computeScore(readBodyTerms(body as Uint8Array), query.terms),
+    }));
+    return scored.sort((left, right) => right.score - left.score || left.chunk - right.chunk).slice(0, limit);
+  }
+
+  /** The share of all chunks that the selected sources have: in a small share, common terms can be looked up too. */
+  async #shareOf(sql: Sql, filter: ServedTerms["filter"], total: number): Promise<number> {
+    if (!filter) return 1;
+    const condition = buildSourceCondition(filter, "number", 1);
+    const [row] = await sql.query(
+      `SELECT coalesce(sum(chunks), 0)::bigint AS chunks FROM @sources WHERE ${condition.sql}`,
+      condition.values,
+    );
+    return Math.min(1, (row?.chunks as number) / Math.max(1, total));
+  }
+}
+
+/** The score that the index in memory gives to a chunk. */
+function computeScore(chunk: Uint32Array, terms: readonly ServedTerm[]): number {
+  const counts = new Map(terms.map(({ number }) => [number, 0]));
+  for (const number of chunk) {
+    const count = counts.get(number);
+    if (count !== undefined) counts.set(number, count + 1);
+  }
+  return terms.reduce((sum, { number, rarity }) => {
+    const count = counts.get(number) ?? 0;
+    return count === 0 ? sum : sum + rarity * computeWorth(encodeWeight(count, chunk.length));
+  }, 0);
+}

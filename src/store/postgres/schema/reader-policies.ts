@@ -1,0 +1,42 @@
+/**
+ * Row security for readers: a role that is not the owner of the tables sees only the sessions whose owners the setting
+ * `longhaul.reader` names, and nothing where it is not set. The owner of a session is the first part of its id with its
+ * slash, or the whole id; names are separated by a unit separator. The store's own user owns the tables, so that these
+ * policies cost it nothing.
+ */
+const READABLE = `left(@, CASE strpos(@, '/') WHEN 0 THEN length(@) ELSE strpos(@, '/') END)
+  = ANY ((SELECT string_to_array(current_setting('longhaul.reader', true), E'\\x1f'))::text[])`;
+
+const ofSession = (column: string) =>
+  `EXISTS (SELECT 1 FROM @sessions readable WHERE readable.number = ${column})`;
+const ofSource = (column: string) =>
+  `EXISTS (SELECT 1 FROM @sources readable WHERE readable.number = ${column})`;
+
+/**
+ * The condition under which a reader sees a row, by table; all other tables are closed. Part of a migration: a table that
+ * is added later gets its policy in a migration of its own.
+ */
+export const READER_CONDITIONS: Readonly<Record<string, string>> = {
+  sessions: READABLE.replaceAll(/@(?![a-z])/g, "id"),
+  heads: ofSession("session"),
+  entries: ofSession("session"),
+  drafts: ofSession("session"),
+  entry_blobs: ofSession("session"),
+  intakes: ofSession("session"),
+  tasks: ofSession("session"),
+  sources: `kind = 1 AND ${READABLE.replaceAll(/@(?![a-z])/g, "name")}`,
+  speakers: ofSource("source"),
+  chunks: ofSource("source"),
+  chunk_words: ofSource("source"),
+};
+
+/** Tables that readers may read as they are: they hold numbers, and bytes that only a reference leads to. */
+export const SHARED_TABLES = ["longhaul_store", "index_state", "embedders", "blobs", "blob_pieces"] as const;
+
+export const READER_POLICIES = Object.entries(READER_CONDITIONS)
+  .map(
+    ([table, condition]) => `
+ALTER TABLE @${table} ENABLE ROW LEVEL SECURITY;
+CREATE POLICY longhaul_reader ON @${table} FOR SELECT USING (${condition});`,
+  )
+  .join("");
