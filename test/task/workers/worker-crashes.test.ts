@@ -1,0 +1,173 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, onTestFinished } from "vitest";
+import { openPostgresStore } from "../../../src/store/postgres/index.ts";
+import { startPostgres } from "../../support/postgres/postgres-server.ts";
+import { createSchemaUrl, describeProblem, findTestPostgres } from "../../support/postgres/test-postgres.ts";
+import { proofTest } from "../../support/proof.ts";
+import { makeHost } from "../host.ts";
+import { notesOf } from "../world.ts";
+import { checkEnded, findMaxRunning } from "./check-tasks.ts";
+import { startWorker } from "./worker-processes.ts";
+
+const server = await findTestPostgres();
+const LIMIT_MS = 240_000;
+
+/** A program that starts tasks, with the store that its checks read. */
+async function openStarter(url: string) {
+  const store = await openPostgresStore({ url });
+  const { tasks } = makeHost(store, { limits: { leaseMs: 10_000 } });
+  onTestFinished(async () => {
+    await tasks.close();
+    await store.close();
+  });
+  return { store, tasks };
+}
+
+describe.skipIf("problem" in server)(`crashes of workers (${describeProblem(server)})`, () => {
+  proofTest(
+    "the tasks of a killed worker go on elsewhere; a program is lost, and says so",
+    async () => {
+      const url = createSchemaUrl(server);
+      const { store, tasks } = await openStarter(url);
+      const first = await startWorker({ store: url, queues: ["q"] });
+      await tasks.start("stepper", { steps: 12, pauseMs: 500 }, { id: "steps", queue: "q" });
+      await tasks.start("brittle", { steps: 100, pauseMs: 500 }, { id: "brittle", queue: "q" });
+      await Promise.all([first.printed("taken steps"), first.printed("taken brittle")]);
+      const second = await startWorker({ store: url, queues: ["q"] });
+      await sleep(1_500);
+      first.signal("SIGKILL");
+      await second.printed("taken steps");
+      expect(await tasks.wait("steps")).toMatchObject({ state: "completed", resumes: 1 });
+      expect(await tasks.wait("brittle")).toMatchObject({ state: "failed", outcome: { reason: "lost" } });
+      await expect
+        .poll(async () => (await store.tasks.get("brittle"))?.notice, { timeout: 30_000 })
+        .toBe("done");
+      await second.printed("ended steps");
+      await checkEnded(store, ["steps", "brittle"], 12);
+    },
+    LIMIT_MS,
+  );
+
+  proofTest(
+    "a frozen worker loses its task, and cannot end or write it when it awakes",
+    async () => {
+      const url = createSchemaUrl(server);
+      const { store, tasks } = await openStarter(url);
+      const first = await startWorker({ store: url, queues: ["q"] });
+      await tasks.start("stepper", { steps: 10, pauseMs: 500 }, { id: "t", queue: "q" });
+      await first.printed("taken t");
+      const second = await startWorker({ store: url, queues: ["q"] });
+      await sleep(1_200);
+      first.signal("SIGSTOP");
+      await second.printed("taken t");
+      // It goes on while the other one works.
+      first.signal("SIGCONT");
+      await first.printed("left t");
+      expect(await tasks.wait("t")).toMatchObject({ state: "completed", resumes: 1 });
+      await second.printed("ended t");
+      await checkEnded(store, ["t"], 10);
+      expect(first.lines).not.toContain("ended t");
+      expect((await notesOf(store, "t", "t")).filter((note) => note === "running>running")).toHaveLength(1);
+      // The first one takes tasks again.
+      second.signal("SIGTERM");
+      expect(await second.ended()).toBe(0);
+      await tasks.start("stepper", { steps: 1, pauseMs: 10 }, { id: "next", queue: "q" });
+      await first.printed("ended next");
+    },
+    LIMIT_MS,
+  );
+
+  proofTest(
+    "a kill reaches a worker of another process within seconds",
+    async () => {
+      const url = createSchemaUrl(server);
+      const { store, tasks } = await openStarter(url);
+      const worker = await startWorker({ store: url, queues: ["q"] });
+      await tasks.start("waiter", null, { id: "t", queue: "q" });
+      await worker.printed("taken t");
+      expect(await tasks.kill("t", "enough")).toMatchObject({
+        state: "killed",
+        outcome: { reason: "enough" },
+      });
+      await worker.printed("aborted t");
+      await worker.printed("ended t");
+      await checkEnded(store, ["t"], 0);
+    },
+    LIMIT_MS,
+  );
+
+  proofTest(
+    "a worker that is asked to end hands back its task, which goes on elsewhere at once",
+    async () => {
+      const url = createSchemaUrl(server);
+      const { store, tasks } = await openStarter(url);
+      const first = await startWorker({ store: url, queues: ["q"] });
+      await tasks.start("stepper", { steps: 12, pauseMs: 300 }, { id: "t", queue: "q" });
+      await first.printed("taken t");
+      const second = await startWorker({ store: url, queues: ["q"] });
+      first.signal("SIGTERM");
+      expect(await first.ended()).toBe(0);
+      await second.printed("taken t");
+      expect(await tasks.wait("t")).toMatchObject({ state: "completed", resumes: 0 });
+      await second.printed("ended t");
+      await checkEnded(store, ["t"], 12);
+    },
+    LIMIT_MS,
+  );
+
+  proofTest(
+    "four workers keep to the limit of each person while some of them are killed, and no task is lost",
+    async () => {
+      const url = createSchemaUrl(server);
+      const { store, tasks } = await openStarter(url);
+      const options = { store: url, queues: ["q"], concurrency: 4, maxPerPerson: 2 };
+      const workers = await Promise.all([0, 1, 2, 3].map(() => startWorker(options)));
+      const ids = Array.from({ length: 36 }, (_, number) => `t${number}`);
+      for (const [number, id] of ids.entries())
+        await tasks.start(
+          "stepper",
+          { steps: 5, pauseMs: 100 },
+          { id, queue: "q", person: `p${number % 3}` },
+        );
+      await Promise.race(workers.map((worker) => worker.printed("ended t0")));
+      for (const worker of workers.slice(0, 2)) {
+        worker.signal("SIGKILL");
+        await sleep(700);
+        workers.push(await startWorker(options));
+      }
+      for (const id of ids) expect((await tasks.wait(id, { timeoutMs: 120_000 })).state).toBe("completed");
+      await expect
+        .poll(async () => (await store.tasks.list({ limit: 100 })).every(({ notice }) => notice === "done"), {
+          timeout: 30_000,
+        })
+        .toBe(true);
+      const found = await checkEnded(store, ids, 5);
+      for (const [person, most] of await findMaxRunning(store, found.values()))
+        expect(most, `tasks of ${person} at once`).toBeLessThanOrEqual(2);
+    },
+    LIMIT_MS,
+  );
+
+  proofTest(
+    "the database crashes in the middle, and every task still ends once",
+    async () => {
+      const own = await startPostgres();
+      onTestFinished(() => own.stop());
+      const url = `${own.url}?schema=workers`;
+      const { store, tasks } = await openStarter(url);
+      const workers = await Promise.all([0, 1].map(() => startWorker({ store: url, queues: ["q"] })));
+      const ids = Array.from({ length: 16 }, (_, number) => `t${number}`);
+      for (const id of ids) await tasks.start("stepper", { steps: 6, pauseMs: 150 }, { id, queue: "q" });
+      await Promise.race(workers.map((worker) => worker.printed("ended t0")));
+      await own.restart();
+      for (const id of ids) expect((await tasks.wait(id, { timeoutMs: 120_000 })).state).toBe("completed");
+      await expect
+        .poll(async () => (await store.tasks.list({ limit: 100 })).every(({ notice }) => notice === "done"), {
+          timeout: 30_000,
+        })
+        .toBe(true);
+      await checkEnded(store, ids, 6);
+    },
+    LIMIT_MS,
+  );
+});
