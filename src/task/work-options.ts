@@ -25,9 +25,7 @@ export interface WorkEvent {
 }
 
 /** The options with their defaults, checked. */
-export function resolveWorkOptions(
-  options: WorkOptions,
-): Omit<WorkOptions, "queues" | "concurrency"> & {
+export function resolveWorkOptions(options: WorkOptions): Omit<WorkOptions, "queues" | "concurrency"> & {
   readonly queues: readonly string[];
   readonly concurrency: number;
 } {

@@ -1,18 +1,19 @@
-import { writeSync } from "node:fs";
+import { existsSync, writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Agent } from "../../../src/task/agent.ts";
 
-/** Input of the agents: how often and how long they pause. */
-export type StepsInput = { readonly steps: number; readonly pauseMs: number };
+/** Input of the agents: how often and how long they pause, and a file that keeps them from the last step. */
+export type StepsInput = { readonly steps: number; readonly pauseMs: number; readonly hold?: string };
 
 /** Writes a checkpoint after each step; can be resumed. */
 export const stepper: Agent = {
   name: "stepper",
   canResume: true,
   async *run({ input, checkpoint, signal }) {
-    const { steps, pauseMs } = input as StepsInput;
+    const { steps, pauseMs, hold } = input as StepsInput;
     for (let step = Number(checkpoint ?? 0) + 1; step <= steps; step++) {
-      await sleep(pauseMs, undefined, { signal });
+      do await sleep(pauseMs, undefined, { signal });
+      while (step === steps && hold !== undefined && existsSync(hold));
       yield { type: "checkpoint", value: step };
     }
     return "done";
