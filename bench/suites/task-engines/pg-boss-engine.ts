@@ -16,6 +16,7 @@ function start(place: string, isWorker: boolean): Promise<PgBoss> {
       schedule: false,
       supervise: isWorker,
       superviseIntervalSeconds: 5,
+      monitorIntervalSeconds: 5,
     });
     boss.on("error", () => undefined);
     await boss.start();

@@ -50,9 +50,15 @@ export const workerCommand = defineCommand({
       };
       await say({ ...event, ...(status && { state: status.state }) }, `${event.task} ${words[event.type]}`);
     };
+    // In order, and all of them before the last line.
+    let printed = Promise.resolve();
     const worker = await tasks.work({
       ...work,
-      onTask: (event) => void onTask(event).catch((error) => warn(`A message was not printed: ${error}`)),
+      onTask: (event) => {
+        printed = printed
+          .then(() => onTask(event))
+          .catch((error) => warn(`A message was not printed: ${error}`));
+      },
     });
     const { queues, concurrency } = work;
     await say(
@@ -69,6 +75,7 @@ export const workerCommand = defineCommand({
     await waitForAbort(context.signal);
     await say({ type: "stopping" }, "Stopping: handing back tasks and waiting for the others.");
     await worker.close({ graceMs });
+    await printed;
     await say({ type: "stopped" }, "Stopped.");
     return EXIT.fine;
   },

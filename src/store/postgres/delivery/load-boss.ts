@@ -31,6 +31,7 @@ export async function startBoss(
     schedule: false,
     supervise: isWatching,
     superviseIntervalSeconds: WATCH_SECONDS,
+    monitorIntervalSeconds: WATCH_SECONDS,
     monitorVacuum: false,
   });
   boss.on("error", (error) => onWarning(`Delivering tasks failed: ${error.message}`));
