@@ -168,7 +168,7 @@ export class TaskWorker<OpenedSession = unknown> implements AsyncDisposable {
     this.#tell("taken", next);
     const end = await supervisor.runner.waitUntilOver(next.task);
     if (end === "ended") await delivery.complete(next);
-    // Given up here, perhaps because of a fault: whoever gets it next finds out what it needs.
+    // Given up here, perhaps because of a fault: the next worker looks at its state.
     else await delivery.putBack(next, FIRST_DELAY_MS);
     this.#tell(end, next);
   }

@@ -4,7 +4,7 @@ import type { DeliveryLimits } from "../store/task-delivery.ts";
 import { checkQueueName } from "./task-plan.ts";
 
 /** The queue of a worker that names none. */
-export const DEFAULT_QUEUE = "default";
+const DEFAULT_QUEUE = "default";
 
 /** Options of a worker; all have defaults. Give all workers of a store the same limits. */
 export interface WorkOptions extends DeliveryLimits {

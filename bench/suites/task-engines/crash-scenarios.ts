@@ -1,3 +1,4 @@
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type PostgresServer, startPostgres } from "../../../test/support/postgres/postgres-server.ts";
@@ -46,7 +47,14 @@ export async function runScenario(input: ScenarioInput, place: ChildPlace): Prom
   process.once("exit", quit);
   try {
     await engine.prepare(where);
-    return await SCENARIOS[input.scenario]({ engine, where, workers, server, jobs: input.jobs });
+    return await SCENARIOS[input.scenario]({
+      engine,
+      where,
+      workers,
+      server,
+      jobs: input.jobs,
+      hold: join(place.folder, "hold"),
+    });
   } finally {
     process.off("exit", quit);
     workers.stop();
@@ -61,6 +69,8 @@ interface Scene {
   readonly workers: WorkerProcesses;
   readonly server: PostgresServer | undefined;
   readonly jobs: number;
+  /** A file that keeps jobs from ending before the fault. */
+  readonly hold: string;
 }
 
 const SCENARIOS: Readonly<Record<ScenarioInput["scenario"], (scene: Scene) => Promise<ScenarioResult>>> = {
@@ -72,7 +82,9 @@ const SCENARIOS: Readonly<Record<ScenarioInput["scenario"], (scene: Scene) => Pr
 /** One worker takes all jobs and is killed or frozen in the middle; a second one waits for them. */
 async function loseWorker(scene: Scene, signal: "SIGKILL" | "SIGSTOP"): Promise<ScenarioResult> {
   const { engine, where, workers } = scene;
-  const jobs = createJobs(Math.min(scene.jobs, 4), 25);
+  const { hold } = scene;
+  await writeFile(hold, "");
+  const jobs = createJobs(Math.min(scene.jobs, 4), 10).map((job) => ({ ...job, hold }));
   const first = await workers.start("first");
   await engine.send(where, jobs);
   await workers.until(() => workers.lines("begin").length === jobs.length, 30_000);
@@ -82,6 +94,7 @@ async function loseWorker(scene: Scene, signal: "SIGKILL" | "SIGSTOP"): Promise<
   first.process.kill(signal);
   await workers.until(() => second.lines.some(({ type }) => type === "begin"), TAKEOVER_MS);
   const begun = second.lines.find(({ type }) => type === "begin");
+  await rm(hold);
   await untilCompleted(scene, jobs);
   const before = await engine.read(where, ids(jobs));
   if (signal === "SIGSTOP") {

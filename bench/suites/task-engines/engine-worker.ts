@@ -10,8 +10,10 @@ process.on("unhandledRejection", (error) => writeSync(2, `${error}\n`));
 
 await findEngine(name).work(place, async (job, signal) => {
   say({ type: "begin", job: job.id });
-  signal?.addEventListener("abort", () => say({ type: "aborted", job: job.id }), { once: true });
+  let isOver = false;
+  signal?.addEventListener("abort", () => isOver || say({ type: "aborted", job: job.id }), { once: true });
   await runSteps(job);
+  isOver = true;
   say({ type: "end", job: job.id });
   return { by };
 });

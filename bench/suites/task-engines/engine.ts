@@ -1,10 +1,13 @@
+import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** A job as all engines run it: a number of steps with a pause after each. */
+/** A job as all engines run it: at least a number of steps with a pause after each. */
 export interface EngineJob {
   readonly id: string;
   readonly steps: number;
   readonly stepMs: number;
+  /** A file that keeps the job from ending. */
+  readonly hold?: string;
 }
 
 /** The state of a job as its engine stores it. */
@@ -14,7 +17,7 @@ export interface JobState {
   readonly by: string | undefined;
 }
 
-/** What a worker says about its jobs, one JSON object a line. */
+/** A line of a worker about its jobs, as JSON. */
 export type WorkerLine =
   | { readonly type: "ready" }
   | { readonly type: "begin" | "end" | "aborted"; readonly job: string };
@@ -38,5 +41,5 @@ export interface Engine {
 
 /** Runs the steps of a job; the same work for all engines. */
 export async function runSteps(job: EngineJob): Promise<void> {
-  for (let step = 0; step < job.steps; step++) await sleep(job.stepMs);
+  for (let step = 0; step < job.steps || (job.hold && existsSync(job.hold)); step++) await sleep(job.stepMs);
 }

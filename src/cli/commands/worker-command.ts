@@ -23,7 +23,7 @@ export const workerCommand = defineCommand({
     "longhaul worker",
     "longhaul worker --queues builds,reviews --concurrency 8 --agents ./agents.js",
     "longhaul worker --per-person 2 --per-queue 10 --json",
-    "longhaul worker --checkout /home/ada/app=/srv/app",
+    "longhaul worker --checkout /ada/app=/srv/app",
   ],
   async run(context, { options }) {
     const { checkouts, graceMs, ...work } = parseWorkerOptions(options);

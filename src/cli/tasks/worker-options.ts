@@ -80,6 +80,6 @@ function parseCheckout(text: string): readonly [string, string] {
   const [there, here, ...more] = text.split("=");
   if (there && here && more.length === 0) return [there, here];
   throw new UsageError(
-    `--checkout is ${JSON.stringify(text)}; expected two folders, as in --checkout /home/ada/app=/srv/app`,
+    `--checkout is ${JSON.stringify(text)}; expected two folders, as in --checkout /ada/app=/srv/app`,
   );
 }

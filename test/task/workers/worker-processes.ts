@@ -4,7 +4,7 @@ import type { WorkerArguments } from "./worker-process.ts";
 
 const SCRIPT = new URL("./worker-process.ts", import.meta.url);
 
-/** A worker process and what it has printed. */
+/** A worker process and its printed lines. */
 export interface RunningWorker {
   readonly pid: number;
   readonly lines: readonly string[];

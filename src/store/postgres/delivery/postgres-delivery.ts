@@ -130,7 +130,7 @@ export class PostgresDelivery implements TaskDelivery {
     });
   }
 
-  /** Within the transaction that lets a task wait. A worker sends later what was not prepared here. */
+  /** Within the transaction that lets a task wait. Tasks of queues that were not prepared here are sent by a worker later. */
   async send(transaction: Transaction, task: WaitingTask): Promise<void> {
     const { id: taskId, queue, agent, person = "local" } = task;
     const name = toJobQueue(queue, agent);
@@ -145,7 +145,7 @@ export class PostgresDelivery implements TaskDelivery {
     if (known?.state === "created" || known?.state === "retry") {
       await boss.update(name, undefined, { id, startAfter: 0, db });
     } else if (known?.state === "active") {
-      // Its worker is dead, or hands it back just now; what that worker still says about it is refused.
+      // Its worker is dead, or hands it back just now; later calls of that worker for this job are refused.
       await boss.fail(name, id, null, { db });
     } else {
       await boss.deleteJob(name, id, { db });
@@ -276,7 +276,7 @@ function toQueueOf({ queue, agent }: Delivery): string {
   return toJobQueue(queue, agent);
 }
 
-/** The attempt that a worker holds; pg-boss refuses what is said about an earlier one. */
+/** The attempt that a worker holds; pg-boss refuses calls for an earlier one. */
 function toAttempt({ task, attempt }: Delivery): { id: string; retryCount: number } {
   return { id: toJobId(task), retryCount: attempt };
 }
