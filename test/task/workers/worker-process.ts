@@ -13,12 +13,7 @@ export interface WorkerArguments
 
 const { store, leaseMs = 10_000, ...options } = JSON.parse(process.argv[2] ?? "{}") as WorkerArguments;
 const say = (text: string) => void writeSync(1, `${text}\n`);
-const kernel = await openKernel({
-  store,
-  embedder: null,
-  monitor: false,
-  tasks: { limits: { leaseMs }, handlesSignals: false, onWarning: (warning) => say(`warning ${warning}`) },
-});
+const kernel = await openWhenReady();
 for (const agent of [stepper, brittle, waiter]) kernel.tasks.register(agent);
 const worker = await kernel.tasks.work({ ...options, onTask: ({ type, task }) => say(`${type} ${task}`) });
 process.once("SIGTERM", async () => {
@@ -28,3 +23,21 @@ process.once("SIGTERM", async () => {
   process.exit(0);
 });
 say("ready");
+// A worker must not outlive a killed parent.
+const parent = process.ppid;
+setInterval(() => {
+  if (process.ppid !== parent) process.exit();
+}, 500).unref();
+
+/** The database may be restarting at this moment. */
+async function openWhenReady(): ReturnType<typeof openKernel> {
+  for (let tries = 1; ; tries++) {
+    try {
+      const onWarning = (warning: string) => say(`warning ${warning}`);
+      const tasks = { limits: { leaseMs }, handlesSignals: false, onWarning };
+      return await openKernel({ store, embedder: null, monitor: false, tasks });
+    } catch (error) {
+      if (tries === 10) throw error;
+    }
+  }
+}
