@@ -106,6 +106,7 @@ export class Supervisor<OpenedSession> {
       agents: this.agents,
       isBusyWith,
       hasRoom: ({ parent }) => !this.#isClosing && (parent !== undefined || this.#queue.hasRoom),
+      isBack: () => this.#lease.isBack,
       hold: () => this.hold(),
       resume: (run) => this.#resume(run),
       track: (id, work) => this.runner.track(id, work),

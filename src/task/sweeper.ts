@@ -34,6 +34,8 @@ interface SweeperDeps<OpenedSession> {
   /** Whether this process runs the task or cleans up after it. */
   readonly isBusyWith: (id: string) => boolean;
   readonly hasRoom: (task: TaskRecord) => boolean;
+  /** Whether the leases of others may have expired only because the store was away; see `OwnerLease.isBack`. */
+  readonly isBack: () => boolean;
   /** Makes sure that this process holds its lease. */
   readonly hold: () => Promise<void>;
   readonly resume: (run: TaskRun<OpenedSession>) => void;
@@ -97,7 +99,7 @@ export class Sweeper<OpenedSession> {
     const task = await log.store.tasks.get(id);
     if (!task || (isTerminal(task.state) && task.notice === "done")) return "over";
     const isForeign = task.owner !== undefined && task.owner !== owner;
-    if (isForeign && !(await this.#isDead(task.owner as string))) return "elsewhere";
+    if (isForeign && (this.#deps.isBack() || !(await this.#isDead(task.owner as string)))) return "elsewhere";
     await this.#carryOut(task, { hasRoom: true, isDelivered: true }, NO_RECOVERIES);
     // Otherwise another process was first.
     return isBusyWith(id) ? "here" : "elsewhere";
@@ -137,7 +139,8 @@ export class Sweeper<OpenedSession> {
     const { state, expiresAt } = await readOwnerLife(log.store, owner, now);
     const known = this.#silent.get(owner);
     this.#silent.delete(owner);
-    if (state !== "silent") return state === "dead";
+    const isExcused = state === "dead" && expiresAt > 0 && this.#deps.isBack();
+    if (state !== "silent" && !isExcused) return state === "dead";
     const since = known?.expiresAt === expiresAt ? known.since : now;
     if (now - since >= limits.leaseMs / 2) return true;
     this.#silent.set(owner, { expiresAt, since });

@@ -17,7 +17,7 @@ describe("workers of an embedded store", () => {
       await store.close();
     });
     const ids: string[] = [];
-    for (let number = 0; number < 8; number++) {
+    for (let number = 0; number < 4; number++) {
       const person = number % 2 === 0 ? "ada" : "bob";
       ids.push(`t${number}`);
       await starter.tasks.start(

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished } from "vitest";
 import { openPostgresStore } from "../../../src/store/postgres/index.ts";
 import { testFolder } from "../../support/folder.ts";
+import { startPoolingProxy } from "../../support/postgres/pooling-proxy.ts";
 import { startPostgres } from "../../support/postgres/postgres-server.ts";
 import { createSchemaUrl, describeProblem, findTestPostgres } from "../../support/postgres/test-postgres.ts";
 import { proofTest } from "../../support/proof.ts";
@@ -83,6 +84,22 @@ describe.skipIf("problem" in server)(`crashes of workers (${describeProblem(serv
       expect(await second.ended()).toBe(0);
       await tasks.start("stepper", { steps: 1, pauseMs: 10 }, { id: "next", queue: "q" });
       await first.printed("ended next");
+    },
+    LIMIT_MS,
+  );
+
+  proofTest(
+    "behind a pooler in transaction mode tasks are delivered and watched as well",
+    async () => {
+      const url = createSchemaUrl(server);
+      const proxy = await startPoolingProxy(url);
+      const { store, tasks } = await openStarter(proxy.url);
+      const worker = await startWorker({ store: proxy.url, queues: ["q"], maxPerPerson: 1 });
+      const ids = ["one", "two", "three"];
+      for (const id of ids) await tasks.start("stepper", { steps: 2, pauseMs: 20 }, { id, queue: "q" });
+      for (const id of ids) await worker.printed(`ended ${id}`);
+      await checkEnded(store, ids, 2);
+      expect(worker.lines.filter((line) => line.startsWith("warning"))).toEqual([]);
     },
     LIMIT_MS,
   );

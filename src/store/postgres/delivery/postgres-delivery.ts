@@ -1,13 +1,14 @@
 import type { PgBoss } from "pg-boss";
 import type {
   Delivery,
-  DeliveryLimits,
   DeliveryRequest,
   DeliverySettings,
   TaskDelivery,
   WaitingTask,
 } from "../../task-delivery.ts";
 import type { PostgresDatabase, Transaction } from "../connection/postgres-database.ts";
+import { compareClocks } from "./compare-clocks.ts";
+import { findFull, findWaitingQueues } from "./delivery-room.ts";
 import { toJobId, toJobQueue, toJobSchema } from "./job-names.ts";
 import { startBoss, toBossDatabase } from "./load-boss.ts";
 
@@ -19,8 +20,6 @@ const KEEP_ENDED_SECONDS = 60 * 60;
 const KEEP_WAITING_SECONDS = 365 * 24 * 60 * 60;
 /** Tasks decide for themselves how often they are resumed. */
 const MAX_DELIVERIES = 1_000_000;
-/** First half of the advisory lock's key; the second is made of the schema's name. */
-const LOCK_CLASS = 0x4c49;
 
 /** The content of a job. */
 interface JobData {
@@ -73,17 +72,19 @@ export class PostgresDelivery implements TaskDelivery {
     this.#isWatching = true;
     await this.#stop();
     await this.#start();
+    const warning = await compareClocks(this.#db);
+    if (warning !== undefined) this.#settings?.onWarning(warning);
   }
 
   async take(request: DeliveryRequest): Promise<Delivery | undefined> {
-    const waiting = await this.#findWaiting(request);
+    const waiting = await findWaitingQueues(this.#db, this.#jobs, request);
     if (waiting.length === 0) return undefined;
     const boss = await this.#start();
     // Queues take turns, so that none starves behind another.
     const first = this.#turn++ % waiting.length;
     const turns = [...waiting.slice(first), ...waiting.slice(0, first)];
     return this.#db.transact(async (transaction) => {
-      const full = await this.#findFull(transaction, request);
+      const full = await findFull(transaction, { schema: this.#db.schema, jobs: this.#jobs }, request);
       const ignoreGroups = full.people.length > 0 ? full.people : null;
       for (const { queue, name } of turns) {
         if (full.queues.has(queue)) continue;
@@ -216,54 +217,6 @@ export class PostgresDelivery implements TaskDelivery {
     });
     // pg-boss reads the queue now, and not on another connection while a transaction of ours is open.
     await boss.findJobs(name, { id: toJobId(name) });
-  }
-
-  /** The queues that have tasks for a worker; most looks end here, without a lock. */
-  async #findWaiting({
-    queues,
-    agents,
-  }: DeliveryRequest): Promise<readonly { queue: string; name: string }[]> {
-    const names = new Map(
-      queues.flatMap((queue) => agents.map((agent) => [toJobQueue(queue, agent), queue] as const)),
-    );
-    const { rows } = await this.#db.run(
-      `SELECT n.name FROM unnest($1::text[]) AS n (name) WHERE EXISTS (
-         SELECT 1 FROM "${this.#jobs}".job j WHERE j.name = n.name AND j.state < 'active' AND j.start_after <= now())`,
-      [[...names.keys()]],
-    );
-    return rows.map(({ name }) => ({ name: name as string, queue: names.get(name as string) as string }));
-  }
-
-  /**
-   * The queues and people that have as much as they may. One worker at a time asks and takes: a limit would not hold if
-   * two saw the same gap. Tasks count from their delivery to their end, whatever pg-boss knows about them.
-   */
-  async #findFull(
-    transaction: Transaction,
-    { maxPerQueue, maxPerPerson }: DeliveryLimits,
-  ): Promise<{ queues: ReadonlySet<string>; people: string[] }> {
-    if (maxPerQueue === undefined && maxPerPerson === undefined) return { queues: new Set(), people: [] };
-    await transaction.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [LOCK_CLASS, this.#db.schema]);
-    const rows = await transaction.query(
-      `SELECT queue, person, count(*)::int AS count FROM (
-         SELECT queue, person, id FROM @tasks WHERE queue IS NOT NULL AND state IN ('running', 'detaching')
-         UNION SELECT data->>'queue', data->>'person', data->>'task' FROM "${this.#jobs}".job WHERE state = 'active'
-       ) AS busy GROUP BY queue, person`,
-    );
-    const queues = new Map<string, number>();
-    const people = new Map<string, number>();
-    for (const { queue, person, count } of rows) {
-      queues.set(queue as string, (queues.get(queue as string) ?? 0) + (count as number));
-      people.set(person as string, (people.get(person as string) ?? 0) + (count as number));
-    }
-    const isFull =
-      (limit: number | undefined) =>
-      ([, count]: readonly [string, number]) =>
-        limit !== undefined && count >= limit;
-    return {
-      queues: new Set([...queues].filter(isFull(maxPerQueue)).map(([name]) => name)),
-      people: [...people].filter(isFull(maxPerPerson)).map(([name]) => name),
-    };
   }
 }
 
