@@ -8,6 +8,8 @@ import { findEngine } from "./engines.ts";
 import { WorkerProcesses } from "./worker-processes.ts";
 
 const STEP_MS = 200;
+/** Longer than the time between two heartbeats of any engine. */
+const HEARTBEAT_MS = 20_000;
 /** Longer than any engine's lease. */
 const TAKEOVER_MS = 150_000;
 
@@ -83,7 +85,7 @@ const SCENARIOS: Readonly<Record<ScenarioInput["scenario"], (scene: Scene) => Pr
 async function loseWorker(scene: Scene, signal: "SIGKILL" | "SIGSTOP"): Promise<ScenarioResult> {
   const { engine, where, workers } = scene;
   const { hold } = scene;
-  await writeFile(hold, "");
+  for (const name of ["first", "second"]) await writeFile(`${hold}-${name}`, "");
   const jobs = createJobs(Math.min(scene.jobs, 4), 10).map((job) => ({ ...job, hold }));
   const first = await workers.start("first");
   await engine.send(where, jobs);
@@ -94,12 +96,15 @@ async function loseWorker(scene: Scene, signal: "SIGKILL" | "SIGSTOP"): Promise<
   first.process.kill(signal);
   await workers.until(() => second.lines.some(({ type }) => type === "begin"), TAKEOVER_MS);
   const begun = second.lines.find(({ type }) => type === "begin");
-  await rm(hold);
+  await rm(`${hold}-second`);
   await untilCompleted(scene, jobs);
   const before = await engine.read(where, ids(jobs));
   if (signal === "SIGSTOP") {
     first.process.kill("SIGCONT");
-    // It ends its jobs and says so, long after the other worker did.
+    // It goes on with its jobs until it is told, or for longer than a heartbeat takes.
+    await workers.until(() => workers.lines("aborted").length === jobs.length, HEARTBEAT_MS);
+    await rm(`${hold}-first`);
+    // It ends its jobs long after the other worker did.
     await workers.until(
       () => first.lines.filter(({ type }) => type === "end").length === jobs.length,
       30_000,

@@ -12,7 +12,7 @@ await findEngine(name).work(place, async (job, signal) => {
   say({ type: "begin", job: job.id });
   let isOver = false;
   signal?.addEventListener("abort", () => isOver || say({ type: "aborted", job: job.id }), { once: true });
-  await runSteps(job);
+  await runSteps(job, by);
   isOver = true;
   say({ type: "end", job: job.id });
   return { by };

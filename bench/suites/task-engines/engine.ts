@@ -6,7 +6,7 @@ export interface EngineJob {
   readonly id: string;
   readonly steps: number;
   readonly stepMs: number;
-  /** A file that keeps the job from ending. */
+  /** A file that keeps the job from ending; each worker has its own, with its name at the end. */
   readonly hold?: string;
 }
 
@@ -40,6 +40,7 @@ export interface Engine {
 }
 
 /** Runs the steps of a job; the same work for all engines. */
-export async function runSteps(job: EngineJob): Promise<void> {
-  for (let step = 0; step < job.steps || (job.hold && existsSync(job.hold)); step++) await sleep(job.stepMs);
+export async function runSteps(job: EngineJob, worker: string): Promise<void> {
+  const isHeld = () => job.hold !== undefined && existsSync(`${job.hold}-${worker}`);
+  for (let step = 0; step < job.steps || isHeld(); step++) await sleep(job.stepMs);
 }

@@ -40,7 +40,7 @@ export class WorkerProcesses {
     });
     const worker: WorkerProcess = { name, process: child, lines: [], isGone: () => isGone };
     createInterface({ input: child.stdout }).on("line", (text) => {
-      if (text.startsWith("{"))
+      if (text.startsWith('{"type"'))
         worker.lines.push({ ...(JSON.parse(text) as WorkerLine), at: performance.now() });
     });
     this.#all.push(worker);
