@@ -16,7 +16,7 @@ export interface Actor {
 /** Work that goes on while actors die, and its own proof that nothing was lost. */
 export interface Load {
   readonly name: string;
-  /** Works until the signal fires; then finishes what it has begun. */
+  /** Works until the signal fires; then finishes the pieces that it has begun. */
   run(signal: AbortSignal): Promise<void>;
   /** Number of finished pieces of work so far; the cluster waits for it to grow after the database is back. */
   readonly done: () => number;

@@ -19,7 +19,7 @@ export const attachTaskCommand = defineCommand({
     await using kernel = await openExistingTasks(context, options);
     const task = await findTask(kernel, wanted);
     const since = options.new ? await lastSeqOf(task) : 0;
-    return followTask({ kernel, context, options, task, since });
+    return await followTask({ kernel, context, options, task, since });
 
     async function lastSeqOf(id: string): Promise<number> {
       let last = 0;

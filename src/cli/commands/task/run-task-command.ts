@@ -72,7 +72,7 @@ async function runQueued(
     await printTo(context.stdout, `${options.json ? toSafeJson({ task, session }) : escapeLine(task)}\n`);
     return EXIT.fine;
   }
-  return followTask({ kernel, context, options, task, since: 0 });
+  return await followTask({ kernel, context, options, task, since: 0 });
 }
 
 async function printStarted(
