@@ -4,12 +4,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished } from "vitest";
 import { openPostgresStore } from "../../../src/store/postgres/index.ts";
 import { testFolder } from "../../support/folder.ts";
+import { startOutageProxy } from "../../support/postgres/outage-proxy.ts";
 import { startPoolingProxy } from "../../support/postgres/pooling-proxy.ts";
 import { startPostgres } from "../../support/postgres/postgres-server.ts";
 import { createSchemaUrl, describeProblem, findTestPostgres } from "../../support/postgres/test-postgres.ts";
 import { proofTest } from "../../support/proof.ts";
 import { makeHost } from "../host.ts";
 import { checkEnded, findMaxRunning } from "./check-tasks.ts";
+import { brittle, stepper } from "./worker-agents.ts";
 import { startWorker } from "./worker-processes.ts";
 
 const server = await findTestPostgres();
@@ -84,6 +86,36 @@ describe.skipIf("problem" in server)(`crashes of workers (${describeProblem(serv
       expect(await second.ended()).toBe(0);
       await tasks.start("stepper", { steps: 1, pauseMs: 10 }, { id: "next", queue: "q" });
       await first.printed("ended next");
+    },
+    LIMIT_MS,
+  );
+
+  proofTest(
+    "workers that live keep their tasks when the database was away for longer than a lease",
+    async () => {
+      const url = createSchemaUrl(server);
+      const proxy = await startOutageProxy(url);
+      const { hold, release } = await createHold();
+      // Two supervisors that know of each other only by their leases, as on two machines.
+      const [first, second] = [await openStarter(proxy.url), await openStarter(proxy.url)];
+      for (const { tasks } of [first, second]) for (const agent of [stepper, brittle]) tasks.register(agent);
+      await first.tasks.work({ queues: ["q"] });
+      await first.tasks.start("brittle", { steps: 3, pauseMs: 100, hold }, { id: "t", queue: "q" });
+      await expect
+        .poll(async () => (await first.tasks.status("t")).state, { timeout: 30_000 })
+        .toBe("running");
+      const { epoch } = await first.tasks.status("t");
+      await second.tasks.work({ queues: ["q"] });
+      proxy.begin();
+      await sleep(17_000);
+      proxy.end();
+      // Long enough for sweeps and for a second delivery.
+      await sleep(12_000);
+      expect(await second.tasks.status("t")).toMatchObject({ state: "running", epoch });
+      await release();
+      expect(await second.tasks.wait("t")).toMatchObject({ state: "completed", resumes: 0 });
+      await first.tasks.cleaned();
+      await checkEnded(second.store, ["t"], 3);
     },
     LIMIT_MS,
   );
