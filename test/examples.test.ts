@@ -87,6 +87,10 @@ const KEY_LINES: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     "the tail saw 1000 messages, the log holds 1000 entries",
     "lost or doubled: 0, out of order: 0",
   ],
+  "workers.ts": [
+    "the task counted to 8 and is completed; 2 workers had a part in it",
+    "its one notice: true",
+  ],
 };
 
 /** Variables that would connect an example to a real model or store. */

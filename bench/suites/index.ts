@@ -48,6 +48,10 @@ export const SUITES: Readonly<Record<string, SuiteEntry>> = {
     summary: "tasks: CPU, heap and handles of 10,000, one by one and 1,000 at a time",
     load: async () => (await import("./tasks/index.ts")).tasks,
   },
+  "task-engines": {
+    summary: "pg-boss, openworkflow and our tasks: workers killed and frozen, the database restarted",
+    load: async () => (await import("./task-engines/index.ts")).taskEngines,
+  },
   gateway: {
     summary: "the gateway: time added, throughput, memory, a session of 2,000 turns, beside a bare proxy",
     load: async () => (await import("./gateway/index.ts")).gateway,

@@ -4,7 +4,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Find and read": ["sessions", "show", "recall", "index", "export"],
   "Remember and forget": ["remember", "memories", "forget"],
   "Context and cost": ["context", "usage", "compact", "revert", "pin", "unpin", "replay"],
-  "Run programs": ["task"],
+  "Run programs": ["task", "worker"],
   "Look after the store": [
     "doctor",
     "backup",

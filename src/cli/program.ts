@@ -29,6 +29,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | Comman
   memories: async () => (await import("./commands/memories-command.ts")).memoriesCommand,
   forget: async () => (await import("./commands/forget-command.ts")).forgetCommand,
   task: async () => (await import("./commands/task-commands.ts")).taskCommands,
+  worker: async () => (await import("./commands/worker-command.ts")).workerCommand,
   export: async () => (await import("./commands/export-command.ts")).exportCommand,
   replay: async () => (await import("./commands/replay-command.ts")).replayCommand,
   backup: async () => (await import("./commands/backup-command.ts")).backupCommand,

@@ -70,6 +70,10 @@ export interface TaskPlan {
   readonly deadlineAt?: number;
   readonly budget?: TaskBudget;
   readonly loopGuard?: LoopGuard;
+  /** The queue in which the task waits for a worker. */
+  readonly queue?: string;
+  /** The person on whose behalf a task of a queue runs. */
+  readonly person?: string;
 }
 
 export interface TaskOutcome {

@@ -6,6 +6,7 @@ import type { IntakeStore } from "./intake-store.ts";
 import type { Lease, LeaseStore } from "./lease-store.ts";
 import type { MemoryStore } from "./memory-store.ts";
 import type { SessionStore } from "./session-store.ts";
+import type { TaskDelivery } from "./task-delivery.ts";
 import type { TaskStore } from "./task-store.ts";
 import type { TransferStore } from "./transfer-store.ts";
 
@@ -21,6 +22,8 @@ export interface Store {
   readonly intakes: IntakeStore;
   readonly leases: LeaseStore;
   readonly tasks: TaskStore;
+  /** Delivers tasks to workers on several machines; without it, workers look for tasks themselves. */
+  readonly delivery?: TaskDelivery;
   /** The search index, which is derived from the rest and rebuilt when lost. */
   readonly memory: MemoryStore;
   /** Copies parts of a store that is moved to another one. */

@@ -16,6 +16,10 @@ export interface TaskRecord {
   /** The session that gets the notice. */
   readonly parentSession?: SessionId;
   readonly agent: string;
+  /** The queue in which the task waits for a worker; only workers begin such a task. */
+  readonly queue?: string;
+  /** The person on whose behalf a task of a queue runs; limits count by it. */
+  readonly person?: string;
   readonly state: TaskState;
   readonly mode: TaskMode;
   /** The owning process; see base/owner.ts. Undefined while the task waits for a process that can run it. */
@@ -53,6 +57,7 @@ export interface TaskFields {
   readonly mode?: TaskMode;
   readonly owner?: string | undefined;
   readonly epoch?: number;
+  readonly canResume?: boolean;
   readonly resumes?: number;
   readonly wish?: undefined;
   readonly notice?: NoticeState;

@@ -5,6 +5,7 @@ import type { CommandEnd, CommandOptions } from "../process/command.ts";
 import { startCommand } from "../process/run-command.ts";
 import { TextPipe } from "../process/text-pipe.ts";
 import type { Agent, AgentEvent } from "./agent.ts";
+import { type Checkouts, checkCheckouts, findCheckout } from "./checkouts.ts";
 
 /** Options of `commandAgent`. */
 interface CommandAgentOptions
@@ -15,6 +16,8 @@ interface CommandAgentOptions
   readonly name?: string;
   /** The folder a program runs in if its input names none; `place` comes from the task's isolation. */
   readonly folder?: (place: Json | undefined) => string | undefined;
+  /** For a worker that runs programs of other machines: the checkouts here that stand for their folders. */
+  readonly checkouts?: Checkouts;
 }
 
 /** A program as the input of a task. */
@@ -35,11 +38,14 @@ const GATHER_MS = 50;
  */
 export function commandAgent(options: CommandAgentOptions = {}): Agent {
   checkFields("options", options, { name: "name?", folder: "function?" });
-  const { name = "command", folder = readPlaceFolder, ...rest } = options;
+  const { name = "command", folder = readPlaceFolder, checkouts, ...rest } = options;
+  if (checkouts) checkCheckouts(checkouts);
   return {
     name,
     async *run({ tag, input, place, signal, scope }): AsyncGenerator<AgentEvent, Json> {
-      const { cwd = folder(place), ...program } = checkInput(input);
+      const { cwd: named, ...program } = checkInput(input);
+      const cwd =
+        named !== undefined && checkouts ? findCheckout(named, checkouts) : (named ?? folder(place));
       const pipe = new TextPipe();
       const starting = startCommand({
         ...rest,

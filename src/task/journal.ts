@@ -34,6 +34,8 @@ interface TaskSpec {
 export interface MoveExtras {
   readonly owner?: string | undefined;
   readonly mode?: TaskMode;
+  /** Whether the agent that takes the task up can be called again. */
+  readonly canResume?: boolean;
   readonly outcome?: TaskOutcome;
 }
 
@@ -67,6 +69,8 @@ export class Journal {
       ...(plan.parent !== undefined && { parent: plan.parent }),
       ...(plan.parentSession !== undefined && { parentSession: plan.parentSession }),
       agent: plan.agent,
+      ...(plan.queue !== undefined && { queue: plan.queue }),
+      ...(plan.person !== undefined && { person: plan.person }),
       state: isRunning ? "running" : "queued",
       mode: plan.mode,
       ...(owner !== undefined && { owner }),
@@ -174,6 +178,7 @@ export class Journal {
       state: to,
       epoch,
       ...(mode !== undefined && { mode }),
+      ...(extras.canResume !== undefined && { canResume: extras.canResume }),
       ...("owner" in extras && { owner: extras.owner }),
       ...(event === "resume" && task.state !== "queued" && { resumes: task.resumes + 1 }),
       ...(event === "detach" || event === "detached" ? { wish: undefined } : {}),

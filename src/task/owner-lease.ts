@@ -24,6 +24,7 @@ export class OwnerLease implements Closable {
   readonly #deps: OwnerLeaseDeps;
   #held: Promise<void> | undefined;
   #renewedAt = 0;
+  #lateAt = Number.NEGATIVE_INFINITY;
   #cancel: (() => void) | undefined;
   #isClosed = false;
 
@@ -54,18 +55,31 @@ export class OwnerLease implements Closable {
 
   async #claim(): Promise<void> {
     const { store, clock, owner, leaseMs } = this.#deps;
-    const now = clock.now();
-    await store.leases.claim({ name: toLeaseName(owner), owner, expiresAt: now + leaseMs }, now);
+    let now: number;
+    do {
+      now = clock.now();
+      await store.leases.claim({ name: toLeaseName(owner), owner, expiresAt: now + leaseMs }, now);
+      // A store that was away for a while has taken a claim that is old by now.
+    } while (clock.now() - now > leaseMs / 3);
+    if (this.#renewedAt > 0 && now - this.#renewedAt > leaseMs) this.#lateAt = now;
     this.#renewedAt = now;
   }
 
+  /**
+   * Whether this lease was renewed late just now, because the machine slept or the store was away: the leases of others
+   * may have expired for the same reason, and their owners are about to renew them.
+   */
+  get isBack(): boolean {
+    return this.#deps.clock.now() - this.#lateAt < this.#deps.leaseMs / 2;
+  }
+
   #scheduleRenewal(): void {
-    const { clock, timer, leaseMs, onLate, onWarning } = this.#deps;
+    const { timer, leaseMs, onLate, onWarning } = this.#deps;
     if (this.#isClosed) return;
     this.#cancel = timer.after(leaseMs / 3, () => {
-      const isLate = clock.now() - this.#renewedAt > leaseMs;
+      const former = this.#renewedAt;
       this.#claim()
-        .then(() => isLate && onLate())
+        .then(() => this.#renewedAt - former > leaseMs && onLate())
         .catch((error) => onWarning(`The lease of this process's tasks was not renewed: ${error}`))
         .finally(() => this.#scheduleRenewal());
     });

@@ -30,6 +30,8 @@ interface RecoveryFacts {
   readonly maxResumes: number;
   /** How long a task may wait for a process that knows its agent. */
   readonly abandonMs: number;
+  /** Whether a worker has got the task from its queue; nobody else begins a task of a queue. */
+  readonly isDelivered?: boolean;
 }
 
 /** Decides the recovery of a task that no process runs. */
@@ -38,7 +40,8 @@ export function decideRecovery(task: TaskRecord, facts: RecoveryFacts): Recovery
   if (task.wish === "kill") return "kill";
   if (task.deadlineAt !== undefined && facts.now >= task.deadlineAt) return "expire";
   if (task.state !== "queued" && (!task.canResume || task.resumes >= facts.maxResumes)) return "lose";
-  if (facts.isRegistered && facts.hasRoom) return "resume";
-  if (facts.now - task.createdAt > facts.abandonMs) return "lose";
+  const isOpenToAll = task.queue === undefined;
+  if (facts.isRegistered && facts.hasRoom && (isOpenToAll || facts.isDelivered)) return "resume";
+  if (isOpenToAll && facts.now - task.createdAt > facts.abandonMs) return "lose";
   return task.owner === undefined ? "leave" : "release";
 }

@@ -10,7 +10,7 @@ import { type IsolateTaskDeps, isolateTask } from "./isolate-task.ts";
 import type { MoveExtras } from "./journal.ts";
 import { Overrun, OwnershipLostError, recordEvent } from "./record-event.ts";
 import { retryStore } from "./retry-store.ts";
-import type { TaskRun } from "./task-run.ts";
+import type { RunEvent, TaskRun } from "./task-run.ts";
 import { startSummary, type TaskSummarizer } from "./task-summarizer.ts";
 
 /** Dependencies of a `Runner`. */
@@ -118,6 +118,18 @@ export class Runner<OpenedSession> {
   /** Whether this process runs a task or cleans up after it. */
   isBusyWith(id: TaskId): boolean {
     return this.runs.has(id) || this.#finishing.has(id);
+  }
+
+  /** Resolves when a task is over for this process: ended and cleaned up, handed back, or taken by another. */
+  async waitUntilOver(id: TaskId): Promise<"ended" | "left"> {
+    const run = this.runs.get(id);
+    const news = run && (await new Promise<RunEvent>((resolve) => this.#listenForEnd(run, resolve)));
+    await this.#finishing.get(id);
+    return news === "lost" ? "left" : "ended";
+  }
+
+  #listenForEnd(run: TaskRun<OpenedSession>, onEnd: (news: RunEvent) => void): void {
+    run.listen((news) => news !== "detached" && onEnd(news));
   }
 
   /** Resolves when no cleanup is left. */

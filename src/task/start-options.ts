@@ -21,6 +21,10 @@ export interface StartOptions {
   readonly deadlineMs?: number;
   readonly budget?: TaskBudget;
   readonly loopGuard?: LoopGuard;
+  /** Lets the task wait in this queue for a worker (`tasks.work`), on this machine or another. */
+  readonly queue?: string;
+  /** On whose behalf a task of a queue runs, for limits; that of its parent, or "local", by default. */
+  readonly person?: string;
   /** Kills a foreground task; ignored once the task has moved to the background. */
   readonly signal?: AbortSignal;
 }

@@ -106,6 +106,7 @@ export class Supervisor<OpenedSession> {
       agents: this.agents,
       isBusyWith,
       hasRoom: ({ parent }) => !this.#isClosing && (parent !== undefined || this.#queue.hasRoom),
+      isBack: () => this.#lease.isBack,
       hold: () => this.hold(),
       resume: (run) => this.#resume(run),
       track: (id, work) => this.runner.track(id, work),
@@ -138,6 +139,12 @@ export class Supervisor<OpenedSession> {
       ...(repository !== undefined && { repository }),
       ...(parent && { parent: parent.task }),
     });
+    if (plan.queue !== undefined) {
+      await this.openDelivery();
+      await log.store.delivery?.prepare(plan.queue, name);
+      const canResume = agent?.canResume ?? true;
+      return this.#journal.create({ id, plan, session, canResume, isRunning: false, ...fence });
+    }
     if (!agent) {
       if (plan.mode === "foreground")
         throw createArgumentError("agent", name, "an agent that is known here, to run it in the foreground");
@@ -205,6 +212,16 @@ export class Supervisor<OpenedSession> {
       this.#unregister = cleanUpOnExit({ close: () => this.close() }, this.limits.graceMs + 1_000);
   }
 
+  /** Connects to the delivery of queues, where the store has one. */
+  async openDelivery(): Promise<void> {
+    await this.#deps.log.store.delivery?.open({ leaseMs: this.limits.leaseMs, onWarning: this.#warn });
+  }
+
+  /** Runs or ends a task that a queue has delivered; see `Sweeper.takeUp`. */
+  takeUp(id: TaskId): Promise<"here" | "over" | "elsewhere"> {
+    return this.#isClosing ? Promise.resolve("elsewhere") : this.#sweeper.takeUp(id);
+  }
+
   /** The tag that processes of a task carry. */
   async tagOf(id: TaskId): Promise<string> {
     const { store, clock } = this.#deps.log;
@@ -254,8 +271,8 @@ export class Supervisor<OpenedSession> {
   }
 
   #end(run: TaskRun<OpenedSession>): Promise<void> {
-    const isReleased =
-      this.#deps.onClose === "release" && run.agent.canResume === true && run.task.mode === "background";
+    const isShared = this.#deps.onClose === "release" || run.task.queue !== undefined;
+    const isReleased = isShared && run.agent.canResume === true && run.task.mode === "background";
     return isReleased
       ? this.runner.release(run)
       : this.runner.settle(run, "kill", { state: "killed", reason: "closed" });

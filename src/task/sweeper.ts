@@ -34,6 +34,8 @@ interface SweeperDeps<OpenedSession> {
   /** Whether this process runs the task or cleans up after it. */
   readonly isBusyWith: (id: string) => boolean;
   readonly hasRoom: (task: TaskRecord) => boolean;
+  /** Whether the leases of others may have expired only because the store was away; see `OwnerLease.isBack`. */
+  readonly isBack: () => boolean;
   /** Makes sure that this process holds its lease. */
   readonly hold: () => Promise<void>;
   readonly resume: (run: TaskRun<OpenedSession>) => void;
@@ -74,7 +76,7 @@ export class Sweeper<OpenedSession> {
           ...(after !== undefined && { after }),
         });
         for (const task of page)
-          if (!isOwn || this.#isStray(task)) {
+          if (isOwn ? this.#isStray(task) : !this.#isLeftToWorkers(task)) {
             // A task that cannot be read or recovered must not block the others.
             recovered = await this.#recover(task.id, owner, recovered).catch((error) => {
               onWarning(`Task ${task.id} could not be looked after: ${error}`);
@@ -88,6 +90,19 @@ export class Sweeper<OpenedSession> {
       if (owner !== undefined && !isOwn && isWhole) await dropLease(log.store, owner);
     }
     return recovered;
+  }
+
+  /** Runs or ends a task that a queue has delivered, unless it is in the hands of a live owner. */
+  async takeUp(id: string): Promise<"here" | "over" | "elsewhere"> {
+    const { log, isBusyWith, owner } = this.#deps;
+    if (isBusyWith(id)) return "here";
+    const task = await log.store.tasks.get(id);
+    if (!task || (isTerminal(task.state) && task.notice === "done")) return "over";
+    const isForeign = task.owner !== undefined && task.owner !== owner;
+    if (isForeign && (this.#deps.isBack() || !(await this.#isDead(task.owner as string)))) return "elsewhere";
+    await this.#carryOut(task, { hasRoom: true, isDelivered: true }, NO_RECOVERIES);
+    // Otherwise another process was first.
+    return isBusyWith(id) ? "here" : "elsewhere";
   }
 
   /** Ends a task that no process runs; returns false if one does. */
@@ -124,11 +139,24 @@ export class Sweeper<OpenedSession> {
     const { state, expiresAt } = await readOwnerLife(log.store, owner, now);
     const known = this.#silent.get(owner);
     this.#silent.delete(owner);
-    if (state !== "silent") return state === "dead";
+    const isExcused = state === "dead" && expiresAt > 0 && this.#deps.isBack();
+    if (state !== "silent" && !isExcused) return state === "dead";
     const since = known?.expiresAt === expiresAt ? known.since : now;
     if (now - since >= limits.leaseMs / 2) return true;
     this.#silent.set(owner, { expiresAt, since });
     return false;
+  }
+
+  /** Whether a task waits in a queue and nothing has to be done about it meanwhile. */
+  #isLeftToWorkers({
+    owner,
+    queue,
+    wish,
+    deadlineAt = Number.POSITIVE_INFINITY,
+    state,
+  }: TaskRecord): boolean {
+    const isWaiting = owner === undefined && queue !== undefined && state === "queued";
+    return isWaiting && wish === undefined && this.#deps.log.clock.now() < deadlineAt;
   }
 
   /** Whether a task of this process has been unknown here for too long to be a gap between two steps. */
@@ -146,19 +174,21 @@ export class Sweeper<OpenedSession> {
   }
 
   async #recover(id: string, owner: string | undefined, recovered: RecoveryCounts): Promise<RecoveryCounts> {
-    const { log, agents, limits } = this.#deps;
-    const task = await log.store.tasks.get(id);
+    const task = await this.#deps.log.store.tasks.get(id);
     // The task may have changed since the page was read, even through the recovery of another task.
     if (!task || task.owner !== owner || this.#deps.isBusyWith(id)) return recovered;
-    const now = log.clock.now();
+    return this.#carryOut(task, { hasRoom: this.#deps.hasRoom(task) }, recovered);
+  }
+
+  async #carryOut(
+    task: TaskRecord,
+    facts: { readonly hasRoom: boolean; readonly isDelivered?: boolean },
+    recovered: RecoveryCounts,
+  ): Promise<RecoveryCounts> {
+    const { log, agents, limits } = this.#deps;
     const agent = agents.get(task.agent);
     const isRegistered = agent !== undefined;
-    const decision = decideRecovery(task, {
-      now,
-      isRegistered,
-      hasRoom: this.#deps.hasRoom(task),
-      ...limits,
-    });
+    const decision = decideRecovery(task, { now: log.clock.now(), isRegistered, ...facts, ...limits });
     switch (decision) {
       case "finish":
       case "deliver":
@@ -198,7 +228,8 @@ export class Sweeper<OpenedSession> {
     const { hold, journal, log, owner, resume } = this.#deps;
     await hold();
     const memory = await readTaskProgress(log, task);
-    const moved = await journal.move(task, "resume", { owner, mode: "background" });
+    const canResume = agent.canResume ?? false;
+    const moved = await journal.move(task, "resume", { owner, mode: "background", canResume });
     if (!moved.hasMoved || !moved.task) return false;
     resume(new TaskRun(agent, moved.task, memory, memory.hasRun ? "resume" : "start"));
     return true;

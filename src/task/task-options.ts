@@ -4,6 +4,7 @@ import { createArgumentError } from "../model/errors.ts";
 import type { Census, Scope } from "../model/scope.ts";
 import type { AfterStep, Isolation, NoticeChannel } from "./after-end.ts";
 import type { Agent, AgentFunction } from "./agent.ts";
+import type { Checkouts } from "./checkouts.ts";
 import type { Fence } from "./fenced-log.ts";
 import type { TaskLimits } from "./task-limits.ts";
 import type { TaskSummarizer } from "./task-summarizer.ts";
@@ -14,6 +15,8 @@ export interface TaskOptions {
   readonly limits?: Partial<TaskLimits>;
   /** Repository to create worktrees from when a start names none; defaults to the working directory of this process. */
   readonly repository?: string;
+  /** Folders of other machines, and the checkouts here that stand for them in tasks of queues. */
+  readonly checkouts?: Checkouts;
   /** Isolations in addition to "worktree", or replacing it. */
   readonly isolations?: Readonly<Record<string, Isolation>>;
   /** After-steps in the order they run before the notice; processes left by a crash are ended first. */

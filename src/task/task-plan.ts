@@ -3,7 +3,7 @@ import { checkFields } from "../model/argument-checks.ts";
 import { checkSessionId } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
-import type { TaskId, TaskPlan } from "../model/task.ts";
+import type { TaskId, TaskMode, TaskPlan } from "../model/task.ts";
 import type { NewSession } from "../store/session-store.ts";
 import type { TaskRecord } from "../store/task-store.ts";
 import type { StartOptions } from "./start-options.ts";
@@ -20,6 +20,20 @@ interface TaskPlanInput {
   /** Repository of the worktree if the options name none. */
   readonly repository?: string;
   readonly parent?: TaskRecord;
+}
+
+/** Returns the name of a queue; throws ARGUMENT_INVALID. */
+export function checkQueueName(name: string): string {
+  if (typeof name === "string" && /^[\w.-]{1,60}$/.test(name)) return name;
+  throw createArgumentError("queue", name, "1 to 60 letters, digits, points, hyphens and underscores");
+}
+
+function checkQueue(queue: string, person: string, mode: TaskMode): void {
+  checkQueueName(queue);
+  if (typeof person !== "string" || person === "" || person.length > 256 || person.includes("\0"))
+    throw createArgumentError("person", person, "a name of 1 to 256 characters");
+  if (mode === "foreground")
+    throw createArgumentError("mode", mode, '"background" for a task of a queue, which a worker runs');
 }
 
 /** Builds the plan of a task and the session it works in; throws ARGUMENT_INVALID. */
@@ -44,6 +58,10 @@ export function buildTaskPlan(source: TaskPlanInput): {
   if (parentSession !== undefined) checkSessionId(parentSession);
   const sessionId = checkSessionId(options.session ?? id);
   const isChild = parentSession !== undefined && parentSession !== sessionId;
+  const { queue, person = parent?.person ?? "local" } = options;
+  if (queue !== undefined) checkQueue(queue, person, mode);
+  else if (options.person !== undefined)
+    throw createArgumentError("person", options.person, "nothing without a queue, whose limits count by it");
   return {
     plan: {
       agent,
@@ -57,6 +75,7 @@ export function buildTaskPlan(source: TaskPlanInput): {
       ...(deadlineMs !== undefined && { deadlineAt: now + checkWholeNumber("deadlineMs", deadlineMs, 1) }),
       ...(budget && { budget: checkBudget(budget) }),
       ...(loopGuard && { loopGuard }),
+      ...(queue !== undefined && { queue, person }),
     },
     session: {
       id: sessionId,

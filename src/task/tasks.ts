@@ -6,6 +6,7 @@ import { isTerminal, type TaskId, type TaskNotice } from "../model/task.ts";
 import type { TaskQuery, TaskRecord } from "../store/task-store.ts";
 import type { Agent, AgentFunction } from "./agent.ts";
 import { describeTask, listNotices, sketchTask, type TaskDetails, type TaskSketch } from "./describe-task.ts";
+import { PolledDelivery } from "./polled-delivery.ts";
 import { safeListener } from "./safe-listener.ts";
 import type { StartOptions, TaskHandle, TaskStatus, WaitOptions } from "./start-options.ts";
 import { Supervisor } from "./supervisor.ts";
@@ -15,7 +16,9 @@ import { createTaskNotFoundError } from "./task-not-found.ts";
 import { checkAgentName, type Startable, type TaskDeps } from "./task-options.ts";
 import { type OutputOptions, readTaskOutput, type TaskEntry } from "./task-output.ts";
 import { readOutcome } from "./task-progress.ts";
+import { TaskWorker } from "./task-worker.ts";
 import { type WaitDeps, waitForRun, waitForTask } from "./wait-for-task.ts";
+import { resolveWorkOptions, type WorkOptions } from "./work-options.ts";
 
 /** Time to wait for another process to handle a request before the current status is returned. */
 const REQUEST_WAIT_MS = 10_000;
@@ -28,6 +31,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
   readonly #supervisor: Supervisor<OpenedSession>;
   readonly #scope: Scope;
   readonly #listeners = new Set<(notice: TaskNotice) => void>();
+  readonly #workers = new Set<TaskWorker<OpenedSession>>();
   #closed: Promise<void> | undefined;
 
   constructor(parts: TaskDeps<OpenedSession>) {
@@ -194,6 +198,27 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
     return this.#supervisor.sweep();
   }
 
+  /**
+   * Takes tasks from queues and runs those whose agents are registered here, until the returned worker is closed.
+   */
+  async work(options: WorkOptions = {}): Promise<TaskWorker<OpenedSession>> {
+    this.#scope.assertOpen();
+    const resolved = resolveWorkOptions(options);
+    const { log, onWarning } = this.#deps;
+    const { timer } = this.#supervisor;
+    const worker = new TaskWorker({
+      store: log.store,
+      delivery: log.store.delivery ?? new PolledDelivery(log.store, log.clock),
+      supervisor: this.#supervisor,
+      timer,
+      options: resolved,
+      onWarning: safeListener(onWarning),
+    });
+    this.#workers.add(worker);
+    await worker.start();
+    return worker;
+  }
+
   /** Resolves when all tasks that ended here are cleaned up and their notices sent. */
   async cleaned(): Promise<void> {
     await this.#supervisor.runner.waitUntilFinished();
@@ -211,6 +236,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
 
   async #close(): Promise<void> {
     const closing = this.#scope.close();
+    await Promise.all([...this.#workers].map((worker) => worker.close()));
     await this.#supervisor.close();
     this.#listeners.clear();
     await closing;

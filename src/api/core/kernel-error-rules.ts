@@ -16,6 +16,7 @@ export const KERNEL_ERRORS: Readonly<Record<ErrorCode, ErrorRule>> = {
   BLOB_CORRUPT: { status: 500, remedy: STORE },
   BLOB_NOT_FOUND: { status: 404, remedy: "Append the bytes as a data part." },
   BLOB_TOO_LARGE: { status: 413, remedy: "Shrink the data, or raise the limit." },
+  CHECKOUT_MISSING: { status: 409, remedy: "The message names the case." },
   CLOSED: { status: 503, remedy: RETRY },
   CLOSE_FAILED: { status: 500, remedy: LOG },
   CODEC_UNAVAILABLE: { status: 501, remedy: "Run the gateway on Node 22.15 or later." },

@@ -30,16 +30,30 @@ export function formatTaskState(status: TaskStatus): string {
 export function formatTaskOwner({ status, isOwned }: TaskSketch): string {
   const { owner, state } = status;
   if (isTerminal(state)) return "";
-  if (owner === undefined) return "no process";
+  if (owner === undefined)
+    return status.queue === undefined ? "no process" : `waits in queue ${status.queue}`;
   const [host, pid] = owner.split("|");
   return isOwned ? `process ${pid} on ${host}` : `process ${pid} on ${host} is dead or does not respond`;
 }
 
 /** Builds the JSON of a task. */
 export function toTaskJson({ status, plan, isOwned }: TaskSketch): object {
-  const { id, agent, state, mode, session, parent, parentSession, owner, resumes } = status;
+  const { id, agent, state, mode, queue, person, session, parent, parentSession, owner, resumes } = status;
   const { createdAt, settledAt, deadlineAt, outcome } = status;
   const title = getTaskTitle(plan);
   const where = { session, parent, parentSession, owner, isOwned, resumes };
-  return { id, title, agent, state, mode, ...where, createdAt, settledAt, deadlineAt, outcome };
+  return {
+    id,
+    title,
+    agent,
+    state,
+    mode,
+    queue,
+    person,
+    ...where,
+    createdAt,
+    settledAt,
+    deadlineAt,
+    outcome,
+  };
 }

@@ -1,4 +1,5 @@
 import { type Kernel, LonghaulError, openKernel } from "../../index.ts";
+import type { TaskOptions } from "../../task-entry.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { getStoreOptions, getStorePath, isStoreThere } from "../open-store.ts";
@@ -11,11 +12,12 @@ export async function openTasks(
   context: CliContext,
   options: CommonValues,
   onWarning: (warning: string) => void = () => undefined,
+  settings: Pick<TaskOptions, "checkouts" | "handlesSignals"> = {},
 ): Promise<Kernel> {
   const planOf = async (id: string) => (await kernel.tasks.sketch(id)).plan;
   const kernel: Kernel = await openKernel({
     ...getStoreOptions(context, options),
-    tasks: { repository: context.cwd, channels: createPlannedChannels(planOf), onWarning },
+    tasks: { repository: context.cwd, channels: createPlannedChannels(planOf), onWarning, ...settings },
   });
   return kernel;
 }

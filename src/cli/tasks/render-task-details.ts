@@ -41,6 +41,8 @@ function buildRows(details: TaskDetails): readonly DetailRow[] {
     ...buildOptionalRow("result", outcome?.result === undefined ? undefined : JSON.stringify(outcome.result)),
     ["agent", status.agent],
     ["mode", status.mode],
+    ...buildOptionalRow("queue", status.queue),
+    ...buildOptionalRow("person", status.person),
     ...buildOptionalRow("run by", formatTaskOwner(details) || undefined),
     ["started", formatTime(createdAt)],
     ...buildOptionalRow("ended", settledAt === undefined ? undefined : formatTime(settledAt)),

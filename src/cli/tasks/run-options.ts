@@ -35,6 +35,16 @@ export const RUN_OPTIONS = {
     help: "run this command when the task ends, with the notice as its input",
   },
   "notify-webhook": { type: "string", value: "URL", help: "post the notice to this URL when the task ends" },
+  queue: {
+    type: "string",
+    value: "NAME",
+    help: 'let a "longhaul worker" of this queue run the program, here or on another machine',
+  },
+  person: {
+    type: "string",
+    value: "NAME",
+    help: "person on whose behalf a task of a queue runs (default: local)",
+  },
   raw: { type: "boolean", help: "print control characters unescaped, even on a terminal" },
 } as const;
 
@@ -57,6 +67,10 @@ export function buildRunRequest(
   const isIsolated = isolation !== "none";
   if (repository !== undefined && !isIsolated)
     throw new UsageError("--repository needs --isolation worktree");
+  const { queue, person } = options;
+  if (queue === undefined && person !== undefined) throw new UsageError("--person needs --queue");
+  if (queue !== undefined && options["max-output"] !== undefined)
+    throw new UsageError("--max-output is not possible with --queue");
   const notify = parseNotifyTargets(options);
   return {
     input: {
@@ -67,7 +81,9 @@ export function buildRunRequest(
     },
     options: {
       id: options.id ?? createTaskId(command),
-      mode: options.background ? "background" : "foreground",
+      mode: options.background || queue !== undefined ? "background" : "foreground",
+      ...(queue !== undefined && { queue }),
+      ...(person !== undefined && { person }),
       ...(title !== undefined && { title }),
       ...(session !== undefined && { session }),
       ...(options.deadline !== undefined && { deadlineMs: parseDuration("deadline", options.deadline) }),
@@ -77,7 +93,7 @@ export function buildRunRequest(
       maxOutputBytes: parseSize("max-output", options["max-output"]),
     }),
     // The supervisor's session has no terminal to read from, and a background task must not consume its caller's input.
-    ...(!options.background && !context.isTerminal.stdin && { inheritsInput: true }),
+    ...(!options.background && queue === undefined && !context.isTerminal.stdin && { inheritsInput: true }),
   };
 }
 

@@ -16,7 +16,7 @@ const CLEAN_UP_TIMEOUT_MS = 15_000;
 const DELIVERY_TIMEOUT_MS = 5_000;
 
 /** A task whose output is printed here. */
-interface ForegroundTask {
+export interface ForegroundTask {
   readonly kernel: Kernel;
   readonly context: CliContext;
   readonly options: CommonValues & { readonly raw?: boolean };

@@ -15,6 +15,7 @@ import { PostgresEraser } from "./blobs/postgres-eraser.ts";
 import { connectPool } from "./connection/connect-pool.ts";
 import { parseConnectionUrl, type RecallPlace } from "./connection/connection-url.ts";
 import { PostgresDatabase } from "./connection/postgres-database.ts";
+import { PostgresDelivery } from "./delivery/postgres-delivery.ts";
 import { LogHeads } from "./heads/log-heads.ts";
 import { inspectTables, LOG_TABLE_NAMES, measureTables } from "./inspect-tables.ts";
 import { CommitBell } from "./log/commit-bell.ts";
@@ -28,6 +29,7 @@ import { PostgresIntakes } from "./records/postgres-intakes.ts";
 import { PostgresLeases } from "./records/postgres-leases.ts";
 import { PostgresTasks } from "./records/postgres-tasks.ts";
 import { PostgresTransfer } from "./records/postgres-transfer.ts";
+import type { SendTask } from "./records/task-writes.ts";
 import { migrateSchema, requireSchema } from "./schema/migrate-schema.ts";
 import { ReaderAccess } from "./schema/reader-access.ts";
 
@@ -113,6 +115,7 @@ class PostgresStore implements Store {
   readonly intakes: PostgresIntakes;
   readonly leases: PostgresLeases;
   readonly tasks: PostgresTasks;
+  readonly delivery: PostgresDelivery;
   readonly memory: PostgresMemory;
   readonly transfer: PostgresTransfer;
   readonly #db: PostgresDatabase;
@@ -143,9 +146,11 @@ class PostgresStore implements Store {
     this.blobs = new PostgresBlobs(db, { references, eraser, objects });
     this.intakes = new PostgresIntakes(db, heads);
     this.leases = new PostgresLeases(db);
-    this.tasks = new PostgresTasks(db, heads);
+    this.delivery = new PostgresDelivery(db);
+    const sendTask: SendTask = (transaction, task) => this.delivery.send(transaction, task);
+    this.tasks = new PostgresTasks(db, heads, sendTask);
     this.transfer = new PostgresTransfer(db, heads);
-    const deps = { heads, sessions, references, drafts: this.drafts, intakes: this.intakes };
+    const deps = { heads, sessions, references, drafts: this.drafts, intakes: this.intakes, sendTask };
     const appender = new EntryAppender(db, deps, clock);
     this.entries = withEntryForgetting(
       new PostgresEntries(db, { heads, appender, eraser, onCommit }),
@@ -200,6 +205,7 @@ class PostgresStore implements Store {
   }
 
   async close(): Promise<void> {
+    await this.delivery.close();
     await this.#bell.close();
     await this.#db.close();
   }

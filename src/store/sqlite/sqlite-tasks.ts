@@ -33,7 +33,7 @@ export class SqliteTasks implements TaskStore {
       get: db.prepare(`${SELECT} AND t.id = ?`),
       numberOf: db.prepare("SELECT number FROM tasks WHERE id = ?"),
       fields: db.prepare(
-        `SELECT state, mode, owner, epoch, resumes, wish, wish_reason, notice, attempts, settled_at, last_seq, notice_seq
+        `SELECT state, mode, owner, epoch, can_resume, resumes, wish, wish_reason, notice, attempts, settled_at, last_seq, notice_seq
          FROM tasks WHERE id = ?`,
       ),
       list: db.prepare(`${SELECT} AND t.number < ? AND (? IS NULL OR instr(?, t.state) > 0) ${NEWEST_FIRST}`),
@@ -51,11 +51,12 @@ export class SqliteTasks implements TaskStore {
       wish: db.prepare("UPDATE tasks SET wish = ?, wish_reason = ? WHERE id = ?"),
       insert: db.prepare(
         `INSERT INTO tasks (id, session, parent, parent_session, agent, state, mode, owner, epoch, can_resume, resumes,
-           attempts, created_at, deadline_at, first_seq) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+           attempts, created_at, deadline_at, first_seq, queue, person)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
       update: db.prepare(
-        `UPDATE tasks SET state = ?, mode = ?, owner = ?, epoch = ?, resumes = ?, wish = ?, wish_reason = ?, notice = ?,
-           attempts = ?, settled_at = ?, last_seq = ?, notice_seq = ? WHERE id = ?`,
+        `UPDATE tasks SET state = ?, mode = ?, owner = ?, epoch = ?, can_resume = ?, resumes = ?, wish = ?, wish_reason = ?,
+           notice = ?, attempts = ?, settled_at = ?, last_seq = ?, notice_seq = ? WHERE id = ?`,
       ),
     };
   }
@@ -160,6 +161,8 @@ export class SqliteTasks implements TaskStore {
       task.createdAt,
       task.deadlineAt ?? null,
       firstSeq,
+      task.queue ?? null,
+      task.person ?? null,
     );
   }
 
@@ -174,6 +177,7 @@ export class SqliteTasks implements TaskStore {
       set?.mode ?? (row.mode as string),
       has("owner") ? (set?.owner ?? null) : (row.owner as string | null),
       set?.epoch ?? (row.epoch as number),
+      set?.canResume === undefined ? (row.can_resume as number) : Number(set.canResume),
       set?.resumes ?? (row.resumes as number),
       keepsWish ? (row.wish as string | null) : null,
       keepsWish ? (row.wish_reason as string | null) : null,
@@ -199,13 +203,16 @@ export class SqliteTasks implements TaskStore {
 }
 
 function toRecord(row: Row): TaskRecord {
-  const { parent, parent_session, owner, wish, wish_reason, notice, settled_at, deadline_at } = row;
+  const { parent, parent_session, queue, person, owner, wish, wish_reason, notice, settled_at, deadline_at } =
+    row;
   return {
     id: row.id as string,
     session: row.session_id as string,
     ...(parent !== null && { parent: parent as string }),
     ...(parent_session !== null && { parentSession: parent_session as string }),
     agent: row.agent as string,
+    ...(typeof queue === "string" && { queue }),
+    ...(typeof person === "string" && { person }),
     state: row.state as TaskRecord["state"],
     mode: row.mode as TaskRecord["mode"],
     ...(owner !== null && { owner: owner as string }),

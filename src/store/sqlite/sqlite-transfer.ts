@@ -29,10 +29,11 @@ export class SqliteTransfer implements TransferStore {
       ),
       putTask: db.prepare(
         `INSERT INTO tasks (id, session, parent, parent_session, agent, state, mode, owner, epoch, can_resume, resumes, wish,
-           wish_reason, notice, attempts, created_at, settled_at, deadline_at, first_seq, last_seq, notice_seq)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+           wish_reason, notice, attempts, created_at, settled_at, deadline_at, first_seq, last_seq, notice_seq,
+           queue, person)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT (id) DO UPDATE SET state = excluded.state, mode = excluded.mode, owner = excluded.owner,
-           epoch = excluded.epoch, resumes = excluded.resumes, wish = excluded.wish, wish_reason = excluded.wish_reason,
+           epoch = excluded.epoch, can_resume = excluded.can_resume, resumes = excluded.resumes, wish = excluded.wish, wish_reason = excluded.wish_reason,
            notice = excluded.notice, attempts = excluded.attempts, settled_at = excluded.settled_at,
            last_seq = excluded.last_seq, notice_seq = excluded.notice_seq`,
       ),
@@ -100,6 +101,8 @@ export class SqliteTransfer implements TransferStore {
         task.firstSeq,
         task.lastSeq,
         task.noticeSeq,
+        task.queue ?? null,
+        task.person ?? null,
       );
     });
   }

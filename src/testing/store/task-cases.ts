@@ -60,6 +60,26 @@ export const taskCases: readonly StoreProof[] = [
     },
   ],
   [
+    "tasks: a task of a queue keeps queue and person, and whether it can be resumed may change",
+    async (store) => {
+      const waiting = { queue: "q", person: "ada", state: "queued", canResume: true } as const;
+      const { owner: _, ...task } = newTask("t", waiting);
+      const create = { id: "s", createdAt: 1 };
+      await appendRequest(store, { session: "s", create, entries: [entry()], task: { create: task } });
+      const [found] = await store.tasks.openOf(undefined, { limit: 10 });
+      assert.deepEqual([found?.queue, found?.person, found?.canResume], ["q", "ada", true]);
+      const set = { owner: "b", epoch: 2, canResume: false } as const;
+      const taken = await store.tasks.change({ id: "t", expect: { epoch: 1 }, set });
+      assert.deepEqual([taken.owner, taken.canResume, taken.queue], ["b", false, "q"]);
+      const free = await store.tasks.change({
+        id: "t",
+        expect: { epoch: 2 },
+        set: { owner: undefined, epoch: 3 },
+      });
+      assert.deepEqual([free.owner, free.canResume, free.person], [undefined, false, "ada"]);
+    },
+  ],
+  [
     "tasks: a change is refused, entries and all, unless the task is as expected",
     async (store) => {
       await makeTask(store, "t");

@@ -58,6 +58,7 @@ async function dropSchemas(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   for (const schema of schemas.get(url)?.splice(0) ?? [])
-    await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+    for (const name of [schema, `${schema}_jobs`])
+      await client.query(`DROP SCHEMA IF EXISTS ${name} CASCADE`);
   await client.end();
 }

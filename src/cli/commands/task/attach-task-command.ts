@@ -1,10 +1,7 @@
 import { defineCommand } from "../../cli-command.ts";
-import { escapeLine } from "../../escape.ts";
-import { EXIT } from "../../exit-code.ts";
 import { findTask } from "../../tasks/find-task.ts";
+import { followTask } from "../../tasks/follow-task.ts";
 import { openExistingTasks } from "../../tasks/open-tasks.ts";
-import { printTaskOutput } from "../../tasks/print-task-output.ts";
-import { printTaskEnd } from "../../tasks/watch-foreground.ts";
 
 /** Follows the output of a task in any process. */
 export const attachTaskCommand = defineCommand({
@@ -22,24 +19,7 @@ export const attachTaskCommand = defineCommand({
     await using kernel = await openExistingTasks(context, options);
     const task = await findTask(kernel, wanted);
     const since = options.new ? await lastSeqOf(task) : 0;
-    // Recovery here records the end of the task if the process that runs it dies.
-    await kernel.tasks.recover();
-    const end = await printTaskOutput({
-      kernel,
-      context,
-      task,
-      isJson: options.json === true,
-      isRaw: options.raw === true,
-      outputOptions: { block: true, since, signal: context.signal },
-    });
-    if (end === "ended") return await printTaskEnd({ kernel, context, options, task });
-    if (!options.quiet) {
-      const name = escapeLine(task);
-      context.stderr.write(
-        `longhaul: stopped following; task ${name} continues: longhaul task attach ${name}, longhaul task kill ${name}\n`,
-      );
-    }
-    return EXIT.fine;
+    return await followTask({ kernel, context, options, task, since });
 
     async function lastSeqOf(id: string): Promise<number> {
       let last = 0;

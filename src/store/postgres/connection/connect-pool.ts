@@ -1,4 +1,4 @@
-import type { Client, Pool, PoolClient, PoolConfig } from "pg";
+import type { Client, CustomTypesConfig, Pool, PoolClient, PoolConfig } from "pg";
 import { LonghaulError } from "../../../model/errors.ts";
 import type { ConnectionUrl } from "./connection-url.ts";
 import { classifyFailure } from "./postgres-error.ts";
@@ -24,6 +24,8 @@ export interface ConnectedPool {
   readonly isPooled: boolean;
   /** A new connection outside the pool. */
   createClient(): Client;
+  /** The value parsers of pg, which other packages expect. */
+  readonly plainTypes: CustomTypesConfig;
 }
 
 /** Loads the package pg, which is optional. */
@@ -80,6 +82,7 @@ export async function connectPool(url: ConnectionUrl, isReadOnly: boolean): Prom
       return state.isPooled;
     },
     createClient: () => new pg.Client(settings()),
+    plainTypes: pg.types as unknown as CustomTypesConfig,
   };
 }
 

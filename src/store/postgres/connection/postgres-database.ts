@@ -16,6 +16,8 @@ export interface Sql {
 export interface Transaction extends Sql {
   /** Several statements without parameters. */
   execute(text: string): Promise<void>;
+  /** A statement of another package, with values and results as pg has them. */
+  run(text: string, values?: unknown[]): Promise<QueryResult>;
 }
 
 /** How a transaction begins and is repeated. */
@@ -118,6 +120,11 @@ export class PostgresDatabase {
     );
   }
 
+  /** Statements of another package, with values and results as pg has them; repeated after lost connections. */
+  run(text: string, values?: unknown[]): Promise<QueryResult> {
+    return this.retry(() => this.#withClient((client) => this.#sendPlain(client, text, values)));
+  }
+
   /** A connection of its own; the caller ends it. */
   createClient(): Client {
     this.#assertOpen();
@@ -188,6 +195,7 @@ export class PostgresDatabase {
         execute: async (text) => {
           await client.query(this.#texts.complete(text).text);
         },
+        run: (text, values) => this.#sendPlain(client, text, values),
       });
       await began;
     } catch (error) {
@@ -208,6 +216,10 @@ export class PostgresDatabase {
     }
     if (committed.command === "COMMIT") return result;
     throw createRetry("The transaction was rolled back by the server");
+  }
+
+  #sendPlain(client: PoolClient, text: string, values: unknown[] | undefined): Promise<QueryResult> {
+    return client.query({ text, ...(values && { values }), types: this.#connected.plainTypes });
   }
 
   async #send(client: PoolClient, text: string, values: readonly SqlValue[]): Promise<SqlRow[]> {

@@ -7,7 +7,7 @@ import type { PostgresDatabase, Transaction } from "../connection/postgres-datab
 import { createRetry } from "../connection/postgres-error.ts";
 import type { LogHead, LogHeads } from "../heads/log-heads.ts";
 import type { PostgresIntakes } from "../records/postgres-intakes.ts";
-import { applyTask, checkTask } from "../records/task-writes.ts";
+import { applyTask, checkTask, type SendTask } from "../records/task-writes.ts";
 import type { AppendAttempt, AppendCall } from "./append-call.ts";
 import { checkPosition } from "./check-position.ts";
 import type { EntryPlan } from "./entry-plan.ts";
@@ -21,6 +21,7 @@ export interface FullAppendDeps {
   readonly drafts: PostgresDrafts;
   readonly references: BlobReferences;
   readonly intakes: PostgresIntakes;
+  readonly sendTask: SendTask;
 }
 
 /** The state of one transaction that appends. */
@@ -93,7 +94,7 @@ async function append(deps: FullAppendDeps, running: RunningAppend, request: App
   if (finishes !== undefined) await deps.drafts.finish(transaction, finishes);
   await deps.references.release(transaction, request.holds ?? []);
   if (intake) await deps.intakes.take(transaction, intakeNumber as number, intake, appended.firstSeq);
-  if (checkedTask) await applyTask(transaction, checkedTask, head.number, appended.firstSeq);
+  if (checkedTask) await applyTask(transaction, checkedTask, head.number, appended.firstSeq, deps.sendTask);
   return appended;
 }
 

@@ -5,16 +5,18 @@ import type { PostgresDatabase, Sql } from "../connection/postgres-database.ts";
 import type { SqlValue } from "../connection/sql-values.ts";
 import type { LogHeads } from "../heads/log-heads.ts";
 import { SELECT_TASKS, toTaskRecord } from "./task-rows.ts";
-import { applyTask, checkTask } from "./task-writes.ts";
+import { applyTask, checkTask, type SendTask } from "./task-writes.ts";
 
 /** Tasks in PostgreSQL. */
 export class PostgresTasks implements TaskStore {
   readonly #db: PostgresDatabase;
   readonly #heads: LogHeads;
+  readonly #send: SendTask;
 
-  constructor(db: PostgresDatabase, heads: LogHeads) {
+  constructor(db: PostgresDatabase, heads: LogHeads, send: SendTask) {
     this.#db = db;
     this.#heads = heads;
+    this.#send = send;
   }
 
   async get(id: TaskId): Promise<TaskRecord | undefined> {
@@ -84,7 +86,7 @@ export class PostgresTasks implements TaskStore {
 
   async change(change: TaskChange): Promise<TaskRecord> {
     return this.#db.transact(async (transaction) => {
-      await applyTask(transaction, await checkTask(transaction, change), 0, 0);
+      await applyTask(transaction, await checkTask(transaction, change), 0, 0, this.#send);
       return (await this.#find(transaction, change.id)) as TaskRecord;
     });
   }

@@ -75,10 +75,11 @@ export class PostgresTransfer implements TransferStore {
     await this.#db.transact(async (transaction) => {
       await transaction.query(
         `INSERT INTO @tasks (id, session, parent, parent_session, agent, state, mode, owner, epoch, can_resume, resumes, wish,
-           wish_reason, notice, attempts, created_at, settled_at, deadline_at, first_seq, last_seq, notice_seq)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
+           wish_reason, notice, attempts, created_at, settled_at, deadline_at, first_seq, last_seq, notice_seq,
+           queue, person)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)
          ON CONFLICT (id) DO UPDATE SET state = excluded.state, mode = excluded.mode, owner = excluded.owner,
-           epoch = excluded.epoch, resumes = excluded.resumes, wish = excluded.wish, wish_reason = excluded.wish_reason,
+           epoch = excluded.epoch, can_resume = excluded.can_resume, resumes = excluded.resumes, wish = excluded.wish, wish_reason = excluded.wish_reason,
            notice = excluded.notice, attempts = excluded.attempts, settled_at = excluded.settled_at,
            last_seq = excluded.last_seq, notice_seq = excluded.notice_seq`,
         [
@@ -103,6 +104,8 @@ export class PostgresTransfer implements TransferStore {
           task.firstSeq,
           task.lastSeq,
           task.noticeSeq,
+          task.queue ?? null,
+          task.person ?? null,
         ],
       );
     });

@@ -7,13 +7,16 @@ export const SELECT_TASKS =
 
 /** A task as its row holds it. */
 export function toTaskRecord(row: SqlRow): TaskRecord {
-  const { parent, parent_session, owner, wish, wish_reason, notice, settled_at, deadline_at } = row;
+  const { parent, parent_session, queue, person, owner, wish, wish_reason, notice, settled_at, deadline_at } =
+    row;
   return {
     id: row.id as string,
     session: row.session_id as string,
     ...(parent !== null && { parent: parent as string }),
     ...(parent_session !== null && { parentSession: parent_session as string }),
     agent: row.agent as string,
+    ...(queue !== null && { queue: queue as string }),
+    ...(person !== null && { person: person as string }),
     state: row.state as TaskRecord["state"],
     mode: row.mode as TaskRecord["mode"],
     ...(owner !== null && { owner: owner as string }),

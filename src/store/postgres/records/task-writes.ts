@@ -1,9 +1,13 @@
 import { isTerminal, type TaskState } from "../../../model/task.ts";
 import { createTaskConflict } from "../../refusals.ts";
+import type { WaitingTask } from "../../task-delivery.ts";
 import type { NewTask, TaskChange, TaskFields, TaskWrite } from "../../task-store.ts";
 import type { Transaction } from "../connection/postgres-database.ts";
 import { createRetry } from "../connection/postgres-error.ts";
 import type { SqlRow } from "../connection/sql-values.ts";
+
+/** Sends a task that waits in a queue to the workers, within the transaction that lets it wait. */
+export type SendTask = (transaction: Transaction, task: WaitingTask) => Promise<void>;
 
 /** A write whose conditions hold until the end of the transaction. */
 interface CheckedTask {
@@ -46,9 +50,35 @@ export async function applyTask(
   { write, row }: CheckedTask,
   session: number,
   firstSeq: number,
+  send: SendTask,
 ): Promise<void> {
-  if ("create" in write) await insertTask(transaction, write.create, session, firstSeq);
-  else if (write.set && row) await updateTask(transaction, write, row, firstSeq);
+  if ("create" in write) {
+    await insertTask(transaction, write.create, session, firstSeq);
+    if (isWaiting(write.create)) await send(transaction, write.create);
+  } else if (write.set && row) {
+    await updateTask(transaction, write, row, firstSeq);
+    const task = { ...toWaitingFields(row), ...write.set };
+    if (isWaiting(task)) await send(transaction, task);
+  }
+}
+
+type WaitingFields = Pick<NewTask, "id" | "agent" | "state" | "queue" | "person"> & {
+  readonly owner?: string | undefined;
+};
+
+function toWaitingFields(row: SqlRow): WaitingFields {
+  return {
+    id: row.id as string,
+    agent: row.agent as string,
+    state: row.state as TaskState,
+    ...(row.owner !== null && { owner: row.owner as string }),
+    ...(row.queue !== null && { queue: row.queue as string }),
+    ...(row.person !== null && { person: row.person as string }),
+  };
+}
+
+function isWaiting(task: WaitingFields): task is WaitingFields & WaitingTask {
+  return task.queue !== undefined && task.state === "queued" && task.owner === undefined;
 }
 
 async function insertTask(
@@ -59,8 +89,8 @@ async function insertTask(
 ): Promise<void> {
   const made = await transaction.query(
     `INSERT INTO @tasks (id, session, parent, parent_session, agent, state, mode, owner, epoch, can_resume, resumes,
-       attempts, created_at, deadline_at, first_seq)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT (id) DO NOTHING RETURNING number`,
+       attempts, created_at, deadline_at, first_seq, queue, person)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) ON CONFLICT (id) DO NOTHING RETURNING number`,
     [
       task.id,
       session,
@@ -77,6 +107,8 @@ async function insertTask(
       task.createdAt,
       task.deadlineAt ?? null,
       firstSeq,
+      task.queue ?? null,
+      task.person ?? null,
     ],
   );
   // Made by someone else after the check: the transaction runs again and finds the task.
@@ -95,7 +127,7 @@ async function updateTask(
   const keepsWish = !has("wish") || (row.wish === "kill" && !isTerminal(state));
   await transaction.query(
     `UPDATE @tasks SET state = $2, mode = $3, owner = $4, epoch = $5, resumes = $6, wish = $7, wish_reason = $8,
-       notice = $9, attempts = $10, settled_at = $11, last_seq = $12, notice_seq = $13 WHERE id = $1`,
+       notice = $9, attempts = $10, settled_at = $11, last_seq = $12, notice_seq = $13, can_resume = $14 WHERE id = $1`,
     [
       id,
       state,
@@ -110,6 +142,7 @@ async function updateTask(
       set?.settledAt ?? (row.settled_at as number | null),
       marks === "last" ? firstSeq : (row.last_seq as number),
       marks === "notice" ? firstSeq : (row.notice_seq as number),
+      set?.canResume ?? (row.can_resume as boolean),
     ],
   );
 }
