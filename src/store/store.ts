@@ -1,10 +1,13 @@
 import type { Digest } from "../model/blob.ts";
+import type { AuditStore } from "./audit-store.ts";
 import type { BlobStore } from "./blob-store.ts";
+import type { BudgetStore } from "./budget-store.ts";
 import type { DraftStore } from "./draft-store.ts";
 import type { EntryStore } from "./entry-store.ts";
 import type { IntakeStore } from "./intake-store.ts";
 import type { Lease, LeaseStore } from "./lease-store.ts";
 import type { MemoryStore } from "./memory-store.ts";
+import type { PeopleStore } from "./people-store.ts";
 import type { SessionStore } from "./session-store.ts";
 import type { TaskStore } from "./task-store.ts";
 import type { TransferStore } from "./transfer-store.ts";
@@ -21,6 +24,9 @@ export interface Store {
   readonly intakes: IntakeStore;
   readonly leases: LeaseStore;
   readonly tasks: TaskStore;
+  readonly people: PeopleStore;
+  readonly budgets: BudgetStore;
+  readonly audit: AuditStore;
   /** The search index, which is derived from the rest and rebuilt when lost. */
   readonly memory: MemoryStore;
   /** Copies parts of a store that is moved to another one. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { exportSession, type OutputPiece, WRITERS } from "../../formats/index.ts";
+import { findSessionOwner } from "../../model/session-owner.ts";
 import { about } from "../core/named-schema.ts";
 import { requireRecord } from "../core/own-sessions.ts";
 import { type ApiRoute, defineDownload, defineRoute } from "../core/route.ts";
@@ -34,6 +35,13 @@ const exportConversation = defineDownload(
   },
   async ({ services: { kernel }, caller, params, query }) => {
     const { id } = await requireRecord(kernel, caller, params.session);
+    if (caller.name !== undefined && findSessionOwner(id) !== caller.name)
+      await kernel.team.record({
+        actor: caller.id,
+        act: "session.export",
+        target: id,
+        details: { format: query.to },
+      });
     const writer =
       ONE_FILE.find(({ name }) => name === query.to) ?? (ONE_FILE[0] as (typeof ONE_FILE)[number]);
     const isText = writer.name === "markdown";

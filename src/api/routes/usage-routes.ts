@@ -29,7 +29,10 @@ const getUsage = defineRoute(
     description:
       "Counts the usage that providers reported, also on abandoned lines. If a report names no cost, the prices of its model apply. Days are in UTC.",
     query: z.strictObject({
-      by: about(z.enum(GROUPING_NAMES).default("day"), "One row per day, model, session, project or agent."),
+      by: about(
+        z.enum(GROUPING_NAMES).default("day"),
+        "One row per day, model, session, project, agent or person.",
+      ),
       from: about(daySchema.optional(), "First day."),
       to: about(daySchema.optional(), "Last day."),
       session: about(sessionIdSchema.optional(), "Only this session."),

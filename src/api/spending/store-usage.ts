@@ -1,6 +1,7 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
 import type { Kernel, Session, SessionRecord } from "../../index.ts";
 import { findOrigin } from "../../model/session-origin.ts";
+import { findSessionOwner } from "../../model/session-owner.ts";
 import {
   addSavings,
   addTotals,
@@ -18,7 +19,7 @@ import {
   UNKNOWN_NAME,
 } from "./session-usage.ts";
 
-type UsageGrouping = "day" | "model" | "session" | "project" | "agent";
+type UsageGrouping = "day" | "model" | "session" | "project" | "agent" | "person";
 
 /** A question about usage. */
 interface UsageQuestion {
@@ -151,6 +152,8 @@ function nameGroup(by: UsageGrouping, record: SessionRecord, model: string, day:
       return model;
     case "session":
       return record.id;
+    case "person":
+      return findSessionOwner(record.id);
     default:
       return findOrigin(record)[by] ?? UNKNOWN_NAME;
   }

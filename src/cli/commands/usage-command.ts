@@ -31,7 +31,7 @@ export const usageCommand = defineCommand({
   name: "usage",
   summary: "show the tokens and cost of one conversation or of all",
   usage: [
-    "usage [session] [--by day|model|session|project|agent|request] [--since TIME]",
+    "usage [session] [--by day|model|session|project|agent|person|request] [--since TIME]",
     "usage --control [--since TIME]",
   ],
   about:
@@ -40,7 +40,7 @@ export const usageCommand = defineCommand({
     by: {
       type: "string",
       value: "WAY",
-      help: "one row per day, model, session, project, agent or request (default: day)",
+      help: "one row per day, model, session, project, agent, person or request (default: day)",
     },
     control: {
       type: "boolean",

@@ -1,6 +1,7 @@
 import type { NamedTotals, UsageSums } from "../../conversation/spending/usage-sums.ts";
 import type { SessionRecord } from "../../index.ts";
 import { findOrigin } from "../../model/session-origin.ts";
+import { findSessionOwner } from "../../model/session-owner.ts";
 
 /** Ways to group usage. */
 export const GROUPINGS = [
@@ -9,6 +10,7 @@ export const GROUPINGS = [
   { name: "session" },
   { name: "project" },
   { name: "agent" },
+  { name: "person" },
   { name: "request" },
 ] as const;
 
@@ -19,7 +21,7 @@ export function findGroup(record: SessionRecord, by: Grouping): string | undefin
   if (by === "session") return record.id;
   if (by === "project") return findOrigin(record).project ?? "(unknown)";
   if (by === "agent") return findOrigin(record).agent ?? "(unknown)";
-  return undefined;
+  return by === "person" ? findSessionOwner(record.id) : undefined;
 }
 
 /** The rows of a report. */

@@ -26,6 +26,9 @@ import { PostgresLeases } from "./records/postgres-leases.ts";
 import { PostgresTasks } from "./records/postgres-tasks.ts";
 import { PostgresTransfer } from "./records/postgres-transfer.ts";
 import { migrateSchema, requireSchema } from "./schema/migrate-schema.ts";
+import { PostgresAudit } from "./team/postgres-audit.ts";
+import { PostgresBudgets } from "./team/postgres-budgets.ts";
+import { PostgresPeople } from "./team/postgres-people.ts";
 
 /** How long opening waits for a server that cannot be reached. */
 const MAX_OPENING_MS = 5_000;
@@ -80,6 +83,9 @@ class PostgresStore implements Store {
   readonly intakes: PostgresIntakes;
   readonly leases: PostgresLeases;
   readonly tasks: PostgresTasks;
+  readonly people: PostgresPeople;
+  readonly budgets: PostgresBudgets;
+  readonly audit: PostgresAudit;
   readonly memory: PostgresMemory;
   readonly transfer: PostgresTransfer;
   readonly #db: PostgresDatabase;
@@ -109,7 +115,10 @@ class PostgresStore implements Store {
     this.intakes = new PostgresIntakes(db, heads);
     this.leases = new PostgresLeases(db);
     this.tasks = new PostgresTasks(db, heads);
-    this.transfer = new PostgresTransfer(db, heads);
+    this.audit = new PostgresAudit(db);
+    this.people = new PostgresPeople(db, this.audit);
+    this.budgets = new PostgresBudgets(db, this.audit);
+    this.transfer = new PostgresTransfer(db, heads, this);
     const deps = { heads, sessions, references, drafts: this.drafts, intakes: this.intakes };
     const appender = new EntryAppender(db, deps, clock);
     this.entries = withEntryForgetting(

@@ -2,10 +2,11 @@ import { LonghaulError } from "../../../model/errors.ts";
 import type { PostgresDatabase, Sql, Transaction } from "../connection/postgres-database.ts";
 import { LOG_TABLES } from "./log-tables.ts";
 import { MEMORY_TABLES } from "./memory-tables.ts";
+import { TEAM_TABLES } from "./team-tables.ts";
 import { WORK_TABLES } from "./work-tables.ts";
 
 /** All migrations in order; migration n upgrades a schema from version n-1 to n. Never edited once released. */
-const SCHEMA_STEPS: readonly string[] = [LOG_TABLES, WORK_TABLES, MEMORY_TABLES];
+const SCHEMA_STEPS: readonly string[] = [LOG_TABLES, WORK_TABLES, MEMORY_TABLES, TEAM_TABLES];
 
 /** First half of the advisory lock's key; the second is made of the schema's name. */
 const LOCK_CLASS = 0x4c48;

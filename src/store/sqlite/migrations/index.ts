@@ -4,6 +4,7 @@ import { MARKS_MIGRATION as marks } from "./003-marks.ts";
 import { LEASES_MIGRATION as leases } from "./004-leases.ts";
 import { TASKS_MIGRATION as tasks } from "./005-tasks.ts";
 import { CHECKSUMS_MIGRATION as checksums } from "./006-checksums.ts";
+import { TEAM_MIGRATION as team } from "./007-team.ts";
 
 /** All migrations in order; migration n upgrades a database from user_version n-1 to n. Never edited once released. */
-export const MIGRATIONS: readonly string[] = [log, intakes, marks, leases, tasks, checksums];
+export const MIGRATIONS: readonly string[] = [log, intakes, marks, leases, tasks, checksums, team];
