@@ -85,6 +85,14 @@ function defineChange<const Name extends Change>(change: Name, summary: string) 
       if (confirm === undefined) return toChangeJson(plan, way, false);
       if (confirm !== plan.digest || !connections.apply(agent, way, change, confirm))
         throw new ApiError("PREVIEW_CHANGED", "The file or the change has become another one since.");
+      const { services, caller } = call;
+      if (plan.files.length > 0)
+        await services.kernel.team.record({
+          actor: caller.id,
+          act: `config.${change}`,
+          target: agent,
+          details: { way, files: plan.files.length },
+        });
       return toChangeJson(plan, way, plan.files.length > 0);
     },
   );

@@ -1,6 +1,7 @@
 import { readPinnedEntries } from "../../conversation/read-pinned-entries.ts";
 import type { Kernel, SessionId, SessionRecord } from "../../index.ts";
 import { findOrigin } from "../../model/session-origin.ts";
+import { findSessionOwner } from "../../model/session-owner.ts";
 import { listSessions } from "../find-session.ts";
 import { listActiveTasks } from "../tasks/collect-tasks.ts";
 import type { RetentionFamily } from "./retention-plan.ts";
@@ -37,6 +38,7 @@ export async function readFamilies(
       root,
       ...(record?.title !== undefined && { title: record.title }),
       ...(agent !== undefined && { agent }),
+      person: findSessionOwner(root),
       sessions: ids,
       usedAt,
       sizeBytes,
