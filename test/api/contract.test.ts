@@ -284,12 +284,12 @@ test("every route answers as the document says", async () => {
   expect((await api.get(at)).status).toBe(404);
 
   // People: from the first one on, everybody needs a token.
-  const first = (await api.post("/people", { name: "alice", role: "admin" })).body;
-  const admin = api.as(first.token);
+  const founder = (await api.post("/people", { name: "alice", role: "admin" })).body;
+  const admin = api.as(founder.token);
   expect((await admin.get("/people")).body.me).toEqual({ name: "alice", role: "admin" });
   await admin.ask("PATCH", "/people/alice", { models: ["claude-*"] });
-  const budget = (await admin.post("/budgets", { amount: 5, unit: "usd", period: "week" })).body;
-  expect((await admin.ask("DELETE", `/budgets/${budget.id}`)).body).toEqual({ isRemoved: true });
+  const weekly = (await admin.post("/budgets", { amount: 5, unit: "usd", period: "week" })).body;
+  expect((await admin.ask("DELETE", `/budgets/${weekly.id}`)).body).toEqual({ isRemoved: true });
   await admin.post("/people/alice/token", { graceMs: 60_000 });
   expect((await admin.get("/audit?limit=2")).body).toMatchObject({ after: 2 });
   expect((await admin.ask("DELETE", "/people/alice/token")).status).toBe(200);

@@ -90,9 +90,9 @@ test("a used up budget refuses in each API's own form, on every gateway, and say
 
   await team.setBudget({ person: "alice", amount: 1_000_000, unit: "tokens", period: "month" }, { by });
   expect((await send(other, secret, "Raised.")).status).toBe(200);
-  expect((await ask(other, { path: "/v1/embeddings", headers, body: { model: "e", input: "x" } })).status).toBe(
-    403,
-  );
+  expect(
+    (await ask(other, { path: "/v1/embeddings", headers, body: { model: "e", input: "x" } })).status,
+  ).toBe(403);
 });
 
 test("money is counted by the prices of usage, and a model without a price is refused", async () => {
@@ -115,7 +115,8 @@ test("money is counted by the prices of usage, and a model without a price is re
   const notes: string[] = [];
   for (const { id } of sessions) {
     await using session = await gateway.kernel.session(id);
-    for (const entry of await session.read({ from: 1, kinds: ["notice"] })) if ("text" in entry) notes.push(String(entry.text));
+    for (const entry of await session.read({ from: 1, kinds: ["notice"] }))
+      if ("text" in entry) notes.push(String(entry.text));
   }
   expect(notes.filter((text) => text.includes("budget of alice"))).toHaveLength(1);
   expect(gateway.logged.filter(({ event }) => event === "budget")).toHaveLength(1);

@@ -50,6 +50,7 @@ describe("the files of a store", () => {
       "f7640fd8ab35f083",
       "39d9b2610bbb1f9e",
       "5fb3a2193947f39f",
+      "9d181a8990cd2df9",
     ]);
   });
 });

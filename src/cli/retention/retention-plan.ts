@@ -53,7 +53,8 @@ export function planRetention(
   const groups = new Map<RetentionRule, RetentionFamily[]>();
   for (const family of families) {
     const rule = rules.find(
-      ({ agent, person }) => matchesAgent(family, agent) && (person === undefined || person === family.person),
+      ({ agent, person }) =>
+        matchesAgent(family, agent) && (person === undefined || person === family.person),
     );
     if (rule) groups.set(rule, [...(groups.get(rule) ?? []), family]);
   }

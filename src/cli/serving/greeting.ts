@@ -62,7 +62,7 @@ export function toGreetingJson(listening: GatewayFacts): object {
 
 /** The agents on this computer come first. */
 function orderAgents({ url, loaded, found }: GatewayFacts): readonly (AgentLines & { isFound: boolean })[] {
-  const agents = buildAgentLines({ url, needsToken: loaded.config.tokens.length > 0 });
+  const agents = buildAgentLines({ url, needsToken: loaded.config.tokens.length > 0 || loaded.config.team });
   return agents
     .map((one) => ({ ...one, isFound: found.includes(one.agent) }))
     .sort((one, other) => Number(other.isFound) - Number(one.isFound));
@@ -96,7 +96,7 @@ function renderUpstreams({ loaded: { config }, env }: GatewayFacts, paint: Paint
 const RECALL_WORDS = { off: "", "after-edit": "after the first edit", always: "always" } as const;
 
 function renderSettings({ loaded: { config, path, project } }: GatewayFacts): readonly string[] {
-  const { policy, dryRun, threshold, control, when, recall, redact, tokens } = config;
+  const { policy, dryRun, threshold, control, when, recall, redact, tokens, team } = config;
   const moment =
     when === "late" ? `at ${threshold}%` : `when that saves money, at the latest at ${threshold}%`;
   const edits =
@@ -115,7 +115,9 @@ function renderSettings({ loaded: { config, path, project } }: GatewayFacts): re
     `redaction ${redact ? "on" : "off"}`,
     tokens.length > 0
       ? `tokens: ${tokens.map(({ name }) => escapeLine(name)).join(", ")}`
-      : "no token required",
+      : team
+        ? "people of the store"
+        : "no token required",
   ];
   return [
     `${edits}; ${more.join(", ")}.`,

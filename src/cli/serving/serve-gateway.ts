@@ -71,7 +71,10 @@ export async function serveGateway(
       place: context,
       store,
       server: findStdioServer(context, options),
-      gateway: () => ({ url: toLoopbackUrl(address()), needsToken: live.current().tokens.length > 0 }),
+      gateway: () => ({
+        url: toLoopbackUrl(address()),
+        needsToken: live.current().tokens.length > 0 || live.current().team,
+      }),
       notes: loaded.config.port === 0 ? [FREE_PORT] : [],
     });
   const parts = { kernel, config: live.current, log, logForm, env: { ...env }, mcp, agents } as const;

@@ -1,6 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { countPersonContent, type ErasedPerson, erasePerson } from "../../conversation/erasing/erase-person.ts";
+import {
+  countPersonContent,
+  type ErasedPerson,
+  erasePerson,
+} from "../../conversation/erasing/erase-person.ts";
 import {
   type ErasedCounts,
   type ErasureCertificate,
@@ -8,7 +12,12 @@ import {
   parseCertificate,
 } from "../../conversation/erasing/erasure-certificate.ts";
 import { verifyErasure } from "../../conversation/erasing/verify-erasure.ts";
-import { buildPersonId, getMemoryAgent, listSessionPrefixes, readFormerIds } from "../../gateway/identity/index.ts";
+import {
+  buildPersonId,
+  getMemoryAgent,
+  listSessionPrefixes,
+  readFormerIds,
+} from "../../gateway/identity/index.ts";
 import { type Kernel, LonghaulError } from "../../index.ts";
 import { askYesNo } from "../ask-yes-no.ts";
 import type { CommonValues } from "../cli-command.ts";
@@ -44,7 +53,8 @@ export async function forgetPerson(
       { details: { person: name } },
     );
   if (!options.yes && !(await isConfirmed(context, options, name, counts))) {
-    if (options.json) await printTo(context.stdout, `${toSafeJson({ person: name, isDryRun: true, counts })}\n`);
+    if (options.json)
+      await printTo(context.stdout, `${toSafeJson({ person: name, isDryRun: true, counts })}\n`);
     return EXIT.fine;
   }
   const certificate = await erasePerson(kernel, person, { by: getActor() });

@@ -117,7 +117,8 @@ export async function listPersonSessions(
 /** True if the store has a blob. */
 export async function hasBlob(kernel: Kernel, digest: string): Promise<boolean> {
   try {
-    for await (const _ of kernel.blobs.stream(digest as Parameters<Kernel["blobs"]["stream"]>[0])) return true;
+    for await (const _ of kernel.blobs.stream(digest as Parameters<Kernel["blobs"]["stream"]>[0]))
+      return true;
     return true;
   } catch (error) {
     if (isLonghaulError(error, "BLOB_NOT_FOUND")) return false;
@@ -130,7 +131,8 @@ async function countRecords(kernel: Kernel, { name, memoryAgent }: ErasedPerson,
   const own = new Set(ids);
   const [tokens, budgets] = [await kernel.team.tokens(name), await kernel.team.budgets(name)];
   const memories = own.has(`memory:${memoryAgent}`)
-    ? (await kernel.memories(memoryAgent).list({ limit: PAGE_SESSIONS, validAt: "ever", trust: "rejected" })).length
+    ? (await kernel.memories(memoryAgent).list({ limit: PAGE_SESSIONS, validAt: "ever", trust: "rejected" }))
+        .length
     : 0;
   let tasks = 0;
   for (const id of own) tasks += (await kernel.tasks.list({ session: id, limit: PAGE_SESSIONS })).length;

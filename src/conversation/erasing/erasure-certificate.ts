@@ -82,7 +82,13 @@ export function digestCertificate(certificate: Omit<ErasureCertificate, "digest"
     JSON.stringify([
       [FORMAT, VERSION, person, by, startedAt, finishedAt],
       [count, entries, memories, tasks, blobCount, tokens, budgets],
-      sessions.map(({ id, entries: length, firstAt, lastAt, digest }) => [id, length, firstAt, lastAt, digest]),
+      sessions.map(({ id, entries: length, firstAt, lastAt, digest }) => [
+        id,
+        length,
+        firstAt,
+        lastAt,
+        digest,
+      ]),
       [blobs, sharedBlobs, scrubbed],
     ]),
   );
@@ -106,7 +112,12 @@ export function formatCertificate(certificate: ErasureCertificate): string {
     ["digest", digest],
   ];
   const lines = rows.map(([name, value]) => `${name.padEnd(14)}${value}`);
-  return ["Certificate of erasure", "", ...lines, "", "Backups taken before hold the content until they are deleted.", ""].join(
-    "\n",
-  );
+  return [
+    "Certificate of erasure",
+    "",
+    ...lines,
+    "",
+    "Backups taken before hold the content until they are deleted.",
+    "",
+  ].join("\n");
 }

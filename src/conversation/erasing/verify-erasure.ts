@@ -37,7 +37,8 @@ export async function verifyErasure(
     else notes.push("the person has a conversation that began after the erasure");
   }
   for (const digest of certificate.blobs)
-    if (await hasBlob(kernel, digest)) notes.push(`blob ${digest.slice(0, 12)} was stored again after the erasure`);
+    if (await hasBlob(kernel, digest))
+      notes.push(`blob ${digest.slice(0, 12)} was stored again after the erasure`);
   const now = await kernel.team.find(person.name);
   if (now && now.createdAt < certificate.finishedAt) problems.push("the person still has tokens or budgets");
   else if (now) notes.push("a person of the same name was added after the erasure");
@@ -47,7 +48,8 @@ export async function verifyErasure(
 async function isRecorded(kernel: Kernel, { digest }: ErasureCertificate): Promise<boolean> {
   for (let after = 0; ; ) {
     const page = await kernel.team.audit({ after, limit: PAGE });
-    if (page.some(({ act, details }) => act === "person.erase" && details.certificate === digest)) return true;
+    if (page.some(({ act, details }) => act === "person.erase" && details.certificate === digest))
+      return true;
     after = page.at(-1)?.seq ?? after;
     if (page.length < PAGE) return false;
   }

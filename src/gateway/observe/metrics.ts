@@ -149,7 +149,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
     ),
   } as const;
   const all: readonly Metric[] = [...Object.values(families), ...createProcessMetrics(options)];
-  return { ...families, people: createPersonMetrics(), render: () => all.map((metric) => metric.render()).join("") };
+  return {
+    ...families,
+    people: createPersonMetrics(),
+    render: () => all.map((metric) => metric.render()).join(""),
+  };
 }
 
 function createProcessMetrics(options: MetricsOptions): readonly Metric[] {

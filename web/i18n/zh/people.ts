@@ -19,7 +19,8 @@ export const zh: Texts<keyof typeof en> = {
   expires: "令牌截止日期",
   save: "添加",
   tokenTitle: "{name} 的令牌",
-  tokenHint: "令牌只在此刻显示，不会保存。智能体用 x-longhaul-token 发送它；如果网关有提供商的密钥，也可以直接当作密钥。",
+  tokenHint:
+    "令牌只在此刻显示，不会保存。智能体用 x-longhaul-token 发送它；如果网关有提供商的密钥，也可以直接当作密钥。",
   rotate: "新令牌",
   rotateNamed: "为 {name} 生成新令牌",
   rotateHint: "{name} 将得到新令牌，旧令牌在一天内仍然有效。",

@@ -16,7 +16,11 @@ export function BudgetBar({ budget }: { readonly budget: Budget }) {
   const share = amount > 0 ? used / amount : 1;
   const level = share >= 1 ? "full" : share >= WARNING_SHARE ? "high" : "low";
   const words = [
-    text("used", { used: formatAmount(used, unit), amount: formatAmount(amount, unit), period: text(period) }),
+    text("used", {
+      used: formatAmount(used, unit),
+      amount: formatAmount(amount, unit),
+      period: text(period),
+    }),
     ...(project === null ? [] : [text("forProject", { name: project })]),
     ...(model === null ? [] : [text("forModel", { name: model })]),
   ].join(" · ");

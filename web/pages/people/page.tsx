@@ -48,10 +48,7 @@ export default function PeoplePage() {
           return (
             <>
               {all.length === 0 ? (
-                <EmptyState
-                  title={text("nobody")}
-                  hint={text(canChange ? "nobodyHint" : "nothingOfYours")}
-                >
+                <EmptyState title={text("nobody")} hint={text(canChange ? "nobodyHint" : "nothingOfYours")}>
                   {addButton || undefined}
                 </EmptyState>
               ) : (

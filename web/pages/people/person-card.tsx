@@ -59,7 +59,9 @@ export function PersonCard({ person, usage, canChange, onRotate, onRevoke }: Per
 function describeToken(tokens: Person["tokens"]): string {
   const valid = tokens.filter(({ isValid }) => isValid).at(-1);
   if (!valid) return text("tokenEnded");
-  return valid.expiresAt === null ? text("tokenValid") : text("tokenUntil", { day: formatDay(valid.expiresAt) });
+  return valid.expiresAt === null
+    ? text("tokenValid")
+    : text("tokenUntil", { day: formatDay(valid.expiresAt) });
 }
 
 function describeUsage(usage: UsageRow | undefined): string {
