@@ -4,7 +4,7 @@ export type { AuditAct, AuditEntry } from "./model/audit.ts";
 export {
   BUDGET_PERIODS,
   BUDGET_UNITS,
-  type Budget,
+  type TeamBudget,
   type BudgetPeriod,
   type BudgetRule,
   type BudgetScope,

@@ -178,7 +178,7 @@ export class Reception {
       }
       if (read.type === "refused") throw new FaultError(read.fault);
       const { target } = admission;
-      const principal = await this.#deps.formerPeople.complete(admission.principal);
+      const principal = await this.#completePerson(admission.principal);
       const { body, raw } = read;
       const onPrepared = () => {
         permit.release();
@@ -197,6 +197,16 @@ export class Reception {
       this.#deps.observer.recordEnd(trace);
       await spending.end();
     }
+  }
+
+  /** The principal with former ids, and for a token of the configuration with the store's person of its name. */
+  async #completePerson(principal: AdmittedRequest["principal"]): Promise<AdmittedRequest["principal"]> {
+    const { formerPeople, services, onError } = this.#deps;
+    const complete = await formerPeople.complete(principal);
+    const { token, person } = complete;
+    if (token === undefined || person || !(await services.spending.state.isInUse())) return complete;
+    const found = await services.kernel.team.find(token).catch(onError);
+    return found ? { ...complete, person: found } : complete;
   }
 
   async #answer(incoming: Incoming): Promise<void> {

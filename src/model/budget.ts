@@ -23,6 +23,6 @@ export interface BudgetRule extends BudgetScope {
 }
 
 /** A stored budget. Another amount for the same requests, unit and period has the same id. */
-export interface Budget extends BudgetRule {
+export interface TeamBudget extends BudgetRule {
   readonly id: string;
 }

@@ -1,5 +1,5 @@
 import type { AuditAct } from "../model/audit.ts";
-import type { Budget } from "../model/budget.ts";
+import type { TeamBudget } from "../model/budget.ts";
 
 /** The use of a budget in one period. */
 export interface BudgetUse {
@@ -44,9 +44,9 @@ export interface ReservationResult {
 /** Budgets, and their use across all gateways of a store. */
 export interface BudgetStore {
   /** The budgets of a person and those of everybody; without a name all budgets. */
-  list(person?: string): Promise<readonly Budget[]>;
+  list(person?: string): Promise<readonly TeamBudget[]>;
   /** Adds a budget, or replaces the one with its id; the count of the period stays. */
-  put(budget: Budget, act: AuditAct): Promise<void>;
+  put(budget: TeamBudget, act: AuditAct): Promise<void>;
   /** Removes a budget with its counts; false if there is none. */
   remove(id: string, act: AuditAct): Promise<boolean>;
   /** The use of budgets in the given periods; a period without use is left out. */

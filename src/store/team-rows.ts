@@ -1,4 +1,4 @@
-import type { Budget, BudgetPeriod, BudgetUnit } from "../model/budget.ts";
+import type { TeamBudget, BudgetPeriod, BudgetUnit } from "../model/budget.ts";
 import type { Person, PersonRole, PersonToken } from "../model/person.ts";
 import type { BudgetUse } from "./budget-store.ts";
 
@@ -26,7 +26,7 @@ export function toPersonToken(row: TeamRow): PersonToken {
   };
 }
 
-export function toBudget({ id, person, project, model, unit, amount, period }: TeamRow): Budget {
+export function toBudget({ id, person, project, model, unit, amount, period }: TeamRow): TeamBudget {
   return {
     id: id as string,
     ...(typeof person === "string" && { person }),

@@ -1,5 +1,5 @@
 import type { AuditEntry } from "../model/audit.ts";
-import type { Budget } from "../model/budget.ts";
+import type { TeamBudget } from "../model/budget.ts";
 import type { SessionId } from "../model/entry.ts";
 import type { Person, PersonToken } from "../model/person.ts";
 import type { BudgetUse } from "./budget-store.ts";
@@ -25,7 +25,7 @@ export interface MovedRecord {
 export interface MovedTeam {
   readonly people: readonly Person[];
   readonly tokens: readonly PersonToken[];
-  readonly budgets: readonly Budget[];
+  readonly budgets: readonly TeamBudget[];
   readonly uses: readonly BudgetUse[];
   /** Entries after those that the target has. */
   readonly audit: readonly AuditEntry[];

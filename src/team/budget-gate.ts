@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Budget } from "../model/budget.ts";
+import type { TeamBudget } from "../model/budget.ts";
 import type { Clock } from "../model/clock.ts";
 import type { BudgetStore } from "../store/budget-store.ts";
 import { getKeptFrom, getPeriodStart } from "./budget-period.ts";
@@ -118,7 +118,7 @@ export class BudgetGate implements AsyncDisposable {
   }
 }
 
-function getAmount({ unit }: Budget, { tokens, usd = 0 }: BudgetAmounts): number {
+function getAmount({ unit }: TeamBudget, { tokens, usd = 0 }: BudgetAmounts): number {
   return unit === "usd" ? usd : unit === "tokens" ? tokens : 1;
 }
 

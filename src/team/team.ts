@@ -1,7 +1,7 @@
 import { computeDigest } from "../base/digest.ts";
 import { checkFields, checkKind, checkTexts } from "../model/argument-checks.ts";
 import type { AuditAct, AuditEntry } from "../model/audit.ts";
-import type { Budget, BudgetRule } from "../model/budget.ts";
+import type { TeamBudget, BudgetRule } from "../model/budget.ts";
 import { BUDGET_PERIODS, BUDGET_UNITS } from "../model/budget.ts";
 import type { Clock } from "../model/clock.ts";
 import { checkWholeNumber, createArgumentError, LonghaulError } from "../model/errors.ts";
@@ -180,7 +180,7 @@ export class Team {
   }
 
   /** Adds a budget, or changes the amount of the one with the same scope, unit and period; its count goes on. */
-  async setBudget(rule: BudgetRule, options: { readonly by: string }): Promise<Budget> {
+  async setBudget(rule: BudgetRule, options: { readonly by: string }): Promise<TeamBudget> {
     this.#assertOpen();
     checkFields("options", options, { by: "name" });
     const { person, project, model, unit, period, amount } = checkRule(rule);

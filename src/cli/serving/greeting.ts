@@ -13,6 +13,8 @@ interface GatewayFacts {
   readonly env: Environment;
   /** Titles of the agents on this computer. */
   readonly found: readonly string[];
+  /** True if the gateway admits nobody without a token. */
+  readonly needsToken: boolean;
 }
 
 /** Builds the greeting: address, lines to paste into agents, upstreams and settings. */
@@ -61,8 +63,8 @@ export function toGreetingJson(listening: GatewayFacts): object {
 }
 
 /** The agents on this computer come first. */
-function orderAgents({ url, loaded, found }: GatewayFacts): readonly (AgentLines & { isFound: boolean })[] {
-  const agents = buildAgentLines({ url, needsToken: loaded.config.tokens.length > 0 || loaded.config.team });
+function orderAgents({ url, needsToken, found }: GatewayFacts): readonly (AgentLines & { isFound: boolean })[] {
+  const agents = buildAgentLines({ url, needsToken });
   return agents
     .map((one) => ({ ...one, isFound: found.includes(one.agent) }))
     .sort((one, other) => Number(other.isFound) - Number(one.isFound));
@@ -95,8 +97,8 @@ function renderUpstreams({ loaded: { config }, env }: GatewayFacts, paint: Paint
 
 const RECALL_WORDS = { off: "", "after-edit": "after the first edit", always: "always" } as const;
 
-function renderSettings({ loaded: { config, path, project } }: GatewayFacts): readonly string[] {
-  const { policy, dryRun, threshold, control, when, recall, redact, tokens, team } = config;
+function renderSettings({ loaded: { config, path, project }, needsToken }: GatewayFacts): readonly string[] {
+  const { policy, dryRun, threshold, control, when, recall, redact, tokens } = config;
   const moment =
     when === "late" ? `at ${threshold}%` : `when that saves money, at the latest at ${threshold}%`;
   const edits =
@@ -115,7 +117,7 @@ function renderSettings({ loaded: { config, path, project } }: GatewayFacts): re
     `redaction ${redact ? "on" : "off"}`,
     tokens.length > 0
       ? `tokens: ${tokens.map(({ name }) => escapeLine(name)).join(", ")}`
-      : team
+      : needsToken
         ? "people of the store"
         : "no token required",
   ];

@@ -88,7 +88,9 @@ export async function serveGateway(
   const offHangUp = context.onHangUp?.(() => void live.reload());
   try {
     const found = findAgents(context).map(({ title }) => title);
-    const facts = { url: gateway.url, store, loaded, env, found };
+    const { tokens, team } = loaded.config;
+    const needsToken = tokens.length > 0 || team || (await kernel.team.isInUse());
+    const facts = { url: gateway.url, store, loaded, env, found, needsToken };
     if (options.json) await say(toSafeJson(toGreetingJson(facts)));
     else
       for (const line of renderGreeting(facts, choosePaint(context, options), options.quiet === true))

@@ -1,5 +1,5 @@
 import type { AuditAct } from "../../../model/audit.ts";
-import type { Budget } from "../../../model/budget.ts";
+import type { TeamBudget } from "../../../model/budget.ts";
 import type { BudgetReservation, BudgetStore, BudgetUse, ReservationResult } from "../../budget-store.ts";
 import { LAPSED_KEPT_MS } from "../../lapsed-reservations.ts";
 import { toBudget, toBudgetUse } from "../../team-rows.ts";
@@ -16,7 +16,7 @@ export class PostgresBudgets implements BudgetStore {
     this.#audit = audit;
   }
 
-  async list(person?: string): Promise<readonly Budget[]> {
+  async list(person?: string): Promise<readonly TeamBudget[]> {
     const rows =
       person === undefined
         ? await this.#db.query("SELECT * FROM @budgets ORDER BY id")
@@ -26,7 +26,7 @@ export class PostgresBudgets implements BudgetStore {
     return rows.map(toBudget);
   }
 
-  async put(budget: Budget, act: AuditAct): Promise<void> {
+  async put(budget: TeamBudget, act: AuditAct): Promise<void> {
     await this.#db.transact(async (sql) => {
       await this.#audit.record(sql, act);
       await this.write(sql, budget);
@@ -91,7 +91,7 @@ export class PostgresBudgets implements BudgetStore {
   }
 
   /** Adds or replaces a budget inside a transaction of the caller. */
-  async write(sql: Sql, { id, person, project, model, unit, amount, period }: Budget): Promise<void> {
+  async write(sql: Sql, { id, person, project, model, unit, amount, period }: TeamBudget): Promise<void> {
     await sql.query(
       `INSERT INTO @budgets (id, person, project, model, unit, amount, period) VALUES ($1, $2, $3, $4, $5, $6, $7)
        ON CONFLICT (id) DO UPDATE SET amount = excluded.amount`,

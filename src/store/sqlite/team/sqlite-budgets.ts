@@ -1,5 +1,5 @@
 import type { AuditAct } from "../../../model/audit.ts";
-import type { Budget } from "../../../model/budget.ts";
+import type { TeamBudget } from "../../../model/budget.ts";
 import type {
   BudgetReservation,
   BudgetShare,
@@ -55,12 +55,12 @@ export class SqliteBudgets implements BudgetStore {
     };
   }
 
-  list(person?: string): Promise<readonly Budget[]> {
+  list(person?: string): Promise<readonly TeamBudget[]> {
     const { all, list } = this.#statements;
     return this.#db.read(() => (person === undefined ? all.all() : list.all(person)).map(toBudget));
   }
 
-  async put(budget: Budget, act: AuditAct): Promise<void> {
+  async put(budget: TeamBudget, act: AuditAct): Promise<void> {
     await this.#db.transact(() => {
       this.write(budget);
       this.#audit.record(act);
@@ -129,7 +129,7 @@ export class SqliteBudgets implements BudgetStore {
   }
 
   /** Adds or replaces a budget inside a transaction of the caller. */
-  write({ id, person, project, model, unit, amount, period }: Budget): void {
+  write({ id, person, project, model, unit, amount, period }: TeamBudget): void {
     const scope = [person ?? null, project ?? null, model ?? null];
     this.#statements.put.run(id, ...scope, unit, amount, period);
   }
