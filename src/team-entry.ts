@@ -4,11 +4,11 @@ export type { AuditAct, AuditEntry } from "./model/audit.ts";
 export {
   BUDGET_PERIODS,
   BUDGET_UNITS,
-  type TeamBudget,
   type BudgetPeriod,
   type BudgetRule,
   type BudgetScope,
   type BudgetUnit,
+  type TeamBudget,
 } from "./model/budget.ts";
 export { PERSON_ROLES, type Person, type PersonRole, type PersonToken } from "./model/person.ts";
 export type { RemovedPerson } from "./store/people-store.ts";

@@ -1,4 +1,4 @@
-import type { TeamBudget, BudgetPeriod, BudgetUnit } from "../model/budget.ts";
+import type { BudgetPeriod, BudgetUnit, TeamBudget } from "../model/budget.ts";
 import type { Person, PersonRole, PersonToken } from "../model/person.ts";
 import type { BudgetUse } from "./budget-store.ts";
 

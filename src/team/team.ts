@@ -1,7 +1,7 @@
 import { computeDigest } from "../base/digest.ts";
 import { checkFields, checkKind, checkTexts } from "../model/argument-checks.ts";
 import type { AuditAct, AuditEntry } from "../model/audit.ts";
-import type { TeamBudget, BudgetRule } from "../model/budget.ts";
+import type { BudgetRule, TeamBudget } from "../model/budget.ts";
 import { BUDGET_PERIODS, BUDGET_UNITS } from "../model/budget.ts";
 import type { Clock } from "../model/clock.ts";
 import { checkWholeNumber, createArgumentError, LonghaulError } from "../model/errors.ts";

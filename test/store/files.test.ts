@@ -246,5 +246,8 @@ test("a store of the version before people is read as it is, and can be repaired
     expect(await kernel.team.people()).toEqual([]);
     expect((await kernel.head("s")).seq).toBe(1);
   }
-  expect(await repairStore(path, join(testFolder(), "new"))).toMatchObject({ entries: 1, incompleteTables: [] });
+  expect(await repairStore(path, join(testFolder(), "new"))).toMatchObject({
+    entries: 1,
+    incompleteTables: [],
+  });
 });

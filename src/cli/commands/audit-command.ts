@@ -22,7 +22,7 @@ const COLUMNS: readonly Column[] = [
 /** Shows the log of administrative acts. */
 export const auditCommand = defineCommand({
   name: "audit",
-  summary: "show who changed people, tokens, budgets and settings, and erased or exported conversations",
+  summary: "show administrative acts: people, tokens, budgets, erasures, exports",
   usage: ["audit [--after SEQ]"],
   about:
     "The log is append-only, and each entry holds the digest of the one before. The command checks the whole chain and ends with 3 if an entry is missing or was changed.",

@@ -32,7 +32,7 @@ export const forgetCommand = defineCommand({
     "forget --verify FILE",
   ],
   about:
-    'Name a memory by its id, as "longhaul memories" lists it; an entry as <session>#<number>; a session by its id. Summaries and extracts that repeat an entry are deleted with it, and so are its chunks in the index. Agents cannot save a forgotten memory again. There is no undo, so the command asks before it deletes entries and sessions. --person erases everything of a person of a shared gateway: conversations, memories, tasks, tokens and budgets; without --yes it shows the counts. Its certificate says what was erased, by counts and digests, and --verify compares it with the store.',
+    'Name a memory by its id, as "longhaul memories" lists it; an entry as <session>#<number>; a session by its id. Summaries and extracts that repeat an entry are deleted with it, and so are its chunks in the index. Agents cannot save a forgotten memory again. There is no undo, so the command asks before it deletes entries and sessions. --person erases everything of a person of a shared gateway: conversations, memories, tasks, tokens and budgets; without --yes it shows the counts. Its certificate lists counts and digests of the erased content, and --verify compares it with the store.',
   options: {
     yes: { type: "boolean", short: "y", help: "forget entries and sessions without asking" },
     path: {

@@ -63,7 +63,11 @@ export function toGreetingJson(listening: GatewayFacts): object {
 }
 
 /** The agents on this computer come first. */
-function orderAgents({ url, needsToken, found }: GatewayFacts): readonly (AgentLines & { isFound: boolean })[] {
+function orderAgents({
+  url,
+  needsToken,
+  found,
+}: GatewayFacts): readonly (AgentLines & { isFound: boolean })[] {
   const agents = buildAgentLines({ url, needsToken });
   return agents
     .map((one) => ({ ...one, isFound: found.includes(one.agent) }))

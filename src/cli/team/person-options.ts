@@ -69,13 +69,6 @@ export function parseExpiry(text: string, now: number): number {
   );
 }
 
-/** A length of time given by an option. */
-export function parseDuration(name: string, text: string): number {
-  const length = parseLength(text, UNITS);
-  if (length !== undefined) return length;
-  throw new UsageError(`--${name} is ${JSON.stringify(text)}; expected a length such as 30min, 24h or 7d`);
-}
-
 function parseList(text: string): readonly string[] | null {
   if (text === "all") return null;
   return text

@@ -39,7 +39,7 @@ export function renderPeople(
 }
 
 /** The state of the newest token, and of others that are still valid. */
-export function describeTokens(tokens: readonly PersonToken[], now: number): string {
+function describeTokens(tokens: readonly PersonToken[], now: number): string {
   const valid = tokens.filter((token) => isValid(token, now));
   const newest = valid.at(-1);
   if (!newest)

@@ -6,7 +6,7 @@ import { digestCertificate, type ErasureCertificate } from "./erasure-certificat
 const PAGE = 1_000;
 
 /** The result of comparing a certificate with the store. */
-export interface ErasureCheck {
+interface ErasureCheck {
   /** Contradictions; empty if the certificate holds. */
   readonly problems: readonly string[];
   /** Changes since then that contradict nothing. */

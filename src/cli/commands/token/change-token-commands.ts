@@ -4,11 +4,11 @@ import { EXIT } from "../../exit-code.ts";
 import { formatQuantity } from "../../format-count.ts";
 import { openExistingStore } from "../../open-store.ts";
 import { printTo } from "../../printer.ts";
+import { parseDuration } from "../../tasks/units.ts";
 import {
   EXPIRY_OPTION,
   getActor,
   PERSON_SETTINGS,
-  parseDuration,
   parseExpiry,
   readBudgetOptions,
   readPersonSettings,
@@ -71,13 +71,13 @@ export const revokeTokenCommand = defineCommand({
 /** Changes rights and budgets. */
 export const setTokenCommand = defineCommand({
   name: "token set",
-  summary: "change the role, budgets, models and upstreams of a person, or the budgets of the team",
+  summary: "change the role, budgets and models of a person, or the budgets of the team",
   usage: [
     "token set <name> [--role ROLE] [--budget BUDGET]… [options]",
     "token set --team [--budget BUDGET]… [--remove ID]…",
   ],
   about:
-    "A budget replaces the one with the same unit, period, project and model; the count of the period goes on. Budgets of the team count all people together.",
+    "A budget replaces the one with the same unit, period, project and model; the count of the period continues. Budgets of the team count all people together.",
   options: {
     ...PERSON_SETTINGS,
     team: { type: "boolean", help: "budgets that all people share" },
