@@ -30,7 +30,7 @@ export async function reserveBudget(
   );
   const [first] = warnings;
   if (!first) return;
-  if (!incoming.response.headersSent) incoming.response.setHeader(WARNING_HEADER, first.text);
+  if (!incoming.response.headersSent) incoming.response.setHeader(WARNING_HEADER, toHeaderText(first.text));
   for (const { text } of warnings.filter(({ isNew }) => isNew)) {
     services.onBudgetWarning(text);
     const { conversation, session } = thread;
@@ -38,6 +38,11 @@ export async function reserveBudget(
       .runInTurn(async () => conversation.recordAppended([await session.note(text)]))
       .catch(services.onStoreFailure);
   }
+}
+
+/** A text without the characters that a header cannot hold, such as those of a name. */
+function toHeaderText(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, "?");
 }
 
 /** Estimates a request before its window is fitted, at prices without a cache. */

@@ -6,6 +6,7 @@ import { BUDGET_PERIODS, BUDGET_UNITS } from "../model/budget.ts";
 import type { Clock } from "../model/clock.ts";
 import { checkWholeNumber, createArgumentError, LonghaulError } from "../model/errors.ts";
 import { PERSON_ROLES, type Person, type PersonRole, type PersonToken } from "../model/person.ts";
+import { LOCAL_PERSON } from "../model/session-owner.ts";
 import type { RemovedPerson } from "../store/people-store.ts";
 import type { Store } from "../store/store.ts";
 import { BudgetGate } from "./budget-gate.ts";
@@ -78,8 +79,12 @@ export class Team {
     options: PersonSettings & { readonly expiresAt?: number; readonly by: string },
   ): Promise<{ readonly person: Person; readonly secret: string }> {
     this.#assertOpen();
-    if (typeof name !== "string" || !NAME.test(name))
-      throw createArgumentError("name", name, "1 to 64 letters, digits, spaces and . _ @ + -");
+    if (typeof name !== "string" || !NAME.test(name) || name === LOCAL_PERSON)
+      throw createArgumentError(
+        "name",
+        name,
+        '1 to 64 letters, digits, spaces and . _ @ + -, and not "local"',
+      );
     checkFields("options", options, { by: "name", expiresAt: "number?" });
     const now = this.#clock.now();
     const known = await this.find(name);

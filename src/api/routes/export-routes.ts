@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { exportSession, type OutputPiece, WRITERS } from "../../formats/index.ts";
-import { findSessionOwner } from "../../model/session-owner.ts";
 import { about } from "../core/named-schema.ts";
 import { requireRecord } from "../core/own-sessions.ts";
 import { type ApiRoute, defineDownload, defineRoute } from "../core/route.ts";
@@ -35,7 +34,7 @@ const exportConversation = defineDownload(
   },
   async ({ services: { kernel }, caller, params, query }) => {
     const { id } = await requireRecord(kernel, caller, params.session);
-    if (caller.name !== undefined && findSessionOwner(id) !== caller.name)
+    if (caller.name !== undefined && !id.startsWith(caller.homePrefix))
       await kernel.team.record({
         actor: caller.id,
         act: "session.export",

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { buildControlReport } from "../../conversation/control/control-report.ts";
 import { readUsageEntries } from "../../conversation/spending/request-usage.ts";
 import type { SessionRecord } from "../../index.ts";
+import { mapPersonNames } from "../../model/session-owner.ts";
 import { addReport, EMPTY_LEDGER } from "../../window-entry.ts";
 import { about } from "../core/named-schema.ts";
 import { listRecords, openOwn, requireRecord } from "../core/own-sessions.ts";
@@ -54,6 +55,7 @@ const getUsage = defineRoute(
         : yieldOne(await requireRecord(kernel, caller, query.session));
     const { rows, total, savings, sessions } = await usage.report(records, {
       ...{ by, from, to, agent, project, model, signal },
+      names: mapPersonNames(by === "person" ? await kernel.team.people() : []),
     });
     return {
       by,

@@ -16,12 +16,16 @@ export const GROUPINGS = [
 
 export type Grouping = (typeof GROUPINGS)[number]["name"];
 
-/** The group of a session's requests; undefined if days, models or requests are the groups. */
-export function findGroup(record: SessionRecord, by: Grouping): string | undefined {
+/** The group of a session's requests; undefined if days, models or requests are the groups. `names` are those of people by id. */
+export function findGroup(
+  record: SessionRecord,
+  by: Grouping,
+  names: ReadonlyMap<string, string>,
+): string | undefined {
   if (by === "session") return record.id;
   if (by === "project") return findOrigin(record).project ?? "(unknown)";
   if (by === "agent") return findOrigin(record).agent ?? "(unknown)";
-  return by === "person" ? findSessionOwner(record.id) : undefined;
+  return by === "person" ? findSessionOwner(record.id, names) : undefined;
 }
 
 /** The rows of a report. */

@@ -12,13 +12,9 @@ import {
   parseCertificate,
 } from "../../conversation/erasing/erasure-certificate.ts";
 import { verifyErasure } from "../../conversation/erasing/verify-erasure.ts";
-import {
-  buildPersonId,
-  getMemoryAgent,
-  listSessionPrefixes,
-  readFormerIds,
-} from "../../gateway/identity/index.ts";
+import { getMemoryAgent, listSessionPrefixes, readFormerIds } from "../../gateway/identity/index.ts";
 import { type Kernel, LonghaulError } from "../../index.ts";
+import { buildPersonId } from "../../model/session-owner.ts";
 import { askYesNo } from "../ask-yes-no.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";

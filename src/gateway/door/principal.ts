@@ -1,6 +1,7 @@
 import { computeDigest } from "../../base/digest.ts";
+import { buildPersonId, LOCAL_PERSON } from "../../model/session-owner.ts";
 import type { Person, PersonRole } from "../../team-entry.ts";
-import { buildPersonId, LOCAL_PERSON, type PersonIds } from "../identity/person-ids.ts";
+import type { PersonIds } from "../identity/person-ids.ts";
 import type { CredentialHeader, TokenMatch } from "./match-token.ts";
 
 /** The person a request belongs to. Principals never share sessions. */
