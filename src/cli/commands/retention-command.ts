@@ -37,7 +37,7 @@ interface Deletion {
 export const retentionCommand = defineCommand({
   name: "retention",
   summary: "delete old conversations by age, by total size, or for one agent or person",
-  usage: ["retention [--older-than TIME] [--max-size SIZE] [--agent NAME] [--person NAME] [options]"],
+  usage: ["retention [--older-than TIME] [--max-size SIZE] [--person NAME] [options]"],
   about:
     'Shows the conversations that would go and asks; without a terminal it only shows them, unless --yes is given. Without --older-than and --max-size the rules of the configuration apply (key "retention"). A conversation goes with its sub-agents and forks, and never while any of them has a pin, a running task or an entry of the last hour. Memories stay. There is no undo: take a backup first.',
   options: {

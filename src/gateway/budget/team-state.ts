@@ -25,6 +25,11 @@ export class TeamState {
     return this.#checked;
   }
 
+  /** Called when a person was recognized, which is certain before the next check. */
+  markInUse(): void {
+    this.#isInUse = true;
+  }
+
   async #check(): Promise<boolean> {
     try {
       this.#isInUse ||= await this.#team.isInUse();

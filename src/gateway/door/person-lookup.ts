@@ -29,7 +29,8 @@ export async function lookUpPerson(
   if (!credential) return { isClosed };
   try {
     const owner = await team.authenticate(credential.secret);
-    return { isClosed, credential, ...(owner && { owner }) };
+    if (owner) state.markInUse();
+    return { isClosed: isClosed || owner !== undefined, credential, ...(owner && { owner }) };
   } catch {
     return { isClosed, credential, hasFailed: true };
   }
