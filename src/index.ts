@@ -81,6 +81,7 @@ export type { StartOptions, TaskHandle, TaskStatus } from "./task/start-options.
 export type { TaskResult } from "./task/task-failure.ts";
 export type { Tasks } from "./task/tasks.ts";
 export type {} from "./task-entry.ts";
+export type {} from "./team-entry.ts";
 export type { Cursor } from "./view/cursor.ts";
 export type { EntriesOptions } from "./view/line-entries.ts";
 export type { Page, PageOptions } from "./view/page.ts";

@@ -35,6 +35,7 @@ import { type Fence, FencedLog } from "./task/fenced-log.ts";
 import { safeListener } from "./task/safe-listener.ts";
 import type { TaskOptions } from "./task/task-options.ts";
 import { Tasks } from "./task/tasks.ts";
+import { Team } from "./team/team.ts";
 import type { ModelFacts } from "./window/models/model-data.ts";
 
 /** Initial metadata of a new session. */
@@ -64,6 +65,8 @@ export class Kernel implements AsyncDisposable {
   readonly monitor: Monitor;
   /** Sizes, files, leases, write-ahead log and caches of the store. */
   readonly maintenance: Maintenance;
+  /** People with tokens, roles and budgets, and the log of administrative acts. */
+  readonly team: Team;
   readonly #store: Store;
   readonly #log: Log;
   readonly #logDeps: LogDeps;
@@ -93,6 +96,7 @@ export class Kernel implements AsyncDisposable {
     this.#logDeps = { store, blobs: this.blobs, limits, clock, ids, queue, meter, caches };
     this.#log = new Log(this.#logDeps);
     this.maintenance = new Maintenance(this.#log, () => this.#scope.assertOpen());
+    this.team = new Team(store, clock, () => this.#scope.assertOpen());
     this.monitor = this.#scope.own(new Monitor(this.#log, settings, monitor !== false));
   }
 

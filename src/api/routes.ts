@@ -13,6 +13,7 @@ import { JOB_ROUTES } from "./routes/job-routes.ts";
 import { LINE_ROUTES } from "./routes/line-routes.ts";
 import { MEMORY_ORDER_ROUTES } from "./routes/memory-order-routes.ts";
 import { MEMORY_ROUTES } from "./routes/memory-routes.ts";
+import { PEOPLE_ROUTES } from "./routes/people-routes.ts";
 import { RECALL_ROUTES } from "./routes/recall-routes.ts";
 import { SERVER_ROUTES } from "./routes/server-routes.ts";
 import { SESSION_ROUTES } from "./routes/session-routes.ts";
@@ -36,6 +37,7 @@ export const API_ROUTES = [
   ...MEMORY_ORDER_ROUTES,
   ...TASK_ROUTES,
   ...USAGE_ROUTES,
+  ...PEOPLE_ROUTES,
   ...JOB_ROUTES,
   ...INDEX_ROUTES,
   ...FIT_ROUTES,

@@ -5,6 +5,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Remember and forget": ["remember", "memories", "forget"],
   "Context and cost": ["context", "usage", "compact", "revert", "pin", "unpin", "replay"],
   "Run programs": ["task", "worker"],
+  "Share with a team": ["token", "audit"],
   "Look after the store": [
     "doctor",
     "backup",
@@ -77,5 +78,11 @@ export const SYNONYMS: Readonly<Record<string, string>> = {
   install: "service",
   info: "status",
   health: "status",
+  people: "token list",
+  person: "token list",
+  tokens: "token list",
+  user: "token add",
+  users: "token list",
+  budget: "token set",
   version: "--version",
 };

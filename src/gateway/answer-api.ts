@@ -86,10 +86,11 @@ function isDirect({ socket, headers }: IncomingMessage): boolean {
 }
 
 async function identifyCaller(principal: Principal, formerPeople: FormerPeople) {
-  const memoryAgent = getMemoryAgent(principal);
-  if (principal.token === undefined) return { id: principal.id, prefixes: undefined, memoryAgent };
-  const prefixes = listSessionPrefixes(await formerPeople.complete(principal));
-  return { id: principal.id, prefixes, memoryAgent };
+  const { id, token: name, role } = principal;
+  const base = { id, name, role, memoryAgent: getMemoryAgent(principal) };
+  if (name === undefined) return { ...base, prefixes: undefined, homePrefix: "" };
+  const own = listSessionPrefixes(await formerPeople.complete(principal));
+  return { ...base, prefixes: role === "admin" ? undefined : own, homePrefix: own[0] ?? "" };
 }
 
 /** A refusal of the door as an error of the API. */

@@ -18,7 +18,7 @@ interface PageDoorDeps {
 export async function answerPage(
   request: IncomingMessage,
   response: ServerResponse,
-  { target }: AdmittedRequest,
+  { principal, target }: AdmittedRequest,
   { services, status, metrics }: PageDoorDeps,
 ): Promise<boolean> {
   const name = target.route.type === "page" ? target.route.name : undefined;
@@ -27,9 +27,10 @@ export async function answerPage(
   request.resume();
   if (name === "dashboard" || name === "asset")
     await sendDashboard(request, response, name === "asset" ? target.path : "/index.html");
-  else if (name === "metrics")
-    response.writeHead(200, { "content-type": METRICS_TYPE }).end(metrics.render());
-  else if (name === "healthz") sendPage(response, buildHealthPage(), isHeadOnly);
+  else if (name === "metrics") {
+    const people = principal.role === "admin" ? metrics.people.render() : "";
+    response.writeHead(200, { "content-type": METRICS_TYPE }).end(metrics.render() + people);
+  } else if (name === "healthz") sendPage(response, buildHealthPage(), isHeadOnly);
   else if (name === "readyz") sendPage(response, await buildReadyPage(services.kernel, status()), isHeadOnly);
   else return false;
   return true;

@@ -14,6 +14,7 @@ import { offerTools } from "./recall/offer-tools.ts";
 import { addMemories } from "./recall/pinned-memories.ts";
 import { searchMemory } from "./recall/search-memory.ts";
 import type { ParsedRequest } from "./request/read-request.ts";
+import { reserveBudget } from "./reserve-budget.ts";
 import { findThread } from "./thread/find-thread.ts";
 import { runWithStore } from "./thread/store-failure.ts";
 import type { Thread } from "./thread/thread.ts";
@@ -86,6 +87,7 @@ async function beginCall(
     };
     const own = await applyControl(whole, thread, services.config());
     checkLoops(thread, own.messages.list.length, services.loops);
+    await reserveBudget(request, target, incoming, services, thread);
     // ChatGPT's back-end may check the instructions, so they stay unchanged.
     const isFixed = target.upstream.name === CHATGPT;
     const remembering = isFixed ? own : await addMemories(own, incoming, services, thread);

@@ -7,9 +7,11 @@ import { announceEdit } from "./reply/announce-edit.ts";
 import { answerWithSummary } from "./reply/answer-with-summary.ts";
 import { recordReply } from "./reply/record-reply.ts";
 import { relayResult } from "./reply/relay-result.ts";
+import { reportSpending } from "./reply/report-spending.ts";
 import { sendUntilAccepted } from "./reply/send-until-accepted.ts";
 import { readRequest } from "./request/read-request.ts";
 import { checkReferenceAccess } from "./upstream/check-ownership.ts";
+import { checkTargetAllowed } from "./upstream/check-target.ts";
 import { chooseTarget } from "./upstream/target.ts";
 
 /** Answers one API request: finds its conversation, fits its window, relays its reply and stores it. */
@@ -17,14 +19,19 @@ export async function runExchange(incoming: Incoming, services: Services): Promi
   const request = await readRequest(incoming, services);
   if (!request) return forwardUnchanged(incoming, services);
   const target = chooseTarget(request, incoming, services);
+  checkTargetAllowed(incoming.principal, target);
   await checkReferenceAccess(incoming, services, target.upstream);
   using exchange = await beginExchange(request, target, incoming, services);
   if (!exchange) return forwardUnchanged(incoming, services);
   if (await answerWithSummary(exchange)) return;
-  exchange.recall = await prepareRecall(exchange);
-  const result = await sendUntilAccepted(exchange);
-  await announceEdit(exchange);
-  await keepRecallTools(exchange, !result.refusal);
-  await relayResult(exchange, result);
-  recordReply(exchange);
+  try {
+    exchange.recall = await prepareRecall(exchange);
+    const result = await sendUntilAccepted(exchange);
+    await announceEdit(exchange);
+    await keepRecallTools(exchange, !result.refusal);
+    await relayResult(exchange, result);
+    recordReply(exchange);
+  } finally {
+    reportSpending(exchange);
+  }
 }

@@ -2,9 +2,12 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { AgentConnections } from "../api/index.ts";
 import { HistoryImport, ReplayRunner } from "../api/jobs/index.ts";
+import { BoundedMap } from "../base/bounded-map.ts";
 import { readVersion } from "../base/package-files.ts";
 import type { System } from "../formats/index.ts";
 import type { Kernel, MessageInput } from "../index.ts";
+import { isPersonSecret } from "../team-entry.ts";
+import { TeamState } from "./budget/team-state.ts";
 import { buildGatewayFacts } from "./build-gateway-facts.ts";
 import { KnownCompactions } from "./call/known-compactions.ts";
 import { ModelLimits } from "./call/model-limits.ts";
@@ -65,6 +68,8 @@ export interface Gateway extends AsyncDisposable {
   status(): GatewayStatus;
 }
 
+/** Budgets and periods of which the gateway remembers that it has warned. */
+const MAX_WARNED = 10_000;
 /** Share of the conversations' memory that is used for bodies, so that they need not be parsed again. */
 const BODIES_SHARE = 0.25;
 
@@ -158,9 +163,18 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     }),
     kernel.maintenance.addCache("bodies", { sizeBytes: () => bodies.sizeBytes, drop: () => bodies.drop() }),
   ];
+  const gate = kernel.team.openGate(onError);
+  const spending = {
+    gate,
+    state: new TeamState(kernel.team),
+    warned: new BoundedMap<string, true>({ max: MAX_WARNED }),
+    onError,
+  };
   const reception = new Reception({
     services: {
       kernel,
+      spending,
+      onBudgetWarning: (text) => log.info("budget", { message: text, summary: text }),
       config,
       env,
       threads,
@@ -181,6 +195,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       prepareStored,
       onStoreFailure: onError,
       isGatewayToken: (secret) =>
+        isPersonSecret(secret) ||
         matchToken([{ header: "authorization", secret }], config().tokens, env) !== undefined,
     },
     formerPeople: new FormerPeople(kernel, onError),
@@ -211,6 +226,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     await ended;
     await api.close();
     await imports.close();
+    gate.close();
     await threads.close();
     closeAgents(agents);
     await redactor.close();

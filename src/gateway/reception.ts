@@ -8,12 +8,14 @@ import { answerApi, isApiRequest, toApiError } from "./answer-api.ts";
 import { answerMcp } from "./answer-mcp.ts";
 import { answerPage } from "./answer-page.ts";
 import { toApiTrace } from "./api-trace.ts";
+import { RequestSpending } from "./budget/request-spending.ts";
 import { type Admission, type AdmittedRequest, admit } from "./door/admit.ts";
 import { ByteBudget } from "./door/byte-budget.ts";
 import { createClientSignal } from "./door/client-signal.ts";
 import { discardBody } from "./door/discard-body.ts";
 import type { Incoming } from "./door/incoming.ts";
 import { findPeerUser, type PeerUser } from "./door/peer-user.ts";
+import { lookUpPerson } from "./door/person-lookup.ts";
 import { readRequestBody } from "./door/read-body.ts";
 import { readRequestHead } from "./door/request-head.ts";
 import { Semaphore } from "./door/semaphore.ts";
@@ -93,10 +95,12 @@ export class Reception {
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const startedMs = performance.now();
-    const { config, env } = this.#deps.services;
+    const { config, env, kernel, spending } = this.#deps.services;
     try {
-      const admission = admit(readRequestHead(request), config(), env);
-      const stranger = await this.#strangerFault(request, admission);
+      const head = readRequestHead(request);
+      const lookup = await lookUpPerson(head, kernel.team, spending.state);
+      const admission = admit(head, config(), env, lookup);
+      const stranger = lookup.isClosed ? undefined : await this.#strangerFault(request, admission);
       if (stranger) return this.#refuse(request, response, stranger);
       for (const [name, value] of Object.entries(admission.headers)) response.setHeader(name, value);
       if (admission.type === "preflight") response.writeHead(204).end();
@@ -112,7 +116,9 @@ export class Reception {
 
   /** Without tokens, the gateway serves only the user who runs it, not every account on the machine. */
   async #strangerFault(request: IncomingMessage, admission: Admission): Promise<WireFault | undefined> {
-    if (admission.type !== "admitted" || this.#deps.services.config().tokens.length > 0) return undefined;
+    if (admission.type !== "admitted" || admission.principal.token !== undefined) return undefined;
+    const { tokens, team } = this.#deps.services.config();
+    if (tokens.length > 0 || team) return undefined;
     const { route } = admission.target;
     if (route.type === "page" && (route.name === "healthz" || route.name === "readyz")) return undefined;
     const known = this.#peers.get(request.socket) ?? findPeerUser(request.socket);
@@ -152,6 +158,7 @@ export class Reception {
     const permit = this.#semaphore.createPermit();
     const largePermit = this.#largeSemaphore.createPermit();
     const share = this.#budget.openShare();
+    const spending = new RequestSpending(this.#deps.services.spending, admission.principal.token);
     try {
       const { limits } = this.#deps.services.config();
       await permit.acquire();
@@ -171,14 +178,14 @@ export class Reception {
       }
       if (read.type === "refused") throw new FaultError(read.fault);
       const { target } = admission;
-      const principal = await this.#deps.formerPeople.complete(admission.principal);
+      const principal = await this.#completePerson(admission.principal);
       const { body, raw } = read;
       const onPrepared = () => {
         permit.release();
         largePermit.release();
       };
       const callRequest = { request, response, principal, route, query: target.query, onPrepared };
-      await this.#answer({ ...callRequest, body, raw, signal, trace });
+      await this.#answer({ ...callRequest, body, raw, signal, trace, spending });
     } catch (error) {
       this.#failed(error, request, response, trace);
     } finally {
@@ -188,7 +195,18 @@ export class Reception {
       this.#controllers.delete(controller);
       trace.endedMs = performance.now();
       this.#deps.observer.recordEnd(trace);
+      await spending.end();
     }
+  }
+
+  /** The principal with former ids, and for a token of the configuration with the store's person of its name. */
+  async #completePerson(principal: AdmittedRequest["principal"]): Promise<AdmittedRequest["principal"]> {
+    const { formerPeople, services, onError } = this.#deps;
+    const complete = await formerPeople.complete(principal);
+    const { token, person } = complete;
+    if (token === undefined || person || !(await services.spending.state.isInUse())) return complete;
+    const found = await services.kernel.team.find(token).catch(onError);
+    return found ? { ...complete, person: found } : complete;
   }
 
   async #answer(incoming: Incoming): Promise<void> {
@@ -270,6 +288,7 @@ export class Reception {
     }
     const body = JSON.stringify(getWire(api ?? "openai-chat").encodeFault(fault));
     response.writeHead(fault.status, {
+      ...fault.headers,
       "content-type": "application/json",
       "content-length": Buffer.byteLength(body),
       ...(!request.complete && { connection: "close" }),

@@ -3,7 +3,7 @@ import { checkFields, checkTexts } from "../model/argument-checks.ts";
 import type { SessionId } from "../model/entry.ts";
 import { createArgumentError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
-import { getSessionOwner } from "../model/session-owner.ts";
+import { getOwnerPrefix } from "../model/session-owner.ts";
 import type { Store } from "../store/store.ts";
 import { buildPathFilter } from "./files/path-filter.ts";
 import { toMemorySession } from "./memories/remembered-fact.ts";
@@ -85,7 +85,7 @@ export function namesSessions({ sessions, prefix, prefixes, meta, owners, agents
 
 /** True if the owner of a session is one of those that a scope allows. */
 export function hasScopeOwner({ owners }: MemoryScope, id: SessionId): boolean {
-  return owners?.includes(getSessionOwner(id)) ?? true;
+  return owners?.includes(getOwnerPrefix(id)) ?? true;
 }
 
 /** True if the id of a session meets the prefixes and owners of a scope. */

@@ -1,10 +1,13 @@
 import type { Digest } from "../model/blob.ts";
+import type { AuditStore } from "./audit-store.ts";
 import type { BlobStore } from "./blob-store.ts";
+import type { BudgetStore } from "./budget-store.ts";
 import type { DraftStore } from "./draft-store.ts";
 import type { EntryStore } from "./entry-store.ts";
 import type { IntakeStore } from "./intake-store.ts";
 import type { Lease, LeaseStore } from "./lease-store.ts";
 import type { MemoryStore } from "./memory-store.ts";
+import type { PeopleStore } from "./people-store.ts";
 import type { SessionStore } from "./session-store.ts";
 import type { TaskDelivery } from "./task-delivery.ts";
 import type { TaskStore } from "./task-store.ts";
@@ -24,6 +27,9 @@ export interface Store {
   readonly tasks: TaskStore;
   /** Delivers tasks to workers on several machines; without it, workers look for tasks themselves. */
   readonly delivery?: TaskDelivery;
+  readonly people: PeopleStore;
+  readonly budgets: BudgetStore;
+  readonly audit: AuditStore;
   /** The search index, which is derived from the rest and rebuilt when lost. */
   readonly memory: MemoryStore;
   /** Copies parts of a store that is moved to another one. */

@@ -1,11 +1,13 @@
 import type { Store } from "../store/store.ts";
 import { blobCases } from "./store/blob-cases.ts";
+import { budgetCases } from "./store/budget-cases.ts";
 import { deletionCases } from "./store/deletion-cases.ts";
 import { draftCases } from "./store/draft-cases.ts";
 import { entryCases } from "./store/entry-cases.ts";
 import { intakeCases } from "./store/intake-cases.ts";
 import { leaseCases } from "./store/lease-cases.ts";
 import { memoryCases } from "./store/memory-cases.ts";
+import { peopleCases } from "./store/people-cases.ts";
 import { sessionCases } from "./store/session-cases.ts";
 import { taskCases } from "./store/task-cases.ts";
 
@@ -28,6 +30,8 @@ export function storeSuite(open: () => Promise<Store>): readonly StoreCase[] {
     ...intakeCases,
     ...leaseCases,
     ...taskCases,
+    ...peopleCases,
+    ...budgetCases,
     ...memoryCases,
     ...deletionCases,
   ];

@@ -78,11 +78,14 @@ export interface WireFault {
     | "too_large"
     | "overflow"
     | "rate_limit"
+    | "budget"
     | "stopped"
     | "unavailable"
     | "timeout"
     | "internal";
   readonly message: string;
+  /** Further headers of the reply. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A conversation as the body of a request. */

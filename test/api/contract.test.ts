@@ -283,6 +283,17 @@ test("every route answers as the document says", async () => {
   await api.post(`${at}/forget`, { recursive: true, confirm: forget.confirm });
   expect((await api.get(at)).status).toBe(404);
 
+  // People: from the first one on, everybody needs a token.
+  const founder = (await api.post("/people", { name: "alice", role: "admin" })).body;
+  const admin = api.as(founder.token);
+  expect((await admin.get("/people")).body.me).toEqual({ name: "alice", role: "admin" });
+  await admin.ask("PATCH", "/people/alice", { models: ["claude-*"] });
+  const weekly = (await admin.post("/budgets", { amount: 5, unit: "usd", period: "week" })).body;
+  expect((await admin.ask("DELETE", `/budgets/${weekly.id}`)).body).toEqual({ isRemoved: true });
+  await admin.post("/people/alice/token", { graceMs: 60_000 });
+  expect((await admin.get("/audit?limit=2")).body).toMatchObject({ after: 2 });
+  expect((await admin.ask("DELETE", "/people/alice/token")).status).toBe(200);
+
   const { operations, answered } = api;
   expect(operations.length).toBeGreaterThan(40);
   // Importing reads the folders of the person who runs the tests; test/api/imports.test.ts has folders of its own.

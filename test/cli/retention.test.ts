@@ -74,6 +74,7 @@ describe("longhaul retention", () => {
 describe("a plan of retention", () => {
   const family = (root: string, days: number, sizeBytes: number, more: object = {}): RetentionFamily => ({
     root,
+    person: "local",
     sessions: [root],
     usedAt: -days * DAY,
     sizeBytes,

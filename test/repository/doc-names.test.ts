@@ -14,6 +14,7 @@ import * as openaiAgents from "../../src/peers/openai-agents.ts";
 import * as postgres from "../../src/store/postgres/index.ts";
 import * as sqlite from "../../src/store/sqlite/index.ts";
 import * as task from "../../src/task-entry.ts";
+import * as team from "../../src/team-entry.ts";
 import * as testing from "../../src/testing/index.ts";
 import * as window from "../../src/window-entry.ts";
 import * as wire from "../../src/wire/index.ts";
@@ -28,6 +29,7 @@ const entries: Readonly<Record<string, object>> = {
   ".": api,
   "./window": window,
   "./task": task,
+  "./team": team,
   "./memory": memory,
   "./log": log,
   "./sqlite": sqlite,

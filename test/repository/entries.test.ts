@@ -12,6 +12,7 @@ const ENTRIES = [
   "src/log-entry.ts",
   "src/memory-entry.ts",
   "src/task-entry.ts",
+  "src/team-entry.ts",
   "src/window-entry.ts",
 ];
 /** Most names of `longhaul`: a list that a person reads in a few minutes. */

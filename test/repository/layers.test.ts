@@ -26,6 +26,7 @@ const HEIGHT: Readonly<Record<string, number>> = {
   window: 3,
   memory: 3,
   monitor: 3,
+  team: 3,
   compact: 4,
   task: 5,
   session: 6,
@@ -34,6 +35,7 @@ const HEIGHT: Readonly<Record<string, number>> = {
   "log-entry.ts": 8.5,
   "memory-entry.ts": 8.5,
   "task-entry.ts": 8.5,
+  "team-entry.ts": 8.5,
   "window-entry.ts": 8.5,
   "index.ts": 9,
   formats: 10,
@@ -79,7 +81,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   api: [["core"], ["schemas", "jobs"], ["events", "spending"], ["sample"], ["routes"]],
   gateway: [
-    ["config", "identity", "loops"],
+    ["budget", "config", "identity", "loops"],
     ["observe"],
     ["pages"],
     ["door"],
@@ -123,7 +125,14 @@ const IMPLEMENTATIONS = ["store/sqlite", "store/postgres", "provider/ai-sdk"];
 const ADAPTERS = ["ai/index.ts", "ai/model-call.ts", "memory/embed/ai-sdk-embedder.ts"];
 
 /** The public entries, through which the layers above them see those below, apart from `base` and `model`. */
-const ENTRIES = ["index.ts", "log-entry.ts", "memory-entry.ts", "task-entry.ts", "window-entry.ts"];
+const ENTRIES = [
+  "index.ts",
+  "log-entry.ts",
+  "memory-entry.ts",
+  "task-entry.ts",
+  "team-entry.ts",
+  "window-entry.ts",
+];
 const ABOVE_ENTRIES = ["formats", "conversation", "ai", "peers", "api", "gateway", "mcp", "cli"];
 /** Not public: both keep a model's text from posing as ours. */
 const SHARED_INSIDE = ["memory/text/sanitize-text.ts"];

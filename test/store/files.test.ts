@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
-import { openKernel } from "../../src/index.ts";
+import { openKernel, repairStore } from "../../src/index.ts";
 import { MIGRATIONS } from "../../src/store/sqlite/migrations/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { diskKernel, say, testKernel, texts } from "../support/kernel.ts";
@@ -51,6 +51,7 @@ describe("the files of a store", () => {
       "39d9b2610bbb1f9e",
       "5fb3a2193947f39f",
       "295b039f3e8d61bf",
+      "9d181a8990cd2df9",
     ]);
   });
 });
@@ -227,5 +228,27 @@ describe("what is deleted", () => {
       after.prepare("SELECT (SELECT count(*) FROM entries) + (SELECT count(*) FROM sessions) AS n").get(),
     ).toMatchObject({ n: 0 });
     after.close();
+  });
+});
+
+test("a store of the version before people is read as it is, and can be repaired", async () => {
+  const path = testFolder();
+  {
+    await using kernel = await openKernel({ path, embedder: null });
+    await (await kernel.session("s")).append({ role: "user", text: "older" });
+  }
+  const db = new DatabaseSync(join(path, "log.db"));
+  for (const table of ["person_tokens", "people", "budget_reservations", "budget_uses", "budgets", "audit"])
+    db.exec(`DROP TABLE ${table}`);
+  db.exec("PRAGMA user_version = 6");
+  db.close();
+  {
+    await using kernel = await openKernel({ path, readOnly: true, embedder: null });
+    expect(await kernel.team.people()).toEqual([]);
+    expect((await kernel.head("s")).seq).toBe(1);
+  }
+  expect(await repairStore(path, join(testFolder(), "new"))).toMatchObject({
+    entries: 1,
+    incompleteTables: [],
   });
 });

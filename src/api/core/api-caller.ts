@@ -1,18 +1,25 @@
+import type { PersonRole } from "../../team-entry.ts";
+
 /** The person whose request is answered. */
 export interface ApiCaller {
   /** "local", or "@" and the name of a token. */
   readonly id: string;
+  /** The name of the person; undefined without a token. */
+  readonly name: string | undefined;
+  readonly role: PersonRole;
   /** The person sees only sessions whose ids begin with one of these, the current prefix first; undefined: all. */
   readonly prefixes: readonly string[] | undefined;
+  /** Begins the ids of sessions that the person makes; empty without a token. */
+  readonly homePrefix: string;
   /** The agent whose memories belong to the person. */
   readonly memoryAgent: string;
   /** True if the request comes from the gateway's own computer, and not through a proxy. */
   readonly isOnLoopback: boolean;
 }
 
-/** True for the person who runs the gateway without tokens, who owns everything in the store. */
-export function isLocalCaller({ prefixes }: ApiCaller): boolean {
-  return prefixes === undefined;
+/** True for an admin, and for the person who runs the gateway without tokens: they may see and change everything. */
+export function isAdminCaller({ role }: ApiCaller): boolean {
+  return role === "admin";
 }
 
 /** True if a person may see a session. */

@@ -12,7 +12,8 @@ export function isMemorySession(id: string): boolean {
 
 /** Finds a session of a person by its id, with or without the person's prefix; throws SESSION_NOT_FOUND. */
 export async function requireRecord(kernel: Kernel, caller: ApiCaller, id: string): Promise<SessionRecord> {
-  const ids = [id, ...(caller.prefixes ?? []).map((prefix) => `${prefix}${id}`)];
+  const prefixes = caller.prefixes ?? (caller.homePrefix === "" ? [] : [caller.homePrefix]);
+  const ids = [id, ...prefixes.map((prefix) => `${prefix}${id}`)];
   for (const one of ids) {
     // Ids have at most 256 characters; a prefix may exceed that.
     const record = isVisibleTo(caller, one) && one.length <= 256 ? await kernel.find(one) : undefined;

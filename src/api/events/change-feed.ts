@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { BoundedMap } from "../../base/bounded-map.ts";
 import type { Kernel, SessionId } from "../../index.ts";
-import { type ApiCaller, isLocalCaller, isVisibleTo } from "../core/api-caller.ts";
+import { type ApiCaller, isAdminCaller, isVisibleTo } from "../core/api-caller.ts";
 import type { StreamEvent } from "../core/send-reply.ts";
 
 /** Work in this process whose changes the feed reports, with the person who may see it; undefined: the local one. */
@@ -123,14 +123,14 @@ export class ChangeFeed {
       this.#add({
         event: "job",
         data,
-        isFor: (caller) => (owner === undefined ? isLocalCaller(caller) : caller.id === owner),
+        isFor: (caller) => (owner === undefined ? isAdminCaller(caller) : caller.id === owner),
       }),
     );
     const endMonitor = this.#kernel.monitor.on((event) => {
       if (event.type === "sample") return;
       const { type, text } = event;
       const report = event.type === "relief" ? { report: event.report } : {};
-      this.#add({ event: "memory", data: { at: Date.now(), type, text, ...report }, isFor: isLocalCaller });
+      this.#add({ event: "memory", data: { at: Date.now(), type, text, ...report }, isFor: isAdminCaller });
     });
     this.#watch = {
       end: () => {

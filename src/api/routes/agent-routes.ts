@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type AgentChange, type AgentConnections, CONNECTION_WAYS } from "../core/agent-connections.ts";
-import { isLocalCaller } from "../core/api-caller.ts";
+import { isAdminCaller } from "../core/api-caller.ts";
 import { ApiError } from "../core/api-error.ts";
 import { about } from "../core/named-schema.ts";
 import { type ApiRoute, defineRoute, type RouteCall } from "../core/route.ts";
@@ -21,7 +21,7 @@ type Change = "connect" | "disconnect";
 
 /** The agents' files; throws FORBIDDEN unless the person who runs the gateway asks from its own computer. */
 function requireConnections({ services: { agents }, caller }: RouteCall): AgentConnections {
-  if (!isLocalCaller(caller) || !caller.isOnLoopback)
+  if (!isAdminCaller(caller) || !caller.isOnLoopback)
     throw new ApiError(
       "FORBIDDEN",
       "Only the person who runs the gateway may see and change the agents of its computer, and only on that computer.",
@@ -85,6 +85,14 @@ function defineChange<const Name extends Change>(change: Name, summary: string) 
       if (confirm === undefined) return toChangeJson(plan, way, false);
       if (confirm !== plan.digest || !connections.apply(agent, way, change, confirm))
         throw new ApiError("PREVIEW_CHANGED", "The file or the change has become another one since.");
+      const { services, caller } = call;
+      if (plan.files.length > 0)
+        await services.kernel.team.record({
+          actor: caller.id,
+          act: `config.${change}`,
+          target: agent,
+          details: { way, files: plan.files.length },
+        });
       return toChangeJson(plan, way, plan.files.length > 0);
     },
   );

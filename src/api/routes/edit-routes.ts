@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type CompactionResult, type Entry, LonghaulError, type Session } from "../../index.ts";
 import { diffWindows, type WindowChange } from "../../window-entry.ts";
-import { isLocalCaller } from "../core/api-caller.ts";
+import { isAdminCaller } from "../core/api-caller.ts";
 import { ApiError } from "../core/api-error.ts";
 import { computeConfirmation, isConfirmed } from "../core/confirmation.ts";
 import { about } from "../core/named-schema.ts";
@@ -41,7 +41,7 @@ const compactSession = defineRoute(
   },
   async ({ services: { kernel }, caller, params, body, signal }) => {
     const { model, fallback, instructions, budgetTokens, dryRun } = body;
-    if ((model !== undefined || fallback !== undefined) && !isLocalCaller(caller))
+    if ((model !== undefined || fallback !== undefined) && !isAdminCaller(caller))
       throw new ApiError("FORBIDDEN", "Only the person who runs the gateway may name a model for summaries.");
     await using session = await openForChange(kernel, caller, params.session);
     const result = await session.compact({

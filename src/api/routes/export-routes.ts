@@ -34,6 +34,13 @@ const exportConversation = defineDownload(
   },
   async ({ services: { kernel }, caller, params, query }) => {
     const { id } = await requireRecord(kernel, caller, params.session);
+    if (caller.name !== undefined && !id.startsWith(caller.homePrefix))
+      await kernel.team.record({
+        actor: caller.id,
+        act: "session.export",
+        target: id,
+        details: { format: query.to },
+      });
     const writer =
       ONE_FILE.find(({ name }) => name === query.to) ?? (ONE_FILE[0] as (typeof ONE_FILE)[number]);
     const isText = writer.name === "markdown";

@@ -1,4 +1,4 @@
-import { isLocalCaller, isVisibleTo } from "../core/api-caller.ts";
+import { isAdminCaller, isVisibleTo } from "../core/api-caller.ts";
 import { type ApiRoute, defineRoute } from "../core/route.ts";
 import { gatewaySchema } from "../schemas/gateway-schemas.ts";
 
@@ -19,7 +19,7 @@ const getGateway = defineRoute(
       ...{ version, now: Date.now(), startedAt, isOpen, inFlight },
       ...facts,
       // Sums over all people would reveal one person's activity to another.
-      totals: isLocalCaller(caller) ? { requests, failures, edits, healed, spending } : null,
+      totals: isAdminCaller(caller) ? { requests, failures, edits, healed, spending } : null,
       threads: threads.filter(({ session }) => isVisibleTo(caller, session)),
     };
   },

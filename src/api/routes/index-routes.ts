@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isLocalCaller } from "../core/api-caller.ts";
+import { isAdminCaller } from "../core/api-caller.ts";
 import { ApiError } from "../core/api-error.ts";
 import { about } from "../core/named-schema.ts";
 import { type ApiRoute, defineRoute, type RouteCall } from "../core/route.ts";
@@ -12,7 +12,7 @@ import { queryNumber } from "../schemas/query-values.ts";
 const tag = "Index";
 
 function checkLocal({ caller }: RouteCall): void {
-  if (isLocalCaller(caller)) return;
+  if (isAdminCaller(caller)) return;
   throw new ApiError("FORBIDDEN", "Only the person who runs the gateway sees the index of the whole store.");
 }
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type ApiCaller, isLocalCaller } from "../core/api-caller.ts";
+import { type ApiCaller, isAdminCaller } from "../core/api-caller.ts";
 import { ApiError } from "../core/api-error.ts";
 import { about } from "../core/named-schema.ts";
 import { requireRecord } from "../core/own-sessions.ts";
@@ -92,7 +92,7 @@ const listImportPlaces = defineRoute(
 );
 
 function checkMayImport(caller: ApiCaller): void {
-  if (isLocalCaller(caller)) return;
+  if (isAdminCaller(caller)) return;
   throw new ApiError("FORBIDDEN", "Only the person who runs the gateway may import files of its machine.");
 }
 
@@ -109,7 +109,7 @@ const listJobs = defineRoute(
 );
 
 function collectJobs({ replays, imports, indexRun }: RouteCall["services"], caller: ApiCaller) {
-  const own = isLocalCaller(caller) ? [toImportJob(imports), toIndexJob(indexRun)] : [];
+  const own = isAdminCaller(caller) ? [toImportJob(imports), toIndexJob(indexRun)] : [];
   const jobs = [...replays.list(caller.id).map(toReplayJob), ...own.filter((job) => job !== undefined)];
   return jobs.sort((one, other) => other.startedAt - one.startedAt);
 }

@@ -197,7 +197,7 @@ const forkSession = defineRoute(
   },
   async ({ services: { kernel, usage }, caller, params, body }) => {
     await using session = await openForChange(kernel, caller, params.session);
-    const [prefix = ""] = caller.prefixes ?? [];
+    const prefix = body.id === undefined ? "" : caller.homePrefix;
     const given = body.id ?? `${session.id}/fork-${crypto.randomUUID().slice(0, 8)}`;
     const id = given.startsWith(prefix) ? given : `${prefix}${given}`;
     if (await kernel.find(id))

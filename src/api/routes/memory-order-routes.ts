@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isLocalCaller } from "../core/api-caller.ts";
+import { isAdminCaller } from "../core/api-caller.ts";
 import { about } from "../core/named-schema.ts";
 import { type ApiRoute, defineRoute } from "../core/route.ts";
 import { memorySchema } from "../schemas/memory-schemas.ts";
@@ -71,7 +71,7 @@ const listMemoryAgents = defineRoute(
   },
   async ({ services: { kernel }, caller }) => {
     const prefix = "memory:";
-    const sessions = isLocalCaller(caller) ? await kernel.sessions({ prefix, limit: MAX_AGENTS }) : [];
+    const sessions = isAdminCaller(caller) ? await kernel.sessions({ prefix, limit: MAX_AGENTS }) : [];
     const names = new Set([caller.memoryAgent, ...sessions.map(({ id }) => id.slice(prefix.length))]);
     const agents: { agent: string; unreviewed: number }[] = [];
     for (const agent of names) {

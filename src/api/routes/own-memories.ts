@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { LonghaulError, type Memories, type RememberedFact } from "../../index.ts";
-import { isLocalCaller } from "../core/api-caller.ts";
+import { isAdminCaller } from "../core/api-caller.ts";
 import { ApiError } from "../core/api-error.ts";
 import { about } from "../core/named-schema.ts";
 import type { RouteCall } from "../core/route.ts";
@@ -18,7 +18,7 @@ export function getMemories(
   { services: { kernel }, caller }: RouteCall,
   agent: string | undefined,
 ): Memories {
-  if (agent !== undefined && agent !== caller.memoryAgent && !isLocalCaller(caller))
+  if (agent !== undefined && agent !== caller.memoryAgent && !isAdminCaller(caller))
     throw new ApiError("FORBIDDEN", "With a token, only your own memories are yours to see and change.");
   return kernel.memories(agent ?? caller.memoryAgent);
 }
@@ -32,7 +32,7 @@ export function getMemoriesOf(call: RouteCall, id: string): Memories {
       `memory is ${JSON.stringify(id)}; expected an id as memory:default#3.`,
     );
   // The memory of somebody else is not told apart from one that does not exist.
-  if (!isLocalCaller(call.caller) && agent !== call.caller.memoryAgent) throw createMemoryAbsence(id);
+  if (!isAdminCaller(call.caller) && agent !== call.caller.memoryAgent) throw createMemoryAbsence(id);
   return getMemories(call, agent);
 }
 

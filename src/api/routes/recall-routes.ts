@@ -10,7 +10,7 @@ import {
 } from "../../index.ts";
 import { findResumeCommand } from "../../model/resume-command.ts";
 import { findOrigin } from "../../model/session-origin.ts";
-import { type ApiCaller, isLocalCaller, isVisibleTo } from "../core/api-caller.ts";
+import { type ApiCaller, isAdminCaller, isVisibleTo } from "../core/api-caller.ts";
 import { about } from "../core/named-schema.ts";
 import { isMemorySession, listRecords, requireRecord } from "../core/own-sessions.ts";
 import { type ApiRoute, defineRoute, type RouteCall } from "../core/route.ts";
@@ -117,7 +117,7 @@ async function recall(call: RouteCall, request: RecallRequest) {
   });
   // The scope has left out everything else; this holds if it ever does not.
   const hits = found.hits.filter((hit) =>
-    hit.kind === "session" ? isSearchable(caller, hit.session) : isLocalCaller(caller),
+    hit.kind === "session" ? isSearchable(caller, hit.session) : isAdminCaller(caller),
   );
   return { question, ...found, hits: details ? await addResumeCommands(services.kernel, hits) : hits };
 }

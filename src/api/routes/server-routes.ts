@@ -3,7 +3,7 @@ import { getHeapStatistics } from "node:v8";
 import { z } from "zod";
 import { runWithTimeLimit } from "../../base/time-limit.ts";
 import type { Kernel } from "../../index.ts";
-import { type ApiCaller, isLocalCaller } from "../core/api-caller.ts";
+import { type ApiCaller, isAdminCaller } from "../core/api-caller.ts";
 import { ApiError } from "../core/api-error.ts";
 import { about } from "../core/named-schema.ts";
 import { type ApiRoute, defineRoute, defineStream } from "../core/route.ts";
@@ -47,7 +47,7 @@ const getHealth = defineRoute(
       inFlight,
       notices,
     } as const;
-    if (!isLocalCaller(caller))
+    if (!isAdminCaller(caller))
       return { ...base, process: null, memory: null, store: null, index: null, totals: null, handles: null };
     return {
       ...base,
@@ -69,7 +69,7 @@ function describeMemory({ monitor }: Kernel) {
 }
 
 function checkLocal(caller: ApiCaller): void {
-  if (isLocalCaller(caller)) return;
+  if (isAdminCaller(caller)) return;
   throw new ApiError("FORBIDDEN", "Only the person who runs the gateway sees its memory.");
 }
 

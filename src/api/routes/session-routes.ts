@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Kernel, LonghaulError, type SessionRecord } from "../../index.ts";
 import { findOrigin } from "../../model/session-origin.ts";
-import { type ApiCaller, isLocalCaller } from "../core/api-caller.ts";
+import type { ApiCaller } from "../core/api-caller.ts";
 import { ApiError } from "../core/api-error.ts";
 import { computeConfirmation, isConfirmed } from "../core/confirmation.ts";
 import { about } from "../core/named-schema.ts";
@@ -138,8 +138,8 @@ const createSession = defineRoute(
 );
 
 function toOwnId(caller: ApiCaller, id: string): string {
-  const [prefix = ""] = caller.prefixes ?? [];
-  return isLocalCaller(caller) || id.startsWith(prefix) ? id : `${prefix}${id}`;
+  const { homePrefix } = caller;
+  return id.startsWith(homePrefix) ? id : `${homePrefix}${id}`;
 }
 
 const getSession = defineRoute(

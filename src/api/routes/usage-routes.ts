@@ -2,6 +2,7 @@ import { z } from "zod";
 import { buildControlReport } from "../../conversation/control/control-report.ts";
 import { readUsageEntries } from "../../conversation/spending/request-usage.ts";
 import type { SessionRecord } from "../../index.ts";
+import { mapPersonNames } from "../../model/session-owner.ts";
 import { addReport, EMPTY_LEDGER } from "../../window-entry.ts";
 import { about } from "../core/named-schema.ts";
 import { listRecords, openOwn, requireRecord } from "../core/own-sessions.ts";
@@ -29,7 +30,10 @@ const getUsage = defineRoute(
     description:
       "Counts the usage that providers reported, also on abandoned lines. If a report names no cost, the prices of its model apply. Days are in UTC.",
     query: z.strictObject({
-      by: about(z.enum(GROUPING_NAMES).default("day"), "One row per day, model, session, project or agent."),
+      by: about(
+        z.enum(GROUPING_NAMES).default("day"),
+        "One row per day, model, session, project, agent or person.",
+      ),
       from: about(daySchema.optional(), "First day."),
       to: about(daySchema.optional(), "Last day."),
       session: about(sessionIdSchema.optional(), "Only this session."),
@@ -51,6 +55,7 @@ const getUsage = defineRoute(
         : yieldOne(await requireRecord(kernel, caller, query.session));
     const { rows, total, savings, sessions } = await usage.report(records, {
       ...{ by, from, to, agent, project, model, signal },
+      names: mapPersonNames(by === "person" ? await kernel.team.people() : []),
     });
     return {
       by,

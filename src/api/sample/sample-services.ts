@@ -16,7 +16,10 @@ export const SAMPLE_PATH = "/sample";
 /** Everybody sees the same sample. */
 export const SAMPLE_CALLER: ApiCaller = {
   id: "sample",
+  name: undefined,
+  role: "admin",
   prefixes: undefined,
+  homePrefix: "",
   memoryAgent: "sample",
   isOnLoopback: false,
 };

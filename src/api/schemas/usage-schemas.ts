@@ -74,7 +74,7 @@ export const controlReportSchema = defineSchema(
   }),
 );
 
-export const GROUPING_NAMES = ["day", "model", "session", "project", "agent"] as const;
+export const GROUPING_NAMES = ["day", "model", "session", "project", "agent", "person"] as const;
 
 export const usageReportSchema = defineSchema(
   "UsageReport",
@@ -84,7 +84,7 @@ export const usageReportSchema = defineSchema(
       z.object({
         name: about(
           z.string(),
-          'Day in UTC, model, session, project or agent; "(unknown)" where none is known.',
+          'Day in UTC, model, session, project, agent or person; "(unknown)" where none is known.',
         ),
         title: z.string().optional(),
         totals: totalsSchema,

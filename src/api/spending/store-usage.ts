@@ -1,6 +1,7 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
 import type { Kernel, Session, SessionRecord } from "../../index.ts";
 import { findOrigin } from "../../model/session-origin.ts";
+import { findSessionOwner } from "../../model/session-owner.ts";
 import {
   addSavings,
   addTotals,
@@ -18,7 +19,7 @@ import {
   UNKNOWN_NAME,
 } from "./session-usage.ts";
 
-type UsageGrouping = "day" | "model" | "session" | "project" | "agent";
+type UsageGrouping = "day" | "model" | "session" | "project" | "agent" | "person";
 
 /** A question about usage. */
 interface UsageQuestion {
@@ -29,6 +30,8 @@ interface UsageQuestion {
   readonly agent: string | undefined;
   readonly project: string | undefined;
   readonly model: string | undefined;
+  /** Names of people by their ids. */
+  readonly names: ReadonlyMap<string, string>;
   readonly signal: AbortSignal;
 }
 
@@ -96,7 +99,7 @@ export class StoreUsage {
         if (question.model !== undefined && model !== question.model) continue;
         for (const [day, totals] of Object.entries(ledger.days)) {
           if (day < from || day > to) continue;
-          const row = openRow(rows, nameGroup(by, record, model, day));
+          const row = openRow(rows, nameGroup(question, record, model, day));
           if (by === "session") row.title = record.title;
           row.totals = addTotals(row.totals, totals);
           total = addTotals(total, totals);
@@ -104,7 +107,7 @@ export class StoreUsage {
       }
       for (const [day, saved] of hasSavings ? listSavings(usage.savings, from, to) : []) {
         savings = addSavings(savings, saved);
-        const row = by === "model" ? undefined : rows.get(nameGroup(by, record, "", day));
+        const row = by === "model" ? undefined : rows.get(nameGroup(question, record, "", day));
         if (row) row.saved = addSavings(row.saved, saved);
       }
       if (total !== before) sessions++;
@@ -143,7 +146,12 @@ function isAskedFor(record: SessionRecord, { agent, project }: UsageQuestion): b
   return project === undefined || (origin.project ?? UNKNOWN_NAME) === project;
 }
 
-function nameGroup(by: UsageGrouping, record: SessionRecord, model: string, day: string): string {
+function nameGroup(
+  { by, names }: Pick<UsageQuestion, "by" | "names">,
+  record: SessionRecord,
+  model: string,
+  day: string,
+): string {
   switch (by) {
     case "day":
       return day;
@@ -151,6 +159,8 @@ function nameGroup(by: UsageGrouping, record: SessionRecord, model: string, day:
       return model;
     case "session":
       return record.id;
+    case "person":
+      return findSessionOwner(record.id, names);
     default:
       return findOrigin(record)[by] ?? UNKNOWN_NAME;
   }

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { exportSession, type OutputPiece, WRITERS, type Writer } from "../../formats/index.ts";
+import { findSessionOwner } from "../../model/session-owner.ts";
 import { defineCommand, type ParsedArguments } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { escapeLine, escapeText, toSafeJson } from "../escape.ts";
@@ -13,6 +14,7 @@ import { openExistingStore } from "../open-store.ts";
 import { createPagedPrinter } from "../paged-printer.ts";
 import { printTo } from "../printer.ts";
 import { findSessionScope, PERSON_OPTION } from "../sessions/session-scope.ts";
+import { getActor } from "../team/person-options.ts";
 import { UsageError } from "../usage-error.ts";
 
 const WRITER_NAMES = WRITERS.map(({ name }) => name).join(", ");
@@ -51,6 +53,14 @@ export const exportCommand = defineCommand({
     if (out === undefined) checkOneFile(options, writer);
     await using kernel = await openExistingStore(context, options);
     const session = await findSession(kernel, wanted, await findSessionScope(kernel, context, options));
+    const owner = findSessionOwner(session);
+    if (owner !== "local" && (await kernel.team.isInUse()))
+      await kernel.team.record({
+        actor: getActor(),
+        act: "session.export",
+        target: session,
+        details: { format: writer.name },
+      });
     let exitCode: number = EXIT.fine;
     const onDamage = (damage: string) => {
       exitCode = EXIT.incomplete;

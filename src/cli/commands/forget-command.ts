@@ -25,9 +25,14 @@ interface ForgetTarget {
 export const forgetCommand = defineCommand({
   name: "forget",
   summary: "delete a memory, an entry or a conversation, and everything derived from it",
-  usage: ["forget <memory|entry|session>… [options]", "forget --path PATH"],
+  usage: [
+    "forget <memory|entry|session>… [options]",
+    "forget --path PATH",
+    "forget --person NAME [--yes] [--certificate FILE]",
+    "forget --verify FILE",
+  ],
   about:
-    'Name a memory by its id, as "longhaul memories" lists it; an entry as <session>#<number>; a session by its id. Summaries and extracts that repeat an entry are deleted with it, and so are its chunks in the index. Agents cannot save a forgotten memory again. There is no undo, so the command asks before it deletes entries and sessions.',
+    'Name a memory by its id, as "longhaul memories" lists it; an entry as <session>#<number>; a session by its id. Summaries and extracts that repeat an entry are deleted with it, and so are its chunks in the index. Agents cannot save a forgotten memory again. There is no undo, so the command asks before it deletes entries and sessions. --person erases everything of a person of a shared gateway: conversations, memories, tasks, tokens and budgets; without --yes it shows the counts. Its certificate lists counts and digests of the erased content, and --verify compares it with the store.',
   options: {
     yes: { type: "boolean", short: "y", help: "forget entries and sessions without asking" },
     path: {
@@ -35,15 +40,31 @@ export const forgetCommand = defineCommand({
       value: "PATH",
       help: "remove a file or folder from the index; the files stay on disk",
     },
+    person: { type: "string", value: "NAME", help: "erase a person with everything that belongs to them" },
+    certificate: {
+      type: "string",
+      value: "FILE",
+      help: "where to write the certificate of --person, as JSON and beside it as text",
+    },
+    verify: { type: "string", value: "FILE", help: "compare the certificate of an erasure with the store" },
   },
   maxOperands: Number.POSITIVE_INFINITY,
   examples: [
     "longhaul forget memory:default#3",
     "longhaul forget ticket-4711#12 --yes",
     "longhaul forget --path ~/old-project",
+    "longhaul forget --person alice --yes",
+    "longhaul forget --verify erasure-alice.json",
   ],
   async run(context, { operands, options }) {
-    const { path } = options;
+    const { path, person, verify } = options;
+    if (person !== undefined || verify !== undefined) {
+      if (operands.length > 0 || path !== undefined || (person !== undefined && verify !== undefined))
+        throw new UsageError("--person and --verify stand alone");
+      const { forgetPerson, verifyForgotten } = await import("../team/forget-person.ts");
+      if (verify !== undefined) return verifyForgotten(context, verify, options);
+      return forgetPerson(context, person ?? "", options);
+    }
     if (operands.length === 0 && path === undefined)
       throw new UsageError("name a memory, an entry, a session or a --path");
     await using kernel = await openExistingStore(context, options);

@@ -15,6 +15,7 @@ import { hasBeenUsed, readFamilies } from "../retention/read-families.ts";
 import { planRetention, type RetentionDecision, type RetentionPlan } from "../retention/retention-plan.ts";
 import { chooseRules } from "../retention/retention-rules.ts";
 import { type Column, renderTable } from "../table.ts";
+import { getActor } from "../team/person-options.ts";
 
 const COLUMNS: readonly Column[] = [
   { title: "conversation", shrinks: "first" },
@@ -35,8 +36,8 @@ interface Deletion {
 /** Deletes old conversations by rules of age and size. */
 export const retentionCommand = defineCommand({
   name: "retention",
-  summary: "delete old conversations by age, by total size, or for one agent",
-  usage: ["retention [--older-than TIME] [--max-size SIZE] [--agent NAME] [--dry-run | --yes]"],
+  summary: "delete old conversations by age, by total size, or for one agent or person",
+  usage: ["retention [--older-than TIME] [--max-size SIZE] [--person NAME] [options]"],
   about:
     'Shows the conversations that would go and asks; without a terminal it only shows them, unless --yes is given. Without --older-than and --max-size the rules of the configuration apply (key "retention"). A conversation goes with its sub-agents and forks, and never while any of them has a pin, a running task or an entry of the last hour. Memories stay. There is no undo: take a backup first.',
   options: {
@@ -51,6 +52,7 @@ export const retentionCommand = defineCommand({
       help: "keep at most this much, such as 5g; the longest unused conversations go",
     },
     agent: { type: "string", value: "NAME", help: "only conversations of this agent, such as claude-code" },
+    person: { type: "string", value: "NAME", help: "only conversations of this person of a shared gateway" },
     "dry-run": { type: "boolean", help: "show the conversations and delete nothing" },
     yes: { type: "boolean", short: "y", help: "delete without asking" },
   },
@@ -75,6 +77,13 @@ export const retentionCommand = defineCommand({
       plan.deleted.length > 0 &&
       (options.yes === true || (await isConfirmed(context, plan, options, now)));
     const done = isWanted ? await deleteFamilies(kernel, plan.deleted) : undefined;
+    if (done && done.decisions.length > 0)
+      await kernel.team.record({
+        actor: getActor(),
+        act: "retention.delete",
+        target: options.person ?? "*",
+        details: { conversations: done.decisions.length, freedBytes: done.freedBytes },
+      });
     if (options.json) {
       const report = {
         isDryRun: !isWanted,

@@ -2,6 +2,7 @@ import { buildControlReport } from "../../conversation/control/control-report.ts
 import { type RequestUsage, readRequestUsage } from "../../conversation/spending/request-usage.ts";
 import { type NamedTotals, UsageSums } from "../../conversation/spending/usage-sums.ts";
 import type { Kernel, SessionId, SessionRecord } from "../../index.ts";
+import { mapPersonNames } from "../../model/session-owner.ts";
 import { choosePaint } from "../choose-paint.ts";
 import { defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -31,7 +32,7 @@ export const usageCommand = defineCommand({
   name: "usage",
   summary: "show the tokens and cost of one conversation or of all",
   usage: [
-    "usage [session] [--by day|model|session|project|agent|request] [--since TIME]",
+    "usage [session] [--by day|model|session|project|agent|person|request] [--since TIME]",
     "usage --control [--since TIME]",
   ],
   about:
@@ -40,7 +41,7 @@ export const usageCommand = defineCommand({
     by: {
       type: "string",
       value: "WAY",
-      help: "one row per day, model, session, project, agent or request (default: day)",
+      help: "one row per day, model, session, project, agent, person or request (default: day)",
     },
     control: {
       type: "boolean",
@@ -122,12 +123,13 @@ async function* readAllRequests(
     readonly signal: AbortSignal;
   },
 ): AsyncGenerator<GroupedUsage> {
+  const names = mapPersonNames(by === "person" ? await kernel.team.people() : []);
   for await (const record of only === undefined ? listSessions(kernel) : findRecord(kernel, only)) {
     signal.throwIfAborted();
     await using session = await kernel.session(record.id);
     if ((await session.head()).at < since) continue;
     if (record.title !== undefined && by === "session") titles.set(record.id, record.title);
-    const group = findGroup(record, by);
+    const group = findGroup(record, by, names);
     for await (const usage of readRequestUsage(session, (model) => kernel.modelFacts(model)))
       if (usage.at >= since) yield { usage, group };
   }

@@ -16,7 +16,7 @@ export async function findGatewayAddress(
   const { cwd, home, env } = context;
   const store = getStorePath(context, options);
   const { config } = loadConfig({ cwd, home, env, store, flags: {} });
-  const needsToken = config.tokens.length > 0;
+  const needsToken = config.tokens.length > 0 || config.team;
   if (options.url !== undefined) return { url: parseGatewayUrl(options.url), needsToken };
   if (config.port === 0)
     throw new UsageError(

@@ -1,6 +1,7 @@
 import { readPinnedEntries } from "../../conversation/read-pinned-entries.ts";
 import type { Kernel, SessionId, SessionRecord } from "../../index.ts";
 import { findOrigin } from "../../model/session-origin.ts";
+import { findSessionOwner, mapPersonNames } from "../../model/session-owner.ts";
 import { listSessions } from "../find-session.ts";
 import { listActiveTasks } from "../tasks/collect-tasks.ts";
 import type { RetentionFamily } from "./retention-plan.ts";
@@ -29,6 +30,7 @@ export async function readFamilies(
     members.set(root, family);
   }
   const busy = new Set((await listActiveTasks(kernel)).map(({ session }) => session));
+  const names = mapPersonNames(await kernel.team.people());
   const families: RetentionFamily[] = [];
   for (const [root, { ids, usedAt, sizeBytes }] of members) {
     const record = records.get(root);
@@ -37,6 +39,7 @@ export async function readFamilies(
       root,
       ...(record?.title !== undefined && { title: record.title }),
       ...(agent !== undefined && { agent }),
+      person: findSessionOwner(root, names),
       sessions: ids,
       usedAt,
       sizeBytes,

@@ -6,6 +6,8 @@ export interface RetentionFamily {
   readonly root: SessionId;
   readonly title?: string;
   readonly agent?: string;
+  /** The person that the conversation belongs to; "local" without a token. */
+  readonly person: string;
   readonly sessions: readonly SessionId[];
   /** Last use of any of them. */
   readonly usedAt: number;
@@ -18,6 +20,8 @@ export interface RetentionFamily {
 export interface RetentionRule {
   /** Agents whose names begin with this; all if undefined. */
   readonly agent?: string;
+  /** Only conversations of this person; all if undefined. */
+  readonly person?: string;
   readonly olderThanMs?: number;
   readonly maxBytes?: number;
 }
@@ -36,8 +40,8 @@ export interface RetentionPlan {
 }
 
 /**
- * Decides which families go. The first rule whose agent matches applies to a family, so rules for single agents come
- * before the general one. Under a size limit the longest unused go first.
+ * Decides which families go. The first rule whose agent and person match applies to a family, so rules for single
+ * people and agents come before the general one. Under a size limit the longest unused go first.
  */
 export function planRetention(
   families: readonly RetentionFamily[],
@@ -48,7 +52,10 @@ export function planRetention(
   const kept: RetentionDecision[] = [];
   const groups = new Map<RetentionRule, RetentionFamily[]>();
   for (const family of families) {
-    const rule = rules.find(({ agent }) => matchesAgent(family, agent));
+    const rule = rules.find(
+      ({ agent, person }) =>
+        matchesAgent(family, agent) && (person === undefined || person === family.person),
+    );
     if (rule) groups.set(rule, [...(groups.get(rule) ?? []), family]);
   }
   for (const [rule, group] of groups) {

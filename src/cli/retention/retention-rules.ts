@@ -13,6 +13,7 @@ interface RetentionOptions extends CommonValues {
   readonly "older-than"?: string;
   readonly "max-size"?: string;
   readonly agent?: string;
+  readonly person?: string;
 }
 
 /** The rule that the options give, otherwise the rules of the configuration; those of single agents come first. */
@@ -20,12 +21,12 @@ export async function chooseRules(
   context: CliContext,
   options: RetentionOptions,
 ): Promise<readonly RetentionRule[]> {
-  const { agent } = options;
-  const forAgent = agent === undefined ? {} : { agent };
+  const { agent, person } = options;
+  const forOne = { ...(agent !== undefined && { agent }), ...(person !== undefined && { person }) };
   if (options["older-than"] !== undefined || options["max-size"] !== undefined) {
     return [
       {
-        ...forAgent,
+        ...forOne,
         ...(options["older-than"] !== undefined && { olderThanMs: parseAge(options["older-than"]) }),
         ...(options["max-size"] !== undefined && { maxBytes: parseSize("max-size", options["max-size"]) }),
       },
@@ -34,12 +35,17 @@ export async function chooseRules(
   const { loadConfig } = await import("../../gateway/config/index.ts");
   const { cwd, home, env } = context;
   const { config } = loadConfig({ cwd, home, env, store: getStorePath(context, options), flags: {} });
-  const { agents, ...general } = config.retention;
+  const { agents, people, ...general } = config.retention;
   const rules = [
-    ...Object.entries(agents).map(([name, rule]) => toRule(rule, name)),
-    toRule(general, undefined),
+    ...Object.entries(people).map(([name, rule]) => toRule(rule, { person: name })),
+    ...Object.entries(agents).map(([name, rule]) => toRule(rule, { agent: name })),
+    toRule(general, {}),
   ].filter(({ olderThanMs, maxBytes }) => olderThanMs !== undefined || maxBytes !== undefined);
-  const wanted = agent === undefined ? rules : rules.filter((rule) => rule.agent?.startsWith(agent));
+  const wanted = rules.filter(
+    (rule) =>
+      (agent === undefined || rule.agent?.startsWith(agent)) &&
+      (person === undefined || rule.person === person),
+  );
   if (wanted.length > 0) return wanted;
   throw new UsageError(
     'there is no rule; give --older-than or --max-size, or set "retention" in the configuration: longhaul config set retention.maxAgeDays 180',
@@ -48,10 +54,10 @@ export async function chooseRules(
 
 function toRule(
   { maxAgeDays, maxBytes }: { readonly maxAgeDays?: number; readonly maxBytes?: number },
-  agent: string | undefined,
+  scope: Pick<RetentionRule, "agent" | "person">,
 ): RetentionRule {
   return {
-    ...(agent !== undefined && { agent }),
+    ...scope,
     ...(maxAgeDays !== undefined && { olderThanMs: maxAgeDays * DAY }),
     ...(maxBytes !== undefined && { maxBytes }),
   };

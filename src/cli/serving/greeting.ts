@@ -13,6 +13,8 @@ interface GatewayFacts {
   readonly env: Environment;
   /** Titles of the agents on this computer. */
   readonly found: readonly string[];
+  /** True if the gateway admits nobody without a token. */
+  readonly needsToken: boolean;
 }
 
 /** Builds the greeting: address, lines to paste into agents, upstreams and settings. */
@@ -61,8 +63,12 @@ export function toGreetingJson(listening: GatewayFacts): object {
 }
 
 /** The agents on this computer come first. */
-function orderAgents({ url, loaded, found }: GatewayFacts): readonly (AgentLines & { isFound: boolean })[] {
-  const agents = buildAgentLines({ url, needsToken: loaded.config.tokens.length > 0 });
+function orderAgents({
+  url,
+  needsToken,
+  found,
+}: GatewayFacts): readonly (AgentLines & { isFound: boolean })[] {
+  const agents = buildAgentLines({ url, needsToken });
   return agents
     .map((one) => ({ ...one, isFound: found.includes(one.agent) }))
     .sort((one, other) => Number(other.isFound) - Number(one.isFound));
@@ -95,7 +101,7 @@ function renderUpstreams({ loaded: { config }, env }: GatewayFacts, paint: Paint
 
 const RECALL_WORDS = { off: "", "after-edit": "after the first edit", always: "always" } as const;
 
-function renderSettings({ loaded: { config, path, project } }: GatewayFacts): readonly string[] {
+function renderSettings({ loaded: { config, path, project }, needsToken }: GatewayFacts): readonly string[] {
   const { policy, dryRun, threshold, control, when, recall, redact, tokens } = config;
   const moment =
     when === "late" ? `at ${threshold}%` : `when that saves money, at the latest at ${threshold}%`;
@@ -115,7 +121,9 @@ function renderSettings({ loaded: { config, path, project } }: GatewayFacts): re
     `redaction ${redact ? "on" : "off"}`,
     tokens.length > 0
       ? `tokens: ${tokens.map(({ name }) => escapeLine(name)).join(", ")}`
-      : "no token required",
+      : needsToken
+        ? "people of the store"
+        : "no token required",
   ];
   return [
     `${edits}; ${more.join(", ")}.`,

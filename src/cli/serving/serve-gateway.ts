@@ -71,7 +71,10 @@ export async function serveGateway(
       place: context,
       store,
       server: findStdioServer(context, options),
-      gateway: () => ({ url: toLoopbackUrl(address()), needsToken: live.current().tokens.length > 0 }),
+      gateway: () => ({
+        url: toLoopbackUrl(address()),
+        needsToken: live.current().tokens.length > 0 || live.current().team,
+      }),
       notes: loaded.config.port === 0 ? [FREE_PORT] : [],
     });
   const parts = { kernel, config: live.current, log, logForm, env: { ...env }, mcp, agents } as const;
@@ -85,7 +88,9 @@ export async function serveGateway(
   const offHangUp = context.onHangUp?.(() => void live.reload());
   try {
     const found = findAgents(context).map(({ title }) => title);
-    const facts = { url: gateway.url, store, loaded, env, found };
+    const { tokens, team } = loaded.config;
+    const needsToken = tokens.length > 0 || team || (await kernel.team.isInUse());
+    const facts = { url: gateway.url, store, loaded, env, found, needsToken };
     if (options.json) await say(toSafeJson(toGreetingJson(facts)));
     else
       for (const line of renderGreeting(facts, choosePaint(context, options), options.quiet === true))

@@ -1,11 +1,6 @@
-import {
-  buildPersonId,
-  LOCAL_PERSON,
-  listOwnSessions,
-  listSessionPrefixes,
-  readFormerIds,
-} from "../../gateway/identity/index.ts";
+import { listOwnSessions, listSessionPrefixes, readFormerIds } from "../../gateway/identity/index.ts";
 import type { Kernel } from "../../index.ts";
+import { buildPersonId, LOCAL_PERSON } from "../../model/session-owner.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { getStorePath } from "../open-store.ts";

@@ -8,7 +8,7 @@ const NEW_TOKEN = '"longhaul serve --new-token" makes a good one';
 
 /** Problems between settings, or between settings and the environment, that are each valid on their own. */
 export function checkConfig(config: GatewayConfig, env: Environment): readonly ConfigProblem[] {
-  const { host, tokens, upstreams } = config;
+  const { host, tokens, team, upstreams } = config;
   const problems = [
     ...tokens.flatMap((token, index) => findTokenProblems(token, index, env)),
     ...findRepeated(tokens, "name", "tokens"),
@@ -21,10 +21,10 @@ export function checkConfig(config: GatewayConfig, env: Environment): readonly C
       key: "monitor.warningBytes",
       message: `monitor.warningBytes is ${warningBytes}; expected at most monitor.criticalBytes (${criticalBytes}).`,
     });
-  if (!isLoopback(host) && tokens.length === 0) {
+  if (!isLoopback(host) && tokens.length === 0 && !team) {
     problems.push({
       key: "host",
-      message: `host is ${JSON.stringify(host)}, which others can reach, and there is no token; set LONGHAUL_TOKEN (${NEW_TOKEN}), or leave host at 127.0.0.1.`,
+      message: `host is ${JSON.stringify(host)}, which others can reach, and there is no token; set LONGHAUL_TOKEN (${NEW_TOKEN}), set "team": true and add people with "longhaul token add", or leave host at 127.0.0.1.`,
     });
   }
   return problems;

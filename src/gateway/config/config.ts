@@ -38,6 +38,9 @@ const tokenSchema = z.strictObject(
         "allow access to everything the provider stores under the gateway's key: files, batches, lists",
       )
       .exactOptional(),
+    role: oneOfSchema(["member", "admin"])
+      .describe("member (default): own conversations only; admin: everything, people and budgets")
+      .exactOptional(),
   },
   { error: "an object" },
 );
@@ -60,6 +63,11 @@ export const configSchema = z.strictObject(
       .array(tokenSchema, { error: "a list of objects" })
       .default([])
       .describe("tokens that grant access; without any, everyone who reaches the address has access"),
+    team: flagSchema()
+      .default(false)
+      .describe(
+        "admit only people of the store (longhaul token add) and `tokens`, even while there are none",
+      ),
     allowedHosts: textListSchema("a host name, with :port where it has one")
       .default([])
       .describe("names accepted in the Host header, in addition to loopback and `host`"),

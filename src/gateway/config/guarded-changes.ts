@@ -5,6 +5,7 @@ import type { GatewayConfig } from "./config.ts";
 const GUARDED_KEYS = [
   "upstreams",
   "tokens",
+  "team",
   "allowedOrigins",
   "allowedHosts",
   "telemetry",
@@ -31,6 +32,8 @@ function isNarrowing(key: GuardedKey, now: GatewayConfig, next: GatewayConfig): 
       return isPartOf(next[key], now[key]);
     case "telemetry":
       return next.telemetry.endpoint === undefined;
+    case "team":
+      return next.team;
     case "redact":
       return next.redact;
     case "upstreams":

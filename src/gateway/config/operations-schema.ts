@@ -23,6 +23,12 @@ export const retentionSchema = z
         })
         .default({})
         .describe("other limits for the conversations of one agent"),
+      people: z
+        .record(z.string(), z.strictObject(retentionLimits, { error: "an object" }), {
+          error: "an object by person",
+        })
+        .default({})
+        .describe("other limits for the conversations of one person"),
     },
     { error: "an object" },
   )

@@ -1,3 +1,4 @@
+import type { TokenOwner } from "../../team-entry.ts";
 import type { WireFault, WireName } from "../../wire/wire.ts";
 import { type ContentEncoding, checkContentType, readContentEncoding } from "./body-content.ts";
 import { checkFraming, hasBody } from "./check-framing.ts";
@@ -11,6 +12,7 @@ import {
   refuseRequest,
 } from "./door-refusal.ts";
 import { matchToken, readCredentials } from "./match-token.ts";
+import { NO_PEOPLE, type PersonLookup } from "./person-lookup.ts";
 import { identifyPrincipal, type Principal } from "./principal.ts";
 import { getHeadHeader, type RequestHead } from "./request-head.ts";
 import { buildAllowedHeaders, buildPreflightHeaders, checkOrigin, isPreflight } from "./request-origin.ts";
@@ -58,6 +60,7 @@ export function admit(
   request: RequestHead,
   config: DoorConfig,
   environment: NodeJS.ProcessEnv = process.env,
+  lookup: PersonLookup = NO_PEOPLE,
 ): Admission {
   const misdirected = checkHost(request, config);
   if (misdirected) return buildRefusal(request, misdirected);
@@ -70,7 +73,7 @@ export function admit(
   if ("fault" in parts) return buildRefusal(request, parts, headers);
   if (!METHODS.includes(request.method)) return buildRefusal(request, refuseMethod(METHODS), headers);
   const route = chooseRoute(request, parts.path);
-  const principal = identifyCaller(request, route, config, environment);
+  const principal = identifyCaller(request, route, { config, environment, lookup });
   if ("fault" in principal) return buildRefusal(request, principal, headers);
   if (route.type === "unknown")
     return buildRefusal(
@@ -94,14 +97,30 @@ function chooseRoute(request: RequestHead, path: string): Route {
 function identifyCaller(
   request: RequestHead,
   route: Route,
-  config: DoorConfig,
-  environment: NodeJS.ProcessEnv,
+  {
+    config,
+    environment,
+    lookup,
+  }: {
+    readonly config: DoorConfig;
+    readonly environment: NodeJS.ProcessEnv;
+    readonly lookup: PersonLookup;
+  },
 ): Principal | DoorRefusal {
   const credentials = readCredentials(request);
   if ("fault" in credentials) return credentials;
   const match = matchToken(credentials, config.tokens, environment);
-  const isOpen = config.tokens.length === 0 || (route.type === "page" && OPEN_PAGES.includes(route.name));
-  return match || isOpen ? identifyPrincipal(match) : refuseUnauthorized(credentials.length > 0);
+  if (match) return identifyPrincipal(match);
+  const { owner, credential } = lookup;
+  if (owner?.state === "valid" && credential) {
+    const { name, role } = owner.person;
+    return identifyPrincipal({ name, role, credential }, owner.person);
+  }
+  const isGuarded = config.tokens.length > 0 || config.team || lookup.isClosed;
+  const isOpen = !isGuarded || (route.type === "page" && OPEN_PAGES.includes(route.name));
+  if (isOpen) return identifyPrincipal(undefined);
+  if (lookup.hasFailed) return refuseUnavailable();
+  return owner ? refuseEnded(owner) : refuseUnauthorized(credentials.length > 0);
 }
 
 function checkBody(request: RequestHead, route: Route, config: DoorConfig): ContentEncoding | DoorRefusal {
@@ -135,6 +154,22 @@ function refuseUnauthorized(wasSent: boolean): DoorRefusal {
     fault: { status: 401, kind: "unauthorized", message },
     headers: { "www-authenticate": 'Bearer realm="longhaul"' },
   };
+}
+
+/** The owner of the token has proved to have had it, so the reply may name the reason. */
+function refuseEnded({ state, person, token }: TokenOwner): DoorRefusal {
+  const when = new Date(token.revokedAt ?? token.expiresAt ?? 0).toISOString();
+  const message = `This token of ${person.name} was ${state === "revoked" ? "revoked" : "valid until"} ${when}; an admin can give a new one (longhaul token rotate).`;
+  return {
+    fault: { status: 401, kind: "unauthorized", message },
+    headers: { "www-authenticate": 'Bearer realm="longhaul"' },
+  };
+}
+
+function refuseUnavailable(): DoorRefusal {
+  const message =
+    "The gateway cannot read its store at the moment, which holds the tokens of people; try again.";
+  return { fault: { status: 503, kind: "unavailable", message } };
 }
 
 function refuseMethod(allow: readonly string[]): DoorRefusal {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { RequestSpending } from "../budget/request-spending.ts";
 import type { Trace } from "../observe/trace.ts";
 import type { Principal } from "./principal.ts";
 import type { Route } from "./route.ts";
@@ -17,6 +18,8 @@ export interface Incoming {
   /** Aborts when the client disconnects or the gateway closes. */
   readonly signal: AbortSignal;
   readonly trace: Trace;
+  /** The budgets that count the request. */
+  readonly spending: RequestSpending;
   /** Called when the request is about to be sent, so that the next one can be prepared. */
   readonly onPrepared: () => void;
 }

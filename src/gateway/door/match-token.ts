@@ -1,4 +1,5 @@
 import { hash, timingSafeEqual } from "node:crypto";
+import type { PersonRole } from "../../team-entry.ts";
 import type { DoorToken } from "./door-config.ts";
 import { type DoorRefusal, refuseRequest } from "./door-refusal.ts";
 import type { RequestHead } from "./request-head.ts";
@@ -6,7 +7,7 @@ import type { RequestHead } from "./request-head.ts";
 export type CredentialHeader = "x-longhaul-token" | "authorization" | "x-api-key";
 
 /** A credential as a client sent it. Only digests of it leave the door. */
-interface Credential {
+export interface Credential {
   readonly header: CredentialHeader;
   readonly secret: string;
 }
@@ -15,10 +16,12 @@ interface Credential {
 export interface TokenMatch {
   readonly name: string;
   readonly credential: Credential;
+  readonly role?: PersonRole | undefined;
 }
 
 interface TokenDigest {
   readonly name: string;
+  readonly role: PersonRole | undefined;
   readonly digest: Buffer;
 }
 
@@ -59,14 +62,19 @@ export function matchToken(
 ): TokenMatch | undefined {
   const digests = digestTokens(tokens, environment);
   if (digests.length === 0) return undefined;
-  const own = credentials.filter(({ header }) => header === "x-longhaul-token");
   let match: TokenMatch | undefined;
-  for (const credential of own.length > 0 ? own : credentials) {
+  for (const credential of selectCredentials(credentials)) {
     const given = sha256(credential.secret);
-    for (const { name, digest } of digests)
-      if (timingSafeEqual(digest, given)) match ??= { name, credential };
+    for (const { name, digest, role } of digests)
+      if (timingSafeEqual(digest, given)) match ??= { name, credential, role };
   }
   return match;
+}
+
+/** The credentials that may hold the gateway's token: its own header if it was sent. */
+export function selectCredentials(credentials: readonly Credential[]): readonly Credential[] {
+  const own = credentials.filter(({ header }) => header === "x-longhaul-token");
+  return own.length > 0 ? own : credentials;
 }
 
 /** Digests by token list; reloading the configuration creates a new list. */
@@ -76,10 +84,10 @@ const knownDigests = new WeakMap<readonly DoorToken[], readonly TokenDigest[]>()
 function digestTokens(tokens: readonly DoorToken[], environment: NodeJS.ProcessEnv): readonly TokenDigest[] {
   const cached = knownDigests.get(tokens);
   if (cached) return cached;
-  const digests = tokens.flatMap(({ name, env, sha256: hex }) => {
+  const digests = tokens.flatMap(({ name, env, sha256: hex, role }) => {
     const secret = env === undefined ? "" : (environment[env] ?? "");
-    if (secret) return [{ name, digest: sha256(secret) }];
-    return hex && /^[0-9a-f]{64}$/i.test(hex) ? [{ name, digest: Buffer.from(hex, "hex") }] : [];
+    if (secret) return [{ name, role, digest: sha256(secret) }];
+    return hex && /^[0-9a-f]{64}$/i.test(hex) ? [{ name, role, digest: Buffer.from(hex, "hex") }] : [];
   });
   knownDigests.set(tokens, digests);
   return digests;

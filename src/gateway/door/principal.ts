@@ -1,5 +1,7 @@
 import { computeDigest } from "../../base/digest.ts";
-import { buildPersonId, LOCAL_PERSON, type PersonIds } from "../identity/person-ids.ts";
+import { buildPersonId, LOCAL_PERSON } from "../../model/session-owner.ts";
+import type { Person, PersonRole } from "../../team-entry.ts";
+import type { PersonIds } from "../identity/person-ids.ts";
 import type { CredentialHeader, TokenMatch } from "./match-token.ts";
 
 /** The person a request belongs to. Principals never share sessions. */
@@ -8,6 +10,10 @@ export interface Principal extends PersonIds {
   readonly token?: string;
   /** The header that carried the gateway's token; it must not be sent upstream. */
   readonly tokenHeader?: CredentialHeader;
+  /** The rights of the person; the person of a gateway without tokens has all. */
+  readonly role: PersonRole;
+  /** The person of the store; undefined for a token of the configuration. */
+  readonly person?: Person | undefined;
 }
 
 /** Separates these digests from other SHA-256 digests of the same secret, such as the one in the configuration. */
@@ -19,14 +25,16 @@ const FORMER_DIGITS = 16;
  * id, so that a renewed login and a rotated token keep their sessions. Earlier versions used a digest of the secret,
  * which is the former id of a token's person.
  */
-export function identifyPrincipal(match: TokenMatch | undefined): Principal {
-  if (!match) return { id: LOCAL_PERSON, formerIds: [] };
-  const { name, credential } = match;
+export function identifyPrincipal(match: TokenMatch | undefined, person?: Person): Principal {
+  if (!match) return { id: LOCAL_PERSON, formerIds: [], role: "admin" };
+  const { name, credential, role = "member" } = match;
   return {
     id: buildPersonId(name),
     formerIds: [digestSecret(credential.secret)],
     token: name,
     tokenHeader: credential.header,
+    role,
+    ...(person && { person }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Kernel } from "../../index.ts";
+import type { SpendingServices } from "../budget/request-spending.ts";
 import type { CallServices } from "../call/build-call-request.ts";
 import type { KnownCompactions } from "../call/known-compactions.ts";
 import type { LoopStates } from "../loops/loop-states.ts";
@@ -11,6 +12,9 @@ export interface Services extends RequestServices, ThreadServices, CallServices,
   readonly kernel: Kernel;
   readonly loops: LoopStates;
   readonly compactions: KnownCompactions;
+  readonly spending: SpendingServices;
+  /** Called once for each budget and period that is nearly used up. */
+  readonly onBudgetWarning: (text: string) => void;
   /** Called when a request continues although the store fails. */
   readonly onStoreFailure: (error: unknown) => void;
 }

@@ -1,5 +1,6 @@
 import type { Json, Kernel, SessionId } from "../../index.ts";
-import { findFormerId, getSessionPrefix, LOCAL_PERSON, type PersonIds } from "./person-ids.ts";
+import { LOCAL_PERSON } from "../../model/session-owner.ts";
+import { findFormerId, getSessionPrefix, type PersonIds } from "./person-ids.ts";
 
 const LOCAL_FACT = "gateway former people";
 const PAGE_SESSIONS = 1_000;

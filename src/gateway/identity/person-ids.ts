@@ -1,4 +1,4 @@
-import { computeDigest } from "../../base/digest.ts";
+import { LOCAL_PERSON } from "../../model/session-owner.ts";
 
 /** The ids under which sessions of one person are stored. */
 export interface PersonIds {
@@ -6,18 +6,6 @@ export interface PersonIds {
   readonly id: string;
   /** Ids that earlier versions used: 16 hexadecimal digits derived from a credential. */
   readonly formerIds: readonly string[];
-}
-
-/** The person of a gateway without tokens. */
-export const LOCAL_PERSON = "local";
-
-const MAX_NAME = 32;
-
-/** The id of the person that a token is named after; no such id is "local" or begins like an import. */
-export function buildPersonId(name: string): string {
-  const encoded = encodeURIComponent(name.toWellFormed());
-  const short = encoded.length <= MAX_NAME ? encoded : `${encoded.slice(0, 15)}~${computeDigest(name, 16)}`;
-  return `@${short}`;
 }
 
 /** All ids of a person, the current one first. */

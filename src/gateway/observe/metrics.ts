@@ -8,6 +8,7 @@ import {
   type Histogram,
   type Metric,
 } from "./metric.ts";
+import { createPersonMetrics, type PersonMetrics } from "./person-metrics.ts";
 
 /** Values that are read when the metrics are rendered. */
 interface MetricsOptions {
@@ -54,7 +55,9 @@ export interface Metrics {
   readonly apiRequests: Counter<"operation" | "status">;
   /** Streams are not included: they last as long as somebody reads. */
   readonly apiDuration: Histogram<"operation">;
-  /** All metrics in Prometheus' text format. */
+  /** Usage by person, which `render` leaves out. */
+  readonly people: PersonMetrics;
+  /** All other metrics in Prometheus' text format. */
   render(): string;
 }
 
@@ -146,7 +149,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
     ),
   } as const;
   const all: readonly Metric[] = [...Object.values(families), ...createProcessMetrics(options)];
-  return { ...families, render: () => all.map((metric) => metric.render()).join("") };
+  return {
+    ...families,
+    people: createPersonMetrics(),
+    render: () => all.map((metric) => metric.render()).join(""),
+  };
 }
 
 function createProcessMetrics(options: MetricsOptions): readonly Metric[] {

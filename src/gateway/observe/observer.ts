@@ -110,6 +110,7 @@ export class Observer {
   #measure(trace: Trace): void {
     const { metrics } = this.#deps;
     const { api, upstream, usage = {} } = trace;
+    metrics.people.record(trace);
     metrics.requests.add({ api, status: String(trace.status ?? 0) });
     metrics.duration.observe({ api }, ((trace.endedMs ?? performance.now()) - trace.startedMs) / 1_000);
     if (trace.overheadMs !== undefined) metrics.overhead.observe({ api }, trace.overheadMs / 1_000);

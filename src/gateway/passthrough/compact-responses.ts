@@ -6,6 +6,7 @@ import { relayResponse } from "../reply/relay/relay-response.ts";
 import { type ParsedRequest, readRequest } from "../request/read-request.ts";
 import { findThread } from "../thread/find-thread.ts";
 import { checkReferenceAccess } from "../upstream/check-ownership.ts";
+import { checkTargetAllowed } from "../upstream/check-target.ts";
 import { sendRequest } from "../upstream/send-request.ts";
 import { chooseTarget, type Target } from "../upstream/target.ts";
 import { replaceModel } from "./replace-model.ts";
@@ -22,6 +23,8 @@ export async function compactResponses(incoming: Incoming, services: Services): 
   if (!request) return false;
   const target = chooseTarget(request, incoming, services);
   const { upstream, model, clientModel } = target;
+  checkTargetAllowed(incoming.principal, target);
+  await incoming.spending.checkUnmeasured({ project: undefined, model });
   await checkReferenceAccess(incoming, services, upstream);
   const changed = model === clientModel ? undefined : replaceModel(incoming.body, model);
   const { response, raw, signal, trace } = incoming;

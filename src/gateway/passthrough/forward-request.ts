@@ -5,6 +5,7 @@ import { FaultError } from "../fault-error.ts";
 import { oddFieldSteps, parseRange } from "../request/cut-body.ts";
 import { LIFT_FROM_BYTES } from "../request/lift.ts";
 import { checkBodyReadable, checkEndpointAccess, checkReferenceAccess } from "../upstream/check-ownership.ts";
+import { checkTargetAllowed } from "../upstream/check-target.ts";
 import { chooseUpstream } from "../upstream/choose-upstream.ts";
 import { chooseModelTarget } from "../upstream/target.ts";
 import { compactResponses } from "./compact-responses.ts";
@@ -21,6 +22,7 @@ export async function forwardRequest(incoming: Incoming, services: Services): Pr
     if (await compactResponses(incoming, services)) return;
   } else if (route.type === "api") {
     const target = chooseModelTarget(await readModel(body), incoming, services);
+    checkTargetAllowed(incoming.principal, target);
     await checkReferenceAccess(incoming, services, target.upstream);
     return countTokens(incoming, services, target);
   }
@@ -34,6 +36,11 @@ export async function forwardUnchanged(incoming: Incoming, services: Services): 
   const chosen = chooseUpstream(services.config().upstreams, { api: route.api, model: clientModel });
   if (chosen.fault) throw new FaultError(chosen.fault);
   const { upstream, model = clientModel } = chosen;
+  const isReading = incoming.request.method === "GET" || incoming.request.method === "HEAD";
+  if (!isReading) {
+    checkTargetAllowed(incoming.principal, { upstream, model, clientModel });
+    await incoming.spending.checkUnmeasured({ project: undefined, model: model ?? "" });
+  }
   if (route.type === "pass") await checkEndpointAccess(incoming, services, upstream);
   else checkBodyReadable(incoming, services, upstream);
   await passThrough(

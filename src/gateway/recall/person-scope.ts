@@ -5,12 +5,8 @@ import {
   selectProject,
 } from "../../conversation/project-conversations.ts";
 import type { Kernel, MemoryScope } from "../../index.ts";
-import {
-  LOCAL_PERSON,
-  listPersonOwners,
-  listSessionPrefixes,
-  type PersonIds,
-} from "../identity/person-ids.ts";
+import { LOCAL_PERSON } from "../../model/session-owner.ts";
+import { listPersonOwners, listSessionPrefixes, type PersonIds } from "../identity/person-ids.ts";
 
 /**
  * The scope of a person: with a token, the person's own sessions; without tokens, everything in the store, because all

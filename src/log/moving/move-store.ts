@@ -4,7 +4,7 @@ import type { SessionId } from "../../model/entry.ts";
 import { LonghaulError, throwIfAborted } from "../../model/errors.ts";
 import type { Store } from "../../store/store.ts";
 import { SessionMover } from "./move-session.ts";
-import { moveIntakes, moveTasks } from "./move-work.ts";
+import { moveIntakes, moveTasks, moveTeam } from "./move-work.ts";
 import { compareSession } from "./session-digest.ts";
 
 const HEADS_PER_PAGE = 500;
@@ -67,6 +67,7 @@ export async function moveStore(from: Store, to: Store, options: MoveOptions = {
   }
   const intakes = await moveIntakes(from, to, signal);
   const tasks = await moveTasks(from, to, signal);
+  await moveTeam(from, to);
   const hash = createHash("sha256");
   const known = new Set<SessionId>();
   const totals = { sessions: 0, entries: 0, redacted: 0 };

@@ -65,3 +65,15 @@ export async function moveTasks(from: Store, to: Store, signal: AbortSignal | un
   }
   return count;
 }
+
+/** Copies people, budgets and the audit log, whose entries the target adds to those that it has. */
+export async function moveTeam(from: Store, to: Store): Promise<void> {
+  if (!from.transfer || !to.transfer) return;
+  let known = 0;
+  for (;;) {
+    const page = await to.audit.list({ after: known, limit: PAGE });
+    known = page.at(-1)?.seq ?? known;
+    if (page.length < PAGE) break;
+  }
+  await to.transfer.putTeam(await from.transfer.team(known));
+}

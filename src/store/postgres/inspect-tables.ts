@@ -20,6 +20,12 @@ export const LOG_TABLE_NAMES = [
   "blob_holds",
   "intakes",
   "intake_records",
+  "people",
+  "person_tokens",
+  "budgets",
+  "budget_uses",
+  "budget_reservations",
+  "audit",
   "leases",
   "tasks",
 ] as const;

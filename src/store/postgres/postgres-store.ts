@@ -32,6 +32,9 @@ import { PostgresTransfer } from "./records/postgres-transfer.ts";
 import type { SendTask } from "./records/task-writes.ts";
 import { migrateSchema, requireSchema } from "./schema/migrate-schema.ts";
 import { ReaderAccess } from "./schema/reader-access.ts";
+import { PostgresAudit } from "./team/postgres-audit.ts";
+import { PostgresBudgets } from "./team/postgres-budgets.ts";
+import { PostgresPeople } from "./team/postgres-people.ts";
 
 /** How long opening waits for a server that cannot be reached. */
 const MAX_OPENING_MS = 5_000;
@@ -116,6 +119,9 @@ class PostgresStore implements Store {
   readonly leases: PostgresLeases;
   readonly tasks: PostgresTasks;
   readonly delivery: PostgresDelivery;
+  readonly people: PostgresPeople;
+  readonly budgets: PostgresBudgets;
+  readonly audit: PostgresAudit;
   readonly memory: PostgresMemory;
   readonly transfer: PostgresTransfer;
   readonly #db: PostgresDatabase;
@@ -149,7 +155,10 @@ class PostgresStore implements Store {
     this.delivery = new PostgresDelivery(db);
     const sendTask: SendTask = (transaction, task) => this.delivery.send(transaction, task);
     this.tasks = new PostgresTasks(db, heads, sendTask);
-    this.transfer = new PostgresTransfer(db, heads);
+    this.audit = new PostgresAudit(db);
+    this.people = new PostgresPeople(db, this.audit);
+    this.budgets = new PostgresBudgets(db, this.audit);
+    this.transfer = new PostgresTransfer(db, heads, this);
     const deps = { heads, sessions, references, drafts: this.drafts, intakes: this.intakes, sendTask };
     const appender = new EntryAppender(db, deps, clock);
     this.entries = withEntryForgetting(

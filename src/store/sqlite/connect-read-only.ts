@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import { LonghaulError } from "../../model/errors.ts";
 import { BLOCKING_WAIT_MS, CACHE_KIB, readSchemaVersion, refuseForeignFile } from "./connect-database.ts";
 import { Database } from "./database.ts";
+import { TEAM_MIGRATION } from "./migrations/008-team.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
 import { resultCodeOf, toStoreError } from "./store-error.ts";
 
@@ -31,12 +32,20 @@ export async function connectReadOnly(path: string, busyTimeoutMs: number): Prom
     const database = new Database(path, connection, busyTimeoutMs);
     const version = await database.read(() => readSchemaVersion(connection, path, MIGRATIONS.length));
     if (version < MIN_READABLE_VERSION) throw createTooOldError(path, version);
+    addMissingTables(connection);
     return { database, dispose };
   } catch (error) {
     opened?.connection.close();
     opened?.dispose();
     throw toStoreError(error, path);
   }
+}
+
+/** Empty tables stand for those of people, which a database of an older version lacks. */
+function addMissingTables(connection: DatabaseSync): void {
+  if (connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'people'").get()) return;
+  const tables = TEAM_MIGRATION.match(/CREATE TABLE [\s\S]*?;\n/g) ?? [];
+  for (const sql of tables) connection.exec(sql.replace("CREATE TABLE", "CREATE TEMPORARY TABLE"));
 }
 
 interface ReadConnection {

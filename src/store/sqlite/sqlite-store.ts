@@ -30,6 +30,9 @@ import { SqliteSessions } from "./sqlite-sessions.ts";
 import { SqliteTasks } from "./sqlite-tasks.ts";
 import { SqliteTransfer } from "./sqlite-transfer.ts";
 import { toStoreError } from "./store-error.ts";
+import { SqliteAudit } from "./team/sqlite-audit.ts";
+import { SqliteBudgets } from "./team/sqlite-budgets.ts";
+import { SqlitePeople } from "./team/sqlite-people.ts";
 
 /** Limit of reported database problems. */
 const MAX_PROBLEMS = 100;
@@ -106,6 +109,9 @@ class SqliteStore implements Store {
   readonly intakes: Intakes;
   readonly leases: Leases;
   readonly tasks: SqliteTasks;
+  readonly people: SqlitePeople;
+  readonly budgets: SqliteBudgets;
+  readonly audit: SqliteAudit;
   readonly transfer: SqliteTransfer;
   readonly memory: SqliteMemory;
   readonly #db: Database;
@@ -144,7 +150,10 @@ class SqliteStore implements Store {
     this.intakes = new Intakes(db, cache);
     this.leases = new Leases(db);
     this.tasks = new SqliteTasks(db, cache);
-    this.transfer = new SqliteTransfer(db, cache);
+    this.audit = new SqliteAudit(db);
+    this.people = new SqlitePeople(db, this.audit);
+    this.budgets = new SqliteBudgets(db, this.audit);
+    this.transfer = new SqliteTransfer(db, cache, this);
     const entries = new SqliteEntries(db, {
       cache,
       writer: new EntryWriter(db, {

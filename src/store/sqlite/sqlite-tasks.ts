@@ -1,3 +1,4 @@
+import type { StatementSync } from "node:sqlite";
 import { isTerminal, type TaskId, type TaskState } from "../../model/task.ts";
 import { createTaskConflict, createTaskNotFound } from "../refusals.ts";
 import type {
@@ -15,6 +16,9 @@ import type { SessionCache } from "./session-cache.ts";
 
 const SELECT =
   "SELECT t.*, s.id AS session_id FROM tasks t JOIN sessions s ON s.number = t.session WHERE s.id IS NOT NULL";
+const INSERT = `INSERT INTO tasks (id, session, parent, parent_session, agent, state, mode, owner, epoch, can_resume,
+    resumes, attempts, created_at, deadline_at, first_seq, queue, person)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const NEWEST_FIRST = "ORDER BY t.number DESC LIMIT ?";
 const END = Number.MAX_SAFE_INTEGER;
 
@@ -23,6 +27,8 @@ export class SqliteTasks implements TaskStore {
   readonly #db: Database;
   readonly #cache: SessionCache;
   readonly #statements;
+  /** Prepared by the first task: a database of an older version that is only read lacks some of the columns. */
+  #insert: StatementSync | undefined;
   /** The row that `check` read for the next `apply` of the same transaction. */
   #checked: Row | undefined;
 
@@ -49,11 +55,6 @@ export class SqliteTasks implements TaskStore {
       ),
       wishedOf: db.prepare(`${SELECT} AND t.wish IS NOT NULL AND t.owner = ?`),
       wish: db.prepare("UPDATE tasks SET wish = ?, wish_reason = ? WHERE id = ?"),
-      insert: db.prepare(
-        `INSERT INTO tasks (id, session, parent, parent_session, agent, state, mode, owner, epoch, can_resume, resumes,
-           attempts, created_at, deadline_at, first_seq, queue, person)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ),
       update: db.prepare(
         `UPDATE tasks SET state = ?, mode = ?, owner = ?, epoch = ?, can_resume = ?, resumes = ?, wish = ?, wish_reason = ?,
            notice = ?, attempts = ?, settled_at = ?, last_seq = ?, notice_seq = ? WHERE id = ?`,
@@ -145,7 +146,8 @@ export class SqliteTasks implements TaskStore {
   }
 
   #insert(task: NewTask, session: string, firstSeq: number): void {
-    this.#statements.insert.run(
+    this.#insert ??= this.#db.prepare(INSERT);
+    this.#insert.run(
       task.id,
       this.#cache.find(session)?.number as number,
       task.parent ?? null,

@@ -1,17 +1,29 @@
+import { readTeam } from "../read-team.ts";
 import type { TaskRecord } from "../task-store.ts";
-import type { MovedIntake, MovedRecord, TransferStore } from "../transfer-store.ts";
+import type { MovedIntake, MovedRecord, MovedTeam, TransferStore } from "../transfer-store.ts";
 import type { Database, Row } from "./database.ts";
 import type { SessionCache } from "./session-cache.ts";
+import type { SqliteAudit } from "./team/sqlite-audit.ts";
+import type { SqliteBudgets } from "./team/sqlite-budgets.ts";
+import type { SqlitePeople } from "./team/sqlite-people.ts";
 
-/** Moves of intakes and tasks in SQLite. */
+interface SqliteTeam {
+  readonly people: SqlitePeople;
+  readonly budgets: SqliteBudgets;
+  readonly audit: SqliteAudit;
+}
+
+/** Moves of intakes, tasks and people in SQLite. */
 export class SqliteTransfer implements TransferStore {
   readonly #db: Database;
   readonly #cache: SessionCache;
+  readonly #team: SqliteTeam;
   readonly #statements;
 
-  constructor(db: Database, cache: SessionCache) {
+  constructor(db: Database, cache: SessionCache, { people, budgets, audit }: SqliteTeam) {
     this.#db = db;
     this.#cache = cache;
+    this.#team = { people, budgets, audit };
     this.#statements = {
       intakes: db.prepare(
         `SELECT i.name, s.id AS session, i.stamp, i.checkpoint, i.progress FROM intakes i JOIN sessions s ON s.number = i.session
@@ -21,6 +33,8 @@ export class SqliteTransfer implements TransferStore {
         `SELECT r.record, r.seq, r.version FROM intake_records r JOIN intakes i ON i.number = r.intake
          WHERE i.name = ? AND r.record > ? ORDER BY r.record LIMIT ?`,
       ),
+      clearPeople: db.prepare("DELETE FROM people"),
+      clearBudgets: db.prepare("DELETE FROM budgets"),
       number: db.prepare("SELECT number FROM intakes WHERE name = ?"),
       addIntake: db.prepare("INSERT INTO intakes (name, session) VALUES (?, ?)"),
       setIntake: db.prepare("UPDATE intakes SET stamp = ?, checkpoint = ?, progress = ? WHERE number = ?"),
@@ -104,6 +118,23 @@ export class SqliteTransfer implements TransferStore {
         task.queue ?? null,
         task.person ?? null,
       );
+    });
+  }
+
+  team(afterAudit: number): Promise<MovedTeam> {
+    return readTeam(this.#team, afterAudit);
+  }
+
+  async putTeam(team: MovedTeam): Promise<void> {
+    const { people, budgets, audit } = this.#team;
+    await this.#db.transact(() => {
+      this.#statements.clearPeople.run();
+      this.#statements.clearBudgets.run();
+      for (const person of team.people) people.write(person);
+      for (const token of team.tokens) people.writeToken(token);
+      for (const budget of team.budgets) budgets.write(budget);
+      for (const use of team.uses) budgets.writeUse(use);
+      for (const entry of team.audit) audit.insert(entry);
     });
   }
 

@@ -10,6 +10,7 @@ const STATUSES: Readonly<Record<WireFault["kind"], number>> = {
   too_large: 413,
   overflow: 400,
   rate_limit: 429,
+  budget: 429,
   stopped: 400,
   unavailable: 503,
   timeout: 504,

@@ -9,6 +9,7 @@ const ERROR_TYPES: Readonly<Record<WireFault["kind"], string>> = {
   too_large: "request_too_large",
   overflow: "invalid_request_error",
   rate_limit: "rate_limit_error",
+  budget: "rate_limit_error",
   stopped: "invalid_request_error",
   unavailable: "overloaded_error",
   timeout: "timeout_error",

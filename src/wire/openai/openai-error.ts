@@ -19,6 +19,7 @@ const ERROR_WORDS: Readonly<Record<WireFault["kind"], ErrorWords>> = {
   too_large: ["invalid_request_error", "request_too_large"],
   overflow: ["invalid_request_error", "context_length_exceeded"],
   rate_limit: ["requests", "rate_limit_exceeded"],
+  budget: ["insufficient_quota", "insufficient_quota"],
   stopped: ["invalid_request_error", "stopped"],
   unavailable: ["server_error", "server_is_overloaded"],
   timeout: ["server_error", "timeout"],

@@ -18,6 +18,7 @@ export function doorConfig(
   return {
     host: "127.0.0.1",
     tokens: [],
+    team: false,
     allowedHosts: [],
     allowedOrigins: [],
     ...settings,

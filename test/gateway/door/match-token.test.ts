@@ -90,7 +90,7 @@ describe("the token", () => {
 describe("the principal", () => {
   test("is local without tokens, whatever credential is sent", () => {
     for (const headers of [{}, { "x-api-key": "sk-one" }, { authorization: "Bearer sk-two" }])
-      expect(principalOf(messageRequest(headers))).toEqual({ id: "local", formerIds: [] });
+      expect(principalOf(messageRequest(headers))).toEqual({ id: "local", formerIds: [], role: "admin" });
   });
 
   test("is the name of the gateway's token, whatever key for the provider comes with it", () => {

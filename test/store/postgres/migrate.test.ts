@@ -10,7 +10,7 @@ import { proofTest } from "../../support/proof.ts";
 
 const server = await findTestPostgres();
 
-/** A store with a fork, a blob, a title, a fact, an import and a task. */
+/** A store with a fork, a blob, a title, a person, an import and a task. */
 async function fillStore(path: string): Promise<void> {
   await using kernel = await openKernel({ path, embedder: null });
   const session = await kernel.session("first", { title: "with a null \0 in it", meta: { a: [1, null] } });
@@ -18,6 +18,8 @@ async function fillStore(path: string): Promise<void> {
   await session.append({ role: "user", text: "large ".repeat(20_000) });
   const fork = await session.fork();
   await fork.append({ role: "assistant", text: "in the fork" });
+  await kernel.team.add("alice", { by: "test", models: ["claude-*"], expiresAt: Date.now() + 60_000 });
+  await kernel.team.setBudget({ person: "alice", amount: 5, unit: "usd", period: "week" }, { by: "test" });
   await kernel.close();
   const store = await openSqliteStore({ path });
   await store.intakes.open("elsewhere", "first");
@@ -96,6 +98,11 @@ describe.skipIf("problem" in server)(`a store that moves (${describeProblem(serv
     const [one, other] = [await openSqliteStore({ path: from }), await openSqliteStore({ path: back })];
     try {
       expect(await other.sessions.get("first")).toEqual(await one.sessions.get("first"));
+      expect(await other.transfer?.team(0)).toEqual(await one.transfer?.team(0));
+      expect((await other.audit.list({ after: 0, limit: 10 })).map(({ act }) => act)).toEqual([
+        "token.add",
+        "budget.set",
+      ]);
       expect(await other.tasks.get("t")).toEqual(await one.tasks.get("t"));
       expect(await other.intakes.get("elsewhere")).toEqual(await one.intakes.get("elsewhere"));
       expect(await other.intakes.find("elsewhere", ["r\0ecord"])).toEqual(

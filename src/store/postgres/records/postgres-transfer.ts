@@ -1,16 +1,28 @@
+import { readTeam } from "../../read-team.ts";
 import type { TaskRecord } from "../../task-store.ts";
-import type { MovedIntake, MovedRecord, TransferStore } from "../../transfer-store.ts";
+import type { MovedIntake, MovedRecord, MovedTeam, TransferStore } from "../../transfer-store.ts";
 import type { PostgresDatabase, Transaction } from "../connection/postgres-database.ts";
 import type { LogHeads } from "../heads/log-heads.ts";
+import type { PostgresAudit } from "../team/postgres-audit.ts";
+import type { PostgresBudgets } from "../team/postgres-budgets.ts";
+import type { PostgresPeople } from "../team/postgres-people.ts";
 
-/** Moves of intakes and tasks in PostgreSQL. */
+interface PostgresTeam {
+  readonly people: PostgresPeople;
+  readonly budgets: PostgresBudgets;
+  readonly audit: PostgresAudit;
+}
+
+/** Moves of intakes, tasks and people in PostgreSQL. */
 export class PostgresTransfer implements TransferStore {
   readonly #db: PostgresDatabase;
   readonly #heads: LogHeads;
+  readonly #team: PostgresTeam;
 
-  constructor(db: PostgresDatabase, heads: LogHeads) {
+  constructor(db: PostgresDatabase, heads: LogHeads, { people, budgets, audit }: PostgresTeam) {
     this.#db = db;
     this.#heads = heads;
+    this.#team = { people, budgets, audit };
   }
 
   async intakes({ after = "", limit }: { after?: string; limit: number }): Promise<readonly MovedIntake[]> {
@@ -68,6 +80,23 @@ export class PostgresTransfer implements TransferStore {
         "UPDATE @intakes SET stamp = $2, checkpoint = $3, progress = $4 WHERE number = $1",
         [await this.#requireIntake(transaction, intake), stamp, checkpoint ?? null, progress ?? null],
       );
+    });
+  }
+
+  team(afterAudit: number): Promise<MovedTeam> {
+    return readTeam(this.#team, afterAudit);
+  }
+
+  async putTeam(team: MovedTeam): Promise<void> {
+    const { people, budgets, audit } = this.#team;
+    await this.#db.transact(async (sql) => {
+      await sql.query("DELETE FROM @people");
+      await sql.query("DELETE FROM @budgets");
+      for (const person of team.people) await people.write(sql, person);
+      for (const token of team.tokens) await people.writeToken(sql, token);
+      for (const budget of team.budgets) await budgets.write(sql, budget);
+      for (const use of team.uses) await budgets.writeUse(sql, use);
+      for (const entry of team.audit) await audit.insert(sql, entry);
     });
   }
 

@@ -6,6 +6,7 @@ import { OBJECT_TABLES } from "./object-tables.ts";
 import { READER_POLICIES } from "./reader-policies.ts";
 import { SERVER_TABLES } from "./server-tables.ts";
 import { TASK_QUEUE_COLUMNS } from "./task-queue-columns.ts";
+import { TEAM_TABLES } from "./team-tables.ts";
 import { WORK_TABLES } from "./work-tables.ts";
 
 /** All migrations in order; migration n upgrades a schema from version n-1 to n. Never edited once released. */
@@ -17,6 +18,7 @@ const SCHEMA_STEPS: readonly string[] = [
   OBJECT_TABLES,
   READER_POLICIES,
   TASK_QUEUE_COLUMNS,
+  TEAM_TABLES,
 ];
 
 /** First half of the advisory lock's key; the second is made of the schema's name. */

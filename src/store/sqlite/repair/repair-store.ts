@@ -51,6 +51,11 @@ const TABLES = [
   ["intakes", "number"],
   ["intake_records", "intake, record"],
   ["tasks", "number"],
+  ["people", "name"],
+  ["person_tokens", "digest"],
+  ["budgets", "id"],
+  ["budget_uses", "budget, start"],
+  ["audit", "seq"],
 ] as const;
 const ROWS_PER_STEP = 500;
 

@@ -1,0 +1,251 @@
+import { z } from "zod";
+import type { Kernel } from "../../index.ts";
+import type { BudgetRule } from "../../team-entry.ts";
+import { isAdminCaller } from "../core/api-caller.ts";
+import { about } from "../core/named-schema.ts";
+import { requireAdmin } from "../core/require-admin.ts";
+import { type ApiRoute, defineRoute } from "../core/route.ts";
+import { limitQuery } from "../schemas/common-schemas.ts";
+import {
+  allowedModelsSchema,
+  allowedUpstreamsSchema,
+  auditEntrySchema,
+  budgetRuleSchema,
+  budgetSchema,
+  newTokenSchema,
+  personNameSchema,
+  personSchema,
+  roleSchema,
+} from "../schemas/people-schemas.ts";
+import { queryNumber } from "../schemas/query-values.ts";
+import { describeBudgetStatus, describePerson } from "./person-json.ts";
+
+const tag = "People";
+const personParams = z.strictObject({ person: personNameSchema });
+const expirySchema = about(z.number().int().min(0).optional(), "When the token ends; absent: never.");
+
+const listPeople = defineRoute(
+  {
+    id: "listPeople",
+    method: "GET",
+    path: "/people",
+    tag,
+    summary: "List people with their tokens and budgets",
+    description: "Members see themselves only.",
+    reply: z.object({
+      me: z.object({ name: about(z.string().nullable(), "Null without a token."), role: roleSchema }),
+      people: z.array(personSchema),
+      shared: about(z.array(budgetSchema), "Budgets that count all people together; for admins only."),
+    }),
+  },
+  async ({ services: { kernel }, caller }) => {
+    const { name, role } = caller;
+    const isAdmin = isAdminCaller(caller);
+    const all = await kernel.team.people();
+    const people = isAdmin ? all : all.filter((person) => person.name === name);
+    const budgets = isAdmin ? await kernel.team.budgets("") : [];
+    return {
+      me: { name: name ?? null, role },
+      people: await Promise.all(people.map((person) => describePerson(kernel, person))),
+      shared: budgets.filter(({ person }) => person === undefined).map(describeBudgetStatus),
+    };
+  },
+);
+
+const addPerson = defineRoute(
+  {
+    id: "addPerson",
+    method: "POST",
+    path: "/people",
+    tag,
+    summary: "Add a person and make a token; for admins",
+    body: z.strictObject({
+      name: personNameSchema,
+      role: roleSchema.optional(),
+      models: allowedModelsSchema.optional(),
+      upstreams: allowedUpstreamsSchema.optional(),
+      expiresAt: expirySchema,
+      budgets: z
+        .array(budgetRuleSchema.omit({ person: true }))
+        .max(50)
+        .default([]),
+    }),
+    reply: newTokenSchema,
+    status: 201,
+    errors: ["FORBIDDEN", "PERSON_EXISTS", "ARGUMENT_INVALID"],
+  },
+  async ({ services: { kernel }, caller, body }) => {
+    requireAdmin(caller);
+    const { name, budgets, role, models, upstreams, expiresAt } = body;
+    const by = caller.id;
+    const { person, secret } = await kernel.team.add(name, {
+      by,
+      ...(role !== undefined && { role }),
+      ...(models !== undefined && { models }),
+      ...(upstreams !== undefined && { upstreams }),
+      ...(expiresAt !== undefined && { expiresAt }),
+    });
+    for (const rule of budgets) await kernel.team.setBudget({ ...toRule(rule), person: name }, { by });
+    return { person: await describePerson(kernel, person), token: secret };
+  },
+);
+
+const changePerson = defineRoute(
+  {
+    id: "changePerson",
+    method: "PATCH",
+    path: "/people/{person}",
+    tag,
+    summary: "Change the role, models and upstreams of a person; for admins",
+    params: personParams,
+    body: z.strictObject({
+      role: roleSchema.optional(),
+      models: allowedModelsSchema.optional(),
+      upstreams: allowedUpstreamsSchema.optional(),
+    }),
+    reply: personSchema,
+    errors: ["FORBIDDEN", "PERSON_NOT_FOUND"],
+  },
+  async ({ services: { kernel }, caller, params, body }) => {
+    requireAdmin(caller);
+    const { role, models, upstreams } = body;
+    const person = await kernel.team.change(params.person, {
+      by: caller.id,
+      ...(role !== undefined && { role }),
+      ...(models !== undefined && { models }),
+      ...(upstreams !== undefined && { upstreams }),
+    });
+    return describePerson(kernel, person);
+  },
+);
+
+const rotateToken = defineRoute(
+  {
+    id: "rotateToken",
+    method: "POST",
+    path: "/people/{person}/token",
+    tag,
+    summary: "Make a new token; the former ones end after a grace time. For admins",
+    params: personParams,
+    body: z.strictObject({
+      graceMs: about(z.number().int().min(0).optional(), "Default: one day."),
+      expiresAt: expirySchema,
+    }),
+    reply: newTokenSchema,
+    status: 201,
+    errors: ["FORBIDDEN", "PERSON_NOT_FOUND"],
+  },
+  async ({ services: { kernel }, caller, params, body: { graceMs, expiresAt } }) => {
+    requireAdmin(caller);
+    const { person, secret } = await kernel.team.rotate(params.person, {
+      by: caller.id,
+      ...(graceMs !== undefined && { graceMs }),
+      ...(expiresAt !== undefined && { expiresAt }),
+    });
+    return { person: await describePerson(kernel, person), token: secret };
+  },
+);
+
+const revokeTokens = defineRoute(
+  {
+    id: "revokeTokens",
+    method: "DELETE",
+    path: "/people/{person}/token",
+    tag,
+    summary: "End all tokens of a person at once; for admins",
+    params: personParams,
+    reply: personSchema,
+    errors: ["FORBIDDEN", "PERSON_NOT_FOUND"],
+  },
+  async ({ services: { kernel }, caller, params }) => {
+    requireAdmin(caller);
+    await kernel.team.revoke(params.person, { by: caller.id });
+    return describeNamed(kernel, params.person);
+  },
+);
+
+async function describeNamed(kernel: Kernel, name: string) {
+  const person = (await kernel.team.find(name)) ?? { name, role: "member" as const, createdAt: 0 };
+  return describePerson(kernel, person);
+}
+
+const setBudget = defineRoute(
+  {
+    id: "setBudget",
+    method: "POST",
+    path: "/budgets",
+    tag,
+    summary: "Set a budget; one with the same scope, unit and period gets the new amount. For admins",
+    body: budgetRuleSchema,
+    reply: budgetSchema,
+    errors: ["FORBIDDEN", "PERSON_NOT_FOUND"],
+  },
+  async ({ services: { kernel }, caller, body }) => {
+    requireAdmin(caller);
+    const { id } = await kernel.team.setBudget(toRule(body), { by: caller.id });
+    const [status] = (await kernel.team.budgets(body.person ?? "")).filter((budget) => budget.id === id);
+    return describeBudgetStatus(status ?? { ...toRule(body), id, spent: 0, reserved: 0 });
+  },
+);
+
+const removeBudget = defineRoute(
+  {
+    id: "removeBudget",
+    method: "DELETE",
+    path: "/budgets/{budget}",
+    tag,
+    summary: "Remove a budget; for admins",
+    params: z.strictObject({ budget: about(z.string().min(1).max(64), "Id of the budget.") }),
+    reply: z.object({ isRemoved: z.boolean() }),
+    errors: ["FORBIDDEN"],
+  },
+  async ({ services: { kernel }, caller, params }) => {
+    requireAdmin(caller);
+    return { isRemoved: await kernel.team.removeBudget(params.budget, { by: caller.id }) };
+  },
+);
+
+function toRule({ person, project, model, ...rest }: z.output<typeof budgetRuleSchema>): BudgetRule {
+  return {
+    ...rest,
+    ...(person !== undefined && { person }),
+    ...(project !== undefined && { project }),
+    ...(model !== undefined && { model }),
+  };
+}
+
+const listAudit = defineRoute(
+  {
+    id: "listAudit",
+    method: "GET",
+    path: "/audit",
+    tag,
+    summary: "List administrative acts, oldest first; for admins",
+    query: z.strictObject({
+      after: about(queryNumber(0).default(0), "Only entries after this seq."),
+      limit: limitQuery(100, 1_000),
+    }),
+    reply: z.object({
+      entries: z.array(auditEntrySchema),
+      after: about(z.number().int().nullable(), "Value of `after` for the next page; null on the last one."),
+    }),
+    errors: ["FORBIDDEN"],
+  },
+  async ({ services: { kernel }, caller, query: { after, limit } }) => {
+    requireAdmin(caller);
+    const entries = await kernel.team.audit({ after, limit });
+    const last = entries.at(-1)?.seq ?? null;
+    return { entries, after: entries.length < limit ? null : last };
+  },
+);
+
+export const PEOPLE_ROUTES = [
+  listPeople,
+  addPerson,
+  changePerson,
+  rotateToken,
+  revokeTokens,
+  setBudget,
+  removeBudget,
+  listAudit,
+] as const satisfies readonly ApiRoute[];

@@ -1,0 +1,142 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import {
+  countPersonContent,
+  type ErasedPerson,
+  erasePerson,
+} from "../../conversation/erasing/erase-person.ts";
+import {
+  type ErasedCounts,
+  type ErasureCertificate,
+  formatCertificate,
+  parseCertificate,
+} from "../../conversation/erasing/erasure-certificate.ts";
+import { verifyErasure } from "../../conversation/erasing/verify-erasure.ts";
+import { getMemoryAgent, listSessionPrefixes, readFormerIds } from "../../gateway/identity/index.ts";
+import { type Kernel, LonghaulError } from "../../index.ts";
+import { buildPersonId } from "../../model/session-owner.ts";
+import { askYesNo } from "../ask-yes-no.ts";
+import type { CommonValues } from "../cli-command.ts";
+import type { CliContext } from "../cli-context.ts";
+import { escapeLine, toSafeJson } from "../escape.ts";
+import { EXIT } from "../exit-code.ts";
+import { formatQuantity } from "../format-count.ts";
+import { openExistingStore } from "../open-store.ts";
+import { printLines } from "../print-lines.ts";
+import { printTo } from "../printer.ts";
+import { UsageError } from "../usage-error.ts";
+import { getActor } from "./person-options.ts";
+
+interface ForgetPersonOptions extends CommonValues {
+  readonly yes?: boolean;
+  readonly certificate?: string;
+}
+
+/** Erases a person after a preview, and writes the certificate as JSON and as text. */
+export async function forgetPerson(
+  context: CliContext,
+  name: string,
+  options: ForgetPersonOptions,
+): Promise<number> {
+  await using kernel = await openExistingStore(context, options);
+  const person = await findErasedPerson(kernel, name);
+  const counts = await countPersonContent(kernel, person);
+  const isKnown = (await kernel.team.find(name)) !== undefined;
+  if (!isKnown && counts.sessions === 0 && counts.budgets === 0)
+    throw new LonghaulError(
+      "PERSON_NOT_FOUND",
+      `There is no person ${JSON.stringify(name)}, and no conversation of one; "longhaul token list" lists people.`,
+      { details: { person: name } },
+    );
+  if (!options.yes && !(await isConfirmed(context, options, name, counts))) {
+    if (options.json)
+      await printTo(context.stdout, `${toSafeJson({ person: name, isDryRun: true, counts })}\n`);
+    return EXIT.fine;
+  }
+  const certificate = await erasePerson(kernel, person, { by: getActor() });
+  const files = writeCertificate(context, options.certificate, certificate);
+  if (options.json)
+    await printTo(context.stdout, `${toSafeJson({ person: name, isDryRun: false, files, certificate })}\n`);
+  else if (!options.quiet)
+    await printLines(context, [
+      ...formatCertificate(certificate).split("\n").map(escapeLine),
+      `Written to ${files.map(escapeLine).join(" and ")}.`,
+    ]);
+  return EXIT.fine;
+}
+
+/** Compares a certificate with the store; ends with 3 if it does not hold. */
+export async function verifyForgotten(
+  context: CliContext,
+  file: string,
+  options: CommonValues,
+): Promise<number> {
+  const certificate = parseCertificate(readCertificate(context, file));
+  await using kernel = await openExistingStore(context, options);
+  const person = await findErasedPerson(kernel, certificate.person);
+  const { problems, notes } = await verifyErasure(kernel, person, certificate);
+  const isValid = problems.length === 0;
+  if (options.json)
+    await printTo(
+      context.stdout,
+      `${toSafeJson({ person: certificate.person, isValid, problems, notes })}\n`,
+    );
+  else {
+    const verdict = isValid
+      ? `The certificate holds: nothing of ${escapeLine(certificate.person)} from before ${new Date(certificate.finishedAt).toISOString()} is in the store.`
+      : "The certificate does not hold:";
+    await printLines(context, [verdict, ...[...problems, ...notes].map((line) => `  ${escapeLine(line)}`)]);
+  }
+  return isValid ? EXIT.fine : EXIT.incomplete;
+}
+
+async function findErasedPerson(kernel: Kernel, name: string): Promise<ErasedPerson> {
+  const id = buildPersonId(name);
+  const formerIds = await readFormerIds(kernel, id);
+  return { name, prefixes: listSessionPrefixes({ id, formerIds }), memoryAgent: getMemoryAgent({ id }) };
+}
+
+async function isConfirmed(
+  context: CliContext,
+  options: ForgetPersonOptions,
+  name: string,
+  { sessions, entries, memories, tasks, blobs, tokens, budgets }: ErasedCounts,
+): Promise<boolean> {
+  if (options.json) return false;
+  const parts = [
+    formatQuantity(sessions, "conversation"),
+    formatQuantity(entries, "entry", "entries"),
+    formatQuantity(memories, "memory", "memories"),
+    formatQuantity(tasks, "task"),
+    `up to ${formatQuantity(blobs, "blob")}`,
+    formatQuantity(tokens, "token"),
+    formatQuantity(budgets, "budget"),
+  ];
+  await printLines(context, [`Of ${escapeLine(name)} would be erased: ${parts.join(", ")}.`]);
+  if (context.isTerminal.stdin && context.isTerminal.stdout)
+    return askYesNo(context, "Erase them permanently?");
+  await printLines(context, ["Nothing was erased; --yes erases them. There is no undo."]);
+  return false;
+}
+
+function writeCertificate(
+  { cwd }: CliContext,
+  path: string | undefined,
+  certificate: ErasureCertificate,
+): readonly string[] {
+  const day = new Date(certificate.finishedAt).toISOString().slice(0, 10);
+  const safeName = certificate.person.replace(/[^\w.-]+/g, "-");
+  const file = resolve(cwd, path ?? `erasure-${safeName}-${day}-${certificate.digest.slice(0, 8)}.json`);
+  const textFile = `${file.replace(/\.json$/, "")}.txt`;
+  writeFileSync(file, `${JSON.stringify(certificate, null, 2)}\n`, { mode: 0o600 });
+  writeFileSync(textFile, formatCertificate(certificate), { mode: 0o600 });
+  return [file, textFile];
+}
+
+function readCertificate({ cwd }: CliContext, file: string): string {
+  try {
+    return readFileSync(resolve(cwd, file), "utf8");
+  } catch {
+    throw new UsageError(`--verify: ${file} cannot be read`);
+  }
+}

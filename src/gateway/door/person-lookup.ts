@@ -1,0 +1,37 @@
+import { isPersonSecret, type Team, type TokenOwner } from "../../team-entry.ts";
+import type { TeamState } from "../budget/team-state.ts";
+import { type Credential, readCredentials, selectCredentials } from "./match-token.ts";
+import type { RequestHead } from "./request-head.ts";
+
+/** The store's answer about the credentials of a request. */
+export interface PersonLookup {
+  /** True if the store has people, so that nobody is admitted without a token. */
+  readonly isClosed: boolean;
+  readonly owner?: TokenOwner;
+  /** The credential that holds the secret of a person. */
+  readonly credential?: Credential;
+  /** True if the store could not be asked. */
+  readonly hasFailed?: true;
+}
+
+export const NO_PEOPLE: PersonLookup = { isClosed: false };
+
+/** Asks the store about the person whose secret a request carries; other credentials are not looked up. */
+export async function lookUpPerson(
+  head: RequestHead,
+  team: Pick<Team, "authenticate">,
+  state: TeamState,
+): Promise<PersonLookup> {
+  const isClosed = await state.isInUse();
+  const credentials = readCredentials(head);
+  if ("fault" in credentials) return { isClosed };
+  const credential = selectCredentials(credentials).find(({ secret }) => isPersonSecret(secret));
+  if (!credential) return { isClosed };
+  try {
+    const owner = await team.authenticate(credential.secret);
+    if (owner) state.markInUse();
+    return { isClosed: isClosed || owner !== undefined, credential, ...(owner && { owner }) };
+  } catch {
+    return { isClosed, credential, hasFailed: true };
+  }
+}

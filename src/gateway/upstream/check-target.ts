@@ -1,0 +1,37 @@
+import { matchesName } from "../../team-entry.ts";
+import type { Principal } from "../door/principal.ts";
+import { FaultError } from "../fault-error.ts";
+
+/** The destination of a request; the model is undefined if the request names none. */
+interface WantedTarget {
+  readonly upstream: { readonly name: string };
+  readonly model: string | undefined;
+  readonly clientModel: string | undefined;
+}
+
+/** Throws `FaultError` if the person may not use the upstream or the model. */
+export function checkTargetAllowed({ person }: Principal, target: WantedTarget): void {
+  if (!person) return;
+  const { name, models, upstreams } = person;
+  const { upstream, model, clientModel } = target;
+  if (upstreams && !upstreams.includes(upstream.name))
+    throw createForbiddenFault(`${name} may not use the upstream ${upstream.name}`, upstreams);
+  if (!models) return;
+  const names = [model, clientModel].filter((one) => one !== undefined);
+  if (!names.some((one) => models.some((pattern) => matchesName(pattern, one))))
+    throw createForbiddenFault(`${name} may not use ${describeModel(clientModel)}`, models);
+}
+
+function describeModel(model: string | undefined): string {
+  if (model === undefined) return "a request without a model";
+  return /^[\w.:/@-]{1,100}$/.test(model) ? `the model ${model}` : "that model";
+}
+
+function createForbiddenFault(reason: string, allowed: readonly string[]): FaultError {
+  const list = allowed.join(", ") || "none";
+  return new FaultError({
+    status: 403,
+    kind: "forbidden",
+    message: `${reason}; allowed: ${list}. An admin can change that (longhaul token set).`,
+  });
+}

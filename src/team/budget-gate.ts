@@ -1,0 +1,127 @@
+import { randomUUID } from "node:crypto";
+import type { TeamBudget } from "../model/budget.ts";
+import type { Clock } from "../model/clock.ts";
+import type { BudgetStore } from "../store/budget-store.ts";
+import { getKeptFrom, getPeriodStart } from "./budget-period.ts";
+import { type BudgetStatus, toBudgetStatus } from "./budget-status.ts";
+import { type BudgetedRequest, matchesBudget } from "./match-budget.ts";
+
+/** Tokens and dollars of a request; dollars are undefined if the model has no known price. */
+export interface BudgetAmounts {
+  readonly tokens: number;
+  readonly usd: number | undefined;
+}
+
+/** The decision about a request. */
+export type BudgetDecision =
+  | { readonly type: "held"; readonly hold: BudgetHold }
+  /** `budget` is the refusing one that begins again last. */
+  | { readonly type: "refused"; readonly budget: BudgetStatus }
+  /** A budget in dollars cannot count a model without a price. */
+  | { readonly type: "unpriced"; readonly budget: BudgetStatus };
+
+/** A request in flight whose estimate is reserved. */
+export interface BudgetHold {
+  /** Budgets of the request, with their use including it. */
+  readonly budgets: readonly BudgetStatus[];
+  /** Replaces the estimate by the actual amounts. Idempotent. */
+  settle(actual: BudgetAmounts): Promise<void>;
+}
+
+/** A reservation lapses this long after its gateway has last renewed it. */
+const LIFE_MS = 120_000;
+const RENEW_MS = 30_000;
+
+/** Holds the budgets of one gateway's requests. Reservations are renewed while requests are in flight. */
+export class BudgetGate implements AsyncDisposable {
+  readonly #budgets: BudgetStore;
+  readonly #clock: Clock;
+  readonly #onError: (error: unknown) => void;
+  readonly #owner = randomUUID();
+  readonly #open = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(budgets: BudgetStore, clock: Clock, onError: (error: unknown) => void) {
+    this.#budgets = budgets;
+    this.#clock = clock;
+    this.#onError = onError;
+  }
+
+  /** Reserves the estimate of a request in all budgets that count it, or in none. */
+  async reserve(request: BudgetedRequest, estimate: BudgetAmounts): Promise<BudgetDecision> {
+    const listed = await this.#budgets.list(request.person ?? "");
+    const matching = listed.filter((budget) => matchesBudget(budget, request));
+    const now = this.#clock.now();
+    const unpriced = estimate.usd === undefined ? matching.find(({ unit }) => unit === "usd") : undefined;
+    if (unpriced) return { type: "unpriced", budget: toBudgetStatus(unpriced, undefined, now) };
+    if (matching.length === 0) return { type: "held", hold: { budgets: [], settle: async () => undefined } };
+    const id = randomUUID();
+    const shares = matching.map((budget) => ({
+      budget: budget.id,
+      start: getPeriodStart(budget.period, now),
+      limit: budget.amount,
+      amount: getAmount(budget, estimate),
+      keepFrom: getKeptFrom(budget.period, now),
+    }));
+    const reservation = { id, owner: this.#owner, expiresAt: now + LIFE_MS, shares };
+    const { refused, uses } = await this.#budgets.reserve(reservation, now);
+    const states = matching.map((budget) => {
+      const use = uses.find((one) => one.budget === budget.id);
+      return toBudgetStatus(budget, use, now);
+    });
+    if (refused.length === 0) return { type: "held", hold: this.#createHold(id, states) };
+    const full = states.filter((state) => refused.includes(state.id));
+    const [budget = full[0] as BudgetStatus] = full.toSorted((one, other) => endOf(other) - endOf(one));
+    return { type: "refused", budget };
+  }
+
+  /** Stops renewing. Idempotent. */
+  close(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#open.clear();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+  }
+
+  #createHold(id: string, budgets: readonly BudgetStatus[]): BudgetHold {
+    this.#open.add(id);
+    this.#timer ??= setInterval(() => void this.#renew(), RENEW_MS).unref();
+    let settled: Promise<void> | undefined;
+    return {
+      budgets,
+      settle: (actual) => {
+        settled ??= this.#settle(id, budgets, actual);
+        return settled;
+      },
+    };
+  }
+
+  async #settle(id: string, budgets: readonly BudgetStatus[], actual: BudgetAmounts): Promise<void> {
+    const amounts = budgets.map((budget) => ({ budget: budget.id, amount: getAmount(budget, actual) }));
+    try {
+      await this.#budgets.settle(id, amounts);
+    } finally {
+      this.#open.delete(id);
+      if (this.#open.size === 0) this.close();
+    }
+  }
+
+  async #renew(): Promise<void> {
+    try {
+      await this.#budgets.renew(this.#owner, this.#clock.now() + LIFE_MS);
+    } catch (error) {
+      this.#onError(error);
+    }
+  }
+}
+
+function getAmount({ unit }: TeamBudget, { tokens, usd = 0 }: BudgetAmounts): number {
+  return unit === "usd" ? usd : unit === "tokens" ? tokens : 1;
+}
+
+function endOf({ resetsAt }: BudgetStatus): number {
+  return resetsAt ?? Number.POSITIVE_INFINITY;
+}

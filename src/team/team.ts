@@ -1,0 +1,296 @@
+import { computeDigest } from "../base/digest.ts";
+import { checkFields, checkKind, checkTexts } from "../model/argument-checks.ts";
+import type { AuditAct, AuditEntry } from "../model/audit.ts";
+import type { BudgetRule, TeamBudget } from "../model/budget.ts";
+import { BUDGET_PERIODS, BUDGET_UNITS } from "../model/budget.ts";
+import type { Clock } from "../model/clock.ts";
+import { checkWholeNumber, createArgumentError, LonghaulError } from "../model/errors.ts";
+import { PERSON_ROLES, type Person, type PersonRole, type PersonToken } from "../model/person.ts";
+import { LOCAL_PERSON } from "../model/session-owner.ts";
+import type { RemovedPerson } from "../store/people-store.ts";
+import type { Store } from "../store/store.ts";
+import { BudgetGate } from "./budget-gate.ts";
+import { getPeriodStart } from "./budget-period.ts";
+import { type BudgetStatus, toBudgetStatus } from "./budget-status.ts";
+import { formatBudget } from "./budget-text.ts";
+import { createPersonSecret, digestSecret } from "./token-secret.ts";
+import { findAuditProblem } from "./verify-audit.ts";
+
+/** The settings of a person that can change. */
+export interface PersonSettings {
+  readonly role?: PersonRole;
+  /** Names or prefixes that end in "*"; null allows all. */
+  readonly models?: readonly string[] | null;
+  readonly upstreams?: readonly string[] | null;
+}
+
+/** The owner of a secret, and whether it may still be used. */
+export interface TokenOwner {
+  readonly person: Person;
+  readonly token: PersonToken;
+  readonly state: "valid" | "expired" | "revoked";
+}
+
+const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,63}$/u;
+const DEFAULT_GRACE_MS = 86_400_000;
+const PAGE = 1_000;
+
+/** People with tokens, budgets and roles, and the log of administrative acts. Every change names who made it. */
+export class Team {
+  readonly #store: Pick<Store, "people" | "budgets" | "audit">;
+  readonly #clock: Clock;
+  readonly #assertOpen: () => void;
+
+  constructor(store: Pick<Store, "people" | "budgets" | "audit">, clock: Clock, assertOpen: () => void) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#assertOpen = assertOpen;
+  }
+
+  /** All people by name. */
+  async people(): Promise<readonly Person[]> {
+    this.#assertOpen();
+    return this.#store.people.list();
+  }
+
+  async find(name: string): Promise<Person | undefined> {
+    this.#assertOpen();
+    return this.#store.people.get(checkKind("name", name, "name"));
+  }
+
+  /** True if there is a person or a budget. */
+  async isInUse(): Promise<boolean> {
+    this.#assertOpen();
+    return this.#store.people.isInUse();
+  }
+
+  /** The tokens of a person, oldest first, ended ones included. */
+  async tokens(name: string): Promise<readonly PersonToken[]> {
+    this.#assertOpen();
+    return this.#store.people.tokens(checkKind("name", name, "name"));
+  }
+
+  /**
+   * Adds a person, or gives a token to one who has none that is valid; throws PERSON_EXISTS otherwise. The secret is
+   * returned once and stored nowhere.
+   */
+  async add(
+    name: string,
+    options: PersonSettings & { readonly expiresAt?: number; readonly by: string },
+  ): Promise<{ readonly person: Person; readonly secret: string }> {
+    this.#assertOpen();
+    if (typeof name !== "string" || !NAME.test(name) || name === LOCAL_PERSON)
+      throw createArgumentError(
+        "name",
+        name,
+        '1 to 64 letters, digits, spaces and . _ @ + -, and not "local"',
+      );
+    checkFields("options", options, { by: "name", expiresAt: "number?" });
+    const now = this.#clock.now();
+    const known = await this.find(name);
+    const tokens = known ? await this.tokens(name) : [];
+    if (tokens.some((token) => getTokenState(token, now) === "valid"))
+      throw new LonghaulError(
+        "PERSON_EXISTS",
+        `${name} has a token already; "longhaul token rotate ${name}" replaces it, "longhaul token set ${name}" changes rights and budgets.`,
+        { details: { person: name } },
+      );
+    const person = applySettings(known ?? { name, role: "member", createdAt: now }, options);
+    const secret = createPersonSecret();
+    const { expiresAt } = options;
+    const token = buildToken(secret, name, now, expiresAt);
+    const details = { role: person.role, expiresAt: expiresAt ?? null };
+    await this.#store.people.addToken(token, { person }, this.#act(options.by, "token.add", name, details));
+    return { person, secret };
+  }
+
+  /** Changes role, models and upstreams of a person. */
+  async change(name: string, options: PersonSettings & { readonly by: string }): Promise<Person> {
+    checkFields("options", options, { by: "name" });
+    const known = await this.#require(name);
+    const person = applySettings(known, options);
+    const { role, models, upstreams } = person;
+    const details = {
+      role,
+      models: models ? [...models] : null,
+      upstreams: upstreams ? [...upstreams] : null,
+    };
+    await this.#store.people.put(person, this.#act(options.by, "person.change", name, details));
+    return person;
+  }
+
+  /** Gives a person a new secret; the former ones end after `graceMs`, a day by default. */
+  async rotate(
+    name: string,
+    options: { readonly graceMs?: number; readonly expiresAt?: number; readonly by: string },
+  ): Promise<{ readonly person: Person; readonly secret: string }> {
+    checkFields("options", options, { by: "name", expiresAt: "number?" });
+    const graceMs = checkWholeNumber("graceMs", options.graceMs ?? DEFAULT_GRACE_MS, 0);
+    const person = await this.#require(name);
+    const now = this.#clock.now();
+    const secret = createPersonSecret();
+    const token = buildToken(secret, name, now, options.expiresAt);
+    const details = { graceMs, expiresAt: options.expiresAt ?? null };
+    const act = this.#act(options.by, "token.rotate", name, details);
+    await this.#store.people.addToken(token, { othersEndAt: now + graceMs }, act);
+    return { person, secret };
+  }
+
+  /** Ends all tokens of a person at once and returns the number of those that were valid. */
+  async revoke(name: string, options: { readonly by: string }): Promise<number> {
+    checkFields("options", options, { by: "name" });
+    await this.#require(name);
+    return this.#store.people.revoke(
+      name,
+      this.#clock.now(),
+      this.#act(options.by, "token.revoke", name, {}),
+    );
+  }
+
+  /** Removes a person with tokens and budgets; the sessions stay. Facts about the removal go to the audit log. */
+  async remove(
+    name: string,
+    options: { readonly by: string; readonly details?: AuditAct["details"] },
+  ): Promise<RemovedPerson> {
+    this.#assertOpen();
+    checkKind("name", name, "name");
+    checkFields("options", options, { by: "name", details: "json?" });
+    return this.#store.people.remove(
+      name,
+      this.#act(options.by, "person.erase", name, options.details ?? {}),
+    );
+  }
+
+  /** The owner of a secret; undefined if nobody has it. */
+  async authenticate(secret: string): Promise<TokenOwner | undefined> {
+    this.#assertOpen();
+    const found = await this.#store.people.findToken(digestSecret(checkKind("secret", secret, "name")));
+    return found && { ...found, state: getTokenState(found.token, this.#clock.now()) };
+  }
+
+  /** The budgets of a person and of everybody, or all, with their use. */
+  async budgets(person?: string): Promise<readonly BudgetStatus[]> {
+    this.#assertOpen();
+    const now = this.#clock.now();
+    const list = await this.#store.budgets.list(person);
+    const periods = list.map(({ id, period }) => ({ budget: id, start: getPeriodStart(period, now) }));
+    const uses = await this.#store.budgets.uses(periods);
+    return list.map((budget) =>
+      toBudgetStatus(
+        budget,
+        uses.find((use) => use.budget === budget.id),
+        now,
+      ),
+    );
+  }
+
+  /** Adds a budget, or changes the amount of the one with the same scope, unit and period; its count goes on. */
+  async setBudget(rule: BudgetRule, options: { readonly by: string }): Promise<TeamBudget> {
+    this.#assertOpen();
+    checkFields("options", options, { by: "name" });
+    const { person, project, model, unit, period, amount } = checkRule(rule);
+    if (person !== undefined) await this.#require(person);
+    const id = computeDigest(JSON.stringify([person, project, model, unit, period]), 12);
+    const budget = { ...rule, id };
+    const details = { id, budget: formatBudget(rule), amount };
+    await this.#store.budgets.put(budget, this.#act(options.by, "budget.set", person ?? "*", details));
+    return budget;
+  }
+
+  /** Removes a budget; false if there is none with the id. */
+  async removeBudget(id: string, options: { readonly by: string }): Promise<boolean> {
+    this.#assertOpen();
+    checkFields("options", options, { by: "name" });
+    const known = (await this.#store.budgets.list()).find((budget) => budget.id === id);
+    if (!known) return false;
+    const details = { id, budget: formatBudget(known) };
+    return this.#store.budgets.remove(
+      id,
+      this.#act(options.by, "budget.remove", known.person ?? "*", details),
+    );
+  }
+
+  /** Opens the gate through which a gateway's requests go; the caller closes it. */
+  openGate(onError: (error: unknown) => void): BudgetGate {
+    this.#assertOpen();
+    return new BudgetGate(this.#store.budgets, this.#clock, checkKind("onError", onError, "function"));
+  }
+
+  /** Adds an act to the audit log. */
+  async record(act: Omit<AuditAct, "at">): Promise<AuditEntry> {
+    this.#assertOpen();
+    checkFields("act", act, { actor: "name", act: "name", target: "text", details: "json" });
+    return this.#store.audit.append({ ...act, at: this.#clock.now() });
+  }
+
+  /** Entries of the audit log after a seq, oldest first. */
+  async audit(
+    query: { readonly after?: number; readonly limit?: number } = {},
+  ): Promise<readonly AuditEntry[]> {
+    this.#assertOpen();
+    checkFields("query", query);
+    const after = checkWholeNumber("after", query.after ?? 0, 0);
+    return this.#store.audit.list({ after, limit: checkWholeNumber("limit", query.limit ?? 100, 1, PAGE) });
+  }
+
+  /** Reads the whole audit log and returns the first problem of its chain; undefined if it is whole. */
+  async verifyAudit(): Promise<string | undefined> {
+    let last: AuditEntry | undefined;
+    for (;;) {
+      const page = await this.audit({ after: last?.seq ?? 0, limit: PAGE });
+      const problem = findAuditProblem(page, last);
+      if (problem !== undefined || page.length < PAGE) return problem;
+      last = page.at(-1);
+    }
+  }
+
+  async #require(name: string): Promise<Person> {
+    const person = await this.find(name);
+    if (person) return person;
+    throw new LonghaulError(
+      "PERSON_NOT_FOUND",
+      `There is no person ${JSON.stringify(name)}; "longhaul token list" lists them, "longhaul token add" adds one.`,
+      { details: { person: name } },
+    );
+  }
+
+  #act(actor: string, act: string, target: string, details: AuditAct["details"]): AuditAct {
+    return { at: this.#clock.now(), actor, act, target, details };
+  }
+}
+
+/** Whether a token may be used at a time. */
+function getTokenState({ expiresAt, revokedAt }: PersonToken, now: number): TokenOwner["state"] {
+  if (revokedAt !== undefined) return "revoked";
+  return expiresAt !== undefined && expiresAt <= now ? "expired" : "valid";
+}
+
+function buildToken(secret: string, person: string, createdAt: number, expiresAt?: number): PersonToken {
+  return { digest: digestSecret(secret), person, createdAt, ...(expiresAt !== undefined && { expiresAt }) };
+}
+
+function applySettings(person: Person, { role, models, upstreams }: PersonSettings): Person {
+  if (role !== undefined && !PERSON_ROLES.includes(role))
+    throw createArgumentError("role", role, PERSON_ROLES.join(" or "));
+  if (models) checkTexts("models", models);
+  if (upstreams) checkTexts("upstreams", upstreams);
+  const { models: formerModels, upstreams: formerUpstreams, ...rest } = person;
+  const nextModels = models === undefined ? formerModels : models;
+  const nextUpstreams = upstreams === undefined ? formerUpstreams : upstreams;
+  return {
+    ...rest,
+    ...(role !== undefined && { role }),
+    ...(nextModels && { models: nextModels }),
+    ...(nextUpstreams && { upstreams: nextUpstreams }),
+  };
+}
+
+function checkRule(rule: BudgetRule): BudgetRule {
+  checkFields("budget", rule, { person: "name?", project: "name?", model: "name?", amount: "number" });
+  if (rule.amount < 0) throw createArgumentError("budget.amount", rule.amount, "0 or more");
+  if (!BUDGET_UNITS.includes(rule.unit))
+    throw createArgumentError("budget.unit", rule.unit, BUDGET_UNITS.join(", "));
+  if (!BUDGET_PERIODS.includes(rule.period))
+    throw createArgumentError("budget.period", rule.period, BUDGET_PERIODS.join(", "));
+  return rule;
+}
