@@ -16,23 +16,21 @@ import { forgetFiles } from "./files/forget-files.ts";
 import { type IndexedFiles, type IndexFilesOptions, indexFiles } from "./files/index-files.ts";
 import { type WatchFilesOptions, watchFiles } from "./files/watch-files.ts";
 import { findRelated, type RelatedOptions } from "./find-related.ts";
-import type { Hit, Recall } from "./hit.ts";
+import type { Recall } from "./hit.ts";
 import { collectHits } from "./hits/collect-hits.ts";
+import { createHitReader } from "./hits/create-hit-reader.ts";
 import { describeHits } from "./hits/describe-hits.ts";
 import { ChunkTexts } from "./index/chunk-texts.ts";
 import { ChunkVectors } from "./index/chunk-vectors.ts";
 import { type FollowOptions, LogFollower } from "./index/log-follower.ts";
 import { IndexSearch } from "./index-search.ts";
-import { type RankedChunk, toHit } from "./make-hits.ts";
 import { checkMemoryFilter } from "./memories/memory-trust.ts";
 import { RecallableMemories } from "./memories/recallable-memories.ts";
-import { isIdInScope } from "./memory-scope.ts";
 import type { IndexSource, MemoryState, SourceQuery, UnindexedPage, UnindexedQuery } from "./memory-state.ts";
 import { readIndexSources, readUnindexedSessions } from "./memory-state.ts";
 import type { TermVectors } from "./rank/turn-candidate.ts";
 import { liftRareWords } from "./rare-words.ts";
 import { type ReadNewestOptions, readNewest } from "./read-newest.ts";
-import { findReadable } from "./readable-sources.ts";
 import { checkDetailedHits, checkRecallDepth, type RecallOptions } from "./recall-options.ts";
 
 /** Dependencies and settings of memory. */
@@ -151,23 +149,10 @@ export class Memory implements Closable {
       depth === "careful"
         ? await runSecondStage(this.#secondStage, searched, lifted, options.signal)
         : { ranked: lifted };
-    const similarityOf = new Map(
-      [...found.turns, ...found.files].flatMap(({ chunks }) => chunks.map((own) => [own.id, own.similarity])),
-    );
-    const isInScope = options.scope && isIdInScope(options.scope);
-    const readable = await findReadable(this.#deps.log.store, found.sources.values(), options.scope);
-    const readHit = async (one: RankedChunk): Promise<Hit | undefined> => {
-      const hit = await toHit(one, this.#texts, similarityOf.get(one.chunk.number) ?? null);
-      if (hit?.kind !== "session") return readable ? undefined : hit;
-      if (isInScope && !isInScope(hit.session)) return undefined;
-      if (readable && !readable.has(hit.session)) return undefined;
-      const memory = await memories.find(hit.session, hit.seq);
-      if (memory === "hidden" || (!options.rewound && (await isLeftOut(hit.session, hit.seq))))
-        return undefined;
-      return memory ? { ...hit, memory } : hit;
-    };
+    const { log } = this.#deps;
+    const readers = { store: log.store, texts: this.#texts, memories, isLeftOut };
     const { hits, chunks } = await collectHits(ranked, {
-      readHit,
+      readHit: await createHitReader(readers, found, options),
       texts: this.#texts,
       k,
       threshold: options.threshold ?? 0,
@@ -175,7 +160,7 @@ export class Memory implements Closable {
     const similarity = hits[0]?.similarity ?? null;
     const certainty = estimateCertainty(searched.question, terms, chunks, similarity, context);
     return {
-      hits: await describeHits(this.#deps.log, question, { hits, certainty }, context, detailed),
+      hits: await describeHits(log, question, { hits, certainty }, context, detailed),
       certainty,
       isSure: hits.length > 0 && certainty >= MIN_CERTAINTY,
       ...(reason !== undefined && { withoutVectors: reason }),
