@@ -17,6 +17,7 @@ import { type IndexedFiles, type IndexFilesOptions, indexFiles } from "./files/i
 import { type WatchFilesOptions, watchFiles } from "./files/watch-files.ts";
 import { findRelated, type RelatedOptions } from "./find-related.ts";
 import type { Hit, Recall } from "./hit.ts";
+import { buildHitFilter } from "./hit-filter.ts";
 import { collectHits } from "./hits/collect-hits.ts";
 import { describeHits } from "./hits/describe-hits.ts";
 import { ChunkTexts } from "./index/chunk-texts.ts";
@@ -26,14 +27,17 @@ import { IndexSearch } from "./index-search.ts";
 import { type RankedChunk, toHit } from "./make-hits.ts";
 import { checkMemoryFilter } from "./memories/memory-trust.ts";
 import { RecallableMemories } from "./memories/recallable-memories.ts";
-import { isIdInScope } from "./memory-scope.ts";
 import type { IndexSource, MemoryState, SourceQuery, UnindexedPage, UnindexedQuery } from "./memory-state.ts";
 import { readIndexSources, readUnindexedSessions } from "./memory-state.ts";
 import type { TermVectors } from "./rank/turn-candidate.ts";
 import { liftRareWords } from "./rare-words.ts";
 import { type ReadNewestOptions, readNewest } from "./read-newest.ts";
-import { findReadable } from "./readable-sources.ts";
-import { checkDetailedHits, checkRecallDepth, type RecallOptions } from "./recall-options.ts";
+import {
+  checkDetailedHits,
+  checkRecallDepth,
+  checkRecallOptions,
+  type RecallOptions,
+} from "./recall-options.ts";
 
 /** Dependencies and settings of memory. */
 export interface MemoryDeps {
@@ -117,15 +121,7 @@ export class Memory implements Closable {
   }
 
   async #recall(question: string, options: RecallOptions): Promise<Recall> {
-    checkFields("options", options, {
-      threshold: "number?",
-      signal: "signal?",
-      scope: "object?",
-      activeLine: "boolean?",
-      rewound: "boolean?",
-    });
-    if (options.rewound && options.activeLine)
-      throw createArgumentError("rewound", true, "false together with activeLine");
+    checkRecallOptions(options);
     const memories = new RecallableMemories(
       this.#deps.log,
       checkMemoryFilter("memories", options.memories ?? {}),
@@ -154,13 +150,11 @@ export class Memory implements Closable {
     const similarityOf = new Map(
       [...found.turns, ...found.files].flatMap(({ chunks }) => chunks.map((own) => [own.id, own.similarity])),
     );
-    const isInScope = options.scope && isIdInScope(options.scope);
-    const readable = await findReadable(this.#deps.log.store, found.sources.values(), options.scope);
+    const isAllowed = await buildHitFilter(this.#deps.log.store, found.sources.values(), options.scope);
     const readHit = async (one: RankedChunk): Promise<Hit | undefined> => {
       const hit = await toHit(one, this.#texts, similarityOf.get(one.chunk.number) ?? null);
-      if (hit?.kind !== "session") return readable ? undefined : hit;
-      if (isInScope && !isInScope(hit.session)) return undefined;
-      if (readable && !readable.has(hit.session)) return undefined;
+      if (!hit || !isAllowed(hit)) return undefined;
+      if (hit.kind !== "session") return hit;
       const memory = await memories.find(hit.session, hit.seq);
       if (memory === "hidden" || (!options.rewound && (await isLeftOut(hit.session, hit.seq))))
         return undefined;
