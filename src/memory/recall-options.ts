@@ -1,3 +1,4 @@
+import { checkFields } from "../model/argument-checks.ts";
 import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import type { MemoryFilter } from "./memories/memory-trust.ts";
 import type { MemoryScope } from "./memory-scope.ts";
@@ -34,6 +35,19 @@ export interface RecallOptions {
   readonly signal?: AbortSignal;
   /** Maximum time for indexing new entries before the search, default 10 s; the rest is indexed in the background. */
   readonly waitMs?: number;
+}
+
+/** Throws ARGUMENT_INVALID for options of the wrong kind, and for two that exclude each other. */
+export function checkRecallOptions(options: RecallOptions): void {
+  checkFields("options", options, {
+    threshold: "number?",
+    signal: "signal?",
+    scope: "object?",
+    activeLine: "boolean?",
+    rewound: "boolean?",
+  });
+  if (options.rewound && options.activeLine)
+    throw createArgumentError("rewound", true, "false together with activeLine");
 }
 
 const DEPTHS: readonly unknown[] = ["quick", "careful"] satisfies RecallDepth[];

@@ -28,7 +28,7 @@ export class SqliteTasks implements TaskStore {
   readonly #cache: SessionCache;
   readonly #statements;
   /** Prepared by the first task: a database of an older version that is only read lacks some of the columns. */
-  #insert: StatementSync | undefined;
+  #insertTask: StatementSync | undefined;
   /** The row that `check` read for the next `apply` of the same transaction. */
   #checked: Row | undefined;
 
@@ -146,8 +146,8 @@ export class SqliteTasks implements TaskStore {
   }
 
   #insert(task: NewTask, session: string, firstSeq: number): void {
-    this.#insert ??= this.#db.prepare(INSERT);
-    this.#insert.run(
+    this.#insertTask ??= this.#db.prepare(INSERT);
+    this.#insertTask.run(
       task.id,
       this.#cache.find(session)?.number as number,
       task.parent ?? null,

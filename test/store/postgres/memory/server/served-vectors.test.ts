@@ -23,7 +23,7 @@ async function openEngine() {
   );
   const texts = new StatementTexts("store");
   type Runner = Pick<PGlite, "query" | "exec">;
-  const toTransaction = (runner: Runner): Transaction => ({
+  const toTransaction = (runner: Runner): Pick<Transaction, "query" | "execute"> => ({
     query: async (text: string, values: readonly SqlValue[] = []) =>
       (await runner.query(texts.complete(text).text, [...values])).rows as SqlRow[],
     execute: async (text: string) => {
@@ -38,7 +38,7 @@ async function openEngine() {
     schema: "store",
     query: outside.query,
     transact: <T>(work: (transaction: Transaction) => Promise<T>) =>
-      engine.transaction((runner) => work(toTransaction(runner as unknown as Runner))),
+      engine.transaction((runner) => work(toTransaction(runner as unknown as Runner) as Transaction)),
   };
 }
 
