@@ -27,6 +27,7 @@ import { PostgresSessions } from "./log/postgres-sessions.ts";
 import { PostgresMemory } from "./memory/postgres-memory.ts";
 import { PostgresIntakes } from "./records/postgres-intakes.ts";
 import { PostgresLeases } from "./records/postgres-leases.ts";
+import { PostgresSharedStates } from "./records/postgres-shared-states.ts";
 import { PostgresTasks } from "./records/postgres-tasks.ts";
 import { PostgresTransfer } from "./records/postgres-transfer.ts";
 import type { SendTask } from "./records/task-writes.ts";
@@ -118,6 +119,7 @@ class PostgresStore implements Store {
   readonly delivery: PostgresDelivery;
   readonly memory: PostgresMemory;
   readonly transfer: PostgresTransfer;
+  readonly sharedStates: PostgresSharedStates;
   readonly #db: PostgresDatabase;
   readonly #bell: CommitBell;
   readonly #eraser: PostgresEraser;
@@ -149,6 +151,7 @@ class PostgresStore implements Store {
     this.delivery = new PostgresDelivery(db);
     const sendTask: SendTask = (transaction, task) => this.delivery.send(transaction, task);
     this.tasks = new PostgresTasks(db, heads, sendTask);
+    this.sharedStates = new PostgresSharedStates(db);
     this.transfer = new PostgresTransfer(db, heads);
     const deps = { heads, sessions, references, drafts: this.drafts, intakes: this.intakes, sendTask };
     const appender = new EntryAppender(db, deps, clock);

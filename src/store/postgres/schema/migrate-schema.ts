@@ -5,6 +5,7 @@ import { MEMORY_TABLES } from "./memory-tables.ts";
 import { OBJECT_TABLES } from "./object-tables.ts";
 import { READER_POLICIES } from "./reader-policies.ts";
 import { SERVER_TABLES } from "./server-tables.ts";
+import { STATE_TABLE } from "./state-table.ts";
 import { TASK_QUEUE_COLUMNS } from "./task-queue-columns.ts";
 import { WORK_TABLES } from "./work-tables.ts";
 
@@ -17,6 +18,7 @@ const SCHEMA_STEPS: readonly string[] = [
   OBJECT_TABLES,
   READER_POLICIES,
   TASK_QUEUE_COLUMNS,
+  STATE_TABLE,
 ];
 
 /** First half of the advisory lock's key; the second is made of the schema's name. */
