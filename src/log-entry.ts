@@ -53,5 +53,6 @@ export type { Head } from "./store/entry-store.ts";
 export type { FreedCounts } from "./store/freed-counts.ts";
 export type { NewRecord, TakenRecord } from "./store/intake-store.ts";
 export type { SessionSize } from "./store/session-store.ts";
+export type { NamedState, SharedStateStore } from "./store/shared-state-store.ts";
 export type { StoreInspection, StoreSize } from "./store/store.ts";
 export type { RangeOptions } from "./view/range.ts";

@@ -9,3 +9,8 @@ export function hidePassword(place: string): string {
     .replace(/^([a-z]+:\/\/[^:@/?#]*):[^@/]*@/i, "$1:***@")
     .replace(/([?&]password=)[^&]*/i, "$1***");
 }
+
+/** True if a URL contains a password. */
+export function hasPassword(url: string): boolean {
+  return hidePassword(url) !== url;
+}

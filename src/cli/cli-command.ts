@@ -26,7 +26,7 @@ export const COMMON_OPTIONS = {
   store: {
     type: "string",
     value: "PATH",
-    help: "store folder, or postgres://… (default: LONGHAUL_STORE, else LONGHAUL_HOME, else ~/.longhaul)",
+    help: "store folder, or postgres://… (default: LONGHAUL_STORE, else `store` of the configuration, else LONGHAUL_HOME, else ~/.longhaul)",
   },
   json: { type: "boolean", help: "print machine-readable JSON" },
   quiet: { type: "boolean", short: "q", help: "omit hints, progress and success messages" },

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { hidePassword, isPostgresUrl } from "../base/postgres-url.ts";
+import { readConfiguredStore } from "../gateway/config/configured-store.ts";
 import { isLonghaulError, type Kernel, type KernelOptions, LonghaulError, openKernel } from "../index.ts";
 import type { CommonValues } from "./cli-command.ts";
 import type { CliContext } from "./cli-context.ts";
@@ -19,27 +20,54 @@ export function getStorePath({ env, cwd, home }: CliContext, { store }: CommonVa
   return resolve(cwd, folder ?? (env.LONGHAUL_HOME || join(home, ".longhaul")));
 }
 
-/** Returns the URL of a store in a database: --store, else LONGHAUL_STORE; undefined for a folder. */
-export function getStoreUrl({ env }: CliContext, { store }: CommonValues): string | undefined {
-  const named = store ?? (env.LONGHAUL_STORE || undefined);
-  if (named === undefined || isPostgresUrl(named)) return named;
-  if (store !== undefined) return undefined;
-  throw new UsageError(
-    "LONGHAUL_STORE is not a URL that begins with postgres://; LONGHAUL_HOME names a folder",
-  );
+/** Options that decide which store is used; `config` names the configuration file. */
+type StoreValues = CommonValues & { readonly config?: string };
+
+/** Who names the database of a store. */
+interface StoreUrl {
+  readonly url: string;
+  readonly source: "option" | "variable" | "file";
+}
+
+/** Returns the URL of a store in a database: --store, else LONGHAUL_STORE, else the file; undefined for a folder. */
+export function getStoreUrl(context: CliContext, options: StoreValues): string | undefined {
+  return findStoreUrl(context, options)?.url;
+}
+
+/** The URL of a store in a database, and who names it; undefined for a folder. */
+export function findStoreUrl(context: CliContext, options: StoreValues): StoreUrl | undefined {
+  const { env, cwd, home } = context;
+  const { store, config: path } = options;
+  if (store !== undefined) return isPostgresUrl(store) ? { url: store, source: "option" } : undefined;
+  const named = env.LONGHAUL_STORE || undefined;
+  if (named !== undefined) {
+    if (isPostgresUrl(named)) return { url: named, source: "variable" };
+    throw new UsageError(
+      "LONGHAUL_STORE is not a URL that begins with postgres://; LONGHAUL_HOME names a folder",
+    );
+  }
+  const folder = getStorePath(context, options);
+  const url = readConfiguredStore({
+    cwd,
+    home,
+    env,
+    store: folder,
+    ...(path !== undefined && { path }),
+  });
+  return url === undefined ? undefined : { url, source: "file" };
 }
 
 /** The options by which a kernel opens the store. */
 export function getStoreOptions(
   context: CliContext,
-  options: CommonValues,
+  options: StoreValues,
 ): Pick<KernelOptions, "path" | "store"> & { readonly path: string } {
   const url = getStoreUrl(context, options);
   return { path: getStorePath(context, options), ...(url !== undefined && { store: url }) };
 }
 
 /** The store in words, without a password. */
-export function nameStore(context: CliContext, options: CommonValues): string {
+export function nameStore(context: CliContext, options: StoreValues): string {
   return hidePassword(getStoreUrl(context, options) ?? getStorePath(context, options));
 }
 

@@ -93,13 +93,18 @@ export class Conversation<G extends CallerMessage> {
   }
 
   /** Makes the line match the messages of a caller that keeps the whole conversation. */
-  async takeAllMessages(given: readonly G[], align: Aligner<G> = alignKeys): Promise<PlacedMessages<G>> {
+  takeAllMessages(given: readonly G[], align: Aligner<G> = alignKeys): Promise<PlacedMessages<G>> {
+    // Somebody else may write in between: perhaps the same messages.
+    return retryOnConflict(() => this.#tryTakeAllMessages(given, align));
+  }
+
+  async #tryTakeAllMessages(given: readonly G[], align: Aligner<G>): Promise<PlacedMessages<G>> {
     let line = await this.readLine(given);
     const alignment = align(line, given);
     if (alignment.type === "drop") {
       this.#rememberAbandoned(line);
       await this.#drop(line, alignment.places);
-      return this.takeAllMessages(given, align);
+      return this.#tryTakeAllMessages(given, align);
     }
     if (alignment.type === "rewind") {
       this.#rememberAbandoned(line);
@@ -117,8 +122,8 @@ export class Conversation<G extends CallerMessage> {
       line = await this.#lineCache.refresh();
     }
     const fresh = given.slice(line.messages.length);
-    // `line` grows in place unless somebody else has written in between; then it has to be read again.
-    const isWhole = await this.#append(fresh);
+    // `line` grows in place if it is the cached one; a line that was chosen again has to be read again.
+    const isWhole = await this.#append(fresh, this.#lineCache.head);
     this.#isCompacted = false;
     return pairMessages(isWhole ? line : await this.#lineCache.refresh(), given);
   }
@@ -271,16 +276,23 @@ export class Conversation<G extends CallerMessage> {
     this.#abandonedLines = [line, ...others].slice(0, MAX_ABANDONED_LINES);
   }
 
-  /** Returns true if the known line has grown by exactly these messages. */
-  async #append(given: readonly G[]): Promise<boolean> {
+  /**
+   * Returns true if the known line has grown by exactly these messages. Throws POSITION_CONFLICT unless the log ends at
+   * `expectedHead`.
+   */
+  async #append(given: readonly G[], expectedHead?: number): Promise<boolean> {
     let isWhole = true;
+    let head = expectedHead;
     for (let from = 0; from < given.length; from += BATCH) {
       const inputs: MessageInput[] = [];
       for (const one of given.slice(from, from + BATCH)) {
         if (one.before) for (const input of await one.before()) inputs.push(input);
         inputs.push(one.input());
       }
-      isWhole = this.#lineCache.addAppended(await this.#session.appendAll(inputs)) && isWhole;
+      const options = head === undefined ? {} : { expectedHead: head };
+      const entries = await this.#session.appendAll(inputs, options);
+      if (head !== undefined) head += entries.length;
+      isWhole = this.#lineCache.addAppended(entries) && isWhole;
     }
     return isWhole;
   }

@@ -49,6 +49,11 @@ export class LineCache {
     this.#keyOf = keyOf;
   }
 
+  /** Seq of the last entry that the line was read with; 0 before the first read. */
+  get head(): number {
+    return this.#head;
+  }
+
   /** Returns the line, updated with new entries. */
   async refresh(): Promise<CachedLine> {
     if (this.#line && (await this.#follow(this.#line))) return this.#line;

@@ -4,7 +4,8 @@ import { isLonghaulError, LonghaulError } from "../index.ts";
 const MAX_TRIES = 50;
 
 /**
- * Retries `work` while concurrent writers change the line: until it returns a value and does not throw NOT_ON_LINE.
+ * Retries `work` while concurrent writers change the line: until it returns a value and throws neither NOT_ON_LINE nor
+ * POSITION_CONFLICT.
  * Throws POSITION_CONFLICT after 50 tries.
  */
 export async function retryOnConflict<T>(work: () => Promise<T | undefined>): Promise<T> {
@@ -13,7 +14,7 @@ export async function retryOnConflict<T>(work: () => Promise<T | undefined>): Pr
       const result = await work();
       if (result !== undefined) return result;
     } catch (error) {
-      if (!isLonghaulError(error, "NOT_ON_LINE")) throw error;
+      if (!isLonghaulError(error, "NOT_ON_LINE") && !isLonghaulError(error, "POSITION_CONFLICT")) throw error;
     }
     if (tries >= MAX_TRIES)
       throw new LonghaulError(

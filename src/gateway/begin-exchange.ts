@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../index.ts";
 import { buildCallRequest } from "./call/build-call-request.ts";
 import { readCompactedRequest } from "./call/compacted-request.ts";
 import { applyControl } from "./call/control-request.ts";
@@ -5,6 +6,7 @@ import { ThreadCall } from "./call/thread-call.ts";
 import { traceCall } from "./call/trace-call.ts";
 import { CHATGPT } from "./config/well-known-upstreams.ts";
 import type { Incoming } from "./door/incoming.ts";
+import { STORE_AWAY } from "./door/wait-for-store.ts";
 import type { Exchange } from "./exchange/exchange-state.ts";
 import type { Services } from "./exchange/services.ts";
 import { FaultError } from "./fault-error.ts";
@@ -18,8 +20,12 @@ import { reserveBudget } from "./reserve-budget.ts";
 import { findThread } from "./thread/find-thread.ts";
 import { runWithStore } from "./thread/store-failure.ts";
 import type { Thread } from "./thread/thread.ts";
+import { parseThreadMeta } from "./thread/thread-meta.ts";
 import { endSpan, startSpan } from "./upstream/call-span.ts";
 import type { Target } from "./upstream/target.ts";
+
+/** Failures of a database that end when it is back. */
+const AWAY_CODES: readonly ErrorCode[] = ["DISK_FULL", "STORE_BUSY", "STORE_IO", "STORE_READ_ONLY"];
 
 /** Finds the conversation of a request and begins its call; undefined if the store fails. */
 export async function beginExchange(
@@ -33,6 +39,9 @@ export async function beginExchange(
   const begun = await runWithStore(begin, services.threads, (error, code) => {
     trace.error = code;
     services.onStoreFailure(error);
+    // Other gateways go on with this conversation: an exchange that none of them knows would be lost to it.
+    if (services.kernel.maintenance.sharedStates && AWAY_CODES.includes(code))
+      throw new FaultError(STORE_AWAY);
   });
   if (!begun) return undefined;
   const { call } = begun;
@@ -75,7 +84,8 @@ async function beginCall(
   const { thread, chain } = await findThread(sought, incoming, services);
   trace.session = thread.session.id;
   trace.kind = thread.kind;
-  const { title } = await thread.session.record();
+  const { title, meta } = await thread.session.record();
+  thread.refreshMeta(parseThreadMeta(meta));
   if (title !== undefined) trace.title = title;
   try {
     const continued = compacted?.toCallRequest(thread) ?? received;

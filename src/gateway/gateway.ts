@@ -21,6 +21,7 @@ import { FormerPeople } from "./identity/former-people.ts";
 import { addMessageKey } from "./identity/message-key.ts";
 import { LazyApi } from "./lazy-api.ts";
 import { LoopStates } from "./loops/loop-states.ts";
+import { SharedStates } from "./loops/shared-states.ts";
 import { toWallClock } from "./loops/wall-clock.ts";
 import type { McpMount } from "./mcp-mount.ts";
 import { createGatewayLog } from "./observe/gateway-log.ts";
@@ -70,6 +71,8 @@ export interface Gateway extends AsyncDisposable {
 
 /** Budgets and periods of which the gateway remembers that it has warned. */
 const MAX_WARNED = 10_000;
+/** Limits learned from upstreams are shared for this long after they were learned. */
+const MIN_SHARED_MS = 3_600_000;
 /** Share of the conversations' memory that is used for bodies, so that they need not be parsed again. */
 const BODIES_SHARE = 0.25;
 
@@ -91,7 +94,12 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const stored = (message: MessageInput, key: string) => addMessageKey(redactor.redact(message), key);
   const prepareStored = (messages: readonly MessageInput[], signal?: AbortSignal) =>
     redactor.prepare(messages, signal);
-  const rooms = new ModelLimits(kernel, () => config().models);
+  const shared = new SharedStates({
+    store: kernel.maintenance.sharedStates,
+    onError: (error) => onError(error),
+    keepMs: () => Math.max(MIN_SHARED_MS, config().breaker.withinMs + config().breaker.coolMs),
+  });
+  const rooms = new ModelLimits(kernel, () => config().models, shared);
   const names = () => nameBounds(config().limits);
   const threads = new Threads({ kernel, stored, prepareStored, controlShare: () => config().control }, () => {
     const { maxThreads, maxThreadBytes } = config().limits;
@@ -181,6 +189,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       bodies,
       modelLimits: rooms,
       loops: new LoopStates({
+        shared,
         limits: () => config().breaker,
         now: () => toWallClock(performance.now()),
         maxStates: () => names().loops,
@@ -203,6 +212,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     api,
     metrics,
     observer,
+    sharedStates: shared,
     mcp: options.mcp,
     onError,
   });
@@ -224,6 +234,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     await reception.drain(config().limits.drainMs);
     server.closeAllConnections();
     await ended;
+    await shared.close();
     await api.close();
     await imports.close();
     gate.close();

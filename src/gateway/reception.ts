@@ -19,12 +19,14 @@ import { lookUpPerson } from "./door/person-lookup.ts";
 import { readRequestBody } from "./door/read-body.ts";
 import { readRequestHead } from "./door/request-head.ts";
 import { Semaphore } from "./door/semaphore.ts";
+import { waitForStore } from "./door/wait-for-store.ts";
 import type { Services } from "./exchange/services.ts";
 import { runExchange } from "./exchange.ts";
 import { FaultError } from "./fault-error.ts";
 import type { FormerPeople } from "./identity/former-people.ts";
 import { toFault } from "./internal-fault.ts";
 import type { LazyApi } from "./lazy-api.ts";
+import type { SharedStates } from "./loops/shared-states.ts";
 import type { McpMount } from "./mcp-mount.ts";
 import type { GatewayStatus } from "./observe/gateway-status.ts";
 import type { Metrics } from "./observe/metrics.ts";
@@ -41,6 +43,7 @@ interface ReceptionDeps {
   readonly api: LazyApi;
   readonly metrics: Metrics;
   readonly observer: Observer;
+  readonly sharedStates: SharedStates;
   readonly mcp?: McpMount | undefined;
   readonly onError: (error: unknown) => void;
 }
@@ -161,6 +164,8 @@ export class Reception {
     const spending = new RequestSpending(this.#deps.services.spending, admission.principal.token);
     try {
       const { limits } = this.#deps.services.config();
+      const away = await waitForStore(this.#deps.sharedStates, signal);
+      if (away) throw new FaultError(away);
       await permit.acquire();
       // A slow sender must not block others.
       const slow = setTimeout(() => permit.release(), SLOW_MS).unref();

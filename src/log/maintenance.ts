@@ -1,6 +1,8 @@
+import { randomBytes } from "node:crypto";
 import type { DroppableCache } from "../base/cache-registry.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
 import type { SessionSize } from "../store/session-store.ts";
+import type { SharedStateStore } from "../store/shared-state-store.ts";
 import type { StoreInspection } from "../store/store.ts";
 import type { Log } from "./log.ts";
 
@@ -33,10 +35,27 @@ export class Maintenance {
     return this.#log.store.leases.dropExpired(this.#log.clock.now());
   }
 
+  /** A random key of the store, the same in every process that opens it; created on first use. */
+  async readKey(name: string): Promise<string> {
+    this.#assertOpen();
+    checkKind("name", name, "name");
+    const { store, clock } = this.#log;
+    // A lease that never ends: of several who claim it, one succeeds.
+    const owner = randomBytes(32).toString("hex");
+    const lease = { name: `key ${name}`, owner, expiresAt: Number.MAX_SAFE_INTEGER };
+    const known = await store.leases.get(lease.name);
+    return known?.owner ?? (await store.leases.claim(lease, clock.now()))?.owner ?? owner;
+  }
+
   /** Moves the write-ahead log into the database and empties it; false if a reader prevented that. */
   async checkpoint(): Promise<boolean> {
     this.#assertOpen();
     return (await this.#log.store.checkpoint?.()) ?? true;
+  }
+
+  /** States that gateways on several machines share; undefined for a store of one machine. */
+  get sharedStates(): SharedStateStore | undefined {
+    return this.#log.store.sharedStates;
   }
 
   /** Share of their limits that caches may use: 1, less after critical memory pressure. */

@@ -6,25 +6,34 @@ const DIGITS = 10;
 
 /** Short codes that confirm one action on one thing, without state: a second call with the code carries it out. */
 export class Confirmations {
-  readonly #key: Buffer;
+  readonly #readKey: () => Promise<string>;
+  #key: Promise<string> | undefined;
 
-  constructor(key: Buffer) {
-    this.#key = key;
+  /** The key is read on first use. */
+  constructor(readKey: () => Promise<string>) {
+    this.#readKey = readKey;
   }
 
   /** The code for an action; the same for some minutes. */
-  createCode(action: string, now = Date.now()): string {
+  createCode(action: string, now = Date.now()): Promise<string> {
     return this.#compute(action, Math.floor(now / PERIOD_MS));
   }
 
-  isCode(action: string, code: string, now = Date.now()): boolean {
+  async isCode(action: string, code: string, now = Date.now()): Promise<boolean> {
     const period = Math.floor(now / PERIOD_MS);
     const isEqual = (one: string) =>
       one.length === code.length && timingSafeEqual(Buffer.from(one), Buffer.from(code));
-    return [period, period - 1].some((one) => isEqual(this.#compute(action, one)));
+    return isEqual(await this.#compute(action, period)) || isEqual(await this.#compute(action, period - 1));
   }
 
-  #compute(action: string, period: number): string {
-    return createHmac("sha256", this.#key).update(`${period}\0${action}`).digest("hex").slice(0, DIGITS);
+  async #compute(action: string, period: number): Promise<string> {
+    this.#key ??= this.#readKey().catch((error: unknown) => {
+      this.#key = undefined;
+      throw error;
+    });
+    return createHmac("sha256", await this.#key)
+      .update(`${period}\0${action}`)
+      .digest("hex")
+      .slice(0, DIGITS);
   }
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { BoundedMap } from "../base/bounded-map.ts";
 import { openAgentMemory } from "../conversation/open-agent-memory.ts";
 import type { Kernel } from "../index.ts";
@@ -31,8 +30,8 @@ export class McpService {
   readonly kernel: Kernel;
   readonly tools: ToolSet;
   readonly onError: (error: unknown) => void;
-  /** Valid in this process: after a restart, a confirmation is asked for again. */
-  readonly confirmations = new Confirmations(randomBytes(32));
+  /** Valid in every process on the same store, because the next call may reach another gateway. */
+  readonly confirmations = new Confirmations(() => this.kernel.maintenance.readKey("confirmations"));
   readonly #callers = new BoundedMap<string, CallerState>({ max: MAX_CALLERS });
 
   constructor({ kernel, tools = "default", onError = () => {} }: McpOptions) {

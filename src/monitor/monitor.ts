@@ -1,7 +1,9 @@
+import { runWithTimeLimit } from "../base/time-limit.ts";
 import type { Log } from "../log/log.ts";
 import { checkKind } from "../model/argument-checks.ts";
-import { checkWholeNumber } from "../model/errors.ts";
+import { checkWholeNumber, isLonghaulError } from "../model/errors.ts";
 import type { Closable } from "../model/scope.ts";
+import type { Store } from "../store/store.ts";
 import { describeGrowth, describePressure, describeRelief } from "./describe-event.ts";
 import { type GrowthPoint, measureGrowth } from "./growth.ts";
 import { keepHeapSnapshot } from "./heap-snapshots.ts";
@@ -19,6 +21,8 @@ const MAX_POINTS = 60;
 const RELIEVED_SHARE = 0.25;
 /** Calm samples after which caches may use their full limits again. */
 const CALM_SAMPLES = 10;
+/** A store that measures itself for longer is away. */
+const MAX_DISK_MS = 5_000;
 /** A growth is reported again after this many samples. */
 const GROWTH_SILENCE = 120;
 
@@ -84,8 +88,7 @@ export class Monitor implements Closable {
     const facts = this.#probe.read();
     const sizes = caches.list();
     const windows = sizes.find(({ name }) => name === "windows");
-    const { logBytes, blobBytes } = await store.size();
-    const journalBytes = (await store.journalBytes?.()) ?? 0;
+    const disk = await this.#measureDisk(store);
     const at = clock.now();
     return {
       at,
@@ -101,9 +104,22 @@ export class Monitor implements Closable {
       compactions: { ...toAverage(meter.compactions), lastAt: meter.compactions.lastAt },
       saves: toAverage(meter.saves),
       searches: toAverage(meter.searches),
-      disk: { logBytes, journalBytes, blobBytes },
+      disk,
       growthPerHour: measureGrowth(this.#points).perHour,
     };
+  }
+
+  /** Sizes on disk; the last known ones if the store is away, because memory is watched even then. */
+  async #measureDisk(store: Store): Promise<MonitorSample["disk"]> {
+    try {
+      return await runWithTimeLimit({ limitMs: MAX_DISK_MS }, async () => {
+        const { logBytes, blobBytes } = await store.size();
+        return { logBytes, blobBytes, journalBytes: (await store.journalBytes?.()) ?? 0 };
+      });
+    } catch (error) {
+      if (isLonghaulError(error, "CLOSED") || !this.#last) throw error;
+      return this.#last.disk;
+    }
   }
 
   /** Measures, tells the listeners, and relieves critical pressure. The timer calls it; programs may too. */

@@ -9,6 +9,7 @@ import type { Lease, LeaseStore } from "./lease-store.ts";
 import type { MemoryStore } from "./memory-store.ts";
 import type { PeopleStore } from "./people-store.ts";
 import type { SessionStore } from "./session-store.ts";
+import type { SharedStateStore } from "./shared-state-store.ts";
 import type { TaskDelivery } from "./task-delivery.ts";
 import type { TaskStore } from "./task-store.ts";
 import type { TransferStore } from "./transfer-store.ts";
@@ -32,6 +33,8 @@ export interface Store {
   readonly audit: AuditStore;
   /** The search index, which is derived from the rest and rebuilt when lost. */
   readonly memory: MemoryStore;
+  /** States that gateways on several machines share; absent for a store of one machine. */
+  readonly sharedStates?: SharedStateStore;
   /** Copies parts of a store that is moved to another one. */
   readonly transfer?: TransferStore;
   /**
@@ -62,6 +65,8 @@ export interface Store {
 
 /** The state of a store's files. */
 export interface StoreInspection {
+  /** The server of a database and its version; undefined for a store of files. */
+  readonly server?: string;
   readonly schemaVersion: number;
   /** Size of the write-ahead logs of log and index. */
   readonly journalBytes: number;

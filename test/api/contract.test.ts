@@ -2,14 +2,25 @@ import { expect, test } from "vitest";
 import { testFolder } from "../support/folder.ts";
 import { startGateway } from "../support/gateway.ts";
 import { PIXEL_PNG } from "../support/pixel.ts";
+import { createSchemaUrl, describeProblem, findTestPostgres } from "../support/postgres/test-postgres.ts";
+import { proofTestIf } from "../support/proof.ts";
 import { ApiClient } from "./support/api-client.ts";
 import { localAgentsOf } from "./support/local-agents-of.ts";
 
 const LONG = "The harbor master writes down every ship with its draught and its berth. ".repeat(60);
 
-test("every route answers as the document says", async () => {
+const server = await findTestPostgres();
+const isMissing = "problem" in server;
+
+test("every route answers as the document says", () => checkRoutes());
+proofTestIf(!isMissing)(`every route answers as the document says, over ${describeProblem(server)}`, () =>
+  checkRoutes({ store: createSchemaUrl(server) }),
+);
+
+async function checkRoutes(options: { readonly store?: string } = {}): Promise<void> {
   const home = testFolder();
   const gateway = await startGateway({
+    ...options,
     upstream: "http://127.0.0.1:9",
     agents: localAgentsOf(home),
   });
@@ -298,4 +309,4 @@ test("every route answers as the document says", async () => {
   expect(operations.length).toBeGreaterThan(40);
   // Importing reads the folders of the person who runs the tests; test/api/imports.test.ts has folders of its own.
   expect(operations.filter((id) => !answered.has(id))).toEqual(["startImport"]);
-});
+}

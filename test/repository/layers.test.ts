@@ -107,12 +107,13 @@ const FACES: Readonly<Record<string, readonly string[]>> = {
   // The gateway's pages share its jobs and its form of errors without loading the routes.
   api: ["api/index.ts", "api/jobs/index.ts"],
   formats: ["formats/index.ts"],
-  // The program reads the configuration and the ids of people without loading the gateway, and makes a token without
-  // any of them.
+  // The program reads the configuration and the ids of people without loading the gateway, and makes a token and finds
+  // its store without any of them.
   gateway: [
     "gateway/index.ts",
     "gateway/config/index.ts",
     "gateway/config/access-token.ts",
+    "gateway/config/configured-store.ts",
     "gateway/identity/index.ts",
   ],
   mcp: ["mcp/index.ts"],

@@ -22,6 +22,8 @@ export interface TestGatewayOptions {
   readonly config?: { readonly limits?: object; readonly [setting: string]: unknown };
   /** The folder of the store; a new one by default. */
   readonly path?: string;
+  /** The URL of a database instead of a folder. */
+  readonly store?: string;
   readonly env?: NodeJS.ProcessEnv;
   /** How long the store waits for a lock. */
   readonly busyTimeoutMs?: number;
@@ -61,8 +63,10 @@ export async function startGateway(options: TestGatewayOptions): Promise<TestGat
   const limits = { drainMs: 2_000, ...options.config?.limits };
   writeFileSync(file, JSON.stringify({ port: 0, upstreams, ...options.config, limits }), { mode: 0o600 });
   const config: GatewayConfig = loadConfig({ path: file, cwd: path, env, flags: {} }).config;
+  const store = options.store ?? (await chooseStore(path));
   const kernel = await openKernel({
     path,
+    ...(store !== undefined && { store }),
     models: config.models,
     busyTimeoutMs,
     ...(!options.hasEmbedder && { embedder: null }),
@@ -94,6 +98,13 @@ export async function startGateway(options: TestGatewayOptions): Promise<TestGat
     logged,
     close,
   };
+}
+
+/** With LONGHAUL_TEST_STORE, another store than the folder. */
+async function chooseStore(path: string): Promise<string | undefined> {
+  if (!process.env.LONGHAUL_TEST_STORE) return undefined;
+  const { findStoreOfFolder } = await import("./postgres/store-of-folder.ts");
+  return findStoreOfFolder(path);
 }
 
 /** A request as sent over the wire. */

@@ -10,7 +10,7 @@ declare module "vitest" {
 }
 
 /** True in `npm run proof`, which runs the long proofs in full. */
-const isProof = process.env.LONGHAUL_PROOF === "1";
+export const isProof = process.env.LONGHAUL_PROOF === "1";
 
 /** The number of cases or rounds to run: `full` in a proof, `everyday` in the everyday suite. */
 export function proofRounds(full: number, everyday = Math.max(10, Math.ceil(full / 10))): number {

@@ -64,7 +64,7 @@ export const KERNEL_ERRORS: Readonly<Record<ErrorCode, ErrorRule>> = {
   STORE_BUSY: { status: 503, remedy: RETRY },
   STORE_CORRUPT: { status: 500, remedy: STORE },
   STORE_FOREIGN: { status: 500, remedy: "Use a separate folder for longhaul." },
-  STORE_IO: { status: 500, remedy: "Check the gateway's disk." },
+  STORE_IO: { status: 503, remedy: "Check the gateway's disk, or the server of its database." },
   STORE_READ_ONLY: { status: 503, remedy: "Make the store writable for the gateway's user." },
   TASK_CONFLICT: { status: 409, remedy: "Read the task again." },
   TASK_FAILED: { status: 409, remedy: "Read the outcome of the task." },

@@ -10,7 +10,7 @@ import { AREAS, type Finding } from "../doctor/finding.ts";
 import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { formatQuantity } from "../format-count.ts";
-import { getStorePath, isStoreThere, openExistingStore } from "../open-store.ts";
+import { getStorePath, getStoreUrl, isStoreThere, nameStore, openExistingStore } from "../open-store.ts";
 import { printLines } from "../print-lines.ts";
 import { printTo } from "../printer.ts";
 import { wrapText } from "../wrap-text.ts";
@@ -49,7 +49,8 @@ export const doctorCommand = defineCommand({
   ],
   async run(context, { options }) {
     const path = getStorePath(context, options);
-    const findings: Finding[] = [...(await examineComputer(path))];
+    const isDatabase = getStoreUrl(context, options) !== undefined;
+    const findings: Finding[] = [...(await examineComputer(path, isDatabase))];
     const treated: TreatedFinding[] = [];
     const treat = async (found: readonly Finding[]) => {
       for (const finding of found) {
@@ -79,7 +80,13 @@ export const doctorCommand = defineCommand({
         isFixable: fix !== undefined,
         fixed: fixed ?? null,
       }));
-      const report = { path, problems, warnings, findings: listed, report: out ?? null };
+      const report = {
+        path: nameStore(context, options),
+        problems,
+        warnings,
+        findings: listed,
+        report: out ?? null,
+      };
       await printTo(context.stdout, `${toSafeJson(report)}\n`);
     } else {
       const shown = options.quiet ? remaining.filter(({ level }) => level !== "ok") : treated;

@@ -9,6 +9,12 @@ import { EXIT } from "../exit-code.ts";
 import { getStorePath } from "../open-store.ts";
 import { type Paint, plainPaint } from "../paint.ts";
 import { printTo } from "../printer.ts";
+import {
+  describeStoreVariables,
+  getEnvironmentPath,
+  listStoreVariables,
+  writeStoreVariables,
+} from "../store-environment.ts";
 import { UsageError } from "../usage-error.ts";
 import type { AgentConnector } from "./agents/agent-connector.ts";
 import { findGatewayAddress, isGatewayUp } from "./gateway-address.ts";
@@ -54,6 +60,9 @@ export async function connectAgents(
   };
   const paint = choosePaint(context, options);
   await say(plans.flatMap((plan) => [...renderPlan(plan, context.home, paint), ""]));
+  const variables = options.mcp && !needsGateway ? listStoreVariables(context, options) : {};
+  const kept = changes.length > 0 ? describeStoreVariables(variables, getEnvironmentPath(store)) : [];
+  await say(kept.map(escapeLine));
 
   const isDryRun = options["dry-run"] === true;
   if (changes.length > 0 && !isDryRun && !options.yes) {
@@ -70,6 +79,7 @@ export async function connectAgents(
   }
 
   const failures = new Map<ConnectionPlan, string>();
+  if (!isDryRun && changes.length > 0) writeStoreVariables(variables, getEnvironmentPath(store));
   if (!isDryRun)
     for (const plan of changes) {
       try {

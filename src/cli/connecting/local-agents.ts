@@ -26,6 +26,8 @@ interface LocalAgentsDeps {
   readonly store: string;
   readonly gateway: () => GatewayAddress;
   readonly server: StdioServer;
+  /** Called before an agent is connected that will start the MCP server itself. */
+  readonly keepStore?: () => void;
   /** Remarks about the gateway's address for every connection to it. */
   readonly notes?: readonly string[];
 }
@@ -96,7 +98,10 @@ export class LocalAgents implements AgentConnections {
     const shown = { ...base, files: [change], notes: [...plan.notes, ...remarks] };
     return {
       shown: withDigest(shown, [file.path, file.text, text]),
-      carryOut: () => carryOutConnection(plan, this.#deps.store),
+      carryOut: () => {
+        if (way === "mcp") this.#deps.keepStore?.();
+        carryOutConnection(plan, this.#deps.store);
+      },
     };
   }
 

@@ -12,12 +12,21 @@ const GB = 1e9;
 const LOW_BYTES = GB;
 /** Below this, appends fail soon. */
 const FULL_BYTES = GB / 10;
-const PRIVATE_NAMES = ["log.db", "log.db-wal", "log.db-shm", "memory.db", "longhaul.json", "trusted.json"];
+const PRIVATE_NAMES = [
+  "log.db",
+  "log.db-wal",
+  "log.db-shm",
+  "memory.db",
+  "longhaul.json",
+  "trusted.json",
+  "service.env",
+];
 
-/** Examines versions, free space and the permissions of the store. */
-export async function examineComputer(store: string): Promise<readonly Finding[]> {
-  const permissions = existsSync(store) ? await examinePermissions(store) : [];
-  return [...examineVersions(), ...(await examineDisk(store)), ...permissions];
+/** Examines versions, free space and the permissions of the store, or of the settings of a store in a database. */
+export async function examineComputer(store: string, isDatabase: boolean): Promise<readonly Finding[]> {
+  const content = isDatabase ? "the settings" : "the store";
+  const permissions = existsSync(store) ? await examinePermissions(store, content) : [];
+  return [...examineVersions(), ...(await examineDisk(store, content)), ...permissions];
 }
 
 /** Reports the versions of longhaul, Node and SQLite. */
@@ -37,9 +46,9 @@ function examineVersions(): readonly Finding[] {
 }
 
 /** Measures the free space of the disks that hold the store and temporary files. */
-async function examineDisk(store: string): Promise<readonly Finding[]> {
+async function examineDisk(store: string, content: string): Promise<readonly Finding[]> {
   const places = [
-    ["the store", existsSync(store) ? store : undefined],
+    [content, existsSync(store) ? store : undefined],
     ["temporary files", tmpdir()],
   ] as const;
   const findings: Finding[] = [];
@@ -59,7 +68,7 @@ async function examineDisk(store: string): Promise<readonly Finding[]> {
 }
 
 /** Checks that the store can be written by its user and read by nobody else. */
-async function examinePermissions(store: string): Promise<readonly Finding[]> {
+async function examinePermissions(store: string, content: string): Promise<readonly Finding[]> {
   const area: Area = "permissions";
   const findings: Finding[] = [];
   const names = [".", "blobs", "blobs/incoming", ...PRIVATE_NAMES].filter((name) =>
@@ -70,7 +79,7 @@ async function examinePermissions(store: string): Promise<readonly Finding[]> {
     findings.push({
       area,
       level: "warning",
-      text: `other users can read ${formatQuantity(open.length, "file or folder", "files and folders")} of the store: ${open.join(", ")}`,
+      text: `other users can read ${formatQuantity(open.length, "file or folder", "files and folders")} of ${content}: ${open.join(", ")}`,
       remedy: `chmod -R go-rwx ${store}`,
       fix: async () => {
         for (const name of open) {
@@ -96,7 +105,7 @@ async function examinePermissions(store: string): Promise<readonly Finding[]> {
       text: `this user cannot write ${locked.join(", ")}`,
       remedy: "give the store back to the user who runs longhaul, with chown",
     });
-  if (findings.length === 0) findings.push({ area, level: "ok", text: "only this user can read the store" });
+  if (findings.length === 0) findings.push({ area, level: "ok", text: `only this user can read ${content}` });
   return findings;
 }
 

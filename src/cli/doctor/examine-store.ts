@@ -13,6 +13,8 @@ const HOUR_MS = 3_600_000;
 const REPAIR =
   '"longhaul repair --out FOLDER" copies all readable content; "longhaul restore" brings back a backup';
 
+const RESTORE = "restore the database from a backup of the server";
+
 /** How the doctor reads a store. */
 interface ExamineOptions {
   readonly path: string;
@@ -45,7 +47,7 @@ async function examineDatabase(kernel: Kernel, options: ExamineOptions): Promise
       area: "database",
       level: "problem",
       text: `${formatQuantity(checked.damages, "damage")} found: ${checked.listed.slice(0, 3).map(describeDamage).join("; ")}`,
-      remedy: REPAIR,
+      remedy: (await kernel.maintenance.inspect())?.server === undefined ? REPAIR : RESTORE,
     });
   const inspection = await kernel.maintenance.inspect();
   if (inspection && inspection.journalBytes > MAX_JOURNAL_BYTES)
@@ -66,7 +68,7 @@ async function examineDatabase(kernel: Kernel, options: ExamineOptions): Promise
     findings.push({
       area: "database",
       level: "ok",
-      text: `${read}, schema ${inspection?.schemaVersion ?? "?"}, ${formatBytes(inspection?.freeBytes ?? 0)} reusable`,
+      text: `${inspection?.server === undefined ? "" : `${inspection.server}, `}${read}, schema ${inspection?.schemaVersion ?? "?"}, ${formatBytes(inspection?.freeBytes ?? 0)} reusable`,
     });
   }
   return findings;
@@ -84,8 +86,8 @@ async function examineBlobs(kernel: Kernel): Promise<readonly Finding[]> {
       {
         area: "blobs",
         level: "problem",
-        text: `${formatQuantity(missing.length, "blob has", "blobs have")} no complete file, first ${missing[0]?.slice(0, 12)}`,
-        remedy: "copy the files back from a backup, or import their conversations again",
+        text: `${formatQuantity(missing.length, "blob is", "blobs are")} not complete, first ${missing[0]?.slice(0, 12)}`,
+        remedy: "restore them from a backup, or import their conversations again",
       },
     ];
   const garbage = await kernel.collectGarbage({ dryRun: true, minAgeMs: HOUR_MS });
@@ -95,7 +97,7 @@ async function examineBlobs(kernel: Kernel): Promise<readonly Finding[]> {
       {
         area: "blobs",
         level: "warning",
-        text: `${formatQuantity(count, "file")} that nothing refers to: ${formatBytes(garbage.blobBytes + garbage.temporaryBytes)}`,
+        text: `${formatQuantity(count, "blob")} that nothing refers to: ${formatBytes(garbage.blobBytes + garbage.temporaryBytes)}`,
         remedy: '"longhaul gc" removes them',
         fix: async () => {
           const freed = await kernel.collectGarbage({ minAgeMs: HOUR_MS });
@@ -107,7 +109,7 @@ async function examineBlobs(kernel: Kernel): Promise<readonly Finding[]> {
     {
       area: "blobs",
       level: "ok",
-      text: `${formatQuantity(inspection?.blobs ?? 0, "blob")}, all with their files`,
+      text: `${formatQuantity(inspection?.blobs ?? 0, "blob")}, all complete`,
     },
   ];
 }

@@ -38,6 +38,7 @@ function createHider({ home, cwd }: CliContext): (text: string) => string {
   return (text) => {
     let hidden = redactSecrets(text).text;
     for (const [name, mark] of names) if (name.length > 1) hidden = hidden.replaceAll(name, mark);
+    hidden = hidden.replace(/postgres(?:ql)?:\/\/\S+/gi, "<database>");
     // Session ids may hold the names of people and projects.
     hidden = hidden.replace(/\S+#\d+/g, "<entry>").replace(/@[\w%.-]+\//g, "<person>/");
     return hidden.replace(/\s+/g, " ").replaceAll("|", "\\|");

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { resolveModuleFile } from "../../base/package-files.ts";
 import { LonghaulError } from "../../index.ts";
@@ -9,8 +9,14 @@ import type { CliContext } from "../cli-context.ts";
 import { writeAtomically } from "../connecting/agent-file.ts";
 import { escapeText, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { getStorePath } from "../open-store.ts";
+import { findStoreUrl, getStorePath } from "../open-store.ts";
 import { printTo } from "../printer.ts";
+import {
+  describeStoreVariables,
+  getEnvironmentPath,
+  listStoreVariables,
+  writeStoreVariables,
+} from "../store-environment.ts";
 import { UsageError } from "../usage-error.ts";
 import { SERVICE_MARK, type ServiceCommand } from "./service-definition.ts";
 import {
@@ -33,12 +39,13 @@ export async function installService(context: CliContext, options: InstallValues
   const manager = chooseServiceManager(context, getStorePath(context, options));
   const command = buildServiceCommand(context, options);
   const text = manager.build(command);
+  const variables = listStoreVariables(context, options);
   const previous = readOwnService(manager);
   const isSame = previous === text;
   const calls = manager.listInstallCalls(previous !== undefined);
   const say = (words: string) => (options.json ? Promise.resolve() : printTo(context.stdout, words));
   if (!options.quiet || !options.yes)
-    await say(`${describeInstall(manager, command, text, calls.map(formatManagerCall))}\n`);
+    await say(`${describeInstall(manager, command, text, variables, calls.map(formatManagerCall))}\n`);
   if (options["dry-run"]) return finish(context, options, manager, { text, state: "planned" });
   if (!options.yes) {
     if (!context.isTerminal.stdin || !context.isTerminal.stdout || options.json)
@@ -55,6 +62,7 @@ export async function installService(context: CliContext, options: InstallValues
   // The gateway's own checks refuse a store folder that others can write to.
   mkdirSync(command.store, { recursive: true, mode: 0o700 });
   if (!isSame) writeAtomically(manager.path, text, 0o644);
+  const restoreVariables = writeStoreVariables(variables, getEnvironmentPath(command.store));
   try {
     await runCalls(run, calls);
   } catch (error) {
@@ -62,6 +70,7 @@ export async function installService(context: CliContext, options: InstallValues
       for (const call of manager.stopCalls) await run(call).catch(() => undefined);
       rmSync(manager.path, { force: true });
     } else writeAtomically(manager.path, previous, 0o644);
+    restoreVariables();
     for (const call of manager.afterCalls) await run(call).catch(() => undefined);
     throw error;
   }
@@ -90,16 +99,18 @@ function buildServiceCommand(context: CliContext, { config, ...options }: Instal
       { details: { command: main } },
     );
   const store = getStorePath(context, options);
+  const isDatabase =
+    findStoreUrl(context, { ...options, ...(config !== undefined && { config }) }) !== undefined;
   const named = config ?? (context.env.LONGHAUL_CONFIG || undefined);
   return {
     program: process.execPath,
     args: [
       "--max-semi-space-size=8",
-      `--env-file-if-exists=${join(store, "service.env")}`,
+      `--env-file-if-exists=${getEnvironmentPath(store)}`,
       main,
       "serve",
-      "--store",
-      store,
+      // The folder of a database's settings is named by a variable, because --store names the store itself.
+      ...(isDatabase ? [] : ["--store", store]),
       ...(named === undefined ? [] : ["--config", resolve(context.cwd, named)]),
     ],
     home: context.home,
@@ -111,6 +122,7 @@ function describeInstall(
   manager: ServiceManager,
   { store }: ServiceCommand,
   text: string,
+  variables: ReturnType<typeof listStoreVariables>,
   calls: readonly string[],
 ): string {
   return [
@@ -124,8 +136,9 @@ function describeInstall(
     "",
     "Then these commands run:",
     ...calls.map((line) => `    ${escapeText(line)}`),
+    ...describeStoreVariables(variables, getEnvironmentPath(store)).map(escapeText),
     "",
-    `Keys and tokens are not in the file. Put them into ${escapeText(join(store, "service.env"))} (NAME=value, one per line; chmod 600) if the gateway needs its own.`,
+    `Keys and tokens are not in the file. Put them into ${escapeText(getEnvironmentPath(store))} (NAME=value, one per line; chmod 600) if the gateway needs its own.`,
     ...manager.notes,
     "",
   ].join("\n");

@@ -18,8 +18,9 @@ import { LocalAgents } from "../connecting/local-agents.ts";
 import { findStdioServer } from "../connecting/mcp/stdio-server.ts";
 import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { getStoreOptions, getStorePath } from "../open-store.ts";
+import { getStoreOptions, getStorePath, nameStore } from "../open-store.ts";
 import { printTo } from "../printer.ts";
+import { getEnvironmentPath, listStoreVariables, writeStoreVariables } from "../store-environment.ts";
 import { renderGreeting, toGreetingJson } from "./greeting.ts";
 import type { ServeValues } from "./serve-options.ts";
 import { tendHeap } from "./tend-heap.ts";
@@ -71,6 +72,9 @@ export async function serveGateway(
       place: context,
       store,
       server: findStdioServer(context, options),
+      keepStore: () => {
+        writeStoreVariables(listStoreVariables(context, options), getEnvironmentPath(store));
+      },
       gateway: () => ({
         url: toLoopbackUrl(address()),
         needsToken: live.current().tokens.length > 0 || live.current().team,
@@ -90,7 +94,7 @@ export async function serveGateway(
     const found = findAgents(context).map(({ title }) => title);
     const { tokens, team } = loaded.config;
     const needsToken = tokens.length > 0 || team || (await kernel.team.isInUse());
-    const facts = { url: gateway.url, store, loaded, env, found, needsToken };
+    const facts = { url: gateway.url, store: nameStore(context, options), loaded, env, found, needsToken };
     if (options.json) await say(toSafeJson(toGreetingJson(facts)));
     else
       for (const line of renderGreeting(facts, choosePaint(context, options), options.quiet === true))

@@ -40,7 +40,7 @@ export async function buildFittedPieces(
     messages,
     outgoing,
     thread.encodedMessages,
-    thread.loadBase64,
+    thread.loggedContent.loadBase64,
   );
   const marked = api.name === "anthropic" ? moveLostMarkers(messages.cut, written) : written;
   const pieces = alternatePieces(api.name, messages, marked);

@@ -1,9 +1,11 @@
-import type { Kernel } from "../../index.ts";
+import type { Json, Kernel } from "../../index.ts";
 import type { GatewayConfig, UpstreamConfig } from "../config/config.ts";
+import type { SharedStates } from "../loops/shared-states.ts";
 import type { TokenLimits } from "../thread/call-request.ts";
 
 /** Maximum number of models for which learned limits are kept. */
 const MAX_LEARNED = 200;
+const SHARED_KIND = "limit";
 
 /** The facts that the limits of a request depend on. */
 interface LimitedRequest {
@@ -20,11 +22,14 @@ export class ModelLimits {
   readonly #models: () => GatewayConfig["models"];
   readonly #learned = new Map<string, number>();
   readonly #countsOutput = new Set<string>();
+  readonly #shared: SharedStates | undefined;
 
-  /** `models` returns the overrides of the configuration. */
-  constructor(kernel: Kernel, models: () => GatewayConfig["models"]) {
+  /** `models` returns the overrides of the configuration; `shared` carries learned limits to other gateways. */
+  constructor(kernel: Kernel, models: () => GatewayConfig["models"], shared?: SharedStates) {
     this.#kernel = kernel;
     this.#models = models;
+    this.#shared = shared;
+    shared?.listen(SHARED_KIND, (key, value) => this.#take(key, value));
   }
 
   getLimits(bound: LimitedRequest, thresholdPercent: number): TokenLimits {
@@ -55,6 +60,7 @@ export class ModelLimits {
   restoreLearned(bound: LimitedRequest, learned: number | undefined): void {
     if (learned === undefined) this.#learned.delete(buildKey(bound));
     else this.#learned.set(buildKey(bound), learned);
+    this.#share(buildKey(bound));
   }
 
   /** Learns a limit from an upstream's error. */
@@ -62,6 +68,19 @@ export class ModelLimits {
     const key = buildKey(bound);
     const known = this.#learned.get(key);
     if (known !== undefined && known <= limit) return;
+    this.#set(key, limit);
+    this.#share(key);
+  }
+
+  /** Learns that an upstream counts the requested output; only for one whose limit is known. */
+  learnOutputCounts(bound: LimitedRequest): void {
+    const key = buildKey(bound);
+    if (!this.#learned.has(key) || this.#countsOutput.has(key)) return;
+    this.#countsOutput.add(key);
+    this.#share(key);
+  }
+
+  #set(key: string, limit: number): void {
     this.#learned.delete(key);
     this.#learned.set(key, limit);
     const [oldest] = this.#learned.keys();
@@ -70,10 +89,21 @@ export class ModelLimits {
     this.#countsOutput.delete(oldest);
   }
 
-  /** Learns that an upstream counts the requested output; only for one whose limit is known. */
-  learnOutputCounts(bound: LimitedRequest): void {
-    const key = buildKey(bound);
-    if (this.#learned.has(key)) this.#countsOutput.add(key);
+  #share(key: string): void {
+    const limit = this.#learned.get(key) ?? null;
+    const countsOutput = this.#countsOutput.has(key);
+    this.#shared?.change(SHARED_KIND, key, () => ({ limit, countsOutput }));
+  }
+
+  /** Takes over a limit that another gateway has learned, or has found to be none. */
+  #take(key: string, value: Json): void {
+    const { limit, countsOutput } = (value ?? {}) as {
+      readonly limit?: unknown;
+      readonly countsOutput?: unknown;
+    };
+    if (typeof limit === "number") this.#set(key, limit);
+    else this.#learned.delete(key);
+    if (countsOutput === true) this.#countsOutput.add(key);
   }
 }
 

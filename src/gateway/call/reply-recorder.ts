@@ -8,6 +8,8 @@ export type NameReply = (
   items: readonly WireObject[],
 ) => Promise<void>;
 
+/** The last event of a stream of Chat Completions; usage precedes it, if there is any. */
+const END_MARK = "[DONE]";
 /** Minimum time between two updates of a draft. */
 const DRAFT_MS = 1_000;
 
@@ -38,6 +40,7 @@ export class ReplyRecorder {
   #isDrafting = false;
   #appended: Promise<void> | undefined;
   #ended: Promise<void> | undefined;
+  #storing: Promise<void> | undefined;
 
   constructor(session: Session, reader: ReplyReader, deps: RecorderDeps) {
     this.reader = reader;
@@ -47,13 +50,26 @@ export class ReplyRecorder {
 
   take(event: WireEvent): void {
     this.reader.take(event);
-    if (this.reader.isComplete) this.#appendSoon();
-    else this.#updateDraft();
+    if (!this.reader.isComplete) this.#updateDraft();
+    else this.#complete(this.reader.usage !== undefined || event.data.trim() === END_MARK);
   }
 
   takeWhole(body: string): void {
     this.reader.takeWhole(body);
-    this.#appendSoon();
+    this.#complete(true);
+  }
+
+  /**
+   * A promise while a complete reply is being stored; it resolves when that is done or has failed. The end of a reply is
+   * sent afterwards: the client's next request may reach another gateway, which finds the reply only in the store.
+   */
+  get storing(): Promise<void> | undefined {
+    return this.#storing;
+  }
+
+  /** Resolves when nothing of a complete reply is left to store. */
+  async waitUntilStored(): Promise<void> {
+    while (this.#storing) await this.#storing;
   }
 
   /** Ends the reply, complete or not; its content so far stays. Idempotent. */
@@ -62,14 +78,17 @@ export class ReplyRecorder {
     return this.#ended;
   }
 
-  /**
-   * A client may send its next request as soon as it has seen the end of the reply, even before the end of the bytes.
-   * That request is read in the next turn of the event loop, so the reply is stored at the end of this one, when its
-   * bytes are on their way.
-   */
-  #appendSoon(): void {
+  /** Stores a complete reply, and its usage once that is known. */
+  #complete(isUsageKnown: boolean): void {
     this.completedMs ??= performance.now();
-    setImmediate(() => this.#append());
+    if (isUsageKnown ? this.#ended : this.#appended) return;
+    const storing: Promise<void> = (isUsageKnown ? this.end() : this.#append())
+      // `end` reports the error to the exchange.
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#storing === storing) this.#storing = undefined;
+      });
+    this.#storing = storing;
   }
 
   #append(): Promise<void> {

@@ -63,6 +63,7 @@ export class ThreadCall {
         return new ThreadCall(thread, callRequest, sent);
       }
       const placed = await thread.appendRequest(callRequest);
+      await thread.recordWritten(placed.last);
       const call = new ThreadCall(thread, callRequest);
       call.#content.useClient(placed);
       await callRequest.onStored?.();
@@ -100,7 +101,6 @@ export class ThreadCall {
         : undefined;
   }
 
-  /** The fitted window; undefined if there is none. */
   get fitted(): FittedWindow | undefined {
     return this.#content.fitted;
   }
@@ -110,12 +110,10 @@ export class ThreadCall {
     return this.#content.pieces;
   }
 
-  /** The stored usage of the request; undefined until there is one. */
   get reported(): UsageBody | undefined {
     return this.#reported;
   }
 
-  /** True if the request is sent with an edited window. */
   get isEdited(): boolean {
     return this.#content.isEdited;
   }
@@ -240,13 +238,16 @@ export class ThreadCall {
     if (isWhole) this.thread.recordReply(reader.message());
     const appended = conversation.runInTurn(async () => {
       const entry = await conversation.appendAfter(this.last, () => append(session));
-      if (isWhole) await this.thread.reportReply(getReplyText(reader.message()));
-      if (isWhole) await this.#learnStored();
+      await this.thread.recordWritten(entry?.id);
+      if (!isWhole) return undefined;
+      await this.thread.reportReply(getReplyText(reader.message()));
+      await this.#learnStored();
       return entry?.id;
     });
     const { responseId } = reader;
     if (name && responseId !== undefined) this.#naming = name(responseId, appended, reader.items?.() ?? []);
     await appended;
+    await this.#naming;
   }
 
   /** Learns from a complete reply how much of the conversation the provider stores. */
@@ -287,7 +288,6 @@ export class ThreadCall {
       }
       this.end();
     });
-    await this.#naming;
   }
 
   /** Frees the thread for the next request once this one is answered, and the window once it has ended. */

@@ -13,6 +13,7 @@ import {
   oneOfSchema,
   policyNameSchema,
   shareSchema,
+  storeUrlSchema,
   textListSchema,
   textSchema,
   wholeSchema,
@@ -57,6 +58,11 @@ const routeSchema = z.strictObject(
 export const configSchema = z.strictObject(
   {
     $schema: textSchema("an address").describe("address of the schema, for editors").exactOptional(),
+    store: storeUrlSchema()
+      .describe(
+        "URL of a PostgreSQL database, without a password; without it, the store is the file's folder",
+      )
+      .exactOptional(),
     host: textSchema("an address or name to listen on").default("127.0.0.1").describe("address to listen on"),
     port: wholeSchema(0, 65_535).default(4747).describe("port to listen on; 0 picks a free port"),
     tokens: z

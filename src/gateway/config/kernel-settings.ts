@@ -7,12 +7,12 @@ import { loadConfig } from "./load-config.ts";
 import { toMonitorOptions } from "./monitor-settings.ts";
 
 /**
- * Reads the configuration file for a program that opens a kernel itself: the store's folder, facts about models, and
- * the monitor. Throws CONFIG_INVALID.
+ * Reads the configuration file for a program that opens a kernel itself: the store's folder, its database if it is
+ * in one (`LONGHAUL_STORE`, else the file), facts about models, and the monitor. Throws CONFIG_INVALID.
  */
 export function readKernelOptions(
   places: Partial<FilePlaces> = {},
-): Pick<KernelOptions, "path" | "models" | "monitor"> {
+): Pick<KernelOptions, "path" | "store" | "models" | "monitor"> {
   checkFields("places", places, {
     path: "name?",
     cwd: "name?",
@@ -23,8 +23,10 @@ export function readKernelOptions(
   const { cwd = process.cwd(), home = homedir(), env = process.env } = places;
   const store = places.store ?? (env.LONGHAUL_HOME || join(home, ".longhaul"));
   const { config } = loadConfig({ ...places, cwd, home, env, store, flags: {} });
+  const url = env.LONGHAUL_STORE || config.store;
   return {
     path: store,
+    ...(url !== undefined && { store: url }),
     models: config.models,
     monitor: toMonitorOptions(config.monitor, store),
   };

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { hasPassword, isPostgresUrl } from "../../base/postgres-url.ts";
 import { POLICIES } from "../../window-entry.ts";
 import type { WireName } from "../../wire/wire.ts";
 
@@ -34,6 +35,17 @@ export const shareSchema = () => {
 
 /** A time in milliseconds, up to one day. */
 export const millisecondsSchema = () => wholeSchema(1, 86_400_000, "(milliseconds)");
+
+const STORE_URL = "a URL that begins with postgres://";
+const NO_PASSWORD =
+  "a URL without a password, which belongs into PGPASSWORD, ~/.pgpass or, with the whole URL, LONGHAUL_STORE";
+
+/** The URL of a database; the file holds no secrets. */
+export const storeUrlSchema = () =>
+  z
+    .string({ error: STORE_URL })
+    .refine(isPostgresUrl, { error: STORE_URL })
+    .refine((url) => !hasPassword(url), { error: NO_PASSWORD });
 
 /** One of several words. */
 export const oneOfSchema = <const Words extends readonly [string, ...string[]]>(words: Words) =>

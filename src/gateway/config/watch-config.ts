@@ -36,7 +36,7 @@ interface WatchConfigOptions {
 
 const CHECK_EVERY_MS = 1_000;
 /** Settings that cannot change while the server runs. */
-const FIXED_KEYS = ["host", "port"] as const;
+const FIXED_KEYS = ["host", "port", "store"] as const;
 
 /**
  * Follows the user's configuration file. An invalid file changes nothing; a saved file changes guarded settings only

@@ -67,8 +67,11 @@ export function applyReply(
 ): LoopState {
   const known = state.answered.find((one) => one.key === key)?.at ?? [];
   // A loop sends one request at a time; a client that asks again before the last reply wants several replies.
-  const isStep = askedAt >= (known.at(-1) ?? 0);
-  const at = [...(isStep ? filterRecent(known, now, limits) : []), now].slice(-limits.requests - 1);
+  // Replies of other gateways may be told late.
+  const [earlier, later] = [known.filter((one) => one <= now), known.filter((one) => one > now)];
+  const isStep = askedAt >= (earlier.at(-1) ?? 0);
+  const counted = isStep ? filterRecent(earlier, now, limits) : [];
+  const at = [...counted, now, ...later].slice(-limits.requests - 1);
   const others = state.answered.filter((one) => one.key !== key && isRecent(one.at, now, limits));
   const next = { ...state, answered: [...others, { key, at }].slice(-MAX_KEYS) };
   return at.length > limits.requests ? stopLoop(next, "request", at, now, limits) : next;

@@ -12,9 +12,15 @@ import {
   type RepeatableRequest,
   resetAfterCooling,
 } from "./breaker.ts";
+import { encodeLoopState, parseLoopState } from "./encoded-loop-state.ts";
+import type { SharedStates } from "./shared-states.ts";
+
+const SHARED_KIND = "loop";
 
 /** Dependencies and size of `LoopStates`. */
 interface LoopStatesDeps {
+  /** Carries the states to other gateways on the same database. */
+  readonly shared?: SharedStates;
   readonly limits: () => LoopLimits;
   readonly now: () => number;
   /** Maximum number of watched threads and families; the least recently changed are dropped first. */
@@ -34,6 +40,7 @@ export class LoopStates {
 
   constructor(deps: LoopStatesDeps) {
     this.#deps = deps;
+    deps.shared?.listen(SHARED_KIND, (name, value) => this.#set(name, parseLoopState(value)));
   }
 
   get size(): number {
@@ -78,10 +85,16 @@ export class LoopStates {
   #change(name: string, change: (state: LoopState, now: number, limits: LoopLimits) => LoopState): void {
     const now = this.#deps.now();
     const limits = this.#deps.limits();
-    const state = resetAfterCooling(this.#states.get(name)?.state ?? NO_LOOP, now);
+    const apply = (state: LoopState) => change(resetAfterCooling(state, now), now, limits);
+    this.#set(name, apply(this.#states.get(name)?.state ?? NO_LOOP));
+    this.#deps.shared?.change(SHARED_KIND, name, (stored) => encodeLoopState(apply(parseLoopState(stored))));
+  }
+
+  #set(name: string, state: LoopState): void {
+    const now = this.#deps.now();
     this.#states.delete(name);
-    this.#states.set(name, { state: change(state, now, limits), changedAt: now });
-    this.#forget(now, limits);
+    this.#states.set(name, { state, changedAt: now });
+    this.#forget(now, this.#deps.limits());
   }
 
   /** Drops expired states, and the oldest ones beyond the maximum. */

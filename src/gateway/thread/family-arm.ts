@@ -1,4 +1,4 @@
-import type { Session } from "../../index.ts";
+import type { Session, SessionId } from "../../index.ts";
 import { type ControlArm, chooseArm } from "../identity/control-arm.ts";
 import type { Thread } from "./thread.ts";
 import { parseThreadMeta, type ThreadMeta } from "./thread-meta.ts";
@@ -15,7 +15,12 @@ export async function findArm(
   if (main) return main.meta.arm;
   const known = parseThreadMeta((await root.record()).meta);
   if (known) return known.arm;
-  return controlShare > 0 ? chooseArm(root.id, controlShare) : undefined;
+  return chooseOwnArm(root.id, controlShare);
+}
+
+/** The arm of a new conversation. */
+export function chooseOwnArm(session: SessionId, controlShare: number): ControlArm | undefined {
+  return controlShare > 0 ? chooseArm(session, controlShare) : undefined;
 }
 
 export function addArm(meta: ThreadMeta, arm: ControlArm | undefined): ThreadMeta {

@@ -1,7 +1,9 @@
-import type { Json, Kernel, Session, SessionId } from "../../index.ts";
+import { randomUUID } from "node:crypto";
+import type { Kernel, Session, SessionId } from "../../index.ts";
 import { listPersonIds } from "../identity/person-ids.ts";
 import { buildRootId, type CallerIdentity } from "../identity/session-ids.ts";
 import { createRedirect } from "./redirect.ts";
+import { encodeThreadMeta, type ThreadMeta } from "./thread-meta.ts";
 
 /** Maximum number of conversations with the same beginning that are found again after a restart. */
 const MAX_SIMILAR = 32;
@@ -32,32 +34,45 @@ export class FamilyRoots {
     return true;
   }
 
-  /** Opens the stored roots that are not open yet, and passes each with its metadata to `onRoot`. */
-  async openStored(
-    onRoot: (root: Session, meta: { readonly [key: string]: Json } | undefined) => Promise<void>,
-  ): Promise<void> {
+  /** Opens the stored roots that are not open yet; another gateway may add some at any time. */
+  async openStored(): Promise<void> {
     const maxRoots = this.#caller.explicit === undefined ? MAX_SIMILAR : 1;
     for (const person of listPersonIds(this.#caller.principal)) {
       for (let ordinal = 1; this.#roots.length < maxRoots; ordinal++) {
         const id = buildRootId(this.#caller, this.#firstKey, ordinal, person);
         if (this.has(id)) continue;
-        const record = await this.#kernel.find(id);
-        if (!record) break;
-        const root = await this.#kernel.session(id);
-        this.#roots.push(root);
-        await onRoot(root, record.meta);
+        if (!(await this.#kernel.find(id))) break;
+        this.#roots.push(await this.#kernel.session(id));
       }
     }
   }
 
-  /**
-   * The root for a new conversation: the only one of an explicit id, else the first that is free. The root of an
-   * explicit id may have a former id of its person.
-   */
+  /** The only root of an explicit id, which may have a former id of its person. */
   async open(): Promise<Session> {
     const [first] = this.#roots;
-    if (first && this.#caller.explicit !== undefined) return first;
-    const root = await this.#kernel.session(this.#idOf(this.#findFreeOrdinal()));
+    if (first) return first;
+    const root = await this.#kernel.session(this.#idOf(1));
+    this.#roots.push(root);
+    return root;
+  }
+
+  /** The id of the next new root. */
+  get freeId(): SessionId {
+    return this.#idOf(this.#findFreeOrdinal());
+  }
+
+  /** Creates a root; undefined if another gateway has just taken the id for a conversation of its own. */
+  async create(id: SessionId, meta: ThreadMeta, title: string | undefined): Promise<Session | undefined> {
+    const claim = randomUUID();
+    const root = await this.#kernel.session(id, {
+      meta: encodeThreadMeta(meta, claim),
+      ...(title !== undefined && { title }),
+    });
+    const stored = (await root.record()).meta?.gateway as { readonly claim?: unknown } | undefined;
+    if (stored?.claim !== claim) {
+      await root.close();
+      return undefined;
+    }
     this.#roots.push(root);
     return root;
   }

@@ -6,6 +6,8 @@ export class RequestProgress {
   #requestLength = 0;
   #wasDelivered = true;
   #brokenLength: number | undefined;
+  /** Seq of the last message that this process has written; a newer one on the line is another gateway's. */
+  #ownSeq = 0;
 
   /** Number of unfinished requests. */
   get inFlight(): number {
@@ -36,10 +38,17 @@ export class RequestProgress {
     this.#wasDelivered = wasDelivered;
   }
 
-  /** The facts by which a repeated request is recognized, for a line with these roles. */
+  /** Records the seq of a message that this process has written to the line. */
+  recordWritten(seq: number): void {
+    this.#ownSeq = Math.max(this.#ownSeq, seq);
+  }
+
+  /** The facts by which a repeated request is recognized, for a line with these roles and the seq of its last message. */
   describe(
     roles: readonly string[],
+    lastSeq = 0,
   ): Pick<ThreadCandidate, "lastRequestLength" | "isInFlight" | "lastReplyWasDelivered" | "brokenLength"> {
+    if (this.#inFlight === 0 && this.#ownSeq > 0 && lastSeq > this.#ownSeq) this.#forget();
     // A line that another process left without a reply awaits a repetition of the same request.
     const isLeftUnanswered = this.#requestLength === 0 && roles.length > 0 && roles.at(-1) !== "assistant";
     return {
@@ -48,5 +57,12 @@ export class RequestProgress {
       lastReplyWasDelivered: this.#wasDelivered && !isLeftUnanswered,
       brokenLength: this.#brokenLength,
     };
+  }
+
+  /** Forgets the last request, because another gateway has continued the conversation since. */
+  #forget(): void {
+    this.#requestLength = 0;
+    this.#wasDelivered = true;
+    this.#brokenLength = undefined;
   }
 }

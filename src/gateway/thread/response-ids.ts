@@ -1,4 +1,3 @@
-import { setTimeout } from "node:timers/promises";
 import { BoundedMap } from "../../base/bounded-map.ts";
 import type { Json, Kernel, MessageInput } from "../../index.ts";
 import type { ClaimedFact } from "../../log-entry.ts";
@@ -19,10 +18,6 @@ interface RecentReply {
   readonly place: Promise<ResponsePlace | undefined>;
   readonly written: Promise<void>;
 }
-
-/** Another gateway on the same store may still be writing the place of a reply that its client has just received. */
-const MAX_TRIES = 8;
-const RETRY_MS = 50;
 
 /**
  * The places of replies that providers know by id. A place is stored as a fact of its session, named after the response,
@@ -56,12 +51,9 @@ export class ResponseIds {
   async find(principal: PersonIds, response: string): Promise<ResponsePlace | undefined> {
     const recent = this.#recentReplies.get(buildFactName(principal.id, response));
     if (recent) return recent.place;
-    for (let tries = 0; ; tries++) {
-      const fact = await this.#findFact(principal, (id) => buildFactName(id, response));
-      if (fact) return parseResponsePlace(fact.session, fact.value);
-      if (tries === MAX_TRIES) return undefined;
-      await setTimeout(RETRY_MS);
-    }
+    // A client gets the end of a reply after its place is stored, so other gateways need not be waited for.
+    const fact = await this.#findFact(principal, (id) => buildFactName(id, response));
+    return fact && parseResponsePlace(fact.session, fact.value);
   }
 
   /** The instructions stored with a reply. */

@@ -1,24 +1,22 @@
 import { SerialQueue } from "../../base/serial-queue.ts";
-import type { Kernel, MessageInput, Session, SessionId } from "../../index.ts";
+import { type Kernel, LonghaulError, type MessageInput, type Session, type SessionId } from "../../index.ts";
 import { chooseThread, type ThreadKind } from "../identity/choose-thread.ts";
 import { findKnownConversation } from "../identity/find-known-conversation.ts";
 import { replaceOpening } from "../identity/opening-key.ts";
-import { getLastUserText } from "../identity/request-facts.ts";
 import { detectRequestKind } from "../identity/request-kind.ts";
-import { type CallerIdentity, findFreeChildId } from "../identity/session-ids.ts";
+import type { CallerIdentity } from "../identity/session-ids.ts";
 import { ClientSummaries } from "./client-summaries.ts";
 import type { ClientSummary } from "./client-summary.ts";
-import { addArm, findArm } from "./family-arm.ts";
 import { FamilyRoots } from "./family-roots.ts";
 import { forkThread } from "./fork-thread.ts";
-import { buildThreadMeta } from "./new-thread-meta.ts";
-import { parseRedirect } from "./redirect.ts";
-import { findClosestThread, isRepeatedInFull } from "./related-threads.ts";
+import { isCertainChoice } from "./is-certain-choice.ts";
+import { openNewThread } from "./new-thread.ts";
+import { isRepeatedInFull } from "./related-threads.ts";
 import { buildThreadKey, type ResponsePlace } from "./response-place.ts";
+import { openStoredThread, openStoredThreads } from "./stored-threads.ts";
 import { Thread } from "./thread.ts";
 import type { ThreadLookup } from "./thread-lookup.ts";
-import { encodeThreadMeta, parseThreadMeta, type ThreadMeta } from "./thread-meta.ts";
-import { buildTitle } from "./thread-title.ts";
+import type { ThreadMeta } from "./thread-meta.ts";
 
 /** Dependencies of a family. */
 export interface ThreadFamilyDeps {
@@ -36,7 +34,14 @@ export interface ThreadFamilyDeps {
 /** Finds the conversation that a client continues under a different first message. */
 type FindContinued = () => Promise<ClientSummary | undefined>;
 
-const MAX_CHILDREN = 100;
+/** The thread of a request, if it is known. */
+interface FoundThread {
+  readonly type: "found" | "unsure";
+  readonly thread: Thread | undefined;
+}
+
+/** Number of times that other gateways may begin conversations of a family while one is being chosen. */
+const MAX_ROUNDS = 50;
 
 /**
  * Conversations of one caller that may belong together: those with one explicit id, or those with the same beginning.
@@ -87,7 +92,7 @@ export class ThreadFamily {
   /** Finds and reserves the thread of a request whose client has removed the beginning of the conversation. */
   findTrimmedThread(request: ThreadLookup): Promise<Thread | undefined> {
     return this.#queue.run(async () => {
-      await this.#searchStore(this.#firstKey);
+      if (this.#roots.isNewSearch(this.#firstKey)) await this.#searchStore(this.#firstKey);
       await this.#reopenClosed();
       const { keys, roles, shape, caller } = request;
       const { explicit, agent } = caller;
@@ -149,13 +154,30 @@ export class ThreadFamily {
     continued: FindContinued,
     which: "any" | "known",
   ): Promise<Thread | undefined> {
+    let isSearched = this.#roots.isNewSearch(request.firstKey);
+    if (isSearched) await this.#searchStore(request.firstKey);
+    for (let round = 1; ; round++) {
+      const found = await this.#choose(request, continued, which, isSearched);
+      if (found.type !== "unsure") return found.thread;
+      if (round === MAX_ROUNDS) throw createCrowdedError(round);
+      await this.#searchStore(request.firstKey);
+      isSearched = true;
+    }
+  }
+
+  /** "unsure": another gateway may have begun the conversation since this one has looked into the store. */
+  async #choose(
+    request: ThreadLookup,
+    continued: FindContinued,
+    which: "any" | "known",
+    isSearched: boolean,
+  ): Promise<FoundThread> {
     const { keys, firstKey, roles, shape, facts, caller } = request;
-    await this.#searchStore(firstKey);
     await this.#reopenClosed();
     const main = request.isMain ? this.#main : undefined;
     if (main) {
       main.reserve();
-      return main;
+      return { type: "found", thread: main };
     }
     const elsewhere = this.#threads.length === 0 ? await continued() : undefined;
     if (elsewhere) await this.#adopt(elsewhere);
@@ -170,15 +192,19 @@ export class ThreadFamily {
     const known = findKnownConversation(candidates, request, messages);
     const kind = detectRequestKind({ ...facts, hasMainConversation: isBesideMain, ...(known && { known }) });
     const choice = chooseThread(candidates, { ...messages, shape, kind, explicit, agent, continues });
-    if (which === "known" && choice.type === "new-main") return undefined;
-    const chosen = choice.type === "continue" ? this.#thread(choice.id) : undefined;
+    const isContinued = choice.type === "continue";
+    if (!isSearched && !isCertainChoice(isContinued ? choice : undefined, candidates, request))
+      return { type: "unsure", thread: undefined };
+    if (which === "known" && choice.type === "new-main") return { type: "found", thread: undefined };
+    const chosen = isContinued ? this.#thread(choice.id) : undefined;
     const thread = chosen ?? (await this.#open(request, choice.type === "new-child" ? choice.kind : kind));
-    const isRestarted = choice.type === "continue" && choice.keep === 0;
+    if (!thread) return { type: "unsure", thread: undefined };
+    const isRestarted = isContinued && choice.keep === 0;
     const linked = summary ?? (isRestarted ? this.#summaries.findReply(thread, request.opening) : undefined);
     if (linked?.thread === thread && !(await isRepeatedInFull(thread, keys)))
       await this.#summaries.link(linked, this.#caller.client ?? "client");
     thread.reserve();
-    return thread;
+    return { type: "found", thread };
   }
 
   /** Reopens adopted threads that were closed together with their original family. */
@@ -202,61 +228,29 @@ export class ThreadFamily {
 
   /** Looks up stored conversations that a request may continue. */
   async #searchStore(firstKey: string): Promise<void> {
-    if (!this.#roots.isNewSearch(firstKey)) return;
-    const { kernel } = this.#deps;
-    await this.#roots.openStored(async (root, stored) => {
-      const meta = parseThreadMeta(stored);
-      const elsewhere = parseRedirect(stored);
-      if (meta && !this.#thread(root.id)) this.#add(root, meta);
-      else if (elsewhere !== undefined && !this.#thread(elsewhere)) await this.#reopen(elsewhere);
-    });
-    for (const root of this.#roots.sessions) {
-      for (const { id, meta: stored } of await root.children({ limit: MAX_CHILDREN })) {
-        const meta = parseThreadMeta(stored);
-        if (meta?.firstKey === firstKey && !this.#thread(id)) this.#add(await kernel.session(id), meta);
-      }
-    }
+    const isKnown = (id: SessionId) => this.#thread(id) !== undefined;
+    const stored = await openStoredThreads(this.#deps.kernel, this.#roots, firstKey, isKnown);
+    for (const { session, meta } of stored) if (!isKnown(session.id)) this.#add(session, meta);
   }
 
   async #reopen(id: SessionId): Promise<Thread | undefined> {
-    const { kernel } = this.#deps;
-    const meta = parseThreadMeta((await kernel.find(id))?.meta);
-    return meta && this.#add(await kernel.session(id), meta);
+    const stored = await openStoredThread(this.#deps.kernel, id);
+    return stored && this.#add(stored.session, stored.meta);
   }
 
-  async #open(request: ThreadLookup, kind: ThreadKind): Promise<Thread> {
-    const { keys, firstKey, facts } = request;
-    const plain = buildThreadMeta(request, kind);
-    const whole = kind === "compaction" ? await findClosestThread(this.#threads, keys) : undefined;
-    if (whole) {
-      const meta = addArm(plain, whole.thread.meta.arm);
-      const stored = encodeThreadMeta(meta);
-      const { session } = whole.thread;
-      const id = await findFreeChildId(this.#deps.kernel, session.id, kind, firstKey);
-      return this.#add(await session.fork({ id, at: whole.last, meta: stored }), meta, whole.thread);
-    }
-    const isRoot = !this.#isExplicit || (kind === "main" && !this.#main);
-    const root = await this.#roots.open();
-    const meta = addArm(
-      plain,
-      await findArm(root, isRoot ? undefined : this.#main, this.#deps.controlShare()),
-    );
-    const stored = encodeThreadMeta(meta);
-    if (isRoot) {
-      const { title = this.#storedTitle(buildTitle(facts.messages)) } = await root.record();
-      await root.update({ meta: stored, ...(title !== undefined && { title }) });
-      const isElsewhere = kind === "compaction" && !this.#main;
-      return this.#add(
-        root,
-        meta,
-        isElsewhere ? await this.#deps.quoted(getLastUserText(facts.messages)) : undefined,
-      );
-    }
-    const main = this.#main;
-    const id = await findFreeChildId(this.#deps.kernel, root.id, kind, firstKey);
-    const child = await root.child({ id, meta: stored });
-    if (kind === "main") main?.demote();
-    return this.#add(child, meta, main);
+  /** Opens a new conversation; undefined if another gateway has just begun one under the same id. */
+  async #open(request: ThreadLookup, kind: ThreadKind): Promise<Thread | undefined> {
+    const opened = await openNewThread(request, kind, {
+      kernel: this.#deps.kernel,
+      roots: this.#roots,
+      threads: this.#threads,
+      main: this.#main,
+      isExplicit: this.#isExplicit,
+      controlShare: this.#deps.controlShare(),
+      toStoredTitle: (title) => this.#storedTitle(title),
+      quoted: this.#deps.quoted,
+    });
+    return opened && this.#add(opened.session, opened.meta, opened.main);
   }
 
   #add(session: Session, meta: ThreadMeta, main?: Thread): Thread {
@@ -294,4 +288,11 @@ export class ThreadFamily {
   #storedTitle(title: string | undefined): string | undefined {
     return title === undefined ? undefined : this.#deps.stored({ role: "user", text: title }, "").text;
   }
+}
+
+function createCrowdedError(rounds: number): LonghaulError {
+  return new LonghaulError(
+    "STORE_BUSY",
+    `Other gateways have begun ${rounds} conversations with the same beginning at this moment; repeat the request.`,
+  );
 }

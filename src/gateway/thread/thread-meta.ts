@@ -22,9 +22,9 @@ export interface ThreadMeta {
   readonly arm?: ControlArm;
 }
 
-/** Metadata of a thread as session metadata. */
-export function encodeThreadMeta(meta: ThreadMeta): { readonly [key: string]: Json } {
-  return { gateway: meta as unknown as Json };
+/** Metadata of a thread as session metadata; `claim` tells which of several gateways has created the session. */
+export function encodeThreadMeta(meta: ThreadMeta, claim?: string): { readonly [key: string]: Json } {
+  return { gateway: { ...meta, ...(claim !== undefined && { claim }) } as unknown as Json };
 }
 
 /** Metadata of the thread of a session; undefined if the gateway did not create it. */

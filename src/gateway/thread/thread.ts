@@ -1,8 +1,8 @@
 import { Conversation, type PlacedMessages } from "../../conversation/conversation.ts";
 import type { CachedLine, LineMessage } from "../../conversation/line-cache.ts";
-import type { MessageInput, Session } from "../../index.ts";
+import { type EntryId, type MessageInput, parseEntryId, type Session } from "../../index.ts";
 import type { Blobs } from "../../log-entry.ts";
-import type { LoadBase64, LoggedContent } from "../../wire/wire.ts";
+import type { LoggedContent } from "../../wire/wire.ts";
 import type { KeyedMessages } from "../identity/align-request.ts";
 import type { ThreadCandidate, ThreadKind } from "../identity/choose-thread.ts";
 import { getMessageKey } from "../identity/message-key.ts";
@@ -15,6 +15,7 @@ import { HopelessRequests } from "./hopeless-requests.ts";
 import type { LastSentRequest } from "./last-sent-request.ts";
 import { LatestReplies } from "./latest-replies.ts";
 import { restoreCallIds } from "./logged-call-ids.ts";
+import { createLoggedContent } from "./logged-content.ts";
 import { MergedReplies, mergeRuns, splitRuns } from "./merged-replies.ts";
 import { Reminders } from "./reminders.ts";
 import { RequestProgress } from "./request-progress.ts";
@@ -57,6 +58,8 @@ export class Thread {
   readonly conversation: Conversation<RequestMessage>;
   readonly windows: ThreadWindows;
   readonly encodedMessages = new EncodedMessages();
+  /** Access to the large contents of its messages. */
+  readonly loggedContent: LoggedContent;
   readonly #deps: ThreadDeps;
   readonly #reminders = new Reminders();
   /** Number of final messages of a request that were stored as notes. */
@@ -80,6 +83,7 @@ export class Thread {
     this.conversation = new Conversation(session, getMessageKey);
     this.#mergedReplies = new MergedReplies(session, deps.blobs);
     this.windows = createThreadWindows(session);
+    this.loggedContent = createLoggedContent(deps.blobs);
     this.#replies = new LatestReplies(session, this.conversation);
   }
 
@@ -90,6 +94,18 @@ export class Thread {
 
   get meta(): ThreadMeta {
     return this.#meta;
+  }
+
+  /** Takes over marks that another gateway has set. */
+  refreshMeta(stored: ThreadMeta | undefined): void {
+    if (stored) this.#meta = stored;
+  }
+
+  /** Records the last message that this process has written; without one, the end of the log. */
+  async recordWritten(entry: EntryId | undefined): Promise<void> {
+    const own = entry === undefined ? undefined : parseEntryId(entry);
+    if (!own) this.#progress.recordWritten((await this.session.head()).seq);
+    else if (own.session === this.session.id) this.#progress.recordWritten(own.seq);
   }
 
   get threadKey(): ThreadKey {
@@ -159,7 +175,7 @@ export class Thread {
       kind: this.#kind,
       explicit,
       agent,
-      ...this.#progress.describe(roles),
+      ...this.#progress.describe(roles, messages.at(-1)?.seq),
     };
   }
 
@@ -259,20 +275,6 @@ export class Thread {
 
   stored(message: MessageInput, key: string): MessageInput {
     return this.#deps.stored(message, key);
-  }
-
-  readonly loadBase64: LoadBase64 = async (digest) => {
-    try {
-      return Buffer.from(await this.#deps.blobs.bytes(digest)).toString("base64");
-    } catch {
-      return undefined;
-    }
-  };
-
-  /** Access to the large contents of its messages. */
-  get loggedContent(): LoggedContent {
-    const { blobs } = this.#deps;
-    return { loadBase64: this.loadBase64, restore: (part) => blobs.restoreReadable(part) };
   }
 
   /** Reports a complete reply. */

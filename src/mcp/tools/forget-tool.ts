@@ -30,18 +30,18 @@ export const forgetTool = defineTool({
       return { text: `Forgotten: ${target.cite}.` };
     };
     if (confirm !== undefined)
-      return confirmations.isCode(action, confirm.trim())
+      return (await confirmations.isCode(action, confirm.trim()))
         ? forget()
         : refuseCall("The code is wrong or too old; call forget without it to get another.");
     if (!call.canAskUser) {
-      const code = confirmations.createCode(action);
+      const code = await confirmations.createCode(action);
       return {
         text: `Nothing is forgotten yet. This would be deleted for good, with everything derived from it:\n${target.preview}\nShow it to the user. If they agree, call forget again with cite ${target.cite} and confirm ${code}.`,
       };
     }
     const { inputResponses } = context.mcpReq;
     if (inputResponses === undefined) return askUser(call, action, target.question);
-    const isOurs = confirmations.isCode(action, String(context.mcpReq.requestState() ?? ""));
+    const isOurs = await confirmations.isCode(action, String(context.mcpReq.requestState() ?? ""));
     const isAgreed = acceptedContent(inputResponses, "confirm", answerSchema)?.forget === true;
     if (isOurs && isAgreed) return forget();
     return isOurs
@@ -50,10 +50,10 @@ export const forgetTool = defineTool({
   },
 });
 
-function askUser({ service }: McpCall, action: string, message: string) {
+async function askUser({ service }: McpCall, action: string, message: string) {
   const confirm = inputRequired.elicit({ message, requestedSchema: answerSchema });
   return inputRequired({
     inputRequests: { confirm },
-    requestState: service.confirmations.createCode(action),
+    requestState: await service.confirmations.createCode(action),
   });
 }

@@ -28,6 +28,7 @@ export const LOG_TABLE_NAMES = [
   "audit",
   "leases",
   "tasks",
+  "shared_states",
 ] as const;
 
 /** Bytes on disk of tables with their partitions and indexes. */
@@ -62,7 +63,9 @@ export async function inspectTables(db: PostgresDatabase, now: number): Promise<
      FROM pg_stat_user_tables WHERE schemaname = $1`,
     [db.schema],
   );
+  const [server] = await db.query("SELECT current_setting('server_version') AS version");
   return {
+    server: `PostgreSQL ${server?.version} at ${db.where}`,
     schemaVersion: await readStoreVersion(db, db),
     journalBytes: 0,
     freeBytes: free?.bytes as number,

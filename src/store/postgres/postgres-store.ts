@@ -27,6 +27,7 @@ import { PostgresSessions } from "./log/postgres-sessions.ts";
 import { PostgresMemory } from "./memory/postgres-memory.ts";
 import { PostgresIntakes } from "./records/postgres-intakes.ts";
 import { PostgresLeases } from "./records/postgres-leases.ts";
+import { PostgresSharedStates } from "./records/postgres-shared-states.ts";
 import { PostgresTasks } from "./records/postgres-tasks.ts";
 import { PostgresTransfer } from "./records/postgres-transfer.ts";
 import type { SendTask } from "./records/task-writes.ts";
@@ -124,6 +125,7 @@ class PostgresStore implements Store {
   readonly audit: PostgresAudit;
   readonly memory: PostgresMemory;
   readonly transfer: PostgresTransfer;
+  readonly sharedStates: PostgresSharedStates;
   readonly #db: PostgresDatabase;
   readonly #bell: CommitBell;
   readonly #eraser: PostgresEraser;
@@ -158,6 +160,7 @@ class PostgresStore implements Store {
     this.audit = new PostgresAudit(db);
     this.people = new PostgresPeople(db, this.audit);
     this.budgets = new PostgresBudgets(db, this.audit);
+    this.sharedStates = new PostgresSharedStates(db);
     this.transfer = new PostgresTransfer(db, heads, this);
     const deps = { heads, sessions, references, drafts: this.drafts, intakes: this.intakes, sendTask };
     const appender = new EntryAppender(db, deps, clock);

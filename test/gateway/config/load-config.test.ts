@@ -255,7 +255,8 @@ describe("recall", () => {
 describe("the schema", () => {
   test("is for editors and knows every setting", () => {
     const { properties } = getConfigSchemaJson() as { properties: Record<string, object> };
-    expect(Object.keys(properties)).toEqual(["$schema", ...Object.keys(load().config)]);
+    // `store` has no default.
+    expect(Object.keys(properties)).toEqual(["$schema", "store", ...Object.keys(load().config)]);
     expect(properties.port).toMatchObject({ type: "integer", minimum: 0, maximum: 65_535, default: 4747 });
   });
 

@@ -1,10 +1,12 @@
-import { describe } from "vitest";
+import { afterAll, beforeAll, describe } from "vitest";
 import { openPostgresStore } from "../../../src/store/postgres/index.ts";
 import { storeSuite } from "../../../src/testing/index.ts";
+import { findPgbouncer, type Pgbouncer, startPgbouncer } from "../../support/postgres/pgbouncer.ts";
 import { createSchemaUrl, describeProblem, findTestPostgres } from "../../support/postgres/test-postgres.ts";
-import { proofTest, sizedTest } from "../../support/proof.ts";
+import { isProof, proofTest, sizedTest } from "../../support/proof.ts";
 
 const server = await findTestPostgres();
+const pgbouncer = findPgbouncer();
 
 /** One case of each subject that an append touches; creating the tables takes longer than most cases. */
 const EVERYDAY = [
@@ -18,3 +20,19 @@ describe.skipIf("problem" in server)(`the PostgreSQL store (${describeProblem(se
   for (const { name, run } of storeSuite(() => openPostgresStore({ url: createSchemaUrl(server) })))
     (EVERYDAY.includes(name) ? sizedTest : proofTest)(name, run);
 });
+
+const problem = "problem" in pgbouncer ? `: skipped, because ${pgbouncer.problem}` : "";
+
+describe.skipIf("problem" in server || "problem" in pgbouncer)(
+  `the PostgreSQL store behind PgBouncer in transaction mode${problem}`,
+  () => {
+    let bouncer: Pgbouncer | undefined;
+    beforeAll(async () => {
+      if (isProof && "url" in server && "path" in pgbouncer)
+        bouncer = await startPgbouncer(pgbouncer.path, server.url);
+    });
+    afterAll(() => bouncer?.stop());
+    const open = () => openPostgresStore({ url: createSchemaUrl({ url: bouncer?.url ?? "" }) });
+    for (const { name, run } of storeSuite(open)) proofTest(name, run);
+  },
+);

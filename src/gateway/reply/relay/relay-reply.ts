@@ -34,6 +34,7 @@ export async function relayReply(
       signal,
       idleMs,
       startedAt: trace.startedMs,
+      hold: () => reply.recorder.storing,
       ...options,
     });
     trace.ending = ending;
@@ -79,6 +80,7 @@ function buildBodyOptions({ recorder }: ReplyRelay, maxBodyBytes: number): Parti
   const collected = new ByteCollector();
   let isTooLarge = false;
   return {
+    keepsLast: true,
     tap: (bytes) => {
       isTooLarge ||= collected.length + bytes.length > maxBodyBytes;
       if (isTooLarge) collected.clear();
@@ -102,6 +104,7 @@ async function relayWholeBody(
   const { raw, decoded } = await readUpstreamBody(answer.body, maxBodyBytes, { idleMs, signal });
   const text = decoded?.toString("utf8");
   if (text !== undefined) recorder.takeWhole(text);
+  await recorder.waitUntilStored();
   const capped = text === undefined ? undefined : api.capUsage(text, maxTokens);
   const changed = text === undefined ? undefined : (change?.(capped ?? text) ?? capped);
   sendWholeBody(incoming.response, answer, raw, changed);

@@ -12,6 +12,7 @@ import { openEventWriter } from "./event-writer.ts";
 import { ListenerGroup } from "./listener-group.ts";
 import { openRelayClient } from "./relay-client.ts";
 import { openRelaySource } from "./relay-source.ts";
+import { openReplyGate } from "./reply-gate.ts";
 import type { SseEvent } from "./sse-event.ts";
 import { openTap } from "./tap.ts";
 
@@ -43,6 +44,10 @@ export interface RelayOptions {
   readonly tap?: ((bytes: Buffer) => void) | undefined;
   /** Returns bytes to send before the client's connection is closed because the upstream failed. */
   readonly finalBytes?: ((failure: UpstreamError) => Uint8Array | string | undefined) | undefined;
+  /** Returns a promise while the end of the response must not be sent yet, because its content is being stored. */
+  readonly hold?: (() => Promise<void> | undefined) | undefined;
+  /** Sends the last bytes only after `keepsOpen` was called, for a body that is stored as a whole. */
+  readonly keepsLast?: boolean | undefined;
   /** Called after the whole response: true keeps the client's response open for another relay, which sends no head. */
   readonly keepsOpen?: (() => boolean) | undefined;
   /** Called when the upstream's response broke off: true keeps the client's response open, for the caller to end it. */
@@ -87,12 +92,20 @@ export async function relayResponse(options: RelayOptions): Promise<RelayResult>
     over.resolve(broken ?? ending);
   };
   const resume = () => {
-    if (!client.isFull && !isTapFull) source.resume();
+    if (!client.isFull && !isTapFull && !gate.isFull) source.resume();
   };
   const client = openRelayClient(response, idleMs, listening, {
     onReady: resume,
     onLost: lose,
     onFinished: () => over.resolve("complete"),
+  });
+  const gate = openReplyGate({
+    send: (bytes) => {
+      if (!response.destroyed) client.send(bytes);
+    },
+    hold: () => options.hold?.(),
+    keepsLast: options.keepsLast ?? false,
+    onOpen: resume,
   });
   const tap =
     take &&
@@ -100,7 +113,7 @@ export async function relayResponse(options: RelayOptions): Promise<RelayResult>
       isTapFull = false;
       resume();
     });
-  const writer = transform && openEventWriter(transform, client.send);
+  const writer = transform && openEventWriter(transform, gate.send);
   const guarded = (work: () => void) => {
     try {
       work();
@@ -114,9 +127,9 @@ export async function relayResponse(options: RelayOptions): Promise<RelayResult>
       guarded(() => {
         client.gather();
         if (tap?.push(bytes) === false) isTapFull = true;
-        const unfit = writer ? writer.push(bytes) : void client.send(bytes);
+        const unfit = writer ? writer.push(bytes) : void gate.send(bytes);
         if (unfit) source.fail(unfit);
-        if (client.isFull || isTapFull) source.pause();
+        if (client.isFull || isTapFull || gate.isFull) source.pause();
       }),
     onEnd: (why) =>
       guarded(() => {
@@ -128,12 +141,17 @@ export async function relayResponse(options: RelayOptions): Promise<RelayResult>
       }),
   });
   const finish = () => {
-    client.flush();
-    if (options.keepsOpen?.()) over.resolve("complete");
-    else client.end(body.rawTrailers);
+    const isKeptOpen = options.keepsOpen?.();
+    gate.finish(() => {
+      if (response.destroyed) return;
+      client.flush();
+      if (isKeptOpen) over.resolve("complete");
+      else client.end(body.rawTrailers);
+    });
   };
   const breakOff = (why: UpstreamError) => {
     if (why.reason === "aborted") return lose(goneOrStopped());
+    gate.release();
     client.flush();
     if (options.keepsOpenAfterFailure?.(why)) return over.resolve("complete");
     broken = why.reason === "idle" ? "upstream-idle" : "upstream-cut";

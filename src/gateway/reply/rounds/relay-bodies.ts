@@ -43,11 +43,11 @@ export async function relayBodies(
   }
   const isRefused = last.answer.status >= 400;
   if (isRefused) trace.error ??= `status ${last.answer.status}`;
-  if (bodies.length === 0 || (isRefused && !rounds.hasText)) sendBody(exchange, reply, last, last.text);
+  if (bodies.length === 0 || (isRefused && !rounds.hasText)) await sendBody(exchange, reply, last, last.text);
   else {
     const joined = format.mergeBodies(bodies);
     const isSame = bodies.length === 1 && joined === bodies[0];
-    sendBody(exchange, reply, { ...last, answer }, isSame ? last.text : JSON.stringify(joined));
+    await sendBody(exchange, reply, { ...last, answer }, isSame ? last.text : JSON.stringify(joined));
   }
 }
 
@@ -65,12 +65,12 @@ async function readResponse(
 }
 
 /** Sends `shown` in place of the received text, or the original bytes where both are equal. */
-function sendBody(
+async function sendBody(
   { incoming: { response }, trace, request: { api } }: Exchange,
   { recorder, maxTokens, change }: ReplyRelay,
   { answer, raw, text }: ReadResponse,
   shown: string | undefined,
-): void {
+): Promise<void> {
   trace.status = answer.status;
   trace.ending = "complete";
   trace.bytesOut = shown === undefined ? raw.length : Buffer.byteLength(shown);
@@ -79,6 +79,7 @@ function sendBody(
     return;
   }
   recorder.takeWhole(shown);
+  await recorder.waitUntilStored();
   const capped = maxTokens === undefined ? undefined : api.capUsage(shown, maxTokens);
   const changed = change?.(capped ?? shown) ?? capped;
   sendWholeBody(response, answer, raw, changed ?? (shown === text ? undefined : shown));

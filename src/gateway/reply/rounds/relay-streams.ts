@@ -43,6 +43,7 @@ export async function relayStreams(
     const bytes = ending
       ? (recordEvents(request.api, reply, ending) ?? Buffer.alloc(0))
       : Buffer.from(request.api.encodeFaultEvent(next));
+    await reply.recorder.waitUntilStored();
     await endResponse(incoming.response, bytes);
     return;
   }
@@ -62,6 +63,7 @@ async function relayRound(
     signal: incoming.signal,
     idleMs: services.config().limits.idleMs,
     startedAt: trace.startedMs,
+    hold: () => reply.recorder.storing,
     transform: (event) => recordEvents(request.api, reply, stream.take(event), event),
     keepsOpen: () => {
       own = stream.next();

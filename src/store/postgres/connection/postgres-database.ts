@@ -90,8 +90,8 @@ export class PostgresDatabase {
   /** One statement by itself, not repeated; an error may leave open whether it took effect. */
   once(text: string, values: readonly SqlValue[] = []): Promise<SqlRow[]> {
     return this.#withClient((client) =>
-      this.#start !== undefined
-        ? this.#transactOn(client, (transaction) => transaction.query(text, values), {})
+      this.#start !== undefined || (this.#isReadOnly && this.isPooled)
+        ? this.#transactOn(client, (transaction) => transaction.query(text, values))
         : this.#send(client, text, values),
     );
   }
@@ -182,8 +182,9 @@ export class PostgresDatabase {
   async #transactOn<T>(
     client: PoolClient,
     work: (transaction: Transaction) => Promise<T>,
-    { onUnknown }: TransactOptions,
-    begin = "BEGIN",
+    { onUnknown }: TransactOptions = {},
+    // A direct connection of a reader is read-only as a whole.
+    begin = this.#isReadOnly ? "BEGIN READ ONLY" : "BEGIN",
   ): Promise<T> {
     // Not awaited: it travels with the first statement.
     const began = client.query(this.#start ?? begin);

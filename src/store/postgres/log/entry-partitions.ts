@@ -35,9 +35,14 @@ export class EntryPartitions {
   }
 
   async #exists(transaction: Transaction, name: string): Promise<boolean> {
-    const [row] = await transaction.query("SELECT to_regclass($1) IS NOT NULL AS found", [
-      `"${this.#schema}".${name}`,
-    ]);
+    // Not to_regclass, which may remember from before the lock that the table was missing.
+    const [row] = await transaction.query(
+      `SELECT EXISTS (
+         SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+         WHERE n.nspname = $1 AND c.relname = $2
+       ) AS found`,
+      [this.#schema, name],
+    );
     return row?.found === true;
   }
 }

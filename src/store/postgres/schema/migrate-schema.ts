@@ -5,6 +5,7 @@ import { MEMORY_TABLES } from "./memory-tables.ts";
 import { OBJECT_TABLES } from "./object-tables.ts";
 import { READER_POLICIES } from "./reader-policies.ts";
 import { SERVER_TABLES } from "./server-tables.ts";
+import { STATE_TABLE } from "./state-table.ts";
 import { TASK_QUEUE_COLUMNS } from "./task-queue-columns.ts";
 import { TEAM_TABLES } from "./team-tables.ts";
 import { WORK_TABLES } from "./work-tables.ts";
@@ -19,6 +20,7 @@ const SCHEMA_STEPS: readonly string[] = [
   READER_POLICIES,
   TASK_QUEUE_COLUMNS,
   TEAM_TABLES,
+  STATE_TABLE,
 ];
 
 /** First half of the advisory lock's key; the second is made of the schema's name. */

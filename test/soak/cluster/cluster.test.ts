@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { runGatewayCluster } from "./gateway-cluster.ts";
+import { createWorkerCluster } from "./task-load.ts";
+
+const minutes = Number(process.env.LONGHAUL_SOAK_MINUTES ?? 10);
+const seed = Number(process.env.LONGHAUL_SEED) || 1;
+
+test(`a cluster loses, doubles and mixes nothing while its processes and its database die (${minutes} minutes)`, async () => {
+  const report = await runGatewayCluster({
+    runMs: minutes * 60_000,
+    seed,
+    conversations: 12,
+    extend: createWorkerCluster,
+    log: (line) => process.stdout.write(`${new Date().toISOString()} ${line}\n`),
+  });
+  process.stdout.write(`${JSON.stringify(report)}\n`);
+  expect(report.kills).toBeGreaterThan(0);
+});
