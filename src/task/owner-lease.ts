@@ -25,6 +25,7 @@ export class OwnerLease implements Closable {
   #held: Promise<void> | undefined;
   #renewedAt = 0;
   #lateAt = Number.NEGATIVE_INFINITY;
+  #isClaiming = false;
   #cancel: (() => void) | undefined;
   #isClosed = false;
 
@@ -56,21 +57,28 @@ export class OwnerLease implements Closable {
   async #claim(): Promise<void> {
     const { store, clock, owner, leaseMs } = this.#deps;
     let now: number;
-    do {
-      now = clock.now();
-      await store.leases.claim({ name: toLeaseName(owner), owner, expiresAt: now + leaseMs }, now);
-      // A store that was away for a while has taken a claim that is old by now.
-    } while (clock.now() - now > leaseMs / 3);
+    this.#isClaiming = true;
+    try {
+      do {
+        now = clock.now();
+        await store.leases.claim({ name: toLeaseName(owner), owner, expiresAt: now + leaseMs }, now);
+        // A store that was away for a while has taken a claim that is old by now.
+      } while (clock.now() - now > leaseMs / 3);
+    } finally {
+      this.#isClaiming = false;
+    }
     if (this.#renewedAt > 0 && now - this.#renewedAt > leaseMs) this.#lateAt = now;
     this.#renewedAt = now;
   }
 
   /**
-   * Whether this lease was renewed late just now, because the machine slept or the store was away: the leases of others
+   * Whether this lease is being renewed late, or was just now, because the machine slept or the store was away: the leases of others
    * may have expired for the same reason, and their owners are about to renew them.
    */
   get isBack(): boolean {
-    return this.#deps.clock.now() - this.#lateAt < this.#deps.leaseMs / 2;
+    const { clock, leaseMs } = this.#deps;
+    const now = clock.now();
+    return now - this.#lateAt < leaseMs / 2 || (this.#isClaiming && now - this.#renewedAt > leaseMs);
   }
 
   #scheduleRenewal(): void {

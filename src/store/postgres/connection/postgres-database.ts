@@ -122,7 +122,17 @@ export class PostgresDatabase {
 
   /** Statements of another package, with values and results as pg has them; repeated after lost connections. */
   run(text: string, values?: unknown[]): Promise<QueryResult> {
-    return this.retry(() => this.#withClient((client) => this.#sendPlain(client, text, values)));
+    return this.retry(() =>
+      this.#withClient(async (client) => {
+        try {
+          return await this.#sendPlain(client, text, values);
+        } catch (error) {
+          // Several statements may have begun a transaction, which the next user of the connection would find.
+          await client.query("ROLLBACK").catch(() => undefined);
+          throw error;
+        }
+      }),
+    );
   }
 
   /** A connection of its own; the caller ends it. */

@@ -3,6 +3,8 @@ import { LonghaulError } from "../../../model/errors.ts";
 import type { PostgresDatabase, Transaction } from "../connection/postgres-database.ts";
 import { toJobSchema } from "./job-names.ts";
 
+/** First half of the advisory lock's key; the second is made of the schema's name. */
+const LOCK_CLASS = 0x4c4a;
 /** How often silent workers are looked for. */
 const WATCH_SECONDS = 5;
 
@@ -19,7 +21,7 @@ async function loadPgBoss(): Promise<typeof import("pg-boss")> {
   }
 }
 
-/** Starts pg-boss over the connections of a store; it creates or upgrades its schema under its own lock. */
+/** Starts pg-boss over the connections of a store; it creates or upgrades its schema. */
 export async function startBoss(
   db: PostgresDatabase,
   { isWatching, onWarning }: { isWatching: boolean; onWarning: (warning: string) => void },
@@ -35,7 +37,11 @@ export async function startBoss(
     monitorVacuum: false,
   });
   boss.on("error", (error) => onWarning(`Delivering tasks failed: ${error.message}`));
-  await boss.start();
+  // One program at a time creates or upgrades the schema; the others find it.
+  await db.transact(async (transaction) => {
+    await transaction.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [LOCK_CLASS, db.schema]);
+    await boss.start();
+  });
   return boss;
 }
 
