@@ -28,7 +28,7 @@ import { checkMemoryFilter } from "./memories/memory-trust.ts";
 import { RecallableMemories } from "./memories/recallable-memories.ts";
 import { isIdInScope } from "./memory-scope.ts";
 import type { IndexSource, MemoryState, SourceQuery, UnindexedPage, UnindexedQuery } from "./memory-state.ts";
-import { readIndexSources, readUnindexedSessions } from "./memory-state.ts";
+import { readIndexSources, readMemoryState, readUnindexedSessions } from "./memory-state.ts";
 import type { TermVectors } from "./rank/turn-candidate.ts";
 import { liftRareWords } from "./rare-words.ts";
 import { type ReadNewestOptions, readNewest } from "./read-newest.ts";
@@ -233,11 +233,7 @@ export class Memory implements Closable {
 
   /** The size of the index, and the work that it still lacks. */
   async state(): Promise<MemoryState> {
-    const { sources, chunks } = await this.#deps.log.store.memory.totals();
-    const { all: entries, missing: unindexed } = await this.#follower.countEntries();
-    const unembedded = await this.#vectors.countMissing().catch(() => chunks);
-    const hasVectors = this.#deps.embedder !== undefined;
-    return { sources, chunks, entries, unindexed, unembedded, hasVectors };
+    return readMemoryState(this.#deps, this.#follower, this.#vectors);
   }
 
   /** The sessions and files in the index, in the order in which they came into it. */
