@@ -8,6 +8,7 @@ import { Census, type Closable, Scope } from "../model/scope.ts";
 import type { StoredChunk } from "../store/memory-store.ts";
 import type { CandidateReader } from "./careful/candidate-reader.ts";
 import { runSecondStage, type SecondStageDeps } from "./careful/second-stage.ts";
+import type { CatchUpOptions } from "./catch-up-options.ts";
 import { estimateCertainty } from "./certainty.ts";
 import { DepartedEntries } from "./departed-entries.ts";
 import type { Embedder } from "./embed/embedder.ts";
@@ -21,7 +22,7 @@ import { collectHits } from "./hits/collect-hits.ts";
 import { describeHits } from "./hits/describe-hits.ts";
 import { ChunkTexts } from "./index/chunk-texts.ts";
 import { ChunkVectors } from "./index/chunk-vectors.ts";
-import { type FollowOptions, LogFollower } from "./index/log-follower.ts";
+import { LogFollower } from "./index/log-follower.ts";
 import { IndexSearch } from "./index-search.ts";
 import { type RankedChunk, toHit } from "./make-hits.ts";
 import { checkMemoryFilter } from "./memories/memory-trust.ts";
@@ -52,12 +53,6 @@ export interface MemoryDeps {
   readonly onWarning?: (warning: string) => void;
   /** Counts resources that memory opens and closes; default: a census of its own. */
   readonly census?: Census;
-}
-
-/** Options of a catch-up. */
-interface CatchUpOptions extends FollowOptions {
-  /** Called while vectors are added, with the number added and an estimate of all that were missing. */
-  readonly onEmbedded?: (embedded: number, total: number) => void;
 }
 
 const WAIT_MS = 10_000;
