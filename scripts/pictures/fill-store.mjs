@@ -1,18 +1,18 @@
 // Fills a store with the conversations, memories and edits of the pictures. Nothing in it is anybody's.
 import { renderServiceLog } from "../../src/api/sample/sample-files.ts";
-import { SAMPLE_TITLE, writeSample } from "../../src/api/sample/sample-store.ts";
-import { SAMPLE_STORY } from "../../src/api/sample/sample-story.ts";
+import { openSampleStore } from "../../src/api/sample/sample-store.ts";
 import { openKernel } from "../../src/index.ts";
 import { MEMORIES, STORIES } from "./stories.mjs";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** The conversation that most pictures show: the bundled sample, as if Claude Code had held it an hour ago. */
+/** The conversation that most pictures show: the bundled sample, as if Claude Code had just held it. */
 export const MAIN_SESSION = "claude-code/7c0f2a4e-51d3-4b8e-9d10-0000000000ff";
 
 /** Writes everything; returns the seqs of the edits of the main conversation, oldest first. */
 export async function fillStore(path) {
+  const edits = await writeMain(path);
   let now = 0;
   const kernel = await openKernel({ path, clock: { now: () => Math.min(now, Date.now()) } });
   for (const story of STORIES.toReversed()) {
@@ -21,24 +21,26 @@ export async function fillStore(path) {
       now += minutes * MINUTE_MS;
     });
   }
-  // It ends now, while the provider's cache is warm.
-  now = Date.now() - SAMPLE_STORY.length * MINUTE_MS;
-  const meta = describeSource(MAIN_SESSION, "claude-code", "parcels");
-  await using main = await kernel.session(MAIN_SESSION, { title: SAMPLE_TITLE, meta });
-  await writeSample(main, () => {
-    now += MINUTE_MS;
-  });
+  now = Date.now();
   const memories = kernel.memories();
   for (const [by, text] of MEMORIES.toReversed()) await memories.remember(text, { by });
   await kernel.memory.catchUp();
-  const edits = (await main.overlays.list(1_000)).filter(({ entry }) => entry.edit.type === "plan");
+  await kernel.close();
+  return edits;
+}
+
+async function writeMain(path) {
+  const meta = describeSource(MAIN_SESSION, "claude-code", "parcels");
+  const kernel = await openSampleStore({ path, id: MAIN_SESSION, meta });
+  const session = await kernel.session(MAIN_SESSION);
+  const edits = (await session.overlays.list(1_000)).filter(({ entry }) => entry.edit.type === "plan");
   await kernel.close();
   return edits.map(({ entry }) => entry.seq).toReversed();
 }
 
 function describeSource(id, agent, project) {
   const [, own] = id.split("/");
-  return { source: { format: agent, id: own, path: `/home/ada/${own}`, cwd: `/home/ada/${project}` } };
+  return { source: { format: agent, id: own, path: `/srv/${own}`, cwd: `/srv/${project}` } };
 }
 
 async function writeStory(kernel, { id, title, agent, project, model, requests }, pass) {

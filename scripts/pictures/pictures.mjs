@@ -62,6 +62,7 @@ async function waitForCharts(page) {
 
 async function openEdit(page, seq) {
   await page.locator(`.edit[data-seq="${seq}"] summary`).click();
+  await page.locator(".session-head .facts .number").waitFor();
 }
 
 /** Points at the last edit of the curve, so that its receipt shows. */

@@ -3,6 +3,8 @@ import { checkFields } from "../model/argument-checks.ts";
 import type { SessionId } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import type { SourceKind } from "../store/memory-store.ts";
+import type { ChunkVectors } from "./index/chunk-vectors.ts";
+import type { LogFollower } from "./index/log-follower.ts";
 
 /** State of the index. */
 export interface MemoryState {
@@ -68,6 +70,18 @@ export interface UnindexedPage {
 const MAX_SOURCES = 1_000;
 const HEADS_PER_PAGE = 1_000;
 const KINDS: readonly unknown[] = [undefined, "session", "file"];
+
+/** The size of the index, and the work that it still lacks. */
+export async function readMemoryState(
+  { log, embedder }: { readonly log: Log; readonly embedder: unknown },
+  follower: Pick<LogFollower, "countEntries">,
+  vectors: Pick<ChunkVectors, "countMissing">,
+): Promise<MemoryState> {
+  const { sources, chunks } = await log.store.memory.totals();
+  const { all: entries, missing: unindexed } = await follower.countEntries();
+  const unembedded = await vectors.countMissing().catch(() => chunks);
+  return { sources, chunks, entries, unindexed, unembedded, hasVectors: embedder !== undefined };
+}
 
 /** Lists the sources of the index. */
 export async function readIndexSources(log: Log, query: SourceQuery): Promise<readonly IndexSource[]> {

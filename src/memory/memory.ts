@@ -8,6 +8,7 @@ import { Census, type Closable, Scope } from "../model/scope.ts";
 import type { StoredChunk } from "../store/memory-store.ts";
 import type { CandidateReader } from "./careful/candidate-reader.ts";
 import { runSecondStage, type SecondStageDeps } from "./careful/second-stage.ts";
+import type { CatchUpOptions } from "./catch-up-options.ts";
 import { estimateCertainty } from "./certainty.ts";
 import { DepartedEntries } from "./departed-entries.ts";
 import type { Embedder } from "./embed/embedder.ts";
@@ -22,12 +23,12 @@ import { createHitReader } from "./hits/create-hit-reader.ts";
 import { describeHits } from "./hits/describe-hits.ts";
 import { ChunkTexts } from "./index/chunk-texts.ts";
 import { ChunkVectors } from "./index/chunk-vectors.ts";
-import { type FollowOptions, LogFollower } from "./index/log-follower.ts";
+import { LogFollower } from "./index/log-follower.ts";
 import { IndexSearch } from "./index-search.ts";
 import { checkMemoryFilter } from "./memories/memory-trust.ts";
 import { RecallableMemories } from "./memories/recallable-memories.ts";
 import type { IndexSource, MemoryState, SourceQuery, UnindexedPage, UnindexedQuery } from "./memory-state.ts";
-import { readIndexSources, readUnindexedSessions } from "./memory-state.ts";
+import { readIndexSources, readMemoryState, readUnindexedSessions } from "./memory-state.ts";
 import type { TermVectors } from "./rank/turn-candidate.ts";
 import { liftRareWords } from "./rare-words.ts";
 import { type ReadNewestOptions, readNewest } from "./read-newest.ts";
@@ -50,12 +51,6 @@ export interface MemoryDeps {
   readonly onWarning?: (warning: string) => void;
   /** Counts resources that memory opens and closes; default: a census of its own. */
   readonly census?: Census;
-}
-
-/** Options of a catch-up. */
-interface CatchUpOptions extends FollowOptions {
-  /** Called while vectors are added, with the number added and an estimate of all that were missing. */
-  readonly onEmbedded?: (embedded: number, total: number) => void;
 }
 
 const WAIT_MS = 10_000;
@@ -218,11 +213,7 @@ export class Memory implements Closable {
 
   /** The size of the index, and the work that it still lacks. */
   async state(): Promise<MemoryState> {
-    const { sources, chunks } = await this.#deps.log.store.memory.totals();
-    const { all: entries, missing: unindexed } = await this.#follower.countEntries();
-    const unembedded = await this.#vectors.countMissing().catch(() => chunks);
-    const hasVectors = this.#deps.embedder !== undefined;
-    return { sources, chunks, entries, unindexed, unembedded, hasVectors };
+    return readMemoryState(this.#deps, this.#follower, this.#vectors);
   }
 
   /** The sessions and files in the index, in the order in which they came into it. */

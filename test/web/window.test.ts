@@ -26,6 +26,11 @@ browserProof("the window shows its parts, its cost, its course and every edit wi
     "Reserved",
     "Free",
   ]);
+  await page.getByRole("link", { name: /Cost/ }).click();
+  const requests = page.getByRole("table", { name: "Requests" });
+  await requests.waitFor();
+  expect(await requests.locator("tbody tr").count()).toBe(40);
+  await page.getByRole("button", { name: "Hide" }).click();
   const chart = page.locator(".chart .u-over");
   await chart.waitFor();
   const box = await chart.boundingBox();

@@ -1,8 +1,7 @@
-import { type Kernel, type MessageInput, openKernel, type Session } from "../../index.ts";
+import { type Kernel, type MessageInput, openKernel, type SessionRecord } from "../../index.ts";
 import { SAMPLE_SESSION } from "./sample-session.ts";
 import { SAMPLE_STORY, type SampleStep } from "./sample-story.ts";
 
-export const SAMPLE_TITLE = "Parcels that arrive twice";
 const MODEL = "claude-sonnet-4-5";
 /** Small, so that a conversation of this length meets its limit. */
 const WINDOW = 32_000;
@@ -10,30 +9,28 @@ const STEP_MS = 45_000;
 const REPLY_TOKENS = 240;
 const SYSTEM = "You are a careful programmer in the repository of a parcel service.";
 
-/**
- * Opens a store in memory with one conversation, held under the policy of longhaul with all its edits. It is apart from
- * the store of the gateway, so that nothing of it reaches a person's figures or recall.
- */
-export async function openSampleStore(): Promise<Kernel> {
-  let now = Date.now() - SAMPLE_STORY.length * STEP_MS;
-  const clock = { now: () => now };
-  const kernel = await openKernel({ path: ":memory:", embedder: null, clock });
-  await using session = await kernel.session(SAMPLE_SESSION, {
-    title: SAMPLE_TITLE,
-    meta: { source: { format: "sample", id: SAMPLE_SESSION }, cwd: "/parcels" },
-  });
-  await writeSample(session, () => {
-    now += STEP_MS;
-  });
-  return kernel;
+/** Where the sample is written; by default a store in memory. */
+interface SamplePlace {
+  readonly path?: string;
+  readonly id?: string;
+  readonly meta?: NonNullable<SessionRecord["meta"]>;
 }
 
-/** Writes the conversation of the sample into a session, with its edits and its usage; `onStep` goes before each step. */
-export async function writeSample(session: Session, onStep: () => void): Promise<void> {
+/**
+ * Opens a store with one conversation that ends now, held under the policy of longhaul with all its edits. It is apart
+ * from the store of the gateway, so that nothing of it reaches a person's figures or recall.
+ */
+export async function openSampleStore(place: SamplePlace = {}): Promise<Kernel> {
+  const { path = ":memory:", id = SAMPLE_SESSION } = place;
+  const { meta = { source: { format: "sample", id }, cwd: "/parcels" } } = place;
+  let now = Date.now() - SAMPLE_STORY.length * STEP_MS;
+  const clock = { now: () => now };
+  const kernel = await openKernel({ path, embedder: null, clock });
+  await using session = await kernel.session(id, { title: "Parcels that arrive twice", meta });
   const window = session.window({ model: MODEL, system: SYSTEM, models: { "*": { window: WINDOW } } });
   let cached = 0;
   for (const [index, step] of SAMPLE_STORY.entries()) {
-    onStep();
+    now += STEP_MS;
     const [first, ...rest] = toMessages(step, index);
     if (first?.role !== "assistant") {
       if (first) await session.append(first);
@@ -51,6 +48,7 @@ export async function writeSample(session: Session, onStep: () => void): Promise
     cached = tokens;
     for (const message of rest) await session.append(message);
   }
+  return kernel;
 }
 
 function toMessages(step: SampleStep, index: number): readonly MessageInput[] {

@@ -12,12 +12,13 @@ import { CompactionPanel } from "./compaction-panel.tsx";
 import { CurvePanel } from "./curve-panel.tsx";
 import { PartsPanel } from "./parts-panel.tsx";
 import { PolicyPanel } from "./policy-panel.tsx";
+import { RequestTable } from "./request-table.tsx";
 import { stepThroughEdits } from "./step-through-edits.ts";
 import { windowText as text } from "./window-text.ts";
 import "./window.css";
 
 /** The window of one conversation: its parts now, its course, other policies, and a summary before it is made. */
-export default function WindowPage({ params }: PageProps) {
+export default function WindowPage({ params, query }: PageProps) {
   const id = params.id ?? "";
   const session = useResource(
     (signal) => call("GET /sessions/{session}", { params: { session: id } }, { signal }),
@@ -56,6 +57,7 @@ export default function WindowPage({ params }: PageProps) {
     <div class="window-page">
       <SessionHead id={id} session={session.value} current="window" />
       <PartsPanel window={window} totals={session.value?.usage} />
+      {query.has("requests") && <RequestTable session={known} after={Number(query.get("requests")) || 0} />}
       <CurvePanel session={known} curve={curve} onChanged={reload} />
       <PolicyPanel key={`policy ${id}`} session={known} window={window.value?.limits.window} />
       <CompactionPanel key={`summary ${id}`} session={known} onChanged={reload} />

@@ -5,6 +5,7 @@ import { ResourceView } from "../../components/resource-view.tsx";
 import { formatCount, formatMoney, formatShare, formatShort } from "../../format/number.ts";
 import { ReceiptFacts } from "../../session/receipt-facts.tsx";
 import type { Session, SessionWindow } from "../../session/session-types.ts";
+import { REQUESTS_LINK } from "./request-table.tsx";
 import { windowText as text } from "./window-text.ts";
 
 /** The parts of a window in their order, with their colors. */
@@ -94,27 +95,32 @@ function Money({ totals }: { readonly totals: Totals }) {
   const prompt = hasCalls ? totals.inputTokens + totals.cacheReadTokens + totals.cacheWriteTokens : undefined;
   const unpriced = totals?.unpricedRequests ?? 0;
   const isPriced = hasCalls && unpriced < requests;
+  const link = hasCalls ? { href: REQUESTS_LINK } : {};
   return (
     <div class="figures section">
       <Figure
         label={`↑ ${text("sent")}`}
         value={formatShort(prompt)}
         note={hasCalls ? text("requests", { count: formatCount(requests) }) : text("noRequests")}
+        {...link}
       />
       <Figure
         label={`↓ ${text("received")}`}
         value={formatShort(hasCalls ? totals.outputTokens : undefined)}
         note={text("outputTokens")}
+        {...link}
       />
       <Figure
         label={text("cacheShare")}
         value={formatShare(prompt ? (totals?.cacheReadTokens ?? 0) / prompt : undefined, 1)}
         note={text("cacheRead", { tokens: formatShort(hasCalls ? totals.cacheReadTokens : undefined) })}
+        {...link}
       />
       <Figure
         label={text("cost")}
         value={formatMoney(isPriced ? totals.cost : undefined)}
         note={unpriced > 0 ? text("unpriced", { count: formatCount(unpriced) }) : text("wholeConversation")}
+        {...link}
       />
     </div>
   );
