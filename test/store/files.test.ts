@@ -240,7 +240,7 @@ test("a store of the version before people is read as it is, and can be repaired
   const db = new DatabaseSync(join(path, "log.db"));
   for (const table of ["person_tokens", "people", "budget_reservations", "budget_uses", "budgets", "audit"])
     db.exec(`DROP TABLE ${table}`);
-  db.exec("PRAGMA user_version = 6");
+  db.exec("PRAGMA user_version = 7");
   db.close();
   {
     await using kernel = await openKernel({ path, readOnly: true, embedder: null });
