@@ -29,7 +29,6 @@ async function openEngine() {
     execute: async (text: string) => {
       await runner.exec(texts.complete(text).text);
     },
-    run: () => Promise.reject(new Error("No other package has statements here.")),
   });
   const outside = toTransaction(engine);
   await outside.execute(MEMORY_TABLES);
