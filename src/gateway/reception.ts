@@ -1,10 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { sendJson, toErrorReply } from "../api/jobs/index.ts";
-import type { WireFault, WireName } from "../wire/wire.ts";
-import { getWire } from "../wire/wires.ts";
-import { answerApi, isApiRequest, toApiError } from "./answer-api.ts";
+import type { WireFault } from "../wire/wire.ts";
+import { answerApi } from "./answer-api.ts";
 import { answerMcp } from "./answer-mcp.ts";
 import { answerPage } from "./answer-page.ts";
 import { toApiTrace } from "./api-trace.ts";
@@ -12,7 +10,6 @@ import { RequestSpending } from "./budget/request-spending.ts";
 import { type Admission, type AdmittedRequest, admit } from "./door/admit.ts";
 import { ByteBudget } from "./door/byte-budget.ts";
 import { createClientSignal } from "./door/client-signal.ts";
-import { discardBody } from "./door/discard-body.ts";
 import type { Incoming } from "./door/incoming.ts";
 import { findPeerUser, type PeerUser } from "./door/peer-user.ts";
 import { lookUpPerson } from "./door/person-lookup.ts";
@@ -33,6 +30,7 @@ import type { Metrics } from "./observe/metrics.ts";
 import type { Observer } from "./observe/observer.ts";
 import type { Trace } from "./observe/trace.ts";
 import { forwardRequest } from "./passthrough/forward-request.ts";
+import { refuseClient } from "./refuse-client.ts";
 import { findStoreFailure } from "./thread/store-failure.ts";
 
 /** Dependencies of the reception. */
@@ -104,12 +102,12 @@ export class Reception {
       const lookup = await lookUpPerson(head, kernel.team, spending.state);
       const admission = admit(head, config(), env, lookup);
       const stranger = lookup.isClosed ? undefined : await this.#strangerFault(request, admission);
-      if (stranger) return this.#refuse(request, response, stranger);
+      if (stranger) return refuseClient(request, response, stranger);
       for (const [name, value] of Object.entries(admission.headers)) response.setHeader(name, value);
       if (admission.type === "preflight") response.writeHead(204).end();
       else if (admission.type === "refused") {
         this.#deps.metrics.refused.add({ kind: admission.fault.kind });
-        this.#refuse(request, response, admission.fault, admission.api);
+        refuseClient(request, response, admission.fault, admission.api);
       } else await this.#admitted(request, response, admission, startedMs);
     } catch (error) {
       this.#deps.onError(error);
@@ -243,7 +241,7 @@ export class Reception {
   async #page(request: IncomingMessage, response: ServerResponse, admission: AdmittedRequest): Promise<void> {
     if (await answerPage(request, response, admission, this.#deps)) return;
     const message = `There is no page ${admission.target.path}.`;
-    this.#refuse(request, response, { status: 404, kind: "not_found", message });
+    refuseClient(request, response, { status: 404, kind: "not_found", message });
   }
 
   async #mcp(request: IncomingMessage, response: ServerResponse, admission: AdmittedRequest): Promise<void> {
@@ -257,7 +255,7 @@ export class Reception {
     } catch (error) {
       if (!(error instanceof FaultError)) this.#deps.onError(error);
       if (response.headersSent) response.destroy();
-      else this.#refuse(request, response, error instanceof FaultError ? error.fault : toFault(error));
+      else refuseClient(request, response, error instanceof FaultError ? error.fault : toFault(error));
     } finally {
       this.#controllers.delete(controller);
     }
@@ -280,25 +278,6 @@ export class Reception {
     trace.error = fault.kind;
     trace.ending ??= "failed";
     if (response.headersSent) response.destroy();
-    else this.#refuse(request, response, fault, trace.api);
-  }
-
-  #refuse(request: IncomingMessage, response: ServerResponse, fault: WireFault, api?: WireName): void {
-    if (isApiRequest(request)) {
-      if (!request.complete) response.setHeader("connection", "close");
-      const { status, json } = toErrorReply(toApiError(fault));
-      sendJson(response, { status, json }, request.method === "HEAD");
-      discardBody(request);
-      return;
-    }
-    const body = JSON.stringify(getWire(api ?? "openai-chat").encodeFault(fault));
-    response.writeHead(fault.status, {
-      ...fault.headers,
-      "content-type": "application/json",
-      "content-length": Buffer.byteLength(body),
-      ...(!request.complete && { connection: "close" }),
-    });
-    response.end(body);
-    discardBody(request);
+    else refuseClient(request, response, fault, trace.api);
   }
 }

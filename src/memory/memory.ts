@@ -32,7 +32,12 @@ import { readIndexSources, readMemoryState, readUnindexedSessions } from "./memo
 import type { TermVectors } from "./rank/turn-candidate.ts";
 import { liftRareWords } from "./rare-words.ts";
 import { type ReadNewestOptions, readNewest } from "./read-newest.ts";
-import { checkDetailedHits, checkRecallDepth, type RecallOptions } from "./recall-options.ts";
+import {
+  checkDetailedHits,
+  checkRecallDepth,
+  checkRecallOptions,
+  type RecallOptions,
+} from "./recall-options.ts";
 
 /** Dependencies and settings of memory. */
 export interface MemoryDeps {
@@ -110,15 +115,7 @@ export class Memory implements Closable {
   }
 
   async #recall(question: string, options: RecallOptions): Promise<Recall> {
-    checkFields("options", options, {
-      threshold: "number?",
-      signal: "signal?",
-      scope: "object?",
-      activeLine: "boolean?",
-      rewound: "boolean?",
-    });
-    if (options.rewound && options.activeLine)
-      throw createArgumentError("rewound", true, "false together with activeLine");
+    checkRecallOptions(options);
     const memories = new RecallableMemories(
       this.#deps.log,
       checkMemoryFilter("memories", options.memories ?? {}),

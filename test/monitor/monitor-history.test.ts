@@ -19,7 +19,9 @@ test("the history keeps recent samples whole and the peaks of older ones, within
 });
 
 test("samples and reliefs of a kernel are in its history", async () => {
-  const kernel = await testKernel({ path: ":memory:", embedder: null });
+  // The process of the tests may use more than the default limits.
+  const monitor = { warningBytes: 64e9, criticalBytes: 128e9 };
+  const kernel = await testKernel({ path: ":memory:", embedder: null, monitor });
   await kernel.monitor.check();
   await kernel.monitor.relieve();
   const { points, notes } = kernel.monitor.history();

@@ -52,7 +52,7 @@ browserTest("a live task is followed, detached and killed", async () => {
   await output.getByText("the second line").waitFor();
 
   await page.getByRole("button", { name: "Detach" }).click();
-  await page.locator(".moves").getByText("detached").first().waitFor();
+  await page.locator(".moves").getByText("moved to the background").first().waitFor();
   expect((await handle.status()).mode).toBe("background");
   await page.keyboard.press("x");
   await page.getByLabel("Reason, for the notice").fill("seen enough");
