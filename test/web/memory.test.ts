@@ -123,6 +123,7 @@ browserProof("the review list shows the notes of all agents, and keys judge them
   expect((await notes.list())[0]?.trust).toBe("user");
   const current = page.locator(".memory[aria-current]");
   await page.keyboard.press("j");
+  await rows.nth(1).and(current).waitFor();
   const judged = (await page.locator(".memory[aria-current] .markdown").textContent())?.trim() ?? "";
   await page.keyboard.press("x");
   await rows.filter({ hasText: judged }).waitFor({ state: "detached" });

@@ -1,9 +1,9 @@
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { pageShortcuts, type Shortcut } from "./shortcuts.ts";
 
-/** Offers shortcuts while a page is open. */
+/** Offers shortcuts while a page is open. They change together with the page, so that a key acts on what is shown. */
 export function useShortcuts(shortcuts: readonly Shortcut[]): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     pageShortcuts.value = shortcuts;
     return () => {
       pageShortcuts.value = [];
