@@ -26,7 +26,8 @@ async function awaitEnd(api: ApiClient, started: ApiAnswer): Promise<ApiAnswer["
 
 describe("an import", () => {
   test("is a job: it is followed and listed, and runs once at a time", async () => {
-    const { api } = await openHistories(2, 3);
+    // Long enough to be running still when the second request arrives.
+    const { api } = await openHistories(20, 100);
     expect((await api.post("/imports", { formats: ["clod"] })).body.error.message).toContain("claude-code");
     const events = api.follow("/events", 2);
     await sleep(50);
@@ -35,9 +36,9 @@ describe("an import", () => {
     expect(other.body.id).toBe(started.body.id);
     expect(await awaitEnd(api, started)).toMatchObject({
       state: "done",
-      import: { stage: "done", problems: 0, totals: { added: { messages: 12 } } },
+      import: { stage: "done", problems: 0, totals: { added: { messages: 4_000 } } },
     });
-    expect((await api.get("/sessions?agent=claude")).body.sessions).toHaveLength(2);
+    expect((await api.get("/sessions?agent=claude")).body.sessions).toHaveLength(20);
     expect((await events).every(({ event }) => event === "job" || event === "session")).toBe(true);
     expect(api.answered).toContain("startImport");
     const again = await awaitEnd(api, await api.post("/imports"));
