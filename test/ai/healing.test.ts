@@ -242,7 +242,7 @@ describe("a block that the provider rejects", () => {
 });
 
 describe("a picture beside one that the provider rejects", () => {
-  test("is sent again with all its bytes", async () => {
+  proofTest("is sent again with all its bytes", async () => {
     const { server, model } = await speaking();
     const body = JSON.stringify({
       type: "error",

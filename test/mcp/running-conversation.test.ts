@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { isNamedSession } from "../../src/mcp/running-conversation.ts";
 import { testKernel } from "../support/kernel.ts";
+import { proofTest } from "../support/proof.ts";
 import { connectHttp, serveEndpoint } from "./connected.ts";
 
 const QUERY = "where does the ferry land in autumn";
@@ -18,7 +19,7 @@ async function openFerry(caller: object = {}) {
   return { call, running };
 }
 
-test("the conversation that made the call is left out, and the reply says so", async () => {
+proofTest("the conversation that made the call is left out, and the reply says so", async () => {
   const { call, running } = await openFerry();
   await running.append({
     role: "assistant",

@@ -6,6 +6,7 @@ import { type Kernel, openKernel } from "../../src/index.ts";
 import { runHere } from "../cli/support/here.ts";
 import { testFolder } from "../support/folder.ts";
 import { texts } from "../support/kernel.ts";
+import { proofTest } from "../support/proof.ts";
 import { damageBlob, damageEntry } from "./damage.ts";
 
 const WRITER = WRITERS.find(({ name }) => name === "markdown") as Writer;
@@ -104,7 +105,7 @@ describe("a damaged entry", () => {
     expect(texts(await session.page())).toHaveLength(2);
   });
 
-  test("of any kind leaves the session usable", async () => {
+  proofTest("of any kind leaves the session usable", async () => {
     const { path } = await store();
     {
       await using kernel = await openKernel({ path });

@@ -5,10 +5,11 @@ import { expect, test } from "vitest";
 import { openKernel } from "../../src/index.ts";
 import { runJson } from "../cli/support/program.ts";
 import { testFolder } from "../support/folder.ts";
+import { proofTest } from "../support/proof.ts";
 
 const secretWord = (index: number) => `zanzibarsecret${index}`;
 
-test("index follows no links, leaves files with keys out and masks secrets in all others", async () => {
+proofTest("index follows no links, leaves files with keys out and masks secrets in all others", async () => {
   const [root, outside, store] = [testFolder(), testFolder(), testFolder()];
   writeFileSync(join(outside, "notes.txt"), "outsideword of another tree\n");
   mkdirSync(join(outside, "folder"));

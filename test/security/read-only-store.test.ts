@@ -5,7 +5,7 @@ import { openKernel } from "../../src/index.ts";
 import { runHere } from "../cli/support/here.ts";
 import { testFolder } from "../support/folder.ts";
 import { diskKernel, say, texts } from "../support/kernel.ts";
-import { proofTestIf } from "../support/proof.ts";
+import { proofTest, proofTestIf } from "../support/proof.ts";
 import { mountSmallDisk } from "../support/small-disk.ts";
 
 const probe = mountSmallDisk(1_000_000);
@@ -13,28 +13,31 @@ probe?.remove();
 if (!probe) console.log("skipped: tests of read-only disks need the right to mount a tmpfs");
 
 describe("a store opened for reading", () => {
-  test("shows everything, recalls what was indexed and what was not, and refuses every write", async () => {
-    const { kernel, path } = await diskKernel();
-    await say(await kernel.session("s"), "the deployment key is turquoise", "another message");
-    await kernel.memory.recall("turquoise");
-    await say(await kernel.session("s"), "the fallback colour is magenta");
-    await kernel.close();
-    const before = readdirSync(path);
-    await using reading = await openKernel({ path, readOnly: true });
-    await using session = await reading.session("s");
-    expect(texts(await session.page())).toHaveLength(3);
-    for (const word of ["turquoise", "magenta"])
-      expect((await reading.memory.recall(word)).hits[0]?.text, word).toContain(word);
-    for (const write of [
-      () => session.append({ role: "user", text: "x" }),
-      () => session.rewind(1),
-      () => session.redact(1),
-      () => reading.session("new"),
-      () => reading.deleteSession("s"),
-    ])
-      await expect(write()).rejects.toMatchObject({ code: "STORE_READ_ONLY" });
-    expect(readdirSync(path).filter((name) => !name.startsWith("log.db-"))).toEqual(before);
-  });
+  proofTest(
+    "shows everything, recalls what was indexed and what was not, and refuses every write",
+    async () => {
+      const { kernel, path } = await diskKernel();
+      await say(await kernel.session("s"), "the deployment key is turquoise", "another message");
+      await kernel.memory.recall("turquoise");
+      await say(await kernel.session("s"), "the fallback colour is magenta");
+      await kernel.close();
+      const before = readdirSync(path);
+      await using reading = await openKernel({ path, readOnly: true });
+      await using session = await reading.session("s");
+      expect(texts(await session.page())).toHaveLength(3);
+      for (const word of ["turquoise", "magenta"])
+        expect((await reading.memory.recall(word)).hits[0]?.text, word).toContain(word);
+      for (const write of [
+        () => session.append({ role: "user", text: "x" }),
+        () => session.rewind(1),
+        () => session.redact(1),
+        () => reading.session("new"),
+        () => reading.deleteSession("s"),
+      ])
+        await expect(write()).rejects.toMatchObject({ code: "STORE_READ_ONLY" });
+      expect(readdirSync(path).filter((name) => !name.startsWith("log.db-"))).toEqual(before);
+    },
+  );
 
   proofTestIf(probe !== undefined)(
     "can be read on a read-only disk, with commits that are only in the journal",

@@ -13,7 +13,7 @@ declare module "vitest" {
 export const isProof = process.env.LONGHAUL_PROOF === "1";
 
 /** The number of cases or rounds to run: `full` in a proof, `everyday` in the everyday suite. */
-export function proofRounds(full: number, everyday = Math.max(10, Math.ceil(full / 10))): number {
+export function proofRounds(full: number, everyday = Math.max(5, Math.ceil(full / 20))): number {
   return isProof ? full : Math.min(full, everyday);
 }
 

@@ -4,6 +4,7 @@ import { clipSlots } from "../../src/window/clip-slots.ts";
 import type { Slot } from "../../src/window/slot.ts";
 import { POLICIES, type Policy } from "../../src/window-entry.ts";
 import { testKernel } from "../support/kernel.ts";
+import { proofTest } from "../support/proof.ts";
 import { Random } from "../support/random.ts";
 import { randomHistory } from "./properties/random-history.ts";
 import { tokensOf } from "./properties/rules.ts";
@@ -22,7 +23,7 @@ function withSystem(messages: readonly Message[]): readonly Message[] {
 const isSystem = ({ role }: Message) => role === "system";
 
 describe.each(POLICIES.map((policy) => [policy.name, policy] as const))("under %s", (_, policy: Policy) => {
-  test("system messages stay verbatim, in random histories", () => {
+  proofTest("system messages stay verbatim, in random histories", () => {
     for (let seed = 1; seed <= 300; seed++) {
       const random = new Random(seed);
       const messages = withSystem(randomHistory(random).filter((message) => !isSystem(message)));

@@ -46,7 +46,7 @@ describe("the end of a worktree", () => {
     expect(repository.git("log", "-1", "--format=%s", "longhaul/t")).toBe("work");
   });
 
-  test("that cannot be decided on is that it is kept", async () => {
+  proofTest("that cannot be decided on is that it is kept", async () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     const removal = await removeIfUnchanged(worktree, { program: "no-such-git" });

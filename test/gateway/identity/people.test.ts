@@ -8,6 +8,7 @@ import { testFolder } from "../../support/folder.ts";
 import { ask, startGateway, type TestGateway, threadsOf } from "../../support/gateway.ts";
 import { NAMES, peopleIn, startGatewayOfPeople, tokenOf } from "../../support/many-people.ts";
 import { ALICE_TOKEN, BOB_TOKEN } from "../../support/people.ts";
+import { proofTest } from "../../support/proof.ts";
 import { type Answering, says, startUpstream } from "../../support/upstream.ts";
 import { ChainedClient, startKeepingUpstream, wordsIn } from "../chains/chained.ts";
 import { lineOfThread } from "../only-line.ts";
@@ -93,30 +94,35 @@ describe("with tokens", () => {
   });
 });
 
-test("the pages show each person their own conversations only, however the person is named", async () => {
-  const gateway = await startGatewayOfPeople();
-  for (const name of NAMES) {
-    const get = async (path: string) =>
-      ask(gateway, { method: "GET", path, headers: { "x-longhaul-token": tokenOf(name) } });
-    const own = `${buildPersonId(name)}/`;
-    const { sessions } = JSON.parse((await get("/api/v1/sessions")).text);
-    expect(sessions.map(({ id }: { readonly id: string }) => id.startsWith(own))).toEqual([true]);
-    const { threads, totals } = JSON.parse((await get("/api/v1/gateway")).text);
-    expect(threads.map(({ session }: { readonly session: string }) => session)).toEqual([sessions[0].id]);
-    expect(totals).toBeNull();
-    expect(peopleIn((await get("/api/v1/recall?q=how+many+turns+open+the+vault&k=50")).text)).toEqual([name]);
-    for (const id of await listIds(gateway)) {
-      const path = encodeURIComponent(id);
-      const isOwn = id.startsWith(own);
-      const { status, text } = await get(`/api/v1/sessions/${path}`);
-      expect([status, peopleIn(text)]).toEqual(isOwn ? [200, [name]] : [404, []]);
-      const recalled = await get(`/api/v1/recall?q=vault&session=${path}`);
-      expect(peopleIn(recalled.text)).toEqual(isOwn ? [name] : []);
-      if (!isOwn) expect((await get(`/api/v1/sessions?before=${path}`)).status).toBe(404);
-      if (!isOwn) expect((await get(`/api/v1/sessions/${path}/window`)).status).toBe(404);
+proofTest(
+  "the pages show each person their own conversations only, however the person is named",
+  async () => {
+    const gateway = await startGatewayOfPeople();
+    for (const name of NAMES) {
+      const get = async (path: string) =>
+        ask(gateway, { method: "GET", path, headers: { "x-longhaul-token": tokenOf(name) } });
+      const own = `${buildPersonId(name)}/`;
+      const { sessions } = JSON.parse((await get("/api/v1/sessions")).text);
+      expect(sessions.map(({ id }: { readonly id: string }) => id.startsWith(own))).toEqual([true]);
+      const { threads, totals } = JSON.parse((await get("/api/v1/gateway")).text);
+      expect(threads.map(({ session }: { readonly session: string }) => session)).toEqual([sessions[0].id]);
+      expect(totals).toBeNull();
+      expect(peopleIn((await get("/api/v1/recall?q=how+many+turns+open+the+vault&k=50")).text)).toEqual([
+        name,
+      ]);
+      for (const id of await listIds(gateway)) {
+        const path = encodeURIComponent(id);
+        const isOwn = id.startsWith(own);
+        const { status, text } = await get(`/api/v1/sessions/${path}`);
+        expect([status, peopleIn(text)]).toEqual(isOwn ? [200, [name]] : [404, []]);
+        const recalled = await get(`/api/v1/recall?q=vault&session=${path}`);
+        expect(peopleIn(recalled.text)).toEqual(isOwn ? [name] : []);
+        if (!isOwn) expect((await get(`/api/v1/sessions?before=${path}`)).status).toBe(404);
+        if (!isOwn) expect((await get(`/api/v1/sessions/${path}/window`)).status).toBe(404);
+      }
     }
-  }
-});
+  },
+);
 
 describe("a store in which each credential was a person", () => {
   test("goes on with its conversations under another credential", async () => {

@@ -66,7 +66,7 @@ async function isMarked(gateway: TestGateway): Promise<boolean> {
 }
 
 describe.each(APIS)("recall tools after the first edit over %s", (api) => {
-  test("join with the edit, stay through a restart, and no byte changes before", async () => {
+  proofTest("join with the edit, stay through a restart, and no byte changes before", async () => {
     const { upstream, gateway, agent, sent, work, start } = await startWork(api);
     await work(30);
     const first = upstream.heard.findIndex((heard, place) => heard.body.toString() !== sent[place]);
@@ -88,7 +88,7 @@ describe.each(APIS)("recall tools after the first edit over %s", (api) => {
 });
 
 describe.each(APIS)("an overflow over %s that an edit heals", (api) => {
-  test.each(["after-edit", "always"])(
+  proofTest.each(["after-edit", "always"])(
     "is retried with the tools, and the prefix is rewritten once: %s",
     async (recall) => {
       // The window is smaller than the gateway assumes, and the provider counts more tokens than are estimated.

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { FittedWindow } from "../../../src/index.ts";
 import { testKernel } from "../../support/kernel.ts";
+import { proofTest } from "../../support/proof.ts";
 import { SMALL, step, work } from "./history.ts";
 
 const shown = ({ messages }: FittedWindow) => JSON.stringify(messages);
@@ -121,7 +122,7 @@ describe("healing", () => {
     expect((beside as FittedWindow).tokens).toBeLessThan((alone as FittedWindow).tokens);
   });
 
-  test("a picture that the provider rejects gets a stub, once, and the log keeps it", async () => {
+  proofTest("a picture that the provider rejects gets a stub, once, and the log keeps it", async () => {
     const session = await (await testKernel()).session();
     const bytes = Buffer.alloc(50_000);
     Buffer.from("89504e470d0a1a0a", "hex").copy(bytes);

@@ -43,7 +43,7 @@ const sent = ({ messages }: FittedWindow) => JSON.stringify(messages);
 const quoted = (text: string) => JSON.stringify(text).slice(1, -1);
 
 describe("what has left a window", () => {
-  test("comes back word for word, cited, when the newest message asks for it", async () => {
+  proofTest("comes back word for word, cited, when the newest message asks for it", async () => {
     const session = await (await testKernel()).session("talk");
     await longTalk(session);
     await session.append({ role: "user", text: QUESTION });
@@ -115,7 +115,7 @@ describe("what has left a window", () => {
     expect(sent(fitted)).not.toContain("[#2 assistant,");
   });
 
-  test("leaves the log with an entry that is redacted", async () => {
+  proofTest("leaves the log with an entry that is redacted", async () => {
     const session = await (await testKernel()).session("talk");
     await longTalk(session);
     await session.append({ role: "user", text: QUESTION });

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Message } from "../../../src/model/message.ts";
 import type { BlobPart, Part } from "../../../src/model/part.ts";
 import { estimateMessage, estimateText, IMAGE_TOKENS, SAFETY } from "../../../src/window/tokens/estimate.ts";
+import { proofTest } from "../../support/proof.ts";
 
 /** Original texts with their exact o200k_base counts. */
 const COUNTED: readonly (readonly [kind: string, text: string, tokens: number])[] = [
@@ -64,17 +65,20 @@ describe("estimateText", () => {
     expect(estimateText(" ")).toBe(1);
   });
 
-  test("is a count for any text, broken surrogates included, and never more than two tokens per byte", () => {
-    const anyText = fc.oneof(fc.string({ unit: "binary" }), fc.string(), fc.string({ unit: "grapheme" }));
-    fc.assert(
-      fc.property(anyText, (text) => {
-        const tokens = estimateText(text);
-        expect(Number.isInteger(tokens)).toBe(true);
-        expect(tokens).toBeGreaterThanOrEqual(0);
-        expect(tokens).toBeLessThanOrEqual(2 * Buffer.byteLength(text) + 3);
-      }),
-    );
-  });
+  proofTest(
+    "is a count for any text, broken surrogates included, and never more than two tokens per byte",
+    () => {
+      const anyText = fc.oneof(fc.string({ unit: "binary" }), fc.string(), fc.string({ unit: "grapheme" }));
+      fc.assert(
+        fc.property(anyText, (text) => {
+          const tokens = estimateText(text);
+          expect(Number.isInteger(tokens)).toBe(true);
+          expect(tokens).toBeGreaterThanOrEqual(0);
+          expect(tokens).toBeLessThanOrEqual(2 * Buffer.byteLength(text) + 3);
+        }),
+      );
+    },
+  );
 
   test("adds up: two texts take together what they take apart, but for the seam", () => {
     fc.assert(
