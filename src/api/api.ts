@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ErasedPerson } from "../conversation/erasing/erase-person.ts";
 import type { Kernel } from "../index.ts";
 import type { ApiServices, ServerFacts } from "./api-services.ts";
 import type { AgentConnections } from "./core/agent-connections.ts";
@@ -10,6 +11,7 @@ import { matchRoute } from "./core/match-route.ts";
 import type { ApiRoute, RouteCall } from "./core/route.ts";
 import { sendBytes, sendEvents, sendJson } from "./core/send-reply.ts";
 import { ChangeFeed, type FeedSource } from "./events/change-feed.ts";
+import { Erasures } from "./jobs/erasures.ts";
 import type { HistoryImport } from "./jobs/history-import.ts";
 import { IndexRun } from "./jobs/index-run.ts";
 import { toImportJob, toIndexJob, toReplayJob } from "./jobs/job-json.ts";
@@ -27,6 +29,8 @@ export interface ApiDeps {
   readonly gateway: () => GatewayFacts;
   readonly imports: HistoryImport;
   readonly replayRunner: ReplayRunner;
+  /** Finds the places where content of a person is stored. */
+  readonly findErasedPerson: (name: string) => Promise<ErasedPerson>;
   /** Connects agents of this computer; without it, the routes of agents do not exist. */
   readonly agents?: AgentConnections | undefined;
   /** Called for unexpected errors. */
@@ -63,12 +67,14 @@ export class Api {
   readonly #sample: SampleServices;
   #document: object | undefined;
 
-  constructor({ kernel, server, gateway, imports, replayRunner, agents, onError }: ApiDeps) {
+  constructor(deps: ApiDeps) {
+    const { kernel, server, gateway, imports, replayRunner, agents, onError } = deps;
+    const erasures = new Erasures(kernel, deps.findErasedPerson);
     const replays = new ReplayJobs(replayRunner);
     const indexRun = new IndexRun(kernel);
     const feed = new ChangeFeed(kernel, createFeedSource({ imports, replays, indexRun }));
     const usage = new StoreUsage(kernel);
-    this.#services = { kernel, server, gateway, imports, replays, indexRun, usage, feed, agents };
+    this.#services = { kernel, server, gateway, imports, replays, indexRun, usage, feed, agents, erasures };
     this.#sample = new SampleServices(this.#services);
     this.#onError = onError;
   }

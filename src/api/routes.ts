@@ -4,6 +4,7 @@ import { APPEND_ROUTES } from "./routes/append-routes.ts";
 import { CURVE_ROUTES } from "./routes/curve-routes.ts";
 import { EDIT_ROUTES } from "./routes/edit-routes.ts";
 import { ENTRY_ROUTES } from "./routes/entry-routes.ts";
+import { ERASURE_ROUTES } from "./routes/erasure-routes.ts";
 import { EXPORT_ROUTES } from "./routes/export-routes.ts";
 import { FACT_ROUTES } from "./routes/fact-routes.ts";
 import { FIT_ROUTES } from "./routes/fit-routes.ts";
@@ -38,6 +39,7 @@ export const API_ROUTES = [
   ...TASK_ROUTES,
   ...USAGE_ROUTES,
   ...PEOPLE_ROUTES,
+  ...ERASURE_ROUTES,
   ...JOB_ROUTES,
   ...INDEX_ROUTES,
   ...FIT_ROUTES,

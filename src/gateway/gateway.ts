@@ -17,6 +17,7 @@ import type { ReloadResult } from "./config/watch-config.ts";
 import { guardServer } from "./door/guard-server.ts";
 import { matchToken } from "./door/match-token.ts";
 import { buildServerOptions } from "./door/server-options.ts";
+import { findErasedPerson } from "./identity/erased-person.ts";
 import { FormerPeople } from "./identity/former-people.ts";
 import { addMessageKey } from "./identity/message-key.ts";
 import { LazyApi } from "./lazy-api.ts";
@@ -152,6 +153,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     gateway: () => buildGatewayFacts(config(), status(), env),
     imports,
     replayRunner: new ReplayRunner(kernel),
+    findErasedPerson: (name) => findErasedPerson(kernel, name),
     agents: options.agents?.(() => url),
     onError,
   });

@@ -303,6 +303,7 @@ async function checkRoutes(options: { readonly store?: string } = {}): Promise<v
   expect((await admin.ask("DELETE", `/budgets/${weekly.id}`)).body).toEqual({ isRemoved: true });
   await admin.post("/people/alice/token", { graceMs: 60_000 });
   expect((await admin.get("/audit?limit=2")).body).toMatchObject({ after: 2 });
+  expect((await admin.post("/people/alice/erase", {})).body).toMatchObject({ isErased: false });
   expect((await admin.ask("DELETE", "/people/alice/token")).status).toBe(200);
 
   const { operations, answered } = api;

@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { verifyErasure } from "../../src/conversation/erasing/verify-erasure.ts";
+import { findErasedPerson } from "../../src/gateway/identity/index.ts";
 import { ask, startGateway } from "../support/gateway.ts";
 import { ApiClient } from "./support/api-client.ts";
 
@@ -31,6 +33,7 @@ test("members see and change their own things only; people, budgets and audit ar
     await bob.post("/budgets", { ...rule, person: "bob" }),
     await bob.ask("DELETE", "/budgets/anything"),
     await bob.get("/audit"),
+    await bob.post("/people/bob/erase", {}),
   ];
   expect(refused.map(({ status, body }) => [status, body.error.code])).toEqual(
     refused.map(() => [403, "FORBIDDEN"]),
@@ -100,6 +103,53 @@ test("an admin adds, limits, rotates and revokes over the API, and every act is 
     "@alice token.revoke",
   ]);
   expect(JSON.stringify(entries)).not.toContain(added.body.token);
+});
+
+test("an admin erases a person after a preview, and gets a certificate that the store confirms", async () => {
+  const { gateway, team, alice, bob } = await openTeam();
+  await bob.post("/sessions", { id: "mine" });
+  await bob.post("/sessions/mine/entries", { messages: [{ role: "user", text: "My secret." }] });
+  await bob.post("/memories", { text: "Bob likes herons." });
+  await alice.post("/sessions", { id: "plan" });
+  const preview = (await alice.post("/people/bob/erase", {})).body;
+  expect(preview).toMatchObject({
+    isErased: false,
+    certificate: null,
+    counts: { sessions: 2, memories: 1, tokens: 1 },
+  });
+  expect((await bob.get("/people")).status).toBe(200);
+  expect((await alice.post("/people/bob/erase", { confirm: "another" })).body.error.code).toBe(
+    "PREVIEW_CHANGED",
+  );
+  // New content does not stand in the way, and the second of two equal calls gets the certificate of the first.
+  await bob.post("/sessions/mine/entries", { messages: [{ role: "user", text: "One more." }] });
+  const { confirm } = preview;
+  const [{ body: erased }, { body: repeated }] = await Promise.all([
+    alice.post("/people/bob/erase", { confirm }),
+    alice.post("/people/bob/erase", { confirm }),
+  ]);
+  expect(erased).toMatchObject({
+    isErased: true,
+    counts: { sessions: 2, memories: 1 },
+    fileName: expect.any(String),
+  });
+  expect(repeated.certificate).toEqual(erased.certificate);
+  expect(erased.text).toContain(erased.certificate.digest);
+  expect(JSON.stringify(erased)).not.toMatch(/secret|herons/);
+  expect((await bob.get("/people")).status).toBe(401);
+  expect((await alice.get("/sessions")).body.sessions.map(({ id }: { id: string }) => id)).toEqual([
+    "@alice/plan",
+  ]);
+  const acts = (await team.audit()).filter(({ target }) => target === "bob");
+  expect(acts.map(({ actor, act }) => `${actor} ${act}`)).toEqual([
+    "test token.add",
+    "@alice token.revoke",
+    "@alice person.erase",
+  ]);
+  expect(acts.at(-1)?.details).toMatchObject({ certificate: erased.certificate.digest });
+  const person = await findErasedPerson(gateway.kernel, "bob");
+  expect((await verifyErasure(gateway.kernel, person, erased.certificate)).problems).toEqual([]);
+  expect((await alice.post("/people/bob/erase", {})).body.error.code).toBe("PERSON_NOT_FOUND");
 });
 
 test("agents of an admin reach only the admin's own conversations over MCP", async () => {

@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import { expect } from "vitest";
+import { digestCertificate, parseCertificate } from "../../src/conversation/erasing/erasure-certificate.ts";
 import { browserProof, keepScreenshot, openPage } from "../support/browser.ts";
 import { startGateway } from "../support/gateway.ts";
 import { findAccessFaults } from "./support/axe.ts";
@@ -7,12 +9,12 @@ import { checkLooks } from "./support/looks.ts";
 const by = "test";
 
 browserProof(
-  "an admin sees everybody's budgets, adds, rotates and revokes; a member sees only itself",
+  "an admin sees everybody's budgets, adds, rotates, revokes and erases; a member sees only itself",
   async () => {
     const gateway = await startGateway({ upstream: "http://127.0.0.1:1" });
     const { team } = gateway.kernel;
     const { secret: admin } = await team.add("alice", { by, role: "admin" });
-    const { secret: member } = await team.add("bob", { by, models: ["claude-haiku-*"] });
+    await team.add("bob", { by, models: ["claude-haiku-*"] });
     await team.setBudget({ person: "bob", amount: 50, unit: "usd", period: "month" }, { by });
     await team.setBudget({ amount: 1_000_000, unit: "tokens", period: "week", project: "shop" }, { by });
     await using session = await gateway.kernel.session("@bob/talk");
@@ -48,6 +50,24 @@ browserProof(
     await page.getByRole("button", { name: "Revoke the tokens of carol" }).click();
     await dialog.getByRole("button", { name: "Revoke", exact: true }).click();
     await page.getByText("no valid token").waitFor();
+    await session.append({ role: "user", text: "Erase me." });
+    await page.getByRole("button", { name: "Erase bob" }).click();
+    await dialog.getByText("Conversations").waitFor();
+    expect(await findAccessFaults(page)).toEqual([]);
+    await keepScreenshot(page, "people-erase");
+    await dialog.getByRole("button", { name: "Erase permanently" }).click();
+    await dialog.getByText("Certificate of erasure").waitFor();
+    await keepScreenshot(page, "people-certificate");
+    const download = page.waitForEvent("download");
+    await dialog.getByRole("button", { name: "Download the certificate" }).click();
+    const saved = await download;
+    expect(saved.suggestedFilename()).toMatch(/^erasure-bob-[\d-]+-[0-9a-f]{8}\.json$/);
+    const certificate = parseCertificate(readFileSync(await saved.path(), "utf8"));
+    expect(digestCertificate(certificate)).toBe(certificate.digest);
+    await page.keyboard.press("Escape");
+    await bob.waitFor({ state: "detached" });
+    expect(await gateway.kernel.find("@bob/talk")).toBeUndefined();
+    const { secret: member } = await team.add("bob", { by, models: ["claude-haiku-*"] });
     await page.getByLabel("Language").selectOption("zh");
     await page.getByRole("heading", { level: 1, name: "成员" }).waitFor();
     await keepScreenshot(page, "people-zh");

@@ -11,6 +11,7 @@ from .types import (
     Agent,
     AgentChange,
     ConnectionWay,
+    Erasure,
     HealthHistory,
     Index,
     IndexSource,
@@ -34,6 +35,10 @@ def _change(agent: str, change: str, way: ConnectionWay, confirm: str | None) ->
 
 def _memory(memory: str, action: str, body: dict[str, Any]) -> Call:
     return call("POST", f"/memories/{encode(memory)}/{action}", body=body)
+
+
+def _erase(person: str, confirm: str | None) -> Call:
+    return call("POST", f"/people/{encode(person)}/erase", body={"confirm": confirm})
 
 
 class Operations:
@@ -103,6 +108,10 @@ class Operations:
             if end is not None and time.monotonic() >= end:
                 raise TimeoutError(f"The job {job} is still running.")
             time.sleep(JOB_INTERVAL)
+
+    def erase_person(self, person: str, *, confirm: str | None = None) -> Erasure:
+        """Counts everything that is stored of a person; with the `confirm` of that preview, erases it. There is no undo."""
+        return cast(Erasure, self.request(_erase(person, confirm)))
 
     def health_history(self, *, since: int | None = None) -> HealthHistory:
         """Memory, caches, event loop and disk over time, with warnings and reliefs."""
@@ -186,6 +195,9 @@ class AsyncOperations:
             if end is not None and time.monotonic() >= end:
                 raise TimeoutError(f"The job {job} is still running.")
             await asyncio.sleep(JOB_INTERVAL)
+
+    async def erase_person(self, person: str, *, confirm: str | None = None) -> Erasure:
+        return cast(Erasure, await self.request(_erase(person, confirm)))
 
     async def health_history(self, *, since: int | None = None) -> HealthHistory:
         return cast(HealthHistory, await self.request(call("GET", "/health/history", params={"since": since})))

@@ -385,3 +385,44 @@ class TaskDetails(Task, total=False):
     moves: list[TaskMove]
     spent: dict[str, float]
     notice: TaskNotice
+
+
+class ErasedCounts(TypedDict):
+    """Everything of a person that an erasure removes."""
+
+    sessions: int
+    entries: int
+    memories: int
+    tasks: int
+    blobs: int
+    tokens: int
+    budgets: int
+
+
+class ErasureCertificate(TypedDict):
+    """A record of the erasure of a person, without the erased content; `longhaul forget --verify` checks it."""
+
+    format: str
+    version: int
+    person: str
+    by: str
+    startedAt: int
+    finishedAt: int
+    removed: ErasedCounts
+    sessions: list[dict[str, Any]]
+    blobs: list[str]
+    sharedBlobs: int
+    scrubbed: bool
+    digest: str
+
+
+class Erasure(TypedDict):
+    """A preview with its `confirm`, or an erasure with its certificate."""
+
+    person: str
+    isErased: bool
+    counts: ErasedCounts
+    confirm: str
+    certificate: ErasureCertificate | None
+    text: str | None
+    fileName: str | None

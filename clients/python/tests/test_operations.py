@@ -82,6 +82,23 @@ class OperationsTest(unittest.TestCase):
         self.assertGreater(history["criticalBytes"], history["warningBytes"])
         self.assertLessEqual(self.client.relieve()["cacheBytesAfter"], 1_000_000)
 
+    def test_a_person_is_erased_after_a_preview(self):
+        with self.assertRaises(LonghaulError) as failure:
+            self.client.erase_person("nobody of this gateway")
+        self.assertEqual(failure.exception.code, "PERSON_NOT_FOUND")
+        name = self.mark[:8]
+        session = f"@{name}/talk"
+        self.client.create_session(session)
+        self.client.append(session, [{"role": "user", "text": "Erase me."}])
+        preview = self.client.erase_person(name)
+        self.assertFalse(preview["isErased"])
+        self.assertEqual((preview["counts"]["sessions"], preview["certificate"]), (1, None))
+        erased = self.client.erase_person(name, confirm=preview["confirm"])
+        self.assertEqual(erased["certificate"]["removed"], erased["counts"])
+        self.assertIn(erased["certificate"]["digest"], erased["text"])
+        again = self.client.erase_person(name, confirm=preview["confirm"])
+        self.assertEqual(again["certificate"], erased["certificate"])
+
     @unittest.skipUnless(TASK, "LONGHAUL_TEST_TASK names no task")
     def test_a_task_shows_its_history_and_its_notice(self):
         task = self.client.task(TASK)
@@ -111,6 +128,8 @@ class OperationsTest(unittest.TestCase):
                 self.assertTrue((await client.forget_memory(memory["id"]))["isForgotten"])
                 self.assertIn("points", await client.health_history())
                 self.assertIn("caches", await client.relieve())
+                with self.assertRaises(LonghaulError):
+                    await client.erase_person("nobody of this gateway")
                 notices = [notice["task"] async for notice in client.notices()]
                 if TASK:
                     self.assertIn(TASK, notices)

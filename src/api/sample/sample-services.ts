@@ -68,6 +68,7 @@ export class SampleServices {
       replays,
       indexRun,
       agents: undefined,
+      erasures: this.#own.erasures,
       usage: new StoreUsage(kernel),
       feed: new ChangeFeed(kernel, { onChange: () => () => undefined }),
       close,

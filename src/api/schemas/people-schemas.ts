@@ -92,3 +92,49 @@ export const auditEntrySchema = defineSchema(
   }),
   "An administrative act, chained to the one before.",
 );
+
+const digestSchema = z.string().length(64);
+
+export const erasedCountsSchema = defineSchema(
+  "ErasedCounts",
+  z.object({
+    sessions: z.number().int(),
+    entries: z.number().int(),
+    memories: z.number().int(),
+    tasks: z.number().int(),
+    blobs: about(z.number().int(), "In a preview, blobs that others refer to as well are counted too."),
+    tokens: z.number().int(),
+    budgets: z.number().int(),
+  }),
+  "Everything of a person that an erasure removes.",
+);
+
+export const certificateSchema = defineSchema(
+  "ErasureCertificate",
+  z.object({
+    format: z.literal("longhaul erasure certificate"),
+    version: z.literal(1),
+    person: z.string(),
+    by: z.string(),
+    startedAt: timeSchema,
+    finishedAt: timeSchema,
+    removed: erasedCountsSchema,
+    sessions: z.array(
+      z.object({
+        id: about(digestSchema, "SHA-256 of the id."),
+        entries: z.number().int(),
+        firstAt: z.number().int(),
+        lastAt: z.number().int(),
+        digest: about(digestSchema, "SHA-256 over all entries."),
+      }),
+    ),
+    blobs: about(z.array(digestSchema), "Blobs that only this person's conversations referred to."),
+    sharedBlobs: about(z.number().int(), "Blobs of others too, which stay."),
+    scrubbed: about(
+      z.boolean(),
+      "False if a reader kept old pages of the database until its journal is next emptied.",
+    ),
+    digest: about(digestSchema, "SHA-256 over all other fields; the audit log has it too."),
+  }),
+  "A record of the erasure of a person, without the erased content; `longhaul forget --verify` checks it.",
+);

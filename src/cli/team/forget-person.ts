@@ -1,20 +1,15 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { erasePerson, requireErasable } from "../../conversation/erasing/erase-person.ts";
 import {
-  countPersonContent,
-  type ErasedPerson,
-  erasePerson,
-} from "../../conversation/erasing/erase-person.ts";
-import {
+  buildCertificateName,
   type ErasedCounts,
   type ErasureCertificate,
   formatCertificate,
   parseCertificate,
 } from "../../conversation/erasing/erasure-certificate.ts";
 import { verifyErasure } from "../../conversation/erasing/verify-erasure.ts";
-import { getMemoryAgent, listSessionPrefixes, readFormerIds } from "../../gateway/identity/index.ts";
-import { type Kernel, LonghaulError } from "../../index.ts";
-import { buildPersonId } from "../../model/session-owner.ts";
+import { findErasedPerson } from "../../gateway/identity/index.ts";
 import { askYesNo } from "../ask-yes-no.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -40,14 +35,7 @@ export async function forgetPerson(
 ): Promise<number> {
   await using kernel = await openExistingStore(context, options);
   const person = await findErasedPerson(kernel, name);
-  const counts = await countPersonContent(kernel, person);
-  const isKnown = (await kernel.team.find(name)) !== undefined;
-  if (!isKnown && counts.sessions === 0 && counts.budgets === 0)
-    throw new LonghaulError(
-      "PERSON_NOT_FOUND",
-      `There is no person ${JSON.stringify(name)}, and no conversation of one; "longhaul token list" lists people.`,
-      { details: { person: name } },
-    );
+  const counts = await requireErasable(kernel, person);
   if (!options.yes && !(await isConfirmed(context, options, name, counts))) {
     if (options.json)
       await printTo(context.stdout, `${toSafeJson({ person: name, isDryRun: true, counts })}\n`);
@@ -90,12 +78,6 @@ export async function verifyForgotten(
   return isValid ? EXIT.fine : EXIT.incomplete;
 }
 
-async function findErasedPerson(kernel: Kernel, name: string): Promise<ErasedPerson> {
-  const id = buildPersonId(name);
-  const formerIds = await readFormerIds(kernel, id);
-  return { name, prefixes: listSessionPrefixes({ id, formerIds }), memoryAgent: getMemoryAgent({ id }) };
-}
-
 async function isConfirmed(
   context: CliContext,
   options: ForgetPersonOptions,
@@ -124,9 +106,7 @@ function writeCertificate(
   path: string | undefined,
   certificate: ErasureCertificate,
 ): readonly string[] {
-  const day = new Date(certificate.finishedAt).toISOString().slice(0, 10);
-  const safeName = certificate.person.replace(/[^\w.-]+/g, "-");
-  const file = resolve(cwd, path ?? `erasure-${safeName}-${day}-${certificate.digest.slice(0, 8)}.json`);
+  const file = resolve(cwd, path ?? buildCertificateName(certificate));
   const textFile = `${file.replace(/\.json$/, "")}.txt`;
   writeFileSync(file, `${JSON.stringify(certificate, null, 2)}\n`, { mode: 0o600 });
   writeFileSync(textFile, formatCertificate(certificate), { mode: 0o600 });

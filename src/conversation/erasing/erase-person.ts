@@ -37,6 +37,18 @@ export async function countPersonContent(kernel: Kernel, person: ErasedPerson): 
   return { ...(await countRecords(kernel, person, ids)), sessions: ids.length, entries, blobs: blobs.size };
 }
 
+/** Counts the content of a person; throws PERSON_NOT_FOUND if there is neither the person nor any content. */
+export async function requireErasable(kernel: Kernel, person: ErasedPerson): Promise<ErasedCounts> {
+  const counts = await countPersonContent(kernel, person);
+  const isKnown = (await kernel.team.find(person.name)) !== undefined;
+  if (isKnown || counts.sessions > 0 || counts.budgets > 0) return counts;
+  throw new LonghaulError(
+    "PERSON_NOT_FOUND",
+    `There is no person ${JSON.stringify(person.name)}, and no conversation of one; "longhaul token list" lists people.`,
+    { details: { person: person.name } },
+  );
+}
+
 /**
  * Erases a person: revokes the tokens, then deletes conversations, memories, tasks, and blobs that nobody else refers
  * to, with their entries in the index; then removes tokens and budgets. The audit log keeps the certificate's digest.

@@ -94,6 +94,12 @@ export function digestCertificate(certificate: Omit<ErasureCertificate, "digest"
   );
 }
 
+/** The name of the file for a certificate. */
+export function buildCertificateName({ person, finishedAt, digest }: ErasureCertificate): string {
+  const day = new Date(finishedAt).toISOString().slice(0, 10);
+  return `erasure-${person.replace(/[^\w.-]+/g, "-")}-${day}-${digest.slice(0, 8)}.json`;
+}
+
 /** A certificate as text for people. */
 export function formatCertificate(certificate: ErasureCertificate): string {
   const { person, by, startedAt, finishedAt, removed, sharedBlobs, digest } = certificate;

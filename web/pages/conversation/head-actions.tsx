@@ -4,13 +4,13 @@ import { useResource } from "../../api/use-resource.ts";
 import { Dialog } from "../../components/dialog.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ResourceView } from "../../components/resource-view.tsx";
+import { saveFile } from "../../components/save-file.ts";
 import { formatCount } from "../../format/number.ts";
 import { formatAgo } from "../../format/time.ts";
 import { sessionText } from "../../session/session-text.ts";
 import { linkToSession } from "../../shell/links.ts";
 import { conversationText as text } from "./conversation-text.ts";
 import { showFailure } from "./entry-menu.tsx";
-import { saveFile } from "./save-file.ts";
 
 type Panel = "children" | "lines" | "export";
 

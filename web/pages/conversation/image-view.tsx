@@ -2,10 +2,10 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { type ApiFailure, toFailure } from "../../api/api-failure.ts";
 import { download } from "../../api/client.ts";
 import { Dialog } from "../../components/dialog.tsx";
+import { saveFile } from "../../components/save-file.ts";
 import { formatBytes } from "../../format/number.ts";
 import type { BlobPart, Entry } from "../../session/session-types.ts";
 import { conversationText as text } from "./conversation-text.ts";
-import { saveFile } from "./save-file.ts";
 
 /** Pictures that a browser decodes without running anything in them; SVG is never among them. */
 const PICTURES = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/;

@@ -9,6 +9,7 @@ import { EmptyState } from "../../components/empty-state.tsx";
 import { ResourceView } from "../../components/resource-view.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { BudgetBar } from "./budget-bar.tsx";
+import { CertificateDialog, EraseDialog, type Erasure } from "./erase-dialog.tsx";
 import { peopleText as text } from "./people-text.ts";
 import { PersonCard } from "./person-card.tsx";
 import { PersonForm, type ShownToken } from "./person-form.tsx";
@@ -17,7 +18,8 @@ const PERIOD_MS = 30 * 86_400_000;
 
 type OpenDialog =
   | { readonly type: "add" }
-  | { readonly type: "rotate" | "revoke"; readonly name: string }
+  | { readonly type: "rotate" | "revoke" | "erase"; readonly name: string }
+  | { readonly type: "certificate"; readonly erasure: Erasure }
   | ({ readonly type: "token" } & ShownToken);
 
 /** People with tokens, budgets and usage. */
@@ -63,6 +65,7 @@ export default function PeoplePage() {
                         canChange={canChange}
                         onRotate={() => setDialog({ type: "rotate", name: person.name })}
                         onRevoke={() => setDialog({ type: "revoke", name: person.name })}
+                        onErase={() => setDialog({ type: "erase", name: person.name })}
                       />
                     ))}
                   </ul>
@@ -91,6 +94,24 @@ export default function PeoplePage() {
       )}
       {dialog?.type === "revoke" && (
         <RevokeDialog key={dialog.name} name={dialog.name} onRevoked={people.reload} onClose={close} />
+      )}
+      {dialog?.type === "erase" && (
+        <EraseDialog
+          key={dialog.name}
+          name={dialog.name}
+          onErased={(erasure) => setDialog({ type: "certificate", erasure })}
+          onClose={close}
+        />
+      )}
+      {dialog?.type === "certificate" && (
+        <CertificateDialog
+          erasure={dialog.erasure}
+          onClose={() => {
+            close();
+            people.reload();
+            usage.reload();
+          }}
+        />
       )}
     </>
   );

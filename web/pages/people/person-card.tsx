@@ -14,10 +14,11 @@ interface PersonCardProps {
   readonly canChange: boolean;
   readonly onRotate: () => void;
   readonly onRevoke: () => void;
+  readonly onErase: () => void;
 }
 
 /** One person with rights, token, budgets and usage. */
-export function PersonCard({ person, usage, canChange, onRotate, onRevoke }: PersonCardProps) {
+export function PersonCard({ person, usage, canChange, ...actions }: PersonCardProps) {
   const { name, role, budgets, models, upstreams, tokens } = person;
   return (
     <li class="person card">
@@ -27,11 +28,19 @@ export function PersonCard({ person, usage, canChange, onRotate, onRevoke }: Per
         <span class="dim">{describeToken(tokens)}</span>
         {canChange && (
           <span class="person-actions">
-            <button type="button" aria-label={text("rotateNamed", { name })} onClick={onRotate}>
+            <button type="button" aria-label={text("rotateNamed", { name })} onClick={actions.onRotate}>
               {text("rotate")}
             </button>
-            <button type="button" aria-label={text("revokeNamed", { name })} onClick={onRevoke}>
+            <button type="button" aria-label={text("revokeNamed", { name })} onClick={actions.onRevoke}>
               {text("revoke")}
+            </button>
+            <button
+              type="button"
+              class="danger"
+              aria-label={text("eraseNamed", { name })}
+              onClick={actions.onErase}
+            >
+              {text("erase")}
             </button>
           </span>
         )}
