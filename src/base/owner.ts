@@ -40,3 +40,9 @@ export function isOwnerAlive(owner: string, lastSignAt: number, now: number): bo
   }
   return now - lastSignAt <= OWNER_LEASE_MS;
 }
+
+/** The machine and the process of an owner. */
+export function parseOwner(owner: string): { readonly host: string; readonly pid: number } {
+  const [host = "", pid] = owner.split("|");
+  return { host, pid: Number(pid) };
+}

@@ -94,6 +94,10 @@ export interface TaskQuery {
   readonly session?: SessionId;
   readonly parent?: TaskId;
   readonly states?: readonly TaskState[];
+  /** Only tasks of this queue. */
+  readonly queue?: string;
+  /** Only tasks of queues that run on behalf of this person. */
+  readonly person?: string;
 }
 
 /** The tasks of a store; created and changed together with entries by `entries.append`. */

@@ -89,7 +89,14 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
   /** Lists tasks, newest first. */
   async list(query: Partial<TaskQuery> = {}): Promise<readonly TaskRecord[]> {
     this.#scope.assertOpen();
-    checkFields("query", query, { states: "array?", parent: "text?", session: "text?", before: "text?" });
+    const texts = {
+      parent: "text?",
+      session: "text?",
+      before: "text?",
+      queue: "text?",
+      person: "text?",
+    } as const;
+    checkFields("query", query, { states: "array?", ...texts });
     const limit = checkWholeNumber("limit", query.limit ?? 50, 1, 1_000);
     return this.#deps.log.store.tasks.list({ ...query, limit });
   }

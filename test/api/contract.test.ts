@@ -212,8 +212,14 @@ async function checkRoutes(options: { readonly store?: string } = {}): Promise<v
   const [first] = await api.follow("/tasks/t1/tail", 1);
   expect(first?.data.kind).toBe("task");
   expect((await api.get("/tasks?state=running")).body.tasks).toMatchObject([
-    { id: "t1", title: "Count", isOwned: true },
+    { id: "t1", title: "Count", isOwned: true, worker: { pid: process.pid } },
   ]);
+  await kernel.tasks.start("builder", null, { id: "t0", queue: "builds", person: "ada", mode: "background" });
+  const [waiting] = (await api.get("/tasks?queue=builds&person=ada")).body.tasks;
+  expect(waiting).toMatchObject({ id: "t0", queue: "builds", person: "ada", isOwned: false });
+  expect(waiting.worker).toBeUndefined();
+  expect((await api.get("/tasks?queue=builds&person=bo")).body.tasks).toEqual([]);
+  expect((await api.post("/tasks/t0/kill", { reason: "done" })).body.state).toBe("killed");
   expect((await api.get("/tasks/t1")).body).toMatchObject({ input: { to: 3 }, state: "running" });
   expect((await api.post("/tasks/t1/detach")).body.mode).toBe("background");
   expect((await api.get("/tasks/t1/output?limit=1")).body).toMatchObject({ hasMore: true });
@@ -221,7 +227,10 @@ async function checkRoutes(options: { readonly store?: string } = {}): Promise<v
   await kernel.tasks.cleaned();
   const moves: { to: string }[] = (await api.get("/tasks/t1")).body.moves;
   expect(moves.map(({ to }) => to)).toEqual(["queued", "running", "detaching", "running", "killed"]);
-  expect((await api.get("/notices")).body.notices).toMatchObject([{ task: "t1", state: "killed" }]);
+  expect((await api.get("/notices")).body.notices).toMatchObject([
+    { task: "t0", state: "killed" },
+    { task: "t1", state: "killed" },
+  ]);
   expect((await handle.status()).outcome?.reason).toBe("enough");
 
   // Jobs, health, fitting without a session.

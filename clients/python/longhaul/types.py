@@ -140,6 +140,13 @@ class Memory(TypedDict, total=False):
     isPinned: bool
 
 
+class TaskWorker(TypedDict):
+    """The process that runs a task, or ran it last."""
+
+    host: str
+    pid: int
+
+
 class Task(TypedDict, total=False):
     id: str
     session: str
@@ -147,6 +154,9 @@ class Task(TypedDict, total=False):
     title: str
     state: str
     mode: str
+    queue: str
+    person: str
+    worker: TaskWorker
     isOwned: bool
     createdAt: int
     outcome: dict[str, Any]

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseOwner } from "../../base/owner.ts";
 import type { Entry, TaskNotice, TaskState } from "../../index.ts";
 import { LonghaulError } from "../../index.ts";
 import type { TaskRecord, TaskSketch } from "../../task-entry.ts";
@@ -37,7 +38,7 @@ function isOwnTask(caller: ApiCaller, { session, parentSession }: TaskRecord): b
 
 function toTaskJson({ status, plan, isOwned }: TaskSketch) {
   const { id, session, parent, parentSession, agent, state, mode, canResume, resumes } = status;
-  const { createdAt, settledAt, deadlineAt, outcome } = status;
+  const { createdAt, settledAt, deadlineAt, outcome, queue, person, owner } = status;
   return {
     id,
     session,
@@ -47,6 +48,9 @@ function toTaskJson({ status, plan, isOwned }: TaskSketch) {
     ...(plan?.title !== undefined && { title: plan.title }),
     state,
     mode,
+    ...(queue !== undefined && { queue }),
+    ...(person !== undefined && { person }),
+    ...(owner !== undefined && { worker: parseOwner(owner) }),
     isOwned,
     canResume,
     resumes,
@@ -70,6 +74,11 @@ const listTasks = defineRoute(
       state: about(queryList(z.enum(STATE_NAMES)).optional(), "States, separated by commas."),
       session: about(sessionIdSchema.optional(), "Only tasks that work in this session."),
       parent: about(z.string().optional(), "Only children of this task."),
+      queue: about(z.string().min(1).max(60).optional(), "Only tasks of this queue."),
+      person: about(
+        z.string().min(1).max(256).optional(),
+        "Only tasks of queues that run on behalf of this person.",
+      ),
     }),
     reply: z.object({ tasks: z.array(taskSchema), before: z.string().optional() }),
     errors: ["TASK_NOT_FOUND", "SESSION_NOT_FOUND"],
@@ -89,6 +98,8 @@ const listTasks = defineRoute(
         ...(query.state && { states: query.state as readonly TaskState[] }),
         ...(session !== undefined && { session }),
         ...(query.parent !== undefined && { parent: query.parent }),
+        ...(query.queue !== undefined && { queue: query.queue }),
+        ...(query.person !== undefined && { person: query.person }),
       });
       found.push(...page.filter((task) => isOwnTask(caller, task)));
       before = page.at(-1)?.id;

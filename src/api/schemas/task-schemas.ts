@@ -28,6 +28,12 @@ export const taskSchema = defineSchema(
     title: z.string().optional(),
     state: z.enum(STATE_NAMES),
     mode: z.enum(["foreground", "background"]),
+    queue: about(z.string().optional(), "The queue in which the task waits, or waited, for a worker."),
+    person: about(z.string().optional(), "On whose behalf a task of a queue runs; limits count by it."),
+    worker: about(
+      z.object({ host: z.string(), pid: z.number().int() }).optional(),
+      "The process that runs the task, or ran it last; absent while it waits.",
+    ),
     isOwned: about(z.boolean(), "True if a live process runs the task or cleans up after it."),
     canResume: z.boolean(),
     resumes: z.number().int(),

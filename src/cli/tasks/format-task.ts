@@ -1,3 +1,4 @@
+import { parseOwner } from "../../base/owner.ts";
 import { isTerminal, type TaskStatus } from "../../index.ts";
 import type { TaskPlan, TaskSketch } from "../../task-entry.ts";
 import { quoteShellWord } from "../quote-shell-word.ts";
@@ -32,7 +33,7 @@ export function formatTaskOwner({ status, isOwned }: TaskSketch): string {
   if (isTerminal(state)) return "";
   if (owner === undefined)
     return status.queue === undefined ? "no process" : `waits in queue ${status.queue}`;
-  const [host, pid] = owner.split("|");
+  const { host, pid } = parseOwner(owner);
   return isOwned ? `process ${pid} on ${host}` : `process ${pid} on ${host} is dead or does not respond`;
 }
 
@@ -41,7 +42,8 @@ export function toTaskJson({ status, plan, isOwned }: TaskSketch): object {
   const { id, agent, state, mode, queue, person, session, parent, parentSession, owner, resumes } = status;
   const { createdAt, settledAt, deadlineAt, outcome } = status;
   const title = getTaskTitle(plan);
-  const where = { session, parent, parentSession, owner, isOwned, resumes };
+  const worker = owner === undefined ? undefined : parseOwner(owner);
+  const where = { session, parent, parentSession, owner, worker, isOwned, resumes };
   return {
     id,
     title,

@@ -20,6 +20,9 @@ const INSERT = `INSERT INTO tasks (id, session, parent, parent_session, agent, s
     resumes, attempts, created_at, deadline_at, first_seq, queue, person)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const NEWEST_FIRST = "ORDER BY t.number DESC LIMIT ?";
+const LIST_OF_QUEUE = `${SELECT} AND t.number < :start AND (:states IS NULL OR instr(:states, t.state) > 0)
+  AND (:session IS NULL OR t.session = :session) AND (:parent IS NULL OR t.parent = :parent)
+  AND (:queue IS NULL OR t.queue = :queue) AND (:person IS NULL OR t.person = :person) ORDER BY t.number DESC LIMIT :limit`;
 const END = Number.MAX_SAFE_INTEGER;
 
 /** Tasks in SQLite. */
@@ -29,6 +32,8 @@ export class SqliteTasks implements TaskStore {
   readonly #statements;
   /** Prepared by the first task: a database of an older version that is only read lacks some of the columns. */
   #insertTask: StatementSync | undefined;
+  /** Prepared by the first list of a queue or person, for the same reason. */
+  #listOfQueue: StatementSync | undefined;
   /** The row that `check` read for the next `apply` of the same transaction. */
   #checked: Row | undefined;
 
@@ -66,10 +71,18 @@ export class SqliteTasks implements TaskStore {
     return this.#db.read(() => this.#find(id));
   }
 
-  async list({ limit, before, session, parent, states }: TaskQuery): Promise<readonly TaskRecord[]> {
+  async list(query: TaskQuery): Promise<readonly TaskRecord[]> {
+    const { limit, before, session, parent, states, queue, person } = query;
     return this.#db.snapshot(() => {
       const start = before === undefined ? END : this.#numberOf(before);
       const wanted = states?.join(" ") ?? null;
+      if (queue !== undefined || person !== undefined) {
+        const number = session === undefined ? null : this.#cache.require(session).number;
+        this.#listOfQueue ??= this.#db.prepare(LIST_OF_QUEUE);
+        const filters = { start, states: wanted, session: number, parent: parent ?? null };
+        const places = { queue: queue ?? null, person: person ?? null };
+        return this.#listOfQueue.all({ ...filters, ...places, limit }).map(toRecord);
+      }
       if (parent !== undefined)
         return this.#statements.listOfParent.all(start, wanted, wanted, parent, limit).map(toRecord);
       if (session === undefined) return this.#statements.list.all(start, wanted, wanted, limit).map(toRecord);

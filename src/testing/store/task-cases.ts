@@ -180,7 +180,7 @@ export const taskCases: readonly StoreProof[] = [
     },
   ],
   [
-    "tasks: lists, newest first, by session, parent and state",
+    "tasks: lists, newest first, by session, parent, state, queue and person",
     async (store) => {
       await makeSession(store, "empty");
       for (const id of ["1", "2", "3"]) await makeTask(store, id, id === "2" ? { parent: "1" } : {});
@@ -195,6 +195,18 @@ export const taskCases: readonly StoreProof[] = [
       assert.deepEqual(await ids({ session: "empty" }), []);
       assert.deepEqual(await ids({ states: ["running", "queued"] }), ["2", "1"]);
       await assertRejects(store.tasks.list({ limit: 1, before: "unknown" }), "TASK_NOT_FOUND");
+      await makeTask(store, "4", { queue: "builds", person: "ada" });
+      await makeTask(store, "5", { queue: "builds", person: "bo", parent: "1" });
+      await makeTask(store, "6", { queue: "reviews", person: "ada" });
+      await change(store, "6", { expect: { epoch: 1 }, set: { state: "completed" } });
+      assert.deepEqual(await ids({ queue: "builds" }), ["5", "4"]);
+      assert.deepEqual(await ids({ person: "ada" }), ["6", "4"]);
+      assert.deepEqual(await ids({ queue: "builds", person: "ada" }), ["4"]);
+      assert.deepEqual(await ids({ queue: "builds", before: "5", limit: 1 }), ["4"]);
+      assert.deepEqual(await ids({ queue: "builds", parent: "1" }), ["5"]);
+      assert.deepEqual(await ids({ person: "ada", session: "session of 4" }), ["4"]);
+      assert.deepEqual(await ids({ person: "ada", states: ["completed"] }), ["6"]);
+      assert.deepEqual(await ids({ queue: "none" }), []);
     },
   ],
   [

@@ -36,7 +36,7 @@ export const en = {
   erased_memories: "Memories",
   erased_tasks: "Tasks",
   erased_blobs: "Files and images, at most",
-  erased_tokens: "Tokens",
+  erased_tokens: "Access tokens",
   erased_budgets: "Budgets",
   erasedTitle: "{name} was erased",
   certificateHint:

@@ -6,13 +6,15 @@ import { useNow } from "../../live/use-now.ts";
 import { linkToSession } from "../../shell/links.ts";
 import { isLive } from "./state-pill.tsx";
 import type { Details } from "./task-details.tsx";
-import { linkToTask } from "./task-links.ts";
+import { linkToTask, linkToTasks } from "./task-links.ts";
 import { tasksText as text } from "./tasks-text.ts";
 
 /** What is known about a task, its worktree first. */
 export function TaskFacts({ task }: { readonly task: Details }) {
   const now = useNow(isLive(task.state));
   const { worktree, spent, outcome } = task;
+  const isWaiting = task.queue !== undefined && task.worker === undefined && isLive(task.state);
+  const isOrphan = isLive(task.state) && !task.isOwned && !isWaiting;
   const rows: readonly (readonly [string, ComponentChildren])[] = [
     [text("agent"), task.agent],
     [text("conversation"), <a href={linkToSession(task.session)}>{task.session}</a>],
@@ -22,7 +24,16 @@ export function TaskFacts({ task }: { readonly task: Details }) {
     ...(task.parent === undefined
       ? []
       : [[text("parent"), <a href={linkToTask(task.parent)}>{task.parent}</a>] as const]),
-    [text("mode"), `${text(task.mode)}${isLive(task.state) && !task.isOwned ? ` · ${text("noOwner")}` : ""}`],
+    [text("mode"), `${text(task.mode)}${isOrphan ? ` · ${text("noOwner")}` : ""}`],
+    ...(task.queue === undefined
+      ? []
+      : [[text("queue"), <a href={linkToTasks({ queue: task.queue })}>{task.queue}</a>] as const]),
+    ...(task.person === undefined
+      ? []
+      : [[text("person"), <a href={linkToTasks({ person: task.person })}>{task.person}</a>] as const]),
+    ...(task.worker || isWaiting
+      ? [[text("worker"), task.worker ? text("workerOf", task.worker) : text("noWorkerYet")] as const]
+      : []),
     [text("started"), <span title={formatTime(task.createdAt)}>{formatAgo(task.createdAt, now)}</span>],
     [text("duration"), formatDuration((task.settledAt ?? now) - task.createdAt)],
     ...(task.deadlineAt === undefined ? [] : [[text("deadline"), formatTime(task.deadlineAt)] as const]),

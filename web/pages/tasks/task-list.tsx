@@ -12,7 +12,7 @@ import { useNow } from "../../live/use-now.ts";
 import { linkToSession } from "../../shell/links.ts";
 import { setQuery } from "../../shell/router.ts";
 import { ENDED_STATES, isLive, LIVE_STATES, STATES, type State, StatePill } from "./state-pill.tsx";
-import { linkToTask } from "./task-links.ts";
+import { linkToTask, linkToTasks } from "./task-links.ts";
 import { tasksText as text } from "./tasks-text.ts";
 
 type Task = Reply<"GET /tasks">["tasks"][number];
@@ -27,6 +27,7 @@ export function TaskList({ query }: { readonly query: URLSearchParams }) {
   const group = asked === "live" || asked === "ended" ? asked : undefined;
   const state = STATES.find((one) => one === asked);
   const before = query.get("before") ?? undefined;
+  const [queue, person] = [query.get("queue") ?? undefined, query.get("person") ?? undefined];
   const [limit, setLimit] = useState(PAGE);
   const states = group ? GROUPS[group] : state && [state];
   const tasks = useResource(
@@ -38,11 +39,13 @@ export function TaskList({ query }: { readonly query: URLSearchParams }) {
             limit,
             ...(states && { state: [...states] }),
             ...(before !== undefined && { before }),
+            ...(queue !== undefined && { queue }),
+            ...(person !== undefined && { person }),
           },
         },
         { signal },
       ),
-    [asked, before, limit],
+    [asked, before, queue, person, limit],
   );
   useChanges(({ event }) => event === "task", tasks.reload);
   return (
@@ -59,6 +62,8 @@ export function TaskList({ query }: { readonly query: URLSearchParams }) {
           ]}
           onChange={(value) => setQuery({ state: value === "all" ? undefined : value, before: undefined })}
         />
+        {queue !== undefined && <ActiveFilter name="queue" value={queue} />}
+        {person !== undefined && <ActiveFilter name="person" value={person} />}
       </div>
       <ResourceView resource={tasks}>
         {({ tasks: rows, before: next }) =>
@@ -87,6 +92,20 @@ export function TaskList({ query }: { readonly query: URLSearchParams }) {
   );
 }
 
+/** A filter of the list with the button that ends it. */
+function ActiveFilter({ name, value }: { readonly name: "queue" | "person"; readonly value: string }) {
+  const label = `${text(name)}: ${value}`;
+  return (
+    <button
+      type="button"
+      aria-label={text("dropFilter", { filter: label })}
+      onClick={() => setQuery({ [name]: undefined, before: undefined })}
+    >
+      {label} ×
+    </button>
+  );
+}
+
 /** Rows of tasks, with the time that they took or have taken. */
 export function TaskTable({ rows }: { readonly rows: readonly Task[] }) {
   const now = useNow(rows.some((task) => isLive(task.state)));
@@ -99,10 +118,20 @@ export function TaskTable({ rows }: { readonly rows: readonly Task[] }) {
         { name: text("state"), cell: (task) => <TaskState task={task} /> },
         {
           name: text("task"),
-          cell: ({ id, title, agent }) => (
+          cell: ({ id, title, agent, queue, person }) => (
             <span class="task-name">
               <a href={linkToTask(id)}>{title ?? id}</a>
               <span class="dim">{agent}</span>
+              {queue !== undefined && (
+                <a class="dim" href={linkToTasks({ queue })}>
+                  {text("inQueue", { queue })}
+                </a>
+              )}
+              {person !== undefined && (
+                <a class="dim" href={linkToTasks({ person })}>
+                  {text("forPerson", { person })}
+                </a>
+              )}
             </span>
           ),
         },
@@ -131,8 +160,9 @@ export function TaskTable({ rows }: { readonly rows: readonly Task[] }) {
   );
 }
 
-function TaskState({ task: { state, isOwned, outcome } }: { readonly task: Task }) {
-  const isOrphan = isLive(state) && !isOwned;
+function TaskState({ task: { state, isOwned, outcome, queue, worker } }: { readonly task: Task }) {
+  const isWaiting = queue !== undefined && worker === undefined;
+  const isOrphan = isLive(state) && !isOwned && !isWaiting;
   return (
     <span class="task-state">
       <StatePill state={state} />

@@ -38,12 +38,15 @@ export const listTasksCommand = defineCommand({
       help: "only tasks in these states, comma-separated: queued, running, detaching, completed, failed, killed",
     },
     session: { type: "string", value: "SESSION", help: "only tasks that work in this session" },
+    queue: { type: "string", value: "NAME", help: "only tasks of this queue" },
+    person: { type: "string", value: "NAME", help: "only tasks of queues that run on behalf of this person" },
     limit: { type: "string", value: "N", help: `maximum tasks to list (default: ${LIMIT.otherwise})` },
   },
   maxOperands: 0,
   examples: [
     "longhaul task list",
     "longhaul task list --state running,queued --json",
+    "longhaul task list --queue builds --person ada",
     "longhaul task list --all --session ticket-4711",
   ],
   async run(context, { options }) {
@@ -54,10 +57,12 @@ export const listTasksCommand = defineCommand({
       options.session === undefined
         ? {}
         : { session: await findSession(kernel, options.session, getSessionScope(context, options)) };
+    const { queue, person } = options;
+    const place = { ...(queue !== undefined && { queue }), ...(person !== undefined && { person }) };
     const oldest = options.all || states ? 0 : Date.now() - RECENT_MS;
     const sketches = await findTaskSketches(
       kernel,
-      { limit, ...session },
+      { limit, ...session, ...place },
       states ?? [...ACTIVE_STATES, ...ENDED_STATES],
       oldest,
     );
@@ -88,7 +93,7 @@ export const listTasksCommand = defineCommand({
  */
 async function findTaskSketches(
   kernel: Kernel,
-  query: Pick<TaskQuery, "limit" | "session">,
+  query: Pick<TaskQuery, "limit" | "session" | "queue" | "person">,
   states: readonly TaskState[],
   oldest: number,
 ): Promise<readonly TaskSketch[]> {

@@ -23,7 +23,8 @@ export class PostgresTasks implements TaskStore {
     return this.#find(this.#db, id);
   }
 
-  async list({ limit, before, session, parent, states }: TaskQuery): Promise<readonly TaskRecord[]> {
+  async list(query: TaskQuery): Promise<readonly TaskRecord[]> {
+    const { limit, before, session, parent, states, queue, person } = query;
     const start = before === undefined ? Number.MAX_SAFE_INTEGER : await this.#numberOf(before);
     const filters = ["t.number < $1"];
     const values: SqlValue[] = [start, limit];
@@ -32,6 +33,8 @@ export class PostgresTasks implements TaskStore {
       filters.push(`${sql}$${values.length}${sql.endsWith("(") ? "::text[])" : ""}`);
     };
     if (states) filter("t.state = ANY(", states);
+    if (queue !== undefined) filter("t.queue = ", queue);
+    if (person !== undefined) filter("t.person = ", person);
     if (parent !== undefined) filter("t.parent = ", parent);
     else if (session !== undefined)
       filter("t.session = ", (await this.#heads.require(this.#db, session)).number);
