@@ -18,8 +18,13 @@ export function checkTargetAllowed({ person }: Principal, target: WantedTarget):
     throw createForbiddenFault(`${name} may not use the upstream ${upstream.name}`, upstreams);
   if (!models) return;
   const names = [model, clientModel].filter((one) => one !== undefined);
-  if (!names.some((one) => models.some((pattern) => matchesName(pattern, one))))
+  if (!mayUseModel(models, names))
     throw createForbiddenFault(`${name} may not use ${describeModel(clientModel)}`, models);
+}
+
+/** True if one of a model's names is allowed. */
+export function mayUseModel(allowed: readonly string[], names: readonly string[]): boolean {
+  return names.some((name) => allowed.some((pattern) => matchesName(pattern, name)));
 }
 
 function describeModel(model: string | undefined): string {
