@@ -4,6 +4,7 @@ import { checkSessionId } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import type { TaskId, TaskMode, TaskPlan } from "../model/task.ts";
+import { buildTaskMeta } from "../model/task-session.ts";
 import type { NewSession } from "../store/session-store.ts";
 import type { TaskRecord } from "../store/task-store.ts";
 import type { StartOptions } from "./start-options.ts";
@@ -82,6 +83,7 @@ export function buildTaskPlan(source: TaskPlanInput): {
       createdAt: now,
       ...(title !== undefined && { title }),
       ...(isChild && { parent: parentSession, relation: "child" as const }),
+      ...(options.session === undefined && { meta: buildTaskMeta(id) }),
     },
   };
 }

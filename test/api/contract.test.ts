@@ -219,6 +219,10 @@ async function checkRoutes(options: { readonly store?: string } = {}): Promise<v
   expect(waiting).toMatchObject({ id: "t0", queue: "builds", person: "ada", isOwned: false });
   expect(waiting.worker).toBeUndefined();
   expect((await api.get("/tasks?queue=builds&person=bo")).body.tasks).toEqual([]);
+  expect((await api.get("/sessions?kind=task")).body.sessions).toMatchObject([
+    { id: "t0", task: "t0", kind: "task" },
+    { id: "t1", task: "t1", kind: "task" },
+  ]);
   expect((await api.post("/tasks/t0/kill", { reason: "done" })).body.state).toBe("killed");
   expect((await api.get("/tasks/t1")).body).toMatchObject({ input: { to: 3 }, state: "running" });
   expect((await api.post("/tasks/t1/detach")).body.mode).toBe("background");

@@ -4,6 +4,7 @@ import { formatAgo, formatTime } from "../format/time.ts";
 import { toPlainTitle } from "../format/title.ts";
 import { shellText } from "../i18n/shell-text.ts";
 import { linkToSession, linkToWindow } from "../shell/links.ts";
+import { buildPath } from "../shell/match-path.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { PartsBar } from "./parts-bar.tsx";
 import { type Column, Table } from "./table.tsx";
@@ -28,6 +29,11 @@ function buildColumns(): readonly Column<Session>[] {
       cell: (session) => (
         <div class="session-cell">
           <a href={linkToSession(session.id)}>{toPlainTitle(session.title || session.id)}</a>
+          {session.task !== undefined && (
+            <a class="pill" href={buildPath("/tasks/:task", { task: session.task })}>
+              {shellText("task")}
+            </a>
+          )}
           {session.isWriting && <span class="pill live">{shellText("live")}</span>}
           <div class="dim">{[session.agent, session.project, session.model].filter(Boolean).join(" · ")}</div>
         </div>

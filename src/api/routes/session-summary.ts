@@ -2,6 +2,7 @@ import { pickPublicMeta } from "../../conversation/public-meta.ts";
 import type { Kernel, Session, SessionRecord } from "../../index.ts";
 import { findResumeCommand } from "../../model/resume-command.ts";
 import { findOrigin } from "../../model/session-origin.ts";
+import { findOwnTask } from "../../model/task-session.ts";
 import { addReport, EMPTY_LEDGER, type Totals } from "../../window-entry.ts";
 import { isMemorySession } from "../core/own-sessions.ts";
 import type { StoreUsage } from "../spending/store-usage.ts";
@@ -12,6 +13,7 @@ export interface SessionSummary
   readonly agent?: string;
   readonly project?: string;
   readonly kind: string;
+  readonly task?: string;
   readonly entries: number;
   readonly lastEntryAt?: number;
   readonly isWriting: boolean;
@@ -35,7 +37,8 @@ export function findSessionKind({ id, meta }: SessionRecord): string {
   const gateway = meta?.gateway;
   const kind =
     typeof gateway === "object" && gateway !== null && "kind" in gateway ? gateway.kind : undefined;
-  return typeof kind === "string" ? kind : "main";
+  if (typeof kind === "string") return kind;
+  return findOwnTask({ ...(meta && { meta }) }) === undefined ? "main" : "task";
 }
 
 /** Reads a session's facts; without `usage`, its reports are not summed, which is fast for a session of any length. */
@@ -61,11 +64,13 @@ export async function describeSession(
   const { model } = await session.lastCall();
   const lastRequest = await findLastRequest(kernel, session);
   const resume = findResumeCommand(record);
+  const task = findOwnTask(record);
   return {
     ...facts,
     ...(meta && { meta }),
     ...findOrigin(record),
     kind: findSessionKind(record),
+    ...(task !== undefined && { task }),
     entries: seq,
     ...(seq > 0 && { lastEntryAt: at }),
     isWriting: (await session.drafts()).length > 0,

@@ -13,8 +13,9 @@ export const sessionSchema = defineSchema(
     project: about(z.string().optional(), "Name of the working folder."),
     kind: about(
       z.string(),
-      '"main" for a conversation; "agent" for a sub-agent; "memory" for memories; other words for requests that a client makes for itself, such as "title".',
+      '"main" for a conversation; "agent" for a sub-agent; "task" for the log of a task that works in no conversation; "memory" for memories; other words for requests that a client makes for itself, such as "title".',
     ),
+    task: about(z.string().optional(), "The task that the session was made for."),
     parent: z.string().optional(),
     relation: z.enum(["child", "fork"]).optional(),
     createdAt: timeSchema,

@@ -32,6 +32,9 @@ export const en = {
   showAll: "Show all {count}",
   showFewer: "Show fewer",
   showOlder: "Show older conversations",
+  taskSessions: "With logs of tasks",
+  taskSessionsHint:
+    "A task that works in no conversation keeps its output in a session of its own; the page Tasks shows it.",
   filterTitles: "Filter by title",
   noMatch: "No conversation has such a title",
   noMatchHint: "The search at the top finds words inside conversations.",

@@ -38,6 +38,7 @@ export const en = {
   copy: "Copy",
   copyFailed: "Select the text and copy it by hand",
   live: "live",
+  task: "Task",
   conversation: "Conversation",
   window: "Window",
   cost: "Cost",

@@ -35,6 +35,8 @@ export const zh: Texts<keyof typeof en> = {
   showAll: "显示全部 {count} 项",
   showFewer: "收起",
   showOlder: "显示更早的对话",
+  taskSessions: "包含任务日志",
+  taskSessionsHint: "不在任何对话中工作的任务把输出保存在自己的会话中；“任务”页面会显示它。",
   filterTitles: "按标题筛选",
   noMatch: "没有这样标题的对话",
   noMatchHint: "顶部的搜索可以查找对话中的文字。",

@@ -41,6 +41,7 @@ export const zh: Texts<keyof typeof en> = {
   copy: "复制",
   copyFailed: "请手动选中文字复制",
   live: "进行中",
+  task: "任务",
   conversation: "对话",
   window: "窗口",
   cost: "费用",

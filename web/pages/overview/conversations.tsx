@@ -18,10 +18,12 @@ export function Conversations() {
   const [title, setTitle] = useState("");
   const [older, setOlder] = useState<readonly Session[]>([]);
   const [next, setNext] = useState<string | undefined>();
+  const [hasTasks, setHasTasks] = useState(false);
+  const kind = hasTasks ? ["main", "task"] : ["main"];
   const filter = title.trim() ? { title: title.trim() } : {};
   const newest = useResource(
-    (signal) => call("GET /sessions", { query: { limit: PAGE, kind: ["main"], ...filter } }, { signal }),
-    [title.trim()],
+    (signal) => call("GET /sessions", { query: { limit: PAGE, kind, ...filter } }, { signal }),
+    [title.trim(), hasTasks],
   );
   useEffect(() => {
     setOlder([]);
@@ -30,7 +32,7 @@ export function Conversations() {
   useEffect(() => reloadOnChange(newest.reload), []);
   const showMore = async () => {
     const page = await call("GET /sessions", {
-      query: { limit: PAGE, before: next, kind: ["main"], ...filter },
+      query: { limit: PAGE, before: next, kind, ...filter },
     });
     setOlder([...older, ...page.sessions]);
     setNext(page.before);
@@ -47,6 +49,14 @@ export function Conversations() {
           value={title}
           onInput={(event) => setTitle(event.currentTarget.value)}
         />
+        <label class="dim" title={text("taskSessionsHint")}>
+          <input
+            type="checkbox"
+            checked={hasTasks}
+            onChange={(event) => setHasTasks(event.currentTarget.checked)}
+          />{" "}
+          {text("taskSessions")}
+        </label>
       </div>
       <ResourceView resource={newest}>
         {({ sessions }) =>
