@@ -3,9 +3,9 @@ import type { Savings } from "../window-entry.ts";
 import type { AgentConnections } from "./core/agent-connections.ts";
 import type { GatewayFacts } from "./core/gateway-facts.ts";
 import type { ChangeFeed } from "./events/change-feed.ts";
-import type { Erasures } from "./jobs/erasures.ts";
 import type { HistoryImport } from "./jobs/history-import.ts";
 import type { IndexRun } from "./jobs/index-run.ts";
+import type { PersonErasures } from "./jobs/person-erasures.ts";
 import type { ReplayJobs } from "./jobs/replay-jobs.ts";
 import type { StoreUsage } from "./spending/store-usage.ts";
 
@@ -38,7 +38,7 @@ export interface ApiServices {
   readonly imports: HistoryImport;
   readonly replays: ReplayJobs;
   readonly indexRun: IndexRun;
-  readonly erasures: Erasures;
+  readonly erasures: PersonErasures;
   readonly usage: StoreUsage;
   readonly feed: ChangeFeed;
   /** Undefined in a gateway that does not manage the agents of its computer. */

@@ -11,10 +11,10 @@ import { matchRoute } from "./core/match-route.ts";
 import type { ApiRoute, RouteCall } from "./core/route.ts";
 import { sendBytes, sendEvents, sendJson } from "./core/send-reply.ts";
 import { ChangeFeed, type FeedSource } from "./events/change-feed.ts";
-import { Erasures } from "./jobs/erasures.ts";
 import type { HistoryImport } from "./jobs/history-import.ts";
 import { IndexRun } from "./jobs/index-run.ts";
 import { toImportJob, toIndexJob, toReplayJob } from "./jobs/job-json.ts";
+import { PersonErasures } from "./jobs/person-erasures.ts";
 import { ReplayJobs } from "./jobs/replay-jobs.ts";
 import type { ReplayRunner } from "./jobs/replay-runner.ts";
 import { buildOpenApi } from "./openapi.ts";
@@ -69,7 +69,7 @@ export class Api {
 
   constructor(deps: ApiDeps) {
     const { kernel, server, gateway, imports, replayRunner, agents, onError } = deps;
-    const erasures = new Erasures(kernel, deps.findErasedPerson);
+    const erasures = new PersonErasures(kernel, deps.findErasedPerson);
     const replays = new ReplayJobs(replayRunner);
     const indexRun = new IndexRun(kernel);
     const feed = new ChangeFeed(kernel, createFeedSource({ imports, replays, indexRun }));

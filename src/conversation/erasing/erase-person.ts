@@ -25,7 +25,7 @@ const MAX_ROUNDS = 5;
 const DIGEST = /"digest":"([0-9a-f]{64})"/g;
 
 /** Counts the content that `erasePerson` would erase. */
-export async function countPersonContent(kernel: Kernel, person: ErasedPerson): Promise<ErasedCounts> {
+async function countPersonContent(kernel: Kernel, person: ErasedPerson): Promise<ErasedCounts> {
   const ids = await listPersonSessions(kernel, person);
   const blobs = new Set<string>();
   let entries = 0;

@@ -16,7 +16,7 @@ interface ErasurePreview {
  * Erasures of people. One that was begun goes on after its caller has left; a call with the same `confirm` waits for it
  * and gets the same certificate, until newer erasures take its place.
  */
-export class Erasures {
+export class PersonErasures {
   readonly #kernel: Kernel;
   readonly #find: (name: string) => Promise<ErasedPerson>;
   readonly #begun = new BoundedMap<string, Promise<ErasureCertificate>>({ max: MAX_KEPT });
