@@ -1,5 +1,6 @@
-import type { Client, CustomTypesConfig, Pool, PoolClient, PoolConfig } from "pg";
+import type { Client, CustomTypesConfig, PoolClient, PoolConfig } from "pg";
 import { LonghaulError } from "../../../model/errors.ts";
+import { ClientLender } from "./client-lender.ts";
 import type { ConnectionUrl } from "./connection-url.ts";
 import { classifyFailure } from "./postgres-error.ts";
 import { SQL_TYPES } from "./sql-values.ts";
@@ -16,7 +17,7 @@ const IDLE_MS = 30_000;
 
 /** A pool of connections to the first server that accepts writes. */
 export interface ConnectedPool {
-  readonly pool: Pool;
+  readonly clients: ClientLender;
   /**
    * True if a pooler such as PgBouncer stands between: a transaction may then run on any of its connections, and
    * nothing that belongs to a connection can be used, such as prepared statements and LISTEN.
@@ -77,7 +78,7 @@ export async function connectPool(url: ConnectionUrl, isReadOnly: boolean): Prom
     }
   }) as unknown as typeof pool.connect;
   return {
-    pool,
+    clients: new ClientLender(pool),
     get isPooled() {
       return state.isPooled;
     },

@@ -12,8 +12,16 @@ export interface Sql {
   query(text: string, values?: readonly SqlValue[]): Promise<SqlRow[]>;
 }
 
+/** Statements that write; the caller decides whether a failed one runs again. */
+export interface WritingSql {
+  rows(text: string, values: readonly SqlValue[]): Promise<SqlRow[]>;
+  /** The number of rows that were written. Cheaper than returned rows, which the server describes each time. */
+  count(text: string, values: readonly SqlValue[]): Promise<number>;
+}
+
 /** A running transaction. */
 export interface Transaction extends Sql {
+  readonly writing: WritingSql;
   /** Several statements without parameters. */
   execute(text: string): Promise<void>;
   /** A statement of another package, with values and results as pg has them. */
@@ -89,12 +97,21 @@ export class PostgresDatabase {
 
   /** One statement by itself, not repeated; an error may leave open whether it took effect. */
   once(text: string, values: readonly SqlValue[] = []): Promise<SqlRow[]> {
-    return this.#withClient((client) =>
+    return this.#withClient(async (client) =>
       this.#start !== undefined || (this.#isReadOnly && this.isPooled)
         ? this.#transactOn(client, (transaction) => transaction.query(text, values))
-        : this.#send(client, text, values),
+        : (await this.#send(client, text, values)).rows,
     );
   }
+
+  /** Single statements that are not repeated; an error may leave open whether one took effect. */
+  readonly writing: WritingSql = {
+    rows: (text, values) => this.once(text, values),
+    count: async (text, values) => {
+      const { rowCount } = await this.#withClient((client) => this.#send(client, text, values));
+      return rowCount ?? 0;
+    },
+  };
 
   /** Runs `work` in a transaction; any throw rolls it back. */
   transact<T>(work: (transaction: Transaction) => Promise<T>, options: TransactOptions = {}): Promise<T> {
@@ -162,7 +179,7 @@ export class PostgresDatabase {
 
   /** Idempotent; waits for running statements. */
   close(): Promise<void> {
-    this.#closing ??= this.#connected.pool.end();
+    this.#closing ??= this.#connected.clients.end();
     return this.#closing;
   }
 
@@ -171,21 +188,15 @@ export class PostgresDatabase {
   }
 
   async #withClient<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
-    const client = await this.#connected.pool.connect();
-    let failure: unknown;
-    const onError = (error: Error) => {
-      failure = error;
-    };
-    client.on("error", onError);
+    const { clients } = this.#connected;
+    const lent = await clients.lend();
     try {
-      return await work(client);
+      return await work(lent.client);
     } catch (error) {
-      if (classifyFailure(error) === "connection") failure ??= error;
+      if (classifyFailure(error) === "connection") lent.failure ??= error;
       throw error;
     } finally {
-      client.off("error", onError);
-      // A broken connection is not used again.
-      client.release(failure !== undefined);
+      clients.takeBack(lent);
     }
   }
 
@@ -199,10 +210,16 @@ export class PostgresDatabase {
     // Not awaited: it travels with the first statement.
     const began = client.query(this.#start ?? begin);
     began.catch(() => undefined);
+    const query = async (text: string, values: readonly SqlValue[] = []) =>
+      (await this.#send(client, text, values)).rows;
     let result: T;
     try {
       result = await work({
-        query: (text, values = []) => this.#send(client, text, values),
+        query,
+        writing: {
+          rows: query,
+          count: async (text, values) => (await this.#send(client, text, values)).rowCount ?? 0,
+        },
         execute: async (text) => {
           await client.query(this.#texts.complete(text).text);
         },
@@ -233,14 +250,9 @@ export class PostgresDatabase {
     return client.query({ text, ...(values && { values }), types: this.#connected.plainTypes });
   }
 
-  async #send(client: PoolClient, text: string, values: readonly SqlValue[]): Promise<SqlRow[]> {
-    const statement = this.#texts.complete(text);
-    const { rows } = await client.query({
-      text: statement.text,
-      // A pooler may run the next statement on a connection that does not know the name.
-      ...(!this.isPooled && { name: statement.name }),
-      values: values.map(toSqlValue),
-    });
-    return rows as SqlRow[];
+  #send(client: PoolClient, source: string, values: readonly SqlValue[]): Promise<QueryResult<SqlRow>> {
+    const { text, name } = this.#texts.complete(source);
+    // A pooler may run the next statement on a connection that does not know the name.
+    return client.query({ text, name: this.isPooled ? undefined : name, values: values.map(toSqlValue) });
   }
 }

@@ -9,6 +9,8 @@ const LOOK_MS = 2_000;
 /** The same behind a pooler, where nothing can be listened to. */
 const POOLED_LOOK_MS = 200;
 const RECONNECT_MS = 500;
+/** The commits that it announces are on disk; its own need not be, and nobody waits for a sync. */
+const RING = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, '')";
 
 /**
  * Tells listeners of commits: of this process at once, of others by NOTIFY without a payload. Notifications are sent
@@ -65,7 +67,7 @@ export class CommitBell {
   }
 
   #send(): Promise<unknown> {
-    return this.#db.once("SELECT pg_notify($1, '')", [this.#channel]);
+    return this.#db.once(RING, [this.#channel]);
   }
 
   #stopListening(): void {

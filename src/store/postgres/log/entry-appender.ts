@@ -45,7 +45,7 @@ export class EntryAppender {
     const attempt = planAttempt(call, heads);
     let moved: ReadonlySet<number>;
     try {
-      moved = await attempt.plan.write((text, values) => this.#db.once(text, values));
+      moved = await attempt.plan.write(this.#db.writing);
     } catch (error) {
       const kind = classifyFailure(error);
       if (kind === "final") throw toPostgresError(error, this.#db.where);

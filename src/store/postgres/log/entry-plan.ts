@@ -1,11 +1,9 @@
 import type { AppendRequest, AppendResult } from "../../entry-store.ts";
 import { chooseEntryTime } from "../../entry-time.ts";
 import { toKindNumber } from "../../kind-numbers.ts";
-import type { SqlRow, SqlValue } from "../connection/sql-values.ts";
+import type { WritingSql } from "../connection/postgres-database.ts";
+import type { SqlValue } from "../connection/sql-values.ts";
 import type { LogHead } from "../heads/log-heads.ts";
-
-/** Runs a statement. */
-type WritingSql = (text: string, values: readonly SqlValue[]) => Promise<readonly SqlRow[]>;
 
 /** The move of one session's head. */
 interface HeadMove {
@@ -46,7 +44,7 @@ WITH moved AS (
   UPDATE @heads SET seq = $3, at = $4, line_seq = coalesce($5::int, line_seq) WHERE session = $1 AND seq = $2 RETURNING session
 )
 INSERT INTO @entries (session, seq, kind, at, token, payload)
-SELECT session, $3, $6, $4, $7, $8 FROM moved RETURNING session`;
+SELECT session, $3, $6, $4, $7, $8 FROM moved`;
 
 /** The rows that a group of requests adds, computed from the heads of its sessions. */
 export class EntryPlan {
@@ -120,9 +118,9 @@ export class EntryPlan {
   /** Writes the entries and returns the sessions whose heads have moved; the others have got nothing. */
   async write(sql: WritingSql): Promise<ReadonlySet<number>> {
     if (this.isEmpty) return new Set();
-    const rows = await (this.#payloads.length === 1
-      ? sql(WRITE_ONE, this.#toValuesOfOne())
-      : sql(WRITE_MANY, this.#toValues()));
+    if (this.#payloads.length === 1)
+      return new Set((await sql.count(WRITE_ONE, this.#toValuesOfOne())) === 1 ? this.sessions : []);
+    const rows = await sql.rows(WRITE_MANY, this.#toValues());
     return new Set(rows.map(({ session }) => session as number));
   }
 

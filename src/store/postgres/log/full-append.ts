@@ -117,7 +117,7 @@ async function findHead(
 }
 
 async function writePlan(deps: FullAppendDeps, { transaction, plan, blobs }: RunningAppend): Promise<void> {
-  const moved = await plan.write((text, values) => transaction.query(text, values));
+  const moved = await plan.write(transaction.writing);
   if (moved.size !== plan.sessions.length) throw createRetry("A locked head has moved");
   await deps.references.addOfEntries(transaction, blobs);
 }
