@@ -20,6 +20,7 @@ import { IndexSegments } from "./index-segments.ts";
 import { findSource, findSourcesByNumber, listSources, listSpeakers, readTotals } from "./index-sources.ts";
 import { readIndexState } from "./index-state.ts";
 import { IndexVectors } from "./index-vectors.ts";
+import { RankedWords } from "./server/ranked-words.ts";
 import { ServedVectors } from "./server/served-vectors.ts";
 import { ServedWords } from "./server/served-words.ts";
 import { listSessionsInScope } from "./server/sessions-in-scope.ts";
@@ -67,6 +68,7 @@ export class PostgresMemory implements MemoryStore, ForgettingMemory {
   readonly #forgetter: IndexForgetter;
   readonly #servedWords: ServedWords;
   readonly #servedVectors: ServedVectors;
+  readonly #rankedWords: RankedWords;
   readonly #isServed: boolean;
   readonly server: IndexServer;
 
@@ -77,9 +79,10 @@ export class PostgresMemory implements MemoryStore, ForgettingMemory {
     this.vectors = new IndexVectors(db, this.#servedVectors);
     this.#chunks = new IndexChunks(db, this.#dictionary);
     this.#segments = new IndexSegments(db, this.#chunks);
-    this.#forgetter = new IndexForgetter(db, this.#chunks, this.#servedVectors);
+    this.#rankedWords = new RankedWords(db);
+    this.#forgetter = new IndexForgetter(db, this.#chunks, [this.#servedVectors, this.#rankedWords]);
     this.#servedWords = new ServedWords(db, this.#chunks, minSegments);
-    const words = new WordSearch(db);
+    const words = new WordSearch(db, this.#rankedWords);
     const vectors = this.#servedVectors;
     this.server = {
       countChunks: (terms, segments) => words.countChunks(terms, segments),
@@ -202,7 +205,11 @@ export class PostgresMemory implements MemoryStore, ForgettingMemory {
   async seal(): Promise<boolean> {
     if (await this.#segments.seal()) return true;
     if (!this.#isServed) return false;
-    return (await this.#servedWords.fillNext()) || (await this.#servedVectors.fillNext());
+    return (
+      (await this.#servedWords.fillNext()) ||
+      (await this.#rankedWords.fillNext()) ||
+      (await this.#servedVectors.fillNext())
+    );
   }
 
   sessionsInScope(conditions: SourceConditions): Promise<readonly number[]> {

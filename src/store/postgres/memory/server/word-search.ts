@@ -1,9 +1,11 @@
 import { readBodyTerms } from "../../../chunk-body.ts";
 import type { ScoredRow, ServedTerm, ServedTerms } from "../../../index-server.ts";
 import { computeWorth, encodeWeight } from "../../../postings.ts";
-import type { PostgresDatabase, Sql } from "../../connection/postgres-database.ts";
+import type { PostgresDatabase } from "../../connection/postgres-database.ts";
+import type { SqlRow } from "../../connection/sql-values.ts";
 import { chooseCombinations } from "./choose-combinations.ts";
 import { buildLexemeQuery, LABEL_WORTH, quoteLexeme } from "./lexemes.ts";
+import type { RankedWords } from "./ranked-words.ts";
 import { buildSourceCondition } from "./source-condition.ts";
 
 /** Chunks that a question is expected to look at, and those after which the server stops. */
@@ -14,13 +16,15 @@ const RESCORED = 5;
 /** Terms that count for the server's score, rarest first. */
 const MAX_SCORED_TERMS = 16;
 
-/** Finds chunks by the lexemes of their words. */
+/** Finds chunks by their words: by pg_textsearch where it is ready, else by combinations of lexemes. */
 export class WordSearch {
   readonly #db: PostgresDatabase;
+  readonly #ranked: RankedWords | undefined;
   readonly #expectedChunks: number;
 
-  constructor(db: PostgresDatabase, expectedChunks = EXPECTED_CHUNKS) {
+  constructor(db: PostgresDatabase, ranked?: RankedWords, expectedChunks = EXPECTED_CHUNKS) {
     this.#db = db;
+    this.#ranked = ranked;
     this.#expectedChunks = expectedChunks;
   }
 
@@ -36,13 +40,27 @@ export class WordSearch {
     return new Map(rows.map(({ term, chunks }) => [term as string, chunks as number]));
   }
 
-  async find(query: ServedTerms, sql: Sql = this.#db): Promise<readonly ScoredRow[]> {
-    const { total, filter, limit } = query;
+  async find(query: ServedTerms): Promise<readonly ScoredRow[]> {
+    const count = RESCORED * query.limit;
+    const ranked = (await this.#ranked?.find(query, count)) ?? [];
+    const rows = ranked.length > 0 ? ranked : await this.#findLexemes(query, count);
+    return rows
+      .map(({ number, body }) => ({
+        chunk: Number(number),
+        score: computeScore(readBodyTerms(body as Uint8Array), query.terms),
+      }))
+      .filter(({ score }) => score > 0)
+      .sort((left, right) => right.score - left.score || left.chunk - right.chunk)
+      .slice(0, query.limit);
+  }
+
+  async #findLexemes(query: ServedTerms, count: number): Promise<readonly SqlRow[]> {
+    const { total, filter } = query;
     const terms = query.terms
       .filter(({ frequency }) => frequency > 0)
       .sort((left, right) => right.rarity - left.rarity)
       .slice(0, MAX_SCORED_TERMS);
-    const share = await this.#shareOf(sql, filter, total);
+    const share = await this.#shareOf(filter, total);
     if (terms.length === 0 || share === 0) return [];
     const combinations = chooseCombinations(terms, total, this.#expectedChunks / share);
     const scores = terms.map((_, index) => {
@@ -50,7 +68,7 @@ export class WordSearch {
       return `$${rarity}::float8 * ts_rank($2::real[], words, $${lexeme}::tsquery)`;
     });
     const condition = buildSourceCondition(filter, "source", 5 + 2 * terms.length);
-    const rows = await sql.query(
+    return this.#db.query(
       `SELECT c.number, c.body FROM (
          SELECT chunk, ${scores.join(" + ")} AS score FROM (
            SELECT chunk, words FROM @chunk_words WHERE words @@ $1::tsquery AND ${condition.sql} LIMIT $3
@@ -60,27 +78,22 @@ export class WordSearch {
         buildLexemeQuery(combinations),
         LABEL_WORTH,
         MAX_CHUNKS,
-        RESCORED * limit,
+        count,
         ...terms.flatMap(({ term, rarity }) => [quoteLexeme(term), rarity]),
         ...condition.values,
       ],
     );
-    const scored = rows.map(({ number, body }) => ({
-      chunk: number as number,
-      score: computeScore(readBodyTerms(body as Uint8Array), query.terms),
-    }));
-    return scored.sort((left, right) => right.score - left.score || left.chunk - right.chunk).slice(0, limit);
   }
 
   /** The share of all chunks that the selected sources have: in a small share, common terms can be looked up too. */
-  async #shareOf(sql: Sql, filter: ServedTerms["filter"], total: number): Promise<number> {
+  async #shareOf(filter: ServedTerms["filter"], total: number): Promise<number> {
     if (!filter) return 1;
     const condition = buildSourceCondition(filter, "number", 1);
-    const [row] = await sql.query(
+    const [row] = await this.#db.query(
       `SELECT coalesce(sum(chunks), 0)::bigint AS chunks FROM @sources WHERE ${condition.sql}`,
       condition.values,
     );
-    return Math.min(1, (row?.chunks as number) / Math.max(1, total));
+    return Math.min(1, Number(row?.chunks) / Math.max(1, total));
   }
 }
 

@@ -1,50 +1,18 @@
-import { PGlite } from "@electric-sql/pglite";
 import { vector } from "@electric-sql/pglite-pgvector";
-import { expect, onTestFinished } from "vitest";
+import { expect } from "vitest";
 import { SEGMENT_CHUNKS } from "../../../../../src/store/memory-store.ts";
-import type { Transaction } from "../../../../../src/store/postgres/connection/postgres-database.ts";
-import type { SqlRow, SqlValue } from "../../../../../src/store/postgres/connection/sql-values.ts";
-import { StatementTexts } from "../../../../../src/store/postgres/connection/statement-texts.ts";
 import { ServedVectors } from "../../../../../src/store/postgres/memory/server/served-vectors.ts";
-import { MEMORY_TABLES } from "../../../../../src/store/postgres/schema/memory-tables.ts";
-import { SERVER_TABLES } from "../../../../../src/store/postgres/schema/server-tables.ts";
+import { openPgliteEngine } from "../../../../support/postgres/pglite-engine.ts";
 import { proofTest } from "../../../../support/proof.ts";
 import { Random } from "../../../../support/random.ts";
 
 const DIMENSIONS = 16;
 const FILLED = 600;
 
-/** PostgreSQL in this process, with pgvector in a schema that is not on the search path. */
-async function openEngine() {
-  const engine = await PGlite.create({ extensions: { vector } });
-  onTestFinished(() => engine.close());
-  await engine.exec(
-    "CREATE SCHEMA store; CREATE SCHEMA extensions; CREATE EXTENSION vector SCHEMA extensions",
-  );
-  const texts = new StatementTexts("store");
-  type Runner = Pick<PGlite, "query" | "exec">;
-  const toTransaction = (runner: Runner): Pick<Transaction, "query" | "execute"> => ({
-    query: async (text: string, values: readonly SqlValue[] = []) =>
-      (await runner.query(texts.complete(text).text, [...values])).rows as SqlRow[],
-    execute: async (text: string) => {
-      await runner.exec(texts.complete(text).text);
-    },
-  });
-  const outside = toTransaction(engine);
-  await outside.execute(MEMORY_TABLES);
-  await outside.execute(SERVER_TABLES);
-  return {
-    schema: "store",
-    query: outside.query,
-    transact: <T>(work: (transaction: Transaction) => Promise<T>) =>
-      engine.transaction((runner) => work(toTransaction(runner as unknown as Runner) as Transaction)),
-  };
-}
-
 proofTest(
   "packed vectors are added to a graph that finds the nearest, also within some sources",
   async () => {
-    const db = await openEngine();
+    const db = await openPgliteEngine({ vector });
     const random = new Random(7);
     const vectors = new Int8Array(SEGMENT_CHUNKS * DIMENSIONS);
     const sources = new Uint32Array(SEGMENT_CHUNKS);
