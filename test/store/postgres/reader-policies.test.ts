@@ -46,7 +46,11 @@ describe.skipIf("problem" in server)(`readers (${describeProblem(server)})`, () 
     ]);
     expect((await store.memory.totals()).chunks).toBe(2);
     // The dictionary holds the words of all people.
-    await expect(store.memory.chunks([1, 2, 3, 4])).rejects.toThrow(/permission denied for table terms/);
+    await expect(store.memory.chunks([1, 2, 3, 4])).rejects.toMatchObject({
+      code: "STORE_READ_ONLY",
+      message: expect.stringMatching(/scope\.owners.*permission denied for table terms/),
+    });
+    await expect(store.memory.termNumbers(["word"])).rejects.toThrow(/Recall on a store without `reader`/);
     expect((await store.memory.inPeriod(0, Number.MAX_SAFE_INTEGER, 100)).length).toBe(2);
     await expect(store.sessions.open({ id: "@alice/new", createdAt: 1 })).rejects.toMatchObject({
       code: "STORE_READ_ONLY",

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, PoolClient, QueryResult } from "pg";
 import { LonghaulError } from "../../../model/errors.ts";
 import type { ConnectedPool } from "./connect-pool.ts";
-import { classifyFailure, createRetry, sqlStateOf, toPostgresError } from "./postgres-error.ts";
+import { classifyFailure, createRetry, findReaderRefusal, sqlStateOf, toPostgresError } from "./postgres-error.ts";
 import { type SqlRow, type SqlValue, toSqlValue } from "./sql-values.ts";
 import { StatementTexts } from "./statement-texts.ts";
 
@@ -166,6 +166,8 @@ export class PostgresDatabase {
       try {
         return await attempt();
       } catch (error) {
+        const refusal = this.#start === undefined ? undefined : findReaderRefusal(error, this.where);
+        if (refusal) throw refusal;
         const isRefused = this.#isReadOnly && sqlStateOf(error) === READ_ONLY_STATE;
         if (isRefused || classifyFailure(error) === "final") throw toPostgresError(error, this.where);
         // Monotonic, because the wall clock may jump.

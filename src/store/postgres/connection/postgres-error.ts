@@ -74,6 +74,16 @@ export function toPostgresError(error: unknown, where: string): unknown {
   return createPostgresError(code, where, error);
 }
 
+/** The refusal of a table that a restricted reader may not read; undefined for other errors. */
+export function findReaderRefusal(error: unknown, where: string): LonghaulError | undefined {
+  if (sqlStateOf(error) !== "42501") return undefined;
+  return new LonghaulError(
+    "STORE_READ_ONLY",
+    `${where} was opened for one reader (\`reader\`), and this call needs a table that holds the content of all people, such as the words of the index. Recall on a store without \`reader\` and name the people in \`scope.owners\`, or through a gateway with the person's token. Nothing was changed. (${(error as Error).message})`,
+    { cause: error, details: { store: where, sqlState: "42501" } },
+  );
+}
+
 /** The error of a code about a database. */
 function createPostgresError(code: ErrorCode, where: string, cause?: unknown): LonghaulError {
   const reason = cause instanceof Error && cause.message ? ` (${cause.message})` : "";
