@@ -2,7 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, PoolClient, QueryResult } from "pg";
 import { LonghaulError } from "../../../model/errors.ts";
 import type { ConnectedPool } from "./connect-pool.ts";
-import { classifyFailure, createRetry, findReaderRefusal, sqlStateOf, toPostgresError } from "./postgres-error.ts";
+import {
+  classifyFailure,
+  createRetry,
+  findReaderRefusal,
+  sqlStateOf,
+  toPostgresError,
+} from "./postgres-error.ts";
 import { type SqlRow, type SqlValue, toSqlValue } from "./sql-values.ts";
 import { StatementTexts } from "./statement-texts.ts";
 
