@@ -20,8 +20,8 @@ const RING = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1
 /**
  * Tells listeners of commits: of this process at once, of others by NOTIFY without a payload. Notifications are sent
  * after the commit and not with it, because PostgreSQL lets only one transaction with a notification commit at a time,
- * and only while somebody listens, which the names of the connections tell: of slow writers they would be a third of
- * all statements.
+ * and only while somebody listens, which the names of the connections tell: slow writers would send nearly as many as
+ * they append.
  */
 export class CommitBell {
   readonly #db: PostgresDatabase;
