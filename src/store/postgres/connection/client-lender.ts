@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from "pg";
 
 /** A connection in use; a failure means that it is broken. */
-export interface LentClient {
+interface LentClient {
   readonly client: PoolClient;
   failure: unknown;
 }
