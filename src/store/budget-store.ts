@@ -53,9 +53,9 @@ export interface BudgetStore {
   uses(
     periods: readonly { readonly budget: string; readonly start: number }[],
   ): Promise<readonly BudgetUse[]>;
-  /** Reserves all shares or none, atomically. Reservations that expired before `now` no longer count. */
+  /** Reserves all shares or none, atomically. Reservations that expired before `now` count as spent. */
   reserve(reservation: BudgetReservation, now: number): Promise<ReservationResult>;
-  /** Replaces a reservation by the actual amounts; does nothing if it was settled already. */
+  /** Replaces a reservation by the actual amounts, an expired one too; does nothing if it was settled already. */
   settle(id: string, amounts: readonly { readonly budget: string; readonly amount: number }[]): Promise<void>;
   /** Prolongs all reservations of an owner. */
   renew(owner: string, expiresAt: number): Promise<void>;

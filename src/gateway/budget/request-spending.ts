@@ -41,6 +41,7 @@ export class RequestSpending {
   readonly #person: string | undefined;
   #reserving: Promise<readonly BudgetWarning[]> | undefined;
   #hold: BudgetHold | undefined;
+  #ended: Promise<void> | undefined;
   #estimate = NOTHING;
   #actual = NOTHING;
 
@@ -82,8 +83,13 @@ export class RequestSpending {
     return this.#estimate;
   }
 
-  /** Settles the budgets. Never throws. */
-  async end(): Promise<void> {
+  /** Settles the budgets, once. Never throws. */
+  end(): Promise<void> {
+    this.#ended ??= this.#end();
+    return this.#ended;
+  }
+
+  async #end(): Promise<void> {
     try {
       await this.#hold?.settle(this.#actual);
     } catch (error) {

@@ -8,6 +8,13 @@ export type NameReply = (
   items: readonly WireObject[],
 ) => Promise<void>;
 
+/** Work to be done before the client receives the end of a reply. */
+export interface ReplyHooks {
+  readonly name?: NameReply | undefined;
+  /** Called after the usage was stored. */
+  readonly onReported?: () => Promise<void>;
+}
+
 /** The last event of a stream of Chat Completions; usage precedes it, if there is any. */
 const END_MARK = "[DONE]";
 /** Minimum time between two updates of a draft. */

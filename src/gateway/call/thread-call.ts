@@ -17,7 +17,7 @@ import { CALL_TRANSITIONS, type CallEvent, type CallState } from "./call-state.t
 import { carryOutCommand } from "./carry-out-command.ts";
 import { fitLoggedConversation } from "./fit-logged-conversation.ts";
 import { fitOwnLine } from "./fit-own-line.ts";
-import { type AppendReply, type NameReply, ReplyRecorder } from "./reply-recorder.ts";
+import { type AppendReply, type NameReply, type ReplyHooks, ReplyRecorder } from "./reply-recorder.ts";
 import { getReplyText } from "./reply-text.ts";
 
 /** Maximum number of repaired retries of one request, and of one that must first be rewritten from the log. */
@@ -217,12 +217,15 @@ export class ThreadCall {
   }
 
   /** A recorder that stores the reply while it is relayed. */
-  createRecorder(reader: ReplyReader = this.request.api.createReader(), name?: NameReply): ReplyRecorder {
+  createRecorder(
+    reader: ReplyReader = this.request.api.createReader(),
+    hooks: ReplyHooks = {},
+  ): ReplyRecorder {
     return new ReplyRecorder(this.thread.session, reader, {
       prepare: (message) => this.thread.prepareStored(message),
       stored: (message) => this.thread.stored(message, buildCanonicalKey(message)),
-      append: (append, reader) => this.#append(append, reader, name),
-      report: (reader) => this.#report(reader),
+      append: (append, reader) => this.#append(append, reader, hooks.name),
+      report: (reader) => this.#report(reader).finally(hooks.onReported),
     });
   }
 

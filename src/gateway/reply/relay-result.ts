@@ -4,6 +4,7 @@ import { findNewSummary } from "./find-new-summary.ts";
 import { createReplyNamer } from "./name-reply.ts";
 import { relayReply, sendWholeBody } from "./relay/relay-reply.ts";
 import type { UpstreamResult } from "./relay/upstream-refusal.ts";
+import { settleSpending } from "./report-spending.ts";
 import { CallRounds } from "./rounds/call-rounds.ts";
 import { createMergedReader } from "./rounds/merged-reader.ts";
 import { relayRounds } from "./rounds/relay-rounds.ts";
@@ -22,7 +23,10 @@ export async function relayResult(exchange: Exchange, result: UpstreamResult): P
   const rounds = recall?.hasTools ? new CallRounds(exchange, recall) : undefined;
   const reader = rounds && createMergedReader(request.api, services.kernel, rounds);
   call.overheadMs = trace.overheadMs;
-  const recorder = call.createRecorder(reader, createReplyNamer(exchange));
+  const recorder = call.createRecorder(reader, {
+    name: createReplyNamer(exchange),
+    onReported: () => settleSpending(exchange),
+  });
   const reply = await prepareReply(exchange, recorder);
   exchange.reply = reply;
   if (rounds) await relayRounds(exchange, reply, response, rounds);

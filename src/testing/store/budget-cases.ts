@@ -70,16 +70,21 @@ export const budgetCases: readonly StoreProof[] = [
     },
   ],
   [
-    "budgets: the estimate of a gateway that died lapses, and a late settlement still counts",
+    "budgets: the estimate of a gateway that died counts as spent, until a late settlement replaces it",
     async ({ budgets }) => {
       await budgets.put(budget("b"), act);
-      await reserve(budgets, "one", { amount: 10 });
+      await reserve(budgets, "one", { amount: 9 });
       await budgets.renew("gateway", 200);
-      assert.deepEqual((await reserve(budgets, "two", { now: 150 })).refused, ["b"]);
-      const after = await reserve(budgets, "two", { now: 201, expiresAt: 400 });
-      assert.deepEqual(after, { refused: [], uses: [use(0, 4)] });
+      assert.deepEqual(await reserve(budgets, "two", { amount: 1, now: 150, expiresAt: 400 }), {
+        refused: [],
+        uses: [use(0, 10)],
+      });
+      const after = await reserve(budgets, "three", { now: 201, expiresAt: 400 });
+      assert.deepEqual(after, { refused: ["b"], uses: [use(9, 1)] });
       await budgets.settle("one", [{ budget: "b", amount: 3 }]);
-      assert.deepEqual(await budgets.uses([{ budget: "b", start: 0 }]), [use(3, 4)]);
+      await budgets.settle("one", [{ budget: "b", amount: 3 }]);
+      assert.deepEqual(await budgets.uses([{ budget: "b", start: 0 }]), [use(3, 1)]);
+      assert.deepEqual((await reserve(budgets, "three", { now: 201, expiresAt: 400 })).refused, []);
     },
   ],
   [

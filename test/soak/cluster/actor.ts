@@ -20,9 +20,12 @@ export interface Load {
   run(signal: AbortSignal): Promise<void>;
   /** Number of finished pieces of work so far; the cluster waits for it to grow after the database is back. */
   readonly done: () => number;
-  /** Called after the end, with all actors running; throws if something was lost, doubled or mixed. */
-  verify(): Promise<void>;
+  /** Called after the end, with all actors running: its figures; throws if something was lost, doubled or mixed. */
+  verify(): Promise<Figures>;
 }
+
+/** Figures of a report by name. */
+export type Figures = Readonly<Record<string, number>>;
 
 const MAX_ERRORS = 200;
 

@@ -15,7 +15,9 @@ const folder = mkdtempSync(join(tmpdir(), "longhaul-cluster-"));
 const file = join(folder, "longhaul.json");
 const apis = ["anthropic", "openai-chat", "openai-responses"];
 const upstreams = [{ name: "scripted", baseUrl: upstream, apis, window: 16_000 }];
-writeFileSync(file, JSON.stringify({ port, log: { level: "error" }, upstreams }), { mode: 0o600 });
+writeFileSync(file, JSON.stringify({ port, team: true, log: { level: "error" }, upstreams }), {
+  mode: 0o600,
+});
 const { config } = loadConfig({ path: file, cwd: folder, env: {}, flags: {} });
 rmSync(folder, { recursive: true, force: true });
 const kernel = await openWhenReady();

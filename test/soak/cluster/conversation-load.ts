@@ -9,6 +9,8 @@ import { textsIn } from "../../gateway/said.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { lineOf, logOf } from "../../support/gateway.ts";
 import type { Load } from "./actor.ts";
+import type { BudgetLoad, ClusterPerson } from "./budget-load.ts";
+import { MAX_OUTPUT_TOKENS, type SpendingRecord } from "./spending-record.ts";
 
 /** Settings of the conversations. */
 interface ConversationLoadOptions {
@@ -16,11 +18,16 @@ interface ConversationLoadOptions {
   readonly store: string;
   readonly count: number;
   readonly seed: number;
+  /** Clients belong to people in turn. */
+  readonly people: readonly ClusterPerson[];
+  readonly record: SpendingRecord;
+  readonly budgets: Pick<BudgetLoad, "raise">;
 }
 
 /** A client that goes on with its conversation, whichever gateway answers. */
 interface Client {
   readonly name: string;
+  readonly person: string;
   readonly api: WireName;
   readonly agent: TestAgent;
   readonly random: (below: number) => number;
@@ -39,6 +46,8 @@ const MAX_FAILING_MS = 90_000;
 export function createConversationLoad(options: ConversationLoadOptions): Load {
   const clients = Array.from({ length: options.count }, (_, at) => createClient(options, at));
   let done = 0;
+  let lastAt: number | undefined;
+  let longestPauseMs = 0;
   return {
     name: "conversations",
     done: () => done,
@@ -46,8 +55,11 @@ export function createConversationLoad(options: ConversationLoadOptions): Load {
       await Promise.all(
         clients.map(async (client) => {
           while (!signal.aborted) {
-            await takeTurn(client, options.gateways);
+            await takeTurn(client, options);
             done++;
+            const now = performance.now();
+            if (lastAt !== undefined) longestPauseMs = Math.max(longestPauseMs, now - lastAt);
+            lastAt = now;
           }
         }),
       );
@@ -56,6 +68,7 @@ export function createConversationLoad(options: ConversationLoadOptions): Load {
       await using kernel = await openKernel({ store: options.store, embedder: null });
       const sessions = await kernel.sessions({ limit: 1_000 });
       const seen = new Set<string>();
+      let messages = 0;
       for (const { id } of sessions) {
         await using session = await kernel.session(id);
         const log = (await logOf(session)).map(({ message }) => textsIn(message));
@@ -66,11 +79,16 @@ export function createConversationLoad(options: ConversationLoadOptions): Load {
         assert.ok(!seen.has(owner), `${owner} has more than one session`);
         seen.add(owner);
         const client = clients.find(({ name }) => name === owner) as Client;
+        assert.ok(
+          id.includes(client.person),
+          `${id} holds messages of ${owner}, a client of ${client.person}`,
+        );
         const said = getWire(client.api)
           .decode(client.agent.elements)
           .map(({ input }) => textsIn(input));
         const line = (await lineOf(session)).map(({ message }) => textsIn(message));
         assert.deepEqual(line, said, `the line of ${owner} is not its conversation`);
+        messages += said.length;
         for (const text of said)
           assert.equal(
             log.filter((one) => one === text).length,
@@ -79,32 +97,67 @@ export function createConversationLoad(options: ConversationLoadOptions): Load {
           );
       }
       assert.deepEqual([...seen].sort(), clients.map(({ name }) => name).sort());
+      const failures = [...options.record.people.values()].reduce((sum, one) => sum + one.failures, 0);
+      return {
+        conversations: seen.size,
+        messages,
+        repeated: failures,
+        longestPauseMs: Math.round(longestPauseMs),
+      };
     },
   };
 }
 
-function createClient({ gateways, seed }: ConversationLoadOptions, at: number): Client {
-  const name = `client-${seed}-${at}`;
-  const api = APIS[at % 3] as WireName;
-  const agent = new TestAgent(gateways[0] as { url: string }, api);
-  if (api === "openai-responses") agent.fields.store = false;
-  if (at % 2 === 0) agent.headers["x-longhaul-session"] = name;
-  return { name, api, agent, random: numbersFrom(seed * 1_000 + at), turn: 0 };
+/** The person of a client. */
+export function findPerson(people: readonly ClusterPerson[], client: string): ClusterPerson {
+  const number = Number(client.slice(client.lastIndexOf("-") + 1));
+  return people[number % people.length] as ClusterPerson;
 }
 
-async function takeTurn(client: Client, gateways: readonly { readonly url: string }[]): Promise<void> {
-  const { agent, random, name } = client;
+/** Fields that limit the output, by API. */
+const OUTPUT_FIELDS = {
+  anthropic: "max_tokens",
+  "openai-chat": "max_completion_tokens",
+  "openai-responses": "max_output_tokens",
+} as const;
+
+function createClient({ gateways, seed, people }: ConversationLoadOptions, at: number): Client {
+  const name = `client-${seed}-${at}`;
+  const api = APIS[at % 3] as (typeof APIS)[number];
+  const agent = new TestAgent(gateways[0] as { url: string }, api);
+  const person = findPerson(people, name);
+  agent.headers["x-longhaul-token"] = person.secret;
+  agent.fields[OUTPUT_FIELDS[api]] = MAX_OUTPUT_TOKENS;
+  if (api === "openai-responses") agent.fields.store = false;
+  if (Math.floor(at / 3) % 2 === 0) agent.headers["x-longhaul-session"] = name;
+  return { name, person: person.name, api, agent, random: numbersFrom(seed * 1_000 + at), turn: 0 };
+}
+
+async function takeTurn(
+  client: Client,
+  { gateways, record, budgets }: ConversationLoadOptions,
+): Promise<void> {
+  const { agent, random, name, person } = client;
   const turn = client.turn++;
   agent.elements.push(...agent.words(`${name} says ${turn}. ${output(turn, random(2_000))}`));
-  const begun = performance.now();
+  let begun = performance.now();
   for (;;) {
     agent.gateway = gateways[random(gateways.length)] as { url: string };
+    record.recordSent(person, Buffer.byteLength(JSON.stringify(agent.body())));
     // A gateway that dies, or waits for the database, gives no whole answer.
     const answer = await agent.send({ signal: AbortSignal.timeout(40_000) }).catch(() => undefined);
     if (answer?.status === 200 && answer.isWhole && isEnded(client.api, answer.text)) {
-      agent.elements.push(...agent.read(answer.text).elements);
+      const reply = agent.read(answer.text);
+      agent.elements.push(...reply.elements);
+      record.recordAcknowledged(person, Number(reply.text.match(/^Reply (\d+) /)?.[1]));
       return;
     }
+    if (answer?.status === 429 && answer.text.includes("is used up")) {
+      await budgets.raise(person);
+      begun = performance.now();
+      continue;
+    }
+    record.get(person).failures++;
     if (answer && answer.status !== 200 && answer.status !== 503)
       throw new Error(`${name} got ${answer.status}: ${answer.text.slice(0, 500)}`);
     if (performance.now() - begun > MAX_FAILING_MS) throw new Error(`${name} got no answer to turn ${turn}`);

@@ -3,7 +3,7 @@ import { claimOwner, releaseOwner } from "../../../src/base/owner.ts";
 import { openPostgresStore } from "../../../src/store/postgres/index.ts";
 import { makeHost } from "../../task/host.ts";
 import { checkEnded, findMaxRunning } from "../../task/workers/check-tasks.ts";
-import { type Actor, createProcessActor, type Load } from "./actor.ts";
+import { type Actor, createProcessActor, type Figures, type Load } from "./actor.ts";
 
 /** Settings of the workers of a cluster. */
 interface WorkerClusterOptions {
@@ -60,6 +60,7 @@ function createTaskLoad(url: string, atOnce: number): Load {
       });
     },
     async verify() {
+      let figures: Figures = {};
       await withHost(url, async ({ store }) => {
         const until = performance.now() + NOTICES_MS;
         for (const id of started)
@@ -71,7 +72,15 @@ function createTaskLoad(url: string, atOnce: number): Load {
             throw new Error(`${task.id} of the agent ${task.agent} ended as ${task.state}`);
         for (const [person, most] of await findMaxRunning(store, found.values()))
           if (most > MAX_PER_PERSON) throw new Error(`${person} had ${most} tasks at once`);
+        const tasks = [...found.values()];
+        figures = {
+          tasks: tasks.length,
+          completed: tasks.filter(({ state }) => state === "completed").length,
+          failed: tasks.filter(({ state }) => state === "failed").length,
+          takenOver: tasks.filter(({ resumes }) => resumes > 0).length,
+        };
       });
+      return figures;
     },
   };
 }

@@ -1,5 +1,6 @@
 import { LonghaulError } from "../../../model/errors.ts";
 import type { PostgresDatabase, Sql, Transaction } from "../connection/postgres-database.ts";
+import { BUDGET_FUNCTIONS } from "./budget-functions.ts";
 import { LOG_TABLES } from "./log-tables.ts";
 import { MEMORY_TABLES } from "./memory-tables.ts";
 import { OBJECT_TABLES } from "./object-tables.ts";
@@ -21,6 +22,7 @@ const SCHEMA_STEPS: readonly string[] = [
   TASK_QUEUE_COLUMNS,
   TEAM_TABLES,
   STATE_TABLE,
+  BUDGET_FUNCTIONS,
 ];
 
 /** First half of the advisory lock's key; the second is made of the schema's name. */

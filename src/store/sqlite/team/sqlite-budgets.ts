@@ -116,7 +116,10 @@ export class SqliteBudgets implements BudgetStore {
     await this.#db.transact(() => {
       for (const { budget, start, amount, has_lapsed: hasLapsed } of reserved.all(id)) {
         const spent = amounts.find((one) => one.budget === budget)?.amount ?? 0;
-        count.run(spent, hasLapsed === 1 ? 0 : (amount as number), budget as string, start as number);
+        const estimate = amount as number;
+        // A lapsed estimate has been counted as spent.
+        const [change, released] = hasLapsed === 1 ? [spent - estimate, 0] : [spent, estimate];
+        count.run(change, released, budget as string, start as number);
       }
       release.run(id);
     });
@@ -149,13 +152,17 @@ export class SqliteBudgets implements BudgetStore {
     return row ? toBudgetUse(row) : { budget, start, spent: 0, reserved: 0 };
   }
 
-  /** Takes expired reservations out of their sums. Their rows stay for a while, in case the request settles late. */
+  /**
+   * Counts expired reservations as spent: nobody knows whether the provider answered the request of a gateway that died.
+   * Their rows stay for a while, in case the request settles late.
+   */
   #lapse(now: number): void {
     const { expired, lapse, count, dropLapsed } = this.#statements;
     for (const row of expired.all(now)) {
       const [id, budget] = [row.id as string, row.budget as string];
       lapse.run(id, budget);
-      count.run(0, row.amount as number, budget, row.start as number);
+      const amount = row.amount as number;
+      count.run(amount, amount, budget, row.start as number);
     }
     dropLapsed.run(now - LAPSED_KEPT_MS);
   }
