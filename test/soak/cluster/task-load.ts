@@ -73,11 +73,12 @@ function createTaskLoad(url: string, atOnce: number): Load {
         for (const [person, most] of await findMaxRunning(store, found.values()))
           if (most > MAX_PER_PERSON) throw new Error(`${person} had ${most} tasks at once`);
         const tasks = [...found.values()];
+        const firstEpoch = Math.min(...tasks.map(({ epoch }) => epoch));
         figures = {
           tasks: tasks.length,
           completed: tasks.filter(({ state }) => state === "completed").length,
           failed: tasks.filter(({ state }) => state === "failed").length,
-          takenOver: tasks.filter(({ resumes }) => resumes > 0).length,
+          takenOver: tasks.filter(({ epoch }) => epoch > firstEpoch).length,
         };
       });
       return figures;
