@@ -38,6 +38,7 @@ import { Redactor } from "./redact/redactor.ts";
 import { RecentBodies } from "./request/recent-bodies.ts";
 import { ReferencedItems } from "./request/referenced-items.ts";
 import { ResponseIds } from "./thread/response-ids.ts";
+import { StoredItems } from "./thread/stored-items.ts";
 import { Threads } from "./thread/threads.ts";
 import { closeAgents, createAgents } from "./upstream/connection-agents.ts";
 import { PackedBodies } from "./upstream/packed-bodies.ts";
@@ -180,6 +181,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     warned: new BoundedMap<string, true>({ max: MAX_WARNED }),
     onError,
   };
+  const storedItems = new StoredItems(kernel);
   const reception = new Reception({
     services: {
       kernel,
@@ -197,7 +199,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
         maxStates: () => names().loops,
       }),
       responses: new ResponseIds(kernel, onError, () => names().responses),
-      items: new ReferencedItems(names),
+      items: new ReferencedItems(names, (person, ids) => storedItems.find(person, ids)),
+      storedItems,
       compactions: new KnownCompactions(kernel),
       agents,
       packedBodies: new PackedBodies(),

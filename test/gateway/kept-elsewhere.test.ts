@@ -103,6 +103,27 @@ describe("items that the provider keeps and the client names", () => {
     ]);
   });
 
+  test("are found in the log by a gateway that has not relayed them", async () => {
+    const { upstream, gateway, send } = await world();
+    const body = (input: readonly object[]) => ({ model: "gpt-4.1", stream: true, input });
+    const first = [user("One.")];
+    const second = [...first, named("msg_1"), user("Two.")];
+    const third = [...second, named("msg_2"), user("Three.")];
+    await send(first);
+    const other = await startGateway({ upstream: upstream.url, path: gateway.path });
+    await ask(other, { path: "/v1/responses", body: body(second) });
+    await send(third);
+    expect(upstream.heard.map(({ json }) => json.input)).toEqual([first, second, third]);
+    expect(await onlyLine(other)).toEqual([
+      "user|One.",
+      "assistant|Reply 1.",
+      "user|Two.",
+      "assistant|Reply 2.",
+      "user|Three.",
+      "assistant|Reply 3.",
+    ]);
+  });
+
   test("pass where nobody knows them", async () => {
     const { upstream, send } = await world();
     const input = [user("One."), named("msg_of_another_day"), user("Two.")];

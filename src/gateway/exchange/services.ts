@@ -5,6 +5,7 @@ import type { KnownCompactions } from "../call/known-compactions.ts";
 import type { LoopStates } from "../loops/loop-states.ts";
 import type { RequestServices } from "../request/read-request.ts";
 import type { ThreadServices } from "../thread/find-thread.ts";
+import type { StoredItems } from "../thread/stored-items.ts";
 import type { UpstreamServices } from "../upstream/upstream-services.ts";
 
 /** Services that all requests of a gateway share. */
@@ -12,6 +13,7 @@ export interface Services extends RequestServices, ThreadServices, CallServices,
   readonly kernel: Kernel;
   readonly loops: LoopStates;
   readonly compactions: KnownCompactions;
+  readonly storedItems: StoredItems;
   readonly spending: SpendingServices;
   /** Called once for each budget and period that is nearly used up. */
   readonly onBudgetWarning: (text: string) => void;

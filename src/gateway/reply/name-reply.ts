@@ -1,4 +1,5 @@
-import type { MessageInput } from "../../index.ts";
+import type { EntryId, MessageInput } from "../../index.ts";
+import type { WireObject } from "../../wire/wire.ts";
 import type { NameReply } from "../call/reply-recorder.ts";
 import type { Exchange } from "../exchange/exchange-state.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
@@ -23,8 +24,18 @@ export function createReplyNamer({
   const isStored = canBeReferenced(request) || chain !== undefined;
   const lead = chain ? [] : readLeadMessages(request, services.stored);
   const key = lead.map(buildCanonicalKey).join(" ");
+  const storeItems = async (entry: Promise<EntryId | undefined>, items: readonly WireObject[]) => {
+    try {
+      const id = await entry;
+      if (id !== undefined) await services.storedItems.add(principal, items, thread.session.id, id);
+    } catch (error) {
+      services.onStoreFailure(error);
+    }
+  };
   return (response, entry, items) => {
     if (all.store !== false) services.items.add(principal, items);
+    const isNamed = all.store !== false && items.length > 0;
+    const itemsStored = isNamed ? storeItems(entry, items) : undefined;
     const known = thread.storedLead;
     const isKnown = known?.key === key;
     const leadResponse = chain
@@ -47,11 +58,12 @@ export function createReplyNamer({
         ...(leadResponse !== undefined && { lead: leadResponse }),
       };
     });
-    return services.responses.add(principal, response, {
+    const placeStored = services.responses.add(principal, response, {
       place,
       isStored,
       ...(leadResponse === response && { lead }),
     });
+    return Promise.all([placeStored, itemsStored]).then(() => undefined);
   };
 }
 

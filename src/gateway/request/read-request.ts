@@ -6,6 +6,7 @@ import type { GatewayConfig } from "../config/config.ts";
 import type { Incoming } from "../door/incoming.ts";
 import { FaultError } from "../fault-error.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
+import type { PersonIds } from "../identity/person-ids.ts";
 import { readBodyFacts } from "./body-facts.ts";
 import type { BodyFacts } from "./body-memo.ts";
 import type { ByteRange } from "./byte-range.ts";
@@ -54,7 +55,7 @@ export async function readRequest(
   services: RequestServices,
 ): Promise<ParsedRequest | undefined> {
   try {
-    const request = await parseRequest(getWire(route.api), body, principal.id, services);
+    const request = await parseWithItems(getWire(route.api), body, principal, services);
     const fresh = request.messages.list.flatMap(({ raw }) => raw ?? []);
     await services.prepareStored(fresh, signal);
     trace.isStreamed = request.fields.isStreamed;
@@ -65,12 +66,26 @@ export async function readRequest(
   }
 }
 
-/** Parses a body. Throws `FaultError` if the API does not accept it, `OddBodyError` if only the provider can decide. */
+/** Parses a body, once more if it refers to items that are in the log and were not in memory. */
+async function parseWithItems(
+  api: Wire,
+  body: Buffer,
+  principal: PersonIds,
+  services: RequestServices,
+): Promise<ParsedRequest> {
+  const missing = new Set<string>();
+  const request = await parseRequest(api, body, principal.id, services, missing);
+  if (missing.size === 0 || !(await services.items.load(principal, missing))) return request;
+  return parseRequest(api, body, principal.id, services);
+}
+
+/** Parses a body; adds the ids of unknown items to `missing`. Throws `FaultError` if the API does not accept it, `OddBodyError` if only the provider can decide. */
 export async function parseRequest(
   api: Wire,
   body: Buffer,
   principal: string,
   { bodies, items, stored, prepareStored, config }: ParseServices,
+  missing = new Set<string>(),
 ): Promise<ParsedRequest> {
   const reading: MessageReading = {
     api,
@@ -89,7 +104,12 @@ export async function parseRequest(
       }),
     );
     const largeFields = await readLargeFields(api, plain, turns);
-    const cut: CutBody = { ...plain, largeFields, referenced: (id) => items.find(principal, id) };
+    const referenced = (id: string) => {
+      const item = items.find(principal, id);
+      if (!item) missing.add(id);
+      return item;
+    };
+    const cut: CutBody = { ...plain, largeFields, referenced };
     const fields = parseRequestFields(api, cut);
     // In the middle of a conversation, instructions are ordinary messages.
     const isMore = isChained(api, fields.all);
