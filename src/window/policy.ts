@@ -55,6 +55,8 @@ export interface Course {
   readonly shrinkFilters?: ReadonlySet<ShrinkFilter>;
   /** Results up to this place are not shortened any more, because a person has taken edits back since; default 0. */
   readonly settledSeq?: number;
+  /** Place of the last edit that removed content; messages after it are new since. Default 0. */
+  readonly editedSeq?: number;
   /** True if `digest` will be called between requests, so the policy may defer work until then. */
   readonly isPatient?: boolean;
 }

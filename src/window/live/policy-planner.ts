@@ -12,6 +12,7 @@ import { isWorthEditing } from "./edit-guard.ts";
 import type { WindowUpdate } from "./follower.ts";
 import type { LoadedWindow } from "./load-window.ts";
 import type { Meter } from "./meter.ts";
+import { findLastPlan } from "./removed-content.ts";
 import { createFloorError } from "./window-errors.ts";
 import { computeCachePrices, type WindowSettings } from "./window-settings.ts";
 
@@ -217,6 +218,7 @@ export class PolicyPlanner {
       past,
       calls: this.#calls,
       isPatient: true,
+      editedSeq: findLastPlan({ overlays }),
       ...(shrinkFilters && { shrinkFilters }),
       settledSeq: Math.max(
         0,

@@ -144,7 +144,9 @@ async function takeTurn(
   const turn = client.turn++;
   agent.elements.push(...agent.words(`${name} says ${turn}. ${output(turn, random(2_000))}`));
   let begun = performance.now();
+  const attempts: string[] = [];
   for (;;) {
+    const sentMs = performance.now();
     agent.gateway = gateways[random(gateways.length)] as { url: string };
     record.recordSent(person, Buffer.byteLength(JSON.stringify(agent.body())));
     // A gateway that dies, or waits for the database, gives no whole answer.
@@ -161,9 +163,14 @@ async function takeTurn(
       continue;
     }
     record.get(person).failures++;
+    const seconds = ((performance.now() - sentMs) / 1_000).toFixed(1);
+    attempts.push(
+      `${answer ? `${answer.status}${answer.isWhole ? "" : ", cut"}` : "no answer"} after ${seconds} s`,
+    );
     if (answer && answer.status !== 200 && answer.status !== 503)
       throw new Error(`${name} got ${answer.status}: ${answer.text.slice(0, 500)}`);
-    if (performance.now() - begun > MAX_FAILING_MS) throw new Error(`${name} got no answer to turn ${turn}`);
+    if (performance.now() - begun > MAX_FAILING_MS)
+      throw new Error(`${name} got no answer to turn ${turn}: ${attempts.slice(-20).join("; ")}`);
     await sleep(RETRY_MS);
   }
 }

@@ -25,7 +25,7 @@ import { keepGroups } from "./keep-groups.ts";
 import type { LonghaulOptions } from "./longhaul-options.ts";
 import { type MessageText, MessageTexts } from "./message-texts.ts";
 import { hasNewText, isSameList, listOriginals, toOriginal, withShrunk } from "./original-slots.ts";
-import { computeHighMark, computeLowMark, isColdRebuildDue } from "./rebuild-marks.ts";
+import { computeHighMark, computeLowMark, countNewTokens, isColdRebuildDue } from "./rebuild-marks.ts";
 
 /**
  * Content that may not leave but is too large is clipped to this share of the room, so that the next message does not
@@ -60,7 +60,7 @@ export class LonghaulRun implements PolicyRun {
   /** Total tokens of all messages; divided by `#replies`, it gives the average growth per call. */
   #totalTokens = 0;
   #replies = 0;
-  /** Tokens added since the last rebuild; the whole initial window counts for the first. */
+  /** Tokens added since the last rebuild; the whole initial window if there was none. */
   #newTokens: number;
   reason: string | undefined;
   /** True if the window has changed since the last fit; fitting an unchanged window again must change nothing. */
@@ -85,7 +85,7 @@ export class LonghaulRun implements PolicyRun {
     this.#texts = new MessageTexts(budget.tokens, tokensOf);
     this.#window = [...(course.window ?? [])];
     this.#tokens = budget.system + sumSlotTokens(this.#window);
-    this.#newTokens = this.#tokens;
+    this.#newTokens = countNewTokens(this.#window, course.editedSeq) ?? this.#tokens;
     this.#calls = course.calls ?? 0;
     const said = this.#window
       .filter((slot) => !isExtract(slot) && !isPage(slot))

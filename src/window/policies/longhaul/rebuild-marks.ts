@@ -1,4 +1,6 @@
 import type { Budget, CachePrices } from "../../policy.ts";
+import type { Slot } from "../../slot.ts";
+import { sumSlotTokens } from "../../sum-slot-tokens.ts";
 
 /** Between rebuilds the window may always grow by this times the root below, however expensive reads are. */
 const MIN_STRETCH = 2;
@@ -58,6 +60,14 @@ export function isColdRebuildDue(
 ): boolean {
   if (isUncached) return toolTokens > roomTokens * share && newTokens > lowTokens * NEW_SHARE;
   return toolTokens > Math.min(roomTokens * share, COLD_TOKENS) && newTokens > MIN_NEW_TOKENS;
+}
+
+/**
+ * Tokens added since an edit at a place of the line, so that a run that takes over from another process counts as that one
+ * would; undefined without an edit.
+ */
+export function countNewTokens(window: readonly Slot[], editedSeq: number | undefined): number | undefined {
+  return editedSeq ? sumSlotTokens(window.filter(({ seq }) => seq > editedSeq)) : undefined;
 }
 
 function computeStretch({ read, write }: CachePrices): number {
