@@ -6,9 +6,12 @@ import { EXPAND_TOOL, MAX_RESULTS, SAVE_TOOL } from "../../recall/recall-tools.t
 import { runWithTimeout } from "../../recall/run-with-timeout.ts";
 import type { RecallCall, RecallCallResult } from "./round-format.ts";
 
-/** Limits of one round: calls carried out, and time for all of them together. */
+/**
+ * Limits of one round: calls carried out, and time for all of them together. The first recall of a process loads the
+ * embedder and parts of the index; on a busy machine that took more than ten seconds, and the model got nothing.
+ */
 const MAX_CALLS = 8;
-const TIMEOUT_MS = 8_000;
+const TIMEOUT_MS = 30_000;
 /** The part of that time reserved for indexing new entries. */
 const WAIT_MS = 2_000;
 
