@@ -217,10 +217,7 @@ export class ThreadCall {
   }
 
   /** A recorder that stores the reply while it is relayed. */
-  createRecorder(
-    reader: ReplyReader = this.request.api.createReader(),
-    hooks: ReplyHooks = {},
-  ): ReplyRecorder {
+  createRecorder(reader = this.request.api.createReader(), hooks: ReplyHooks = {}): ReplyRecorder {
     return new ReplyRecorder(this.thread.session, reader, {
       prepare: (message) => this.thread.prepareStored(message),
       stored: (message) => this.thread.stored(message, buildCanonicalKey(message)),
