@@ -8,7 +8,7 @@ import type { RecallCall, RecallCallResult } from "./round-format.ts";
 
 /**
  * Limits of one round: calls carried out, and time for all of them together. The first recall of a process loads the
- * embedder and parts of the index; on a busy machine that took more than ten seconds, and the model got nothing.
+ * embedder and parts of the index, which takes long on a busy machine.
  */
 const MAX_CALLS = 8;
 const TIMEOUT_MS = 30_000;
