@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LonghaulError } from "../../model/errors.ts";
+import { FileCommits } from "./file-commits.ts";
 import { resultCodeOf, toStoreError } from "./store-error.ts";
 
 const SQLITE_BUSY = 5;
@@ -21,6 +22,15 @@ export class Database {
   readonly #commit: StatementSync;
   readonly #rollback: StatementSync;
   readonly #dataVersion: StatementSync;
+  readonly #commits: FileCommits;
+  readonly #endTick = () => {
+    this.#isInTick = false;
+  };
+  #moment = 0;
+  #isInTick = false;
+  /** A write transaction has begun, and nobody has asked for the moment yet. */
+  #hasBegun = false;
+  #overwrites = 0;
   #closed = false;
 
   constructor(path: string, connection: DatabaseSync, busyTimeoutMs: number) {
@@ -32,6 +42,7 @@ export class Database {
     this.#commit = connection.prepare("COMMIT");
     this.#rollback = connection.prepare("ROLLBACK");
     this.#dataVersion = connection.prepare("PRAGMA data_version");
+    this.#commits = new FileCommits(path);
   }
 
   prepare(sql: string): StatementSync {
@@ -43,20 +54,47 @@ export class Database {
     return (this.#dataVersion.get() as { data_version: number }).data_version;
   }
 
-  /** Runs `work` in a write transaction; any throw rolls it back. Waits for other writers up to the busy timeout. */
+  /**
+   * Changes whenever another connection may have committed: with each tick, within each write transaction of this
+   * connection, and with each commit of another one in this process. A tick ends when no microtask is left, so a process
+   * that learns of a commit by any event is in a later one.
+   */
+  get moment(): number {
+    const isOthers = this.#commits.takeOthers();
+    if (isOthers || this.#hasBegun || !this.#isInTick) this.#moment++;
+    this.#hasBegun = false;
+    if (!this.#isInTick) {
+      this.#isInTick = true;
+      process.nextTick(this.#endTick);
+    }
+    return this.#moment;
+  }
+
+  /** Changes whenever `transact` may have changed any row, and when a transaction was undone. */
+  get overwrites(): number {
+    return this.#overwrites;
+  }
+
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  /**
+   * Runs `work` in a write transaction; any throw rolls it back. Waits for other writers up to the busy timeout. Cached
+   * sessions and entries are read again afterwards.
+   */
   transact<T>(work: () => T): Promise<T> {
-    return this.#retryWhileBusy(() => {
-      this.#begin.run();
-      let result: T;
-      try {
-        result = work();
-        this.#commit.run();
-      } catch (error) {
-        this.#undo();
-        throw error;
-      }
-      return result;
+    return this.#write(work, () => {
+      this.#overwrites++;
     });
+  }
+
+  /**
+   * `transact` for work that changes no session and no entry, or that keeps their caches right by itself: in `onCommit`,
+   * which runs before anything else can.
+   */
+  transactBeside<T>(work: () => T, onCommit?: () => void): Promise<T> {
+    return this.#write(work, onCommit);
   }
 
   /** Runs a single read; use `snapshot` for several statements. */
@@ -106,10 +144,32 @@ export class Database {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#commits.close();
     this.#connection.close();
   }
 
+  #write<T>(work: () => T, onCommit: (() => void) | undefined): Promise<T> {
+    return this.#retryWhileBusy(() => {
+      this.#begin.run();
+      this.#hasBegun = true;
+      let result: T;
+      try {
+        result = work();
+        this.#commit.run();
+      } catch (error) {
+        this.#undo();
+        throw error;
+      } finally {
+        this.#hasBegun = false;
+      }
+      this.#commits.add();
+      onCommit?.();
+      return result;
+    });
+  }
+
   #undo(): void {
+    this.#overwrites++;
     try {
       this.#rollback.run();
     } catch {

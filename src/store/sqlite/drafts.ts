@@ -40,7 +40,7 @@ export class Drafts implements DraftStore {
   }
 
   async write(draft: DraftWrite): Promise<void> {
-    await this.#db.transact(() => {
+    await this.#db.transactBeside(() => {
       const { number: session } = this.#cache.require(draft.session);
       if (draft.blobs) this.#refs.requireAll(draft.blobs);
       const { number } = this.#statements.upsert.get(
@@ -74,7 +74,7 @@ export class Drafts implements DraftStore {
   }
 
   async delete(id: string): Promise<boolean> {
-    return this.#db.transact(() => this.deleteWithin(id));
+    return this.#db.transactBeside(() => this.deleteWithin(id));
   }
 
   /** `delete` for callers inside a write transaction. */

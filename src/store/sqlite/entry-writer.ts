@@ -1,6 +1,7 @@
 import type { Clock } from "../../model/clock.ts";
+import type { SessionId } from "../../model/entry.ts";
 import { LonghaulError } from "../../model/errors.ts";
-import type { AppendOutcome, AppendRequest, AppendResult, NewEntry } from "../entry-store.ts";
+import type { AppendOutcome, AppendRequest, AppendResult, NewEntry, StoredEntry } from "../entry-store.ts";
 import { chooseEntryTime } from "../entry-time.ts";
 import { toKindNumber } from "../kind-numbers.ts";
 import { createPositionConflict } from "../refusals.ts";
@@ -42,6 +43,9 @@ export class EntryWriter {
   readonly #setLine;
   /** The session whose cached state was confirmed in this transaction; it cannot change while the lock is held. */
   #proven: SessionState | undefined;
+  /** The entries of this transaction, to keep in memory after its commit. */
+  #written: StoredEntry[] = [];
+  #writtenKeys: number[] = [];
 
   constructor(db: Database, near: EntryWriterDeps) {
     this.#deps = near;
@@ -55,6 +59,15 @@ export class EntryWriter {
   /** Must be called at the start of each transaction. */
   begin(): void {
     this.#proven = undefined;
+    this.#written = [];
+    this.#writtenKeys = [];
+  }
+
+  /** Must be called with each commit, before anything else runs. */
+  keepWritten(): void {
+    const { hot } = this.#deps.cache;
+    for (const [index, entry] of this.#written.entries()) hot.add(this.#writtenKeys[index] as number, entry);
+    this.begin();
   }
 
   /** Checks every reason for refusal before the first write, so that a refused request changes nothing. */
@@ -115,14 +128,21 @@ export class EntryWriter {
       else if (!this.#insertFirst(key, at, entry, state.number)) return undefined;
       this.#proven = state;
       if (entry.blobs) this.#deps.refs.add(key, entry.blobs);
-      if (entry.kind === "line") this.#setLine.run(seq, state.number);
+      if (entry.kind === "line") this.#setLineSeq(request.session, state.number, seq);
       state.seq = seq;
       state.at = at;
       ats.push(at);
+      this.#written.push({ seq, at, kind: entry.kind, payload: entry.payload });
+      this.#writtenKeys.push(key);
     }
     if (request.finishes !== undefined) this.#deps.drafts.deleteWithin(request.finishes);
     for (const hold of request.holds ?? []) this.#deps.holds.release(hold);
     return { firstSeq, ats };
+  }
+
+  #setLineSeq(session: SessionId, number: number, seq: number): void {
+    this.#setLine.run(seq, number);
+    this.#deps.cache.records.forget(session);
   }
 
   #insertFirst(key: number, at: number, { kind, payload }: NewEntry, sessionNumber: number): boolean {

@@ -32,7 +32,7 @@ export class Intakes implements IntakeStore {
   async open(name: string, session: SessionId): Promise<IntakeState> {
     const known = await this.get(name);
     if (known) return known;
-    return this.#db.transact(() => {
+    return this.#db.transactBeside(() => {
       const row = this.#statements.byName.get(name);
       if (row) return toState(row);
       this.#statements.insert.run(name, this.#cache.require(session).number);
@@ -65,7 +65,7 @@ export class Intakes implements IntakeStore {
     stamp: number,
     saved: Pick<IntakeState, "checkpoint" | "progress">,
   ): Promise<number> {
-    return this.#db.transact(() => {
+    return this.#db.transactBeside(() => {
       this.#advance(this.require(name, stamp), saved);
       return stamp + 1;
     });

@@ -19,7 +19,7 @@ export class Leases implements LeaseStore {
   }
 
   claim({ name, owner, expiresAt }: Lease, now: number): Promise<Lease | undefined> {
-    return this.#db.transact(() => {
+    return this.#db.transactBeside(() => {
       const row = this.#statements.get.get(name);
       const known = row && toLease(row);
       if (known && known.owner !== owner && known.expiresAt > now) return known;
@@ -29,13 +29,13 @@ export class Leases implements LeaseStore {
   }
 
   async release(name: string, owner: string): Promise<void> {
-    await this.#db.transact(() => {
+    await this.#db.transactBeside(() => {
       this.#statements.remove.run(name, owner);
     });
   }
 
   dropExpired(before: number): Promise<number> {
-    return this.#db.transact(() => Number(this.#statements.dropExpired.run(before).changes));
+    return this.#db.transactBeside(() => Number(this.#statements.dropExpired.run(before).changes));
   }
 
   get(name: string): Promise<Lease | undefined> {

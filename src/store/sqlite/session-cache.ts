@@ -5,7 +5,9 @@ import { createSessionNotFound } from "../refusals.ts";
 import { MAX_SEQ } from "../seq-limit.ts";
 import type { Database, Row } from "./database.ts";
 import { seqOfKey, toEntryKey } from "./entry-key.ts";
+import { HotEntries } from "./hot-entries.ts";
 import { isDamagedPage } from "./read-around-damage.ts";
+import { SessionRecords } from "./session-records.ts";
 
 /** Cached head of a session's log, kept up to date by the appends of this process. */
 export interface SessionState {
@@ -17,34 +19,56 @@ export interface SessionState {
 const MAX_SESSIONS = 2048;
 
 /**
- * Caches number and head of the sessions in use. The result of `find` may be stale when other processes write;
- * `refresh` clears the cache if another connection has committed.
+ * Caches the sessions in use: number and head, record, and the entries just appended. Everything but `find` is as the
+ * file says: once a tick, and in each write transaction, the cache asks whether another connection has committed, and
+ * starts again if so. The result of `find` may be stale when others write.
  */
 export class SessionCache {
+  readonly records: SessionRecords;
+  readonly hot = new HotEntries();
   readonly #db: Database;
   readonly #states = new BoundedMap<SessionId, SessionState>({ max: MAX_SESSIONS });
   readonly #numberOf;
   readonly #headOf;
   #dataVersion = -1;
+  #moment = -1;
+  #overwrites = -1;
 
   constructor(db: Database) {
     this.#db = db;
+    this.records = new SessionRecords(db);
     this.#numberOf = db.prepare("SELECT number FROM sessions WHERE id = ?");
     this.#headOf = db.prepare(
       "SELECT key, at FROM entries WHERE key > ? AND key <= ? ORDER BY key DESC LIMIT 1",
     );
   }
 
-  /** Must be called before a decision is based on cached state. */
-  refresh(): void {
+  get sizeBytes(): number {
+    return this.hot.sizeBytes + this.records.sizeBytes;
+  }
+
+  /** True if the cache can be used without a question to the file: `refresh` would ask nothing. */
+  get isFresh(): boolean {
+    const { isClosed, moment, overwrites } = this.#db;
+    return !isClosed && moment === this.#moment && overwrites === this.#overwrites;
+  }
+
+  /** Must be called before a decision is based on cached state; false if that was outdated. */
+  refresh(): boolean {
+    const isOverwritten = this.#dropOverwritten();
+    const { moment } = this.#db;
+    if (moment === this.#moment) return !isOverwritten;
     const version = this.#db.dataVersion();
-    if (version === this.#dataVersion) return;
+    const isOutdated = version !== this.#dataVersion;
+    if (isOutdated) this.forgetAll();
     this.#dataVersion = version;
-    this.#states.clear();
+    this.#moment = moment;
+    return !isOutdated && !isOverwritten;
   }
 
   /** The cached state of a session; undefined if the session does not exist. */
   find(id: SessionId): SessionState | undefined {
+    this.#dropOverwritten();
     const known = this.#states.use(id);
     if (known) return known;
     const row = this.#numberOf.get(id);
@@ -58,6 +82,11 @@ export class SessionCache {
     };
     this.#states.set(id, state);
     return state;
+  }
+
+  /** The state of a session if it is in memory; right while `isFresh`. */
+  peek(id: SessionId): SessionState | undefined {
+    return this.#states.use(id);
   }
 
   #lastRow(id: SessionId, number: number): Row | undefined {
@@ -81,11 +110,21 @@ export class SessionCache {
 
   forget(id: SessionId): void {
     this.#states.delete(id);
+    this.records.forget(id);
   }
 
-  /** Must be called after a rollback, when cached states may be ahead of the store. */
   forgetAll(): void {
     this.#states.clear();
+    this.records.clear();
+    this.hot.clear();
+  }
+
+  /** After a rollback, cached states may be ahead of the store; after other writes they may be behind. */
+  #dropOverwritten(): boolean {
+    if (this.#overwrites === this.#db.overwrites) return false;
+    this.#overwrites = this.#db.overwrites;
+    this.forgetAll();
+    return true;
   }
 }
 

@@ -63,7 +63,7 @@ export class SqliteBlobs implements BlobStore {
       const staged = await this.#files.stage(bytes, hold, options);
       let created: boolean;
       try {
-        created = await this.#db.transact(() => {
+        created = await this.#db.transactBeside(() => {
           const settled = this.#files.settle(staged);
           const digest = toDigestBytes(staged.digest);
           if (!this.#statements.known.get(digest)) this.#statements.add.run(digest, staged.sizeBytes);
@@ -82,7 +82,7 @@ export class SqliteBlobs implements BlobStore {
   }
 
   async release(holds: readonly string[]): Promise<void> {
-    await this.#db.transact(() => {
+    await this.#db.transactBeside(() => {
       for (const hold of holds) this.#eraser.eraseBlobs(this.#holds.release(hold));
     });
   }

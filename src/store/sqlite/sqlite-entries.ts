@@ -57,18 +57,14 @@ export class SqliteEntries implements EntryStore {
 
   async append(requests: readonly AppendRequest[]): Promise<readonly AppendOutcome[]> {
     const { writer } = this.#deps;
-    try {
-      const outcomes = await this.#db.transact(() => {
-        writer.begin();
-        return requests.map((request) => writer.append(request));
-      });
-      this.#ownCommits++;
-      this.#deps.onCommit();
-      return outcomes;
-    } catch (error) {
-      this.#deps.cache.forgetAll();
-      throw error;
-    }
+    const work = () => {
+      writer.begin();
+      return requests.map((request) => writer.append(request));
+    };
+    const outcomes = await this.#db.transactBeside(work, () => writer.keepWritten());
+    this.#ownCommits++;
+    this.#deps.onCommit();
+    return outcomes;
   }
 
   /**
@@ -86,20 +82,41 @@ export class SqliteEntries implements EntryStore {
   }
 
   get(session: SessionId, seq: number): Promise<StoredEntry | undefined> {
+    const hot = this.#getHot(session, seq);
+    if (hot && this.#deps.cache.isFresh) return Promise.resolve(hot);
     return this.#db.read(() => {
       if (seq < 1 || seq > MAX_SEQ) return undefined;
+      if (hot && this.#deps.cache.refresh()) return hot;
       return this.#hitOrRefresh(session, (number) => this.#get(number, seq));
     });
   }
 
   read(session: SessionId, query: EntryQuery): Promise<readonly StoredEntry[]> {
+    const hot = this.#readHot(session, query);
+    if (hot && this.#deps.cache.isFresh) return Promise.resolve(hot);
     return this.#db.read(() => {
+      if (hot && this.#deps.cache.refresh()) return hot;
       const found = this.#hitOrRefresh(session, (number) => {
         const stored = this.#read(session, number, query);
         return stored.length > 0 ? stored : undefined;
       });
       return found ?? [];
     });
+  }
+
+  /** The entry in memory, which may be outdated. */
+  #getHot(session: SessionId, seq: number): StoredEntry | undefined {
+    const state = this.#deps.cache.peek(session);
+    return state && this.#deps.cache.hot.get(state.number, seq);
+  }
+
+  /** The entries of a query if all are in memory; they and the head may be outdated. */
+  #readHot(session: SessionId, query: EntryQuery): StoredEntry[] | undefined {
+    const { cache } = this.#deps;
+    const state = cache.peek(session);
+    if (!state) return undefined;
+    const range = { from: Math.max(query.from, 1), to: Math.min(query.to, state.seq) };
+    return cache.hot.read(state.number, { ...query, ...range });
   }
 
   #get(number: number, seq: number): StoredEntry | undefined {
@@ -130,6 +147,9 @@ export class SqliteEntries implements EntryStore {
   }
 
   head(session: SessionId): Promise<Head> {
+    const { cache } = this.#deps;
+    const hot = cache.isFresh ? cache.peek(session) : undefined;
+    if (hot) return Promise.resolve({ seq: hot.seq, at: hot.at });
     return this.#db.read(() => {
       const { seq, at } = this.#deps.cache.require(session);
       return { seq, at };

@@ -2,14 +2,12 @@ import type { SessionId } from "../../model/entry.ts";
 import type { FreedCounts } from "../freed-counts.ts";
 import { createHasChildren } from "../refusals.ts";
 import type { NewSession, SessionQuery, SessionRecord, SessionSize, SessionStore } from "../session-store.ts";
-import type { Database, Row } from "./database.ts";
+import type { Database } from "./database.ts";
 import { checkSessionNumber } from "./entry-key.ts";
 import type { Eraser } from "./eraser.ts";
 import type { SessionCache } from "./session-cache.ts";
+import { RECORD_COLUMNS, RECORD_TABLES, toRecord } from "./session-records.ts";
 import { readSessionSizes } from "./session-sizes.ts";
-
-const COLUMNS = "s.number, s.id, p.id AS parent, s.relation, s.created_at, s.title, s.meta, s.line_seq";
-const FROM = "sessions s LEFT JOIN sessions p ON p.number = s.parent";
 
 /** Sessions in SQLite. */
 export class SqliteSessions implements SessionStore {
@@ -25,19 +23,18 @@ export class SqliteSessions implements SessionStore {
     this.#eraser = eraser;
     this.#onCommit = committed;
     this.#statements = {
-      byId: db.prepare(`SELECT ${COLUMNS} FROM ${FROM} WHERE s.id = ?`),
       insert: db.prepare(
         "INSERT INTO sessions (id, parent, relation, created_at, title, meta) VALUES (?, ?, ?, ?, ?, ?)",
       ),
       lastNumber: db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'sessions'"),
       list: db.prepare(
-        `SELECT ${COLUMNS} FROM ${FROM} WHERE s.id IS NOT NULL AND s.number < ? ORDER BY s.number DESC LIMIT ?`,
+        `SELECT ${RECORD_COLUMNS} FROM ${RECORD_TABLES} WHERE s.id IS NOT NULL AND s.number < ? ORDER BY s.number DESC LIMIT ?`,
       ),
       listOfParent: db.prepare(
-        `SELECT ${COLUMNS} FROM ${FROM} WHERE s.id IS NOT NULL AND s.parent = ? AND s.number < ? ORDER BY s.number DESC LIMIT ?`,
+        `SELECT ${RECORD_COLUMNS} FROM ${RECORD_TABLES} WHERE s.id IS NOT NULL AND s.parent = ? AND s.number < ? ORDER BY s.number DESC LIMIT ?`,
       ),
       listOfPrefix: db.prepare(
-        `SELECT ${COLUMNS} FROM ${FROM} WHERE s.id >= ? AND s.id < ? AND s.number < ? ORDER BY s.number DESC LIMIT ?`,
+        `SELECT ${RECORD_COLUMNS} FROM ${RECORD_TABLES} WHERE s.id >= ? AND s.id < ? AND s.number < ? ORDER BY s.number DESC LIMIT ?`,
       ),
       update: db.prepare("UPDATE sessions SET title = ?, meta = ? WHERE number = ?"),
       forgetIntakes: db.prepare(
@@ -52,13 +49,16 @@ export class SqliteSessions implements SessionStore {
 
   async open(session: NewSession): Promise<{ record: SessionRecord; created: boolean }> {
     const known = await this.get(session.id);
-    return known ? { record: known, created: false } : this.#db.transact(() => this.openWithin(session));
+    return known
+      ? { record: known, created: false }
+      : this.#db.transactBeside(() => this.openWithin(session));
   }
 
   /** `open` for callers inside a write transaction. */
   openWithin(session: NewSession): { record: SessionRecord; created: boolean } {
     const known = this.#find(session.id);
-    if (known) return { record: toRecord(known), created: false };
+    if (known) return { record: known, created: false };
+    this.#cache.forget(session.id);
     const parent = session.parent === undefined ? null : this.#numberOf(session.parent);
     const meta = session.meta === undefined ? null : JSON.stringify(session.meta);
     checkSessionNumber(((this.#statements.lastNumber.get()?.seq as number | undefined) ?? 0) + 1);
@@ -73,11 +73,9 @@ export class SqliteSessions implements SessionStore {
     return { record: { ...session, lineSeq: 0 }, created: true };
   }
 
-  async get(id: SessionId): Promise<SessionRecord | undefined> {
-    return this.#db.read(() => {
-      const row = this.#find(id);
-      return row && toRecord(row);
-    });
+  get(id: SessionId): Promise<SessionRecord | undefined> {
+    const known = this.#cache.isFresh ? this.#cache.records.peek(id) : undefined;
+    return known ? Promise.resolve(known.record) : this.#db.read(() => this.#find(id));
   }
 
   async list(query: SessionQuery): Promise<readonly SessionRecord[]> {
@@ -101,11 +99,12 @@ export class SqliteSessions implements SessionStore {
     id: SessionId,
     change: Partial<Pick<SessionRecord, "title" | "meta">>,
   ): Promise<SessionRecord> {
-    return this.#db.transact(() => {
+    return this.#db.transactBeside(() => {
       const number = this.#numberOf(id);
-      const next = { ...toRecord(this.#find(id) as Row), ...change };
+      const next = { ...(this.#find(id) as SessionRecord), ...change };
       const meta = next.meta === undefined ? null : JSON.stringify(next.meta);
       this.#statements.update.run(next.title ?? null, meta, number);
+      this.#cache.records.forget(id);
       return next;
     });
   }
@@ -130,33 +129,13 @@ export class SqliteSessions implements SessionStore {
     return readSessionSizes(this.#db);
   }
 
-  #find(id: SessionId): Row | undefined {
-    return this.#statements.byId.get(id);
+  #find(id: SessionId): SessionRecord | undefined {
+    this.#cache.refresh();
+    const known = this.#cache.records.peek(id);
+    return known ? known.record : this.#cache.records.read(id);
   }
 
   #numberOf(id: SessionId): number {
     return this.#cache.require(id).number;
-  }
-}
-
-function toRecord(row: Row): SessionRecord {
-  return {
-    id: row.id as string,
-    ...(row.parent !== null && { parent: row.parent as string }),
-    ...(row.relation !== null && { relation: row.relation as "child" | "fork" }),
-    createdAt: row.created_at as number,
-    ...(row.title !== null && { title: row.title as string }),
-    ...parseMeta(row.meta as string | null),
-    lineSeq: row.line_seq as number,
-  };
-}
-
-/** Omits damaged meta, which must not make the session or the list unreadable. */
-function parseMeta(text: string | null): Pick<SessionRecord, "meta"> {
-  if (text === null) return {};
-  try {
-    return { meta: JSON.parse(text) };
-  } catch {
-    return {};
   }
 }

@@ -120,6 +120,7 @@ class SqliteStore implements Store {
   readonly #files: BlobFiles;
   readonly #clock: Clock;
   readonly #commits: Commits;
+  readonly #cache: SessionCache;
   readonly #eraser: Eraser;
   readonly #logPath: string;
   readonly #inode: number | undefined;
@@ -139,6 +140,7 @@ class SqliteStore implements Store {
     this.#files = files;
     this.#clock = clock;
     const cache = new SessionCache(db);
+    this.#cache = cache;
     const refs = new BlobRefs(db);
     const holds = new BlobHolds(db, clock);
     this.#eraser = new Eraser(db, files);
@@ -221,11 +223,12 @@ class SqliteStore implements Store {
   }
 
   cacheBytes(): number {
-    return this.memory.cacheBytes();
+    return this.memory.cacheBytes() + this.#cache.sizeBytes;
   }
 
   dropCaches(): void {
     this.memory.dropCaches();
+    this.#cache.forgetAll();
     this.#db.shrink();
   }
 

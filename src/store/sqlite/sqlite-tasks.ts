@@ -111,7 +111,7 @@ export class SqliteTasks implements TaskStore {
   }
 
   async request(id: TaskId, wish: TaskRequest, reason?: string): Promise<TaskRecord | undefined> {
-    return this.#db.transact(() => {
+    return this.#db.transactBeside(() => {
       const task = this.#find(id);
       if (!task || isTerminal(task.state) || task.wish === "kill" || task.wish === wish) return task;
       this.#statements.wish.run(wish, reason ?? null, id);
@@ -120,7 +120,7 @@ export class SqliteTasks implements TaskStore {
   }
 
   async change(change: TaskChange): Promise<TaskRecord> {
-    return this.#db.transact(() => {
+    return this.#db.transactBeside(() => {
       this.check(change);
       this.apply(change, "", 0);
       return this.#find(change.id) as TaskRecord;

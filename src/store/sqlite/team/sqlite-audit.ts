@@ -19,7 +19,7 @@ export class SqliteAudit implements AuditStore {
   }
 
   append(act: AuditAct): Promise<AuditEntry> {
-    return this.#db.transact(() => this.record(act));
+    return this.#db.transactBeside(() => this.record(act));
   }
 
   list({ after, limit }: { after: number; limit: number }): Promise<readonly AuditEntry[]> {

@@ -61,14 +61,14 @@ export class SqliteBudgets implements BudgetStore {
   }
 
   async put(budget: TeamBudget, act: AuditAct): Promise<void> {
-    await this.#db.transact(() => {
+    await this.#db.transactBeside(() => {
       this.write(budget);
       this.#audit.record(act);
     });
   }
 
   remove(id: string, act: AuditAct): Promise<boolean> {
-    return this.#db.transact(() => {
+    return this.#db.transactBeside(() => {
       if (this.#statements.remove.run(id).changes === 0) return false;
       this.#audit.record(act);
       return true;
@@ -87,7 +87,7 @@ export class SqliteBudgets implements BudgetStore {
   reserve(reservation: BudgetReservation, now: number): Promise<ReservationResult> {
     const { id, owner, expiresAt } = reservation;
     const { isReserved, exists, dropUses, putUse, reserve } = this.#statements;
-    return this.#db.transact(() => {
+    return this.#db.transactBeside(() => {
       this.#lapse(now);
       // A budget that was removed meanwhile limits nothing.
       const shares = reservation.shares.filter(({ budget }) => exists.get(budget));
@@ -113,7 +113,7 @@ export class SqliteBudgets implements BudgetStore {
 
   async settle(id: string, amounts: readonly { budget: string; amount: number }[]): Promise<void> {
     const { reserved, count, release } = this.#statements;
-    await this.#db.transact(() => {
+    await this.#db.transactBeside(() => {
       for (const { budget, start, amount, has_lapsed: hasLapsed } of reserved.all(id)) {
         const spent = amounts.find((one) => one.budget === budget)?.amount ?? 0;
         const estimate = amount as number;
@@ -126,7 +126,7 @@ export class SqliteBudgets implements BudgetStore {
   }
 
   async renew(owner: string, expiresAt: number): Promise<void> {
-    await this.#db.transact(() => {
+    await this.#db.transactBeside(() => {
       this.#statements.renew.run(expiresAt, owner);
     });
   }

@@ -56,7 +56,7 @@ export class SqlitePeople implements PeopleStore {
   }
 
   async put(person: Person, act: AuditAct): Promise<void> {
-    await this.#db.transact(() => {
+    await this.#db.transactBeside(() => {
       this.write(person);
       this.#audit.record(act);
     });
@@ -80,7 +80,7 @@ export class SqlitePeople implements PeopleStore {
     { person, othersEndAt }: { person?: Person; othersEndAt?: number },
     act: AuditAct,
   ): Promise<void> {
-    await this.#db.transact(() => {
+    await this.#db.transactBeside(() => {
       if (person) this.write(person);
       this.writeToken(token);
       if (othersEndAt !== undefined)
@@ -90,7 +90,7 @@ export class SqlitePeople implements PeopleStore {
   }
 
   revoke(person: string, at: number, act: AuditAct): Promise<number> {
-    return this.#db.transact(() => {
+    return this.#db.transactBeside(() => {
       const { changes } = this.#statements.revoke.run(at, person, at);
       this.#audit.record(act);
       return Number(changes);
@@ -98,7 +98,7 @@ export class SqlitePeople implements PeopleStore {
   }
 
   remove(person: string, act: AuditAct): Promise<RemovedPerson> {
-    return this.#db.transact(() => {
+    return this.#db.transactBeside(() => {
       const tokens = Number(this.#statements.removeTokens.run(person).changes);
       const budgets = Number(this.#statements.removeBudgets.run(person).changes);
       const people = Number(this.#statements.remove.run(person).changes);

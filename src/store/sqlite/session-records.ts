@@ -1,0 +1,97 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
+import type { SessionId } from "../../model/entry.ts";
+import type { Json } from "../../model/json.ts";
+import type { SessionRecord } from "../session-store.ts";
+import type { Database, Row } from "./database.ts";
+
+/** Columns and tables of a row that `toRecord` converts. */
+export const RECORD_COLUMNS =
+  "s.number, s.id, p.id AS parent, s.relation, s.created_at, s.title, s.meta, s.line_seq";
+export const RECORD_TABLES = "sessions s LEFT JOIN sessions p ON p.number = s.parent";
+
+const MAX_BYTES = 2 * 1024 * 1024;
+/** Approximate memory of a record besides title and meta. */
+const RECORD_BYTES = 400;
+
+/** A record with its size; without one, the session does not exist. */
+interface CachedRecord {
+  readonly record: SessionRecord | undefined;
+  readonly sizeBytes: number;
+}
+
+/** The records of the sessions in use, also of ids without a session. Its owner keeps it current. */
+export class SessionRecords {
+  readonly #records = new BoundedMap<SessionId, CachedRecord>({
+    max: MAX_BYTES,
+    weigh: ({ sizeBytes }, id) => sizeBytes + id.length,
+  });
+  readonly #byId;
+
+  constructor(db: Database) {
+    this.#byId = db.prepare(`SELECT ${RECORD_COLUMNS} FROM ${RECORD_TABLES} WHERE s.id = ?`);
+  }
+
+  get sizeBytes(): number {
+    return this.#records.weight;
+  }
+
+  /** The record in memory; undefined if nothing is known about the session. */
+  peek(id: SessionId): Pick<CachedRecord, "record"> | undefined {
+    return this.#records.use(id);
+  }
+
+  /** Reads a record and keeps it. */
+  read(id: SessionId): SessionRecord | undefined {
+    const row = this.#byId.get(id);
+    const record = row && freezeRecord(toRecord(row));
+    const sizeBytes = RECORD_BYTES + (record ? measureRow(row) : 0);
+    this.#records.set(id, { record, sizeBytes });
+    return record;
+  }
+
+  forget(id: SessionId): void {
+    this.#records.delete(id);
+  }
+
+  clear(): void {
+    this.#records.clear();
+  }
+}
+
+function measureRow(row: Row): number {
+  return ((row.title as string | null)?.length ?? 0) + ((row.meta as string | null)?.length ?? 0) * 4;
+}
+
+export function toRecord(row: Row): SessionRecord {
+  return {
+    id: row.id as string,
+    ...(row.parent !== null && { parent: row.parent as string }),
+    ...(row.relation !== null && { relation: row.relation as "child" | "fork" }),
+    createdAt: row.created_at as number,
+    ...(row.title !== null && { title: row.title as string }),
+    ...parseMeta(row.meta as string | null),
+    lineSeq: row.line_seq as number,
+  };
+}
+
+/** Omits damaged meta, which must not make the session or the list unreadable. */
+function parseMeta(text: string | null): Pick<SessionRecord, "meta"> {
+  if (text === null) return {};
+  try {
+    return { meta: JSON.parse(text) };
+  } catch {
+    return {};
+  }
+}
+
+/** Many readers share a cached record, so none may change it. */
+function freezeRecord(record: SessionRecord): SessionRecord {
+  if (record.meta) freezeJson(record.meta);
+  return Object.freeze(record);
+}
+
+function freezeJson(value: Json | { readonly [key: string]: Json }): void {
+  if (typeof value !== "object" || value === null) return;
+  for (const item of Object.values(value)) freezeJson(item as Json);
+  Object.freeze(value);
+}
