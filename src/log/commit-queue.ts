@@ -1,5 +1,5 @@
 import type { WorkMeter } from "../base/work-meter.ts";
-import { LonghaulError } from "../model/errors.ts";
+import { isLonghaulError, LonghaulError } from "../model/errors.ts";
 import type { Closable } from "../model/scope.ts";
 import type { AppendOutcome, AppendRequest, AppendResult, EntryStore } from "../store/entry-store.ts";
 
@@ -26,8 +26,8 @@ type WaitingRequest = Caller & SizedRequest;
 
 /**
  * Group commit: all appends of one tick, from all sessions, share one transaction, and each promise resolves after the
- * commit. Requests are executed in the order they were added. When too many bytes are queued, further requests are not
- * even built until there is room.
+ * commit. Requests are executed in the order they were added, and none fails because of another. When too many bytes are
+ * queued, further requests are not even built until there is room.
  */
 export class CommitQueue implements Closable {
   readonly #entries: EntryStore;
@@ -123,8 +123,16 @@ export class CommitQueue implements Closable {
         else caller.resolve(outcome);
       }
     } catch (error) {
-      for (const { reject } of group) reject(error);
+      if (group.length > 1 && isLonghaulError(error, "DISK_FULL")) await this.#commitHalves(group);
+      else for (const { reject } of group) reject(error);
     }
+  }
+
+  /** Nothing of the group is stored, because it did not fit: parts of it may. */
+  async #commitHalves(group: readonly WaitingRequest[]): Promise<void> {
+    const middle = group.length >> 1;
+    await this.#commit(group.slice(0, middle));
+    await this.#commit(group.slice(middle));
   }
 
   #measure(group: readonly WaitingRequest[], ms: number): void {

@@ -1,8 +1,10 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CommitQueue } from "../../src/log/commit-queue.ts";
 import { LonghaulError } from "../../src/model/errors.ts";
 import type { AppendRequest, EntryStore } from "../../src/store/entry-store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/index.ts";
+import { proofRounds, sizedTest } from "../support/proof.ts";
 
 /** A real store that records the size of each append group. */
 async function countingStore() {
@@ -30,6 +32,12 @@ const sized =
     } as AppendRequest,
     sizeBytes: text.length,
   });
+
+/** An append of one of three sessions, or of one that does not exist. */
+const appendCase = fc.record(
+  { session: fc.constantFrom("a", "b", "c", "nobody"), isLater: fc.boolean(), expectedHead: fc.nat(6) },
+  { requiredKeys: ["session", "isLater"] },
+);
 
 describe("the commit queue", () => {
   test("puts all appends of a tick into one transaction, in order", async () => {
@@ -91,6 +99,69 @@ describe("the commit queue", () => {
     expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected", "fulfilled"]);
     expect((await store.entries.head("s")).seq).toBe(2);
     await store.close();
+  });
+
+  test("a request that does not fit on the disk fails alone", async () => {
+    const { store, entries } = await countingStore();
+    const full: EntryStore = Object.create(entries, {
+      append: {
+        value: async (requests: readonly AppendRequest[]) => {
+          const bytes = requests
+            .flatMap((request) => request.entries)
+            .reduce((sum, one) => sum + one.payload.length, 0);
+          if (bytes > 20) throw new LonghaulError("DISK_FULL", "full");
+          return store.entries.append(requests);
+        },
+      },
+    });
+    const queue = new CommitQueue(full, 1e6);
+    const texts = ["a", "b", "c".repeat(21), "d", "e", "f"];
+    const outcomes = await Promise.allSettled(texts.map((text) => queue.add(sized(text))));
+    expect(outcomes.map(({ status }) => status === "fulfilled")).toEqual([
+      true,
+      true,
+      false,
+      true,
+      true,
+      true,
+    ]);
+    const query = { from: 1, to: 10, limit: 10, order: "ascending" } as const;
+    const stored = await store.entries.read("s", query);
+    expect(stored.map(({ payload }) => Buffer.from(payload).toString())).toEqual(["a", "b", "d", "e", "f"]);
+    await store.close();
+  });
+
+  sizedTest("random appends to many sessions get the results they would get one by one", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(appendCase, { maxLength: 40 }), async (cases) => {
+        const store = await openSqliteStore({ path: ":memory:" });
+        const heads = new Map([..."abc"].map((session) => [session, 0]));
+        for (const id of heads.keys()) await store.sessions.open({ id, createdAt: 0 });
+        const queue = new CommitQueue(store.entries, 300);
+        const adding: Promise<unknown>[] = [];
+        for (const { isLater, ...changes } of cases) {
+          if (isLater) await new Promise(setImmediate);
+          const outcome = queue.add(sized("x".repeat(50), changes));
+          adding.push(
+            outcome.then(
+              ({ firstSeq }) => firstSeq,
+              ({ code }) => code,
+            ),
+          );
+        }
+        const expected = cases.map(({ session, expectedHead }) => {
+          const head = heads.get(session) ?? 0;
+          if (expectedHead !== undefined && expectedHead !== head) return "POSITION_CONFLICT";
+          if (!heads.has(session)) return "SESSION_NOT_FOUND";
+          heads.set(session, head + 1);
+          return head + 1;
+        });
+        expect(await Promise.all(adding)).toEqual(expected);
+        for (const [session, seq] of heads) expect((await store.entries.head(session)).seq).toBe(seq);
+        await store.close();
+      }),
+      { numRuns: proofRounds(200, 6) },
+    );
   });
 
   test("a loop of appends does not starve timers", async () => {

@@ -5,22 +5,24 @@ import { toEntryKey } from "./entry-key.ts";
 const MAX_BYTES = 4 * 1024 * 1024;
 /** An entry above this size would replace too many others. */
 const MAX_ENTRY_BYTES = MAX_BYTES / 16;
-/** Least weight of an entry: a small payload may keep the page of Node's buffer pool that it lies in. */
-const MIN_ENTRY_BYTES = 1_024;
+/** Approximate memory of an entry besides the bytes of its payload. */
+const ENTRY_BYTES = 300;
 
 /** The entries appended last, for the readers that follow the log. The oldest leave first. */
 export class HotEntries {
   readonly #entries = new BoundedMap<number, StoredEntry>({
     max: MAX_BYTES,
-    weigh: ({ payload }) => Math.max(payload.byteLength, MIN_ENTRY_BYTES),
+    weigh: ({ payload }) => payload.byteLength + ENTRY_BYTES,
   });
 
   get sizeBytes(): number {
     return this.#entries.weight;
   }
 
+  /** Keeps a copy: the caller may use its payload again, and a small one would keep a page of Node's buffer pool. */
   add(key: number, entry: StoredEntry): void {
-    if (entry.payload.byteLength <= MAX_ENTRY_BYTES) this.#entries.set(key, entry);
+    if (entry.payload.byteLength > MAX_ENTRY_BYTES) return;
+    this.#entries.set(key, { ...entry, payload: new Uint8Array(entry.payload) });
   }
 
   get(sessionNumber: number, seq: number): StoredEntry | undefined {
