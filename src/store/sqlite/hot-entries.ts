@@ -5,7 +5,7 @@ import { toEntryKey } from "./entry-key.ts";
 const MAX_BYTES = 4 * 1024 * 1024;
 /** An entry above this size would replace too many others. */
 const MAX_ENTRY_BYTES = MAX_BYTES / 16;
-/** Approximate memory of an entry besides the bytes of its payload. */
+/** Approximate memory of an entry without the bytes of its payload. */
 const ENTRY_BYTES = 300;
 
 /** The entries appended last, for the readers that follow the log. The oldest leave first. */

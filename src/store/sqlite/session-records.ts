@@ -10,7 +10,7 @@ export const RECORD_COLUMNS =
 export const RECORD_TABLES = "sessions s LEFT JOIN sessions p ON p.number = s.parent";
 
 const MAX_BYTES = 2 * 1024 * 1024;
-/** Approximate memory of a record besides title and meta. */
+/** Approximate memory of a record without title and meta. */
 const RECORD_BYTES = 400;
 
 /** A record with its size; without one, the session does not exist. */
