@@ -11,7 +11,13 @@ export interface Received {
 
 /** A client with keep-alive connections. */
 export interface Client {
-  ask(url: string, body: Buffer, headers?: Readonly<Record<string, string>>): Promise<Received>;
+  /** Sends a request; `path` is the endpoint of messages by default. */
+  ask(
+    url: string,
+    body: Buffer,
+    headers?: Readonly<Record<string, string>>,
+    path?: string,
+  ): Promise<Received>;
   close(): void;
 }
 
@@ -19,7 +25,7 @@ export interface Client {
 export function openClient(connections: number): Client {
   const agent = new Agent({ keepAlive: true, maxSockets: connections, maxFreeSockets: connections });
   return {
-    ask(url, body, own = {}) {
+    ask(url, body, own = {}, path = "/v1/messages") {
       const headers = {
         "content-type": "application/json",
         "content-length": body.length,
@@ -29,7 +35,7 @@ export function openClient(connections: number): Client {
       };
       const startedMs = performance.now();
       return new Promise((resolve, reject) => {
-        const request = openRequest(`${url}/v1/messages`, { agent, method: "POST", headers }, (answer) => {
+        const request = openRequest(`${url}${path}`, { agent, method: "POST", headers }, (answer) => {
           const chunks: Buffer[] = [];
           let bytes = 0;
           answer.on("data", (chunk: Buffer) => {

@@ -24,7 +24,11 @@ interface Load {
   readonly resultBytes: number;
 }
 
-type Name = "bare" | "whole" | "none" | "default";
+/** "door" is the gateway on an endpoint that it forwards without its log: the cost of its door and its relay alone. */
+type Name = "bare" | "whole" | "door" | "none" | "default";
+
+/** An endpoint that the gateway forwards unchanged. */
+const FORWARDED_PATH = "/v1/complete";
 
 interface Rate {
   readonly perSecond: number;
@@ -45,16 +49,18 @@ export async function askAtOnce(load: Load, place: ChildPlace): Promise<Record<N
   const contestants: Record<Name, Contestant> = {
     bare: await openContestant({ type: "bare", handing: "piped", upstream: url }),
     whole: await openContestant({ type: "bare", handing: "whole", upstream: url }),
+    door: await ours("door", {}),
     none: await ours("none", { policy: "none" }),
     default: await ours("default", {}),
   };
   const client = openClient(load.connections);
   const corpus = openCorpus(place.corpusFolder);
-  const round = (contestant: Contestant) => (number: number) =>
-    oneRound(load, client, contestant, corpus, number);
+  const round = (contestant: Contestant, path?: string) => (number: number) =>
+    oneRound({ load, client, contestant, corpus, path }, number);
   const rates = await alternate(load.rounds + 1, {
     bare: round(contestants.bare),
     whole: round(contestants.whole),
+    door: round(contestants.door, FORWARDED_PATH),
     none: round(contestants.none),
     default: round(contestants.default),
   });
@@ -69,14 +75,25 @@ export async function askAtOnce(load: Load, place: ChildPlace): Promise<Record<N
       perCpuSecond: median(counted.map(({ perCpuSecond }) => perCpuSecond)),
     };
   };
-  return { bare: middle("bare"), whole: middle("whole"), none: middle("none"), default: middle("default") };
+  return {
+    bare: middle("bare"),
+    whole: middle("whole"),
+    door: middle("door"),
+    none: middle("none"),
+    default: middle("default"),
+  };
+}
+
+interface RoundOptions {
+  readonly load: Load;
+  readonly client: Client;
+  readonly contestant: Contestant;
+  readonly corpus: Corpus;
+  readonly path: string | undefined;
 }
 
 async function oneRound(
-  load: Load,
-  client: Client,
-  contestant: Contestant,
-  corpus: Corpus,
+  { load, client, contestant, corpus, path }: RoundOptions,
   round: number,
 ): Promise<Rate> {
   const { connections, conversations, turns } = load;
@@ -89,7 +106,8 @@ async function oneRound(
   const startedMs = performance.now();
   await Promise.all(
     scripts.map(async (script) => {
-      for (const { body, headers } of script) expectWhole(await client.ask(contestant.url, body, headers));
+      for (const { body, headers } of script)
+        expectWhole(await client.ask(contestant.url, body, headers, path));
     }),
   );
   const seconds = (performance.now() - startedMs) / 1_000;
