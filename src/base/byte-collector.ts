@@ -1,13 +1,16 @@
 const FIRST_BYTES = 4_096;
 /** Bytes that must arrive before the announced length is reserved. */
 const RESERVE_AFTER = 65_536;
+/** Unused memory that a kept buffer may hold, as a share of its bytes. */
+const MAX_UNUSED_SHARE = 1 / 8;
+const EMPTY = Buffer.alloc(0);
 
 /**
  * Joins chunks into one buffer, so that memory depends on the number of bytes and not of chunks: a Buffer per chunk
  * would take hundreds of bytes even for a single byte.
  */
 export class ByteCollector {
-  #bytes: Buffer = Buffer.alloc(0);
+  #bytes: Buffer = EMPTY;
   #length = 0;
   readonly #expected: number;
 
@@ -26,9 +29,14 @@ export class ByteCollector {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Adds a copy of a chunk. */
+  /** Adds a copy of a chunk; a chunk of the whole announced length is kept itself, so it must not change. */
   add(chunk: Uint8Array): void {
     const length = this.#length + chunk.length;
+    if (this.#length === 0 && length === this.#expected && isCompact(chunk)) {
+      this.#bytes = chunk;
+      this.#length = length;
+      return;
+    }
     if (length > this.#bytes.length) this.#grow(length);
     this.#bytes.set(chunk, this.#length);
     this.#length = length;
@@ -38,13 +46,13 @@ export class ByteCollector {
   take(): Buffer {
     const all = this.#bytes.subarray(0, this.#length);
     // The caller may keep the bytes, so they must not hold much unused memory.
-    const isRoomy = this.#bytes.length - this.#length > this.#length / 8;
+    const isRoomy = this.#bytes.length - this.#length > this.#length * MAX_UNUSED_SHARE;
     this.clear();
     return isRoomy ? Buffer.from(all) : all;
   }
 
   clear(): void {
-    this.#bytes = Buffer.alloc(0);
+    this.#bytes = EMPTY;
     this.#length = 0;
   }
 
@@ -55,4 +63,10 @@ export class ByteCollector {
     larger.set(this.#bytes.subarray(0, this.#length));
     this.#bytes = larger;
   }
+}
+
+/** True for a buffer that holds little memory beside its bytes. */
+function isCompact(chunk: Uint8Array): chunk is Buffer {
+  const unused = chunk.buffer.byteLength - chunk.length;
+  return Buffer.isBuffer(chunk) && unused <= chunk.length * MAX_UNUSED_SHARE;
 }

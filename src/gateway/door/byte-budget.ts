@@ -35,14 +35,17 @@ export class ByteBudget {
     return new ByteShare(this);
   }
 
+  /** Raises a share to `bytes` if there is room and nothing waits for it; returns whether it did. */
+  raiseAtOnce(share: ByteCount, bytes: number): boolean {
+    if (this.#chooseQueue(bytes).length > 0 || !this.#fits(share, bytes)) return false;
+    this.set(share, bytes);
+    return true;
+  }
+
   /** Raises a share to `bytes`, immediately or as soon as there is room; aborting the signal ends the wait. */
   raise(share: ByteCount, bytes: number, signal: AbortSignal | undefined): Promise<void> | undefined {
-    const isSmall = bytes <= SMALL_BYTES;
-    const queue = isSmall ? this.#small : this.#large;
-    if (queue.length === 0 && this.#fits(share, bytes)) {
-      this.set(share, bytes);
-      return undefined;
-    }
+    if (this.raiseAtOnce(share, bytes)) return undefined;
+    const queue = this.#chooseQueue(bytes);
     return new Promise((resolve) => {
       const waiting = { share, bytes, grant: () => end(true) };
       const end = (isGranted: boolean) => {
@@ -68,6 +71,10 @@ export class ByteBudget {
     this.#held += bytes - share.bytes;
     share.bytes = bytes;
     if (isLess) this.#grantWaiting();
+  }
+
+  #chooseQueue(bytes: number): WaitingShare[] {
+    return bytes <= SMALL_BYTES ? this.#small : this.#large;
   }
 
   /** A share that no other competes with always fits, however large, since it would otherwise wait forever. */
@@ -97,6 +104,11 @@ export class ByteShare {
 
   get bytes(): number {
     return this.#share.bytes;
+  }
+
+  /** Raises the share to `bytes` in total without waiting; false if it would have to wait. */
+  raiseAtOnce(bytes: number): boolean {
+    return bytes <= this.bytes || this.#budget.raiseAtOnce(this.#share, bytes);
   }
 
   /** Raises the share to `bytes` in total; undefined if there is no need to wait. An aborted wait raises nothing. */

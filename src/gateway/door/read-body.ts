@@ -42,6 +42,9 @@ const FIRST_SHARE = 65_536;
 const MAX_TINY_CHUNKS = 65_536;
 const TINY_BYTES = 64;
 
+/** Nobody sees this reason; an abort without one would create a DOMException with a stack. */
+const BODY_OVER = new Error("The body is no longer read.");
+
 type RawReadResult =
   | { readonly type: "whole"; readonly raw: Buffer }
   | Exclude<BodyReadResult, { readonly type: "read" }>;
@@ -76,13 +79,15 @@ function readRaw(
 ): Promise<RawReadResult> {
   const declared = Number(request.headers["content-length"] ?? 0);
   const collected = new ByteCollector(declared);
-  const waiting = new AbortController();
   let chunks = 0;
-  let isWaiting = false;
+  let isOver = false;
+  /** Ends the wait for room; undefined while nothing waits, because most bodies never do. */
+  let waiting: AbortController | undefined;
   return new Promise((resolve) => {
     const settle = (read: RawReadResult) => {
       clearTimeout(timer);
-      waiting.abort();
+      isOver = true;
+      waiting?.abort(BODY_OVER);
       options.signal?.removeEventListener("abort", leave);
       request.off("data", take).off("end", finish).off("close", leave).off("error", leave);
       collected.clear();
@@ -102,14 +107,13 @@ function readRaw(
     };
     const reserve = (wanted: number, needed = wanted) => {
       const { share } = options;
-      if (!share || share.bytes >= needed || isWaiting) return undefined;
+      if (!share || share.bytes >= needed || waiting || share.raiseAtOnce(wanted)) return undefined;
+      waiting = new AbortController();
       const granted = share.raise(wanted, waiting.signal);
-      if (!granted) return undefined;
-      isWaiting = true;
       request.pause();
-      return granted.then(() => {
-        isWaiting = false;
-        if (!waiting.signal.aborted) request.resume();
+      return Promise.resolve(granted).then(() => {
+        waiting = undefined;
+        if (!isOver) request.resume();
       });
     };
     const finish = () => {
@@ -119,14 +123,14 @@ function readRaw(
     };
     const leave = () => settle({ type: "gone" });
     const timer = setTimeout(() => {
-      settle({ type: "refused", fault: isWaiting ? refuseForRoom() : refuseSlowBody(limits.bodyMs) });
+      settle({ type: "refused", fault: waiting ? refuseForRoom() : refuseSlowBody(limits.bodyMs) });
     }, limits.bodyMs);
     timer.unref();
     if (request.destroyed || options.signal?.aborted) return leave();
     options.signal?.addEventListener("abort", leave);
     request.on("end", finish).on("close", leave).on("error", leave);
     const begin = () => {
-      if (waiting.signal.aborted) return;
+      if (isOver) return;
       request.on("data", take);
       if (expectsContinue(request)) options.response?.writeContinue();
     };
