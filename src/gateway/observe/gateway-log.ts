@@ -52,8 +52,7 @@ export function createGatewayLog(options: GatewayLogOptions): GatewayLog {
       );
       leftOut = 0;
     }
-    const { content: text, ...otherFields } = fields;
-    const shown = content() && text !== undefined ? fields : otherFields;
+    const shown = fields.content === undefined || content() ? fields : { ...fields, content: undefined };
     stream.write(`${lineOf({ time, level: rank, event, fields: shown })}\n`);
   };
   return {

@@ -42,7 +42,7 @@ export type LogFields = { readonly [Text in Name<"who" | "where" | "words">]?: s
   readonly [Figure in Name<"figures">]?: number | undefined;
 } & { readonly [Flag in Name<"flags">]?: boolean | undefined } & {
   /** A line for people, which replaces the fields on a terminal and is not written elsewhere. */
-  readonly summary?: string | undefined;
+  readonly summary?: string | (() => string) | undefined;
 };
 
 /** One event with its time and level. */
@@ -60,19 +60,24 @@ const ORDER: readonly Field[] = Object.values(FIELDS).flat();
 const MAX_CHARACTERS = 300;
 const MAX_CONTENT_CHARACTERS = 16_384;
 
+const JSON_KEYS = ORDER.map((name) => [name, `,${JSON.stringify(name)}:`] as const);
+
 /** One line of JSON. Secrets found in fields are removed; long fields are cut. */
 export function formatJsonLine({ time, level, event, fields }: LogLine): string {
-  return JSON.stringify({
-    time: time.toISOString(),
-    level,
-    event,
-    ...Object.fromEntries(listEntries(fields)),
-  });
+  let line = `{"time":"${time.toISOString()}","level":"${level}","event":${JSON.stringify(event)}`;
+  for (const [name, key] of JSON_KEYS) {
+    const value = fields[name];
+    if (typeof value === "number") {
+      if (Number.isFinite(value)) line += key + roundNumber(value);
+    } else if (typeof value === "string") line += key + JSON.stringify(getClean(name, value));
+    else if (typeof value === "boolean") line += key + value;
+  }
+  return `${line}}`;
 }
 
 /** One line for a terminal. Text from clients cannot move the cursor or change colors. */
 export function formatPrettyLine({ time, level, event, fields }: LogLine): string {
-  const { summary } = fields;
+  const summary = typeof fields.summary === "function" ? fields.summary() : fields.summary;
   if (summary !== undefined) {
     const mark = level === "error" ? "error " : "";
     return `${formatClock(time)} ${mark}${clean("message", summary).replace(UNSAFE, "?")}`;

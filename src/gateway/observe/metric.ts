@@ -6,13 +6,27 @@ export interface Metric {
   render(): string;
 }
 
+/** The count of one label set. */
+export interface CounterSeries {
+  add(amount?: number): void;
+}
+
 export interface Counter<L extends string> extends Metric {
   add(labels: Labels<L>, amount?: number): void;
+  /** The series of a label set, for callers that add to it often. */
+  at(labels: Labels<L>): CounterSeries;
+}
+
+/** The values of one label set. */
+export interface HistogramSeries {
+  observe(value: number): void;
 }
 
 /** Counts values by bucket. */
 export interface Histogram<L extends string> extends Metric {
   observe(labels: Labels<L>, value: number): void;
+  /** The series of a label set, for callers that observe it often. */
+  at(labels: Labels<L>): HistogramSeries;
 }
 
 /**
@@ -31,12 +45,10 @@ export function createCounterMetric<L extends string>(
   labels: readonly L[],
   type: "counter" | "gauge" = "counter",
 ): Counter<L> {
-  const series = createSeries(labels, () => ({ value: 0 }));
+  const series = createSeries(labels, () => new Count(type === "counter"));
   return {
-    add(values, amount = 1) {
-      const isWrong = !Number.isFinite(amount) || (type === "counter" && amount < 0);
-      if (!isWrong) series.of(values).value += amount;
-    },
+    add: (values, amount) => series.of(values).add(amount),
+    at: series.of,
     render: () =>
       formatMetric(
         name,
@@ -64,16 +76,10 @@ export function createHistogramMetric<L extends string>(
   labels: readonly L[],
   bounds: readonly number[],
 ): Histogram<L> {
-  const series = createSeries(labels, () => ({ counts: bounds.map(() => 0), sum: 0, count: 0 }));
+  const series = createSeries(labels, () => new Buckets(bounds));
   return {
-    observe(values, value) {
-      if (!Number.isFinite(value)) return;
-      const into = series.of(values);
-      const at = bounds.findIndex((bound) => value <= bound);
-      if (at >= 0) into.counts[at] = (into.counts[at] ?? 0) + 1;
-      into.sum += value;
-      into.count++;
-    },
+    observe: (values, value) => series.of(values).observe(value),
+    at: series.of,
     render: () =>
       formatMetric(
         name,
@@ -94,6 +100,40 @@ export function createHistogramMetric<L extends string>(
         }),
       ),
   };
+}
+
+class Count implements CounterSeries {
+  value = 0;
+  readonly #isRising: boolean;
+
+  constructor(isRising: boolean) {
+    this.#isRising = isRising;
+  }
+
+  add(amount = 1): void {
+    if (Number.isFinite(amount) && (amount >= 0 || !this.#isRising)) this.value += amount;
+  }
+}
+
+class Buckets implements HistogramSeries {
+  readonly counts: number[];
+  sum = 0;
+  count = 0;
+  readonly #bounds: readonly number[];
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.counts = bounds.map(() => 0);
+  }
+
+  observe(value: number): void {
+    if (!Number.isFinite(value)) return;
+    let at = 0;
+    while (at < this.#bounds.length && value > (this.#bounds[at] as number)) at++;
+    if (at < this.#bounds.length) this.counts[at] = (this.counts[at] ?? 0) + 1;
+    this.sum += value;
+    this.count++;
+  }
 }
 
 function createSeries<L extends string, S>(labels: readonly L[], make: () => S) {

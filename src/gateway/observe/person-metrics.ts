@@ -27,8 +27,8 @@ export function createPersonMetrics(): PersonMetrics {
   );
   return {
     record({ principal, usage, spentDollars: cost = 0, error }) {
-      const person = findSessionOwner(`${principal}/`);
       if (!principal.startsWith("@")) return;
+      const person = findSessionOwner(`${principal}/`);
       requests.add({ person });
       if (error === "budget" || error === "rate_limit") refusals.add({ person });
       if (usage) tokens.add({ person }, countPromptTokens(usage) + (usage.outputTokens ?? 0));
