@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
 import type { WireFault } from "../wire/wire.ts";
 import { answerApi } from "./answer-api.ts";
 import { answerMcp } from "./answer-mcp.ts";
@@ -11,12 +10,13 @@ import { type Admission, type AdmittedRequest, admit } from "./door/admit.ts";
 import { ByteBudget } from "./door/byte-budget.ts";
 import { createClientSignal } from "./door/client-signal.ts";
 import type { Incoming } from "./door/incoming.ts";
-import { findPeerUser, type PeerUser } from "./door/peer-user.ts";
+import { KnownPeers } from "./door/known-peers.ts";
+import type { PeerUser } from "./door/peer-user.ts";
 import { lookUpPerson } from "./door/person-lookup.ts";
 import { readRequestBody } from "./door/read-body.ts";
 import { readRequestHead } from "./door/request-head.ts";
 import { Semaphore } from "./door/semaphore.ts";
-import { waitForStore } from "./door/wait-for-store.ts";
+import { isStoreAway, waitForStore } from "./door/wait-for-store.ts";
 import type { Services } from "./exchange/services.ts";
 import { runExchange } from "./exchange.ts";
 import { FaultError } from "./fault-error.ts";
@@ -64,8 +64,8 @@ export class Reception {
   readonly #semaphore = new Semaphore(MAX_PREPARED);
   readonly #largeSemaphore = new Semaphore(1);
   readonly #budget: ByteBudget;
-  /** The user at the other end of each connection. */
-  readonly #peers = new WeakMap<Socket, Promise<PeerUser>>();
+  readonly #ownUser = process.getuid?.();
+  readonly #peers = new KnownPeers();
 
   constructor(deps: ReceptionDeps) {
     this.#deps = deps;
@@ -78,11 +78,12 @@ export class Reception {
   }
 
   /** Answers one request. Never throws. */
-  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const work = this.#handle(request, response);
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const work = this.#handle(request, response).then(() => {
+      this.#active.delete(work);
+    });
     this.#active.add(work);
-    await work;
-    this.#active.delete(work);
+    return work;
   }
 
   /** Waits for requests in progress, then aborts the rest and waits until their replies are stored. */
@@ -99,10 +100,15 @@ export class Reception {
     const { config, env, kernel, spending } = this.#deps.services;
     try {
       const head = readRequestHead(request);
-      const lookup = await lookUpPerson(head, kernel.team, spending.state);
+      const looking = lookUpPerson(head, kernel.team, spending.state);
+      // Each wait costs a turn of the microtask queue, so only promises are awaited.
+      const lookup = looking instanceof Promise ? await looking : looking;
       const admission = admit(head, config(), env, lookup);
-      const stranger = lookup.isClosed ? undefined : await this.#strangerFault(request, admission);
-      if (stranger) return refuseClient(request, response, stranger);
+      if (!lookup.isClosed && this.#isLocalOnly(admission)) {
+        const known = this.#peers.find(request.socket);
+        const stranger = this.#strangerFault(known instanceof Promise ? await known : known);
+        if (stranger) return refuseClient(request, response, stranger);
+      }
       for (const [name, value] of Object.entries(admission.headers)) response.setHeader(name, value);
       if (admission.type === "preflight") response.writeHead(204).end();
       else if (admission.type === "refused") {
@@ -116,16 +122,16 @@ export class Reception {
   }
 
   /** Without tokens, the gateway serves only the user who runs it, not every account on the machine. */
-  async #strangerFault(request: IncomingMessage, admission: Admission): Promise<WireFault | undefined> {
-    if (admission.type !== "admitted" || admission.principal.token !== undefined) return undefined;
+  #isLocalOnly(admission: Admission): boolean {
+    if (admission.type !== "admitted" || admission.principal.token !== undefined) return false;
     const { tokens, team } = this.#deps.services.config();
-    if (tokens.length > 0 || team) return undefined;
+    if (tokens.length > 0 || team) return false;
     const { route } = admission.target;
-    if (route.type === "page" && (route.name === "healthz" || route.name === "readyz")) return undefined;
-    const known = this.#peers.get(request.socket) ?? findPeerUser(request.socket);
-    this.#peers.set(request.socket, known);
-    const peer = await known;
-    const own = process.getuid?.();
+    return !(route.type === "page" && (route.name === "healthz" || route.name === "readyz"));
+  }
+
+  #strangerFault(peer: PeerUser): WireFault | undefined {
+    const own = this.#ownUser;
     if (peer.type === "unknown" || (peer.type === "user" && (peer.uid === own || peer.uid === 0)))
       return undefined;
     this.#deps.metrics.refused.add({ kind: "forbidden" });
@@ -162,9 +168,12 @@ export class Reception {
     const spending = new RequestSpending(this.#deps.services.spending, admission.principal.token);
     try {
       const { limits } = this.#deps.services.config();
-      const away = await waitForStore(this.#deps.sharedStates, signal);
-      if (away) throw new FaultError(away);
-      await permit.acquire();
+      if (isStoreAway(this.#deps.sharedStates)) {
+        const away = await waitForStore(this.#deps.sharedStates, signal);
+        if (away) throw new FaultError(away);
+      }
+      const waiting = permit.acquire();
+      if (waiting) await waiting;
       // A slow sender must not block others.
       const slow = setTimeout(() => permit.release(), SLOW_MS).unref();
       const { encoding } = admission;
@@ -174,7 +183,8 @@ export class Reception {
         permit.release();
         await largePermit.acquire();
       }
-      await permit.acquire();
+      const waitingAgain = permit.acquire();
+      if (waitingAgain) await waitingAgain;
       if (read.type === "gone") {
         trace.ending = "client-gone";
         return;

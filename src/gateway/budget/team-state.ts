@@ -8,6 +8,8 @@ export class TeamState {
   readonly #team: Pick<Team, "isInUse">;
   #isInUse = false;
   #checked: Promise<boolean> | undefined;
+  /** True when the last check has ended. */
+  #isChecked = false;
   #checkedMs = Number.NEGATIVE_INFINITY;
 
   constructor(team: Pick<Team, "isInUse">) {
@@ -20,9 +22,10 @@ export class TeamState {
     const now = performance.now();
     if (!this.#checked || now - this.#checkedMs > CHECK_MS) {
       this.#checkedMs = now;
-      this.#checked = this.#check();
+      this.#isChecked = false;
+      this.#checked = this.#check(now);
     }
-    return this.#checked;
+    return this.#isChecked ? false : this.#checked;
   }
 
   /** Called when a person was recognized, which is certain before the next check. */
@@ -30,12 +33,13 @@ export class TeamState {
     this.#isInUse = true;
   }
 
-  async #check(): Promise<boolean> {
+  async #check(startedMs: number): Promise<boolean> {
     try {
       this.#isInUse ||= await this.#team.isInUse();
     } catch {
       // Requests of people are refused until the store answers; without people it is not needed.
     }
+    this.#isChecked ||= this.#checkedMs === startedMs;
     return this.#isInUse;
   }
 }

@@ -15,18 +15,35 @@ export interface PersonLookup {
 }
 
 export const NO_PEOPLE: PersonLookup = { isClosed: false };
+const ONLY_PEOPLE: PersonLookup = { isClosed: true };
 
-/** Asks the store about the person whose secret a request carries; other credentials are not looked up. */
-export async function lookUpPerson(
+/**
+ * Asks the store about the person whose secret a request carries; other credentials are not looked up. Returns no
+ * promise where nothing has to be waited for.
+ */
+export function lookUpPerson(
   head: RequestHead,
   team: Pick<Team, "authenticate">,
   state: TeamState,
-): Promise<PersonLookup> {
-  const isClosed = await state.isInUse();
+): PersonLookup | Promise<PersonLookup> {
+  const inUse = state.isInUse();
   const credentials = readCredentials(head);
-  if ("fault" in credentials) return { isClosed };
-  const credential = selectCredentials(credentials).find(({ secret }) => isPersonSecret(secret));
-  if (!credential) return { isClosed };
+  const credential =
+    "fault" in credentials
+      ? undefined
+      : selectCredentials(credentials).find(({ secret }) => isPersonSecret(secret));
+  if (credential) return authenticate(credential, team, state, inUse);
+  if (typeof inUse === "boolean") return inUse ? ONLY_PEOPLE : NO_PEOPLE;
+  return inUse.then((isClosed) => ({ isClosed }));
+}
+
+async function authenticate(
+  credential: Credential,
+  team: Pick<Team, "authenticate">,
+  state: TeamState,
+  inUse: boolean | Promise<boolean>,
+): Promise<PersonLookup> {
+  const isClosed = await inUse;
   try {
     const owner = await team.authenticate(credential.secret);
     if (owner) state.markInUse();

@@ -45,6 +45,7 @@ function findPathProblem(path: string): DoorRefusal | undefined {
 }
 
 function findQueryProblem(query: string): DoorRefusal | undefined {
+  if (query === "") return undefined;
   for (const [name, value] of new URLSearchParams(query))
     if (TOKEN_NAMES.test(name) || TOKEN_VALUES.test(value))
       return refuseRequest(

@@ -14,19 +14,18 @@ export class Semaphore {
 
   /** A new place, not yet taken. */
   createPermit(): SemaphorePermit {
-    return new SemaphorePermit(
-      () => this.#enter(),
-      () => this.#leave(),
-    );
+    return new SemaphorePermit(this);
   }
 
-  #enter(): Promise<void> | undefined {
+  /** For permits only. */
+  enter(): Promise<void> | undefined {
     if (this.#inside >= this.#maxInside) return new Promise((resolve) => this.#waiting.push(resolve));
     this.#inside++;
     return undefined;
   }
 
-  #leave(): void {
+  /** For permits only. */
+  leave(): void {
     const next = this.#waiting.shift();
     // The place passes directly to the next request.
     if (next) next();
@@ -36,26 +35,29 @@ export class Semaphore {
 
 /** The place of one request. */
 class SemaphorePermit {
-  readonly #enter: () => Promise<void> | undefined;
-  readonly #leave: () => void;
+  readonly #semaphore: Semaphore;
   #isTaken = false;
 
-  constructor(enter: () => Promise<void> | undefined, leave: () => void) {
-    this.#enter = enter;
-    this.#leave = leave;
+  constructor(semaphore: Semaphore) {
+    this.#semaphore = semaphore;
   }
 
-  /** Waits for room; returns at once if the place is already taken. */
-  async acquire(): Promise<void> {
-    if (this.#isTaken) return;
-    await this.#enter();
+  /** Waits for room; undefined if there is no need to wait. */
+  acquire(): Promise<void> | undefined {
+    if (this.#isTaken) return undefined;
+    const entered = this.#semaphore.enter();
+    if (entered)
+      return entered.then(() => {
+        this.#isTaken = true;
+      });
     this.#isTaken = true;
+    return undefined;
   }
 
   /** Releases the place to the next request. Idempotent; the place may be taken again. */
   release(): void {
     if (!this.#isTaken) return;
     this.#isTaken = false;
-    this.#leave();
+    this.#semaphore.leave();
   }
 }

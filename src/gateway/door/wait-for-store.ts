@@ -15,6 +15,11 @@ export const STORE_AWAY: WireFault = {
     "The gateway's database cannot be reached. Nothing was sent to the provider, because the conversation could not be stored; try again in a moment.",
 };
 
+/** True if a database has not answered for so long that requests must wait for it. */
+export function isStoreAway(store: { readonly silentMs: number }): boolean {
+  return store.silentMs >= AWAY_MS;
+}
+
 /**
  * Waits until a database that is away answers again, before anything of the request is read. Returns a fault once it
  * has been away for too long.
@@ -23,7 +28,7 @@ export async function waitForStore(
   store: { readonly silentMs: number },
   signal: AbortSignal,
 ): Promise<WireFault | undefined> {
-  while (store.silentMs >= AWAY_MS) {
+  while (isStoreAway(store)) {
     if (store.silentMs >= MAX_AWAY_MS) return STORE_AWAY;
     if (signal.aborted) return undefined;
     await sleep(LOOK_MS);

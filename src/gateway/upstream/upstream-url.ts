@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
 import { LonghaulError } from "../../index.ts";
 import { isSafePath, isSafeQuery } from "./safe-target.ts";
 
@@ -24,6 +25,21 @@ export function buildUpstreamUrl(
 ): UpstreamUrl {
   if (!isSafePath(path)) throw createArgumentError("path", path);
   if (!isSafeQuery(query)) throw createArgumentError("query", query);
+  let base = parsedBases.get(baseUrl);
+  if (!base) {
+    base = parseBase(baseUrl);
+    parsedBases.set(baseUrl, base);
+  }
+  const { protocol, hostname, port, host, path: start } = base;
+  return { protocol, hostname, port, host, path: `${start}${path.replace(/^\/v1(?=\/|$)/, "")}${query}` };
+}
+
+/** A configuration has few upstreams, and each request names one of them. */
+const MAX_PARSED = 100;
+const parsedBases = new BoundedMap<string, UpstreamUrl>({ max: MAX_PARSED });
+
+/** The address of an upstream; its path ends with the version. */
+function parseBase(baseUrl: string): UpstreamUrl {
   const base = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (base?.protocol !== "http:" && base?.protocol !== "https:")
     throw createArgumentError("baseUrl", baseUrl);
@@ -34,7 +50,7 @@ export function buildUpstreamUrl(
     hostname: base.hostname.replace(/^\[(.*)\]$/, "$1"),
     port: Number(base.port) || (base.protocol === "https:" ? 443 : 80),
     host: base.host,
-    path: `${start}${version}${path.replace(/^\/v1(?=\/|$)/, "")}${query}`,
+    path: `${start}${version}`,
   };
 }
 

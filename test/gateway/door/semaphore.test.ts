@@ -8,7 +8,7 @@ describe("a turnstile", () => {
     const inside: number[] = [];
     const places = [1, 2, 3, 4].map((number) => {
       const place = turnstile.createPermit();
-      void place.acquire().then(() => inside.push(number));
+      void Promise.resolve(place.acquire()).then(() => inside.push(number));
       return place;
     });
     await turn();
@@ -31,7 +31,7 @@ describe("a turnstile", () => {
     one.release();
     await other.acquire();
     let isBack = false;
-    void one.acquire().then(() => {
+    void Promise.resolve(one.acquire()).then(() => {
       isBack = true;
     });
     await turn();
