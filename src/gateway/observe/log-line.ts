@@ -106,7 +106,11 @@ function listEntries(fields: LogFields): readonly FieldEntry[] {
   });
 }
 
+/** Larger numbers have no digits to round, and would overflow. */
+const MAX_ROUNDED = 1e15;
+
 function roundNumber(value: number): number {
+  if (Math.abs(value) >= MAX_ROUNDED) return value;
   return Math.round(value * 1e6) / 1e6;
 }
 

@@ -29,6 +29,39 @@ describe("the log", () => {
     ]);
   });
 
+  test("writes any texts, figures and flags as the JSON of an object would be", () => {
+    const fields = fc.record(
+      {
+        session: fc.string({ unit: "binary", maxLength: 40 }),
+        model: fc.string({ maxLength: 8 }),
+        ms: fc.double(),
+        bytesOut: fc.maxSafeInteger(),
+        isStreamed: fc.boolean(),
+        error: fc.constantFrom('a "quoted" word', "a\nline", "\ud800"),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(fields, (given) => {
+        const { log, lines } = logged();
+        log.info("any", given);
+        const line = lines[0] ?? "";
+        const { time, level, event, ...told } = JSON.parse(line);
+        expect(line).toBe(`${JSON.stringify({ time, level, event, ...told })}\n`);
+        const isTold = ([, value]: readonly [string, unknown]) =>
+          typeof value !== "number" || Number.isFinite(value);
+        expect(Object.keys(told).sort()).toEqual(
+          Object.entries(given)
+            .filter(isTold)
+            .map(([name]) => name)
+            .sort(),
+        );
+        expect(told.model).toBe(given.model);
+        expect(told.error).toBe(given.error?.toWellFormed());
+      }),
+    );
+  });
+
   test.each<[LogLevel, readonly string[]]>([
     ["silent", []],
     ["error", ["error"]],

@@ -53,6 +53,24 @@ describe("metrics", () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
+  test("a series is the same whether it is looked up or named with each value", () => {
+    const counter = createCounterMetric("c", "Help.", ["api"]);
+    const series = counter.at({ api: "a" });
+    expect(samplesOf(counter.render()).get('c{api="a"}')).toBe(0);
+    series.add(2);
+    series.add(-1);
+    series.add(Number.NaN);
+    counter.add({ api: "a" });
+    expect(samplesOf(counter.render()).get('c{api="a"}')).toBe(3);
+    const histogram = createHistogramMetric("h", "Help.", ["api"], [1, 2]);
+    histogram.at({ api: "a" }).observe(2);
+    histogram.observe({ api: "a" }, 3);
+    const samples = samplesOf(histogram.render());
+    expect(samples.get('h_bucket{api="a",le="1"}')).toBe(0);
+    expect(samples.get('h_bucket{api="a",le="2"}')).toBe(1);
+    expect(samples.get('h_count{api="a"}')).toBe(2);
+  });
+
   test("hold a bounded number of labels, however many clients invent", () => {
     const counter = createCounterMetric("requests_total", "Requests.", ["model"]);
     for (let index = 0; index < 10_000; index++) counter.add({ model: `m${index}` });
