@@ -1,11 +1,35 @@
-import { TEXT_FEATURES } from "./count-features.ts";
+/** The features of a text from which its token count is estimated, in the order of the weights. */
+export const TEXT_FEATURES = [
+  "words",
+  "joinedWords",
+  "scrambled",
+  "wordsAfterDigits",
+  "longWordLetters",
+  "capitals",
+  "digitGroups",
+  "marks",
+  "furtherMarks",
+  "repeatedMarks",
+  "indents",
+  "lineBreaks",
+  "han",
+  "kana",
+  "hangul",
+  "accented",
+  "cyrillic",
+  "other",
+  "wideMarks",
+  "symbols",
+] as const;
+
+export type TextFeature = (typeof TEXT_FEATURES)[number];
 
 /**
  * Tokens per feature, fitted by least relative error to o200k_base on English, Chinese, code in three languages, JSON,
  * Markdown, logs and base64. Han and wide marks are set by hand between Chinese prose and chat, because no single fit
- * serves both.
+ * serves both. At most three decimals.
  */
-const TOKENS_PER: Readonly<Record<(typeof TEXT_FEATURES)[number], number>> = {
+export const TOKENS_PER: Readonly<Record<TextFeature, number>> = {
   words: 0.927,
   joinedWords: 0.552,
   scrambled: 2.79,
