@@ -2,6 +2,7 @@ import type {
   Entry,
   FitOptions,
   FittedWindow,
+  MessageBody,
   MessageInput,
   ReportOptions,
   SessionWindow,
@@ -57,6 +58,11 @@ export class CallWindow<Given extends CallerMessage> {
   replace(lease: WindowLease): void {
     if (lease !== this.#lease) this.#lease.release();
     this.#lease = lease;
+  }
+
+  /** Takes messages that were just appended, so that the next `fit` need not read them. */
+  takeWritten(entries: readonly Entry<MessageBody>[] | undefined): void {
+    if (entries) this.#lease.window.takeWritten(entries);
   }
 
   fit(options: FitOptions): Promise<FittedWindow> {

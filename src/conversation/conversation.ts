@@ -1,13 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { SerialQueue } from "../base/serial-queue.ts";
-import {
-  type Entry,
-  type EntryId,
-  isLonghaulError,
-  type MessageInput,
-  parseEntryId,
-  type Session,
-} from "../index.ts";
+import { type Entry, type EntryId, isLonghaulError, parseEntryId, type Session } from "../index.ts";
 import type { LineDeparture } from "../log-entry.ts";
 import {
   type Alignment,
@@ -16,6 +9,7 @@ import {
   countOverlap,
   findOmittedPlaces,
 } from "./align-messages.ts";
+import { appendMessages } from "./append-messages.ts";
 import { DroppedMessages } from "./dropped-messages.ts";
 import { findDeparture } from "./find-departure.ts";
 import { findRangesThrough } from "./find-ranges-through.ts";
@@ -34,7 +28,6 @@ export type { CallerMessage, PlacedMessage, PlacedMessages } from "./placed-mess
 const MAX_ABANDONED_LINES = 8;
 /** Maximum number of the session's lines searched for an entry. */
 const MAX_SEARCHED_LINES = 1_000;
-const BATCH = 1_000;
 
 /** Decides how to change a line so that it matches a caller's messages. */
 export type Aligner<G extends CallerMessage> = (line: CachedLine, given: readonly G[]) => Alignment;
@@ -123,9 +116,14 @@ export class Conversation<G extends CallerMessage> {
     }
     const fresh = given.slice(line.messages.length);
     // `line` grows in place if it is the cached one; a line that was chosen again has to be read again.
-    const isWhole = await this.#append(fresh, this.#lineCache.head);
+    const { isWhole, written } = await appendMessages(
+      this.#session,
+      this.#lineCache,
+      fresh,
+      this.#lineCache.head,
+    );
     this.#isCompacted = false;
-    return pairMessages(isWhole ? line : await this.#lineCache.refresh(), given);
+    return { ...pairMessages(isWhole ? line : await this.#lineCache.refresh(), given), written };
   }
 
   /** Appends those of the caller's messages that the line does not end with yet. */
@@ -136,7 +134,7 @@ export class Conversation<G extends CallerMessage> {
       newest.map(({ key }) => key),
       given.map(({ key }) => key),
     );
-    await this.#append(given.slice(known));
+    await appendMessages(this.#session, this.#lineCache, given.slice(known));
     const messages = await this.#lineCache.readNewest(given.length);
     const own = given.slice(-messages.length);
     const placeOf = (id: EntryId) => messages.findIndex((message) => message.id === id);
@@ -159,7 +157,7 @@ export class Conversation<G extends CallerMessage> {
       const known = countCommonPrefix(line.keys.slice(from), keys);
       if (from + known < line.messages.length)
         await this.#tryEndLineAt(line.messages[from + known - 1]?.id ?? last);
-      await this.#append(given.slice(known));
+      await appendMessages(this.#session, this.#lineCache, given.slice(known));
       return pairMessagesAfter(await this.#lineCache.refresh(), last, given);
     });
   }
@@ -274,26 +272,5 @@ export class Conversation<G extends CallerMessage> {
     if (line.messages.length === 0) return;
     const others = this.#abandonedLines.filter(({ lineSeq }) => lineSeq !== line.lineSeq);
     this.#abandonedLines = [line, ...others].slice(0, MAX_ABANDONED_LINES);
-  }
-
-  /**
-   * Returns true if the known line has grown by exactly these messages. Throws POSITION_CONFLICT unless the log ends at
-   * `expectedHead`.
-   */
-  async #append(given: readonly G[], expectedHead?: number): Promise<boolean> {
-    let isWhole = true;
-    let head = expectedHead;
-    for (let from = 0; from < given.length; from += BATCH) {
-      const inputs: MessageInput[] = [];
-      for (const one of given.slice(from, from + BATCH)) {
-        if (one.before) for (const input of await one.before()) inputs.push(input);
-        inputs.push(one.input());
-      }
-      const options = head === undefined ? {} : { expectedHead: head };
-      const entries = await this.#session.appendAll(inputs, options);
-      if (head !== undefined) head += entries.length;
-      isWhole = this.#lineCache.addAppended(entries) && isWhole;
-    }
-    return isWhole;
   }
 }

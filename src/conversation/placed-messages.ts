@@ -1,4 +1,4 @@
-import type { EntryId, MessageInput } from "../index.ts";
+import type { Entry, EntryId, MessageBody, MessageInput } from "../index.ts";
 import type { CachedLine } from "./line-cache.ts";
 
 /** A message as a caller passed it. */
@@ -25,6 +25,8 @@ export interface PlacedMessages<G extends CallerMessage> {
   readonly bySeq?: Pick<ReadonlyMap<number, PlacedMessage<G>>, "get">;
   /** The last message; a reply is appended after it. */
   readonly last: EntryId | undefined;
+  /** Messages that were appended; absent if something else may have been written between them. */
+  readonly written?: readonly Entry<MessageBody>[];
 }
 
 /** Pairs a line's messages with the caller's. Messages appended to the line later are not included. */

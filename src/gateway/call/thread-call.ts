@@ -69,6 +69,7 @@ export class ThreadCall {
       await callRequest.onStored?.();
       if (callRequest.policy !== "none") {
         await carryOutCommand(thread, callRequest, call.last);
+        call.#window.takeWritten(placed.written);
         await call.#fit();
       }
       return call;
@@ -128,10 +129,7 @@ export class ThreadCall {
     return this.#content.last;
   }
 
-  /**
-   * Estimated tokens available for additions; undefined if none are allowed, because the size of the request is
-   * unknown.
-   */
+  /** Estimated tokens available for additions; undefined if the size of the request is unknown. */
   get roomTokens(): number | undefined {
     const { policy, chain } = this.request;
     if (policy === "none" || (chain && !this.isFromLog)) return Number.POSITIVE_INFINITY;

@@ -23,8 +23,10 @@ export function scanIdentifiers(text: string, isWide: boolean, tell: IdentifierL
   let hasSign = false;
   let before = 0;
   let twoBefore = 0;
-  for (let at = 0; at <= text.length; at++) {
-    const code = at < text.length ? text.charCodeAt(at) : 128;
+  // Read once: texts have many representations, and the length of a text is looked up in the one at hand.
+  const { length } = text;
+  for (let at = 0; at <= length; at++) {
+    const code = at < length ? text.charCodeAt(at) : 128;
     const kind = code < 128 ? (KINDS[code] as number) : 0;
     if (kind === 0) {
       if (hasSign && at - from >= MIN_RUN && at - from <= MAX_RUN)
@@ -99,7 +101,8 @@ function isName(word: string): boolean {
   let isShaped = false;
   let before = 0;
   let twoBefore = 0;
-  for (let at = 0; at < word.length; at++) {
+  const { length } = word;
+  for (let at = 0; at < length; at++) {
     const code = word.charCodeAt(at);
     const kind = code < 128 ? (KINDS[code] as number) : 0;
     if (code >= 0x30 && code <= 0x39) digits++;
@@ -111,8 +114,8 @@ function isName(word: string): boolean {
     twoBefore = before;
     before = code === SLASH ? OTHER : kind;
   }
-  if (digits === word.length) return digits >= 4;
-  if (word.length >= 5 && letters > 0 && isShaped) return true;
-  const isHex = digits + hexLetters === word.length && digits > 0 && hexLetters > 0;
-  return isHex && word.length >= 7 && word.length <= 64;
+  if (digits === length) return digits >= 4;
+  if (length >= 5 && letters > 0 && isShaped) return true;
+  const isHex = digits + hexLetters === length && digits > 0 && hexLetters > 0;
+  return isHex && length >= 7 && length <= 64;
 }

@@ -9,6 +9,7 @@ import { sumSlotTokens } from "../sum-slot-tokens.ts";
 import { learnFromReports } from "./learn-from-reports.ts";
 import { type LoadedWindow, loadWindow, toSlot } from "./load-window.ts";
 import type { Meter } from "./meter.ts";
+import { WrittenMessages } from "./written-messages.ts";
 
 /** Dependencies of a follower. */
 interface FollowerDeps {
@@ -38,19 +39,34 @@ export class Follower {
   #hasLearned = false;
   /** Overlays that this handle wrote and has already applied. */
   readonly #ownOverlays = new Set<number>();
+  /** Messages to take instead of reading them; used once. */
+  #written: WrittenMessages | undefined;
 
   constructor(parts: FollowerDeps) {
     this.#deps = parts;
   }
 
+  /** Takes messages that were just appended, so that the next `follow` need not read them. */
+  takeWritten(entries: readonly Entry<MessageBody>[]): void {
+    this.#written = new WrittenMessages(entries, this.#deps.session);
+  }
+
   /** Reads new entries and updates the window. */
   async follow(): Promise<WindowUpdate> {
     const known = this.#window;
-    if (!known) return { isNew: true, window: await this.#load() };
+    const written = this.#written;
+    this.#written = undefined;
+    if (!known) return { isNew: true, window: await this.#load(written) };
     const { session, entries, lines, meter } = this.#deps;
     const arrived: Slot[] = [];
     const turns = new Turns();
     let { head } = known;
+    for (const entry of written?.listAfter(head) ?? []) {
+      arrived.push(toSlot(entry, known.places, this.#deps));
+      head = entry.seq;
+      const resting = turns.rest();
+      if (resting) await resting;
+    }
     for (;;) {
       const query = {
         from: head + 1,
@@ -108,7 +124,7 @@ export class Follower {
     return { isNew: true, window: await this.#load() };
   }
 
-  async #load(): Promise<LoadedWindow> {
+  async #load(written?: WrittenMessages): Promise<LoadedWindow> {
     const { session, entries, lines, tokensOf, maxTokens: mostTokens } = this.#deps;
     if (!this.#hasLearned) {
       this.#hasLearned = true;
@@ -121,6 +137,7 @@ export class Follower {
       tokensOf,
       maxTokens: mostTokens * READ_WINDOWS,
       pastTokens: PAST_TOKENS,
+      ...(written && { written }),
     });
     return this.#window;
   }

@@ -13,6 +13,7 @@ import type { ActiveOverlay } from "./active-overlay-set.ts";
 import { findActiveOverlays, readMarks } from "./find-active-overlays.ts";
 import { findGaps, LinePlaces, type Stretch } from "./line-places.ts";
 import { findHiddenStretches, toPlacedEdit } from "./place-edit.ts";
+import type { WrittenMessages } from "./written-messages.ts";
 
 /** Input and limits for loading a window. */
 interface LoadOptions {
@@ -26,6 +27,8 @@ interface LoadOptions {
   readonly pastTokens: number;
   /** True to apply only lasting edits, which yields the conversation as policies see it before their own edits. */
   readonly isLastingOnly?: boolean;
+  /** Messages that were just appended; taken unless something was written after them. */
+  readonly written?: WrittenMessages | undefined;
 }
 
 /** A session's window as its log and overlays define it. */
@@ -74,7 +77,8 @@ export async function loadWindow(options: LoadOptions): Promise<LoadedWindow> {
   const pins = await readPins(entries, closed, places);
   const hidden = findHiddenStretches(edits);
   const shown = findGaps(hidden, whole);
-  const reader = new LineReader(entries, places, options, indexReplacements(edits));
+  const written = options.written?.last === head ? options.written : undefined;
+  const reader = new LineReader(entries, places, { ...options, written }, indexReplacements(edits));
   const { said, unread } = await reader.readShown(shown);
   const { slots: past } = await reader.readNewest(findGaps(shown, whole), options.pastTokens);
   const lasting = edits.filter(({ isLasting }) => isLasting);
@@ -190,6 +194,14 @@ class LineReader {
     const ranges = this.#places.toRanges(stretch);
     for (const range of order === "ascending" ? ranges : ranges.toReversed()) {
       let { from, to } = range;
+      if (order === "descending" && range.session === this.#options.session) {
+        for (const entry of this.#options.written?.listNewest(from, to) ?? []) {
+          yield this.#toSlot(entry);
+          to = entry.seq - 1;
+          const resting = this.#turns.rest();
+          if (resting) await resting;
+        }
+      }
       while (from <= to) {
         const query = { from, to, limit: BATCH, order, kinds: ["message"] } as const;
         const found = await this.#entries.read(range.session, query);

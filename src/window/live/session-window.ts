@@ -1,7 +1,7 @@
 import { SerialQueue } from "../../base/serial-queue.ts";
 import { checkFields } from "../../model/argument-checks.ts";
 import { checkNames } from "../../model/check-names.ts";
-import type { Entry, UsageBody } from "../../model/entry.ts";
+import type { Entry, MessageBody, UsageBody } from "../../model/entry.ts";
 import type { Usage } from "../../model/usage.ts";
 import type { ProviderFailure } from "../../wire/provider-failure.ts";
 import { detectOutputOverflow, detectOverflow, type Overflow } from "../limits/overflow.ts";
@@ -59,6 +59,11 @@ export class SessionWindow {
     const digest = () => setImmediate(() => this.#fitter.digest()).unref();
     fitted.then(digest, () => undefined);
     return fitted;
+  }
+
+  /** Takes messages that were just appended to the session, so that the next `fit` need not read them. */
+  takeWritten(entries: readonly Entry<MessageBody>[]): void {
+    this.#fitter.follower.takeWritten(entries);
   }
 
   /** The window as log and overlays define it now, whether it fits or not; changes nothing. */

@@ -32,7 +32,7 @@ export class WindowFitter {
   readonly planner: PolicyPlanner;
   readonly refusals = new Refusals();
   readonly #deps: WindowFitterDeps;
-  readonly #follower: Follower;
+  readonly follower: Follower;
   readonly #pager: WindowPager | undefined;
   #settings: WindowSettings;
   #memories: string | undefined;
@@ -51,7 +51,7 @@ export class WindowFitter {
       ? new WindowPager({ session, log, pageSource, windowTokens })
       : undefined;
     this.planner = new PolicyPlanner(this.#settings, this.meter, session);
-    this.#follower = new Follower({
+    this.follower = new Follower({
       session,
       entries: log.store.entries,
       lines,
@@ -106,7 +106,7 @@ export class WindowFitter {
     const { isTouchUp } = proposed;
     if (options.dryRun) {
       this.planner.forget();
-      this.#follower.forget();
+      this.follower.forget();
       return this.#buildResult({ ...window, slots: proposed.slots }, cache, options, {
         plan: planned,
         isTouchUp,
@@ -122,8 +122,8 @@ export class WindowFitter {
       this.forget();
       return this.fit(options);
     }
-    if (isTouchUp) this.#follower.applyChange(overlay, proposed.slots);
-    else this.#follower.applyPlan(overlay, proposed.slots);
+    if (isTouchUp) this.follower.applyChange(overlay, proposed.slots);
+    else this.follower.applyPlan(overlay, proposed.slots);
     const edited = { ...window, slots: proposed.slots, head: overlay };
     const paged = await this.#addPage(edited, cache, options, !isTouchUp || hasRemovedContent(window));
     return this.#buildResult(paged, cache, options, { plan: { ...planned, overlay }, isTouchUp });
@@ -139,7 +139,7 @@ export class WindowFitter {
 
   /** The window, updated with new entries of the log. */
   async follow(): Promise<LoadedWindow> {
-    const followed = await this.#follower.follow();
+    const followed = await this.follower.follow();
     if (followed.isNew) this.#lastSent = findLastSent(followed.window, this.meter);
     await this.planner.applyUpdate(followed);
     this.refusals.observe(followed.window.slots);
@@ -167,17 +167,17 @@ export class WindowFitter {
 
   /** Makes the next `follow` load the window from scratch. */
   reload(): void {
-    this.#follower.forget();
+    this.follower.forget();
   }
 
   /** The messages held in memory. */
   get held(): readonly Slot[] {
-    return this.#follower.held;
+    return this.follower.held;
   }
 
   /** Drops all state about the window, its plan and the last request. */
   forget(): void {
-    this.#follower.forget();
+    this.follower.forget();
     this.planner.forget();
     this.#pager?.forget();
     this.#lastSent = [];
@@ -203,7 +203,7 @@ export class WindowFitter {
     const overlay = await storePage(log, session, window, page.edit, planned);
     if (overlay === undefined) return window;
     this.planner.observe(slot);
-    this.#follower.applyChange(overlay, slots);
+    this.follower.applyChange(overlay, slots);
     return { ...window, slots, page: { ...planned, overlay } };
   }
 

@@ -24,7 +24,10 @@ const MAX_PLACES = 6;
 
 /** The lines of a window's tool results, by their text. */
 export class ShownLines {
-  readonly #places = new Map<string, { readonly shown: ShownResult; readonly line: number }[]>();
+  /** Each line of the results, by a number that `#numbers` finds for its text: one, or the newest ones in order. */
+  readonly #shown: ShownResult[] = [];
+  readonly #lines: number[] = [];
+  readonly #numbers = new Map<string, number | number[]>();
   readonly #results = new Map<string, ShownResult[]>();
 
   add(shown: ShownResult): void {
@@ -38,11 +41,14 @@ export class ShownLines {
     }
     for (const [line, text] of shown.lines.entries()) {
       if (text.length < MIN_ANCHOR_CHARACTERS) continue;
-      const places = this.#places.get(text);
-      if (!places) this.#places.set(text, [{ shown, line }]);
+      const number = this.#lines.push(line) - 1;
+      this.#shown.push(shown);
+      const known = this.#numbers.get(text);
+      if (known === undefined) this.#numbers.set(text, number);
+      else if (typeof known === "number") this.#numbers.set(text, [known, number]);
       else {
-        if (places.length === MAX_PLACES) places.shift();
-        places.push({ shown, line });
+        if (known.length === MAX_PLACES) known.shift();
+        known.push(number);
       }
     }
   }
@@ -55,7 +61,10 @@ export class ShownLines {
   /** The longest run of lines from `from` up to `to` that a result after the place `afterSeq` shows. */
   findLongest(lines: readonly string[], from: number, to: number, afterSeq: number): LineMatch | undefined {
     let best: LineMatch | undefined;
-    for (const { shown, line } of this.#places.get(lines[from] as string) ?? []) {
+    const found = this.#numbers.get(lines[from] as string) ?? [];
+    for (const number of typeof found === "number" ? [found] : found) {
+      const shown = this.#shown[number] as ShownResult;
+      const line = this.#lines[number] as number;
       if (shown.seq <= afterSeq) continue;
       let count = 1;
       while (from + count <= to && lines[from + count] === shown.lines[line + count]) count++;

@@ -28,7 +28,7 @@ function sumThousandths(text: string): number {
   let state = 0;
   let before = 0;
   for (let from = 0; from < length; from += PIECE_UNITS) {
-    unitBytes.write(length <= PIECE_UNITS ? text : text.slice(from, from + PIECE_UNITS), 0, "utf16le");
+    unitBytes.write(length <= PIECE_UNITS ? text : text.slice(from, from + PIECE_UNITS), 0, "ucs2");
     const to = Math.min(PIECE_UNITS, length - from);
     for (let index = 0; index < to; index++) {
       const unit = units[index] as number;
