@@ -11,7 +11,7 @@ import { type AskedLiterals, findAskedLiterals, hasLiteral } from "./asked-liter
 import { describeCall } from "./describe-call.ts";
 import { EditedFiles } from "./edited-files.ts";
 import { type Pointer, parsePointer } from "./pointer.ts";
-import { ShownLines } from "./shown-lines.ts";
+import { ShownLines, type ShownResult } from "./shown-lines.ts";
 import { SHRINK_FILTERS, type ShrinkFilter } from "./shrink-filters.ts";
 import { normalizeLines, shrinkLines } from "./shrink-output.ts";
 
@@ -166,9 +166,9 @@ export class ResultShrinker {
       }
       if (part.type !== "tool-result") continue;
       const call = this.#calls.get(part.callId);
-      const lines = listShownLines(part);
-      const label = call ? describeCall(call) : "";
-      this.#shownLines.add({ seq: slot.seq, cite: citeOf(slot), result: result++, label, lines });
+      this.#shownLines.add(
+        new LazyResult({ seq: slot.seq, cite: citeOf(slot), result: result++ }, part, call),
+      );
     }
   }
 
@@ -197,6 +197,37 @@ export class ResultShrinker {
         .findResults(cite, result)
         .some((shown) => wanted.every((text, offset) => shown.lines[line + offset] === text))
     );
+  }
+}
+
+/** A shown result; most are never compared with another one, so their lines are not split before. */
+class LazyResult implements ShownResult {
+  readonly seq: number;
+  readonly cite: string;
+  readonly result: number;
+  readonly #part: ToolResultPart;
+  readonly #call: ToolCallPart | undefined;
+  #lines: readonly string[] | undefined;
+
+  constructor(
+    { seq, cite, result }: Pick<ShownResult, "seq" | "cite" | "result">,
+    part: ToolResultPart,
+    call: ToolCallPart | undefined,
+  ) {
+    this.seq = seq;
+    this.cite = cite;
+    this.result = result;
+    this.#part = part;
+    this.#call = call;
+  }
+
+  get label(): string {
+    return this.#call ? describeCall(this.#call) : "";
+  }
+
+  get lines(): readonly string[] {
+    this.#lines ??= listShownLines(this.#part);
+    return this.#lines;
   }
 }
 

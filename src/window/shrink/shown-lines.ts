@@ -22,13 +22,14 @@ const MIN_ANCHOR_CHARACTERS = 8;
 /** Places that are compared for a line; the newest ones. */
 const MAX_PLACES = 6;
 
-/** The lines of a window's tool results, by their text. */
+/** The lines of a window's tool results, by their text. Results are read when lines are first sought. */
 export class ShownLines {
   /** Each line of the results, by a number that `#numbers` finds for its text: one, or the newest ones in order. */
   readonly #shown: ShownResult[] = [];
   readonly #lines: number[] = [];
   readonly #numbers = new Map<string, number | number[]>();
   readonly #results = new Map<string, ShownResult[]>();
+  #unread: ShownResult[] = [];
 
   add(shown: ShownResult): void {
     // The parent of a fork cites its own entries without its name.
@@ -39,6 +40,10 @@ export class ShownLines {
       if (known) known.push(shown);
       else this.#results.set(key, [shown]);
     }
+    this.#unread.push(shown);
+  }
+
+  #read(shown: ShownResult): void {
     for (const [line, text] of shown.lines.entries()) {
       if (text.length < MIN_ANCHOR_CHARACTERS) continue;
       const number = this.#lines.push(line) - 1;
@@ -60,6 +65,8 @@ export class ShownLines {
 
   /** The longest run of lines from `from` up to `to` that a result after the place `afterSeq` shows. */
   findLongest(lines: readonly string[], from: number, to: number, afterSeq: number): LineMatch | undefined {
+    for (const shown of this.#unread) this.#read(shown);
+    this.#unread = [];
     let best: LineMatch | undefined;
     const found = this.#numbers.get(lines[from] as string) ?? [];
     for (const number of typeof found === "number" ? [found] : found) {
