@@ -70,13 +70,13 @@ export class FactTable {
     counts[fact] = Math.min(MAX_COUNT, (counts[fact] as number) + 1);
   }
 
-  find(text: string, isLine: boolean): Fact | undefined {
-    return this.#numbers.get(hashText(text, isLine ? 1 : 0));
+  /** The fact with a key of `buildFactKey`. */
+  find(key: number): Fact | undefined {
+    return this.#numbers.get(key);
   }
 
-  /** The fact for this text; a new fact may reuse the number of an evicted one. */
-  findOrAdd(text: string, isLine: boolean, now: number, ranking: number): Fact {
-    const key = hashText(text, isLine ? 1 : 0);
+  /** The fact with this key; a new fact may reuse the number of an evicted one. */
+  findOrAdd(key: number, isLine: boolean, now: number, ranking: number): Fact {
     const known = this.#numbers.get(key);
     if (known !== undefined) return known;
     const fact = this.#size < this.#maxFacts ? this.#allocate() : this.#evict(now, ranking);
@@ -137,10 +137,10 @@ export class FactTable {
 const OFFSET = 0x811c9dc5;
 const PRIME = 0x01000193;
 
-/** A 32-bit hash of a text, to tell texts apart without keeping them. */
-function hashText(text: string, seed: number): number {
-  let hash = OFFSET ^ seed;
-  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), PRIME);
+/** The key of a fact: a 32-bit hash of the units of its text, to tell texts apart without keeping them. */
+export function buildFactKey(units: Uint16Array, from: number, to: number, isLine: boolean): number {
+  let hash = OFFSET ^ (isLine ? 1 : 0);
+  for (let index = from; index < to; index++) hash = Math.imul(hash ^ (units[index] as number), PRIME);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return hash ^ (hash >>> 16);

@@ -4,10 +4,11 @@ import { buildOutputHeading } from "../inline-tool-output.ts";
 import type { Slot } from "../slot.ts";
 import { estimateNeed, type Horizon } from "./estimate-need.ts";
 import { FactMarks } from "./fact-marks.ts";
-import { type Fact, FactTable } from "./fact-table.ts";
+import { buildFactKey, type Fact, FactTable } from "./fact-table.ts";
 import { LineList, type QuoteSource } from "./line-list.ts";
 import { type CallFacts, getCallFacts, listPartTexts, type PartText } from "./part-text.ts";
-import { scanIdentifiers } from "./scan-identifiers.ts";
+import { scanUnits } from "./scan-identifiers.ts";
+import { withUnits } from "./text-units.ts";
 import { isVerbatim, stripLine } from "./verbatim-line.ts";
 
 /** Facts and lines found in a message. */
@@ -74,8 +75,8 @@ export class FactTracker {
   /** The known facts in a message as the window shows it. */
   findFacts(message: Message): readonly Fact[] {
     const facts: Fact[] = [];
-    const tell = (text: string, isLine: boolean) => {
-      const fact = this.#table.find(text, isLine);
+    const tell = (key: number) => {
+      const fact = this.#table.find(key);
       if (fact !== undefined) facts.push(fact);
     };
     for (const { text } of listPartTexts(message, (callId) => this.#calls.get(callId)))
@@ -159,8 +160,8 @@ export class FactTracker {
     const isNaming = isAssistant && !isReasoning;
     const file = path === undefined ? 0 : this.#touch(path);
     let own: Fact[] = [];
-    const tell = (said: string, isLine: boolean, isWhole: boolean) => {
-      const fact = table.findOrAdd(said, isLine, this.#now, this.#ranking);
+    const tell = (key: number, isLine: boolean, isWhole: boolean) => {
+      const fact = table.findOrAdd(key, isLine, this.#now, this.#ranking);
       if (addedToLine.add(fact)) own.push(fact);
       if (seenInPart.add(fact)) {
         table.count("seen", fact);
@@ -207,7 +208,12 @@ export class FactTracker {
   }
 }
 
-function reportFacts(bare: string, tell: (text: string, isLine: boolean, isWhole: boolean) => void): void {
-  scanIdentifiers(bare, true, (identifier, isWhole) => tell(identifier, false, isWhole));
-  if (isVerbatim(bare)) tell(bare, true, true);
+/** Reports the facts of a bare line by their keys. */
+function reportFacts(bare: string, tell: (key: number, isLine: boolean, isWhole: boolean) => void): void {
+  withUnits(bare, (line, length) => {
+    scanUnits(line, length, true, (units, from, to, isWhole) =>
+      tell(buildFactKey(units, from, to, false), false, isWhole),
+    );
+    if (isVerbatim(bare)) tell(buildFactKey(line, 0, length, true), true, true);
+  });
 }
