@@ -116,6 +116,7 @@ export class Follower {
   /** Makes the next `follow` load the window from scratch. */
   forget(): void {
     this.#window = undefined;
+    this.#written = undefined;
     this.#ownOverlays.clear();
   }
 
