@@ -238,9 +238,13 @@ export class PolicyPlanner {
     // A report may include unestimated tokens, which cannot be told apart from clippable ones.
     const counted = isClipping ? floor : this.#meter.counted(floor);
     if (counted > limits.most) throw createFloorError(counted, limits.most, model, isClipping);
-    const whole = isClipping ? this.#estimateProtected(window) : floor;
+    const wanted = this.#meter.estimatedWithin(limits.from);
+    // Protected messages are found only if they could take more than is wanted.
+    const isAmple =
+      isClipping && Math.max(floor, this.#budget.system + sumSlotTokens(window.slots)) <= wanted;
+    const whole = isClipping && !isAmple ? this.#estimateProtected(window) : floor;
     const kept = this.#meter.counted(whole) <= limits.most ? whole : floor;
-    this.#budget.tokens = Math.max(this.#meter.estimatedWithin(limits.from), kept);
+    this.#budget.tokens = Math.max(wanted, kept);
     this.#budget.window = Math.max(this.#meter.estimatedWithin(limits.window), this.#budget.tokens);
     if (forcedTokens !== undefined) this.#budget.tokens = Math.min(this.#budget.tokens, forcedTokens);
   }
