@@ -1,5 +1,5 @@
 import { SerialQueue } from "../../base/serial-queue.ts";
-import { checkFields } from "../../model/argument-checks.ts";
+import { checkFields, checkList } from "../../model/argument-checks.ts";
 import { checkNames } from "../../model/check-names.ts";
 import type { Entry, MessageBody, UsageBody } from "../../model/entry.ts";
 import type { Usage } from "../../model/usage.ts";
@@ -63,6 +63,7 @@ export class SessionWindow {
 
   /** Takes messages that were just appended to the session, so that the next `fit` need not read them. */
   takeWritten(entries: readonly Entry<MessageBody>[]): void {
+    checkList("entries", entries, { session: "text", seq: "number", message: "object" });
     this.#fitter.follower.takeWritten(entries);
   }
 
