@@ -43,6 +43,7 @@ export {
   type Retention,
   replay,
 } from "./window/replay/replay-conversation.ts";
+export { MIN_SHRINK_CHARACTERS } from "./window/shrink/result-shrinker.ts";
 export { SHRINK_FILTERS, type ShrinkFilter, type ShrinkOption } from "./window/shrink/shrink-filters.ts";
 export type { Slot } from "./window/slot.ts";
 export { estimateMessage, estimateText, tokensOfMessage } from "./window/tokens/estimate.ts";

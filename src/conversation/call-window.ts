@@ -69,6 +69,11 @@ export class CallWindow<Given extends CallerMessage> {
     return this.#lease.window.fit(options);
   }
 
+  /** The window of a request that has been sent already. */
+  fitSent(): Promise<FittedWindow> {
+    return this.#lease.window.fitSent();
+  }
+
   /** A window for another try; undefined if no other window would help. */
   async heal(
     failure: ProviderFailure,

@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../index.ts";
 import { buildCallRequest } from "./call/build-call-request.ts";
+import { canForwardFirst } from "./call/can-forward-first.ts";
 import { readCompactedRequest } from "./call/compacted-request.ts";
 import { applyControl } from "./call/control-request.ts";
 import { ThreadCall } from "./call/thread-call.ts";
@@ -14,9 +15,13 @@ import { getLoopFamily } from "./loops/loop-family.ts";
 import type { LoopStates } from "./loops/loop-states.ts";
 import { offerTools } from "./recall/offer-tools.ts";
 import { addMemories } from "./recall/pinned-memories.ts";
+import { getRecallSettings } from "./recall/recall-settings.ts";
 import { searchMemory } from "./recall/search-memory.ts";
+import type { EarlySend } from "./reply/early-send.ts";
+import { sendBody } from "./reply/send-body.ts";
 import type { ParsedRequest } from "./request/read-request.ts";
 import { reserveBudget } from "./reserve-budget.ts";
+import { type CallRequest, mayEditWindow } from "./thread/call-request.ts";
 import { findThread } from "./thread/find-thread.ts";
 import { runWithStore } from "./thread/store-failure.ts";
 import type { Thread } from "./thread/thread.ts";
@@ -33,9 +38,10 @@ export async function beginExchange(
   target: Target,
   incoming: Incoming,
   services: Services,
+  early: EarlySend,
 ): Promise<Exchange | undefined> {
   const { trace } = incoming;
-  const begin = () => beginCall(request, target, incoming, services);
+  const begin = () => beginCall(request, target, incoming, services, early);
   const begun = await runWithStore(begin, services.threads, (error, code) => {
     trace.error = code;
     services.onStoreFailure(error);
@@ -44,8 +50,7 @@ export async function beginExchange(
       throw new FaultError(STORE_AWAY);
   });
   if (!begun) return undefined;
-  const { call } = begun;
-  const span = startSpan(incoming, services, target);
+  const { call, span } = begun;
   traceCall(trace, call);
   // A body with its whole conversation is kept for comparison with the next one.
   const owner = `${incoming.principal.id} ${request.api.name}`;
@@ -59,7 +64,7 @@ export async function beginExchange(
     request,
     target,
     thread: call.thread,
-    span,
+    early,
     keptBody,
     recall: undefined,
     reply: undefined,
@@ -76,7 +81,8 @@ async function beginCall(
   target: Target,
   incoming: Incoming,
   services: Services,
-): Promise<Pick<Exchange, "call" | "memorySearch">> {
+  early: EarlySend,
+): Promise<Pick<Exchange, "call" | "memorySearch" | "span">> {
   const { principal, trace } = incoming;
   const received = buildCallRequest(request, target, incoming, services);
   const compacted = await readCompactedRequest(received, principal, services);
@@ -84,7 +90,8 @@ async function beginCall(
   const { thread, chain } = await findThread(sought, incoming, services);
   trace.session = thread.session.id;
   trace.kind = thread.kind;
-  const { title, meta } = await thread.session.record();
+  const record = await thread.session.record();
+  const { title, meta } = record;
   thread.refreshMeta(parseThreadMeta(meta));
   if (title !== undefined) trace.title = title;
   try {
@@ -103,11 +110,44 @@ async function beginCall(
     const remembering = isFixed ? own : await addMemories(own, incoming, services, thread);
     const callRequest = offerTools(remembering, request, services.config(), thread);
     const memorySearch = await searchMemory(incoming, services, callRequest, thread);
-    return { call: await ThreadCall.begin(thread, callRequest), memorySearch };
+    const span = startSpan(incoming, services, target);
+    const exchange = { incoming, services, trace, request, target, span };
+    const begin = async () => {
+      // Other gateways would miss an exchange that the store they share did not take.
+      const isShared = services.kernel.maintenance.sharedStates !== undefined;
+      const { context } = getRecallSettings(services.config(), request.api.name, thread.kind);
+      const isForwarded =
+        !isShared && !context && (await canForwardFirst(thread, record, callRequest, target));
+      return isForwarded || early.isStarted
+        ? beginForwarded(exchange, thread, callRequest, early)
+        : ThreadCall.begin(thread, callRequest);
+    };
+    try {
+      return { call: await begin(), memorySearch, span };
+    } catch (error) {
+      endSpan(span, trace);
+      throw error;
+    }
   } catch (error) {
     thread.recordEnd(false);
     throw error;
   }
+}
+
+/** Sends a request, and stores its messages while the provider works. */
+async function beginForwarded(
+  exchange: Pick<Exchange, "incoming" | "services" | "trace" | "request" | "target" | "span">,
+  thread: Thread,
+  callRequest: CallRequest,
+  early: EarlySend,
+): Promise<ThreadCall> {
+  const { incoming, request, trace } = exchange;
+  trace.isForwardedFirst = true;
+  // The next request is prepared once this one is stored.
+  const sent = { ...exchange, incoming: { ...incoming, onPrepared: () => undefined } };
+  const body = [request.messages.cut.bytes];
+  await early.start(() => sendBody({ ...sent, isEditable: mayEditWindow(callRequest) }, body));
+  return ThreadCall.begin(thread, { ...callRequest, isForwardedFirst: true });
 }
 
 /** Stops a looping client with a fault, before it pays for more requests. */

@@ -2,9 +2,11 @@ import { beginExchange } from "./begin-exchange.ts";
 import type { Incoming } from "./door/incoming.ts";
 import type { Services } from "./exchange/services.ts";
 import { forwardUnchanged } from "./passthrough/forward-request.ts";
+import { relayUnread } from "./passthrough/pass-through.ts";
 import { keepRecallTools, prepareRecall } from "./recall/recall-turn.ts";
 import { announceEdit } from "./reply/announce-edit.ts";
 import { answerWithSummary } from "./reply/answer-with-summary.ts";
+import { EarlySend } from "./reply/early-send.ts";
 import { recordReply } from "./reply/record-reply.ts";
 import { relayResult } from "./reply/relay-result.ts";
 import { reportSpending } from "./reply/report-spending.ts";
@@ -21,8 +23,12 @@ export async function runExchange(incoming: Incoming, services: Services): Promi
   const target = chooseTarget(request, incoming, services);
   checkTargetAllowed(incoming.principal, target);
   await checkReferenceAccess(incoming, services, target.upstream);
-  using exchange = await beginExchange(request, target, incoming, services);
-  if (!exchange) return forwardUnchanged(incoming, services);
+  using early = new EarlySend();
+  using exchange = await beginExchange(request, target, incoming, services, early);
+  if (!exchange) {
+    const sent = early.take();
+    return sent ? relayUnread(incoming, services, await sent) : forwardUnchanged(incoming, services);
+  }
   if (await answerWithSummary(exchange)) return;
   try {
     exchange.recall = await prepareRecall(exchange);

@@ -8,7 +8,7 @@ import type { Violation } from "../outgoing/violation.ts";
 import type { CutBody } from "../request/cut-body.ts";
 import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import type { RequestMessage } from "../request/request-messages.ts";
-import { type CallRequest, limitOutput, type TokenLimits } from "../thread/call-request.ts";
+import { type CallRequest, limitOutput, mayEditWindow, type TokenLimits } from "../thread/call-request.ts";
 import { findRepeatedSend, type LastSentRequest } from "../thread/last-sent-request.ts";
 import type { Thread } from "../thread/thread.ts";
 import { buildWindowKey, shareWindow } from "../thread/thread-windows.ts";
@@ -68,7 +68,7 @@ export class ThreadCall {
       call.#content.useClient(placed);
       await callRequest.onStored?.();
       if (callRequest.policy !== "none") {
-        await carryOutCommand(thread, callRequest, call.last);
+        if (!callRequest.isForwardedFirst) await carryOutCommand(thread, callRequest, call.last);
         call.#window.takeWritten(placed.written);
         await call.#fit();
       }
@@ -77,8 +77,9 @@ export class ThreadCall {
   }
 
   async #fit(): Promise<void> {
-    const { signal, isDryRun, chain } = this.request;
+    const { signal, isDryRun, isForwardedFirst, chain } = this.request;
     try {
+      if (isForwardedFirst && !isDryRun) return await this.#content.setWindow(await this.#window.fitSent());
       if (chain) {
         const fitted = this.thread.isOurs && !isDryRun ? await this.#fitFromLog() : undefined;
         if (fitted) await this.#content.setWindow(fitted);
@@ -117,6 +118,12 @@ export class ThreadCall {
 
   get isEdited(): boolean {
     return this.#content.isEdited;
+  }
+
+  /** True if no edit applies to the conversation: its whole line was sent as the client wrote it. */
+  get #isUnedited(): boolean {
+    const { fitted, pieces, violations } = this;
+    return pieces === undefined && fitted !== undefined && violations.length === 0;
   }
 
   /** True if an edit has rewritten the beginning of the request, so that its cached prefix ends there. */
@@ -207,7 +214,7 @@ export class ThreadCall {
 
   /** True if the gateway may change the window of the call. */
   get isEditable(): boolean {
-    return this.request.policy !== "none" && !this.request.isDryRun;
+    return mayEditWindow(this.request);
   }
 
   get healed(): number {
@@ -282,7 +289,9 @@ export class ThreadCall {
         const addedTokens = recallTools ? estimateText(JSON.stringify(recallTools)) : 0;
         const added = { addedTokens, overheadMs: this.overheadMs };
         const reply = reader.message();
-        this.#reported = await this.#window.report({ usage, model, request, reply, ...added });
+        const entry = await this.#window.report({ usage, model, request, reply, ...added });
+        this.#reported = entry;
+        this.thread.uneditedSeq = this.#isUnedited ? entry.seq : undefined;
       }
       this.end();
     });

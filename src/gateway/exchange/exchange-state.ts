@@ -8,6 +8,7 @@ import type { BodyChanges } from "../outgoing/outgoing-body.ts";
 import type { CutBody } from "../request/cut-body.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import type { Thread } from "../thread/thread.ts";
+import type { UpstreamResponse } from "../upstream/send-upstream.ts";
 import type { Target } from "../upstream/target.ts";
 import type { MemorySearch } from "./memory-search.ts";
 import type { Services } from "./services.ts";
@@ -23,10 +24,19 @@ export interface Exchange extends Disposable {
   readonly call: ThreadCall;
   readonly memorySearch: MemorySearch | undefined;
   readonly span: CallSpan | undefined;
+  /** The request, if it was sent before it was stored. */
+  readonly early: SentBefore;
   /** The copy of the body that later requests are compared with, if there is one. */
   readonly keptBody: CutBody | undefined;
   recall: RequestRecall | undefined;
   reply: ReplyRelay | undefined;
+}
+
+/** A request that may have been sent before its messages were stored. */
+export interface SentBefore {
+  readonly isStarted: boolean;
+  /** The response, once; undefined if nothing was sent or the response was taken. */
+  take(): Promise<UpstreamResponse> | undefined;
 }
 
 /** The additions of recall to one request. */

@@ -11,10 +11,10 @@ import { traceCall } from "../call/trace-call.ts";
 import type { Exchange } from "../exchange/exchange-state.ts";
 import { getLoopFamily } from "../loops/loop-family.ts";
 import { countBytes, isSameBody } from "../outgoing/splice-body.ts";
-import { sendRequest } from "../upstream/send-request.ts";
 import type { UpstreamResponse } from "../upstream/send-upstream.ts";
 import { buildExchangeBody } from "./exchange-body.ts";
 import { findRefusal, type UpstreamRefusal, type UpstreamResult } from "./relay/upstream-refusal.ts";
+import { sendBody } from "./send-body.ts";
 
 /** Sends the request of an exchange until it is answered or cannot be repaired. */
 export async function sendUntilAccepted(exchange: Exchange): Promise<UpstreamResult> {
@@ -42,7 +42,7 @@ export async function sendRound(
   const { answer, refusal } = await runHealLoop<UpstreamResponse, UpstreamRefusal>({
     async send() {
       if (!elements) call.setExtraTokens(recall?.countTokens() ?? 0);
-      const response = await sendBody(exchange, body);
+      const response = await sendOrTake(exchange, body);
       const isWatched = call.isEditable || recall !== undefined || call.request.isControl === true;
       const refusal = isWatched ? await findRefusal(exchange, response, countBytes(body)) : undefined;
       return { answer: response, ...(refusal && { refusal }) };
@@ -59,34 +59,19 @@ export async function sendRound(
   return { response: answer, ...(refusal && { refusal }) };
 }
 
-/** Sends a body; one that was not changed leaves as it was received, compressed if the upstream accepts that. */
-async function sendBody(
-  { incoming, services, trace, request, target, call, span }: Exchange,
-  body: readonly Uint8Array[],
-): Promise<UpstreamResponse> {
-  const { upstream } = target;
-  const { packedBodies } = services;
-  const isSame = body[0] === request.messages.cut.bytes;
-  const isPacked = isSame && incoming.raw !== incoming.body;
-  const send = (pieces: readonly Uint8Array[], isBodyChanged: boolean) =>
-    sendRequest(incoming, services, {
-      upstream,
-      body: pieces,
-      isBodyChanged,
-      isResponseRead: isBodyChanged || call.isEditable,
-      span,
-    });
-  trace.bytesIn = incoming.body.length;
-  if (!isPacked) return send(body, !isSame);
-  // With edits off, the request is the client's own affair.
-  if (!call.isEditable) return send([incoming.raw], false);
-  if (!packedBodies.mayAccept(upstream.name)) return send(body, true);
-  const response = await send([incoming.raw], false);
-  if (!packedBodies.mustUnpack(upstream.name, response.status)) return response;
-  response.body.destroy();
-  const unpacked = await send(body, true);
-  packedBodies.recordUnpacked(upstream.name, unpacked.status);
-  return unpacked;
+/** The response to a body: of the request that is under way already if it has these bytes, else of a new one. */
+async function sendOrTake(exchange: Exchange, body: readonly Uint8Array[]): Promise<UpstreamResponse> {
+  const { call, early, incoming, request, trace } = exchange;
+  const response = early.take();
+  if (response && body[0] === request.messages.cut.bytes) {
+    incoming.onPrepared();
+    return response;
+  }
+  if (response) {
+    trace.isSentTwice = true;
+    response.then((unused) => unused.body.destroy()).catch(() => undefined);
+  }
+  return sendBody({ ...exchange, isEditable: call.isEditable }, body);
 }
 
 /** True if another request must be tried: one without the gateway's additions, or one with a different window. */

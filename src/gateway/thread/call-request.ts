@@ -83,7 +83,14 @@ export interface CallRequest {
   readonly memories?: { readonly agent: string; readonly text: string | undefined };
   /** True if the conversation belongs to the control arm: the request is sent unchanged. */
   readonly isControl?: true;
+  /** True if the request was sent before its messages are stored: its window is not edited. */
+  readonly isForwardedFirst?: boolean;
   /** True to plan without changing anything. */
   readonly isDryRun: boolean;
   readonly signal: AbortSignal;
+}
+
+/** True if the gateway may change the window of a request. */
+export function mayEditWindow({ policy, isDryRun }: Pick<CallRequest, "policy" | "isDryRun">): boolean {
+  return policy !== "none" && !isDryRun;
 }

@@ -25,7 +25,7 @@ interface SendingThread {
 }
 
 /** Kinds of entries other than messages that affect windows. */
-const DECIDING_KINDS = ["pin", "overlay", "redacted"] as const;
+export const DECIDING_KINDS = ["pin", "overlay", "redacted"] as const;
 
 /**
  * The outcome of the last request of a thread, if this one is byte-identical and no pin, overlay or redaction was added

@@ -210,6 +210,9 @@ export class Thread {
   /** The outcome of its last request; undefined if it must not be reused. */
   lastSent: LastSentRequest | undefined;
 
+  /** The end of the log when it was last seen without any edit; undefined if it has edits, or if nobody has looked. */
+  uneditedSeq: number | undefined;
+
   /** Records a request whose reply is pending. */
   recordRequest({ list }: RequestMessages): void {
     this.#progress.recordRequest(list.filter(({ isWithNext }) => !isWithNext).length);

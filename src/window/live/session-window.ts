@@ -67,6 +67,14 @@ export class SessionWindow {
     this.#fitter.follower.takeWritten(entries);
   }
 
+  /** The window as it is, of a request that was sent before it could be fitted: nothing is edited. */
+  fitSent(): Promise<FittedWindow> {
+    return this.#queue.run(() => {
+      this.#extraTokens = 0;
+      return this.#fitter.fitSent();
+    });
+  }
+
   /** The window as log and overlays define it now, whether it fits or not; changes nothing. */
   look(): Promise<FittedWindow> {
     return this.#queue.run(() => this.#fitter.look());

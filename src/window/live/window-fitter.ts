@@ -129,6 +129,14 @@ export class WindowFitter {
     return this.#buildResult(paged, cache, options, { plan: { ...planned, overlay }, isTouchUp });
   }
 
+  /** The window as it is, for a request that has been sent already; the policy is not asked. */
+  async fitSent(): Promise<FittedWindow> {
+    await this.#deps.flush();
+    await this.#readMemories();
+    const window = await this.follow();
+    return this.#buildResult(window, this.#estimateCacheState(window), {});
+  }
+
   /** The window as log and overlays define it now, whether it fits or not. */
   async look(): Promise<FittedWindow> {
     await this.#deps.flush();

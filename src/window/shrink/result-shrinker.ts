@@ -16,7 +16,7 @@ import { SHRINK_FILTERS, type ShrinkFilter } from "./shrink-filters.ts";
 import { normalizeLines, shrinkLines } from "./shrink-output.ts";
 
 /** Results below this size stay as they are. */
-const MIN_CHARACTERS = 200;
+export const MIN_SHRINK_CHARACTERS = 200;
 const MIN_SAVED_CHARACTERS = 60;
 const NOTHING_ASKED: AskedLiterals = { subjects: [], names: [] };
 const MAX_INPUT_CHARACTERS = 4_000;
@@ -135,7 +135,7 @@ export class ResultShrinker {
       const normal = normalizeLines(text, isFile, this.#filters);
       const start = offset;
       offset += normal.length;
-      if (text.length < MIN_CHARACTERS) return content;
+      if (text.length < MIN_SHRINK_CHARACTERS) return content;
       // Few of the names stand in an output at all.
       const names = literals.names.filter((name) => text.includes(name));
       const lines = shrinkLines(normal, {
