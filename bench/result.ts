@@ -34,6 +34,11 @@ export function atMost(limit: number, unit: string): Goal {
   return { text: `<= ${limit} ${unit}`.trim(), isMet: (value) => value <= limit };
 }
 
+/** The value must be at least this. */
+export function atLeast(limit: number, unit: string): Goal {
+  return { text: `>= ${limit} ${unit}`.trim(), isMet: (value) => value >= limit };
+}
+
 /** The value must be at least this share of the compared value. */
 export function atLeastOfBeside(share: number): Goal {
   return {

@@ -5,10 +5,14 @@ import type { Contestant } from "./contestant.ts";
 import { langgraph } from "./langgraph.ts";
 import { mastra } from "./mastra.ts";
 import { pi } from "./pi.ts";
+import { openPortkey } from "./portkey.ts";
 
 // Runs in its own process, because a broken native module can crash the process that loads it.
 const contestant = [pi, mastra, langgraph].find(({ name }) => name === process.argv[2]);
-if (contestant) await keepsTwoMessages(contestant);
+if (process.argv[2] === "portkey") {
+  await openPortkey();
+  process.exit(0);
+} else if (contestant) await keepsTwoMessages(contestant);
 else throw new Error(`No peer is called ${process.argv[2]}.`);
 
 async function keepsTwoMessages(contestant: Contestant): Promise<void> {

@@ -15,6 +15,7 @@ const MAIN_PACKAGES = {
   pi: "@earendil-works/pi-coding-agent",
   mastra: "@mastra/memory",
   langgraph: "@langchain/langgraph",
+  portkey: "@portkey-ai/gateway",
 } as const;
 
 const STAMP = here("node_modules/.checked");
@@ -83,7 +84,8 @@ function limitedBy(deadline: AbortSignal) {
   return { signal: deadline, killSignal: "SIGKILL" } as const;
 }
 
-async function installedVersion(name: PeerName): Promise<string | Error> {
+/** The version of a peer in this folder, or an error if it is not installed. */
+export async function installedVersion(name: PeerName): Promise<string | Error> {
   try {
     const text = await readFile(here(`node_modules/${MAIN_PACKAGES[name]}/package.json`), "utf8");
     return (JSON.parse(text) as { version: string }).version;
@@ -95,8 +97,10 @@ async function installedVersion(name: PeerName): Promise<string | Error> {
 }
 
 async function eachPeer(read: (name: PeerName) => Promise<string | Error>): Promise<Peers> {
-  const [pi, mastra, langgraph] = await Promise.all([read("pi"), read("mastra"), read("langgraph")]);
-  return { pi, mastra, langgraph };
+  const names = ["pi", "mastra", "langgraph", "portkey"] as const;
+  const [pi, mastra, langgraph, portkey] = await Promise.all(names.map(read));
+  if (!pi || !mastra || !langgraph || !portkey) throw new Error("A peer was not read.");
+  return { pi, mastra, langgraph, portkey };
 }
 
 function here(path: string): string {

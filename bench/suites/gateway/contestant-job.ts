@@ -3,6 +3,7 @@ import type { Handing } from "./bare-proxy.ts";
 /** A server between client and upstream. */
 export type ContestantJob =
   | { readonly type: "bare"; readonly handing: Handing; readonly upstream: string }
+  | { readonly type: "portkey"; readonly upstream: string }
   | {
       readonly type: "gateway";
       readonly upstream: string;

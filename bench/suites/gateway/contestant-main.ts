@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { peakRssBytes, settledMemory } from "../../measure/memory.ts";
+import { openPortkey } from "../../peers/portkey.ts";
 import { bareProxy } from "./bare-proxy.ts";
 import type { ContestantJob, Question, Told, Used } from "./contestant-job.ts";
 import { KEEP_ALIVE_MS } from "./upstream.ts";
@@ -16,13 +17,20 @@ const tell = (told: Told) => process.send?.(told);
 process.once("disconnect", () => process.exit(1));
 process.once("message", async (job: ContestantJob) => {
   try {
-    const running = await (job.type === "bare" ? openBare(job) : openOurs(job));
+    const running = await openJob(job);
     process.on("message", (question: Question) => void answer(question, running));
     tell({ url: running.url });
   } catch (error) {
     tell({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   }
 });
+
+async function openJob(job: ContestantJob): Promise<Running> {
+  if (job.type === "bare") return openBare(job);
+  if (job.type === "gateway") return openOurs(job);
+  // It has no way to close, and ends with the process.
+  return { url: await openPortkey(), close: async () => undefined };
+}
 
 async function answer(question: Question, running: Running): Promise<void> {
   if (question === "settled") await settledMemory();

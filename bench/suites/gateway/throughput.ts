@@ -5,13 +5,22 @@ import type { ChildPlace } from "../../child-job.ts";
 import { type Corpus, openCorpus } from "../../corpus.ts";
 import { alternate } from "../../measure/alternate.ts";
 import { median } from "../../measure/percentile.ts";
-import { atLeastOfBeside, type Row, toRow } from "../../result.ts";
+import { installedVersion } from "../../peers/install.ts";
+import { portkeyHeaders } from "../../peers/portkey.ts";
+import { atLeast, atLeastOfBeside, atMost, type Row, toRow } from "../../result.ts";
 import type { Measurement } from "../../suite.ts";
 import { type Client, expectWhole, openClient } from "./client.ts";
 import { type Contestant, openContestant } from "./contestant.ts";
 import { Conversation } from "./conversation.ts";
 import { streamed, turnOf, usageOf } from "./reply.ts";
 import { openUpstream } from "./upstream.ts";
+
+/** The header that tells the upstream which turn to answer with. */
+const TURN_HEADER = "x-bench-turn";
+const NO_RATE = Promise.resolve({ perSecond: 0, perCpuSecond: 0 });
+/** Goals for small requests: with the full log and the default policy. */
+const MIN_PER_CORE = 1_000;
+const MAX_SMALL_MS = 1;
 
 /** The requests of one connection: consecutive conversations of `turns` turns. */
 interface Load {
@@ -22,10 +31,13 @@ interface Load {
   readonly systemBytes: number;
   readonly tools: number;
   readonly resultBytes: number;
+  /** False where Portkey's gateway is not installed. */
+  readonly hasPortkey: boolean;
 }
 
 /** "door" is the gateway on an endpoint that it forwards without its log: the cost of its door and its relay alone. */
 type Name = "bare" | "whole" | "door" | "none" | "default";
+type Rates = Record<Name, Rate> & { readonly portkey?: Rate };
 
 /** An endpoint that the gateway forwards unchanged. */
 const FORWARDED_PATH = "/v1/complete";
@@ -36,9 +48,9 @@ interface Rate {
 }
 
 /** Many concurrent connections, each with its own conversations. */
-export async function askAtOnce(load: Load, place: ChildPlace): Promise<Record<Name, Rate>> {
+export async function askAtOnce(load: Load, place: ChildPlace): Promise<Rates> {
   const upstream = await openUpstream(({ headers }) =>
-    streamed(turnOf(String(headers["x-bench-turn"])), usageOf(Number(headers["content-length"]))),
+    streamed(turnOf(String(headers[TURN_HEADER])), usageOf(Number(headers["content-length"]))),
   );
   const { url } = upstream;
   const ours = (name: string, config: object) => {
@@ -46,6 +58,7 @@ export async function askAtOnce(load: Load, place: ChildPlace): Promise<Record<N
     mkdirSync(folder);
     return openContestant({ type: "gateway", upstream: url, folder, config });
   };
+  const portkey = load.hasPortkey && (await openContestant({ type: "portkey", upstream: url }));
   const contestants: Record<Name, Contestant> = {
     bare: await openContestant({ type: "bare", handing: "piped", upstream: url }),
     whole: await openContestant({ type: "bare", handing: "whole", upstream: url }),
@@ -57,17 +70,24 @@ export async function askAtOnce(load: Load, place: ChildPlace): Promise<Record<N
   const corpus = openCorpus(place.corpusFolder);
   const round = (contestant: Contestant, path?: string) => (number: number) =>
     oneRound({ load, client, contestant, corpus, path }, number);
+  const portkeyClient = withHeaders(client, portkeyHeaders(url, TURN_HEADER));
+  const portkeyRound = (number: number) =>
+    portkey
+      ? oneRound({ load, client: portkeyClient, contestant: portkey, corpus, path: undefined }, number)
+      : NO_RATE;
   const rates = await alternate(load.rounds + 1, {
     bare: round(contestants.bare),
     whole: round(contestants.whole),
     door: round(contestants.door, FORWARDED_PATH),
     none: round(contestants.none),
     default: round(contestants.default),
+    portkey: portkeyRound,
   });
   client.close();
-  for (const contestant of Object.values(contestants)) await contestant.close();
+  for (const contestant of [...Object.values(contestants), ...(portkey ? [portkey] : [])])
+    await contestant.close();
   upstream.close();
-  const middle = (name: Name): Rate => {
+  const middle = (name: Name | "portkey"): Rate => {
     // The first round only warms up.
     const counted = rates[name].slice(1);
     return {
@@ -75,13 +95,14 @@ export async function askAtOnce(load: Load, place: ChildPlace): Promise<Record<N
       perCpuSecond: median(counted.map(({ perCpuSecond }) => perCpuSecond)),
     };
   };
-  return {
+  const own = {
     bare: middle("bare"),
     whole: middle("whole"),
     door: middle("door"),
     none: middle("none"),
     default: middle("default"),
   };
+  return { ...own, ...(portkey && { portkey: middle("portkey") }) };
 }
 
 interface RoundOptions {
@@ -117,6 +138,11 @@ async function oneRound(
   return { perSecond: requests / seconds, perCpuSecond: requests / cpuSeconds };
 }
 
+/** A client that sends more headers with each request. */
+function withHeaders(client: Client, headers: Readonly<Record<string, string>>): Client {
+  return { ...client, ask: (url, body, own = {}) => client.ask(url, body, { ...own, ...headers }) };
+}
+
 interface Scripted {
   readonly body: Buffer;
   readonly headers: Readonly<Record<string, string>>;
@@ -131,15 +157,16 @@ function scriptOf(
   const conversation = new Conversation(corpus, { seed, systemBytes, tools, task: `Task ${seed}: read on.` });
   return Array.from({ length: turns }, (_, turn) => {
     const name = `${seed}x${turn}`;
-    const headers = { "x-bench-turn": name, "x-claude-code-session-id": `session-${seed}` };
+    const headers = { [TURN_HEADER]: name, "x-claude-code-session-id": `session-${seed}` };
     const body = conversation.body();
     conversation.answered(turnOf(name), resultBytes);
     return { body, headers };
   });
 }
 
-function* rowsOf(size: string, rates: Record<Name, Rate>): Generator<Row> {
-  const { bare, ...others } = rates;
+function* rowsOf(size: string, rates: Rates): Generator<Row> {
+  const { bare, portkey, ...others } = rates;
+  yield* portkeyRows(size, rates);
   for (const [name, rate] of Object.entries(others)) {
     const id = `throughput.${size}.${name}`;
     const goal = name === "whole" ? {} : { goal: atLeastOfBeside(0.5) };
@@ -161,11 +188,55 @@ function* rowsOf(size: string, rates: Record<Name, Rate>): Generator<Row> {
   }
 }
 
+/** Portkey's gateway, and ours beside it. */
+function* portkeyRows(size: string, { bare, portkey, default: ours }: Rates): Generator<Row> {
+  const id = `throughput.${size}.portkey`;
+  const missing = "Portkey is not installed: npm ci in bench/peers";
+  const beside = portkey ? "bare proxy" : missing;
+  yield toRow({
+    id,
+    value: portkey?.perSecond ?? null,
+    unit: "requests/s",
+    beside,
+    besideValue: bare.perSecond,
+  });
+  yield toRow({
+    id: `${id}.cpu`,
+    value: portkey?.perCpuSecond ?? null,
+    unit: "a CPU second",
+    beside,
+    besideValue: bare.perCpuSecond,
+  });
+  if (size !== "small") return;
+  const peer = portkey ? "Portkey's gateway, without a log" : missing;
+  yield toRow({
+    id: "throughput.small.default.core",
+    value: ours.perCpuSecond,
+    unit: "a CPU second",
+    beside: peer,
+    besideValue: portkey?.perCpuSecond ?? null,
+    goal: atLeast(MIN_PER_CORE, "a CPU second"),
+  });
+  yield toRow({
+    id: "throughput.small.default.request",
+    value: 1_000 / ours.perCpuSecond,
+    unit: "ms CPU",
+    beside: peer,
+    besideValue: portkey ? 1_000 / portkey.perCpuSecond : null,
+    goal: atMost(MAX_SMALL_MS, "ms CPU"),
+  });
+}
+
 /** Requests per second at 64 connections: small ones (2 to 6 KB) and typical ones of coding agents (25 to 75 KB). */
 export const throughput: Measurement = {
   name: "throughput",
   async *run(bench: Bench) {
-    const common = { connections: 64, rounds: bench.isQuick ? 1 : 5 };
+    const installed = await installedVersion("portkey");
+    const hasPortkey = typeof installed === "string";
+    bench.note(
+      hasPortkey ? `Portkey's gateway ${installed}` : `Left out Portkey's gateway: ${installed.message}`,
+    );
+    const common = { hasPortkey, connections: 64, rounds: bench.isQuick ? 1 : 5 };
     const small = { systemBytes: 1_000, tools: 1, resultBytes: 200, conversations: 3, turns: 10 };
     const usual = { systemBytes: 9_000, tools: 20, resultBytes: 2_300, conversations: 1, turns: 20 };
     for (const [size, load] of Object.entries({ small, usual }))
