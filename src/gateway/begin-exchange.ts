@@ -1,6 +1,5 @@
 import type { ErrorCode } from "../index.ts";
 import { buildCallRequest } from "./call/build-call-request.ts";
-import { canForwardFirst } from "./call/can-forward-first.ts";
 import { readCompactedRequest } from "./call/compacted-request.ts";
 import { applyControl } from "./call/control-request.ts";
 import { ThreadCall } from "./call/thread-call.ts";
@@ -11,17 +10,15 @@ import { STORE_AWAY } from "./door/wait-for-store.ts";
 import type { Exchange } from "./exchange/exchange-state.ts";
 import type { Services } from "./exchange/services.ts";
 import { FaultError } from "./fault-error.ts";
+import { forwardFirst } from "./forward-first.ts";
 import { getLoopFamily } from "./loops/loop-family.ts";
 import type { LoopStates } from "./loops/loop-states.ts";
 import { offerTools } from "./recall/offer-tools.ts";
 import { addMemories } from "./recall/pinned-memories.ts";
-import { getRecallSettings } from "./recall/recall-settings.ts";
 import { searchMemory } from "./recall/search-memory.ts";
 import type { EarlySend } from "./reply/early-send.ts";
-import { sendBody } from "./reply/send-body.ts";
 import type { ParsedRequest } from "./request/read-request.ts";
 import { reserveBudget } from "./reserve-budget.ts";
-import { type CallRequest, mayEditWindow } from "./thread/call-request.ts";
 import { findThread } from "./thread/find-thread.ts";
 import { runWithStore } from "./thread/store-failure.ts";
 import type { Thread } from "./thread/thread.ts";
@@ -111,19 +108,10 @@ async function beginCall(
     const callRequest = offerTools(remembering, request, services.config(), thread);
     const memorySearch = await searchMemory(incoming, services, callRequest, thread);
     const span = startSpan(incoming, services, target);
-    const exchange = { incoming, services, trace, request, target, span };
-    const begin = async () => {
-      // Other gateways would miss an exchange that the store they share did not take.
-      const isShared = services.kernel.maintenance.sharedStates !== undefined;
-      const { context } = getRecallSettings(services.config(), request.api.name, thread.kind);
-      const isForwarded =
-        !isShared && !context && (await canForwardFirst(thread, record, callRequest, target));
-      return isForwarded || early.isStarted
-        ? beginForwarded(exchange, thread, callRequest, early)
-        : ThreadCall.begin(thread, callRequest);
-    };
+    const sending = { incoming, services, trace, request, target, span };
+    const forward = () => forwardFirst(sending, thread, record, callRequest, early);
     try {
-      return { call: await begin(), memorySearch, span };
+      return { call: await ThreadCall.begin(thread, callRequest, forward), memorySearch, span };
     } catch (error) {
       endSpan(span, trace);
       throw error;
@@ -132,22 +120,6 @@ async function beginCall(
     thread.recordEnd(false);
     throw error;
   }
-}
-
-/** Sends a request, and stores its messages while the provider works. */
-async function beginForwarded(
-  exchange: Pick<Exchange, "incoming" | "services" | "trace" | "request" | "target" | "span">,
-  thread: Thread,
-  callRequest: CallRequest,
-  early: EarlySend,
-): Promise<ThreadCall> {
-  const { incoming, request, trace } = exchange;
-  trace.isForwardedFirst = true;
-  // The next request is prepared once this one is stored.
-  const sent = { ...exchange, incoming: { ...incoming, onPrepared: () => undefined } };
-  const body = [request.messages.cut.bytes];
-  await early.start(() => sendBody({ ...sent, isEditable: mayEditWindow(callRequest) }, body));
-  return ThreadCall.begin(thread, { ...callRequest, isForwardedFirst: true });
 }
 
 /** Stops a looping client with a fault, before it pays for more requests. */

@@ -26,7 +26,8 @@ export async function canForwardFirst(
   const { policy, policyKey, isDryRun, messages, limits } = callRequest;
   if (policy === "none" || isDryRun) return true;
   const { cut } = messages;
-  const isFar = cut.bytes.length / MIN_BYTES_PER_TOKEN <= limits.threshold * FAR_SHARE;
+  const mostTokens = Math.min(limits.threshold, limits.window) * FAR_SHARE;
+  const isFar = cut.bytes.length / MIN_BYTES_PER_TOKEN <= mostTokens;
   if (!isFar || !CALM_POLICIES.includes(policyKey)) return false;
   return !hasEditableNews(callRequest) && (await isUnedited(thread, record));
 }

@@ -53,10 +53,16 @@ export class ThreadCall {
 
   /**
    * Begins a request for which a thread was reserved: stores its new messages and fits its window. Runs in the thread's
-   * turn, so that the fitted window contains exactly the messages just stored.
+   * turn, so that the fitted window contains exactly the messages just stored. `forwardFirst` may send the request
+   * before that, and says whether it did.
    */
-  static begin(thread: Thread, callRequest: CallRequest): Promise<ThreadCall> {
+  static begin(
+    thread: Thread,
+    received: CallRequest,
+    forwardFirst?: () => Promise<boolean>,
+  ): Promise<ThreadCall> {
     return thread.conversation.runInTurn(async () => {
+      const callRequest = (await forwardFirst?.()) ? { ...received, isForwardedFirst: true } : received;
       const sent = await findRepeatedSend(thread, callRequest);
       if (sent) {
         thread.recordRequest(callRequest.messages);
