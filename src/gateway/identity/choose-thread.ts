@@ -62,6 +62,7 @@ export function chooseThread(candidates: readonly ThreadCandidate[], request: Th
     matchConcurrent(talks, request) ??
     matchEditedTurn(talks, request) ??
     matchBeginning(talks) ??
+    matchEmpty(talks) ??
     (request.explicit === undefined ? { type: "new-main" } : chooseUnderSameId(compared, request))
   );
 }
@@ -72,7 +73,7 @@ export function chooseThread(candidates: readonly ThreadCandidate[], request: Th
  */
 function chooseSideThread(compared: readonly ComparedThread[], request: ThreadRequest): ThreadChoice {
   const same = compared.filter(({ thread }) => thread.kind === request.kind);
-  const again = matchRetry(same, request);
+  const again = matchRetry(same, request) ?? matchEmpty(same);
   if (again) return again;
   const mains = compared.filter(({ thread }) => thread.kind === "main" || thread.kind === "agent");
   const parent = findHighest(mains, ({ like }) => [like.same]);
@@ -91,6 +92,12 @@ function matchRetry(compared: readonly ComparedThread[], request: ThreadRequest)
       !thread.isInFlight,
   );
   return again && { type: "continue", id: again.thread.id, keep: length };
+}
+
+/** Matches a thread whose only request was forwarded, but not stored before the gateway was killed. */
+function matchEmpty(compared: readonly ComparedThread[]): ThreadChoice | undefined {
+  const empty = compared.find(({ thread }) => thread.keys.length === 0 && !thread.isInFlight);
+  return empty && { type: "continue", id: empty.thread.id, keep: 0 };
 }
 
 /** Matches an idle thread that ends with the reply this request follows. */

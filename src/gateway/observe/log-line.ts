@@ -31,7 +31,7 @@ const FIELDS = {
     "redacted",
     "count",
   ],
-  flags: ["isStreamed", "isEdited", "isDryRun"],
+  flags: ["isStreamed", "isEdited", "isDryRun", "isForwardedFirst", "isSentTwice"],
   words: ["key", "error", "message", "content"],
 } as const;
 
